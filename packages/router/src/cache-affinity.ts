@@ -5,7 +5,7 @@ import { makeRunningAverage, updateAverage } from './running-average.ts'
 
 const { maxTurns, requestDecay } = tuning.conversations
 
-// Which offers have read the beginning of a conversation: their prompt caches probably still hold it, at about a tenth of the price.
+// Tracks which offers have read the beginning of a conversation: their prompt caches probably still hold it, at about a tenth of the price.
 
 export interface CachedPrompt {
   readonly offerId: string
@@ -16,26 +16,23 @@ export interface CachedPrompt {
 }
 
 export interface CacheAffinity {
-  /** Offers that have read the conversation, the latest first. Empty if none has. */
+  /** Offers that have read the conversation, the latest first. */
   holders(key: string): readonly CachedPrompt[]
-  /** Whether a request of the conversation was counted or read in this process. */
+  /** Whether this process has counted a turn of the conversation or recorded a reader. */
   has(key: string): boolean
-  /**
-   * Counts a request of the conversation. From the counts it learns how many turns a conversation has, and by how much a turn grows
-   * it.
-   */
+  /** Counts a request of the conversation, to learn how many turns conversations have and how much each turn adds. */
   countTurn(key: string, inputTokens: number): void
   recordRead(key: string, warm: CachedPrompt): void
-  /** Expected number of turns that a conversation still has, this one included: 1 to 12. */
+  /** Expected remaining turns of a conversation, including this one: 1 to 12. */
   expectedTurns(): number
-  /** Expected tokens by which a turn is longer than the one before. */
+  /** Expected tokens that each turn adds. */
   expectedGrowth(): number
 }
 
 const maxConversations = 50_000
 /** Offers remembered for each conversation. */
 const maxHolders = 3
-/** Assumptions before any conversation was observed, and how many requests they count for. */
+/** Priors before any conversation was observed, and how many requests they count for. */
 const { priorOpenings, priorRequests, priorTurnGrowth, turnGrowthWeight } = tuning.conversations
 const maxTurnGrowth = 20_000
 const noHolders: readonly CachedPrompt[] = []

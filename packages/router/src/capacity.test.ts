@@ -12,7 +12,7 @@ import {
   timeUntilFree,
 } from './capacity.ts'
 
-/** Calls from one moment to another, one every `everyMs`, as far as the offer is believed to have room: how many went out. */
+/** Number of calls that were sent, when one is attempted every `everyMs` and sent only if the offer is expected to have room. */
 function press(
   capacity: Capacity,
   { from, to, everyMs }: { readonly from: number; readonly to: number; readonly everyMs: number },
@@ -27,7 +27,7 @@ function press(
   return calls
 }
 
-/** An offer that took ten calls a second for a minute, and then said 429. */
+/** An offer that accepted ten calls a second for a minute and then returned 429. */
 function limited(): Capacity {
   const capacity = makeCapacity(0)
   press(capacity, { from: 0, to: 60_000, everyMs: 100 })
@@ -191,6 +191,6 @@ test('a queue is forgotten with the limit that it waited for', () => {
   expect(capacity.limitPerSecond).toBe(Number.POSITIVE_INFINITY)
   for (let now = 100; now < 10_100; now += 100) recordAccepted(capacity, now)
   recordRateLimited(capacity, 10_100, { chance: 0.5, retryAfterMs: 1 })
-  // As soon as one more is due at nine tenths of ten a second.
+  // As soon as one more fits at nine tenths of ten a second.
   expect(timeUntilFree(capacity, 10_101)).toBeLessThan(250)
 })

@@ -1,7 +1,7 @@
 import { tuning } from './constants.ts'
 
-// What an offer can take: how long it must not be called after a 429 or Retry-After, the request rate above which it answers 429, and
-// the congestion price of the room that is left.
+// The capacity of an offer: how long to pause after a 429 or Retry-After, the learned request rate above which it returns 429, and the
+// congestion price of the remaining room.
 
 const {
   acceptedRateWindowMs,
@@ -28,20 +28,20 @@ export interface Capacity {
   tokens: number
   /** When limit and tokens were last updated. */
   at: number
-  /** Requests per second accepted lately. */
+  /** Recently accepted requests per second. */
   acceptedPerSecond: number
   acceptedAt: number
-  /** Share of its rate limit that is left, and until when that is known. */
+  /** Remaining share of its rate limit, and until when that is valid. */
   headroom: number
   headroomUntil: number
-  /** Congestion price when a slot was last taken, in costs of a typical request. */
+  /** Congestion price when a slot was last taken, in multiples of a typical request's cost. */
   congestionPrice: number
   congestionPriceAt: number
 }
 
-/** Longest pause that a Retry-After header can ask for. */
+/** Longest pause that a Retry-After header can request. */
 const maxRetryAfterMs = 600_000
-/** No queue is assumed to be longer. */
+/** Longest assumed queue. */
 const maxQueueSeconds = 8
 
 export const makeCapacity = (at: number): Capacity => ({
@@ -62,7 +62,7 @@ export const makeCapacity = (at: number): Capacity => ({
 export const currentCongestionPrice = ({ congestionPrice, congestionPriceAt }: Capacity, now: number): number =>
   Math.max(0, congestionPrice - (congestionRisePerSecond * (now - congestionPriceAt)) / 1_000)
 
-/** Share of the burst that is still free, as far as it is known. */
+/** Free share of the burst, as far as it is known. */
 function freeShare(capacity: Capacity, now: number): number {
   if (now < capacity.pausedUntil) return 0
   const known = currentHeadroom(capacity, now)
@@ -71,7 +71,7 @@ function freeShare(capacity: Capacity, now: number): number {
 
 const maxBurst = ({ limitPerSecond }: Capacity): number => Math.max(1, limitPerSecond * 2)
 
-/** Takes a slot for a call that is about to be sent. */
+/** Takes a slot for a call about to be sent. */
 export function takeSlot(capacity: Capacity, now: number): void {
   if (capacity.limitPerSecond !== Number.POSITIVE_INFINITY) refill(capacity, now)
   const seconds = Math.min(maxCongestionSeconds, (now - capacity.congestionPriceAt) / 1_000)
@@ -79,11 +79,11 @@ export function takeSlot(capacity: Capacity, now: number): void {
   capacity.congestionPrice = Math.min(maxCongestionPrice, Math.max(0, capacity.congestionPrice + change))
   capacity.congestionPriceAt = now
   if (capacity.limitPerSecond === Number.POSITIVE_INFINITY) return
-  // Queued requests may have given up, so no queue is assumed to be longer than requests wait.
+  // Queued requests may have given up, so the assumed queue is never longer than requests wait.
   capacity.tokens = Math.max(capacity.tokens - 1, -capacity.limitPerSecond * maxQueueSeconds)
 }
 
-/** The offer accepted a call. */
+/** Records that the offer accepted a call. */
 export function recordAccepted(capacity: Capacity, now: number): void {
   capacity.refusals = 0
   capacity.acceptedPerSecond = currentAcceptedPerSecond(capacity, now) + 1_000 / acceptedRateWindowMs
@@ -100,7 +100,7 @@ export function recordRateLimited(
 ): void {
   const taken = currentAcceptedPerSecond(capacity, now)
   if (capacity.limitPerSecond !== Number.POSITIVE_INFINITY) refill(capacity, now)
-  // An offer that accepted nothing before the 429 has not shown its limit, so only the pause is learned.
+  // An offer that accepted nothing before the 429 has not revealed its limit, so only the pause is learned.
   if (taken >= minLimitPerSecond) {
     capacity.limitPerSecond = Math.max(minLimitPerSecond, Math.min(capacity.limitPerSecond, limitShareAfter429 * taken))
     capacity.tokens = Math.min(capacity.tokens, 0)
@@ -111,7 +111,7 @@ export function recordRateLimited(
   extendPause(capacity, now + boundedWaitMs(asked.retryAfterMs ?? waitMs))
 }
 
-/** Negative numbers and NaN ask for no pause. */
+/** Negative numbers and NaN mean no pause. */
 const boundedWaitMs = (milliseconds: number): number => (milliseconds > 0 ? Math.min(maxRetryAfterMs, milliseconds) : 0)
 
 /** Never shortens an earlier pause. */
@@ -122,7 +122,7 @@ const extendPause = (capacity: Capacity, until: number): void => {
 export const pauseFor = (capacity: Capacity, now: number, milliseconds: number): void =>
   extendPause(capacity, now + boundedWaitMs(milliseconds))
 
-/** Applies the rate-limit headers of an answer. When nothing is left, the next slot is free long before all slots are. */
+/** Applies the rate limit headers of a response. When nothing is left, the next slot is free long before all slots are. */
 export function applyHeadroom(capacity: Capacity, now: number, seen: { readonly share: number; readonly resetsInMs: number }): void {
   const resetsInMs = boundedWaitMs(seen.resetsInMs)
   capacity.headroom = seen.share >= 0 ? Math.min(1, seen.share) : 1

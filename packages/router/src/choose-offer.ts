@@ -14,10 +14,10 @@ import { type EstimatedOffers, isAvailable, rankByScore, runnerUp, type ScoredOf
 import { attemptTimeout } from './timeout.ts'
 import type { AttemptFailure, ChoiceReason, RouterChoice, RouterOffer, RouterRequest } from './types.ts'
 
-// Estimates all candidates of a request and chooses among them, once for each attempt. This is the hot path: for each candidate it
-// allocates its estimate and nothing else.
+// Estimates all candidates of a request and chooses one, for each attempt. This is the hot path: it allocates only an estimate per
+// candidate.
 
-/** What all requests of one router share. */
+/** State shared by all requests of one router. */
 export interface RouterState {
   readonly monotonic: () => number
   readonly preference: Preference | PreferencePrices | Strategy
@@ -27,19 +27,19 @@ export interface RouterState {
   readonly answerLengthOf: (model: string | undefined) => RunningAverage
   /** When the last streamed request was evaluated. */
   lastStreamAt: number
-  /** Undefined if nothing is recorded. */
+  /** Undefined if decisions are not recorded. */
   readonly decisionLog: DecisionLog | undefined
 }
 
-/** A choice with what is needed to learn from its call. */
+/** A choice plus what is needed to learn from its call. */
 export interface TrackedChoice extends RouterChoice {
   readonly tracked: TrackedOffer
   readonly request: RouterRequest
   /** How the call failed, if it did. */
   failedWith: AttemptFailure['kind'] | undefined
-  /** The request queues for a slot, which is taken already. */
+  /** Whether the request is queued for a slot that it already holds. */
   queued: boolean
-  /** The call would fail again in the same way. */
+  /** Whether the call would fail again in the same way. */
   permanent?: boolean
   /** Its record in the decision log. */
   record?: OpenRecord
@@ -49,13 +49,13 @@ const defaultTimeoutMs = { stream: 120_000, whole: 300_000 }
 const defaultMaxAttempts = 4
 const defaultNewOfferTimeoutMs = 10_000
 const { minLeftMs } = tuning.exploration
-/** Streams count as common while the last one was not longer ago. */
+/** How recent the last stream must be for streams to count as common. */
 const recentStreamMs = 60_000
-/** How long a request queues for an offer without a free slot: at most so long, and at most this share of the time left. */
+/** How long a request may queue for an offer without a free slot: an absolute limit, and a share of the remaining time. */
 const queueLimit = { milliseconds: tuning.queueing.maxQueueMs, share: tuning.queueing.timeLeftShare }
-/** With this many attempts left a request that was already sent does not queue while another offer is free. */
+/** With this many attempts left, a request that was already sent does not queue if another offer is free. */
 const lastAttempts = 2
-/** The same when no offer has a free slot. */
+/** The queue limit when no offer has a free slot. */
 const lastResortQueueLimit = { milliseconds: tuning.queueing.maxLastResortMs, share: tuning.queueing.lastResortTimeLeftShare }
 const boundedQueueMs = ({ milliseconds, share }: typeof queueLimit, leftMs: number): number =>
   Math.min(milliseconds, Math.max(0, leftMs * share))
@@ -65,18 +65,18 @@ export interface Evaluation extends EstimatedOffers {
   readonly candidates: readonly TrackedOffer[]
   readonly input: EstimateInput
   readonly timedOut?: boolean
-  /** An offer that has failed this request and may be retried if nothing else is left. */
+  /** An offer that already failed this request and may be retried if nothing else is left. */
   readonly retryable?: TrackedOffer | undefined
 }
 
-/** One request, and what all evaluations for it share. */
+/** One request with everything that its evaluations share. */
 export interface RequestContext {
   readonly router: RouterState
   readonly request: RouterRequest
   readonly candidates: readonly TrackedOffer[]
   readonly startedAt: number
   readonly stream: boolean
-  /** Undefined if a function ranks the offers. */
+  /** Undefined if a custom strategy ranks the offers. */
   readonly prices: PreferencePrices | undefined
   readonly strategy: Strategy
   readonly outputTokens: number
@@ -84,7 +84,7 @@ export interface RequestContext {
   readonly turns: number
   /** Undefined if this request is not recorded. */
   readonly log: RequestLog | undefined
-  /** The offers tried, each with its latest attempt. */
+  /** The offers tried so far, each with its latest attempt. */
   readonly tried: TrackedChoice[]
   /** Attempts that the request may still make. */
   attemptsLeft: number
@@ -124,16 +124,16 @@ export function createRequestContext(router: RouterState, request: RouterRequest
 
 const noCacheHolders: readonly CachedPrompt[] = []
 
-/** Milliseconds that the request has left. */
+/** Remaining milliseconds of the request. */
 export const timeLeft = ({ request, startedAt }: RequestContext, now: number): number =>
   (request.deadlineMs ?? Number.POSITIVE_INFINITY) - (now - startedAt)
 
-/** Estimates the candidates. `failed`: providers that have just failed this request. */
+/** Estimates the candidates. `failed`: providers that just failed this request. */
 export function evaluate(context: RequestContext, candidates: readonly TrackedOffer[], failed?: ReadonlySet<string>): Evaluation {
   const { router, request, stream, strategy, cacheHolders } = context
   const now = router.monotonic()
   const left = timeLeft(context, now)
-  // The last attempts are not spent queueing: the queue may be longer than estimated, and another offer has room.
+  // The last attempts are not spent on queueing: the queue may be longer than estimated, and another offer has room.
   const mayQueue = context.tried.length === 0 || context.attemptsLeft > lastAttempts
   const input: EstimateInput = {
     now,
@@ -157,8 +157,8 @@ export function evaluate(context: RequestContext, candidates: readonly TrackedOf
     offers[at] = tracked.offer
   }
   const deprioritized = failed && offers.map(({ id, provider = id }) => failed.has(provider))
-  // No exploration in a conversation with a warm cache, on a second attempt, or for a whole answer while streams are common: a stream
-  // that stays silent is given up much sooner.
+  // No exploration in a conversation with a warm cache, on a second attempt, or for a non-streamed response while streams are common: a
+  // silent stream is given up much sooner.
   if (stream && !request.dryRun) router.lastStreamAt = now
   const mayExplore =
     !request.dryRun &&

@@ -1,7 +1,7 @@
 import { tuning } from './constants.ts'
 
-// A circuit breaker. An offer that fails several times in a row is not called for a while, longer each time; then one trial call at a
-// time shows whether it has recovered.
+// A circuit breaker. An offer that fails several times in a row is paused, longer each time; then single trial calls show whether it has
+// recovered.
 
 const { failuresToOpen, failuresToOpenUnreliable, firstPauseMs, pauseGrowth, maxPauseMs, successesToClose } = tuning.circuitBreaker
 
@@ -10,7 +10,7 @@ export interface CircuitBreaker {
   consecutiveFailures: number
   /** Monotonic milliseconds until which no call is sent; 0 if the circuit is closed. */
   openUntil: number
-  /** Times that it has opened since it was last closed. */
+  /** How often it opened since it was last closed. */
   openings: number
   /** Successful trials since it opened. */
   successes: number
@@ -28,7 +28,7 @@ export const makeCircuitBreaker = (): CircuitBreaker => ({
 
 export const isCircuitClosed = ({ openUntil }: CircuitBreaker): boolean => openUntil === 0
 
-/** Milliseconds until the offer may be called. 0 also if the next trial may be sent. */
+/** Milliseconds until the offer may be called; 0 also if the next trial may be sent. */
 export const openMs = ({ openUntil, trialRunning }: CircuitBreaker, now: number): number => {
   if (openUntil === 0) return 0
   if (now < openUntil) return openUntil - now
@@ -50,7 +50,7 @@ export function recordSuccess(circuit: CircuitBreaker): void {
   circuit.openings = 0
 }
 
-/** `failing`: the estimated failure probability of the offer. */
+/** Records a failure. `failing`: the offer's estimated failure probability. */
 export function recordFailure(
   circuit: CircuitBreaker,
   now: number,
@@ -67,7 +67,7 @@ export function recordFailure(
   circuit.openings += 1
 }
 
-/** The call ended without showing whether the offer works. */
+/** Records that a trial ended without showing whether the offer works. */
 export function cancelTrial(circuit: CircuitBreaker): void {
   circuit.trialRunning = false
 }

@@ -5,7 +5,7 @@ import { makeRunningAverage } from './running-average.ts'
 
 const priceOf = { input: 1_000_000, output: 4_000_000, cached: 100_000, cache_write: 1_250_000 }
 const fees = priceVector({ id: 'alder', price: priceOf })
-/** USD a token. */
+/** USD per token. */
 const usd = { input: 1e-6, output: 4e-6, cached: 1e-7, write: 1.25e-6 }
 const use = (given: Partial<TokenUse>): TokenUse => ({
   inputTokens: 2_000,
@@ -36,7 +36,7 @@ test('without prices for a cache its tokens cost as any input', () => {
 test('a turn of a conversation costs what its turns cost on average, each reading the prompt of the one before from the cache', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1_100, max: 50_000 }), fc.integer({ min: 0, max: 3_000 }), (inputTokens, turnGrowth) => {
-      // Two turns: the further turn is one, of a length without memory.
+      // Two turns: one further turn, whose length is memoryless.
       const now = inputTokens * usd.write
       const later = turnGrowth * usd.write + (inputTokens + turnGrowth) * usd.cached
       expect(cost({ turns: 2, inputTokens, turnGrowth })).toBeCloseTo((now + later) / 2 + 100 * usd.output, 10)

@@ -5,16 +5,16 @@ import type { RouterOffer } from './types.ts'
 export interface TokenUse {
   readonly inputTokens: number
   readonly outputTokens: number
-  /** Turns that its conversation still has, this one included; 1 if it has none or none is known. */
+  /** Expected remaining turns of the conversation, including this one; 1 if there is no known conversation. */
   readonly turns: number
   /** Tokens that each turn adds. */
   readonly turnGrowth: number
-  /** Prompt tokens that the offer at hand has probably cached. Set before each estimate: one input object serves all candidates. */
+  /** Prompt tokens that the current offer has probably cached. Set before each estimate, because one input object serves all candidates. */
   cachedTokens: number
 }
 
 const usdPerMicrodollarToken = 1e-12
-/** Shorter prompts are cached by no provider. */
+/** No provider caches shorter prompts. */
 export const minCacheableTokens = 1_024
 
 /** Prices in microdollars per million tokens: input, output, cache read, cache write. An array, because every estimate reads them. */
@@ -26,14 +26,14 @@ export const priceVector = ({ price: { input, output, cached, cache_write } }: R
 /** Tokens of a typical request. */
 const typicalTokens = { input: 1_000, output: 300 }
 
-/** USD of a typical request, from the prices of a million input and output tokens. */
+/** Cost of a typical request in USD, given prices per million input and output tokens. */
 export const typicalCost = (input: number, output: number): number =>
   (typicalTokens.input * input + typicalTokens.output * output) * usdPerMicrodollarToken
 
 /**
- * Expected USD of a request. `cacheHitShare`: the share of the expected cache hit that really is one. In a conversation this is the
- * average cost of a turn from now to its end if it stays with this offer, so that an offer with a cheap first turn and expensive
- * later ones is not cheap.
+ * Expected cost of a request in USD. `cacheHitShare`: the share of the expected cache hit that is actually hit. In a conversation, this is
+ * the average cost per remaining turn if all of them use this offer, so that an offer with a cheap first turn and expensive later ones does
+ * not look cheap.
  */
 export function expectedCost(fees: PriceVector, use: TokenUse, { value: warmth }: RunningAverage): number {
   const { inputTokens, outputTokens, turns, turnGrowth, cachedTokens } = use

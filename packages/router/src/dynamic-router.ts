@@ -29,9 +29,9 @@ import type { AnswerUsage, AttemptFailure, Recorded, Router, RouterOffer, Router
 //   startAttempt() …  dynamic-router.ts   the caller reports what happens to the call
 //   learn…()          learn-from-calls.ts updates the offer's state: latency, failure model, capacity, circuit breaker, averages
 
-/** A router whose offers are not fixed: each plan names its own. */
+/** A router without a fixed set of offers: each plan names its own. */
 export interface DynamicRouter extends Omit<Router, 'plan' | 'updateHeadroom'>, Recorded {
-  /** The offer with its learned state. The same id has the same state; callers keep the result for frequent use. */
+  /** The offer with its learned state, which is kept by id. Callers that use it often should keep the result. */
   trackOffer(offer: RouterOffer): TrackedOffer
   plan(request: RouterRequest, candidates: readonly TrackedOffer[]): RouterPlan
   updateHeadroom(tracked: TrackedOffer, seen: { readonly share: number; readonly resetsInMs: number }): void
@@ -42,14 +42,14 @@ export interface DynamicRouterOptions {
   readonly monotonic: () => number
   /** Default: `balanced`. */
   readonly preference?: Preference | PreferencePrices | Strategy
-  /** Read at first use. */
+  /** Read on first use. */
   readonly seed: Seed
   readonly record?: RecordOptions | undefined
   /** State shared with the routers of other processes. Default: nothing is shared. */
   readonly sync?: StateSync | undefined
 }
 
-/** State of offers that are no longer used is forgotten, the least recently used first. */
+/** Limits of learned state; the least recently used offers are forgotten first. */
 const stateLimits = { maxSize: 10_000, sizeCalculation: () => 1 }
 const { priorAnswerTokens, answerLengthWeight } = tuning.averages
 
@@ -94,7 +94,7 @@ export function createDynamicRouter({ preference = 'balanced', seed, record, syn
   }
 }
 
-/** What reports of attempts need beside what plans need. */
+/** What attempts need in addition to what plans need. */
 interface LearningRouter extends RouterState {
   readonly random: () => number
   readonly sync: StateSync | undefined
@@ -179,7 +179,7 @@ function createAnswerLengths(): (model?: string) => RunningAverage {
   }
 }
 
-/** Ends an attempt. Answers whether it had not ended before. */
+/** Ends an attempt. Returns false if it had already ended. */
 function endAttempt(call: RunningAttempt): boolean {
   if (call.ended) return false
   call.ended = true

@@ -8,7 +8,7 @@ import { preferences } from './preferences.ts'
 
 const now = 1_000_000
 
-/** An offer that gave three hundred answers around a second, one in twenty ten times slower. */
+/** An offer with three hundred responses around a second, of which one in twenty is ten times slower. */
 function longTailed() {
   const state = makeOfferState(0)
   for (let at = 0; at < 300; at += 1)

@@ -4,8 +4,8 @@ import type { OfferEstimate } from './offer-estimate.ts'
 import type { OfferState } from './offer-state.ts'
 import type { PreferencePrices } from './preferences.ts'
 
-// When to send a second call while the first is silent: once the expected further wait costs more than the second call, and never
-// before nearly all answers would have come.
+// When to send a second call while the first is silent: once the expected further wait costs more than the second call, but never before
+// nearly all responses would have arrived.
 
 const { stepShare } = tuning.hedging
 const hedgeSteps = 24

@@ -10,9 +10,9 @@ import { updateAverage } from './running-average.ts'
 import { countSpeed, countWait } from './sync/outcome-counts.ts'
 import type { AnswerUsage, AttemptFailure } from './types.ts'
 
-// What each event of a call teaches about its offer. A mistake of the client's teaches nothing.
+// What each event of a call teaches about its offer. Client errors teach nothing.
 
-/** A refused credential or an empty account recovers only when its owner acts. */
+/** A rejected credential or an empty account only recovers when its owner acts. */
 const credentialMs = 60_000
 const { minTokensForSpeed, speedWeight, wholeAnswerSpeedWeight, failureWeight, cacheHitWeight } = tuning.averages
 
@@ -20,7 +20,7 @@ export function learnFirstContent(call: RunningAttempt, now: number): void {
   const { state } = call.tracked
   const milliseconds = now - call.startedAt
   const base = Math.max(milliseconds - prefillMsPerToken(state.prefill) * call.uncachedTokens, 0.2 * milliseconds)
-  // A slow answer is evidence about the offer's state, not about prefill.
+  // A slow response is evidence about the offer's state, not about prefill.
   const usual = Math.exp(currentLevel(state.latency, now)) * 2
   observePrefill(state.prefill, call.uncachedTokens, Math.min(milliseconds, usual + prefillMsPerToken(state.prefill) * call.uncachedTokens))
   observeLatency(state.latency, base, now)
@@ -60,7 +60,7 @@ export function learnCompletion(call: RunningAttempt, used: AnswerUsage, now: nu
   }
 }
 
-/** A whole answer shows only its total time; how much of it was the wait is estimated from streams. */
+/** A non-streamed response only shows its total time; how much of it was the wait is estimated from streams. */
 function learnWholeAnswer(
   state: OfferState,
   call: RunningAttempt,
@@ -73,7 +73,7 @@ function learnWholeAnswer(
   updateAverage(state.speed, Math.log((outputTokens * 1_000) / growingMs), wholeAnswerSpeedWeight)
 }
 
-/** Remembers that the offer has read the prompt of the conversation. */
+/** Records that the offer has read the conversation's prompt. */
 export function recordPromptRead({ cacheKey, tracked, inputTokens }: RunningAttempt, affinity: CacheAffinity, now: number): void {
   if (cacheKey !== undefined) affinity.recordRead(cacheKey, { offerId: tracked.offer.id, tokens: inputTokens, at: now })
 }
@@ -83,10 +83,7 @@ interface FailureToLearn extends AttemptFailure {
   readonly chance: number
 }
 
-/**
- * Only faults count against an offer's health. A rate limit pauses it, a refused credential pauses it for longer, a refused request
- * says nothing.
- */
+/** Only faults count against an offer's health. A rate limit pauses it, a rejected credential pauses it for longer, and a rejected request says nothing. */
 const learnByKind: Readonly<Record<AttemptFailure['kind'], (call: RunningAttempt, lesson: FailureToLearn) => void>> = {
   error: learnFault,
   timeout: learnFault,
@@ -117,34 +114,31 @@ function learnFault(call: RunningAttempt, { kind, now, chance, retryAfterMs }: F
   if (kind === 'timeout') learnTimedOutWait(call, now)
   state.outcomes.failed += 1
   updateAverage(state.hangShare, kind === 'timeout' ? 1 : 0, failureWeight)
-  // The silence before a response that is not streamed is no evidence about streams.
+  // The silence before a non-streamed response is no evidence about streams.
   if (call.stream || kind === 'error') updateAverage(state.failedAttemptMs, now - call.startedAt, failureWeight)
   recordFailure(state.circuit, now, { failing: failureProbability(state.failures, beforeContent, now), chance })
   if (retryAfterMs !== undefined) pauseFor(state.capacity, now, retryAfterMs)
 }
 
-/** A stream that was given up in silence would have taken longer. */
+/** A stream that was given up while silent would have taken longer. */
 function learnTimedOutWait(call: RunningAttempt, now: number): void {
   const { state } = call.tracked
   if (!call.stream || call.firstContentAt !== undefined || state.latency.observations < knownAnswers) return
   const milliseconds = now - call.startedAt
   const base = Math.max(milliseconds - prefillMsPerToken(state.prefill) * call.uncachedTokens, 0.2 * milliseconds)
-  // The silence of an unhealthy offer is no slow answer.
+  // Silence of an unhealthy offer is probably not just a slow response.
   const hung = 1 - healthyProbability(state.failures, beforeContent, now) * (1 - state.failures.baseline * state.hangShare.value)
   observeTimeout(state.latency, base, { now, hung })
 }
 
-/** Whether a whole answer failed or broke cannot be seen: the likelier of the two is assumed. */
+/** Whether a non-streamed response failed or broke cannot be observed, so the likelier one is assumed. */
 const hasProbablyBroken = ({ stream, tracked: { state } }: RunningAttempt, now: number): boolean =>
   !stream && failureProbability(state.breaks, afterContent, now) > failureProbability(state.failures, beforeContent, now)
 
-/** Answers after which a silence can be called too long. */
+/** Responses after which a silence can be called too long. */
 const knownAnswers = 10
 
-/**
- * The call was cancelled because its answer is no longer needed. It counts as a timeout of the offer only if it was silent for
- * longer than nearly all answers.
- */
+/** The call was cancelled because its response is no longer needed. It counts as a timeout only if it was silent for longer than nearly all responses take. */
 export function learnAbandonment(call: RunningAttempt, chance: number, now: number): void {
   const { state } = call.tracked
   const { latency } = state

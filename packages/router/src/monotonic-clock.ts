@@ -1,10 +1,9 @@
-/** A longer step back means that the clock was set, so the origin is shifted. During a shorter one time stands still. Milliseconds. */
+/** Longest step back, in milliseconds, during which time stands still. A longer one means that the clock was set, so the origin is shifted. */
 const maxStepBackMs = 60_000
 
 /**
- * Wraps a clock so that it never goes back and is always a finite number. Invalid readings are ignored. After a jump ahead and back
- * the origin is shifted: if time stood still until the jump was made up for, pauses would not end and waits would be measured as
- * zero.
+ * Wraps a clock so that it never goes back and is always a finite number. Invalid readings are ignored. After a jump ahead and back the
+ * origin is shifted, because if time stood still until the clock caught up, pauses would not end and waits would be measured as zero.
  */
 export function monotonicClock(monotonic: () => number): () => number {
   let latest: number | undefined

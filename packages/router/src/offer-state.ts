@@ -9,7 +9,7 @@ import { makeRunningAverage, type RunningAverage } from './running-average.ts'
 import { makeOutcomeCounts, type OutcomeCounts } from './sync/outcome-counts.ts'
 import type { RouterAttempt, RouterOffer } from './types.ts'
 
-/** What the router learns about each offer, from the outcomes of calls alone. */
+/** What the router has learned about an offer from the outcomes of its calls. */
 export interface OfferState {
   /** Failures before first content, when another offer can still be tried. */
   readonly failures: FailureModel
@@ -21,32 +21,32 @@ export interface OfferState {
   readonly speed: RunningAverage
   /** Milliseconds that a failure before first content takes. */
   readonly failedAttemptMs: RunningAverage
-  /** Share of failures before first content that were silence. */
+  /** Share of failures before first content that were timeouts. */
   readonly hangShare: RunningAverage
   readonly capacity: Capacity
   readonly circuit: CircuitBreaker
-  /** Share of the expected cached tokens that really were cached. */
+  /** Share of the expected cached tokens that were actually cached. */
   readonly cacheHitShare: RunningAverage
   /** Running streams without first content, the oldest first. */
   readonly silentAttempts: Set<RunningAttempt>
-  /** What was observed in this process, to be published to others. */
+  /** Outcomes observed in this process, to be published to others. */
   readonly outcomes: OutcomeCounts
-  /** When the latest of the answered calls was sent. */
+  /** When the latest answered call was sent. */
   lastAnsweredStart: number
   /** Calls that are running. */
   runningAttempts: number
-  /** Calls that ended in an answer or a fault. */
+  /** Calls that ended in a response or a fault. */
   observations: number
-  /** When the last of them ended; before the first: when the state was created. */
+  /** When the last of them ended, or when the state was created. */
   observedAt: number
-  /** No exploration before. */
+  /** No exploration before this time. */
   exploreAt: number
-  /** Expected gain forgone by not calling the offer since it was last called, and the requests not yet counted in it. */
+  /** Expected gain forgone since the offer was last called, and the number of requests not yet included in it. */
   forgoneGain: number
   passedOver: number
 }
 
-/** An offer with what has been learned about it. */
+/** An offer with its learned state. */
 export interface TrackedOffer {
   readonly offer: RouterOffer
   /** Its prices as a vector. */
@@ -54,12 +54,12 @@ export interface TrackedOffer {
   readonly state: OfferState
 }
 
-/** A running call with what is needed to learn from it. */
+/** A running call plus what is needed to learn from it. */
 export interface RunningAttempt extends RouterAttempt {
   readonly tracked: TrackedOffer
   readonly stream: boolean
   readonly startedAt: number
-  /** Prompt tokens that were not expected in the cache. */
+  /** Prompt tokens that were not expected to be cached. */
   readonly uncachedTokens: number
   readonly cachedTokens: number
   readonly inputTokens: number
@@ -70,9 +70,9 @@ export interface RunningAttempt extends RouterAttempt {
 
 const { priorTokensPerSecond, priorFailureMs, priorHangShare, priorHangFailures, priorCacheHitShare, priorCacheReads } = tuning.averages
 
-/** Assumed for an offer without observations and without peers: natural logs of milliseconds and of tokens per second. */
+/** Priors for an offer without observations and without peers: natural logs of milliseconds and of tokens per second. */
 export const priorLevel = Math.log(tuning.latency.priorMs)
-/** Milliseconds that a failed attempt is assumed to take before any was observed. */
+/** Prior duration of a failed attempt, in milliseconds. */
 export const priorFailedAttemptMs = priorFailureMs
 export const priorLogSpeed = Math.log(priorTokensPerSecond)
 
@@ -86,7 +86,7 @@ export const makeOfferState = (at: number): OfferState => ({
   hangShare: makeRunningAverage(priorHangShare, priorHangFailures),
   capacity: makeCapacity(at),
   circuit: makeCircuitBreaker(),
-  // One miss must not end it: an offer believed to cache nothing gets no conversation, and can never show that it does.
+  // A single miss must not reset it: an offer believed to cache nothing gets no conversations and could never prove otherwise.
   cacheHitShare: makeRunningAverage(priorCacheHitShare, priorCacheReads),
   silentAttempts: new Set(),
   outcomes: makeOutcomeCounts(),

@@ -14,7 +14,7 @@ import type { TrackedOffer } from './offer-state.ts'
 import { isAvailable } from './select-by-score.ts'
 import type { RouterPlan, RouterRequest } from './types.ts'
 
-/** Milliseconds before an offer that failed is tried again. */
+/** Milliseconds before a failed offer is tried again. */
 const retryDelayMs = 250
 
 /** Plans one request: evaluates all candidates once, and the remaining ones again for each further attempt. */
@@ -46,7 +46,7 @@ export function createPlan(router: RouterState, request: RouterRequest, among: r
 function commitChoice(context: RequestContext, choice: TrackedChoice): void {
   const { router, request, tried } = context
   context.attemptsLeft -= 1
-  // An attempt that has not ended is hedged: this is the second call beside it.
+  // An attempt that has not ended is being hedged, and this is the second call.
   for (const { failedWith, hedgeAfterMs } of tried)
     if (failedWith === undefined && hedgeAfterMs !== undefined) router.hedgingBudget.saved -= 1
   const before = tried.findIndex(({ tracked }) => tracked === choice.tracked)
@@ -63,7 +63,7 @@ function nextAttempt(context: RequestContext): TrackedChoice | undefined {
   if (timeLeft(context, context.router.monotonic()) <= 0) return undefined
   const last = new Map(tried.map(each => [each.tracked, each]))
   const lastOf = (tracked: TrackedOffer): TrackedChoice | undefined => last.get(tracked)
-  // An offer that was only rate limited may have room by now, and is better than one that is down.
+  // An offer that was only rate limited may have capacity by now, which is better than one that is down.
   const fresh = context.candidates.filter(tracked => {
     const last = lastOf(tracked)
     return !last || isRateLimited(last)
@@ -92,6 +92,6 @@ const isFault = (ended: TrackedChoice['failedWith']): boolean => ended === 'erro
 
 const isRateLimited = (choice: TrackedChoice | undefined): boolean => choice?.failedWith === 'rate_limited' && !choice.permanent
 
-/** An offer that refused the credential or the request would do so again. */
+/** An offer that rejected the credential or the request would do so again. */
 const mayRetry = (choice: TrackedChoice | undefined): boolean =>
   !choice?.permanent && choice?.failedWith !== 'credential' && choice?.failedWith !== 'refused'

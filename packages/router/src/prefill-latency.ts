@@ -1,6 +1,6 @@
 import { tuning } from './constants.ts'
 
-// Prefill latency: milliseconds per uncached prompt token, by a linear regression that forgets.
+// Prefill latency: milliseconds per uncached prompt token, by linear regression with exponential forgetting.
 
 const { priorMsPerToken, priorSquaredTokens, maxMsPerToken, observationDecay } = tuning.prefill
 

@@ -1,4 +1,4 @@
-/** A seed, or how to get it at first use: some runtimes have no randomness before the first request. */
+/** A seed, or a function that returns it on first use: some runtimes have no randomness before the first request. */
 export type Seed = number | (() => number)
 
 export const resolveSeed = (seed: Seed): number => (typeof seed === 'number' ? seed : seed())

@@ -83,7 +83,7 @@ test('with no other offer an attempt gets two minutes for a stream, five for a w
   ])
 })
 
-/** Two offers that have each given twenty answers, one in ten of them slow. */
+/** Two offers with twenty responses each, one in ten of them slow. */
 function twoKnown() {
   let now = 0
   const router = createRouter({ offers: offers.slice(0, 2), clock: { now: () => now }, preference: 'latency' })

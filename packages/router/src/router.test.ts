@@ -11,13 +11,13 @@ const offers: readonly RouterOffer[] = [
   { id: 'dear', price: usd(0.9, 3) },
 ]
 
-/** How an offer answers: milliseconds to first content, or how it fails after so many. */
+/** How an offer responds: milliseconds to first content, or to a failure of this kind. */
 interface Manner {
   readonly ms: number
   readonly fails?: AttemptFailure['kind']
 }
 
-/** A world in which one request is served at a time, every so many milliseconds. */
+/** A simulation in which requests are served one at a time, at a fixed interval. */
 function world(router: (clock: { now(): number }) => Router, manner: (offer: string, now: number) => Manner) {
   let now = 0
   const clock = { now: () => now }
@@ -44,7 +44,7 @@ function world(router: (clock: { now(): number }) => Router, manner: (offer: str
     return asked
   }
   return {
-    /** Whom each request asked first, from now until then. */
+    /** The first offer that each request tried, from now until `untilMs`. */
     run(untilMs: number, everyMs: number): readonly string[] {
       const first: string[] = []
       while (now < untilMs) {
@@ -208,7 +208,7 @@ const happening = fc.record({
   cacheKey: fc.constantFrom(undefined, 'a', 'b'),
 })
 
-/** Drives a router through anything that may happen, and returns whom it chose and the calls that are left open. */
+/** Drives a router through arbitrary events, and returns the chosen offers and the calls still open. */
 function drive(
   router: Router,
   happenings: readonly (typeof happening extends fc.Arbitrary<infer One> ? One : never)[],

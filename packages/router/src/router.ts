@@ -13,8 +13,8 @@ import {
 } from './validate-input.ts'
 
 /**
- * Creates a router for a fixed set of offers. It chooses and learns, but makes no calls: tell it what happens to each call. Use it in
- * a gateway of your own, a simulator or a test.
+ * Creates a router for a fixed set of offers. It chooses and learns but makes no calls: report to it what happens to each call. Use it in
+ * your own gateway, a simulator or a test.
  *
  * @example
  * const router = createRouter({ offers: [{ id: 'a', price: { input: 500_000, output: 1_600_000 } }, b], preference: 'balanced' })
@@ -26,7 +26,7 @@ import {
  *   router.failAttempt(attempt, { kind: reply.kind, retryAfterMs: reply.retryAfterMs })
  * }
  *
- * @throws TypeError that names the invalid option. Its methods throw one that names the invalid field of what they were given.
+ * @throws {TypeError} Names the invalid option. Its methods throw one that names the invalid field of their input.
  */
 export function createRouter(options: RouterOptions): Router & Recorded {
   checkOptions(options)

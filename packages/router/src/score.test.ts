@@ -53,7 +53,7 @@ test('what an offer is held, rests or was not heard of changes no loss', () => {
   expect(score({ rateLimitedMs: 5_000, circuitOpenMs: 9_000, unobservedMs: 1e9, headroom: 0, cachedTokens: 4_000 })).toBe(0)
 })
 
-/** An offer whose request of 1,000 tokens in and 300 out costs so many USD. */
+/** An offer whose typical request (1,000 input and 300 output tokens) costs this many USD. */
 const at = (usd: number) => ({ offer: { id: 'birch', price: { input: usd * 1e9, output: 0 } } })
 const scale = (preference: Preference, ...usd: number[]) => scaledPrices(preference, usd.map(at)).waiting / preferences[preference].waiting
 

@@ -7,9 +7,9 @@ import type { RouterOffer } from './types.ts'
 const { finalFailureShare, baseFinalFailure, typicalRequestUsd } = tuning.score
 
 /**
- * Scores an offer in USD: the price of the answer, the congestion price, the value of the expected wait, and the cost of likely
- * failures. A failure before first content costs its time and, since the next attempt may fail too, a small part of a failed
- * request; a failure after it costs a whole one.
+ * Scores an offer in USD: the price of the response, the congestion price, the value of the expected wait, and the cost of likely failures.
+ * A failure before first content costs its time and, since the next attempt may fail too, a fraction of a failed request; a failure after
+ * it costs a whole one.
  */
 export const scoreByPrices =
   ({ waiting, generation, failure }: PreferencePrices): Strategy =>
@@ -22,8 +22,8 @@ export const scoreByPrices =
     (breakProbability + lateProbability) * failure
 
 /**
- * Scales a preference to the price of the model: a second is worth more where answers are expensive. In steps of four, so that the
- * prices hold as they stand near the typical price.
+ * Scales a preference to the price of the model, because a second is worth more where responses are expensive. In steps of a factor of
+ * four, so that the prices are unscaled near the typical price.
  */
 export function scaledPrices(
   preference: Preference | PreferencePrices,

@@ -30,7 +30,7 @@ const candidate = fc.record({
   shunned: fc.boolean(),
 })
 
-/** What an order goes by, from the weightiest: free, provider not failed, loss, place. */
+/** The sort keys of an order, most significant first: available, provider not failed, score, position. */
 const keyOf = ({ cost, heldMs = 0, restingMs = 0, shunned = false }: Candidate, at: number): readonly number[] => [
   heldMs > 0 || restingMs > 0 ? 1 : 0,
   shunned ? 1 : 0,

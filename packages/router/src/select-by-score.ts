@@ -2,15 +2,15 @@ import { tuning } from './constants.ts'
 import type { OfferEstimate, Strategy } from './offer-estimate.ts'
 import type { RouterOffer, RouterRequest } from './types.ts'
 
-// The choice itself, as a pure function of the estimates, so that a replay can repeat it.
+// Chooses by a pure function of the estimates, so that a replay can repeat it.
 
 /** The estimates of all offers of one request. */
 export interface EstimatedOffers {
   readonly offers: readonly RouterOffer[]
   readonly estimates: readonly OfferEstimate[]
-  /** Offers whose provider has just failed the same request: they rank after the others. */
+  /** Offers whose provider just failed the same request: they rank after all others. */
   readonly deprioritized?: readonly boolean[] | undefined
-  /** An offer that may be tried to learn about it, with its optimistic estimate. */
+  /** A candidate for exploration, with its optimistic estimate. */
   readonly exploration?: { readonly at: number; readonly estimate: OfferEstimate } | undefined
 }
 
@@ -41,7 +41,7 @@ export const withRank = (strategy: Strategy, rank: RouterRequest['rank']): Strat
 
 export const isAvailable = ({ rateLimitedMs, circuitOpenMs }: OfferEstimate): boolean => rateLimitedMs <= 0 && circuitOpenMs <= 0
 
-/** Available offers first; among those the lowest score, on a tie the first. */
+/** Selects among available offers first; then the lowest score wins, or the first one in case of a tie. */
 export function selectBest(view: EstimatedOffers, strategy: Strategy): ScoredOffer {
   const { offers, estimates, exploration } = view
   let at = 0
@@ -89,7 +89,7 @@ export function runnerUp({ offers, estimates }: EstimatedOffers, but: number, st
   return best
 }
 
-/** Positive if the first offer ranks before the second whatever their scores, negative if after it. */
+/** Positive if the first offer ranks before the second regardless of their scores, negative if after it. */
 function compareAvailability({ estimates, deprioritized }: EstimatedOffers, one: number, other: number): number {
   const oneFree = isAvailable(estimates[one] as OfferEstimate)
   const otherFree = isAvailable(estimates[other] as OfferEstimate)

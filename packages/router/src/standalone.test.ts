@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { expect, test } from 'vitest'
 
-// The router works without the gateway: from its own package, in any runtime, at a size that a browser or a worker can carry.
+// The router works without the gateway: from its own package, in any runtime, small enough for a browser or worker.
 
 const bundle = async (contents: string) => {
   const { outputFiles, metafile } = await build({

@@ -9,96 +9,93 @@ import type { Preference, PreferencePrices } from './preferences.ts'
 export interface OfferPrice {
   readonly input: number
   readonly output: number
-  /** Cache reads. Default: as `input`. */
+  /** Cache reads. Default: the `input` price. */
   readonly cached?: number
-  /** Cache writes. Default: as `input`. */
+  /** Cache writes. Default: the `input` price. */
   readonly cache_write?: number
-  /** Cache writes that are kept for an hour. Default: twice `input`. */
+  /** Cache writes with a one-hour lifetime. Default: twice the `input` price. */
   readonly cache_write_1h?: number
 }
 
-/** A model as one provider sells it: what the router chooses among. */
+/** A model as one provider sells it, which the router chooses among. */
 export interface RouterOffer {
-  /** Unique among the offers. What is learned about the offer is kept under it. */
+  /** Unique among the offers. Learned state is kept by this id. */
   readonly id: string
   /** Offers of one provider tend to fail together. Default: the id. */
   readonly provider?: string
-  /** Answers of one model are assumed to be about as long at every provider. Default: all offers share one model. */
+  /** Responses of one model are assumed to be about equally long at every provider. Default: all offers share one model. */
   readonly model?: string
   /** Microdollars per million tokens. */
   readonly price: OfferPrice
-  /** Milliseconds for which the provider keeps a prompt cached. Default: 300,000. */
+  /** How long the provider keeps a prompt cached, in milliseconds. Default: 300,000. */
   readonly cacheMs?: number
 }
 
 /** Properties of one request that affect the choice. */
 export interface RouterRequest {
   readonly inputTokens: number
-  /** Tokens of the answer, if known. Default: the average so far. */
+  /** Output tokens, if known. Default: the average so far. */
   readonly outputTokens?: number
   /** The output limit set by the client. */
   readonly maxOutputTokens?: number
   /** Default: true. */
   readonly stream?: boolean
-  /** The same for all requests of one conversation: an offer that has read its beginning may still have it cached. */
+  /** Identifies the conversation: an offer that has read its beginning may still have it cached. */
   readonly cacheKey?: string
   /** Default: that of the router. */
   readonly preference?: Preference | PreferencePrices | Strategy
   /** Ids of the offers that can serve this request. Default: all. */
   readonly offers?: readonly string[]
-  /** Milliseconds for the whole request, all attempts included. Default: none. */
+  /** Milliseconds for the whole request, including all attempts. Default: no limit. */
   readonly deadlineMs?: number
   /**
-   * Longest milliseconds to first content of one attempt (for a whole answer: to its end). Default: 120,000, and 300,000 for a whole
-   * answer.
+   * Maximum milliseconds to first content of one attempt; for a non-streamed response, to its end. Default: 120,000, or 300,000 for a
+   * non-streamed response.
    */
   readonly timeoutMs?: number
-  /** Attempts that the request may make. Default: 4. */
+  /** Maximum attempts of the request. Default: 4. */
   readonly maxAttempts?: number
   /** Allows a second call while the first is silent. Default: false. */
   readonly hedge?: boolean
-  /** No learned timeout is shorter, in milliseconds: for models that think before they answer. Default: 0. */
+  /** Lower bound of learned timeouts in milliseconds, for models that reason before they answer. Default: 0. */
   readonly minTimeoutMs?: number
-  /** Milliseconds to first content allowed to an offer that is hardly known. Default: 10,000. */
+  /** Milliseconds to first content allowed to an offer with few observations. Default: 10,000. */
   readonly newOfferTimeoutMs?: number
-  /** An order of the caller's own: the lowest rank goes first, and the score decides among equals. Disables exploration. */
+  /** Custom order: the lowest rank goes first, and the score decides among equals. Disables exploration. */
   readonly rank?: (offer: RouterOffer) => number
   /** Preview only: does not explore, does not count conversation turns, records nothing. Default: false. */
   readonly dryRun?: boolean
 }
 
-/** The choices for one request. */
+/** The choices of one request. */
 export interface RouterPlan {
-  /** All candidates, best first, as evaluated when the plan was made. Never empty. */
+  /** All candidates, best first, as of the creation of the plan. Never empty. */
   choices(): readonly [RouterChoice, ...RouterChoice[]]
-  /**
-   * The next candidate to try, evaluated anew with what has been learned since and the time that is left. Undefined if no candidate,
-   * attempt or time is left.
-   */
+  /** The next candidate to try, re-evaluated with what was learned since and the remaining time. Undefined if no candidate, attempt or time is left. */
   next(): RouterChoice | undefined
-  /** The decisions of this request so far, with their outcomes. Absent: the request is not recorded. */
+  /** The decisions of this request so far, with their outcomes. Absent if the request is not recorded. */
   trace?(): Trace
 }
 
 /** A candidate offer with the estimates that ranked it. */
 export interface RouterChoice {
   readonly offer: RouterOffer
-  /** Expected cost of the choice in USD, or what a strategy of your own returned. */
+  /** Expected cost of the choice in USD, or the value returned by a custom strategy. */
   readonly score: number
-  /** The estimates that the choice was made by. */
+  /** The estimates that decided the choice. */
   readonly estimate: OfferEstimate
   readonly reason: ChoiceReason
   /** Milliseconds to wait before sending, because every offer is rate limited. Usually 0. */
   readonly waitMs: number
-  /** Milliseconds without first content (for a whole answer: without its end) after which the attempt should be given up. */
+  /** Milliseconds without first content after which the attempt should be given up; for a non-streamed response, without its end. */
   readonly timeoutMs: number
   /** Milliseconds without first content after which a second call is worth its cost. Absent: never. */
   readonly hedgeAfterMs?: number
 }
 
 /**
- * Why an offer was chosen. `best`: the lowest score. `exploration`: to learn of an offer that was not used lately. `fallback`: not the first attempt of its request.
- * `last_resort`: all offers are rate limited or failing.
+ * Why an offer was chosen. `best`: the lowest score. `exploration`: to learn about an offer that was not used recently. `fallback`: not the
+ * first attempt of its request. `last_resort`: all offers are rate limited or failing.
  */
 export type ChoiceReason = 'best' | 'exploration' | 'fallback' | 'last_resort'
 
@@ -107,7 +104,7 @@ export interface RouterAttempt {
   readonly choice: RouterChoice
 }
 
-/** Token usage of a finished answer. Missing fields teach nothing. */
+/** Token usage of a finished response. Missing fields teach nothing. */
 export interface AnswerUsage {
   readonly outputTokens?: number
   /** Input tokens that came from the provider's cache. */
@@ -115,37 +112,37 @@ export interface AnswerUsage {
 }
 
 /**
- * How an attempt failed. `error`: the provider failed, or the answer broke. `timeout`: it was given up. `rate_limited`: 429.
- * `credential`: 401, 402, 403. `refused`: the request itself is at fault, which says nothing about the offer.
+ * How an attempt failed. `error`: the provider failed, or the response broke. `timeout`: it was given up. `rate_limited`: 429.
+ * `credential`: 401, 402, 403. `refused`: the request itself is invalid, which says nothing about the offer.
  */
 export interface AttemptFailure {
   readonly kind: 'error' | 'timeout' | 'rate_limited' | 'credential' | 'refused'
   /** From the Retry-After header, in milliseconds. */
   readonly retryAfterMs?: number
-  /** A retry at the same offer would fail too. Default: depends on `kind`. */
+  /** Whether a retry with the same offer would fail too. Default: depends on `kind`. */
   readonly permanent?: boolean
-  /** The timeout was the client's own: it counts against the offer only if the silence was longer than nearly all its answers take. */
+  /** Whether the timeout was set by the client. It then counts against the offer only if the silence was longer than nearly all its responses take. */
   readonly callerTimeout?: boolean
 }
 
-/** A router of a fixed set of offers, made by `createRouter`. Report every attempt's end exactly once; later reports are ignored. */
+/** A router with a fixed set of offers, created by `createRouter`. Report the end of every attempt exactly once; later reports are ignored. */
 export interface Router {
   plan(request: RouterRequest): RouterPlan
   /** Call it when the request is sent. */
   startAttempt(choice: RouterChoice): RouterAttempt
   /** Call it at the first content of a stream. */
   recordFirstContent(attempt: RouterAttempt): void
-  /** Call it when the answer is complete. */
+  /** Call it when the response is complete. */
   finishAttempt(attempt: RouterAttempt, used?: AnswerUsage): void
   /** Call it when the attempt failed, before or after first content. */
   failAttempt(attempt: RouterAttempt, failed: AttemptFailure): void
-  /** Call it when the answer is no longer needed: the client disconnected, or another attempt answered first. */
+  /** Call it when the response is no longer needed: the client disconnected, or another attempt responded first. */
   abandonAttempt(attempt: RouterAttempt): void
-  /** Call it with the rate-limit headers of an answer: the share that is left, and the milliseconds until it is full again. */
+  /** Call it with the rate limit headers of a response: the remaining share, and the milliseconds until the limit is fully available again. */
   updateHeadroom(offerId: string, seen: { readonly share: number; readonly resetsInMs: number }): void
 }
 
-/** Decisions that were recorded. */
+/** Access to recorded decisions. */
 export interface Recorded {
   /** The latest decisions. Empty unless `record` is set. */
   trace(): Trace
@@ -158,8 +155,8 @@ export interface RouterOptions {
   readonly preference?: Preference | PreferencePrices | Strategy
   /** A monotonic clock in milliseconds. Default: `performance.now`. */
   readonly clock?: { monotonic(): number } | { now(): number }
-  /** With the same seed, calls and times the choices are the same. Default: 1. */
+  /** The same seed, calls and times give the same choices. Default: 1. */
   readonly seed?: number
-  /** Which decisions are recorded, for `trace()` of the router and of a plan. Default: none. */
+  /** Which decisions are recorded for `trace()` of the router and of plans. Default: none. */
   readonly record?: RecordOptions
 }

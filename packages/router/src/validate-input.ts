@@ -3,7 +3,7 @@ import type { Strategy } from './offer-estimate.ts'
 import { type Preference, type PreferencePrices, preferences } from './preferences.ts'
 import type { AnswerUsage, AttemptFailure, RouterAttempt, RouterChoice, RouterOffer, RouterOptions, RouterRequest } from './types.ts'
 
-// Validation of what users pass in: a single NaN would poison the learned state for good.
+// Validation of user input: a single NaN would poison the learned state permanently.
 
 const listNames = (name: string, names: readonly string[]): string => {
   const start = name.slice(0, 100).toLowerCase()
@@ -14,7 +14,7 @@ const listNames = (name: string, names: readonly string[]): string => {
 
 const isCount = (value: unknown): value is number => typeof value === 'number' && value >= 0
 
-/** A value in a message: numbers and short texts as they are, everything else by its type. */
+/** Formats a value for a message: numbers and short texts unchanged, everything else by type. */
 const showValue = (value: unknown): string => {
   if (value === undefined || value === null || typeof value === 'number' || typeof value === 'boolean') return String(value)
   return typeof value === 'string' ? JSON.stringify(value.slice(0, 60)) : `a value of type ${typeof value}`
@@ -36,7 +36,7 @@ export function checkPreference(preference: Preference | PreferencePrices | Stra
   }
 }
 
-/** Microdollars per million tokens: a million USD per token. Larger prices overflow when they are added up. */
+/** Microdollars per million tokens, equal to a million USD per token. Larger prices overflow when added up. */
 const maxPrice = 1e18
 
 export function checkOffer(offer: RouterOffer): void {
@@ -81,15 +81,15 @@ const numericFields = [
 
 const fieldTypes = { stream: 'boolean', hedge: 'boolean', dryRun: 'boolean', cacheKey: 'string', rank: 'function' } as const
 
-/** More than any prompt or answer has. */
+/** More tokens than any prompt or response has. */
 const maxTokens = 10_000_000
 const boundedTokens = (tokens: number | undefined): number | undefined =>
   tokens !== undefined && tokens >= 0 ? Math.min(tokens, maxTokens) : undefined
 
 /**
- * The request with its tokens bounded.
+ * Validates a request and caps its token counts.
  *
- * @throws TypeError that names the invalid field.
+ * @throws {TypeError} Names the invalid field.
  */
 export function validRequest(request: RouterRequest): RouterRequest {
   if (!isObject(request)) throw new TypeError(`A request is ${showValue(request)}; it takes an object with \`inputTokens\`.`)
@@ -116,7 +116,7 @@ export function validRequest(request: RouterRequest): RouterRequest {
 /**
  * Checks that a value is a choice of a plan.
  *
- * @throws TypeError if it is not.
+ * @throws {TypeError} It is not.
  */
 export function checkChoice(choice: RouterChoice): void {
   if (!isObject(choice) || !('tracked' in choice))
@@ -126,7 +126,7 @@ export function checkChoice(choice: RouterChoice): void {
 /**
  * Checks that a value is a running attempt.
  *
- * @throws TypeError if it is not.
+ * @throws {TypeError} It is not.
  */
 export function checkAttempt(attempt: RouterAttempt, method: string): void {
   if (!isObject(attempt) || !('tracked' in attempt) || !('startedAt' in attempt))

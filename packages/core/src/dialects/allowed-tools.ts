@@ -2,14 +2,14 @@ import type { ToolChoice } from '../protocol/request.ts'
 import { isObject } from '../protocol/wire.ts'
 import { objects, stringOf } from './json.ts'
 
-/** A choice among some of the tools of a request. Dialects without such a choice leave out the other tools instead. */
+/** A tool choice that is limited to some of the tools. For dialects without it, the other tools are left out instead. */
 export interface AllowedTools {
   readonly names: readonly string[]
-  /** One of them must be called. */
+  /** Whether one of them must be called. */
   readonly isForced: boolean
 }
 
-/** Undefined for a choice of another type. The Chat Completions API nests the fields, the Responses API does not. */
+/** Reads an `allowed_tools` choice; undefined for any other. Chat Completions nests the fields, Responses does not. */
 export function readAllowedTools(choice: ToolChoice | undefined): AllowedTools | undefined {
   if (typeof choice !== 'object' || choice.type !== 'native' || choice.body.type !== 'allowed_tools') return undefined
   const { mode, tools } = isObject(choice.body.allowed_tools) ? choice.body.allowed_tools : choice.body

@@ -16,7 +16,7 @@ import { readFrames } from '../sse/read.ts'
 import { readEventStream } from './bedrock/frames.ts'
 import { chatProvider, clientDialects, providerDialects } from './index.ts'
 
-// What an answer costs grows with its size, and no faster: eight times the answer is about eight times the work.
+// The cost of processing a response must grow linearly: eight times the response is about eight times the work.
 
 const prompt: Prompt = {
   input: [{ type: 'message', role: 'user', content: [{ type: 'text', text: 'Hi' }] }],
@@ -25,12 +25,12 @@ const prompt: Prompt = {
 }
 const request: InferenceRequest = { prompt, routing: { models: ['model'], allow_fallbacks: true }, delivery: 'stream' }
 
-/** As many events as one read of a busy connection holds. */
+/** As many events as one read from a busy connection contains. */
 const batchSize = 16
 
 type Batch = readonly InferenceEvent[]
 
-/** What an answer goes through between its decoder and the client, and the whole answer that it comes to. */
+/** Everything a response passes through between its decoder and the client, folded into a whole response. */
 function watched(batches: Iterable<Batch>): InferenceResponse {
   const cutter = outputCutter(1_000_000, { onCut: () => {}, close: () => [] })
   const calls = watchCalls(prompt)
@@ -50,7 +50,7 @@ function* streamed(dialect: ProviderDialect, frames: readonly Frame[]): Generato
   yield decoder.end()
 }
 
-/** The answer in the words of the clients of every language, streamed and whole. */
+/** The response encoded for clients of every dialect, streamed and whole. */
 function toldToClients(batches: readonly Batch[], response: InferenceResponse): void {
   const stamp = stampOf()
   for (const { encodeEvents, encodeResponse } of Object.values(clientDialects)) {
@@ -60,7 +60,7 @@ function toldToClients(batches: readonly Batch[], response: InferenceResponse): 
   }
 }
 
-/** Milliseconds of processor time. */
+/** CPU time in milliseconds. */
 function costOf(work: () => void): number {
   const before = process.cpuUsage()
   work()
@@ -68,17 +68,17 @@ function costOf(work: () => void): number {
   return (user + system) / 1000
 }
 
-/** How many there are of a thing, and eight times as many; to write costs more than to read. */
+/** Sizes to compare: n and 8n. Writing costs more than reading. */
 const counts = inject('isLongRun')
   ? ({ read: [1_000, 8_000], written: [400, 3_200], bytes: [3_000, 24_000], messages: [300, 2_400] } as const)
   : ({ read: [400, 3_200], written: [150, 1_200], bytes: [1_500, 12_000], messages: [100, 800] } as const)
-/** Eight for what is linear, up to 64 for what is quadratic; the rest is noise of a busy machine. */
+/** Linear code gives 8, quadratic code up to 64; the rest is noise of a busy machine. */
 const maxRatio = 24
-/** Below this a measurement says nothing. */
+/** Shorter measurements are meaningless. */
 const minMs = 40
 const maxTries = 8
 
-/** The best of some tries for each size, since what disturbs a measurement makes it larger. */
+/** Uses the fastest of several runs for each size, because interference only makes a run slower. */
 function ratioOf([few, many]: readonly [number, number], prepare: (n: number) => () => void): number {
   let small = Number.POSITIVE_INFINITY
   let large = Number.POSITIVE_INFINITY
@@ -103,7 +103,7 @@ function batchesOf({ dialect: name, stream, whole }: BigAnswer, delivery: Delive
   return () => [unfold(dialect.decodeResponse(body))]
 }
 
-/** The usual run tries one of them. */
+/** The default run tries only the first. */
 const deliveries = (answer: BigAnswer): readonly Delivery[] =>
   (['stream', 'whole'] as const).filter(delivery => answer[delivery]).slice(0, inject('isLongRun') ? undefined : 1)
 
@@ -129,7 +129,7 @@ describe.each(bigAnswers.map(answer => [answer.dialect, answer] as const))('%s',
   })
 })
 
-/** Bytes of streams that are hard on whoever puts frames together. */
+/** Streams that are hard to split into frames. */
 const hardBytes: Readonly<Record<string, (n: number) => Uint8Array>> = {
   'one line that never ends': n => utf8.encode(`data: ${'x'.repeat(n)}`),
   'one event of many lines': n => utf8.encode(`${'data: x\n'.repeat(n)}\n`),

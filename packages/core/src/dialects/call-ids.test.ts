@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest'
 import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
 import { chatProvider, messagesClient, providerDialects, responsesClient, responsesProvider } from './index.ts'
 
-// Vendors take call ids of their own shape only, and other vendors make them in any.
+// Each vendor accepts call ids of its own format only, and other vendors issue ids of any format.
 
-/** What ids look like there, by the language; the fields in which they stand. */
+/** Valid call ids by dialect, and the fields that contain them. */
 const rules: Readonly<Record<string, RegExp>> = {
   responses: /^.{1,64}$/su,
   chat: /^.{1,40}$/su,

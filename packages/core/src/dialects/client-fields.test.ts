@@ -39,7 +39,10 @@ describe.each(pairs)('$client.name → $provider.name', ({ client, provider }) =
   })
 })
 
-/** Fields that are ours to answer, or to say in the words of an offer: a tier by its price, a cap by its name. Chat hosts take metadata only for what they store. */
+/**
+ * Fields that the gateway answers itself, or that are rewritten for an offer: a tier by its price, a limit by its name. Chat hosts accept
+ * metadata only for stored responses.
+ */
 const reworded: ReadonlySet<string> = new Set(['gateway', 'extensions', 'stream_options', 'service_tier', 'max_tokens', 'metadata'])
 
 test.each(Object.values(clientDialects))('a $name caller who asks a provider of the same language sends what it wrote', client => {
@@ -56,7 +59,7 @@ test.each(Object.values(clientDialects))('a $name caller who asks a provider of 
 const schemas = resolve(import.meta.dirname, '../../../../../shared/schemas/openai-subset-2026-08-21.json')
 const vendor = load(schemas)
 
-/** Fields that have no sample, each with the reason. */
+/** Fields without a sample, each with the reason. */
 const unsampled: Readonly<Record<string, string>> = {
   model: 'every request has it',
   input: 'every request has it; its kinds are sampled one by one',

@@ -9,8 +9,8 @@ import { unfold } from '../protocol/unfold.ts'
 import { writeFrames } from '../sse/write.ts'
 import { providerDialects } from './index.ts'
 
-// The strictest readers of our streams are the vendor's own: they throw on an unknown event, a changed id, a part that was
-// never opened or an item that was never closed.
+// The vendor's SDKs are the strictest readers of our streams: they throw on an unknown event, a changed id, a part that was never opened,
+// or an item that was never closed.
 
 const serve = (text: string) => async (): Promise<Response> => new Response(text, { headers: { 'content-type': 'text/event-stream' } })
 const clients = { v7: OpenAI, v6: OpenAI6 } as unknown as Readonly<Record<string, typeof OpenAI>>

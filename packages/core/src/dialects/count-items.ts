@@ -1,13 +1,10 @@
 import { answerLimits } from '../protocol/answer-limits.ts'
 import { isObject, type Json } from '../protocol/wire.ts'
 
-/** Under these names whole answers of all languages keep their output items, and the parts of those. */
+/** Fields in which whole responses of all dialects hold output items and their parts. */
 const holders = ['output', 'choices', 'message', 'candidates', 'content', 'parts', 'summary', 'tool_calls', 'images'] as const
 
-/**
- * Whether a whole answer has more output items and parts than an answer may. Found before it is decoded: a decoder makes
- * several objects and texts of each.
- */
+/** Whether a whole response has too many output items and parts. Checked before decoding, because a decoder allocates several objects for each. */
 export function hasTooManyItems(answer: Json): boolean {
   const open: Json[] = [answer]
   let count = 0

@@ -1,16 +1,16 @@
 import { appendText, bufferedText, type TextBuffer, textBuffer } from './item-assembler.ts'
 import { objectIn } from './json.ts'
 
-// Reads the text of the field `input` out of arguments that come piece by piece, so that it can be passed on as it comes. Work is
-// linear in the arguments.
+// Extracts the text of the field `input` from arguments that arrive in pieces, so that it can be streamed. The work is linear in the
+// arguments.
 
-/** The input of one call, as far as it has come. */
+/** The state of reading the input of one call. */
 export interface CustomInputReader {
-  /** `other`: not an object that begins with the field, so that its end has to be waited for. */
+  /** `other`: not an object that begins with the field, so the end has to be awaited. */
   state: 'before' | 'inside' | 'after' | 'other'
-  /** Characters that cannot be read before more have come. */
+  /** Characters that cannot be interpreted until more arrive. */
   pending: string
-  /** The first half of a character of two, until the second comes. */
+  /** A high surrogate that waits for its other half. */
   half: string
   readonly text: TextBuffer
 }
@@ -18,10 +18,10 @@ export interface CustomInputReader {
 export const startInput = (): CustomInputReader => ({ state: 'before', pending: '', half: '', text: textBuffer() })
 
 const beginning = /^\s*\{\s*"input"\s*:\s*"/
-/** In characters. */
+/** Maximum characters before the field's text. */
 const maxBeginning = 100
 
-/** Adds arguments. Returns what they add to the input. */
+/** Adds a piece of the arguments. Returns what it adds to the input. */
 export function readInput(reader: CustomInputReader, piece: string): string {
   if (reader.state === 'after' || reader.state === 'other') return ''
   const source = reader.pending + piece
@@ -36,7 +36,7 @@ export function readInput(reader: CustomInputReader, piece: string): string {
   return ''
 }
 
-/** A run of plain characters, an escape, or the quote that ends the text. An escape that JSON does not have stands for its letter. */
+/** A run of plain characters, an escape, or the closing quote. An escape that JSON does not define stands for its letter. */
 const token = /[^"\\]+|\\u[\da-fA-F]{4}|\\u(?=[\s\S]{4})|\\[^u]|"/y
 
 function readText(reader: CustomInputReader, source: string): string {
@@ -74,7 +74,7 @@ function unescaped(token: string): string {
   return controls.get(letter) ?? letter
 }
 
-/** The end of a call. `input`: all of it; `unsent`: what no piece has brought. */
+/** Ends a call. `input`: the whole input. `unsent`: the part that no piece returned. */
 export function endOfInput(reader: CustomInputReader, written: string): { readonly input: string; readonly unsent: string } {
   const { state, half, text } = reader
   if (state === 'before' || state === 'other') {
@@ -85,14 +85,14 @@ export function endOfInput(reader: CustomInputReader, written: string): { readon
   return { input: bufferedText(text), unsent: half }
 }
 
-/** The input in whole arguments. */
+/** The input in complete arguments. */
 export function inputOf(written: string): string {
   const reader = startInput()
   readInput(reader, written)
   return endOfInput(reader, written).input
 }
 
-/** Arguments that are something else are the input themselves: nothing that the model wrote is lost. */
+/** Arguments in any other format are the input themselves, so that nothing is lost. */
 function withoutObject(written: string): string {
   const fields = objectIn(written)
   if (fields && Object.keys(fields).length === 0) return ''

@@ -8,8 +8,8 @@ import type { JsonObject } from '../protocol/wire.ts'
 import { unsupported } from './apply-quirks.ts'
 import { type CustomInputReader, endOfInput, inputOf, readInput, startInput } from './custom-input.ts'
 
-// Custom tools take free text. A language without them gets a function whose one field, `input`, is that text, and earlier calls in
-// the same form; calls of it become calls of the custom tool again.
+// Custom tools take free text. A dialect without them gets a function whose only field, `input`, is that text, and earlier calls in the
+// same form. Its calls become calls of the custom tool again.
 
 const inputSchema: JsonObject = {
   type: 'object',
@@ -18,16 +18,16 @@ const inputSchema: JsonObject = {
   additionalProperties: false,
 }
 
-/** How tools are sent to a language that cannot say them, and how calls of them are read. `Known`: the field of the mapping that tells them. */
+/** How tools that a dialect cannot express are sent, and how calls of them are read. `Known`: the mapping field that lists them. */
 interface ToolAdapter<Known extends 'customTools' | 'groupedTools'> {
   readonly mapping: Known
   encodeWith(encode: ProviderDialect['encodeRequest']): ProviderDialect['encodeRequest']
-  /** An item of a whole answer. */
+  /** Reads an item of a whole response. */
   readItem(item: Item, known: NonNullable<ResponseMapping[Known]>): Item
   readEvents(decoder: EventDecoder, known: NonNullable<ResponseMapping[Known]>): EventDecoder
 }
 
-/** A dialect that sends tools, and reads calls of them, through an adapter. */
+/** Wraps a dialect so that tools and their calls go through an adapter. */
 export function withToolAdapter<Known extends 'customTools' | 'groupedTools'>(
   dialect: ProviderDialect,
   adapter: ToolAdapter<Known>,
@@ -51,7 +51,7 @@ export function withToolAdapter<Known extends 'customTools' | 'groupedTools'>(
   }
 }
 
-/** A dialect that sends custom tools as functions. Those that came in the dialect itself stay as they are. */
+/** Wraps a dialect so that custom tools are sent as functions. Those that came in the dialect itself are unchanged. */
 export const withCustomTools = (dialect: ProviderDialect): ProviderDialect =>
   withToolAdapter(dialect, {
     mapping: 'customTools',
@@ -73,7 +73,7 @@ interface SentAsFunctions {
   readonly warnings: readonly Warning[]
 }
 
-/** Undefined if nothing has to change. */
+/** The prompt with functions; undefined if nothing has to change. */
 function withFunctions(request: InferenceRequest, name: string): SentAsFunctions | undefined {
   const { input, tools = [] } = request.prompt
   const isForeign = (value: object): boolean => originalOf(value)?.dialect !== name
@@ -122,7 +122,7 @@ const isCallOf = (names: CustomTools, item: Item): item is FunctionCallItem =>
 
 const asCustomCall = (item: FunctionCallItem): FunctionCallItem => ({ ...item, arguments: inputOf(item.arguments), custom: true })
 
-/** A decoder whose calls of these tools are custom calls, with their text as it comes. */
+/** Wraps a decoder so that calls of these tools become custom calls, with their text streamed. */
 function withCustomCalls(decoder: EventDecoder, names: CustomTools): EventDecoder {
   const open = new Map<number, CustomInputReader>()
   const unwrap = (events: readonly InferenceEvent[]): readonly InferenceEvent[] =>

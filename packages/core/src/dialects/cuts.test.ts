@@ -3,9 +3,9 @@ import { haveRecordings, recordings } from '../../test/dialects/recordings.ts'
 import type { Frame } from '../protocol/wire.ts'
 import { readFrames } from '../sse/read.ts'
 
-// Decoders see frames, never bytes; so a decoding cannot depend on how bytes were cut if the frames do not. After a whole
-// frame the reader holds nothing, so each cut has to be tried only within the frame that it falls into: that way every
-// cut of every recording is tried, at a cost that grows with its length and not with the square of it.
+// Decoders see frames, never bytes, so decoding cannot depend on how bytes were split if the frames do not. After a complete frame the
+// reader holds nothing, so each split only has to be tried within its frame. That way every split of every recording is tried in linear
+// time instead of quadratic.
 
 const framesOf = (pieces: readonly Uint8Array[]): readonly Frame[] => {
   const reader = readFrames()
@@ -13,10 +13,10 @@ const framesOf = (pieces: readonly Uint8Array[]): readonly Frame[] => {
 }
 
 const near = 300
-/** The usual run tries a quarter of the cuts, another one in each frame, and those in letters of several bytes and at the ends of lines. */
+/** The default run tries a quarter of the splits, different ones in each frame, plus those inside multi-byte characters and near line ends. */
 const stride = inject('isLongRun') ? 1 : 4
 
-/** Far from the ends of a long frame, from the ends of its lines, and from letters of several bytes. */
+/** Whether a split is far from the frame's ends, line ends and multi-byte characters. */
 function isWithinPlainText(window: Uint8Array, cut: number): boolean {
   if (cut < near || cut > window.length - near) return false
   for (let at = cut - 4; at < cut + 4; at += 1) if ((window[at] ?? 0) >= 0x80 || (window[at] ?? 0) < 0x20) return false

@@ -1,16 +1,16 @@
-/** What stands before the data of a `data:` URL. */
+/** The part of a `data:` URL before the data. */
 export interface DataUrl {
-  /** Lower case, without parameters; blank where it names none. */
+  /** Media type in lower case, without parameters; empty if absent. */
   readonly type: string
   readonly isBase64: boolean
-  /** Index of the first character of the data, which is not decoded here: it may be megabytes. */
+  /** Index of the first character of the data, which is not decoded because it may be megabytes. */
   readonly dataAt: number
 }
 
-/** Longer than any media type with its parameters. */
+/** Longer than any media type with parameters. */
 const maxHead = 300
 
-/** Undefined for another URL, or one without data. */
+/** Parses a data URL; undefined for any other URL, or one without data. */
 export function parseDataUrl(url: string): DataUrl | undefined {
   const comma = url.slice(0, maxHead).indexOf(',')
   if (!url.startsWith('data:') || comma === -1) return undefined

@@ -2,7 +2,7 @@ import type { FunctionTool } from '../protocol/request.ts'
 import { isObject } from '../protocol/wire.ts'
 import { anyText, nonEmptyText, type ObjectAtPath, objectValue, optional, optionalFields, required } from './field-readers.ts'
 
-/** A custom tool: its name, its description and the format of its input, whose grammar may stand in a field of its own. */
+/** Decodes a custom tool: name, description and input format, whose grammar may be in its own field. */
 export function customTool(place: ObjectAtPath): FunctionTool {
   const format = optional(place, 'format', objectValue)
   const { syntax, definition } = isObject(format?.grammar) ? format.grammar : (format ?? {})

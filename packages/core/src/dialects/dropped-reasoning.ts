@@ -1,13 +1,13 @@
 import type { ReasoningItem } from '../protocol/item.ts'
 import type { Warning } from '../protocol/response.ts'
 
-// Reasoning of an earlier turn that a provider does not take back: in words alone, since another model wrote it, or since its state is
-// gone. One warning names it, for any number of items.
+// Reasoning of an earlier turn that a provider does not accept: text only, written by another model, or without its state. A single warning
+// covers any number of items.
 
-/** Whether the item has words. */
+/** Whether the item has text. */
 export const hasWords = ({ summary, content = [] }: ReasoningItem): boolean => [...summary, ...content].some(text => text !== '')
 
-/** `params`: the paths of the items. */
+/** Warns about dropped reasoning. `params`: the paths of the items. */
 export function droppedReasoning(params: readonly string[]): readonly Warning[] {
   const [param] = params
   if (param === undefined) return []

@@ -1,7 +1,7 @@
 import type { ErrorBody } from '../protocol/error-body.ts'
 import type { JsonObject } from '../protocol/wire.ts'
 
-/** An error as clients of OpenAI's languages read it. */
+/** An error in the format of the OpenAI APIs. */
 export const errorObject = ({ message, type, param, code, suggestion, doc_url, provider, attempts }: ErrorBody): JsonObject => ({
   error: {
     message,

@@ -6,7 +6,7 @@ import { objects } from './json.ts'
 import { retryAfter } from './parse-retry-after.ts'
 import { redact } from './redact.ts'
 
-/** A provider's error, whatever shape it came in. */
+/** The details of a provider's error, in whatever format it came. */
 export interface ErrorDetails {
   readonly status?: number | undefined
   readonly type?: string | undefined
@@ -17,7 +17,7 @@ export interface ErrorDetails {
 
 interface FailureRule {
   readonly kind: FailureKind
-  /** All given conditions must hold. A row with statuses also fits an error inside a stream, which has no status, unless `strictly`. */
+  /** All given conditions must match. Unless `strictly`, a row with statuses also matches an error inside a stream, which has no status. */
   readonly status?: readonly number[]
   readonly strictly?: true
   /** Matched against the whole code and the whole type. */
@@ -28,14 +28,14 @@ interface FailureRule {
 
 const faulty = [400, 403, 413, 422]
 
-/** The first row that fits wins: certain codes, then messages, then the status alone. */
+/** The first match wins: specific codes, then messages, then the status alone. */
 const failureRules: readonly FailureRule[] = [
   {
     kind: 'out_of_quota',
     names:
       /^(insufficient_quota|credit_balance_exhausted|(organization|project)_(spend|usage)_limit_exceeded|billing_hard_limit_reached|billing_not_active|billing_error|insufficient_(balance|credits|funds)|enforced_spend_limit_reached|usage_limit_reached|payment_required|servicequotaexceededexception)$/i,
   },
-  // A quota that is reset daily.
+  // A quota that resets daily.
   { kind: 'out_of_quota', names: /^\w*PerDay/ },
   { kind: 'out_of_quota', status: [402], strictly: true },
   { kind: 'out_of_quota', message: /credit balance is too low|insufficient (balance|credits|funds)|billing hard limit|spend(ing)? limit/i },
@@ -51,7 +51,7 @@ const failureRules: readonly FailureRule[] = [
   { kind: 'overloaded', message: /tier capacity exceeded|(server|engine|model) is (currently )?overloaded/i },
   { kind: 'stale_state', names: /^invalid_encrypted_content$/ },
   { kind: 'stale_state', status: faulty, message: /thought[ _]signature/i },
-  // Signed thoughts that were changed or moved.
+  // Signed reasoning that was changed or moved.
   {
     kind: 'stale_state',
     status: faulty,
@@ -132,7 +132,7 @@ function classify(details: ErrorDetails): FailureKind {
   return status !== undefined && status < 500 ? 'rejected' : 'server_error'
 }
 
-/** A failure with a message that may be shown. Messages about credentials are never repeated: they tend to quote them. */
+/** A failure whose message may be shown. Messages about credentials are never repeated, because they tend to quote them. */
 export function failureFrom(details: ErrorDetails): Failure {
   const kind = classify(details)
   const { status, code, type, param } = details
@@ -154,7 +154,7 @@ const defaultMessage = (kind: FailureKind, status: number | undefined): string =
 
 export const unreadable = (message: string): Failure => ({ kind: 'unreadable', message })
 
-/** Decodes a failed HTTP response of a provider whose errors have the usual shapes. */
+/** Decodes the error response of a provider with the usual error formats. */
 export function decodeFailedAnswer({ status, body, header, now }: FailedAnswer): Failure {
   if (looksLikePage(body, header('content-type'))) {
     const kind: FailureKind = status === 429 ? 'rate_limited' : 'unreadable'
@@ -176,7 +176,7 @@ const looksLikePage = (body: string, type: string | undefined): boolean =>
   /^\s*<(!doctype|html|head|body|\?xml)/i.test(body.slice(0, 200)) ||
   (/^text\/html/i.test(type ?? '') && !/^\s*[{[]/.test(body.slice(0, 200)))
 
-/** `{error: {…}}`, `{error: "text"}`, a flat `{message, code}`, `{detail}`, a list of any of them, or plain text. */
+/** Reads `{error: {…}}`, `{error: "text"}`, a flat `{message, code}`, `{detail}`, a list of any of these, or plain text. */
 export function readErrorDetails(wire: Json): ErrorDetails {
   if (typeof wire === 'string') return { message: wire }
   if (Array.isArray(wire)) return readErrorDetails((wire as readonly Json[])[0] ?? '')
@@ -197,7 +197,7 @@ const filledText = (value: Json | undefined): string | undefined => (typeof valu
 const shortName = (value: Json | undefined): string | undefined =>
   typeof value === 'string' && value !== '' && value.length <= 200 ? value : undefined
 
-/** A more exact code in the details: a code, or, of Google's services, the name of a used-up daily quota, or a reason. */
+/** A more specific code in the details: a code, the name of an exhausted daily quota (Google), or a reason. */
 function reasonIn(details: Json | undefined): string | undefined {
   if (isObject(details)) return shortName(details.error_code)
   const entries = objects(details)
@@ -207,13 +207,13 @@ function reasonIn(details: Json | undefined): string | undefined {
   )
 }
 
-/** Some providers have the HTTP status as the code. */
+/** The HTTP status, which some providers send as the code. */
 const statusOf = (code: Json | undefined): number | undefined => {
   const status = typeof code === 'string' && /^\d{3}$/.test(code) ? Number(code) : code
   return typeof status === 'number' && status >= 400 && status <= 599 ? status : undefined
 }
 
-/** `detail: "text"`, or the list of errors of a schema check. */
+/** Reads `detail: "text"`, or a list of validation errors. */
 function detailOf(detail: Json | undefined): string | undefined {
   if (!Array.isArray(detail)) return filledText(detail)
   const messages = (detail as readonly Json[])
@@ -224,5 +224,5 @@ function detailOf(detail: Json | undefined): string | undefined {
 
 const locationOf = ({ loc }: JsonObject): string => (Array.isArray(loc) ? `${(loc as readonly Json[]).filter(isStep).join('.')}: ` : '')
 
-/** A name or a number. Anything else cannot be shown as text. */
+/** Whether a path step is a name or number. Anything else cannot be shown as text. */
 const isStep = (step: Json): boolean => typeof step === 'string' || typeof step === 'number'

@@ -17,7 +17,7 @@ const schema = { type: 'object', properties: { city: { type: 'string' } }, requi
 const weather: Tool = { type: 'function', name: 'weather', parameters: schema }
 const tools = [weather] as const
 
-/** A prompt that uses the feature, and little else. */
+/** Minimal prompts that use each feature. */
 const samples: Readonly<Record<string, Partial<Prompt>>> = {
   Instructions: { instructions: 'Be brief.' },
   'System message in mid-conversation': {
@@ -113,7 +113,7 @@ describe.each(Object.values(providerDialects))('$name', dialect => {
   })
 })
 
-/** What a mapping or a warning means, by feature, where it needs an explanation. */
+/** Explanations of mappings and warnings, by feature. */
 const requestNotes: ReadonlyMap<string, string> = new Map(
   Object.entries({
     midConversationSystem: 'Where there is no such role it stays in its place as marked text of the user.',
@@ -131,7 +131,7 @@ const requestNotes: ReadonlyMap<string, string> = new Map(
   }),
 )
 
-/** The same of answers. */
+/** The same for responses. */
 const answerNotes: ReadonlyMap<string, string> = new Map(
   Object.entries({
     reasoning: 'Of a summary and raw reasoning, a language with one field for both gets one.',
@@ -149,7 +149,7 @@ const marked = (id: string, notes: ReadonlyMap<string, string>): string => (note
 const listed = (notes: ReadonlyMap<string, string>): string => [...notes.values()].map((note, at) => `${at + 1}. ${note}`).join('\n')
 const columns = Object.values(providerDialects)
 
-/** The page as the table says it should be. `UPDATE_DOCS=1 pnpm test dialects/features` writes it. */
+/** The page that the table generates. `UPDATE_DOCS=1 pnpm test dialects/features` writes it. */
 const page = `# Fidelity
 
 What becomes of a request that is sent to a provider of another language, and of the answer that comes back. Written from \`fidelity.ts\`

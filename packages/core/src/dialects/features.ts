@@ -3,11 +3,11 @@ import type { Item, Part } from '../protocol/item.ts'
 import type { FunctionTool, Prompt, Tool } from '../protocol/request.ts'
 import { itemParts } from './lossy-marks.ts'
 
-// The features of a request that a dialect may keep, map or lose. Each dialect states its fates in its `fidelity.ts`; docs/fidelity.md
-// is generated from both, a test holds every dialect to it, and a plan is answered from it before the call.
+// The request features that a dialect may keep, map or lose. Each dialect declares its fates in its `fidelity.ts`. docs/fidelity.md is
+// generated from both, a test checks every dialect against it, and plans are answered from it before a call.
 
 export interface Feature {
-  /** The field as warnings name it; `[*]` is any index of a list. */
+  /** The field name in warnings; `[*]` is any list index. */
   readonly param: string
   readonly name: string
   readonly isUsed: (prompt: Prompt) => boolean
@@ -162,8 +162,8 @@ const table = {
 
 export type FeatureId = keyof typeof table
 
-/** All features, in the order of the documentation. */
+/** All features, in documentation order. */
 export const features: ReadonlyMap<FeatureId, Feature> = new Map(Object.entries(table) as [FeatureId, Feature][])
 
-/** What one dialect makes of each feature, for an offer without quirks. */
+/** What one dialect does with each feature, for an offer without quirks. */
 export type Fidelity = Readonly<Record<FeatureId, Fate>>

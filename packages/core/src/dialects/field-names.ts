@@ -1,12 +1,12 @@
 import type { ErrorBody } from '../protocol/error-body.ts'
 import type { Warning } from '../protocol/response.ts'
 
-// Inside the gateway, fields have their names in the Responses language. Callers of another language know them by other names.
+// Internally, fields have their Responses API names. Clients of other dialects know them by other names.
 
-/** Our name of a field → the caller's: `reasoning.effort` → `reasoning_effort`. */
+/** Internal field name → client's name: `reasoning.effort` → `reasoning_effort`. */
 export type FieldNames = ReadonlyMap<string, string>
 
-/** The caller's name of a field, or of a path inside one. */
+/** The client's name of a field, or of a path inside it. */
 export function renameField(param: string, names: FieldNames): string {
   const known = names.get(param)
   if (known !== undefined) return known
@@ -18,16 +18,18 @@ export function renameField(param: string, names: FieldNames): string {
   return param
 }
 
-/** Warnings with the caller's names of fields, also in their messages. */
+/** Warnings with the client's field names, including those in their messages. */
 export const renameWarnings = (warnings: readonly Warning[], names: FieldNames): readonly Warning[] =>
   warnings.map(warning => {
     const { param, message } = warning
     if (param === undefined) return warning
-    const theirs = renameField(param, names)
-    return theirs === param ? warning : { ...warning, param: theirs, message: message.replaceAll(`\`${param}\``, `\`${theirs}\``) }
+    const clientName = renameField(param, names)
+    return clientName === param
+      ? warning
+      : { ...warning, param: clientName, message: message.replaceAll(`\`${param}\``, `\`${clientName}\``) }
   })
 
-/** An error with the caller's name of the field, and of all fields that its message quotes where it is about none. */
+/** An error with the client's field name, and with all field names quoted in its message if it has no `param`. */
 export function renameError(
   { message, param }: Pick<ErrorBody, 'message' | 'param'>,
   names: FieldNames,

@@ -2,17 +2,17 @@ import type { ErrorCode } from '../errors/codes.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
 import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
 
-// Readers of fields of a caller's body. Written by hand, since a schema library costs several times the decoding of a small request.
+// Readers for fields of a client's body. Written by hand, because a schema library costs several times as much as decoding a small request.
 
-/** Returns a value of a caller's body, typed, or throws the 400 that names its path. */
+/** Returns a typed value of the client's body, or throws a 400 that names its path. */
 export type Read<T> = (value: Json, path: string) => T
 
-/** Throws the error of a field. @throws the given code */
+/** Throws an error about a field. @throws the given code */
 export function refuse(code: ErrorCode, message: string, param: string): never {
   throw new GatewayError(code, { message, param })
 }
 
-/** The value is not in the message: it may be megabytes, or a secret. */
+/** Throws a type error. The message omits the value, which may be megabytes, or a secret. */
 export const wrongType = (path: string, expected: string, value: Json): never =>
   refuse('invalid_parameter_value', `\`${path}\` must be ${expected}, got ${kindOf(value)}.`, path)
 
@@ -38,7 +38,7 @@ export const booleanValue: Read<boolean> = (value, path) => (typeof value === 'b
 /** Reads an object. */
 export const objectValue: Read<JsonObject> = (value, path) => (isObject(value) ? value : wrongType(path, 'an object', value))
 
-/** Reads a finite number of a range, its ends included. */
+/** Reads a finite number within an inclusive range. */
 export const numberBetween =
   (min = -Infinity, max = Infinity): Read<number> =>
   (value, path) =>
@@ -46,7 +46,7 @@ export const numberBetween =
       ? value
       : wrongType(path, `a number${rangeText(min, max)}`, value)
 
-/** Reads an integer of a range, its ends included. */
+/** Reads an integer within an inclusive range. */
 export const integerBetween =
   (min = -Infinity, max = Infinity): Read<number> =>
   (value, path) =>
@@ -66,13 +66,13 @@ export const literalOf =
     values.find(known => known === value) ??
     refuse('invalid_parameter_value', `\`${path}\` must be one of ${values.map(known => `"${known}"`).join(', ')}.`, path)
 
-/** Reads an array, each entry by the same reader. */
+/** Reads an array, each element with the same reader. */
 export const arrayOf =
   <T>(each: Read<T>): Read<readonly T[]> =>
   (value, path) =>
     Array.isArray(value) ? value.map((entry: Json, at) => each(entry, `${path}[${at}]`)) : wrongType(path, 'an array', value)
 
-/** Returns the object itself: in a copy a key such as `__proto__` would do harm. */
+/** Reads a map of strings. Returns the object itself, because copying a key such as `__proto__` would be harmful. */
 export const stringMap =
   (maxEntries = Infinity): Read<Readonly<Record<string, string>>> =>
   (value, path) => {
@@ -84,19 +84,19 @@ export const stringMap =
     return map as Readonly<Record<string, string>>
   }
 
-/** An object of the body, and the path to it. */
+/** An object of the body and its path. */
 export interface ObjectAtPath {
   readonly body: JsonObject
   readonly path: string
 }
 
-/** SDKs send null for what they leave out, so null counts as absent everywhere. */
+/** Reads an optional field. Null counts as absent, because SDKs send null for omitted fields. */
 export function optional<T>({ body, path }: ObjectAtPath, key: string, read: Read<T>): T | undefined {
   const value = body[key]
   return value === undefined || value === null ? undefined : read(value, at(path, key))
 }
 
-/** Those of the fields that an object has, each by its reader. */
+/** Reads the fields that an object has, each with its reader. */
 export function optionalFields<T extends object>(
   place: ObjectAtPath,
   readers: { readonly [Key in keyof T]: Read<T[Key]> },
@@ -127,10 +127,10 @@ export function missing(param: string, suggestion?: string): never {
   })
 }
 
-/** Keys are cut, since a caller may send one of any length. */
+/** Keys are truncated, because a client may send one of any length. */
 const at = (path: string, key: string): string => (path === '' ? key.slice(0, 200) : `${path}.${key.slice(0, 200)}`)
 
-/** Reads an object of the gateway's own, which has no other fields: a misspelled one would have no effect and no error. */
+/** Reads an object of the gateway's own API, which must not have other fields: a misspelled one would be silently ignored. */
 export function exact(body: JsonObject, path: string, fields: ReadonlyMap<string, Read<unknown>>): Record<string, unknown> {
   const read: Record<string, unknown> = {}
   for (const key of Object.keys(body)) {

@@ -2,7 +2,7 @@ import type { FilePart } from '../protocol/item.ts'
 import { fromBase64 } from '../runtime/base64.ts'
 import { parseDataUrl } from './data-url.ts'
 
-/** The text of data that may be in base64; undefined if it is malformed. */
+/** Decodes data that may be in base64; undefined if it is malformed. */
 export function decodeText(data: string, isBase64: boolean): string | undefined {
   try {
     if (!isBase64) return decodeURIComponent(data)
@@ -13,7 +13,7 @@ export function decodeText(data: string, isBase64: boolean): string | undefined 
   }
 }
 
-/** A file of text as words, for a provider that takes no files; undefined if it holds none. */
+/** A text file as text, for a provider that accepts no files; undefined for other files. */
 export function fileAsText({ url, filename }: FilePart): string | undefined {
   const data = parseDataUrl(url)
   const text = data?.type.startsWith('text/') ? decodeText(url.slice(data.dataAt), data.isBase64) : undefined

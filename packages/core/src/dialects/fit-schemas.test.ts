@@ -18,7 +18,7 @@ const definitions = (count: number, each: (at: number) => JsonObject): JsonObjec
 const chain = (count: number): JsonObject =>
   definitions(count, at => ({ type: 'object', properties: { next: { $ref: `#/$defs/d${at + 1}` } } }))
 const ring = (count: number): JsonObject => definitions(count, at => ({ $ref: `#/$defs/d${(at + 1) % count}` }))
-/** Every definition leads to every other. */
+/** Definitions that all refer to each other. */
 const clique = (count: number, beside: JsonObject = {}): JsonObject =>
   definitions(count, () => ({
     type: 'object',
@@ -40,7 +40,7 @@ const placesOf = (schema: Json | undefined): number => {
 
 test.each(targets)('a chain of 16,000 definitions is read once, for $name', target => {
   const schema = chain(16_000)
-  // Read once for each definition it would be minutes.
+  // Reading the schema once per definition would take minutes.
   expect(cpuMs(() => fitSchema(schema, target))).toBeLessThan(10_000)
 })
 
@@ -79,7 +79,7 @@ const requestWith = (schemas: readonly JsonObject[], strict = true): InferenceRe
 
 test.each([geminiProvider, messagesProvider, bedrockProvider])('all tools of a request share one budget, for $name', dialect => {
   const { body } = dialect.encodeRequest(requestWith(Array.from({ length: 40 }, () => clique(12))), offer, {})
-  // Each of them alone may come to 20,000 places.
+  // Each schema alone may reach 20,000 nodes.
   expect(placesOf(body)).toBeLessThan(schemaLimits.nodes * 2)
 })
 

@@ -4,28 +4,28 @@ import type { JsonObject } from '../protocol/wire.ts'
 import { unsupported } from './apply-quirks.ts'
 import { fitSchema, maxSchemaNodes, type SchemaBudget } from './schema.ts'
 
-// Schemas of a request → as its providers take them, within one budget; fits are kept for later requests.
+// Fits the schemas of a request to its providers, within one budget. Results are cached for later requests.
 
-/** What all schemas of one request may come to, written out, over all its attempts. */
+/** Maximum total size of all expanded schemas of one request, over all attempts. */
 export const schemaLimits = { nodes: 60_000, characters: 4_000_000 } as const
 
-/** What a cache holds. A schema with a longer text is fitted anew each time: V8 tells texts of more than 16,383 characters apart only by comparing them. */
+/** Size limits of a cache. A schema with a longer text is never cached: V8 does not hash texts longer than 16,383 characters. */
 const maxEntries = 1_000
 const maxCharacters = 8_000_000
 const maxText = 16_000
 
 interface Fit extends FittedSchema {
-  /** What it takes of a budget. */
+  /** The part of the budget that it uses. */
   readonly cost: SchemaBudget
 }
 
-/** Fits by the name of the rules and the text of the schema: the whole text, since a digest could be made to meet another's. */
+/** Fitted schemas by rules name and schema text. Keyed by the whole text, because a digest could be made to collide. */
 export interface SchemaCache {
   get(key: string): Fit | undefined
   set(key: string, fit: Fit): void
 }
 
-/** Bounded in entries and in characters; the entry that was used longest ago goes first. */
+/** Creates a cache bounded in entries and characters. The least recently used entry is evicted first. */
 export function makeSchemaCache(): SchemaCache {
   const kept = new Map<string, Fit>()
   let characters = 0
@@ -55,10 +55,10 @@ export function makeSchemaCache(): SchemaCache {
   }
 }
 
-/** Braces, keywords and commas around a place of a schema. */
+/** Characters of braces, keywords and commas per schema node. */
 const charactersPerNode = 40
 
-/** For one request. Without a cache it knows only what it fitted itself. */
+/** Creates the fitter of one request. Without a cache, it only reuses its own results. */
 export function makeSchemaFitter(cache?: SchemaCache): SchemaFitter {
   const left: SchemaBudget = { ...schemaLimits }
   const fitted = new Map<SchemaRules, Map<JsonObject, FittedSchema>>()
@@ -93,7 +93,7 @@ function fitWithin(left: SchemaBudget, cache: SchemaCache | undefined, { schema,
   const { isCut, ...fit } = fitSchema(schema, rules, budget)
   const cost = { nodes: start.nodes - budget.nodes, characters: start.characters - budget.characters }
   spend(left, cost)
-  // What other schemas of the request left no room for may fit the next time.
+  // A result that other schemas of the request left no budget for is not cached: it may fit the next time.
   const isWhole = !isCut || start.nodes === maxSchemaNodes
   if (key !== undefined && isWhole && start.characters - cost.characters >= 0) cache?.set(key, { ...fit, cost })
   return fit
@@ -104,7 +104,7 @@ function spend(left: SchemaBudget, { nodes, characters }: SchemaBudget): void {
   left.characters = Math.max(left.characters - characters, 0)
 }
 
-/** One warning for all that was changed in the schema at `param`. */
+/** One warning for all changes of the schema at `param`. */
 export const schemaWarnings = (param: string, { changes }: FittedSchema): readonly Warning[] =>
   changes.length === 0
     ? []

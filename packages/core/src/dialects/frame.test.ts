@@ -11,10 +11,10 @@ const many = (value: string, count: number): string => `[${`${value},`.repeat(co
 
 const { nesting, containers, keysOfObject, keyCharacters, elementsOfList, values, smallCharacters } = answerLimits
 
-/** Beside a text that is long enough for keys to be looked at. */
+/** The surrounding text is long enough for keys to be checked. */
 const keyOf = (characters: number): string => `{"${'k'.repeat(characters)}" : "${' '.repeat(smallCharacters)}"}`
 
-/** Short lists beside one another, so that none of them is too long itself. */
+/** Several short lists, so that none of them is too long itself. */
 const listsOf = (value: string, count: number): string => `[${many(value, 9_999)}${`,${many(value, 9_999)}`.repeat(count - 1)}]`
 
 describe('JSON of a provider is taken up to a bound, and not beyond it', () => {

@@ -8,7 +8,7 @@ import type { Frame, Json, JsonObject } from '../protocol/wire.ts'
 import { writeFrames } from '../sse/write.ts'
 import { chatProvider, providerDialects } from './index.ts'
 
-// Providers are strangers: whatever they send, a decoder answers with a legal stream, and the encoder with one that clients can read.
+// Providers are untrusted: whatever they send, a decoder emits a valid stream, and the encoder writes one that clients can read.
 
 const responses: readonly JsonObject[] = [
   { type: 'response.created', response: { id: 'r', model: 'm', created_at: 1, output: [] } },
@@ -92,7 +92,7 @@ const odd = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }) as fc.Arbitrary<Json>,
 )
 
-/** The value with one place in it replaced or removed. */
+/** The value with one location in it replaced or removed. */
 const bent = (value: Json): fc.Arbitrary<Json> => {
   if (typeof value !== 'object' || value === null) return odd
   const keys = Object.keys(value)

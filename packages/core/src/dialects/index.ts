@@ -40,11 +40,11 @@ const providers = {
   bedrock: bedrockProvider,
 }
 
-/** The dialects that a provider may be served in without further code. */
+/** The provider dialects that are built in. */
 export type BuiltInDialect = keyof typeof providers
 
-/** The client half of each dialect, by name. */
+/** Client dialects by name. */
 export const clientDialects: Readonly<Record<string, ClientDialect>> & typeof clients = clients
 
-/** The provider half of each dialect, by name. */
+/** Provider dialects by name. */
 export const providerDialects: Readonly<Record<string, ProviderDialect>> & typeof providers = providers

@@ -10,7 +10,7 @@ readBackWith(responsesProvider)
 
 if (!haveRecordings) skipWithout('the recordings of real providers')
 
-/** A stream of this language ends with the whole answer of the same run. */
+/** A Responses stream ends with the whole response of the same run. */
 const samples: readonly Sample[] = recordings
   .filter(({ dialect }) => dialect === 'responses')
   .map(({ name, frames, text }) => {

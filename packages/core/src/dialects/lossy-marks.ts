@@ -4,7 +4,7 @@ import type { Prompt } from '../protocol/request.ts'
 import type { Warning } from '../protocol/response.ts'
 import { unsupported } from './apply-quirks.ts'
 
-// Marks that callers set on parts of a conversation. If a language has no such mark, there is one warning and not one for each.
+// Marks that clients set on parts of a conversation. If a dialect lacks such a mark, a single warning covers all of them.
 
 /** The parts of an item. */
 export function itemParts(item: Item): readonly Part[] {
@@ -12,18 +12,18 @@ export function itemParts(item: Item): readonly Part[] {
   return item.type === 'function_call_output' && typeof item.output !== 'string' ? item.output : []
 }
 
-/** One warning for any number of paths: a client that marks one part marks many. */
+/** One warning for any number of paths, because a client that marks one part marks many. */
 export function oneWarning(params: readonly string[], why: string): readonly Warning[] {
   const [first, ...others] = params
   if (first === undefined) return []
   return [unsupported(first, `\`${first}\`${others.length > 0 ? ` (and ${others.length} more like it)` : ''} ${why}`)]
 }
 
-/** The paths of tool results that are errors. */
+/** Paths of tool results that are errors. */
 export const failedTools = (input: readonly Item[]): readonly string[] =>
   input.flatMap((item, at) => (item.type === 'function_call_output' && item.is_error ? [`${pathOf(item, `input[${at}]`)}.is_error`] : []))
 
-/** The paths of cache points that are lost. `isSent`: whether the cache point of an item, part or tool is sent. */
+/** Paths of cache points that are lost. `isSent`: whether the cache point of an item, part or tool is sent. */
 export function cachePoints({ input, tools = [] }: Prompt, isSent: (decoded: object) => boolean): readonly string[] {
   const isLost = (decoded: object): boolean => 'cache' in decoded && decoded.cache !== undefined && !isSent(decoded)
   return [

@@ -1,8 +1,8 @@
 import { unsupported } from './apply-quirks.ts'
 
-// A conversation that the assistant begins, for dialects in which the user must.
+// Handles conversations that start with the assistant, for dialects that require the user to start.
 
-/** What the user says before it. */
+/** The inserted user text. */
 export const openingText = '(The conversation begins.)'
 
 export const openingWarning = unsupported(

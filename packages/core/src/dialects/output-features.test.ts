@@ -15,7 +15,7 @@ const message = (...content: readonly Part[]): Item => ({ type: 'message', role:
 const cited = (annotation: JsonObject): Item => message({ type: 'text', text: 'See it', annotations: [annotation] })
 const native = (body: JsonObject, dialect = 'responses'): Item => ({ type: 'native', dialect, body })
 
-/** An item that has the feature, and the mark in it. */
+/** An item with the feature, containing the mark. */
 const samples: Readonly<Record<string, Item>> = {
   text: message({ type: 'text', text: mark }),
   refusal: message({ type: 'refusal', refusal: mark }),

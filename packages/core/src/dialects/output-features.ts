@@ -1,14 +1,14 @@
 import type { Fate } from '../protocol/dialect.ts'
 import { imageType } from './generated-image.ts'
 
-// The features of an answer that a client's language may keep, map or lose. Each client dialect states its fates in its
-// `output-fidelity.ts`; docs/fidelity.md is generated from both, and what is dropped is named in a warning.
+// The response features that a client dialect may keep, map or lose. Each client dialect declares its fates in its `output-fidelity.ts`.
+// docs/fidelity.md is generated from both, and dropped features are named in a warning.
 
 export interface OutputFeature {
   readonly name: string
-  /** The types of its items, parts and annotations in the gateway's own language. Absent: no type tells it. */
+  /** Types of its items, parts and annotations in the internal format. Absent: it has no type of its own. */
   readonly types?: readonly string[]
-  /** The client has to act on it: where it is dropped, a sentence in the answer says so. */
+  /** Whether the client must act on it. If it is dropped, a sentence in the response says so. */
   readonly isForClient?: boolean
 }
 
@@ -47,12 +47,12 @@ const table = {
 
 export type OutputFeatureId = keyof typeof table
 
-/** All features of answers, in the order of the documentation. */
+/** All response features, in documentation order. */
 export const outputFeatures: ReadonlyMap<OutputFeatureId, OutputFeature> = new Map(
   Object.entries(table) as [OutputFeatureId, OutputFeature][],
 )
 
-/** What one client dialect makes of each feature of an answer. */
+/** What one client dialect does with each response feature. */
 export type OutputFidelity = Readonly<Record<OutputFeatureId, Fate>>
 
 const byType: ReadonlyMap<string, OutputFeatureId> = new Map(

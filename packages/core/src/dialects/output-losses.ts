@@ -7,16 +7,16 @@ import { imageType, imageUrlOf } from './generated-image.ts'
 import { stringOf } from './json.ts'
 import { outputFeatureOf, outputFeatures } from './output-features.ts'
 
-/** What of one answer its client's language cannot express. */
+/** Tracks what the client's dialect cannot express of one response. */
 export interface OutputLosses {
-  /** Notes what is lost of a complete item. */
+  /** Records the losses of a complete item. */
   look(item: Item): void
-  /** Notes what no item holds. */
+  /** Records content that no item models. */
   lookBeside(types: Unmodeled): void
   warnings(): readonly Warning[]
   /**
-   * A sentence for the answer itself, if its client would otherwise take it for one without a word, or not see that it has to act.
-   * `isEmpty`: no plain text or call was sent.
+   * A sentence to add to the response, if the client would otherwise see an empty response or miss that it must act. `isEmpty`: no plain
+   * text or call was sent.
    */
   sentence(isEmpty: boolean): string | undefined
 }
@@ -24,9 +24,9 @@ export interface OutputLosses {
 interface LossState {
   readonly client: ClientDialect
   readonly provider: DialectName
-  /** By type; what is lost once the map is full counts under `others`. */
+  /** Lost features by type. Once the map is full, further types count under `others`. */
   readonly lost: Map<string, number>
-  /** Something that is not plain was sent: an image. */
+  /** Whether non-text content, such as an image, was sent. */
   hasContent: boolean
   isForClient: boolean
 }
@@ -35,7 +35,7 @@ const maxTypes = 20
 const maxTypeLength = 100
 const others = 'others'
 
-/** Watches one answer of a provider on its way to a client. */
+/** Creates the tracker for one response on its way to a client. */
 export function outputLosses(client: ClientDialect, provider: DialectName): OutputLosses {
   const state: LossState = { client, provider, lost: new Map(), hasContent: false, isForClient: false }
   return {
@@ -70,12 +70,12 @@ function lookAtPart(state: LossState, part: Part): void {
   } else if (part.type !== 'refusal') addLoss(state, part.type)
 }
 
-/** A client of the language that an annotation came in gets it as it was. */
+/** An annotation is not lost for clients of the dialect it came in. */
 function lookAtAnnotation(state: LossState, annotation: JsonObject): void {
   if (originalOf(annotation)?.dialect !== state.client.name) lookAtType(state, nativeTypeOf(annotation), state.provider === innerDialect)
 }
 
-/** `isInner`: it came in the gateway's own language, so that a client of that language gets it whatever it is. */
+/** `isInner`: it came in the internal dialect, so clients of that dialect always receive it. */
 function lookAtType(state: LossState, type: string, isInner = false): void {
   const feature = outputFeatureOf(type)
   const isSent = state.client.outputFidelity?.[feature] !== 'dropped' || (isInner && state.client.name === innerDialect)
@@ -91,7 +91,7 @@ function addLoss({ lost }: LossState, type: string): void {
   lost.set(name, (lost.get(name) ?? 0) + 1)
 }
 
-/** The type as the provider has it: where none is stated, the name of the field that holds the content. */
+/** The type as the provider names it; otherwise the name of the field that holds the content. */
 const nativeTypeOf = (body: JsonObject): string =>
   (stringOf(body.type) || Object.entries(body).find(([, value]) => isObject(value))?.[0] || 'unknown').slice(0, maxTypeLength)
 

@@ -15,7 +15,7 @@ const units: ReadonlyMap<string, number> = new Map([
   ['d', 86_400 * second],
 ])
 
-/** A delay in any form that providers use, in milliseconds from `now`, between 1 second and 10 minutes; undefined if it is not a time. */
+/** Parses a delay in any format that providers use. Milliseconds from `now`, between 1 second and 10 minutes; undefined if it is not a time. */
 export function parseDelay(value: string | undefined, now: number): number | undefined {
   const text = value?.trim() ?? ''
   if (text === '' || text.length > 64) return undefined
@@ -25,13 +25,13 @@ export function parseDelay(value: string | undefined, now: number): number | und
 
 const clamp = (milliseconds: number): number => Math.min(maxDelay, Math.max(minDelay, Math.ceil(milliseconds)))
 
-/** By magnitude: an instant in milliseconds, an instant in seconds, or plain seconds. */
+/** Interprets a number by its magnitude: a time in milliseconds, a time in seconds, or a delay in seconds. */
 const fromNumber = (value: number, now: number): number => {
   if (value >= 1e12) return value - now
   return value >= 1e9 ? value * second - now : value * second
 }
 
-/** `6m0s`, `12ms`, `1h2m3.5s`, `34.4s`. */
+/** Parses `6m0s`, `12ms`, `1h2m3.5s`, `34.4s`. */
 function fromDuration(text: string): number | undefined {
   if (!/^(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|[smhd])\s?)+$/.test(text)) return undefined
   let milliseconds = 0
@@ -40,7 +40,7 @@ function fromDuration(text: string): number | undefined {
   return milliseconds
 }
 
-/** RFC 3339 and HTTP dates. Both have a year; without one `Date.parse` would guess. */
+/** Parses RFC 3339 and HTTP dates. Both contain a year; without one, `Date.parse` would guess. */
 const fromDate = (text: string, now: number): number | undefined => {
   const instant = /\d{4}/.test(text) && /[-:]/.test(text.slice(1)) ? Date.parse(text) : Number.NaN
   return Number.isNaN(instant) ? undefined : instant - now
@@ -49,7 +49,7 @@ const fromDate = (text: string, now: number): number | undefined => {
 const delayInText =
   /(?:try again|retry(?:ing)?) (?:in|after):? ?((?:\d+(?:\.\d+)?(?:ms|[smhd]) ?){1,4}\b|\d+(?:\.\d+)? (?:milliseconds?|seconds?|minutes?|hours?))/i
 
-/** "Please try again in 7m12s." */
+/** Parses "Please try again in 7m12s." */
 export function parseDelayInMessage(message: string, now: number): number | undefined {
   const [, found] = delayInText.exec(message.slice(0, 4000)) ?? []
   if (found === undefined) return undefined
@@ -60,7 +60,7 @@ export function parseDelayInMessage(message: string, now: number): number | unde
   return parseDelay(duration, now)
 }
 
-/** Headers of rate limits: what is left, and when it is reset. */
+/** Rate limit headers: remaining amount and reset time. */
 const families: readonly (readonly [remaining: string, reset: string])[] = [
   ...['requests', 'tokens', 'requests-day', 'tokens-minute'].map(
     name => [`x-ratelimit-remaining-${name}`, `x-ratelimit-reset-${name}`] as const,
@@ -73,7 +73,7 @@ const families: readonly (readonly [remaining: string, reset: string])[] = [
   ['x-ratelimitbysize-remaining-minute', 'ratelimitbysize-reset'],
 ]
 
-/** The latest reset of the limits that are used up; if none is, the nearest of all. */
+/** The latest reset of the exhausted limits; if none is exhausted, the earliest of all. */
 function readReset(header: (name: string) => string | undefined, now: number): number | undefined {
   const resets = families.flatMap(([remaining, reset]) => {
     const delay = parseDelay(header(reset), now)
@@ -88,13 +88,13 @@ export interface RetryAfterInput {
   readonly header: (name: string) => string | undefined
   readonly now: number
   readonly message: string
-  /** The parsed body, for hints that stand in a field. */
+  /** The parsed body, which may contain a hint. */
   readonly body: Json | undefined
-  /** Whether the request was limited. Only then do resets of limits count. */
+  /** Whether the request was rate limited. Limit resets only count then. */
   readonly limited: boolean
 }
 
-/** From a header in milliseconds, else one in seconds, else the body, else the resets of limits. */
+/** The delay from a header in milliseconds, else one in seconds, else the body, else the limit resets. */
 export function retryAfter({ header, now, message, body, limited }: RetryAfterInput): number | undefined {
   const inMilliseconds = header('retry-after-ms') ?? header('x-ms-retry-after-ms')
   const stated =
@@ -103,7 +103,7 @@ export function retryAfter({ header, now, message, body, limited }: RetryAfterIn
   return parseDelay(retryInfo(body), now) ?? parseDelayInMessage(message, now) ?? readReset(header, now)
 }
 
-/** `error.details[].retryDelay`, or a `retry_after` in seconds. */
+/** Reads `error.details[].retryDelay`, or `retry_after` in seconds. */
 function retryInfo(body: Json | undefined): string | undefined {
   const error = isObject(body) && isObject(body.error) ? body.error : undefined
   const details: readonly Json[] = error && Array.isArray(error.details) ? error.details : []

@@ -15,7 +15,7 @@ interface Deviation {
   readonly why: string
 }
 
-/** Where what we send does not fit a document, knowingly. */
+/** Known deviations from each document. */
 const documents: Readonly<Record<string, { readonly file: string; readonly deviations: readonly Deviation[] }>> = {
   'the vendor’s description': {
     file: 'openai-subset-2026-08-21.json',
@@ -46,7 +46,7 @@ type Schema = { [key: string]: unknown }
 
 const readSchema = (file: string): Schema => JSON.parse(readFileSync(new URL(file, folder), 'utf8')) as Schema
 
-/** Event type → schema that it must fit. */
+/** Validator of each event type. */
 function validators(file: string): ReadonlyMap<string, ValidateFunction> {
   const document = readSchema(file)
   const schemas = (
@@ -90,7 +90,7 @@ describe.skipIf(!haveSchemas).each(Object.entries(documents))('%s', (_, { file, 
   })
 })
 
-/** One line for each thing that fits none of the shapes offered for it; the misses of the single shapes say nothing more. */
+/** One line for each value that matches none of its allowed shapes. The mismatches of the individual shapes add nothing. */
 function faultsIn(validate: ValidateFunction | undefined, body: JsonObject & { readonly type: string }): readonly string[] {
   if (!validate) return [`${body.type} is not known`]
   if (validate(body)) return []

@@ -1,12 +1,12 @@
 import type { Headroom, LimitHeaders } from '../protocol/rate-limit-headroom.ts'
 import { parseDelay } from './parse-retry-after.ts'
 
-// What is left of a provider's rate limits, read from response headers. The names of the headers are a fact of the provider.
+// Reads a provider's remaining rate limits from response headers. The header names are declared by the provider.
 
-/** The window of a limit whose reset is not in a header. */
+/** Window of a limit without a reset header. */
 const defaultWindowMs = 60_000
 
-/** The limit of which the smallest share is left; undefined if the headers have none. */
+/** The limit with the smallest remaining share; undefined if there are no such headers. */
 export function readHeadroom(
   header: (name: string) => string | undefined,
   limits: readonly LimitHeaders[],

@@ -1,14 +1,14 @@
 import type { Credential } from '../protocol/provider.ts'
 import { toBase64Url } from '../runtime/base64.ts'
 
-// A provider may quote the secret that it was called with as it was sent, escaped for an address, JSON or HTML, in base64 or hex,
-// in capitals, or broken over lines, and its text may be cut in the middle of it. So text and secret are compared by their letters
-// and digits alone, and each stretch that both have in common is taken out.
+// A provider may quote the secret unchanged, escaped for a URL, JSON or HTML, in base64 or hex, in capitals, or broken over lines, and its
+// message may be cut inside it. So only letters and digits of text and secret are compared, and every stretch that both have in common is
+// removed.
 
-/** Letters and digits in common that make a quotation. Fewer of them are words that may stand anywhere. */
+/** Minimum common letters and digits for a quotation. Shorter stretches may be ordinary words. */
 const minQuoted = 8
 
-/** The words of a provider without the secret that it was called with. */
+/** The provider's text without the secret it was called with. */
 export function withoutSecret(text: string, { secret }: Pick<Credential, 'secret'>): string {
   const bare = bareOf(text)
   if (bare.text.length < minQuoted) return text
@@ -16,14 +16,14 @@ export function withoutSecret(text: string, { secret }: Pick<Credential, 'secret
   return quoted.length === 0 ? text : cutOut(text, bare, quoted)
 }
 
-/** Of a secret in JSON each part that is long enough to be one. */
+/** For a secret in JSON, each part that is long enough to be a secret. */
 const secretParts = (secret: string): readonly string[] => (secret.startsWith('{') ? (secret.match(/[\w+/=-]{16,4096}/g) ?? []) : [secret])
 
-/** The ways to write a secret that differ in their letters and digits. */
+/** The encodings of a secret that differ in letters and digits. */
 function formsOf(secret: string): readonly string[] {
   const bytes = new TextEncoder().encode(secret)
   const hex = Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('')
-  // In the base64 of a longer text it may begin at any of three places.
+  // In the base64 of a longer text, the secret may start at any of three offsets.
   const base64 = [0, 1, 2].map(skipped => toBase64Url(bytes.subarray(skipped)))
   return [bareOf(secret).text, ...[hex, ...base64].map(form => form.replace(/[_-]/g, '').toLowerCase())]
 }
@@ -31,12 +31,12 @@ function formsOf(secret: string): readonly string[] {
 interface Bare {
   /** Letters and digits, in lower case. */
   readonly text: string
-  /** Where each of them begins and ends in the original. */
+  /** Start and end of each character in the original. */
   readonly starts: readonly number[]
   readonly ends: readonly number[]
 }
 
-/** Escapes of JSON, addresses and HTML, and letters and digits. */
+/** JSON, URL and HTML escapes, and letters and digits. */
 const characters = /\\u([0-9a-f]{4})|%([0-9a-f]{2})|&#x([0-9a-f]{1,4});|&#([0-9]{1,5});|[a-z0-9]/gi
 
 function bareOf(original: string): Bare {
@@ -56,10 +56,10 @@ function bareOf(original: string): Bare {
   return { text, starts, ends }
 }
 
-/** Where the text has a stretch of a form, in order. */
+/** Where the text contains a stretch of an encoding, in order. */
 function quotedIn(text: string, forms: readonly string[]): readonly number[] {
   const places = new Map<string, number[]>()
-  // Most stretches of a form share no hash with any of the text, and need no text of their own.
+  // Most stretches of the secret share no hash with the text, so no substring has to be created for them.
   const hashes = new Uint8Array(hashSize)
   eachStretch(text, (at, hash) => {
     const stretch = text.slice(at, at + minQuoted)
@@ -82,10 +82,10 @@ function quotedIn(text: string, forms: readonly string[]): readonly number[] {
 
 const hashSize = 8_192
 const factor = 31
-/** What the first character of a stretch counts for in its hash. */
+/** The weight of the first character in a rolling hash. */
 const leading = Array.from({ length: minQuoted - 1 }).reduce((power: number) => Math.imul(power, factor), 1)
 
-/** Every stretch of `minQuoted` characters with its hash, each of which follows from the one before. */
+/** Visits every stretch of `minQuoted` characters with its rolling hash. */
 function eachStretch(text: string, visit: (at: number, hash: number) => void): void {
   let hash = 0
   for (let end = 0; end < text.length; end += 1) {

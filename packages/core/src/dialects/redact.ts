@@ -1,6 +1,6 @@
 const maxLength = 500
 
-/** What secrets look like in a provider's message. Repeats are bounded, since the text is untrusted. */
+/** Patterns of secrets in provider messages. Repetitions are bounded, because the text is untrusted. */
 const secrets: readonly (readonly [RegExp, string])[] = [
   [/\b(?:sk|pk|rk|ak|gsk|xai|pplx|hf|nvapi|fw|key|tgp|csk)[-_][\w\-*.]{6,2000}/gi, '[redacted]'],
   [/\bBearer\s{1,8}[^\s"',;]{1,2000}/gi, 'Bearer [redacted]'],
@@ -11,11 +11,11 @@ const secrets: readonly (readonly [RegExp, string])[] = [
   [/\b((?:api[-_]?|access[-_]?)?(?:key|token|secret|signature|password|sig)=)[^&\s"']{1,2000}/gi, '$1[redacted]'],
 ]
 
-/** Text of a provider that may be shown to a caller: no secrets, no control characters, 500 characters at most. */
+/** Provider text that may be shown to a client: no secrets, no control characters, at most 500 characters. */
 export function redact(text: string): string {
   const clean = secrets.reduce((kept, [pattern, put]) => kept.replace(pattern, put), withoutControls(text.slice(0, 4 * maxLength)))
   return clean.length <= maxLength ? clean : `${clean.slice(0, maxLength - 1).replace(/[\uD800-\uDBFF]$/, '')}…`
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are removed here
 const withoutControls = (text: string): string => text.replace(/[\u0000-\u001F\u007F-\u009F\u2028\u2029]+/g, ' ').trim()

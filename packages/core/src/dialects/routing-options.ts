@@ -18,9 +18,9 @@ import {
   stringMap,
 } from './field-readers.ts'
 
-// `model` and `gateway`: the fields of a body that are the gateway's own. An unknown field in them is an error.
+// Reads `model` and `gateway`, the body fields of the gateway's own API. Unknown fields in them are errors.
 
-/** At most a day, since a hold must not outlive a crash by more. */
+/** At most a day, because a hold must not outlive a crash by more. */
 const milliseconds = integerBetween(1, dayMs)
 const nameList = arrayOf(nonEmptyText)
 const priceValue = numberBetween(0)
@@ -53,7 +53,7 @@ const routingFields: ReadonlyMap<string, Read<unknown>> = new Map(
   } satisfies { readonly [Field in Exclude<keyof RoutingOptions, 'models'>]-?: Read<unknown> }),
 )
 
-/** Checks the options of a caller in this process, whose body was not decoded. Throws the 400 that names the field. */
+/** Checks the routing options of an in-process request, whose body was not decoded. Throws a 400 that names the field. */
 export function checkRoutingFields({ models, ...options }: RoutingOptions): void {
   if (Object.keys(options).length > 1 || typeof options.allow_fallbacks !== 'boolean')
     exact(options as unknown as JsonObject, 'gateway.routing', routingFields)

@@ -2,7 +2,7 @@ import type { Quirks } from '../protocol/model.ts'
 import type { Prompt } from '../protocol/request.ts'
 import { dropRefused, type Encoded, unsupported } from './apply-quirks.ts'
 
-// Models that think have sampling of their own, and refuse parameters for it.
+// Reasoning models control sampling themselves and reject parameters for it.
 
 const samplers = [
   'temperature',
@@ -19,10 +19,10 @@ const warningNames: ReadonlyMap<string, string> = new Map([['logprobs', 'top_log
 /** The entry of `Prompt.include` that asks for log probabilities. */
 export const logprobsInclude = 'message.output_text.logprobs'
 
-/** Whether the answer must hold log probabilities. */
+/** Whether the response must contain log probabilities. */
 export const wantsLogprobs = ({ top_logprobs = 0, include = [] }: Prompt): boolean => top_logprobs > 0 || include.includes(logprobsInclude)
 
-/** Removes sampling parameters from a body in a language of OpenAI, if the model refuses them. */
+/** Removes sampling parameters that the model rejects from a body of an OpenAI API. */
 export function dropSampling(encoded: Encoded, prompt: Prompt, quirks: Quirks): Encoded {
   const { sampling = 'any' } = quirks
   const { temperature, top_p } = encoded.body
@@ -33,7 +33,7 @@ export function dropSampling(encoded: Encoded, prompt: Prompt, quirks: Quirks): 
   return quirks.temperature_range ? inRange(encoded, quirks.temperature_range) : encoded
 }
 
-/** The nearest temperature that is taken. */
+/** Clamps the temperature to the accepted range. */
 function inRange({ body, warnings }: Encoded, range: NonNullable<Quirks['temperature_range']>): Encoded {
   const { temperature: sent } = body
   if (typeof sent !== 'number') return { body, warnings }
@@ -45,7 +45,10 @@ function inRange({ body, warnings }: Encoded, range: NonNullable<Quirks['tempera
   }
 }
 
-/** Thinking is off if the caller switches it off and the model can, or if the caller does not ask for it and it is off by default. */
+/**
+ * Whether the model will think. Thinking is off if the client switches it off and the model allows that, or if the client does not
+ * configure it and it is off by default.
+ */
 function isThinking({ reasoning }: Prompt, { efforts, thinking_off, thinking_switch, thinks_unasked = true }: Quirks): boolean {
   if (reasoning?.effort === undefined) return thinks_unasked
   return reasoning.effort !== 'none' || thinking_off === 'never' || (efforts?.includes('none') === false && thinking_switch === undefined)

@@ -1,8 +1,8 @@
 import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
 
-// The definitions of a JSON schema, and which of them lead back to themselves.
+// Finds the definitions of a JSON schema, and which of them are recursive.
 
-/** The definitions of the root, by the address that `$ref` gives them. `#` is the schema itself. */
+/** The definitions of the root, by their `$ref` address. `#` is the schema itself. */
 export function definitionsOf(schema: JsonObject): ReadonlyMap<string, Json> {
   const found = new Map<string, Json>([['#', schema]])
   for (const holder of ['$defs', 'definitions'] as const) {
@@ -19,23 +19,23 @@ export const definitionName = (address: string): string => address.slice(address
 interface Visit {
   readonly address: string
   readonly targets: readonly string[]
-  /** The next of the targets to look at. */
+  /** Index of the next target to visit. */
   next: number
 }
 
 interface Search {
   readonly order: Map<string, number>
-  /** The earliest address on the path that each one leads back to, by its place in the order. */
+  /** The earliest address on the path that each one leads back to, as its position in the order. */
   readonly earliest: Map<string, number>
-  /** Addresses whose component is not complete. */
+  /** Addresses whose component is incomplete. */
   readonly open: string[]
   readonly isOpen: Set<string>
   readonly looping: Set<string>
 }
 
 /**
- * Definitions from which a chain of references leads back to themselves: the strongly connected components (Tarjan), each reference
- * looked at once. With a stack of its own, since a client decides how long its chains are.
+ * Definitions that refer back to themselves through a chain of references: the strongly connected components (Tarjan), visiting each
+ * reference once. Uses an explicit stack, because the client controls the length of the chains.
  */
 export function loopsIn(definitions: ReadonlyMap<string, Json>): ReadonlySet<string> {
   const search: Search = { order: new Map(), earliest: new Map(), open: [], isOpen: new Set(), looping: new Set() }
@@ -64,7 +64,7 @@ function enterVisit(address: string, definitions: ReadonlyMap<string, Json>, { o
   return { address, targets, next: 0 }
 }
 
-/** The whole component lies on top of the open ones once its first address is left. */
+/** When the first address of a component is left, the whole component is on top of the open ones. */
 function leaveVisit({ address }: Visit, parent: Visit | undefined, search: Search): void {
   const { order, earliest, open, isOpen, looping } = search
   if (earliest.get(address) === order.get(address)) {
@@ -82,7 +82,7 @@ function lower(address: string, place: number | undefined, { earliest }: Search)
   if (place !== undefined && known !== undefined && place < known) earliest.set(address, place)
 }
 
-/** With a list of its own instead of calling itself, since a client decides how deep its schema goes. */
+/** Uses an explicit stack instead of recursion, because the client controls the depth of the schema. */
 function referencesIn(schema: Json | undefined): readonly string[] {
   const found = new Set<string>()
   const left: (Json | undefined)[] = [schema]

@@ -1,8 +1,8 @@
 import type { SchemaRules } from '../protocol/schemas.ts'
 
-// The part of JSON Schema that providers support. Sources: the vendors' pages on structured output and function calling, as of 2026-11.
+// The subset of JSON Schema that each provider supports. Sources: the vendors' pages on structured output and function calling, 2026-11.
 
-/** Keywords that every provider with schemas takes. */
+/** Keywords that every provider with schemas supports. */
 export const commonKeywords = [
   'type',
   'description',
@@ -17,7 +17,7 @@ export const commonKeywords = [
   'additionalProperties',
 ]
 
-/** What Anthropic's models take, directly and on Bedrock. */
+/** Rules of Anthropic's models, directly and on Bedrock. */
 export const strictSchemaRules: SchemaRules = {
   name: 'strict',
   keeps: new Set([...commonKeywords, 'const', 'default', 'format', 'minItems']),
@@ -27,7 +27,7 @@ export const strictSchemaRules: SchemaRules = {
   maxMinItems: 1,
 }
 
-/** Keywords that only annotate: without them every value that was valid still is, and no other. */
+/** Annotation keywords. Removing them does not change which values are valid. */
 export const annotations: ReadonlySet<string> = new Set([
   '$schema',
   '$id',
@@ -49,7 +49,7 @@ export const annotations: ReadonlySet<string> = new Set([
   'propertyOrdering',
 ])
 
-/** Limits that can go into the description, if the target cannot enforce them. */
+/** Constraints that can be stated in the description, if the target cannot enforce them. */
 export const describable: ReadonlySet<string> = new Set([
   'minimum',
   'maximum',

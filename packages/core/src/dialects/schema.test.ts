@@ -10,7 +10,7 @@ import { strictSchemaRules } from './schema-rules.ts'
 
 const targets = [strictSchemaRules, geminiRules]
 
-/** Schemas as tools of real clients have them, and as careless people write them. */
+/** Schemas of real clients' tools, and careless ones. */
 const corpus: Readonly<Record<string, JsonObject>> = {
   empty: {},
   plain: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'], additionalProperties: false },
@@ -67,7 +67,7 @@ const cases = targets.flatMap(target => Object.entries(corpus).map(([name, schem
 
 const holders = ['properties', '$defs'] as const
 
-/** Every place of a schema, each with its keywords. */
+/** Every node of a schema, with its keywords. */
 function nodesOf(schema: Json | undefined): readonly JsonObject[] {
   if (!isObject(schema)) return []
   const inner = [

@@ -3,18 +3,18 @@ import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
 import { definitionName, definitionsOf, loopsIn } from './schema-definitions.ts'
 import { annotations, describable } from './schema-rules.ts'
 
-// JSON schemas of callers → schemas that a provider supports. A limit that the target does not support goes into the
-// description, where the model still reads it.
+// Adapts clients' JSON schemas to what a provider supports. A constraint that the target does not support is stated in the description,
+// where the model still reads it.
 
-/** In levels; references count. */
+/** Maximum depth in levels, including references. */
 const maxDepth = 64
-/** Of one schema, as it is written out. */
+/** Maximum nodes of one schema after expansion. */
 export const maxSchemaNodes = 20_000
 const maxChanges = 100
-/** How often a recursion is written out; below that anything is allowed. */
+/** How often a recursive definition is expanded; below that, anything is allowed. */
 const maxUnrolled = 2
 
-/** What may still be written out: places of schemas, and characters of the texts in them. */
+/** The remaining size of expanded schemas: nodes, and characters of their texts. */
 export interface SchemaBudget {
   nodes: number
   characters: number
@@ -22,22 +22,22 @@ export interface SchemaBudget {
 
 interface FitState {
   readonly rules: SchemaRules
-  /** The definitions of the root, by the address that `$ref` gives them. */
+  /** The definitions of the root, by their `$ref` address. */
   readonly definitions: ReadonlyMap<string, Json>
-  /** Addresses whose schema leads back to themselves: no target takes a recursion. */
+  /** Addresses of recursive schemas, which no target supports. */
   readonly looping: ReadonlySet<string>
-  /** How often each of them is being written out right now. */
+  /** How often each of them is being expanded at the moment. */
   readonly unrolled: Map<string, number>
   readonly changes: string[]
   readonly budget: SchemaBudget
   depth: number
-  /** Some place was cut short because the budget was used up. */
+  /** Whether a node was cut short because the budget was used up. */
   isCut: boolean
 }
 
 /**
- * Total: any JSON object goes in, and what comes out is taken by the target. The work is linear in the schema and in the budget,
- * which is used up; a place that it does not reach allows anything (`isCut`).
+ * Fits any JSON object to the rules, so that the target accepts the result. The work is linear in the schema and in the budget, which is
+ * reduced; nodes beyond it allow anything (`isCut`).
  *
  * @example fitSchema({ type: 'string', minLength: 3 }, strictSchemaRules).changes // ['minLength at # is stated in the description']
  */
@@ -58,7 +58,7 @@ export function fitSchema(
     isCut: false,
   }
   const fitted = fit(schema, '#', fitting)
-  // A schema that the budget left no room for keeps its type.
+  // A schema that exceeds the budget keeps its type.
   const root =
     fitting.isCut && fitted.type === undefined && typeof schema.type === 'string'
       ? finished({ type: schema.type.toLowerCase(), ...fitted }, [], { at: '#', fitting })
@@ -115,7 +115,7 @@ function fitReference(
   return { ...written, ...description }
 }
 
-/** `allOf` as one schema; of two that disagree the first wins. */
+/** Merges `allOf` into one schema. In a conflict, the first schema wins. */
 function merged({ allOf, ...node }: JsonObject, at: string, fitting: FitState): JsonObject {
   if (!Array.isArray(allOf)) return node
   const parts = (allOf as readonly Json[])
@@ -123,12 +123,12 @@ function merged({ allOf, ...node }: JsonObject, at: string, fitting: FitState): 
     .map(part => followed(part, fitting))
     .filter(isObject)
   noteChange(fitting, `allOf at ${at} became one schema`)
-  // The same definition may be a part of many schemas, and is copied into each.
+  // Charged to the budget, because the same definition may be copied into many schemas.
   for (const part of parts) fitting.budget.nodes -= sizeOfPart(part)
   if (fitting.budget.nodes < 0) return node
   const required = [node, ...parts].flatMap(part => listIn(part.required))
   return {
-    // Read from the end, so that the first to name a keyword wins.
+    // In reverse order, so that the first schema with a keyword wins.
     ...Object.fromEntries([node, ...parts].reverse().flatMap(part => Object.entries(part))),
     ...([node, ...parts].some(part => isObject(part.properties)) && {
       properties: joinMaps(...parts.map(part => part.properties), node.properties),
@@ -150,15 +150,15 @@ const joinMaps = (...maps: readonly (Json | undefined)[]): JsonObject =>
 const listIn = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? (value as readonly Json[]) : [])
 
 function fitNode(node: JsonObject, at: string, fitting: FitState): JsonObject {
-  const told: string[] = []
-  const entries = Object.entries(typed(untupled(node, at, fitting))).flatMap(
+  const descriptions: string[] = []
+  const entries = Object.entries(withImpliedType(withoutTuples(node, at, fitting))).flatMap(
     ([key, value]): readonly (readonly [string, Json | undefined])[] => {
       const reader = keywords.get(key)
       if (!inner.has(key)) fitting.budget.characters -= key.length + lengthOf(value)
       if (reader) return reader(value, `${at}/${key}`, fitting)
       if (keptAsIs(key, value, fitting)) return [[key, value]]
       if (annotations.has(key)) return []
-      if (describable.has(key)) told.push(`${key}: ${JSON.stringify(value)}`)
+      if (describable.has(key)) descriptions.push(`${key}: ${JSON.stringify(value)}`)
       noteChange(
         fitting,
         describable.has(key) ? `${key} at ${at} is stated in the description` : `${key.slice(0, 100)} at ${at} was left out`,
@@ -166,10 +166,10 @@ function fitNode(node: JsonObject, at: string, fitting: FitState): JsonObject {
       return []
     },
   )
-  return finished(Object.fromEntries(entries), told, { at, fitting })
+  return finished(Object.fromEntries(entries), descriptions, { at, fitting })
 }
 
-/** Keywords that hold schemas, each of which is accounted for where it is fitted. */
+/** Keywords that contain schemas, each of which is charged where it is fitted. */
 const inner: ReadonlySet<string> = new Set([
   'properties',
   'items',
@@ -181,7 +181,7 @@ const inner: ReadonlySet<string> = new Set([
   'definitions',
 ])
 
-/** Characters of a value that is written as it stands. */
+/** Characters of a value that is copied unchanged. */
 const lengthOf = (value: Json | undefined): number => {
   if (typeof value === 'string') return value.length
   return typeof value === 'object' && value !== null ? JSON.stringify(value).length : 0
@@ -193,8 +193,8 @@ function keptAsIs(key: string, value: Json | undefined, { rules }: FitState): bo
   return key !== 'minItems' || rules.maxMinItems === undefined || (typeof value === 'number' && value <= rules.maxMinItems)
 }
 
-/** A tuple, in either draft's words, is a list of any of its kinds where places cannot be distinguished. */
-function untupled(node: JsonObject, at: string, fitting: FitState): JsonObject {
+/** Turns a tuple, in the syntax of either draft, into a list of any of its types, for targets without tuples. */
+function withoutTuples(node: JsonObject, at: string, fitting: FitState): JsonObject {
   const { prefixItems, ...rest } = node
   const isOld = Array.isArray(node.items)
   if (!isOld && (prefixItems === undefined || fitting.rules.keeps.has('prefixItems'))) return node
@@ -203,8 +203,8 @@ function untupled(node: JsonObject, at: string, fitting: FitState): JsonObject {
   return { ...rest, items: kinds.length > 0 ? { anyOf: kinds } : {} }
 }
 
-/** A type where the keywords imply one, and `nullable` said as a type. */
-function typed({ nullable, ...node }: JsonObject): JsonObject {
+/** Adds a type that the keywords imply, and turns `nullable` into a type. */
+function withImpliedType({ nullable, ...node }: JsonObject): JsonObject {
   const implied = isObject(node.properties) ? 'object' : node.items === undefined && node.prefixItems === undefined ? undefined : 'array'
   const type = node.type ?? implied
   if (type === undefined) return node
@@ -267,7 +267,7 @@ const fitProperties = (value: JsonObject, at: string, fitting: FitState): JsonOb
     }),
   )
 
-/** Keeps values of the types that the target takes. If none is left, the enum is removed, with a change to report. */
+/** Keeps the values of supported types. If none is left, the enum is removed and the change is reported. */
 function fitEnum(values: readonly Json[], at: string, fitting: FitState): readonly (readonly [string, Json])[] {
   const kept = values.filter(value => fitting.rules.enums.has(value === null ? 'null' : typeof value))
   if (kept.length < values.length) noteChange(fitting, `${values.length - kept.length} values of ${at} cannot be said`)
@@ -276,10 +276,10 @@ function fitEnum(values: readonly Json[], at: string, fitting: FitState): readon
 
 function finished(
   node: JsonObject,
-  told: readonly string[],
+  descriptions: readonly string[],
   { at, fitting }: { readonly at: string; readonly fitting: FitState },
 ): JsonObject {
-  const description = [node.description, told.join(', ')].filter(words => typeof words === 'string' && words !== '').join('. ')
+  const description = [node.description, descriptions.join(', ')].filter(words => typeof words === 'string' && words !== '').join('. ')
   const names = isObject(node.properties) ? node.properties : {}
   const required = listIn(node.required).filter(name => typeof name === 'string' && Object.hasOwn(names, name))
   if (required.length < listIn(node.required).length && isObject(node.properties))

@@ -3,8 +3,8 @@ import type { Prompt, RoutingOptions } from '../protocol/request.ts'
 import type { Json, JsonObject } from '../protocol/wire.ts'
 import { type Encoded, unsupported } from './apply-quirks.ts'
 
-// Which tier a request gets. Both the encoder of the body and the bill use this, so that no expensive tier is charged at the
-// standard price.
+// Decides which tier a request gets. Both the body encoder and billing use it, so that an expensive tier is never billed at the standard
+// price.
 
 /** Tiers that cost the standard price or less. Any other tier may cost more. */
 const standardPriceTiers: ReadonlySet<Json | undefined> = new Set([
@@ -18,7 +18,7 @@ const standardPriceTiers: ReadonlySet<Json | undefined> = new Set([
   'flex',
 ])
 
-/** The words of OpenAI for a caller's tier, in both of its languages. */
+/** Client tier → tier in both OpenAI APIs. */
 export const openaiTiers: ReadonlyMap<string, string> = new Map([
   ['auto', 'auto'],
   ['default', 'default'],
@@ -30,7 +30,7 @@ export const openaiTiers: ReadonlyMap<string, string> = new Map([
   ['fast', 'priority'],
 ])
 
-/** Those that several dialects share; the standard tier is got by naming none. */
+/** Tiers that several dialects share. The standard tier is requested by sending none. */
 export const commonTiers: ReadonlyMap<string, string> = new Map([
   ...['auto', 'default', 'standard', 'standard_only', 'on_demand'].map(word => [word, 'default'] as const),
   ['flex', 'flex'],
@@ -38,7 +38,7 @@ export const commonTiers: ReadonlyMap<string, string> = new Map([
   ['fast', 'priority'],
 ])
 
-/** The tier of the prompt in the words of a dialect, or left out with a warning. */
+/** The tier of the prompt in a dialect's terms, or left out with a warning. */
 export function tierField({ service_tier }: Prompt, words: ReadonlyMap<string, string>, { priority_tier }: Quirks): Encoded {
   if (service_tier === undefined) return { body: {}, warnings: [] }
   const tier = service_tier === priority_tier ? service_tier : words.get(service_tier)
@@ -51,90 +51,91 @@ export function tierField({ service_tier }: Prompt, words: ReadonlyMap<string, s
   }
 }
 
-/** The facts of an offer that decide its tiers. */
+/** The facts of an offer that determine its tiers. */
 export interface Tiers {
   readonly price: Price | undefined
   readonly quirks: Quirks
 }
 
-const sellsDear = ({ price, quirks }: Tiers): boolean => price?.priority !== undefined && !quirks.refuses?.includes('service_tier')
+const sellsExpensiveTier = ({ price, quirks }: Tiers): boolean => price?.priority !== undefined && !quirks.refuses?.includes('service_tier')
 
-/** The tier that `gateway.routing.tier` buys here, if any. */
+/** The tier that `gateway.routing.tier` selects here, if any. */
 const tierOf = ({ tier }: RoutingOptions, tiers: Tiers): string | undefined =>
-  tier !== undefined && sellsDear(tiers) ? tiers.quirks.priority_tier : undefined
+  tier !== undefined && sellsExpensiveTier(tiers) ? tiers.quirks.priority_tier : undefined
 
-/** Whether this request gets an expensive tier from this offer. `named`: the caller's `service_tier`. */
+/** Whether this request gets an expensive tier from this offer. `named`: the client's `service_tier`. */
 export const buysDear = (named: string | undefined, routing: RoutingOptions, tiers: Tiers): boolean =>
-  sellsDear(tiers) && (tierOf(routing, tiers) !== undefined || isDear(named, tiers))
+  sellsExpensiveTier(tiers) && (tierOf(routing, tiers) !== undefined || isExpensive(named, tiers))
 
-/** Names of the priority tier in any dialect. Its vendor calls it by either. */
+/** Names of the priority tier in any dialect. Its vendor accepts both. */
 const priorityNames: ReadonlySet<Json | undefined> = new Set(['priority', 'fast'])
 
-/** A tier of which nothing is known is not sent, so it is not paid for. */
-const isDear = (named: Json | undefined, { quirks }: Pick<Tiers, 'quirks'>): boolean =>
+/** Whether the tier is expensive. Unknown tiers are not sent, so they are not charged. */
+const isExpensive = (named: Json | undefined, { quirks }: Pick<Tiers, 'quirks'>): boolean =>
   !standardPriceTiers.has(named) && (priorityNames.has(named) || named === quirks.priority_tier)
 
-/** Which price of an offer an answer pays. */
+/** Which price of an offer applies to a response. */
 type TierPrice = 'priority' | 'usual'
 
-/** By the tier that an answer states. Undefined: it states none, or one of which nothing is known, so the request decides. */
+/** The price for the tier that a response reports. Undefined if it reports none, or an unknown one: the request then decides. */
 export function tierPriceOf(stated: string | undefined, { price, quirks }: Tiers): TierPrice | undefined {
-  // `auto` is a wish, not a tier.
+  // `auto` is a request value, not a tier.
   if (stated === undefined || stated === 'auto') return undefined
   if (standardPriceTiers.has(stated)) return 'usual'
-  if (!isDear(stated, { quirks })) return undefined
+  if (!isExpensive(stated, { quirks })) return undefined
   return price?.priority ? 'priority' : 'usual'
 }
 
-/** Whether an answer states a tier that may cost more than the usual one, and no price of it is known. */
+/** Whether a response reports a tier that may be more expensive, and whose price is unknown. */
 export const isUnpricedTier = (stated: string | undefined, tiers: Tiers): boolean =>
   !standardPriceTiers.has(stated) && tierPriceOf(stated, tiers) !== 'priority'
 
-/** Fields that raise the price of an answer, and their values that do not. */
+/** Fields that raise the price, each with the values that do not. */
 const surcharged: ReadonlyMap<string, ReadonlySet<Json | undefined>> = new Map([
   ['speed', new Set<Json | undefined>([undefined, null, 'standard'])],
   ['inference_geo', new Set<Json | undefined>([undefined, null, 'global'])],
   ['performanceConfig', new Set<Json | undefined>([undefined, null])],
-  // Other models of the provider, with prices and speeds of their own.
+  // Other models of the provider, with their own prices and speeds.
   ['fallbacks', new Set<Json | undefined>([undefined, null])],
 ])
 
-/** Their names. */
+/** The names of these fields. */
 export const surchargedFields: readonly string[] = [...surcharged.keys()]
 
-/** Those of a body, or of the options of an answer, whose price is not known. */
+/** The fields of a body, or of reported options, that raise the price by an unknown amount. */
 export function unpricedFields(body: JsonObject, price?: Price): readonly string[] {
-  const dear: string[] = []
+  const unpriced: string[] = []
   for (const field of surchargedFields) {
     if (!Object.hasOwn(body, field) || surcharged.get(field)?.has(body[field])) continue
-    if (!price?.surcharges?.some(each => each.field === field && each.value === body[field])) dear.push(field)
+    if (!price?.surcharges?.some(each => each.field === field && each.value === body[field])) unpriced.push(field)
   }
-  return dear
+  return unpriced
 }
 
 function withoutSurcharge({ body, warnings }: Encoded, price: Price | undefined): Encoded {
-  const dear = unpricedFields(body, price)
-  if (dear.length === 0) return { body, warnings }
+  const unpriced = unpricedFields(body, price)
+  if (unpriced.length === 0) return { body, warnings }
   return {
-    body: Object.fromEntries(Object.entries(body).filter(([field]) => !dear.includes(field))),
-    warnings: [...warnings, ...dear.map(field => unsupported(field, `The price of \`${field}\` is unknown; it was left out.`))],
+    body: Object.fromEntries(Object.entries(body).filter(([field]) => !unpriced.includes(field))),
+    warnings: [...warnings, ...unpriced.map(field => unsupported(field, `The price of \`${field}\` is unknown; it was left out.`))],
   }
 }
 
-/** Sets the tier of a body, or removes one without a price, with a warning for each option of `gateway.routing` that has no effect. */
+/** Sets the tier of a body, or removes one without a known price. Warns about each option of `gateway.routing` that has no effect. */
 export function applyServiceTier(encoded: Encoded, routing: RoutingOptions, tiers: Tiers): Encoded {
   const { body, warnings } = withoutSurcharge(encoded, tiers.price)
   const bought = tierOf(routing, tiers)
   const { service_tier: named, ...rest } = body
-  // The newer name of the priority tier is sent where its provider calls it so itself, else the one that all know.
+  // `fast`, the newer name of the priority tier, is sent only to a provider that uses it; others get `priority`.
   const service_tier = named === 'fast' && tiers.quirks.priority_tier !== 'fast' ? 'priority' : named
-  const tooDear = bought === undefined && !standardPriceTiers.has(service_tier) && !(sellsDear(tiers) && isDear(service_tier, tiers))
-  const without = tooDear ? rest : service_tier === named ? body : { ...rest, service_tier }
+  const isTooExpensive =
+    bought === undefined && !standardPriceTiers.has(service_tier) && !(sellsExpensiveTier(tiers) && isExpensive(service_tier, tiers))
+  const without = isTooExpensive ? rest : service_tier === named ? body : { ...rest, service_tier }
   return {
     body: bought === undefined ? without : { ...body, service_tier: bought },
     warnings: [
       ...warnings,
-      ...(tooDear ? [unsupported('service_tier', 'The price of this `service_tier` is unknown; the default tier was used.')] : []),
+      ...(isTooExpensive ? [unsupported('service_tier', 'The price of this `service_tier` is unknown; the default tier was used.')] : []),
       ...(routing.tier !== undefined && bought === undefined
         ? [unsupported('gateway.routing.tier', 'This provider offers no faster tier; the default tier was used.')]
         : []),

@@ -1,8 +1,8 @@
 import type { Effort } from '../protocol/request.ts'
 
-// Effort levels → numbers of tokens, for models that take a number.
+// Converts effort levels to token budgets, for models that take a number.
 
-/** The share of the longest answer that is for thoughts. Source: the AI SDK's catalog of models, as of 2026-11. */
+/** Share of the longest response that is spent on thinking. Source: the AI SDK's model catalog, 2026-11. */
 export const thinkingShares: Readonly<Record<Effort, number>> = {
   none: 0,
   minimal: 0.02,
@@ -15,18 +15,18 @@ export const thinkingShares: Readonly<Record<Effort, number>> = {
 
 export interface BudgetInput {
   readonly effort: Effort
-  /** The caller's own budget, which counts against the cap. */
+  /** The client's thinking budget, which counts against the limit. */
   readonly named: number | undefined
-  /** The caller's cap on all output, if any. It is never raised, since the caller pays for it. */
+  /** The client's limit on all output, if any. Never raised, because the client pays for the output. */
   readonly cap: number | undefined
-  /** Tokens for the answer alone, if the caller sets no cap. */
+  /** Tokens for the response alone, if the client sets no limit. */
   readonly room: number
-  /** The model's limit on all output, thoughts included. */
+  /** The model's limit on all output, including thinking. */
   readonly longest: number
   readonly range: { readonly min: number; readonly max: number }
 }
 
-/** The budget for thoughts and the cap on all output; undefined if the cap has no room for both thoughts and an answer. */
+/** Computes the thinking budget and the limit on all output; undefined if the limit has no room for both thinking and response. */
 export function thinkingBudget({
   effort,
   named,
@@ -43,13 +43,13 @@ export function thinkingBudget({
   return budget < min ? undefined : { budget, most }
 }
 
-/** The output that a budget is measured by if a request names no cap. */
+/** The output limit that a budget is compared with if the request sets none. */
 const assumedCap = 32_000
 
-/** `none` is not among them: a budget always means thinking. */
+/** Excludes `none`, because a budget always means thinking. */
 const budgetEfforts = ['minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const satisfies readonly Effort[]
 
-/** The effort whose share of `cap` tokens of output is nearest to a budget in tokens; of two equally near, the lower. */
+/** The effort whose share of `cap` output tokens is closest to a token budget; the lower one in case of a tie. */
 export function effortForBudget(budget: number, cap = assumedCap): Effort {
   const distance = (effort: Effort): number => Math.abs(budget / cap - thinkingShares[effort])
   return budgetEfforts.reduce<Effort>((best, next) => (distance(next) < distance(best) ? next : best), 'minimal')

@@ -9,7 +9,7 @@ export interface WrittenThinking {
   readonly warnings: readonly Warning[]
 }
 
-/** The reasoning effort in the fields of a chat host: a named effort, else the host's own switch. */
+/** The reasoning effort in the fields of a chat host: a named effort, or else the host's own switch. */
 export function writeThinking(effort: Effort | undefined, quirks: Quirks): WrittenThinking {
   if (effort === undefined) return { fields: {}, warnings: [] }
   const { efforts, thinking, thinking_off, thinking_switch } = quirks

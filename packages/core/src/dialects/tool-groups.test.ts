@@ -10,7 +10,7 @@ const tool = (name: string): JsonObject => ({ type: 'function', name, parameters
 const group = (name: string, ...tools: readonly JsonObject[]): JsonObject => ({ type: 'namespace', name, description: '', tools })
 const exec = { type: 'custom', name: 'exec', description: 'Runs a script.' }
 
-/** As Codex sends its tools: in the conversation, and in groups. */
+/** Tools as Codex sends them: in the conversation, and in groups. */
 const ask = (fields: JsonObject = {}): InferenceRequest =>
   responsesClient.decodeRequest({
     model: 'm',

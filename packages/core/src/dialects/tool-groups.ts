@@ -6,13 +6,13 @@ import type { FunctionTool, InferenceRequest, Prompt, Tool } from '../protocol/r
 import { withCustomTools, withToolAdapter } from './custom-tools.ts'
 import { hashed } from './tool-names.ts'
 
-// In the Responses API tools come in groups (`namespace`), and some join in mid-conversation (`additional_tools`). Other languages have
-// one list of tools beside the conversation: there each tool of a group is one of the list, under a name that holds that of its group,
-// and calls of it become calls of the tool of the group again.
+// In the Responses API, tools come in groups (`namespace`), and some are added in mid-conversation (`additional_tools`). Other dialects
+// have one list of tools. There, each tool of a group becomes an entry of the list, under a name that includes its group, and its calls
+// become calls of the group's tool again.
 
 /**
- * A dialect that has functions alone, in one list: tools of groups and of the conversation are sent there, and custom tools as functions.
- * Those that came in the dialect itself stay as they are.
+ * Wraps a dialect that only has a flat list of functions: tools of groups and of the conversation are added to the list, and custom tools
+ * are sent as functions. Those that came in the dialect itself are unchanged.
  */
 export const withFlatTools = (dialect: ProviderDialect): ProviderDialect =>
   withToolAdapter(withCustomTools(dialect), {
@@ -27,7 +27,7 @@ export const withFlatTools = (dialect: ProviderDialect): ProviderDialect =>
     readEvents: withGroupedCalls,
   })
 
-/** All tools of a prompt, those of groups and of the conversation among them. */
+/** All tools of a prompt, including those of groups and of the conversation. */
 function allTools({ input, tools = [] }: Prompt): readonly Tool[] {
   const added = input.flatMap(item => (item.type === 'native' && item.tools ? item.tools : []))
   return [...tools, ...added].flatMap(ungrouped)
@@ -72,10 +72,10 @@ function flatten(request: InferenceRequest, dialect: string): Flat {
   return { flat: remember({ ...request, prompt: flat }, originalOf(request)), groupedTools }
 }
 
-/** The group whose names OpenAI's models know without it. */
+/** The group whose tools OpenAI's models know without the group name. */
 const plainGroup = 'functions'
 
-/** The name under which a tool of a group is sent; one that is taken gets a hash. */
+/** Assigns the names of group tools; a name that is taken gets a hash. */
 function namesIn(tools: readonly Tool[]): (namespace: string, name: string) => string {
   const taken = new Set(tools.flatMap(tool => (tool.type === 'function' && tool.namespace === undefined ? [tool.name] : [])))
   const given = new Map<string, string>()
@@ -97,7 +97,7 @@ function grouped(item: Item, tools: GroupedTools): Item {
   return tool ? remember({ ...item, ...tool } as FunctionCallItem, originalOf(item)) : item
 }
 
-/** A decoder whose calls of these tools are calls of tools of their groups. */
+/** Wraps a decoder so that calls of these tools become calls of their group's tools. */
 function withGroupedCalls(decoder: EventDecoder, tools: GroupedTools): EventDecoder {
   const named = (events: readonly InferenceEvent[]): readonly InferenceEvent[] =>
     events.map(event =>

@@ -4,8 +4,8 @@ import type { FunctionTool, Prompt, Tool, ToolChoice } from '../protocol/request
 import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
 import { deriveCallId } from './ids.ts'
 
-// Tool names for providers that limit them to letters, digits, `_` and `-`, and to a length. A name that does not fit gets a hash
-// of itself, so that two names never become one, and a name always becomes the same.
+// Fits tool names for providers that only allow letters, digits, `_` and `-`, up to a length. An unsuitable name gets a hash of itself, so
+// that different names stay different and the same name is always encoded in the same way.
 
 const plainPattern = /^[a-zA-Z0-9_-]+$/
 const hashLength = 21
@@ -13,11 +13,11 @@ const hashLength = 21
 export const plainName = (name: string, maxLength: number): string =>
   plainPattern.test(name) && name.length <= maxLength ? name : hashed(name, maxLength - hashLength - 1)
 
-/** Up to `maxLength` readable characters and a hash. */
+/** Up to `maxLength` readable characters plus a hash. */
 export const hashed = (text: string, maxLength: number): string =>
   `${text.slice(0, maxLength).replaceAll(/[^a-zA-Z0-9_-]/g, '_')}_${deriveCallId(text).slice('call_'.length)}`
 
-/** How a language renames a tool and a call that came in that language. */
+/** How a dialect renames a tool and a call that came in that dialect. */
 export interface ToolRenames {
   readonly dialect: string
   readonly maxLength: number
@@ -26,13 +26,13 @@ export interface ToolRenames {
 }
 
 export interface Renamed {
-  /** The given prompt itself if no name had to change. */
+  /** The same prompt object if no name had to change. */
   readonly prompt: Prompt
-  /** The name that is sent → the caller's name, for those that differ. */
+  /** Name as sent → client's name, for those that differ. */
   readonly toolNames?: ReadonlyMap<string, string>
 }
 
-/** A prompt with tool names that the provider takes, everywhere in it. */
+/** The prompt with tool names that the provider accepts, everywhere in it. */
 export function withPlainNames(prompt: Prompt, renaming: ToolRenames): Renamed {
   const { tools = [], input, tool_choice } = prompt
   const named = [...tools, ...input].flatMap(each => (each.type === 'function' || each.type === 'function_call' ? [each.name] : []))

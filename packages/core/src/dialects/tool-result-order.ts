@@ -1,19 +1,19 @@
 import type { Item } from '../protocol/item.ts'
 
-// Most languages want the result of a tool directly after the turn that called it. Callers put other items between: a user may
-// write while an agent runs its tools.
+// Most dialects require a tool result directly after the turn that called the tool. Clients put other items in between: a user may write
+// while an agent runs its tools.
 
 export interface PlacedItem {
   readonly item: Item
-  /** Its index in the caller's order. */
+  /** Its index in the client's order. */
   readonly at: number
 }
 
-/** A conversation with each result after the turn of its call; all other items keep their order. `stays`: results that are not moved. */
+/** Moves each result after the turn of its call; all other items keep their order. `stays`: results that are not moved. */
 export function orderToolResults(input: readonly Item[], stays: (item: Item) => boolean = () => false): readonly PlacedItem[] {
   const ends = turnEnds(input)
   const calls = new Map<string, number>()
-  /** Results by the index of the item that they follow. */
+  /** Results by the index of the item they follow. */
   const answers = new Map<number, PlacedItem[]>()
   const others: PlacedItem[] = []
   for (const [at, item] of input.entries()) {
@@ -38,7 +38,7 @@ function turnEnds(input: readonly Item[]): readonly number[] {
   return ends
 }
 
-/** Whether the item is a part of the assistant's turn. */
+/** Whether the item is part of the assistant's turn. */
 export const isAssistantItem = (item: Item): boolean =>
   item.type === 'reasoning' ||
   item.type === 'function_call' ||

@@ -6,21 +6,21 @@ import { type DialectName, isObject, type Json, type JsonObject, own } from '../
 import { clientDialects } from './index.ts'
 import { itemParts, oneWarning } from './lossy-marks.ts'
 
-// Unknown fields inside messages, parts and tools. A provider of the client's own dialect gets them with the original; for any
-// other they are lost, with a warning.
+// Unknown fields inside messages, parts and tools. A provider of the client's dialect receives them with the original; for any other they
+// are lost, with a warning.
 
 type KnownFields = NonNullable<ClientDialect['knownFields']>
 
-/** One warning for all such fields, on the way to a provider with the dialect `target`. */
+/** One warning for all such fields of a request to a provider of the dialect `target`. */
 export function unknownFieldWarnings({ input, tools = [], reasoning, text }: Prompt, target: DialectName): readonly Warning[] {
   const lost: string[] = []
   const seen = new Set<JsonObject>()
-  /** `type`: of an object that does not name it. `place`: its path in the prompt, if its path in the body is not known. */
+  /** `type`: the type of an object that does not state it. `place`: its path in the prompt, if its path in the body is unknown. */
   const search = (decoded: object, type: string, place: string): void => {
     const original = originalOf(decoded)
     if (!original || original.dialect === target || seen.has(original.body)) return
     const { body, dialect, path = place } = original
-    // One message of the assistant may be several items.
+    // One assistant message may have become several items.
     seen.add(body)
     const known = own(clientDialects, dialect)?.knownFields
     if (known) collectUnknown(lost, known, { body, type: typeof body.type === 'string' ? body.type : type, path })
@@ -42,7 +42,7 @@ interface TypedObject {
   readonly path: string
 }
 
-/** Adds the paths of the unknown fields that are set. An object whose type is not known is not searched. */
+/** Adds the paths of unknown fields that are set. Objects of unknown type are skipped. */
 function collectUnknown(lost: string[], fields: KnownFields, { body, type, path }: TypedObject): void {
   const known = fields.get(type)
   if (!known) return
@@ -62,7 +62,7 @@ const isSet = (value: Json | undefined): boolean =>
   !(Array.isArray(value) && value.length === 0) &&
   !isBare(value)
 
-/** `citations: { enabled: false }` and the like. */
+/** Whether a value has no effect, such as `citations: { enabled: false }`. */
 const isBare = (value: Json): boolean =>
   typeof value === 'object' &&
   value !== null &&

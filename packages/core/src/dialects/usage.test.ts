@@ -8,8 +8,8 @@ import type { InferenceResponse } from '../protocol/response.ts'
 import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
 import { chatClient, messagesClient, providerDialects, responsesClient } from './index.ts'
 
-// What each vendor counted, added up here by the vendor's own rules and by nothing of ours, against what we make of it and
-// what each caller is told. Whatever is in a cache counts once.
+// Compares each vendor's counts, added up by the vendor's rules, with what the gateway computes and what each client receives. Cached
+// tokens count once.
 
 interface Counted {
   readonly input: number
@@ -25,7 +25,7 @@ const at = (value: Json | undefined, ...path: readonly string[]): number => {
   return typeof here === 'number' ? here : 0
 }
 
-/** The last of the given field among all frames, wherever it stands. */
+/** The last value of the field among all frames, at any depth. */
 function last(frames: readonly JsonObject[], find: (frame: JsonObject) => Json | undefined): JsonObject | undefined {
   const found = frames.map(find).filter(isObject)
   return found.at(-1)
@@ -49,7 +49,7 @@ const readers: Readonly<Record<string, (frames: readonly JsonObject[]) => Counte
     if (!usage) return undefined
     const reasoning = at(usage, 'completion_tokens_details', 'reasoning_tokens')
     const output = at(usage, 'completion_tokens')
-    // One vendor counts thoughts beside the completion; its total says so.
+    // One vendor counts reasoning outside of the completion, as its total shows.
     const beside = at(usage, 'total_tokens') === at(usage, 'prompt_tokens') + output + reasoning
     return {
       input: at(usage, 'prompt_tokens'),
@@ -153,7 +153,7 @@ const told: readonly (readonly [string, (response: InferenceResponse) => Counted
   ],
 ]
 
-/** Frames of this language are binary, and kept beside the others. */
+/** Bedrock frames are binary and stored separately. */
 const all = [...recordings, ...bedrockRecordings.map(({ name, frames }) => ({ name, dialect: 'bedrock', frames }))]
 
 describe.skipIf(!haveRecordings)('usage', () => {

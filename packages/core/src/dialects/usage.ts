@@ -2,32 +2,32 @@ import { type HostedTool, hostedTools } from '../protocol/model.ts'
 import type { HostedCalls, Usage } from '../protocol/response.ts'
 import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
 
-/** More tokens than any answer has: a larger count is an error of the provider. */
+/** More tokens than any response has; a larger count is an error of the provider. */
 const maxCount = 1e12
 
-/** The fields in which a dialect counts tokens; the first that is set wins, and a dot goes one level down. */
+/** The fields in which a dialect counts tokens. The first that is set is used; a dot goes one level down. */
 export interface UsageFields {
   readonly input: readonly string[]
-  /** Counts that are not part of the provider's `input`, and are part of ours. */
+  /** Counts that are not part of the provider's `input` but of ours. */
   readonly inputBeside?: readonly string[]
   readonly output: readonly string[]
   readonly outputBeside?: readonly string[]
   readonly cached: readonly string[]
   readonly cacheWrite: readonly string[]
-  /** Cache writes that are kept for an hour. */
+  /** Cache writes with a one-hour lifetime. */
   readonly longWrite?: readonly string[]
   readonly reasoning: readonly string[]
-  /** Sound of the prompt that was not read from a cache. */
+  /** Uncached audio input. */
   readonly audio?: readonly string[]
-  /** Calls of tools that the provider ran. */
+  /** Calls of provider-run tools. */
   readonly hosted?: { readonly [Tool in HostedTool]?: readonly string[] }
   /** Default: `total_tokens`. */
   readonly total?: string
 }
 
 /**
- * The provider's counts of tokens, made to add up. Undefined if there are none, so that the gateway counts; `estimated` if they
- * cannot be right.
+ * Decodes the provider's token counts and makes them consistent. Undefined if there are none, so that the gateway counts; `estimated` if
+ * they cannot be correct.
  */
 export function readUsage(wire: Json | undefined, names: UsageFields): Usage | undefined {
   if (!isObject(wire)) return undefined
@@ -59,7 +59,7 @@ export function readUsage(wire: Json | undefined, names: UsageFields): Usage | u
   }
 }
 
-/** Undefined if none was called, or the provider does not say. */
+/** Undefined if none was called, or the provider does not report them. */
 export function readHostedCalls(wire: Json | undefined, names: NonNullable<UsageFields['hosted']>): HostedCalls | undefined {
   if (!isObject(wire)) return undefined
   const calls: { [Tool in HostedTool]?: number } = {}
@@ -70,7 +70,7 @@ export function readHostedCalls(wire: Json | undefined, names: NonNullable<Usage
   return Object.keys(calls).length > 0 ? calls : undefined
 }
 
-/** The usage with the kinds of tools that were called and cannot have a price: ten at most, in the form of names. */
+/** Adds the kinds of called tools that have no price: at most ten, and only valid names. */
 export function withOtherCalls(usage: Usage, kinds: readonly string[]): Usage {
   const named = [...new Set(kinds)].filter(kind => /^[a-z]\w{0,40}$/.test(kind)).slice(0, 10)
   return named.length > 0 ? { ...usage, other_calls: named } : usage
@@ -86,7 +86,7 @@ interface Counts {
   readonly sound: boolean
 }
 
-/** Some providers do not count thoughts as output, or cache reads as input; the total shows both. */
+/** Some providers do not count reasoning as output, or cache reads as input; the total reveals both. */
 function balance({ input, output, cached, cacheWrite, reasoning, total, sound }: Counts): Usage {
   const rest = total === undefined ? 0 : total - input - output
   const thoughtsBeside = reasoning > 0 && rest === reasoning
@@ -137,10 +137,10 @@ function readCount(value: Json | undefined): Counted | undefined {
   return { tokens: Math.round(tokens), sound: true }
 }
 
-/** The usage with the tier that its answer states, if it states one. */
+/** Adds the tier that the response reports, if any. */
 export const withTier = (usage: Usage, stated: Json | undefined): Usage =>
   typeof stated === 'string' && stated !== '' ? { ...usage, service_tier: stated } : usage
 
-/** Zeros for an answer that has content mean that the provider did not count. */
+/** Whether the provider counted. Zeros for a response with content mean that it did not. */
 export const isCounted = (usage: Usage | undefined, answered: boolean): usage is Usage =>
   usage !== undefined && (!answered || usage.input_tokens > 0 || usage.output_tokens > 0)

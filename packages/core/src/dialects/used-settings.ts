@@ -1,9 +1,9 @@
 import type { Warning } from '../protocol/response.ts'
 import { isObject, type Json, type JsonObject, own } from '../protocol/wire.ts'
 
-// What became of the settings of a request that a warning speaks of, as the encoded body says it.
+// Finds out what was sent for the settings that a warning mentions.
 
-/** Where a body of a dialect holds each setting of a prompt: paths with dots, the first that is set. */
+/** Where a dialect's body holds each prompt setting: paths with dots, of which the first that is set is used. */
 export type SettingPaths = Readonly<Record<string, readonly string[]>>
 
 const settings = [
@@ -22,10 +22,10 @@ const settings = [
   'text.verbosity',
 ]
 
-/** Settings that were changed, by name, with the values that were sent. `null`: the setting was left out. */
+/** Changed settings by name, with the values that were sent. `null`: left out. */
 export type UsedSettings = ReadonlyMap<string, Json>
 
-/** Undefined if no warning speaks of a setting. */
+/** Undefined if no warning mentions a setting. */
 export function usedSettings(body: JsonObject, warnings: readonly Warning[], paths: SettingPaths): UsedSettings | undefined {
   const changed = settings.filter(setting => warnings.some(({ param }) => param === setting))
   if (changed.length === 0) return undefined

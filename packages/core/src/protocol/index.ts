@@ -16,7 +16,6 @@ export { estimateMemory } from './estimate-memory.ts'
 export { type Delta, type InferenceEvent, isPreamble, type NativeEvent } from './event.ts'
 export type { Failure, FailureKind } from './failure.ts'
 export { fold, type ResponseFold, startFold } from './fold.ts'
-export type { Headroom, LimitHeaders } from './rate-limit-headroom.ts'
 export type {
   AudioPart,
   CachePoint,
@@ -79,6 +78,7 @@ export {
   dataPolicyDemands,
   type ProviderFacts,
 } from './provider-facts.ts'
+export type { Headroom, LimitHeaders } from './rate-limit-headroom.ts'
 export type { Effort, FunctionTool, InferenceRequest, Prompt, RoutingOptions, TextFormat, Tool, ToolChoice } from './request.ts'
 export type { HostedCalls, InferenceResponse, Outcome, Usage, Warning } from './response.ts'
 export type { Sink, Source } from './source.ts'

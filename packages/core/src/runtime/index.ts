@@ -1,6 +1,5 @@
 export type { Awaitable } from '@signalbox/storage'
 export { isPromise } from '@signalbox/storage/awaitable'
-export { handOver } from './wait-until.ts'
 export { once } from './once.ts'
 export type {
   CallFacts,
@@ -17,4 +16,5 @@ export type {
 } from './ports.ts'
 export { asIterator, asSource, sourceOf } from './source.ts'
 export { runSteps, type Step, wait } from './steps.ts'
+export { handOver } from './wait-until.ts'
 export { consoleLogger, webClock, webIds, webTransport } from './web.ts'

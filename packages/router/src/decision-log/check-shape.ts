@@ -1,9 +1,9 @@
-// Checks of values that come from a file or a store. The time they take is linear in the size of the value.
+// Checks of values that come from a file or a store, in time linear in the size of the value.
 
-/** A check throws a TypeError that names the first field that is wrong. */
+/** Throws a TypeError that names the first invalid field. */
 export type Check = (value: unknown, path: string) => void
 
-/** A check of what is true for some values; `takes` names them. */
+/** Makes a check from a predicate; `takes` describes the valid values. */
 export const accept =
   (takes: string, isRight: (value: unknown) => boolean): Check =>
   (value, path) => {
@@ -34,7 +34,7 @@ export const listOf =
   }
 const listOnly = accept('a list', Array.isArray)
 
-/** Fields that are not named here are not looked at. */
+/** Makes a check of an object. Fields without a check are ignored. */
 export const fields =
   (checks: Readonly<Record<string, Check>>): Check =>
   (value, path) => {

@@ -20,7 +20,7 @@ const seen = (id: string, sight: Partial<OfferEstimate>, rest: Partial<Candidate
   return { offer: offer(id), estimate: its, score: scoreByPrices(prices)(its, offer(id)), ...rest }
 }
 
-/** A decision in which the first of the candidates was chosen. */
+/** A decision that chose the first candidate. */
 const decided = (candidates: readonly CandidateRecord[], rest: Partial<DecisionRecord> = {}): DecisionRecord => ({
   at: 0,
   requestNumber: 0,
@@ -151,7 +151,7 @@ const excluded = [
   { model: 'm', provider: 'z', provider_model_id: 'z-m', code: 'capability_mismatch', reason: 'it does not support tools', param: 'tools' },
 ] as const
 
-/** A request whose first offer fails and whose second answers. */
+/** A request whose first offer fails and whose second one succeeds. */
 function routed() {
   const clock = { nowMs: 1_000 }
   const offers = [

@@ -5,7 +5,7 @@ import { isAvailable } from '../select-by-score.ts'
 import type { ChoiceReason, RouterOffer } from '../types.ts'
 import type { CandidateRecord, DecisionRecord, Score } from './records.ts'
 
-/** One decision beside the choices by a single number: the lowest cost, the shortest wait and the lowest risk. */
+/** A decision compared with the choices by a single number: lowest cost, shortest wait, and lowest risk. */
 export interface Counterfactuals {
   readonly chosen: ExpectedOffer & { readonly reason: ChoiceReason }
   readonly cheapest: Alternative
@@ -13,12 +13,12 @@ export interface Counterfactuals {
   readonly mostReliable: Alternative
 }
 
-/** What a choice was expected to come to when it was made. */
+/** The expected outcome of a choice when it was made. */
 export interface Expected {
-  /** USD of the answer. */
+  /** USD. */
   readonly cost: number
   readonly firstContentMs: number
-  /** Probability that there is no whole answer in time, 0 to 1. Of several choices: the expected number of them. */
+  /** Probability of getting no complete response in time, 0 to 1. Over several choices: the expected number of such failures. */
   readonly failure: number
 }
 
@@ -28,12 +28,12 @@ interface ExpectedOffer extends Expected {
 
 /** An offer that could have been chosen. */
 export interface Alternative extends ExpectedOffer {
-  /** ChoiceReason it was not chosen, as the end of a sentence about it. Absent: it was chosen. */
+  /** Why it was not chosen, as the end of a sentence about it. Absent: it was chosen. */
   readonly lost?: string
 }
 
 /**
- * The counterfactuals of a decision, over all candidates that could serve the request, those that were held or resting too.
+ * Computes the counterfactuals of a decision over all candidates that could serve the request, including rate-limited and failing ones.
  * @example counterfactualsOf(router.trace().decisions[0]).cheapest.lost // 'was 0.4 s slower'
  */
 export function counterfactualsOf(record: DecisionRecord): Counterfactuals {
@@ -55,7 +55,7 @@ export function counterfactualsOf(record: DecisionRecord): Counterfactuals {
   }
 }
 
-/** The probability that an attempt gives no whole answer in time, 0 to 1. */
+/** The probability that an attempt yields no complete response in time, 0 to 1. */
 export const riskOf = ({ failureProbability, breakProbability, lateProbability }: OfferEstimate): number =>
   1 - (1 - failureProbability) * (1 - breakProbability) * (1 - lateProbability)
 
@@ -65,11 +65,11 @@ export const expectedOf = (estimate: OfferEstimate): Expected => ({
   failure: riskOf(estimate),
 })
 
-/** The estimate that the choice was made by: of an exploration, the optimistic one. */
+/** The estimate that decided: for an exploration, the optimistic one. */
 export const chosenEstimate = ({ candidates, chosen, reason, exploration }: DecisionRecord): OfferEstimate =>
   reason === 'exploration' && exploration ? exploration.estimate : (candidates[chosen] as CandidateRecord).estimate
 
-/** Indices of the estimates that are best by a single number; of equals the first. */
+/** Indices of the best estimates by a single number; the first in case of a tie. */
 export const standoutsOf = (estimates: readonly OfferEstimate[]): Readonly<Record<'cheapest' | 'fastest' | 'mostReliable', number>> => ({
   cheapest: lowest(estimates.map(({ cost }) => cost)),
   fastest: lowest(estimates.map(({ firstContentMs }) => firstContentMs)),
@@ -79,7 +79,7 @@ export const standoutsOf = (estimates: readonly OfferEstimate[]): Readonly<Recor
 const lowest = (numbers: readonly number[]): number =>
   numbers.reduce((best, number, at) => (number < (numbers[best] as number) ? at : best), 0)
 
-/** Compares in the order in which a decision does: room, failed providers, the caller's order, the score. */
+/** Compares in the order of a decision: capacity, failed providers, the caller's rank, the score. */
 function reasonLost(record: DecisionRecord, lost: CandidateRecord): string {
   const won: CandidateRecord = { ...(record.candidates[record.chosen] as CandidateRecord), estimate: chosenEstimate(record) }
   if (isAvailable(won.estimate) && !isAvailable(lost.estimate))
@@ -94,10 +94,10 @@ function reasonLost(record: DecisionRecord, lost: CandidateRecord): string {
   return laterMs > 0 ? `would have been available ${seconds(laterMs)} later` : 'had the same score, and was listed later'
 }
 
-/** Null is last of all. Without an order of the caller neither is later. */
+/** Whether rank `a` is later than `b`. Null is last. Without ranks, neither is later. */
 const isLater = (a: Score = 0, b: Score = 0): boolean => b !== null && (a === null || a > b)
 
-/** What may count against an offer: the fields of the estimate, and the words. */
+/** The disadvantages that an offer may have: estimate fields, and their description. */
 const faults: readonly {
   readonly fields: readonly (keyof OfferEstimate)[]
   readonly says: (lost: OfferEstimate, won: OfferEstimate) => string
@@ -110,7 +110,7 @@ const faults: readonly {
   { fields: ['lateProbability'], says: lost => `would have missed the deadline in ${percent(lost.lateProbability)} of cases` },
 ]
 
-/** The fault that cost most: by how much the score were better with the winner's numbers there. Undefined: nothing is worse. */
+/** The disadvantage with the largest effect: how much the score would improve with the winner's values. Undefined if nothing is worse. */
 function largestFault(lost: CandidateRecord, won: CandidateRecord, prices: PreferencePrices): string | undefined {
   const score = scoreByPrices(prices)
   const own = score(lost.estimate, lost.offer)
@@ -122,7 +122,7 @@ function largestFault(lost: CandidateRecord, won: CandidateRecord, prices: Prefe
   return worst.weight > 0 ? worst.says(lost.estimate, won.estimate) : undefined
 }
 
-/** With two significant digits. */
+/** Formats USD with two significant digits. */
 const usd = (number: number): string => number.toFixed(Math.min(20, Math.max(0, 1 - Math.floor(Math.log10(number)))))
 
 const seconds = (milliseconds: number): string =>

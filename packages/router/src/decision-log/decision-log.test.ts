@@ -101,7 +101,7 @@ test('where not all find room, the best by loss stay, and so do the cheapest, th
 const plain = makeEstimate({ cost: 0.5, firstContentMs: 500, generationMs: 500 })
 const forty = Array.from({ length: 40 }, (_, at) => offer(`o${at}`, 1_000_000 + at))
 
-/** The record of a choice among forty, of whom the one in the middle fails nearly always. */
+/** The record of a choice among forty offers, of which the middle one fails nearly always. */
 function recorded(chosen: { readonly at: number; readonly reason: RouterChoice['reason'] }, hoped: boolean): DecisionRecord {
   const estimates = forty.map((_, at) => (at === 20 ? { ...plain, failureProbability: 0.75 } : plain))
   const score = ({ failureProbability }: OfferEstimate, { price }: RouterOffer): number => (failureProbability > 0.5 ? 1e12 : price.input)

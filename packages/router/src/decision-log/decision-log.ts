@@ -10,19 +10,19 @@ import type { AnswerUsage, RouterChoice, RouterOffer, RouterRequest } from '../t
 import { standoutsOf } from './counterfactuals.ts'
 import { type DecisionRecord, decisionLogLimits, type Ended, finiteScore, type Outcome, type StrategyName, type Trace } from './records.ts'
 
-// The decision log: references to what was decided and what came of it. It changes no choice, and nothing is written as text here.
+// The decision log: references to decisions and their outcomes. It never affects a choice, and it serializes nothing.
 
-/** What is recorded of decisions. */
+/** Which decisions are recorded. */
 export interface RecordOptions {
-  /** Number of decisions that are kept; older ones are dropped. At most 5 kB of memory each. @default 1_000 */
+  /** Maximum number of decisions; the oldest are dropped. At most 5 kB of memory each. @default 1_000 */
   readonly keep?: number
-  /** Share of the requests that is recorded, drawn from the router's seed. @default 1 */
+  /** Share of requests to record, sampled with the router's seed. @default 1 */
   readonly share?: number
 }
 
-/** The last decisions of a router. */
+/** The latest decisions of a router. */
 export interface DecisionLog {
-  /** The log of a new request, or undefined if it is not among the share that is recorded. */
+  /** The log of a new request; undefined if the request is not sampled. */
   readonly openRequest: (basis: DecisionBasis) => RequestLog | undefined
   readonly trace: () => Trace
 }
@@ -33,29 +33,32 @@ export interface RequestLog {
   readonly trace: () => Trace
 }
 
-/** A record whose attempt may not have ended. */
+/** A record whose attempt may still be running. */
 export type OpenRecord = Omit<DecisionRecord, 'outcome'> & { outcome: Outcome | undefined }
 
-/** What one decision looked at. */
+/** The inputs of one decision. */
 interface RecordedView extends EstimatedOffers {
   readonly input: Pick<EstimateInput, 'now' | 'inputTokens' | 'outputTokens' | 'stream' | 'turns' | 'timeLeftMs'>
 }
 
-/** What all decisions of a request are made by. */
+/** The settings that all decisions of a request share. */
 interface DecisionBasis {
   readonly preference: Preference | PreferencePrices | Strategy
-  /** Absent: a function decides. */
+  /** Absent: a custom strategy decides. */
   readonly prices: PreferencePrices | undefined
-  /** With the order of the caller. */
+  /** Includes the caller's rank. */
   readonly strategy: Strategy
   readonly rank: RouterRequest['rank']
   readonly among: readonly { readonly offer: RouterOffer }[]
 }
 
-/** Separates the random numbers of the log from those of the router: recording changes no choice. */
+/** Separates the log's random numbers from the router's, so that recording changes no choice. */
 const seedMask = 0x2c1b3c6d
 
-/** @throws TypeError if an option is out of its range. */
+/**
+ * Creates a decision log.
+ * @throws {TypeError} An option is out of range.
+ */
 export function createDecisionLog({ keep = decisionLogLimits.decisions, share = 1 }: RecordOptions, seed: Seed): DecisionLog {
   if (!Number.isSafeInteger(keep) || keep < 0) throw new TypeError(`\`record.keep\` is ${keep}; it takes a whole number, 0 or more.`)
   if (!(share >= 0 && share <= 1)) throw new TypeError(`\`record.share\` is ${share}; it takes a number from 0 to 1.`)
@@ -94,10 +97,10 @@ export function createDecisionLog({ keep = decisionLogLimits.decisions, share = 
   }
 }
 
-/** A function of its own keeps the records alive, and nothing else of their request. */
+/** A separate function, so that the closure keeps only the records alive, not the rest of their request. */
 const tracer = (records: readonly OpenRecord[], seed: Seed) => (): Trace => traceOf(records, resolveSeed(seed))
 
-/** A trace of copies, which outcomes that come later do not change. */
+/** A trace of copies, which later outcomes do not change. */
 export const traceOf = (records: readonly DecisionRecord[], seed: number, dropped = 0): Trace => ({
   version: 2,
   seed,
@@ -168,7 +171,7 @@ function decisionRecord({ basis, requestNumber, strategy, scale, offerOf }: Requ
 
 const finite = (number: number | undefined): number | undefined => (Number.isFinite(number) ? number : undefined)
 
-/** Weights that are not finite cannot be compared: their scores are kept, as those of a function are. */
+/** With weights that are not finite, scores cannot be recomputed, so they are recorded as for a custom strategy. */
 function strategyName({ preference, prices }: DecisionBasis): StrategyName {
   if (!prices || !Number.isFinite(prices.waiting + prices.generation + prices.failure)) return 'own'
   return typeof preference === 'string' ? preference : 'prices'
@@ -179,7 +182,7 @@ const scaleOf = (name: StrategyName, { prices, among }: DecisionBasis): number =
     ? prices.failure / preferences[name].failure
     : scaledPrices('balanced', among).failure / preferences.balanced.failure
 
-/** Indices of the candidates to keep: those that decided, those that stand out, and of the others the best by score. */
+/** Indices of the candidates to keep: those that affected the decision, those that are best by a single number, and otherwise the best by score. */
 function placesToKeep(
   view: EstimatedOffers,
   scores: readonly number[],
@@ -188,7 +191,7 @@ function placesToKeep(
   const all = [...scores.keys()]
   if (all.length <= decisionLogLimits.candidates) return all
   const { cheapest, fastest, mostReliable } = standoutsOf(view.estimates)
-  // An exploration was compared with the best without it, which may not have the best score: others may be held or resting.
+  // An exploration was compared with the best available offer, which may not have the best score, as others may be rate limited or failing.
   const best = selectBest({ ...view, exploration: undefined }, strategy).at
   const kept = new Set([chosen, cheapest, fastest, mostReliable, best, ...(view.exploration ? [view.exploration.at] : [])])
   const byScore = all.sort((a, b) => ((scores[a] as number) < (scores[b] as number) ? -1 : scores[a] === scores[b] ? a - b : 1))
@@ -202,7 +205,7 @@ function placesToKeep(
 const pick = (value: object, ...names: readonly string[]): object =>
   Object.fromEntries(Object.entries(value).filter(([name]) => names.includes(name)))
 
-/** The fields of an offer that are the router's: what else its owner keeps there does not get into a trace. */
+/** The fields of an offer that the router defines. Other fields of its owner do not get into a trace. */
 const publicOffer = (offer: RouterOffer): RouterOffer =>
   ({
     ...pick(offer, 'id', 'provider', 'model', 'cacheMs'),

@@ -6,7 +6,7 @@ import { fields, listOf, nullable, number, oneOfValues, text } from './check-sha
 import { type Alternative, counterfactualsOf } from './counterfactuals.ts'
 import { type CandidateRecord, type DecisionRecord, estimateNames, type StrategyName, type Trace } from './records.ts'
 
-/** An offer that was excluded before any decision. */
+/** An offer that was excluded before the first decision. */
 export interface Exclusion {
   readonly model: string
   readonly provider: string
@@ -16,36 +16,36 @@ export interface Exclusion {
   readonly param?: string
 }
 
-/** The order, the attempts and the counts of exclusions of one request. Milliseconds count from its first decision. */
+/** Order, attempts and exclusion counts of one request. Milliseconds count from its first decision. */
 export interface RoutingSummary {
   readonly seed: number
   /** Name of the requested strategy. Null: no decision was recorded. */
   readonly strategy: string | null
-  /** Name of the weights that the scores were made by: also the order among offers of equal rank. */
+  /** Name of the weights of the scores, which also order offers of equal rank. */
   readonly weighed_by: StrategyName | null
-  /** Offers as the first decision withRank them. */
+  /** Offers as ranked by the first decision. */
   readonly order: readonly string[]
   readonly excluded_counts: Readonly<Record<string, number>>
   readonly attempts: readonly ReturnType<typeof attemptEvidence>[]
 }
 
-/** The routing of one request as the API answers it. Numbers have six digits. */
+/** Why one request was routed as it was, in the format of the API. Numbers have six digits. */
 export interface Evidence extends RoutingSummary {
-  /** `summary`: only a `RoutingSummary` was kept; the other fields are null or empty. */
+  /** `summary`: only a `RoutingSummary` was stored; the other fields are null or empty. */
   readonly detail: 'full' | 'summary'
   readonly prices: PreferencePrices | null
   readonly request: ReturnType<typeof requestEvidence> | null
   readonly excluded: readonly Exclusion[]
   readonly decisions: readonly ReturnType<typeof decisionEvidence>[]
-  /** Of the first decision. */
+  /** Counterfactuals of the first decision. */
   readonly counterfactuals: Readonly<Record<'cheapest' | 'fastest' | 'most_reliable', ReturnType<typeof alternativeEvidence>>> | null
 }
 
 type EstimateEvidence = { readonly [field in keyof OfferEstimate as (typeof estimateNames)[field]]: number }
 
 /**
- * The routing evidence of one request, from the trace of its plan and the offers that were excluded before.
- * @param strategy Name of the strategy that was asked for, if it is not that of the weights.
+ * Creates the routing evidence of one request from the trace of its plan and the offers excluded before.
+ * @param strategy Name of the requested strategy, if it differs from the weights.
  * @example evidenceOf(plan.trace(), excluded)
  */
 export function evidenceOf(trace: Trace, excluded: readonly Exclusion[] = [], strategy?: string): Evidence {
@@ -69,7 +69,7 @@ export function evidenceOf(trace: Trace, excluded: readonly Exclusion[] = [], st
   }
 }
 
-/** The part of the evidence that is cheap enough to be kept of every request. */
+/** The part of the evidence that is small enough to store for every request. */
 export function routingSummary({ seed, decisions }: Trace, excluded: readonly Exclusion[], strategy?: string): RoutingSummary {
   const [first] = decisions
   return {
@@ -82,7 +82,7 @@ export function routingSummary({ seed, decisions }: Trace, excluded: readonly Ex
   }
 }
 
-/** The chosen offer, then the others as the decision withRank them: those with room, of those the providers that had not failed, the score. */
+/** The chosen offer, then the others as the decision ranked them: by availability, then providers that had not failed, then score. */
 function orderOf({ candidates, chosen }: DecisionRecord): readonly string[] {
   const first = candidates[chosen]
   const group = (it: CandidateRecord): number => (it === first ? -1 : (isAvailable(it.estimate) ? 0 : 2) + (it.providerFailed ? 1 : 0))
@@ -107,7 +107,7 @@ const requestEvidence = ({ request }: DecisionRecord) => ({
 
 const offerNamesOf = ({ id, provider, model }: RouterOffer) => ({ offer: id, provider: provider ?? null, model: model ?? null })
 
-/** `afterMs`: since the first decision of the request. `exploration`: the optimistic estimate, if the offer was compared with the best to learn of it. */
+/** `afterMs`: since the first decision of the request. `exploration`: the optimistic estimate, if an offer was considered for exploration. */
 const decisionEvidence = (record: DecisionRecord, afterMs: number) => ({
   after_ms: short(afterMs),
   chosen: (record.candidates[record.chosen] as CandidateRecord).offer.id,
@@ -137,7 +137,7 @@ function estimateEvidence(estimate: OfferEstimate): EstimateEvidence {
   return evidence as EstimateEvidence
 }
 
-/** `outcome`: null if the attempt has not ended, or was never made. */
+/** `outcome`: null if the attempt is still running or was never made. */
 const attemptEvidence = ({ candidates, chosen, reason, outcome }: DecisionRecord, afterMs: number) => ({
   ...offerNamesOf((candidates[chosen] as CandidateRecord).offer),
   reason,
@@ -165,8 +165,8 @@ const offerNames = { offer: text, provider: nullable(text), model: nullable(text
 const alternative = fields(offerNames)
 
 /**
- * Checks evidence that was read from a store: the fields that its readers look into.
- * @throws TypeError that names the field that is wrong.
+ * Checks evidence that was read from a store, as far as its fields are used.
+ * @throws {TypeError} Names the invalid field.
  */
 export const checkEvidence: (value: unknown, path: string) => asserts value is Evidence = fields({
   detail: oneOfValues(['full', 'summary']),

@@ -96,7 +96,7 @@ test('the strategy itself gives what the trace gives, by name, by weights and as
   )
 })
 
-/** A router that has learned that `slow` is cheap and slow, and `fast` dear and fast. */
+/** A router that has learned that `slow` is cheap and slow, and `fast` expensive and fast. */
 function learned(preference: 'cost' | 'latency', price = 1_000_000) {
   const clock = { nowMs: 0 }
   const offers = [offer('slow', price), offer('fast', 3 * price)]

@@ -7,7 +7,7 @@ import { chosenEstimate, type Expected, expectedOf } from './counterfactuals.ts'
 import { type CandidateRecord, type DecisionRecord, finiteScore, type Outcome, type Score, type Trace } from './records.ts'
 import { checkTrace } from './trace.ts'
 
-/** A decision that was made again from its record. */
+/** A decision repeated from its record. */
 export interface ReplayedDecision {
   readonly requestNumber: number
   readonly attempt: number
@@ -16,39 +16,40 @@ export interface ReplayedDecision {
   readonly score: Score
   readonly reason: ChoiceReason
   readonly expected: Expected
-  /** The choice as it was recorded. */
+  /** The recorded choice. */
   readonly recorded: { readonly offer: RouterOffer; readonly expected: Expected }
-  /** The choice is the recorded one. */
+  /** Whether both choices are the same. */
   readonly same: boolean
   /** The outcome, if the choice is the same and the attempt has ended. */
   readonly outcome?: Outcome
 }
 
-/** The decision of a trace, made again: with the strategy of then, or with another one. */
+/** The repeated decisions of a trace, with the original or another strategy. */
 export interface Replay {
   /** One for each decision of the trace. */
   readonly decisions: readonly ReplayedDecision[]
-  /** Sums over first attempts: later ones depend on the outcome of the first. */
+  /** Sums over first attempts, because later ones depend on the outcome of the first. */
   readonly sums: {
     readonly requests: number
     /** Requests with the same first choice. */
     readonly same: number
     readonly replayed: Expected
     readonly recorded: Expected
-    /** Outcomes of those that are the same and have ended. */
+    /** Outcomes of same choices whose attempts have ended. */
     readonly seen: { readonly ended: number; readonly answered: number; readonly heard: number; readonly firstContentMs: number }
   }
 }
 
 /**
- * Makes each decision of a trace again. Without a strategy, by the recorded one: the choices and scores are equal to the recorded ones;
- * those of a function are its recorded scores. With a strategy, by that one: what it would have chosen, and what that was expected to
- * come to. Expectations are the router's at that time: another choice would have taught it other things. The caller's order stays in
- * force, and candidates that the record left out cannot be chosen.
- * @throws TypeError if it is not a trace, or there is no such preference.
+ * Repeats each decision of a trace. Without a strategy, by the recorded one: choices and scores equal the recorded ones (a custom
+ * function's scores are taken from the record). With a strategy: what it would have chosen, and the expected outcome of that choice.
+ * Expectations are those of the router at that time; other choices would have taught it other things. The caller's ranks remain in force,
+ * and candidates that the record omits cannot be chosen.
+ * @throws {TypeError} The value is not a trace, or there is no such preference.
  * @example
  * const { sums } = replay(router.trace(), 'cost')
- * console.log(`${sums.recorded.cost - sums.replayed.cost} USD less, for ${sums.replayed.firstContentMs - sums.recorded.firstContentMs} ms more`)
+ * console.log(`${sums.recorded.cost - sums.replayed.cost} USD less, for ${sums.replayed.firstContentMs - sums.recorded.firstContentMs} ms
+ * more`)
  */
 export function replay(trace: Trace, strategy?: Preference | PreferencePrices | Strategy): Replay {
   checkTrace(trace)
@@ -95,7 +96,7 @@ function decideAgain(record: DecisionRecord, given: Preference | PreferencePrice
   }
 }
 
-/** What the decision looked at. */
+/** The inputs of the decision. */
 const viewOf = ({ candidates, exploration }: DecisionRecord): EstimatedOffers => ({
   offers: candidates.map(({ offer }) => offer),
   estimates: candidates.map(({ estimate }) => estimate),
@@ -124,7 +125,7 @@ const scaled = ({ waiting, generation, failure }: PreferencePrices, scale: numbe
   failure: failure * scale,
 })
 
-/** A strategy that gives each estimate of a record its recorded score. */
+/** A strategy that returns the recorded score of each estimate. */
 function recordedScores({ candidates, exploration }: DecisionRecord): Strategy {
   const scores = new Map(candidates.map(({ estimate, score }) => [estimate, score]))
   if (exploration) scores.set(exploration.estimate, exploration.score)

@@ -75,7 +75,7 @@ test('bytes, texts and JSON from elsewhere are refused', () => {
   )
 })
 
-/** Ways to every value in a trace. */
+/** Paths to every value in a trace. */
 const pathsIn = (value: unknown): readonly (readonly string[])[] =>
   typeof value === 'object' && value !== null
     ? Object.entries(value).flatMap(([name, its]) => [[name], ...pathsIn(its).map(path => [name, ...path])])

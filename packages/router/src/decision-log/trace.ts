@@ -3,7 +3,7 @@ import type { OfferPrice, RouterOffer } from '../types.ts'
 import { accept, type Check, fields, flag, listOf, maybe, nullable, number, oneOfValues, text, wholeNumber } from './check-shape.ts'
 import { type CandidateRecord, type DecisionRecord, estimateNames, type Outcome, type RequestRecord, type Trace } from './records.ts'
 
-// The form of an exported trace: JSON of the version below. docs/routing.md describes it.
+// The format of an exported trace: JSON of the version below. docs/routing.md describes it.
 
 const traceVersion = 2
 
@@ -63,7 +63,10 @@ const decision = fields({
 
 const trace = fields({ seed: number, dropped: wholeNumber, decisions: listOf(decision) })
 
-/** @throws TypeError that names the field that is wrong, in time linear in the size of the value. */
+/**
+ * Checks a trace, in time linear in its size.
+ * @throws {TypeError} Names the invalid field.
+ */
 export function checkTrace(value: unknown): asserts value is Trace {
   fields({})(value, 'trace')
   const { version } = value as Readonly<Record<string, unknown>>
@@ -85,8 +88,8 @@ function checkIndices({ candidates, chosen, exploration, reason, strategy, price
 }
 
 /**
- * A trace as JSON text. Compressed it takes about a tenth.
- * @throws TypeError if it is not a trace.
+ * Encodes a trace as JSON text. Compressed, it takes about a tenth of the size.
+ * @throws {TypeError} The value is not a trace.
  * @example await writeFile('decisions.json', encodeTrace(router.trace()))
  */
 export function encodeTrace(trace: Trace): string {
@@ -95,8 +98,8 @@ export function encodeTrace(trace: Trace): string {
 }
 
 /**
- * The trace in what `encodeTrace` wrote, as text or its bytes.
- * @throws TypeError that says what is wrong with anything else.
+ * Decodes the text or bytes that `encodeTrace` wrote.
+ * @throws {TypeError} Says what is wrong with anything else.
  * @example replay(decodeTrace(await readFile('decisions.json')), 'cost')
  */
 export function decodeTrace(from: string | Uint8Array): Trace {

@@ -7,7 +7,7 @@ import { makeOutcomeCounts, type OutcomeCounts } from './outcome-counts.ts'
 
 const now = 1_000_000
 
-/** An offer that gave thirty answers around a second, the last just now. */
+/** An offer with thirty responses around a second, the last one just now. */
 function known(): OfferState {
   const state = makeOfferState(0)
   for (let at = 1; at <= 30; at += 1) observeLatency(state.latency, 1_000 * Math.exp((((at * 7) % 11) - 5) / 12), now - (30 - at) * 1_000)
@@ -22,7 +22,7 @@ const evidence = (counts: Partial<OutcomeCounts>, { from = now, to = now } = {})
 
 const context = (more: object = {}) => ({ fractions: makeFractionalCounts(), now, others: 3, chance: 0.5, ...more })
 
-/** Sums of the logs of some waits. */
+/** Sums of the logs of waits. */
 const waits = (milliseconds: readonly number[]) => {
   const logs = milliseconds.map(Math.log)
   return {
@@ -44,7 +44,7 @@ test('half an answer waits for its other half', () => {
   const state = known()
   Object.assign(state.failures, { healthy: 0.5, degraded: 0.5 })
   const fractions = makeFractionalCounts()
-  // At this age an answer counts half.
+  // At this age, a response counts half.
   const old = now - 240_000 * Math.log(2)
   const merge = () => mergeEvidence(state, evidence({ answered: 1 }, { from: old, to: old }), context({ fractions }))
   const before = failureProbability(state.failures, beforeContent, now)

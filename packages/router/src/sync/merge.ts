@@ -4,8 +4,8 @@ import type { OfferState } from '../offer-state.ts'
 import type { RunningAverage } from '../running-average.ts'
 import type { OutcomeCounts } from './outcome-counts.ts'
 
-// Merges what other processes observed into the local state, as evidence. It comes as sums over a period: the older, the less it says
-// about now. Latency tails, circuit breakers and rate limits are learned locally.
+// Merges what other processes observed into the local state, as evidence. It arrives as sums over a period; the older, the less it counts.
+// Latency tails, circuit breakers and rate limits are only learned locally.
 
 /** What another process observed between two moments (monotonic milliseconds), assumed to be spread evenly over them. */
 export interface RemoteEvidence {
@@ -14,7 +14,7 @@ export interface RemoteEvidence {
   readonly counts: Readonly<OutcomeCounts>
 }
 
-/** Fractions of calls, kept until they add up to whole ones. */
+/** Fractions of calls, accumulated until they amount to whole ones. */
 export interface FractionalCounts {
   readonly before: CallCounts
   readonly after: CallCounts
@@ -30,40 +30,37 @@ export const makeFractionalCounts = (): FractionalCounts => ({ before: { good: 0
 export interface MergeContext {
   readonly fractions: FractionalCounts
   readonly now: number
-  /** Number of other processes, and a random number from 0 to 1 of this one. */
+  /** Number of other processes, and this process's random number from 0 to 1. */
   readonly others: number
   readonly chance: number
 }
 
-/** Milliseconds in which remote evidence decays. */
+/** Milliseconds over which remote evidence decays. */
 const evidenceDecayMs = 240_000
-/** Milliseconds in which it decays relative to later local observations. */
+/** Milliseconds over which it decays relative to later local observations. */
 const supersededMs = 5_000
-/**
- * Largest number of calls that one update counts for, good and bad in proportion: many processes must not drown out local
- * observations.
- */
+/** Largest number of calls that one update counts for, successes and failures in proportion, so that many processes do not drown out local observations. */
 const maxMergedCalls = 60
-/** Largest number of answers that a remote mean counts for: processes differ in location, which does not average out. */
+/** Largest number of responses that a remote mean counts for. Processes differ in location, which does not average out. */
 const maxMergedAnswers = 20
 /** Variance that a level gains per millisecond of age. */
 const driftPerMs = 1e-6
 const maxMergedVariance = 0.5
-/** Answers that the local scatter counts for, and how many times wider remote answers may make it. */
+/** Responses that the local scatter counts for, and how much wider remote responses may make it. */
 const scatterMass = 150
 const maxScatterRatio = 6
-/** Natural log of days in milliseconds: no wait is longer. */
+/** Upper bound of the natural log of a wait: days, in milliseconds. */
 const maxLog = 20
-/** A mean that is off by more deviations means another level. */
+/** A mean that deviates more than this indicates another level. */
 const changeDeviations = 2
-/** Milliseconds between explorations of a failing offer, over all processes together. */
+/** Milliseconds between explorations of a failing offer, over all processes. */
 const sharedExplorationMs = 15_000
-/** Largest weight of one more answer in the speed and in the long run. */
+/** Largest weight of one more response in the speed and in the long run. */
 const weights = { speed: 0.08, longRun: 0.01 } as const
 
 export function mergeEvidence(state: OfferState, evidence: RemoteEvidence, { fractions, now, others, chance }: MergeContext): void {
   const { counts } = evidence
-  // Later local observations say more about now than earlier remote ones.
+  // Later local observations are more relevant than earlier remote ones.
   const overtakenBy = state.observations > 0 ? Math.max(0, state.observedAt - evidence.to) : 0
   const trust = remainingWeight(evidence, now) * Math.exp(-overtakenBy / supersededMs)
   const { answered, failed, finished, broken } = counts
@@ -75,7 +72,7 @@ export function mergeEvidence(state: OfferState, evidence: RemoteEvidence, { fra
   if (calls === 0) return
   state.observations += calls
   state.observedAt = Math.max(state.observedAt, Math.min(now, evidence.to))
-  // The other processes watch for its recovery too. Chance decides which of them explores next.
+  // Other processes explore it too; a random share decides which of them does so next.
   if (failed + broken > 0 && (isFailureRateHigh(state.failures, beforeContent, now) || isFailureRateHigh(state.breaks, afterContent, now)))
     state.exploreAt = now + sharedExplorationMs * (1 + others * chance)
 }
@@ -108,10 +105,7 @@ function recordOutcomes(
   }
 }
 
-/**
- * Moves the level as `observeLatency` does for one answer, but for many at once: their mean is more certain where they agree, and
- * less certain where they are old.
- */
+/** Moves the level like `observeLatency`, but for many responses at once: their mean is more certain if they agree, and less certain if they are old. */
 function observeMeanLatency(latency: Latency, { from, to, counts }: RemoteEvidence, now: number): void {
   const mean = meanOf(counts.lnWaits, counts.waits)
   const answers = Math.min(counts.waits, maxMergedAnswers)
@@ -145,7 +139,7 @@ function observeMeanLatency(latency: Latency, { from, to, counts }: RemoteEviden
   latency.at = now
 }
 
-/** A mean of logs, within bounds whatever was received. */
+/** A mean of logs, bounded whatever was received. */
 const meanOf = (sum: number, count: number): number => Math.min(maxLog, sum / count)
 
 /** Variance of single answers around their mean. */

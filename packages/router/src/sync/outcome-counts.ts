@@ -1,20 +1,20 @@
-// Observed outcomes of an offer as counters that only grow: what one process publishes to others. Only calls of this process are
-// counted, so nothing received is published again.
+// Observed outcomes of an offer as monotonic counters, which one process publishes to others. Only calls of this process are counted, so
+// nothing received is published again.
 
 export interface OutcomeCounts {
   /** Attempts with first content. */
   answered: number
   /** Attempts that failed before first content. */
   failed: number
-  /** Answers that were completed. */
+  /** Completed responses. */
   finished: number
-  /** Answers that broke after first content. */
+  /** Responses that broke after first content. */
   broken: number
   /** Waits for first content without prefill: their number, the sum of ln of their milliseconds, and the sum of its squares. */
   waits: number
   lnWaits: number
   lnWaitsSquared: number
-  /** Answers with a measured speed, and the sum of ln of their tokens per second. */
+  /** Responses with a measured speed, and the sum of ln of their tokens per second. */
   speeds: number
   lnSpeeds: number
 }
@@ -51,7 +51,7 @@ export function countWait(counts: OutcomeCounts, milliseconds: number): void {
   counts.lnWaitsSquared += wait * wait
 }
 
-/** Slower than one token per second counts as one: the sum must not shrink. */
+/** Speeds below one token per second count as one, because the sum must not decrease. */
 export function countSpeed(counts: OutcomeCounts, lnSpeed: number): void {
   counts.speeds += 1
   counts.lnSpeeds += Math.max(0, lnSpeed)

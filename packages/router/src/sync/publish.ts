@@ -2,9 +2,9 @@ import type { OfferPause, OfferStatistics } from '@signalbox/storage/routing'
 import type { OfferState } from '../offer-state.ts'
 import { outcomeNames, totalObserved } from './outcome-counts.ts'
 
-// What this process publishes: its counters for each offer, and which offers are paused by a rate limit.
+// What this process publishes: its counters for each offer, and offers paused by a rate limit.
 
-/** The same moment on both clocks, in milliseconds. */
+/** One moment on both clocks, in milliseconds. */
 export interface Moment {
   /** Monotonic. */
   readonly now: number
@@ -14,19 +14,19 @@ export interface Moment {
 
 export interface Publisher {
   trackOffer(offer: string, state: OfferState): void
-  /** Rows for the offers whose counters have grown since they were last published. */
+  /** Rows of the offers whose counters have grown since they were last published. */
   changedStatistics(moment: Moment): readonly OfferStatistics[]
-  /** The rows were stored. */
+  /** Records that the rows were stored. */
   markPublished(rows: readonly OfferStatistics[]): void
-  /** The offer may be paused by a rate limit. */
+  /** Records that the offer may be paused by a rate limit. */
   markLimited(offer: string): void
-  /** Pauses of those offers that were not published yet. */
+  /** Unpublished pauses of those offers. */
   newPauses(moment: Moment): readonly OfferPause[]
-  /** Another process has published this pause. */
+  /** Records that another process has published this pause. */
   markPaused(pause: OfferPause): void
 }
 
-/** What is published of an offer. */
+/** The published state of an offer. */
 interface PublishedOffer {
   readonly state: OfferState
   /** Monotonic milliseconds since which its outcomes are counted. */
@@ -39,15 +39,9 @@ interface PublishedOffer {
 }
 
 const maxPublishedOffers = 10_000
-/**
- * Stores and readers forget an offer that was not published for so long, in milliseconds. Its counters then start anew, so that no
- * outcome is read twice.
- */
+/** Milliseconds after which stores and readers forget an offer that was not published. Its counters then start again, so that no outcome is read twice. */
 export const retentionMs = 600_000
-/**
- * Shorter pauses are over before others could read them; a pause that grew by less than clocks differ is not published again.
- * Milliseconds.
- */
+/** Shorter pauses are over before others could read them, and a pause that grew by less than the clock difference is not published again. Milliseconds. */
 const minPauseMs = 1_000
 const jitterMs = 250
 
@@ -98,7 +92,7 @@ export function createPublisher(writer: () => string): Publisher {
   }
 }
 
-/** When its counters began. Counters that everyone has forgotten start anew from their last published values. */
+/** When its counters began. Counters that were forgotten everywhere start again from their last published values. */
 function epochOf(account: PublishedOffer, { now, at }: Moment): number {
   const { last, state } = account
   account.epoch ??= Math.max(0, Math.round(at - (now - account.since)))

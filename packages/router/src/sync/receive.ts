@@ -6,18 +6,18 @@ import { type FractionalCounts, makeFractionalCounts, mergeEvidence } from './me
 import { countsSince, type OutcomeCounts } from './outcome-counts.ts'
 import { type Moment, retentionMs } from './publish.ts'
 
-// What this process receives: each row is compared with the one before, so that nothing counts twice, however often, late or in
-// whatever order it comes. Rows of an offer that is unknown here wait until it is tracked.
+// What this process receives. Each row is compared with the previous one, so that nothing counts twice, no matter how often, late or out of
+// order it arrives. Rows of an unknown offer wait until it is tracked.
 
 export interface Receiver {
-  /** The state of an offer was created: everything received about it so far is merged into it. */
+  /** Called when the state of an offer is created: merges everything received about it so far. */
   trackOffer(offer: string, state: OfferState, now: number): void
   receive(news: RoutingNews, moment: Moment): void
 }
 
 interface RemoteOffer {
   state: OfferState | undefined
-  /** By the name of the publishing process. */
+  /** By publishing process. */
   readonly rows: Map<string, RemoteRow>
   owed: FractionalCounts
   /** Unix milliseconds. */
@@ -33,10 +33,10 @@ interface RemoteRow {
 const maxRemoteOffers = 10_000
 const maxRemoteRows = 20_000
 
-/** What was received from other processes. */
+/** Everything received from other processes. */
 interface Received {
   readonly offers: Map<string, RemoteOffer>
-  /** Rows of all offers. */
+  /** Number of rows of all offers. */
   rowCount: number
   /** The name of this process. */
   readonly writer: () => string
@@ -90,7 +90,7 @@ function receiveRow(received: Received, latest: OfferStatistics, moment: Moment)
   if (!remote) return
   const known = remote.rows.get(latest.writer)
   if (known && !isNewer(latest, known.latest)) return
-  // Without room a row is ignored as a whole, never counted from its middle.
+  // Without room, a row is ignored entirely, never counted from the middle.
   if (!known && received.rowCount >= maxRemoteRows) return
   if (!known) received.rowCount += 1
   const row = known ?? { latest, learned: undefined }
@@ -117,7 +117,7 @@ function forgetOld(received: Received, at: number): void {
   }
 }
 
-/** A later version of the same counters, or counters that began later. */
+/** Whether it is a later version of the same counters, or has counters that began later. */
 const isNewer = (row: OfferStatistics, before: OfferStatistics): boolean =>
   row.epoch > before.epoch || (row.epoch === before.epoch && row.version > before.version)
 

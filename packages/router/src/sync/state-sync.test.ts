@@ -11,12 +11,12 @@ function two(startMs = 0) {
   return { time, store, here: mindOf('here', time, { store }), there: mindOf('there', time, { store }) }
 }
 
-/** A router that knows both offers to be alike. */
+/** Lets a router learn that both offers are alike. */
 const acquaint = ({ answer }: RouterProcess): void => {
   for (let calls = 0; calls < 10; calls += 1) for (const offer of [cheap, dear]) answer(offer)
 }
 
-/** Both know both offers, from themselves and from each other. */
+/** Both routers know both offers, from their own calls and from each other. */
 async function acquainted() {
   const both = two()
   const minds = [both.here, both.there]

@@ -5,36 +5,36 @@ import { createPublisher, type Moment, type Publisher } from './publish.ts'
 import { createReceiver } from './receive.ts'
 import { validNews, validReaders } from './validate.ts'
 
-// What a router shares with the routers of other processes. It reads no clock and calls no store: the caller publishes what it
-// returns, and passes in what others published. It is optional.
+// State that a router shares with the routers of other processes. It reads no clock and calls no store: the caller publishes what it
+// returns and passes in what others published. Optional.
 
-/** What one router publishes of its learned state, and what it receives of others'. */
+/** What one router publishes of its learned state, and what it receives from others. */
 export interface StateSync extends Pick<Publisher, 'changedStatistics' | 'markPublished' | 'markLimited' | 'newPauses'> {
-  /** The router's own cache affinity, which notes what others should know. */
+  /** The router's cache affinity, wrapped to record what other processes should know. */
   readonly affinity: CacheAffinity
-  /** The router begins to track an offer. */
+  /** Called when the router starts to track an offer. */
   trackOffer(offer: string, state: OfferState, now: number): void
-  /** Which offers have read which conversations, since the last call. */
+  /** Which offers have read which conversations since the last call. */
   newCacheNotes(moment: Moment): readonly ReaderNote[]
-  /** Merges what others have published. The same news twice changes nothing. */
+  /** Merges what others have published. Merging the same news twice changes nothing. */
   receive(news: RoutingNews, moment: Moment): void
-  /** The conversation was not read here lately: another process may have served it. */
+  /** Whether the conversation was not read here recently, so that another process may have served it. */
   isConversationUnknown(key: string, now: number): boolean
-  /** Adds offers that have read it elsewhere. */
+  /** Adds offers that have read the conversation elsewhere. */
   addCacheHolders(key: string, readers: readonly Reader[], moment: Moment): void
 }
 
 /** Options of `createStateSync`. */
 export interface StateSyncOptions {
-  /** The name of this process among those that share, read at first use. */
+  /** The unique name of this process, read on first use. */
   readonly writer: () => string
-  /** Called when something should be published soon: a note, or a pause. */
+  /** Called when something should be published soon: a note or a pause. */
   readonly onUrgent: () => void
 }
 
-/** Notes that wait to be published; more are dropped, since a store that takes none must not fill the memory. */
+/** Maximum unpublished notes; more are dropped, because an unavailable store must not fill the memory. */
 const maxWaitingNotes = 2_000
-/** Milliseconds after which another process may have read the conversation since. */
+/** Milliseconds after which another process may have read the conversation. */
 const recentReadMs = 30_000
 
 /** Creates the shared state of one router; pass it as `sync`. */
@@ -55,7 +55,7 @@ export function createStateSync({ writer, onUrgent }: StateSyncOptions): StateSy
       ...affinity,
       recordRead(key, warm) {
         affinity.recordRead(key, warm)
-        // A prompt too short to be cached is not noted either.
+        // A prompt too short to be cached is not recorded either.
         if (affinity.holders(key)[0] !== warm || waiting.size >= maxWaitingNotes) return
         waiting.set(`${key} ${warm.offerId}`, { key, warm })
         onUrgent()

@@ -1,14 +1,14 @@
 import type { OfferStatistics, Reader, RoutingNews } from '@signalbox/storage/routing'
 import { outcomeNames } from './outcome-counts.ts'
 
-// Validates what comes from a store, which other versions also write to. A single NaN would poison the learned state, and a value out
-// of range would outlive all valid ones, so such rows are dropped.
+// Validates rows from a store, which other versions also write to. A single NaN would poison the learned state, and an out-of-range value
+// would outlive all valid ones, so such rows are dropped.
 
-/** More than any counter, sum or moment. */
+/** Larger than any counter, sum or time. */
 const maxAmount = 1e15
 /** More tokens than any prompt has. */
 const maxCachedTokens = 1e9
-/** Longest pause, in milliseconds, so that a wrong one cannot hide the pauses to come. */
+/** Longest pause in milliseconds, so that a wrong one cannot hide later pauses. */
 const maxPauseMs = 600_000
 
 const isAmount = (value: unknown): value is number => typeof value === 'number' && value >= 0 && value <= maxAmount

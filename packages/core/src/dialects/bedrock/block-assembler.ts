@@ -29,18 +29,18 @@ import { stringOf } from '../json.ts'
 import { encodeReasoningState } from './reasoning-state.ts'
 import { decodeUsage } from './wire.ts'
 
-/** Turns content blocks into items: neighbouring texts are one message, each thought and each call is an item. */
+/** Turns content blocks into items: adjacent texts form one message; each reasoning block and each call is an item. */
 export interface BlockAssembler extends ItemAssembler {
   readonly mapping: ResponseMapping
   readonly callIds: Set<string>
   message: OpenMessage | undefined
-  /** Open items by the index of their block, except for messages in plain text. */
+  /** Open items by block index, except plain-text messages. */
   readonly blocks: Map<number, OpenItem>
-  /** Indexes of stopped blocks: their items are complete once something else starts. */
+  /** Indexes of stopped blocks. Their items are complete once the next item starts. */
   readonly stopped: Set<number>
   /** Indexes of calls that the provider runs itself. */
   readonly hosted: Set<number>
-  /** Makes the answer fail, however it ends. */
+  /** Makes the response fail, whatever its own outcome. */
   fault: Outcome | undefined
 }
 
@@ -49,7 +49,7 @@ type OpenItem = OpenMessage | OpenThought | OpenCall
 interface OpenMessage {
   readonly kind: 'message'
   readonly partial: PartialItem
-  /** Its text is the arguments of the answer tool. */
+  /** Whether its text is the arguments of the answer tool. */
   readonly isAnswer: boolean
   isStopped: boolean
 }
@@ -68,7 +68,7 @@ interface OpenCall {
   isStopped: boolean
 }
 
-/** Neither a stream nor a body of this dialect names the answer, its model or its time. */
+/** Starts without id, model and time, which this dialect does not send. */
 export const createBlockAssembler = (mapping: ResponseMapping = {}): BlockAssembler => ({
   ...createItemAssembler(),
   events: [{ type: 'started', id: '', model: '', created_at: 0 }],
@@ -90,12 +90,12 @@ export function addText(assembler: BlockAssembler, text: string): void {
 function startMessage(assembler: BlockAssembler, isAnswer: boolean): OpenMessage {
   finishCompleteItems(assembler)
   const partial = startItem(assembler, messageShell)
-  // A message without text still has a part.
+  // A message without text still has one part.
   partOf(partial, 'text', 0)
   return { kind: 'message', partial, isAnswer, isStopped: false }
 }
 
-/** A citation of the message so far. Only pages of the web have an address. */
+/** Adds a citation to the current message. Only web pages have a URL. */
 export function addCitation(assembler: BlockAssembler, { title, location }: JsonObject): void {
   const web = isObject(location) && isObject(location.web) ? location.web : {}
   const url = stringOf(web.url)
@@ -109,10 +109,10 @@ export function addCitation(assembler: BlockAssembler, { title, location }: Json
   appendAnnotation(assembler, message.partial, { kind: 'annotation', part: 0, annotation })
 }
 
-/** Fields of a block, of its start and of its deltas that are read elsewhere. */
+/** Fields of blocks, block starts and deltas that are handled elsewhere. */
 const knownFields: ReadonlySet<string> = new Set(['text', 'toolUse', 'reasoningContent', 'citationsContent', 'citation', 'cachePoint'])
 
-/** Content of another kind: an image is an item, anything else is noted. */
+/** Handles other content: an image becomes an item, anything else is noted. */
 export function addOther(assembler: BlockAssembler, block: JsonObject): void {
   for (const field in block) if (!knownFields.has(field)) addUnknown(assembler, field, block[field])
 }
@@ -139,7 +139,7 @@ const appendArguments = (assembler: BlockAssembler, { partial }: OpenCall, text:
 export interface CallStart {
   readonly id: string
   readonly name: string
-  /** The provider runs the call itself, and its result follows. */
+  /** Whether the provider runs the call itself and sends its result. */
   readonly isHosted: boolean
 }
 
@@ -175,7 +175,7 @@ function startCall(assembler: BlockAssembler, { id, name }: CallStart): OpenCall
   return { kind: 'call', partial: startItem(assembler, item), sentId: id, isStopped: false }
 }
 
-/** Adds a piece of the arguments of a call. */
+/** Appends a piece of a call's arguments. */
 export function addInput(assembler: BlockAssembler, index: number, text: string): void {
   if (text === '' || assembler.hosted.has(index)) return
   const open = assembler.blocks.get(index)
@@ -197,7 +197,7 @@ export function addRedacted(assembler: BlockAssembler, index: number, redacted: 
   if (redacted !== '') thoughtAt(assembler, index, true).redacted += redacted
 }
 
-/** The open thought at this index. Readable and redacted content make two thoughts. */
+/** The open reasoning item at this index. Readable and redacted content become separate items. */
 function thoughtAt(assembler: BlockAssembler, index: number, isRedacted: boolean): OpenThought {
   const known = assembler.blocks.get(index)
   if (known?.kind === 'thought' && !known.isStopped && (isRedacted ? !isReadable(known) : known.redacted === '')) return known
@@ -211,7 +211,7 @@ function thoughtAt(assembler: BlockAssembler, index: number, isRedacted: boolean
 
 const isReadable = ({ partial, signature }: OpenThought): boolean => signature !== '' || hasPart(partial, 'summary', 0)
 
-/** A block that the token limit cut off is stopped, too: its item stays open until something else starts or the answer ends. */
+/** Marks a block as stopped. A block cut off by the token limit is stopped too, so its item stays open until the next item starts or the response ends. */
 export function stopBlock(assembler: BlockAssembler, index: number): void {
   assembler.hosted.delete(index)
   const open = assembler.blocks.get(index)
@@ -220,7 +220,7 @@ export function stopBlock(assembler: BlockAssembler, index: number): void {
   assembler.stopped.add(index)
 }
 
-/** Something else starts: the items before it are complete. */
+/** Called when another item starts: the items before it are complete. */
 function finishCompleteItems(assembler: BlockAssembler): void {
   if (assembler.message) finishOpenItem(assembler, assembler.message, 'completed')
   assembler.message = undefined
@@ -255,7 +255,7 @@ function thoughtItem({ partial, signature, redacted }: OpenThought): Item {
   }
 }
 
-/** Finishes all items and the answer. `metadata`: what the provider says of all of it, with the usage. */
+/** Finishes all items and the response. `metadata`: the final event, with the usage. */
 export function finishAnswer(assembler: BlockAssembler, ending: Outcome, metadata: JsonObject): void {
   const outcome = assembler.fault && ending.status !== 'failed' ? assembler.fault : ending
   const status = outcome.status === 'completed' ? 'completed' : 'incomplete'
@@ -267,7 +267,7 @@ export function finishAnswer(assembler: BlockAssembler, ending: Outcome, metadat
   assembler.events.push({ type: 'finished', outcome, ...(counts && { usage: counts }), ...(unmodeled && { unmodeled: [...unmodeled] }) })
 }
 
-/** Whether a call was written to its end, although the answer was not. */
+/** Whether a call is complete although the response is not. */
 function isCompleteCall(open: OpenItem): boolean {
   if (open.kind !== 'call' || !open.isStopped) return false
   try {

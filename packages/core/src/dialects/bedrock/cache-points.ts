@@ -6,12 +6,12 @@ import type { JsonObject } from '../../protocol/wire.ts'
 import { cachePoints, oneWarning } from '../lossy-marks.ts'
 
 export interface CacheEncoder {
-  /** The `cachePoint` block that follows a block with a cache point. */
+  /** The `cachePoint` blocks to insert after a block with this cache point. */
   readonly after: (cache: CachePoint | undefined) => readonly JsonObject[]
   readonly warnings: readonly Warning[]
 }
 
-/** Cache points change no answer, but a model without a prompt cache refuses them. */
+/** Creates the encoder of cache points. They do not affect the response, but a model without a prompt cache rejects them. */
 export function createCacheEncoder(prompt: Prompt, { refuses }: Quirks): CacheEncoder {
   if (refuses?.includes('cachePoint'))
     return {

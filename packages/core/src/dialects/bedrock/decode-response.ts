@@ -24,7 +24,7 @@ import {
 import { errorIn, invalidJson } from './errors.ts'
 import { dialect, inputText, outcomeOf } from './wire.ts'
 
-/** Its blocks are assembled as those of a stream are. */
+/** Decodes a response. Its blocks go through the same assembler as those of a stream. */
 export function decodeResponse(body: JsonObject, mapping?: ResponseMapping): InferenceResponse {
   const assembler = createBlockAssembler(mapping)
   const message = isObject(body.output) && isObject(body.output.message) ? body.output.message : undefined

@@ -24,14 +24,14 @@ import {
 import { errorDetails, invalidJson } from './errors.ts'
 import { inputText, outcomeOf } from './wire.ts'
 
-// Only calls announce themselves; a text or a thought starts with its first delta.
+// Only calls have a start event; text or reasoning starts with its first delta.
 
 interface DecoderState extends BlockAssembler, StreamDecoderState {
-  /** Set by the stop reason. `metadata`, with the usage, comes before or after it. */
+  /** Set by the stop reason. `metadata`, which has the usage, may come before or after it. */
   outcome: Outcome | undefined
   metadata: JsonObject
   hasMetadata: boolean
-  /** The last index of a block, for events without one. */
+  /** Index of the latest block, for events without one. */
   lastIndex: number
 }
 
@@ -49,7 +49,7 @@ export function decodeEvents(mapping?: ResponseMapping): EventDecoder {
 
 /** Names of events that end a stream with an error. */
 const errorEvent = /(exception|error)$/i
-/** An error of the transport, whose code stands in the body. */
+/** A transport error, whose code is in the body. */
 const transportError = 'error'
 
 function decodeFrame(state: DecoderState, frame: Frame): void {

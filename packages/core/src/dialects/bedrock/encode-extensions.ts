@@ -4,10 +4,10 @@ import type { Warning } from '../../protocol/response.ts'
 import { isObject, type JsonObject } from '../../protocol/wire.ts'
 import { type Encoded, extend, unsupported } from '../apply-quirks.ts'
 
-/** No extension may change the length of the answer or its latency class, beside what no extension may change anywhere. */
+/** Fields that no extension may set, in addition to the general ones: they change the length of the response or its latency class. */
 const heldFields: ReadonlySet<string> = new Set(['inferenceConfig', 'performanceConfig'])
 
-/** Merges parameters for this provider alone. `additionalModelRequestFields` is merged field by field: the gateway sets some of them. */
+/** Merges provider-specific parameters. `additionalModelRequestFields` is merged field by field, because the gateway sets some of them. */
 export function extendBedrock({ body, warnings }: Encoded, extensions: JsonObject = {}): Encoded {
   const { additionalModelRequestFields: modelFields, ...others } = extensions
   const refused = Object.keys(others).filter(field => heldFields.has(field))
@@ -30,7 +30,7 @@ const setByGateway = (field: string): Warning =>
 
 const afterDot = (param = ''): string => param.slice(param.indexOf('.') + 1)
 
-/** Betas of Anthropic that models on Bedrock accept. An unknown one fails the request, so all others are left out. */
+/** Anthropic betas that models on Bedrock accept. An unknown one fails the request, so all others are left out. */
 const betas: ReadonlySet<string> = new Set(['interleaved-thinking-2025-05-14', 'fine-grained-tool-streaming-2025-05-14'])
 
 export function betaFields({ headers }: InferenceRequest, { anthropic_fields }: Quirks): JsonObject {

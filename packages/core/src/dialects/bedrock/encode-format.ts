@@ -12,9 +12,9 @@ import { safeName } from './tool-names.ts'
 
 export interface EncodedFormat {
   readonly fields: JsonObject
-  /** For the system prompt. */
+  /** Text to add to the system prompt. */
   readonly instruction?: string
-  /** The tool whose arguments are the answer. */
+  /** The tool whose arguments are the response text. */
   readonly answerTool?: { readonly name: string; readonly spec: JsonObject }
   readonly warnings: readonly Warning[]
 }
@@ -22,7 +22,7 @@ export interface EncodedFormat {
 type SchemaFormat = Extract<TextFormat, { type: 'json_schema' }>
 
 interface FormatContext {
-  /** The model can be made to call a tool. */
+  /** Whether the model supports forced tool calls. */
   readonly canForceCall: boolean
   readonly schemas: SchemaFitter
 }

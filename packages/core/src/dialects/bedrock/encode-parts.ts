@@ -3,9 +3,9 @@ import type { JsonObject } from '../../protocol/wire.ts'
 import { parseDataUrl } from '../data-url.ts'
 import { documentFormats, imageFormats } from './media.ts'
 
-// Parts → content blocks. Bytes stay in base64 and are never decoded: they may be megabytes.
+// Encodes parts as content blocks. Data stays in base64 and is never decoded, because it may be megabytes.
 
-/** Undefined for a part that this dialect cannot express. */
+/** Encodes a part; undefined if this dialect cannot express it. */
 export function encodePart(part: Part, names: DocumentNames): JsonObject | undefined {
   if (part.type === 'text') return { text: part.text }
   if (part.type === 'refusal') return { text: part.refusal }
@@ -13,7 +13,7 @@ export function encodePart(part: Part, names: DocumentNames): JsonObject | undef
   return part.type === 'file' ? encodeDocument(part, names) : undefined
 }
 
-/** A blank text is refused by providers. */
+/** Whether the text is blank, which providers reject. */
 export const isBlank = ({ text }: JsonObject): boolean => typeof text === 'string' && text.trim() === ''
 
 function encodeImage({ url }: ImagePart): JsonObject | undefined {
@@ -30,11 +30,11 @@ function encodeDocument({ url, filename }: FilePart, names: DocumentNames): Json
 }
 
 export interface DocumentNames {
-  /** A name that no other document of the request has. The same files get the same names in every turn. */
+  /** Returns a document name that is unique within the request. The same files get the same names in every turn. */
   unique(filename: string | undefined): string
 }
 
-/** Names may hold letters, digits, single spaces, hyphens, parentheses and square brackets. */
+/** Creates document names. They may contain letters, digits, single spaces, hyphens, parentheses and square brackets. */
 export function createDocumentNames(): DocumentNames {
   const taken = new Set<string>()
   return {

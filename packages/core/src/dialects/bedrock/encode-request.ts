@@ -15,7 +15,7 @@ import { type Conversation, encodeConversation } from './items.ts'
 import { safeName } from './tool-names.ts'
 import { unsupportedFields } from './unsupported-fields.ts'
 
-/** The body names neither model nor delivery: both are part of the URL. */
+/** Encodes a request. Model and delivery are not in the body because they are part of the URL. */
 export function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Quirks): EncodedRequest {
   const { prompt } = request
   const encoded = encodePrompt(request, offer, quirks)
@@ -36,7 +36,7 @@ export function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Q
   }
 }
 
-/** The request of the provider's token counter. */
+/** Encodes a request for the provider's token counter. */
 export function encodeCounting(request: InferenceRequest, offer: Offer, quirks: Quirks): EncodedRequest {
   const { body, warnings } = encodePrompt(request, offer, quirks)
   const { messages, system, toolConfig } = body
@@ -45,14 +45,14 @@ export function encodeCounting(request: InferenceRequest, offer: Offer, quirks: 
 
 interface EncodedPrompt {
   readonly body: JsonObject
-  /** For `additionalModelRequestFields`. */
+  /** Fields for `additionalModelRequestFields`. */
   readonly fields: JsonObject
   readonly warnings: readonly Warning[]
   readonly mapping: ResponseMapping | undefined
   readonly thinking: EncodedThinking
 }
 
-/** Conversation, tools, thinking and response format. */
+/** Encodes conversation, tools, thinking and response format. */
 function encodePrompt({ prompt, schemas = makeSchemaFitter() }: InferenceRequest, offer: Offer, quirks: Quirks): EncodedPrompt {
   const cache = createCacheEncoder(prompt, quirks)
   const conversation = encodeConversation(prompt.input, cache)
@@ -64,7 +64,7 @@ function encodePrompt({ prompt, schemas = makeSchemaFitter() }: InferenceRequest
   const tools = encodeTools(prompt, quirks, { conversation, answerTool, canForceCall, cache, schemas })
   const added = [format.instruction, tools.instruction].flatMap(text => (text === undefined ? [] : [{ text }]))
   const system = [...(prompt.instructions?.trim() ? [{ text: prompt.instructions }] : []), ...conversation.system, ...added]
-  // Without any message, the user says the system prompt: a request needs something to answer.
+  // Without any message, the system prompt is sent as the user's message, because a request needs one.
   const isSystemOfUser = system.length > 0 && (quirks.no_system === true || conversation.messages.length === 0)
   const messages = isSystemOfUser ? prependSystem(conversation.messages, system) : conversation.messages
   const startsWithAssistant = messages[0]?.role === 'assistant'
@@ -96,7 +96,7 @@ function prependSystem(messages: readonly JsonObject[], system: readonly JsonObj
   return [{ role: 'user', content: [...system, ...first.content] }, ...rest]
 }
 
-/** A conversation must start with the user. */
+/** The conversation must start with the user. */
 const openingMessage: JsonObject = { role: 'user', content: [{ text: openingText }] }
 
 function readingFor({ tools = [] }: Prompt, { calledTools }: Conversation, answerTool: string | undefined): ResponseMapping | undefined {

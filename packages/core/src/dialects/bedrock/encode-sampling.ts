@@ -5,10 +5,10 @@ import type { EncodedThinking } from './encode-thinking.ts'
 const samplingFields = ['temperature', 'top_p', 'top_k'] as const
 
 const maxTemperature = 1
-/** A lower `top_p` is refused while an Anthropic model thinks. */
+/** Anthropic models reject a lower `top_p` while thinking. */
 const minTopPWhileThinking = 0.95
 
-/** Drops what the dialect or the model refuses of `temperature`, `top_p` and `top_k`, under our names. */
+/** Drops `temperature`, `top_p` and `top_k` if the dialect or model rejects them. Uses internal field names. */
 export const fitSampling = (encoded: Encoded, quirks: Quirks, thinking: EncodedThinking): Encoded =>
   clampTemperature(dropRefused(encoded, { refuses: refusedSampling(encoded, quirks, thinking) }))
 

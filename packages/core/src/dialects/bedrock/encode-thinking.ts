@@ -5,14 +5,14 @@ import type { JsonObject } from '../../protocol/wire.ts'
 import { nearestEffort, unsupported } from '../apply-quirks.ts'
 import { thinkingBudget } from '../thinking-budget.ts'
 
-// How much the model thinks. Each model has its own fields for it: Anthropic's `thinking`, a level, or a switch.
+// Encodes the reasoning effort. The fields differ by model: Anthropic's `thinking`, a level, or a switch.
 
 export interface EncodedThinking {
-  /** For `additionalModelRequestFields`. */
+  /** Fields for `additionalModelRequestFields`. */
   readonly fields: JsonObject
-  /** What the request cannot set while the model thinks like this. */
+  /** What the request must not set in this thinking mode. */
   readonly restricts: 'none' | 'sampling' | 'sampling-and-tools'
-  /** Replaces the client's limit on output tokens. */
+  /** Replaces the client's output limit. */
   readonly maxTokens?: number
   readonly warnings: readonly Warning[]
 }
@@ -28,7 +28,7 @@ interface ThinkingContext {
   readonly prompt: Prompt
   readonly offer: Offer
   readonly quirks: Quirks
-  /** The last tool results answer calls that came without the thoughts before them. */
+  /** Whether the latest tool results belong to calls that lack the reasoning before them. */
   readonly lacksThinkingBeforeCalls: boolean
 }
 
@@ -54,7 +54,7 @@ const noBudget = unsupported(
 
 interface StyledContext extends ThinkingContext {
   readonly style: ThinkingStyle | undefined
-  /** The client wants to see thoughts, at whatever effort. */
+  /** Whether the client wants to see the reasoning, at whatever effort. */
   readonly isRequired: boolean
 }
 
@@ -66,7 +66,7 @@ function thinkingFor({ effort }: Reasoning, context: StyledContext): EncodedThin
   return isAnthropic && effort === 'none' && quirks.thinking_off !== 'never' ? disabled : encoders[style](effort, context)
 }
 
-/** The model's first style. A request that names a budget gets `budget` if the model has it. */
+/** Returns the model's first style, or `budget` if the request sets a budget and the model supports it. */
 const styleOf = ({ thinking = ['adaptive'] }: Quirks, budget: number | undefined): ThinkingStyle | undefined =>
   budget !== undefined && thinking.includes('budget') ? 'budget' : thinking[0]
 
@@ -96,7 +96,7 @@ function displayField({ reasoning }: Prompt, { anthropic_fields }: Quirks): Json
 const defaultMaxTokens = 32_000
 const minBudget = 1024
 
-/** Thoughts count against the output limit. */
+/** Thinking with a token budget. Reasoning counts against the output limit. */
 function budgetThinking(effort: Effort = 'medium', { prompt, offer, quirks, lacksThinkingBeforeCalls }: StyledContext): EncodedThinking {
   if (lacksThinkingBeforeCalls)
     return withWarning('The latest tool calls lack the reasoning content that this model requires; thinking was turned off.', disabled)
@@ -131,7 +131,7 @@ function toggle(effort: Effort | undefined, { quirks }: StyledContext): EncodedT
   })
 }
 
-/** Model fields that set a level, with the levels that each has by default. */
+/** Model fields that set a level, each with its default levels. */
 const levelFields = {
   reasoning: { efforts: ['none', 'low', 'medium', 'high', 'xhigh', 'max'], encode: (effort: Effort) => ({ reasoning: { effort } }) },
   reasoning_effort: { efforts: ['low', 'medium', 'high'], encode: (effort: Effort) => ({ reasoning_effort: effort }) },
@@ -148,7 +148,7 @@ function level(effort: Effort | undefined, { prompt, quirks }: StyledContext): E
   const { thinking_field: field = 'reasoning_effort', efforts } = quirks
   const near = nearestEffort(effort, efforts ?? levelFields[field].efforts)
   if (!near.effort) return { ...unchanged, warnings: near.warnings }
-  // The highest level of Nova accepts no limit on output tokens.
+  // Nova's highest level accepts no output limit.
   const isUnlimited = field === 'reasoningConfig' && near.effort === 'high'
   if (isUnlimited && prompt.max_output_tokens !== undefined) {
     const lower = { ...unchanged, fields: levelFields[field].encode('medium') }

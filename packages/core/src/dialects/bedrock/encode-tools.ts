@@ -13,11 +13,11 @@ import type { EncodedFormat } from './encode-format.ts'
 import type { Conversation } from './items.ts'
 import { safeName } from './tool-names.ts'
 
-// A conversation that holds tool calls must declare tools, and there is no choice "none": an instruction stands in for it.
+// A conversation with tool calls must declare tools, and there is no tool choice "none", so an instruction replaces it.
 
 export interface EncodedTools {
   readonly toolConfig?: JsonObject
-  /** Fields of Anthropic's own, for `additionalModelRequestFields`. */
+  /** Anthropic's own fields, for `additionalModelRequestFields`. */
   readonly fields: JsonObject
   readonly instruction?: string
   readonly warnings: readonly Warning[]
@@ -26,7 +26,7 @@ export interface EncodedTools {
 interface ToolContext {
   readonly conversation: Conversation
   readonly answerTool: EncodedFormat['answerTool']
-  /** The model can be made to call a tool. */
+  /** Whether the model supports forced tool calls. */
   readonly canForceCall: boolean
   readonly cache: CacheEncoder
   readonly schemas: SchemaFitter
@@ -87,7 +87,7 @@ function encodeSpec(
   return { body: { toolSpec }, warnings: [...refusal, ...schemaWarnings(`${param}.parameters`, fit)] }
 }
 
-/** Forces the answer tool. With other tools beside it, the model may call one of those first. */
+/** Forces the answer tool. If there are other tools, the model may call those first. */
 function withAnswerTool(prompt: Prompt, specs: Specs, { name, spec }: NonNullable<EncodedFormat['answerTool']>): EncodedTools {
   const { tool_choice: choice } = prompt
   const named = typeof choice === 'object' && choice.type === 'function' ? safeName(choice.name) : undefined
@@ -95,7 +95,7 @@ function withAnswerTool(prompt: Prompt, specs: Specs, { name, spec }: NonNullabl
   return { toolConfig: { tools: [...specs, { toolSpec: spec }], toolChoice }, fields: {}, warnings: parallelWarnings(prompt, specs) }
 }
 
-/** No tool may be called, but earlier calls need declared tools. */
+/** Forbids tool calls, but declares tools if earlier calls require them. */
 function withoutCalls({ tool_choice: choice }: Prompt, specs: Specs, conversation: Conversation): EncodedTools {
   const isForced = choice !== undefined && choice !== 'auto' && choice !== 'none'
   const choiceWarnings = isForced ? [unsupported('tool_choice', '`tool_choice` was left out: no tool is left to choose.')] : []
@@ -111,7 +111,7 @@ function withoutCalls({ tool_choice: choice }: Prompt, specs: Specs, conversatio
   }
 }
 
-/** Specs of tools that were called but not described. */
+/** Specs for tools that were called but not declared. */
 const inferredSpecs = ({ calledTools }: Conversation): readonly JsonObject[] =>
   [...(calledTools.size > 0 ? calledTools : ['tool'])].map(name => ({
     toolSpec: { name: safeName(name), inputSchema: { json: { type: 'object' } } },
@@ -128,7 +128,7 @@ function withChoice(prompt: Prompt, { specs, quirks, canForceCall }: ChoiceConte
   const { type, name, warnings } = encodeChoice(choice, canForceCall)
   const named = name !== undefined && { name }
   if (parallel_tool_calls === false && quirks.anthropic_fields) {
-    // Anthropic's own `tool_choice` excludes `toolChoice`.
+    // Anthropic's own `tool_choice` cannot be combined with `toolChoice`.
     const tool_choice = { type, ...named, disable_parallel_tool_use: true }
     return { toolConfig: { tools: specs }, fields: { tool_choice }, warnings }
   }

@@ -5,7 +5,7 @@ import { failed } from '../answer-failures.ts'
 import { decodeFailedAnswer, type ErrorDetails, failureFrom, readErrorDetails, unreadable } from '../failure.ts'
 import { objectIn, stringOf } from '../json.ts'
 
-/** A header holds the name of the error, the body only its message. */
+/** Decodes an error response. The error name is in a header, and the body has only the message. */
 export function decodeFailure(answer: FailedAnswer): Failure {
   const name = answer.header('x-amzn-errortype') ?? ''
   const body = objectIn(answer.body)
@@ -14,17 +14,17 @@ export function decodeFailure(answer: FailedAnswer): Failure {
   return decodeFailedAnswer({ ...answer, body: JSON.stringify({ message, code, type, param }) })
 }
 
-/** `type`: the name of the error if the body does not hold it. Some services write `Message`. */
+/** `type`: the error name, if the body does not contain it. Some services write `Message`. */
 export function errorDetails(type: string, body: JsonObject): ErrorDetails {
   const name = shortName(type || stringOf(body.__type))
   const details = readErrorDetails(body)
   return { ...details, message: details.message || stringOf(body.Message), ...(name !== '' && { code: name }) }
 }
 
-/** `ThrottlingException` of `com.amazon.x#ThrottlingException:http://internal.amazon.com/…`. */
+/** Extracts `ThrottlingException` from `com.amazon.x#ThrottlingException:http://internal.amazon.com/…`. */
 const shortName = (type: string): string => (type.split(':', 1)[0] ?? '').split('#').at(-1)?.trim() ?? ''
 
-/** The error of a body that holds no answer. */
+/** The error of a body without a response. */
 export function errorIn(body: JsonObject): Failure {
   const details = errorDetails('', body)
   return details.message === '' && details.code === undefined
@@ -32,5 +32,5 @@ export function errorIn(body: JsonObject): Failure {
     : failureFrom(details)
 }
 
-/** Of a body or an event. */
+/** Outcome of a body or event that is not valid JSON. */
 export const invalidJson = failed(unreadable('The provider sent data that is not valid JSON.'))

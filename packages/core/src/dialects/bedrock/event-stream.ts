@@ -1,24 +1,23 @@
-// AWS event stream (`application/vnd.amazon.eventstream`): a message is a prelude of two lengths and their checksum, headers,
-// a payload, and a checksum over all of it. Read by hand: it is this little, and the packages that read it bring more than
-// they read.
+// AWS event stream (`application/vnd.amazon.eventstream`). A message has a prelude (two lengths and their checksum), headers, a payload,
+// and a checksum of all of it. Implemented here because the code is short and the available packages are much larger.
 
-/** Two lengths and a checksum of them: what says how long a message is. */
+/** Bytes of the prelude: two lengths and their checksum. */
 export const preludeSize = 12
 const checksumSize = 4
-/** A prelude, no headers, no payload, a checksum. */
+/** Smallest message: a prelude and a checksum, without headers and payload. */
 const minSize = preludeSize + checksumSize
 
 export interface Message {
-  /** Those that are text; others say nothing of interest. */
+  /** Text headers only; the others are not needed. */
   readonly headers: ReadonlyMap<string, string>
   readonly payload: Uint8Array
 }
 
-// Bytes are read one by one: a view would be made for every message, and they are short.
+// Reads single bytes: messages are short, and a DataView would be allocated for each.
 const uint16 = (bytes: Uint8Array, at: number): number => ((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0)
 const uint32 = (bytes: Uint8Array, at: number): number => uint16(bytes, at) * 0x10000 + uint16(bytes, at + 2)
 
-/** Of the message that begins here, once its prelude is proven. Throws where there can be none. */
+/** Size of the message that starts here, after checking its prelude. Throws if the prelude is invalid. */
 export function sizeOfMessage(bytes: Uint8Array, at: number): number {
   if (uint32(bytes, at + 8) !== crc32(bytes, at, at + 8)) throw new Error('The checksum of a message prelude is wrong.')
   const size = uint32(bytes, at)
@@ -27,8 +26,8 @@ export function sizeOfMessage(bytes: Uint8Array, at: number): number {
 }
 
 /**
- * Reads whole messages whose preludes are proven, from `at` to `next`. Throws where a checksum or the headers are broken.
- * Nearly every message of a stream has the headers of the one before it, to the byte: those are read once.
+ * Creates a reader of whole messages, from `at` to `next`, whose preludes were checked. Throws if a checksum or the headers are invalid.
+ * Nearly every message has exactly the same header bytes as the one before, so those are parsed once.
  */
 export function messageReader(): (bytes: Uint8Array, at: number, next: number) => Message {
   let known = new Uint8Array(0)
@@ -53,7 +52,7 @@ function standsAt(bytes: Uint8Array, start: number, known: Uint8Array): boolean 
 
 const bytesType = 6
 const textType = 7
-/** Of values by their type; bytes and texts say theirs themselves. */
+/** Value sizes by header type. Byte and text values carry their own length. */
 const sizes: readonly number[] = [0, 0, 1, 2, 4, 8, Number.NaN, Number.NaN, 8, 16]
 
 function readHeaders(bytes: Uint8Array): ReadonlyMap<string, string> {
@@ -71,7 +70,7 @@ function readHeaders(bytes: Uint8Array): ReadonlyMap<string, string> {
   return headers
 }
 
-/** Short and plain as a rule: a decoder costs more than the text is long. */
+/** Decodes short ASCII directly, because a TextDecoder costs more than the text is long. */
 function textIn(bytes: Uint8Array, start: number, end: number): string {
   let text = ''
   for (let at = start; at < end; at += 1) {
@@ -82,7 +81,7 @@ function textIn(bytes: Uint8Array, start: number, end: number): string {
   return text
 }
 
-/** CRC-32 as in gzip and PNG. What is left of a byte that stands last, and of one that 1, 2 or 3 others follow. */
+/** CRC-32 as in gzip and PNG: tables for a byte at the end, and for one followed by 1, 2 or 3 others. */
 const last = Int32Array.from({ length: 256 }, (_, byte) => {
   let rest = byte
   for (let bit = 0; bit < 8; bit += 1) rest = rest & 1 ? (rest >>> 1) ^ 0xedb88320 : rest >>> 1
@@ -93,7 +92,7 @@ const third = oneBefore(last)
 const second = oneBefore(third)
 const first = oneBefore(second)
 
-/** Four bytes at a time, which takes half as long as one by one: every message is summed whole. */
+/** Processes four bytes at a time, which takes half as long; every message is checksummed completely. */
 function crc32(bytes: Uint8Array, start: number, end: number): number {
   let sum = -1
   let at = start

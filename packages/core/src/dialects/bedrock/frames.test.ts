@@ -21,7 +21,7 @@ const readAll = (pieces: readonly Uint8Array[]): readonly Frame[] => {
   return [...pieces.flatMap(piece => reader.push(piece)), ...reader.end()]
 }
 
-/** What was told, and whether it broke. */
+/** The frames that were read, and whether reading failed. */
 function readWhatCan(pieces: readonly Uint8Array[]): { readonly frames: readonly Frame[]; readonly broke: boolean } {
   const reader = readEventStream()
   const frames: Frame[] = []

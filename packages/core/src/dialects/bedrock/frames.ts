@@ -11,14 +11,14 @@ interface ReaderState {
   /** Bytes of an incomplete message. */
   pending: Uint8Array[]
   pendingSize: number
-  /** Nothing can be read before this many bytes are there. */
+  /** Bytes required before the next message can be read. */
   requiredSize: number
   error: unknown
 }
 
 /**
- * Bytes → frames. Complete messages before a broken one are still returned: the next read throws the error. An incomplete
- * message at the end is ignored: the decoder knows whether the answer was complete by then.
+ * Turns bytes into frames. Complete messages before a broken one are returned first; the next read throws. An incomplete message at the end
+ * is ignored, because the decoder knows whether the response was complete.
  */
 export function readEventStream(): FrameReader {
   const state: ReaderState = {
@@ -74,7 +74,7 @@ function frameOf({ headers, payload }: Message, decoder: TextDecoder): Frame {
   const data = decoder.decode(payload)
   const type = header(':message-type')
   if (type === 'exception') return { event: header(':exception-type') || 'exception', data }
-  // An error of the transport has no payload: its code and message are headers.
+  // A transport error has no payload: code and message are in the headers.
   if (type === 'error') return { event: 'error', data: JSON.stringify({ code: header(':error-code'), message: header(':error-message') }) }
   return { event: header(':event-type'), data }
 }

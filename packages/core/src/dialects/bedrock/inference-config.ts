@@ -7,17 +7,17 @@ import { applyServiceTier, commonTiers, tierField } from '../service-tier.ts'
 import { fitSampling } from './encode-sampling.ts'
 import type { EncodedThinking } from './encode-thinking.ts'
 
-// `inferenceConfig`, the service tier, and `top_k`.
+// Encodes `inferenceConfig`, the service tier and `top_k`.
 
 export interface EncodedSettings {
   readonly inferenceConfig: JsonObject
   readonly tier: Json | undefined
-  /** For `additionalModelRequestFields`. */
+  /** Fields for `additionalModelRequestFields`. */
   readonly fields: JsonObject
   readonly warnings: readonly Warning[]
 }
 
-/** Our name and the wire name of each setting. Refusals are reported under our names. */
+/** Internal name and wire name of each setting. Warnings use the internal name. */
 const promptSettings = [
   ['max_output_tokens', 'maxTokens'],
   ['temperature', 'temperature'],
@@ -52,8 +52,8 @@ export function encodeSettings(
   if (prompt.stop?.length === 0) delete requested.stop
   if (prompt.text?.verbosity !== undefined) requested.verbosity = prompt.text.verbosity
   const named = tierField(prompt, commonTiers, quirks)
-  const asked = { body: { ...requested, ...named.body }, warnings: [...limit.warnings, ...named.warnings] }
-  const tiered = applyServiceTier(asked, routing, { price: offer.price, quirks })
+  const requestedBody = { body: { ...requested, ...named.body }, warnings: [...limit.warnings, ...named.warnings] }
+  const tiered = applyServiceTier(requestedBody, routing, { price: offer.price, quirks })
   const refuses = [...unsupportedSettings, 'verbosity', ...(quirks.refuses ?? [])]
   const { body, warnings } = fitSampling(dropRefused(tiered, { refuses }, promptNames), quirks, thinking)
   return {
@@ -66,7 +66,7 @@ export function encodeSettings(
   }
 }
 
-/** Lowers a limit that exceeds the model's own, which would be refused. */
+/** Clamps an output limit to that of the model, which rejects higher ones. */
 function limitTokens(
   { max_output_tokens: requested }: Prompt,
   { max_output_tokens: longest = Number.POSITIVE_INFINITY }: Offer,

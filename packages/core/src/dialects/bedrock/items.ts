@@ -11,17 +11,17 @@ import { createDocumentNames, type DocumentNames, encodePart, isBlank } from './
 import { decodeReasoningState } from './reasoning-state.ts'
 import { safeCallId, safeName } from './tool-names.ts'
 
-// Items → messages. Two roles alternate, and one message holds all neighbouring items of its role, tool results first.
+// Encodes items as messages. Roles alternate: a message holds all adjacent items of its role, tool results first.
 
 export interface Conversation {
-  /** System messages that precede all others. */
+  /** System messages before the first turn. */
   readonly system: readonly JsonObject[]
   readonly messages: readonly JsonObject[]
-  /** Tools that were called, under the client's names. */
+  /** Names of called tools, as the client knows them. */
   readonly calledTools: ReadonlySet<string>
-  /** It holds calls or results, so tools must be declared. */
+  /** Whether it contains calls or results, so that tools must be declared. */
   readonly hasTools: boolean
-  /** The last tool results answer calls that came without the thoughts before them. */
+  /** Whether the latest tool results belong to calls that lack the reasoning before them. */
   readonly lacksThinkingBeforeCalls: boolean
   readonly warnings: readonly Warning[]
 }
@@ -34,7 +34,7 @@ interface EncoderState {
   readonly calledTools: Set<string>
   readonly warnings: Warning[]
   hasTools: boolean
-  /** The paths of thoughts that are not taken back. */
+  /** Paths of reasoning that was left out. */
   readonly droppedReasoning: string[]
 }
 
@@ -98,7 +98,7 @@ function loseState({ warnings }: EncoderState, param: string): void {
 interface PartList {
   readonly parts: readonly Part[]
   readonly param: string
-  /** Only text may be among them. */
+  /** Whether only text is allowed. */
   readonly isText: boolean
 }
 
@@ -115,7 +115,7 @@ function encodeMessage(state: EncoderState, { role, content }: MessageItem, para
   if (encoded.length === 0) return
   if (role === 'user' || role === 'assistant') addBlocks(state, turnOf(state, role).blocks, encoded)
   else if (state.turns.length === 0) addBlocks(state, state.system, encoded)
-  // A later system message keeps its position: moved to the front, it would change its meaning and break the prompt cache.
+  // A later system message keeps its position: moving it to the front would change its meaning and invalidate the prompt cache.
   else addBlocks(state, turnOf(state, 'user').blocks, encoded.map(tagSystemText))
 }
 
@@ -147,7 +147,7 @@ function encodeResult(state: EncoderState, { call_id, output, is_error, cache }:
   addBlocks(state, turnOf(state, 'user').results, [{ block, cache }])
 }
 
-/** Only thoughts with state are sent: a model accepts none but its own. */
+/** Encodes reasoning. Only reasoning with state is sent, because a model accepts only its own. */
 function encodeThought(state: EncoderState, item: ReasoningItem, param: string): void {
   const { encrypted_content } = item
   if (encrypted_content === undefined) {
@@ -169,11 +169,11 @@ function encodeTurn({ role, results, blocks }: Turn, at: number, turns: readonly
   return { role, content: role === 'assistant' && at === turns.length - 1 ? trimPrefill(content) : content }
 }
 
-/** A message with a document must also hold text. */
+/** Adds text to a message with documents, which requires some. */
 const withTextBesideDocuments = (blocks: readonly JsonObject[]): readonly JsonObject[] =>
   blocks.some(({ document }) => document) && !blocks.some(({ text }) => text) ? [{ text: 'The document:' }, ...blocks] : blocks
 
-/** The model continues a last message of the assistant, which must not end in white space. */
+/** Trims the end of a final assistant message: the model continues it, and it must not end in whitespace. */
 function trimPrefill(content: readonly JsonObject[]): readonly JsonObject[] {
   const last = content.at(-1)
   return typeof last?.text === 'string' ? [...content.slice(0, -1), { text: last.text.trimEnd() }] : content

@@ -1,16 +1,16 @@
 import { isObject, type JsonObject } from '../../protocol/wire.ts'
 import { objectIn } from '../json.ts'
 
-// The state of a reasoning item is its wire block as text: providers accept a thought only exactly as they sent it.
+// Reasoning state is the wire block as text: providers accept reasoning only exactly as they sent it.
 
 export interface Thought {
   readonly text: string
   readonly signature: string
-  /** Base64 of a thought that the provider hides. */
+  /** Base64 of redacted reasoning. */
   readonly redacted: string
 }
 
-/** Undefined without a signature: no provider would accept the thought. */
+/** Undefined without a signature, because no provider accepts unsigned reasoning. */
 export function encodeReasoningState({ text, signature, redacted }: Thought): string | undefined {
   if (redacted !== '') return JSON.stringify({ redactedContent: redacted })
   return signature === '' ? undefined : JSON.stringify({ reasoningText: { text, signature } })

@@ -2,14 +2,14 @@ import type { Prompt } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
 import { unsupported } from '../apply-quirks.ts'
 
-/** Optional extra data: leaving it out changes nothing, so there is no warning. */
+/** Optional extra data. Omitting it changes nothing, so there is no warning. */
 const ignoredIncludes: ReadonlySet<string> = new Set(['reasoning.encrypted_content'])
 
 const omitted = (param: string): Warning => unsupported(param, `\`${param}\` is not supported by this provider and was left out.`)
 
 /**
- * A warning for each field that this dialect cannot express, beside those of inference-config.ts. None for `metadata`, which
- * only the gateway echoes, and for `max_tool_calls`, which limits hosted tools alone.
+ * Warnings for the fields that this dialect cannot express, in addition to those of inference-config.ts. None for `metadata`, which only
+ * the gateway echoes, or `max_tool_calls`, which limits only hosted tools.
  */
 export const unsupportedFields = ({ include = [], native }: Prompt): readonly Warning[] => [
   ...include.flatMap((name, at) => (ignoredIncludes.has(name) ? [] : [omitted(`include[${at}]`)])),

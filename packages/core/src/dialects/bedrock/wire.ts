@@ -8,7 +8,7 @@ export const dialect = 'bedrock'
 const incomplete = (reason: string): Outcome => ({ status: 'incomplete', reason })
 const malformed = (what: string): Outcome => ({ status: 'failed', error: { kind: 'server_error', message: `The model wrote ${what}.` } })
 
-/** Every other stop reason means that the answer is complete. */
+/** Outcomes by stop reason. Any other stop reason means that the response is complete. */
 const outcomes: ReadonlyMap<string, Outcome> = new Map([
   ['max_tokens', incomplete('max_output_tokens')],
   ['model_context_window_exceeded', incomplete('max_output_tokens')],
@@ -29,13 +29,13 @@ const usageFields: UsageFields = {
   reasoning: [],
 }
 
-/** Undefined if the counts are unusable. `hasOutput`: the answer holds at least one item. */
+/** Decodes token counts; undefined if they are unusable. `hasOutput`: the response has at least one item. */
 export function decodeUsage({ usage: wire, serviceTier }: JsonObject, hasOutput: boolean): Usage | undefined {
   const usage = readUsage(wire, usageFields)
   return isCounted(usage, hasOutput) ? withTier(usage, isObject(serviceTier) ? serviceTier.type : undefined) : undefined
 }
 
-/** The arguments of a call, or a piece of them, as text. Undefined if an object is nested too deep to be written. */
+/** The arguments of a call, or a piece of them, as text. Undefined if an object is nested too deeply to serialize. */
 export function inputText({ input }: JsonObject): string | undefined {
   if (!isObject(input)) return stringOf(input)
   try {

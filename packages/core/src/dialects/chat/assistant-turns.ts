@@ -8,27 +8,27 @@ import { encodeThoughts, type ReasoningRules, startReasoning, type TurnReasoning
 import { signatureIn } from './message-fields.ts'
 import { originalBody, thoughtFields, without } from './wire.ts'
 
-// A turn of the assistant. It is one message in this language and several items in a prompt. Items that came from one message
-// of the caller remember it (`originalBody`), and go back into it with all in it that is not read here.
+// An assistant turn: one message in this dialect, several items in a prompt. Items that were decoded from one client message remember it
+// (`originalBody`) and are encoded back into it, including its unknown fields.
 
 export interface AssistantTurn {
-  /** The caller's own message, if the turn came in this language. */
+  /** The client's message, if the turn came in this dialect. */
   origin: JsonObject | undefined
   readonly messages: TurnMessage[]
-  /** The caller's own message holds images that the model made: they go back in it. */
+  /** Whether the client's message has generated images; they are then sent in it. */
   hasImages: boolean
   readonly calls: (FunctionCallItem | Native)[]
   readonly reasoning: TurnReasoning
   readonly signatures: Map<string, string>
   /** Encoded tool results. */
   readonly results: JsonObject[]
-  /** Images and files that tools returned. They cannot stand in a tool's message, and no other message may come between tool messages. */
+  /** Images and files from tool results. A tool message cannot hold them, and no other message may come between tool messages. */
   readonly media: JsonObject[]
 }
 
 export interface TurnMessage {
   readonly item: MessageItem
-  /** Its texts. Reports what it loses, so it is called only if the message is written anew. */
+  /** The message text. Called only if the message is written anew, because it reports losses. */
   readonly text: () => string
 }
 
@@ -43,7 +43,7 @@ export const startTurn = (origin: JsonObject | undefined): AssistantTurn => ({
   media: [],
 })
 
-/** The message that each item came from. A thought that was changed on the way belongs to what follows it. */
+/** The client message that each item came from. Reasoning that was changed belongs to the message of the item after it. */
 export function originsOf(input: readonly Item[]): readonly (JsonObject | undefined)[] {
   const origins: (JsonObject | undefined)[] = []
   for (let at = input.length - 1; at >= 0; at--) {
@@ -57,7 +57,7 @@ export function originsOf(input: readonly Item[]): readonly (JsonObject | undefi
 
 export interface EncodedTurn {
   readonly messages: readonly JsonObject[]
-  /** Reasoning of the turn was left out. */
+  /** Whether reasoning of the turn was left out. */
   readonly isReasoningDropped: boolean
 }
 
@@ -81,11 +81,11 @@ export function encodeTurn(turn: AssistantTurn, quirks: Quirks, rules: Reasoning
 function withPartsFirst(message: JsonObject, parts: readonly JsonObject[]): JsonObject {
   if (parts.length === 0) return message
   const { content } = message
-  const said = typeof content === 'string' && content !== '' ? [{ type: 'text', text: content }] : objects(content)
-  return { ...message, content: [...parts, ...said] }
+  const contentParts = typeof content === 'string' && content !== '' ? [{ type: 'text', text: content }] : objects(content)
+  return { ...message, content: [...parts, ...contentParts] }
 }
 
-/** Fields that are written anew from the items, or that have an old name. */
+/** Fields that are rebuilt from the items, or that have an old name. */
 const rewritten: ReadonlySet<string> = new Set([...thoughtFields, 'tool_calls', 'function_call'])
 
 function encodeSpeech({ origin, messages, calls }: AssistantTurn): JsonObject {
@@ -108,8 +108,11 @@ function encodeCalls({ origin, calls, signatures, reasoning }: AssistantTurn, qu
   return calls.map(call => {
     const id = call.type === 'native' ? stringOf(call.body.id) : call.call_id
     const { extra_content, ...entry } = (call.type === 'native' ? call.body : known.get(id)) ?? {}
-    const theirs = signatureIn(extra_content)
-    const extra = encodeExtraContent(extra_content, signatures.get(id) ?? (reasoning.unsealed.has(theirs) ? theirs : undefined))
+    const unsealedSignature = signatureIn(extra_content)
+    const extra = encodeExtraContent(
+      extra_content,
+      signatures.get(id) ?? (reasoning.unsealed.has(unsealedSignature) ? unsealedSignature : undefined),
+    )
     return {
       ...entry,
       id: encodeCallId(id, quirks),
@@ -119,7 +122,7 @@ function encodeCalls({ origin, calls, signatures, reasoning }: AssistantTurn, qu
   })
 }
 
-/** Only the caller's own calls are custom here. */
+/** Only calls that the client sent as custom are custom here. */
 const encodeFunction = ({ name, arguments: written, custom }: FunctionCallItem, entry: JsonObject): JsonObject =>
   custom
     ? { type: 'custom', custom: { ...(isObject(entry.custom) && entry.custom), name, input: written } }
@@ -128,7 +131,7 @@ const encodeFunction = ({ name, arguments: written, custom }: FunctionCallItem, 
         function: { ...(isObject(entry.function) && entry.function), name, arguments: written === '' ? '{}' : written },
       }
 
-/** Puts the provider's own signature in the place of the caller's, which is sealed by the gateway. */
+/** Replaces the client's signature, which the gateway sealed, with the provider's own. */
 function encodeExtraContent(extra: Json | undefined, signature: string | undefined): JsonObject | undefined {
   if ((signature ?? '') === signatureIn(extra)) return isObject(extra) ? extra : undefined
   const { google, ...others } = isObject(extra) ? extra : {}
@@ -141,7 +144,7 @@ function encodeExtraContent(extra: Json | undefined, signature: string | undefin
 /** OpenAI's limit, in characters. */
 const maxCallIdLength = 40
 
-/** The same id always becomes the same hash, so calls and results still find each other. */
+/** Fits a call id. The same id always becomes the same hash, so calls and results still match. */
 export function encodeCallId(id: string, { call_id_length: length }: Quirks): string {
   if (length === undefined) return shortCallId(id, maxCallIdLength)
   if (id.length === length && /^[a-zA-Z0-9]+$/.test(id)) return id

@@ -3,9 +3,9 @@ import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { objects, stringOf } from '../json.ts'
 import { dialect } from './wire.ts'
 
-// Sources that a host names beside the message → `url_citation` annotations: `search_results`, or `citations` as a list of addresses.
+// Turns sources that a host lists beside the message into `url_citation` annotations: `search_results`, or `citations` as a list of URLs.
 
-/** Fields of an answer that hold content beside the message, and that are not read. */
+/** Response fields with content beside the message that is not decoded. */
 export const contentBeside = ['related_questions', 'images', 'videos'] as const
 
 interface Source {
@@ -20,7 +20,7 @@ const maxCitations = 1000
 export const namesSources = ({ citations, search_results }: JsonObject): boolean =>
   entriesIn(citations).length > 0 || entriesIn(search_results).length > 0
 
-/** Each mention `[n]` cites source n; a source that the text does not mention is cited by the whole of it. */
+/** Creates the citations. Each `[n]` in the text cites source n; a source without a mention is cited for the whole text. */
 export function citationsOf(text: string, body: JsonObject): readonly JsonObject[] {
   const { citations, search_results } = body
   const titles = new Map(objects(search_results).map(({ url, title }) => [stringOf(url), stringOf(title)]))
@@ -42,7 +42,7 @@ export function citationsOf(text: string, body: JsonObject): readonly JsonObject
   return found
 }
 
-/** Its original is the list that it was made of: clients of this language get that. */
+/** The annotation's original is the list it was made from, so clients of this dialect receive that list. */
 const citation = ({ url, title, body }: Source, start_index: number, end_index: number): JsonObject =>
   remember<JsonObject>({ type: 'url_citation', url, title, start_index, end_index }, { dialect, body })
 

@@ -15,8 +15,8 @@ import { type Frame, isObject, type Json, type JsonObject } from '../../protocol
 import { writeFrames } from '../../sse/write.ts'
 import { chatClient, chatProvider, providerDialects } from '../index.ts'
 
-// Every recorded answer, whoever gave it, told in chunks: read back by our own half, by the vendor's clients in both of their
-// generations, and held to the vendor's description.
+// Every recorded response, of every provider, is encoded in chunks, read back by our provider dialect and by two generations of the
+// vendor's SDK, and validated against the vendor's API description.
 
 const hi = { model: 'm', messages: [{ role: 'user' as const, content: 'Hi' }] }
 const asked: InferenceRequest = chatClient.decodeRequest({ ...hi, stream: true, stream_options: { include_usage: true } })
@@ -53,7 +53,7 @@ const gist = (response: InferenceResponse): unknown =>
     thoughts: thoughtsOf(response).replaceAll('\n\n', ''),
     calls: callsOf(response),
     status: response.outcome.status,
-    // Chat Completions has no field for calls of hosted tools, or for options that raise the price. Its tier may be the caller's.
+    // Chat Completions has no field for calls of hosted tools or for price options. Its tier may be the client's.
     usage: { ...response.usage, hosted_calls: undefined, options: undefined, service_tier: undefined },
   })
 
@@ -110,7 +110,7 @@ const calledBy = (calls: readonly OpenAI.Chat.ChatCompletionMessageToolCall[]): 
 const schemas = new URL('../../../../../../shared/schemas/openai-subset-2026-08-21.json', import.meta.url)
 const haveSchemas = haveRecordings && existsSync(schemas)
 
-/** Where what we send does not fit the description, knowingly. */
+/** Known deviations from the API description. */
 const deviations: readonly { readonly at: RegExp; readonly why: string }[] = [
   {
     at: /^\/choices\/\*\/(message|delta)\/annotations\/\*\/url_citation must have required property '(start_index|end_index|title)'/,
@@ -118,7 +118,7 @@ const deviations: readonly { readonly at: RegExp; readonly why: string }[] = [
   },
 ]
 
-/** `nullable`, said so that a validator understands it beside a reference or an enum. */
+/** Spells out `nullable` for the validator, also next to a reference or an enum. */
 function spelledOut(schema: Json): Json {
   if (Array.isArray(schema)) return (schema as readonly Json[]).map(spelledOut)
   if (!isObject(schema)) return schema

@@ -43,25 +43,25 @@ import { collectState, type StateCollector } from './reasoning-state.ts'
 import { takeUnknownCalls, type UnknownCalls } from './unknown-calls.ts'
 import { countUsage, dialect, firstChoice, headOf, messageFields, outcomeOf, usageIn, without } from './wire.ts'
 
-// Chunks → events. This language has no items, so where one begins and ends is decided here: a message or a thought ends when
-// something else begins, a call ends when the next begins and its arguments are whole. Calls whose arguments come interleaved
-// stay open together, so that nothing has to be held back.
+// Turns chunks into events. This dialect has no items, so item boundaries are decided here: a message or reasoning ends when something else
+// begins; a call ends when the next one begins and its arguments are complete. Calls with interleaved arguments stay open together, so that
+// nothing has to be held back.
 
-/** One answer, as far as it has come. */
+/** The state of one response. */
 export interface AnswerDecoder extends StreamDecoderState {
   readonly calls: PartialCalls
   readonly unknownCalls: UnknownCalls
   readonly state: StateCollector
   head: ReturnType<typeof headOf> | undefined
-  /** The message or thought that grows now. */
+  /** The open message or reasoning item. */
   speech: PartialItem | undefined
   usage: Json | undefined
-  /** The `service_tier` that was stated last. */
+  /** The latest `service_tier`. */
   tier: Json | undefined
-  /** The last chunk that names sources beside the message, until the message cites them. */
+  /** The latest chunk that lists sources beside the message, until the message cites them. */
   sources: JsonObject | undefined
   isCited: boolean
-  /** The last chunk that holds facts about the whole answer. */
+  /** The latest chunk with facts about the whole response. */
   lastChunk: JsonObject
   /** Set by a finish reason; only usage may follow. */
   outcome: Outcome | undefined
@@ -99,7 +99,7 @@ export function decodeChunk(decoder: AnswerDecoder, chunk: JsonObject): void {
   else if (choice) decodeChoice(decoder, choice)
 }
 
-/** Ends the answer. `outcome` counts only if no finish reason came. */
+/** Ends the response. `outcome` is used only if no finish reason came. */
 export function finishAnswer(decoder: AnswerDecoder, outcome: Outcome): void {
   startAnswer(decoder, {})
   const settled = decoder.outcome ?? settleOutcome(decoder, outcome)
@@ -133,15 +133,15 @@ function decodeChoice(decoder: AnswerDecoder, choice: JsonObject): void {
   if (reason !== '') settleOutcome(decoder, outcomeOf(reason))
 }
 
-/** The probabilities are the chunk's; its first text has them. */
+/** Log probabilities belong to the chunk; its first text gets them. */
 function decodeTexts(decoder: AnswerDecoder, delta: JsonObject, logprobs: readonly JsonObject[]): void {
   const plain = plainTextOf(delta)
   if (plain !== undefined) addText(decoder, { kind: 'text', text: plain }, logprobs)
   else {
     let left = logprobs
-    for (const said of textsOf(delta)) {
-      addText(decoder, said, said.kind === 'text' ? left : noLogprobs)
-      if (said.kind === 'text') left = noLogprobs
+    for (const piece of textsOf(delta)) {
+      addText(decoder, piece, piece.kind === 'text' ? left : noLogprobs)
+      if (piece.kind === 'text') left = noLogprobs
     }
   }
 }
@@ -183,7 +183,7 @@ function closeSpeech(decoder: AnswerDecoder, status: ItemStatus): void {
   finishItem(decoder, speech, encrypted_content === undefined ? item : ({ ...item, encrypted_content } as Item))
 }
 
-/** Some hosts name their sources beside the message, and the text refers to them by number. */
+/** Adds citations for sources that some hosts list beside the message. The text refers to them by number. */
 function citeSources(decoder: AnswerDecoder, speech: PartialItem, sources: JsonObject): void {
   decoder.sources = undefined
   decoder.isCited = true
@@ -193,7 +193,7 @@ function citeSources(decoder: AnswerDecoder, speech: PartialItem, sources: JsonO
   for (const annotation of citations) appendAnnotation(decoder, speech, { kind: 'annotation', part, annotation })
 }
 
-/** State that came without a thought in words, or after it, is a thought of its own. */
+/** Emits a reasoning item of its own for state that came without reasoning text, or after it. */
 function emitState(decoder: AnswerDecoder): void {
   const encrypted_content = decoder.state.take()
   if (encrypted_content !== undefined) emitItem(decoder, { ...reasoningShell, encrypted_content }, reasoningShell)
@@ -217,7 +217,7 @@ function addCallPiece(decoder: AnswerDecoder, piece: CallPiece): void {
   announceItem(decoder, partial)
 }
 
-/** Finishes the calls whose arguments are whole, except for one. Each leaves the set once, so all of it is linear. */
+/** Finishes the calls with complete arguments, except one. Each call leaves the set once, so the total work is linear. */
 function finishWholeCalls(decoder: AnswerDecoder, except?: PartialCall): void {
   for (const call of decoder.calls.whole) if (call !== except) finishCall(decoder, call, 'completed')
 }
@@ -231,13 +231,13 @@ function finishCall(decoder: AnswerDecoder, call: PartialCall, status: ItemStatu
   finishItem(decoder, partial, assembledItem(partial, status))
 }
 
-/** Parts of the content that are no text. Those that are not read here stay with the text, as its annotations do. */
+/** Handles non-text content parts. Unknown ones are kept with the text, as annotations. */
 function decodeParts(decoder: AnswerDecoder, delta: JsonObject): void {
   for (const part of unknownParts(delta.content)) addAnnotation(decoder, remember<JsonObject>({ ...part }, { dialect, body: part }))
   for (const image of imagesOf(delta)) addImage(decoder, image)
 }
 
-/** An image ends the message or thought before it. One that cannot be read is left to clients of this language. */
+/** Adds an image, which ends the message or reasoning before it. An unreadable one is only sent to clients of this dialect. */
 function addImage(decoder: AnswerDecoder, image: JsonObject): void {
   const item = imageItem(imageUrl(image), { dialect, body: image })
   closeSpeech(decoder, 'completed')
@@ -247,7 +247,7 @@ function addImage(decoder: AnswerDecoder, image: JsonObject): void {
   else emitItem(decoder, { type: 'native', dialect, body: image })
 }
 
-/** Notes and, in a stream, passes on what is not read here: sound, tools that the host ran. Numbers and texts are a host's own notes. */
+/** Notes unknown content and, in a stream, passes it through: audio, tools that the host ran. Numbers and texts are ignored as the host's own notes. */
 function noteUnknown(decoder: AnswerDecoder, delta: JsonObject, isStreamed: boolean): void {
   let isFound = false
   for (const field in delta) {
@@ -276,7 +276,7 @@ function settleOutcome(decoder: AnswerDecoder, outcome: Outcome): Outcome {
 
 function finishItems(decoder: AnswerDecoder, status: ItemStatus): void {
   closeSpeech(decoder, status)
-  // A call whose arguments are whole is completed, even if the answer is cut.
+  // A call with complete arguments is completed, even if the response was cut off.
   for (const call of decoder.calls.open) finishCall(decoder, call, isComplete(call) ? 'completed' : status)
   emitState(decoder)
   for (const body of decoder.unknownCalls.values()) emitItem(decoder, { type: 'native', dialect, body })

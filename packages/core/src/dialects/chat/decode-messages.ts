@@ -20,10 +20,10 @@ import { decodeContent } from './decode-parts.ts'
 import { imageUrl, signatureIn, textsOf } from './message-fields.ts'
 import { dialect } from './wire.ts'
 
-// A caller's messages → items. A message of the assistant becomes several items, and each of them remembers that message, so
-// that they can be put back into one, with all in it that is not read here.
+// Decodes client messages into items. An assistant message becomes several items, which all remember it, so that they can be encoded back
+// into one message including its unknown fields.
 
-/** Function → the id of its last call: the old single call has no id, and its result names the function. */
+/** Function name → id of its last call. The legacy single call has no id, and its result names the function. */
 type OldCalls = Map<string, string>
 
 export const decodeMessages: Read<readonly Item[]> = (value, path) => {
@@ -48,14 +48,14 @@ const noted = <T extends Item>(item: T, { body, path }: ObjectAtPath): T => reme
 
 const message = (place: ObjectAtPath, role: Role, content: readonly Part[]): MessageItem => noted({ type: 'message', role, content }, place)
 
-/** The old kind of result may be null. */
+/** A legacy result may be null. */
 function decodeResult(place: ObjectAtPath, call_id: string): Item {
   const read: Read<string | readonly Part[]> = (value, path) => (typeof value === 'string' ? value : decodeContent(value, path))
   const output = place.body.role === 'function' ? (optional(place, 'content', read) ?? '') : required(place, 'content', read)
   return noted({ type: 'function_call_output', call_id, output }, place)
 }
 
-/** Thoughts, then text, then calls; the state of a call that is not the first stands right before it. */
+/** Decodes an assistant message: reasoning, then text, then calls. The state of a call that is not the first comes right before it. */
 function decodeAssistant(place: ObjectAtPath, calls: OldCalls): readonly Item[] {
   const made = optional(place, 'images', arrayOf(decodeImage)) ?? []
   const images = made.filter(part => part.type === 'image')
@@ -80,7 +80,7 @@ function decodeAssistant(place: ObjectAtPath, calls: OldCalls): readonly Item[] 
   ]
 }
 
-/** An image that the model made; one that is neither bytes nor an address is known to no other language. */
+/** Decodes a generated image. One that is neither inline nor a URL cannot be expressed in other dialects. */
 const decodeImage: Read<ImagePart | Native> = (value, path) => {
   const body = objectValue(value, path)
   const url = imageUrl(body)
@@ -97,7 +97,7 @@ function decodeTexts(place: ObjectAtPath): readonly Part[] {
   return refusal ? [...content, { type: 'refusal', refusal }] : content
 }
 
-/** Plain thoughts may be raw or summed up; only a summary is taken back by every provider. */
+/** Decodes reasoning text, which may be raw or summarized. It becomes a summary, because every provider accepts those back. */
 function decodeThoughts(place: ObjectAtPath, states: readonly string[]): readonly ReasoningItem[] {
   optional(place, 'reasoning_content', anyText)
   optional(place, 'reasoning', anyText)
@@ -123,7 +123,7 @@ function sealedIn(place: ObjectAtPath): readonly string[] {
 
 interface DecodedCall {
   readonly call: FunctionCallItem | Native
-  /** Sealed state that the client keeps with the call; blank if there is none. */
+  /** Sealed state that the client keeps with the call, or an empty string. */
   readonly state: string
 }
 

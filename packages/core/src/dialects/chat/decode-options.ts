@@ -21,7 +21,7 @@ import { stringOf } from '../json.ts'
 import { cacheOf, inside } from './decode-parts.ts'
 import { dialect } from './wire.ts'
 
-// Tools, the choice among them, and the format of the answer. Their fields stand one level deeper here than in a prompt.
+// Tools, tool choice and response format. Their fields are nested one level deeper than in a prompt.
 
 const decodeTool: Read<Tool> = (value, path) => {
   const body = withType(objectValue(value, path))
@@ -34,11 +34,11 @@ const decodeTool: Read<Tool> = (value, path) => {
   return remember<FunctionTool>({ ...tool, ...cacheOf(body) }, { dialect, body, path })
 }
 
-/** Some SDKs leave out the type of a function. */
+/** Adds the function type, which some SDKs omit. */
 const withType = (body: JsonObject): JsonObject =>
   (body.type === undefined || body.type === null) && isObject(body.function) ? { ...body, type: 'function' } : body
 
-/** The old way to offer a function. It is sent in the new one, which every host knows. */
+/** Decodes a legacy function. It is sent as a tool, which every host supports. */
 const decodeOldFunction: Read<Tool> = (value, path) => {
   const body = objectValue(value, path)
   return remember<FunctionTool>(decodeFunction(body, path), { dialect, body: { type: 'function', function: body }, path })
@@ -62,7 +62,7 @@ const decodeToolChoice: Read<ToolChoice> = (value, path) => {
 
 const namedFunction = (place: ObjectAtPath): ToolChoice & object => ({ type: 'function', name: required(place, 'name', nonEmptyText) })
 
-/** As in the Responses language, which every provider half reads. */
+/** Decodes the choice into its Responses form, which every provider dialect reads. */
 function allowedTools(place: ObjectAtPath): Native {
   const mode = required(place, 'mode', literalOf('auto', 'required'))
   const tools = required(place, 'tools', arrayOf(decodeAllowed))
@@ -81,7 +81,7 @@ const decodeOldChoice: Read<ToolChoice> = (value, path) => {
   return isObject(value) ? namedFunction({ body: value, path }) : wrongType(path, 'a string or an object', value)
 }
 
-/** New names win over old ones. */
+/** Decodes tools and tool choice. The new field names take precedence over the legacy ones. */
 export function decodeTools(body: JsonObject): Pick<Prompt, 'tools' | 'tool_choice'> {
   const place = { body, path: '' }
   const offered = optional(place, 'tools', arrayOf(decodeTool))
@@ -112,6 +112,6 @@ export function decodeFormat(body: JsonObject): Pick<Prompt, 'text'> {
   return Object.keys(options).length > 0 ? { text: options } : {}
 }
 
-/** Whether `modalities` asks for text alone, which is the default. */
+/** Whether `modalities` requests text only, which is the default. */
 export const isTextOnly = (modalities: Json | undefined): boolean =>
   Array.isArray(modalities) && modalities.length === 1 && modalities[0] === 'text'

@@ -16,7 +16,7 @@ import {
 } from '../field-readers.ts'
 import { dialect } from './wire.ts'
 
-// The content of a caller's message: one text, or parts.
+// Decodes the content of a client message: a text, or a list of parts.
 
 export const decodeContent: Read<readonly Part[]> = (value, path) => {
   if (typeof value === 'string') return [{ type: 'text', text: value }]
@@ -46,7 +46,7 @@ const decodeAudio: DecodePart = (body, path) => {
   return { type: 'audio', data: required(audio, 'data', nonEmptyText), format: required(audio, 'format', nonEmptyText), ...cacheOf(body) }
 }
 
-/** A file by its bytes; one that the provider keeps under an id is known to no other. */
+/** Decodes an inline file. A file that the provider stores under an id cannot be expressed in other dialects. */
 const decodeFile: DecodePart = (body, path) => {
   const file = inside(body, path, 'file')
   const data = optional(file, 'file_data', nonEmptyText)
@@ -63,7 +63,7 @@ export const inside = (body: JsonObject, path: string, field: string): ObjectAtP
   path: `${path}.${field}`,
 })
 
-/** Bare base64 is a PDF unless its name says otherwise. */
+/** Bare base64 is treated as PDF unless the file name says otherwise. */
 const asDataUrl = (data: string, filename = ''): string =>
   data.startsWith('data:') ? data : `data:${/\.(txt|md)$/i.test(filename) ? 'text/plain' : 'application/pdf'};base64,${data}`
 
@@ -75,7 +75,7 @@ const decoders: ReadonlyMap<string, DecodePart> = new Map([
   ['file', decodeFile],
 ])
 
-/** A cache breakpoint stands on the last thing that is cached. Hosts of this language have two names for it. */
+/** Reads a cache breakpoint, which is set on the last cached element. Hosts use two names for it. */
 export function cacheOf({ prompt_cache_breakpoint: mark, cache_control: control }: JsonObject): { readonly cache?: CachePoint } {
   if (isObject(control) && control.type === 'ephemeral') return { cache: isTtl(control.ttl) ? { ttl: control.ttl } : {} }
   return isObject(mark) || mark === true ? { cache: {} } : {}

@@ -20,7 +20,7 @@ const call = (id: string, fields: JsonObject = {}): JsonObject => ({
   ...fields,
 })
 
-/** `code param`, or that it was taken. */
+/** `code param` of the error, or that the request was accepted. */
 function verdict(wire: JsonObject): string {
   try {
     chatClient.decodeRequest(wire)
@@ -478,7 +478,7 @@ const full = body({
   metadata: { a: 'b' },
 })
 
-/** Every place in a value, as a path. */
+/** Every location in a value, as a path. */
 const places = (value: Json | undefined, path: readonly (string | number)[] = []): readonly (readonly (string | number)[])[] => {
   if (typeof value !== 'object' || value === null) return [path]
   return [

@@ -24,8 +24,8 @@ import { decodeMessages } from './decode-messages.ts'
 import { decodeFormat, decodeTools, isTextOnly } from './decode-options.ts'
 import { dialect } from './wire.ts'
 
-// What a caller may send, field by field. Decoded values remember the wire objects that they came from, so nothing unknown is
-// lost on the way to a provider of the same language.
+// Decodes a client request field by field. Decoded values remember the wire objects they came from, so unknown fields reach a provider of
+// the same dialect.
 
 export function decodeRequest(body: JsonObject): InferenceRequest {
   if (!isObject(body)) throw new GatewayError('invalid_request', { message: 'The body must be a JSON object.', param: 'body' })
@@ -84,7 +84,7 @@ const efforts = literalOf('none', 'minimal', 'low', 'medium', 'high', 'xhigh', '
 
 const decodeStop: Read<readonly string[]> = (value, path) => (typeof value === 'string' ? [value] : arrayOf(anyText)(value, path))
 
-/** Checks fields about how an answer is stored or sent, which change nothing in it. */
+/** Checks fields that control storage and delivery and do not affect the content. */
 function checkEnvelope(body: JsonObject): void {
   const n = optional(top(body), 'n', integerBetween(1))
   if (n !== undefined && n > 1)
@@ -95,13 +95,13 @@ function checkEnvelope(body: JsonObject): void {
   wantsUsage(body)
 }
 
-/** Whether the caller wants a last chunk with the usage. */
+/** Whether the client wants a final chunk with the usage. */
 export function wantsUsage(body: JsonObject): boolean {
   const options = optional(top(body), 'stream_options', objectValue)
   return (options && optional({ body: options, path: 'stream_options' }, 'include_usage', booleanValue)) ?? false
 }
 
-/** Fields that are read in this file, in decode-options.ts or in ../routing-options.ts. */
+/** Fields that are read here, in decode-options.ts or in ../routing-options.ts. */
 const readFields: ReadonlySet<string> = new Set([
   ...Object.keys(sameFields),
   ...['model', 'gateway', 'stream', 'stream_options', 'store', 'n', 'messages', 'stop', 'logprobs', 'reasoning_effort'],

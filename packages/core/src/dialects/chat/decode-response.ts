@@ -9,7 +9,7 @@ import { drainEvents } from '../item-assembler.ts'
 import { createAnswerDecoder, decodeChunk, finishAnswer } from './decode-chunk.ts'
 import { dialect, firstChoice } from './wire.ts'
 
-/** Reads a whole answer as the one chunk that it is. It is over whether or not it has a finish reason. */
+/** Decodes a whole response as a single chunk. It is complete with or without a finish reason. */
 export function decodeResponse(body: JsonObject, mapping?: ResponseMapping): InferenceResponse {
   const decoder = createAnswerDecoder(mapping)
   decodeChunk(decoder, body)

@@ -5,14 +5,14 @@ import { documentName } from '../document-name.ts'
 import { fileAsText } from '../file-text.ts'
 import { dialect, originalBody } from './wire.ts'
 
-// Parts of a message → content.
+// Encodes the parts of a message as content.
 
-/** Called for each part that cannot be sent, with the end of the sentence about it. */
+/** Called for each part that cannot be sent, with the predicate of the warning's sentence. */
 export type ReportLoss = (part: number, reason: string) => void
 
 const elsewhere = 'is not supported by the API of this provider.'
 
-/** The texts of parts, for assistant messages, the system or a tool, which hold nothing else. */
+/** The texts of parts, for assistant, system and tool messages, which may contain only text. */
 export const textsOf = (parts: readonly Part[], reportLoss: ReportLoss): readonly string[] =>
   parts.flatMap((part, at) => {
     if (part.type === 'text') return [part.text]
@@ -21,7 +21,7 @@ export const textsOf = (parts: readonly Part[], reportLoss: ReportLoss): readonl
     return []
   })
 
-/** Parts as content; those of a caller of this language go as they came. */
+/** Encodes parts as content. Parts that came in this dialect are sent unchanged. */
 export const encodeParts = (parts: readonly Part[], quirks: Quirks, reportLoss: ReportLoss): readonly JsonObject[] =>
   parts.flatMap((part, at): readonly JsonObject[] => {
     const reason = refusalReason(part, quirks)
@@ -39,7 +39,7 @@ function refusalReason(part: Part, { files, audio }: Quirks): string | undefined
   return part.url.startsWith('data:') ? undefined : 'is the URL of a file; this provider only accepts base64 data.'
 }
 
-/** Whether a part of a caller of this language can go as it came. */
+/** Whether a part that came in this dialect can be sent unchanged. */
 export const goesAsItCame = (part: Part, quirks: Quirks): boolean =>
   refusalReason(part, quirks) === undefined && !(part.type === 'file' && quirks.files === false)
 

@@ -4,20 +4,20 @@ import { objects, stringOf } from '../json.ts'
 import { type ReasoningField, reasoningFieldOf } from './message-fields.ts'
 import { reasoningFamilyOf } from './reasoning-families.ts'
 
-// Earlier reasoning → fields of a message of the assistant.
+// Encodes earlier reasoning as fields of an assistant message.
 
-/** What an offer takes back of earlier reasoning. */
+/** Which earlier reasoning an offer accepts. */
 export interface ReasoningRules {
   /** The field that the offer is known to read. */
   readonly field?: string
-  /** The field of the model's maker: for reasoning of another provider, whose field says nothing of this one. */
+  /** The field of the model's vendor, for reasoning from another provider, whose field says nothing about this one. */
   readonly familyField?: string
   readonly earlier?: Quirks['earlier_reasoning']
 }
 
 export function reasoningRulesOf(model: string, { reasoning_field, earlier_reasoning }: Quirks): ReasoningRules {
   const family = reasoningFamilyOf(model)
-  // `own` says what a host makes of models of which nothing is known.
+  // `own` is the host's rule for models of unknown family only.
   const earlier = earlier_reasoning === 'own' ? (family.earlier_reasoning ?? 'own') : (earlier_reasoning ?? family.earlier_reasoning)
   return {
     ...(reasoning_field !== undefined && { field: reasoning_field }),
@@ -28,22 +28,22 @@ export function reasoningRulesOf(model: string, { reasoning_field, earlier_reaso
 
 interface Thought {
   readonly text: string
-  /** `provider`: this provider made it, and its state came back. `caller`: as the caller wrote it in this language. */
+  /** `provider`: written by this provider, with its state. `caller`: sent by the client in this dialect. */
   readonly from: 'provider' | 'caller' | 'elsewhere'
-  /** Its state, which goes back beside it, stands for it. */
+  /** Whether its state, which is sent too, contains the text. */
   readonly isInState: boolean
 }
 
-/** The reasoning of one turn of the assistant. */
+/** The reasoning of one assistant turn. */
 export interface TurnReasoning {
   readonly thoughts: Thought[]
-  /** The field that this provider wrote it into. */
+  /** The field that this provider wrote it in. */
   field: ReasoningField | undefined
   /** `reasoning_details` of this provider. */
   readonly details: JsonObject[]
-  /** State that the caller got from a vendor, not from the gateway. */
+  /** State that the client received directly from a vendor. */
   readonly unsealed: Set<string>
-  /** The path of the first thought or state, for warnings. */
+  /** The path of the first reasoning or state, for warnings. */
   param: string | undefined
 }
 
@@ -51,13 +51,13 @@ export const startReasoning = (): TurnReasoning => ({ thoughts: [], field: undef
 
 export interface EncodedReasoning {
   readonly fields: JsonObject
-  /** A part that goes before the content. */
+  /** A part to put before the content. */
   readonly parts: readonly JsonObject[]
-  /** Reasoning was left out. */
+  /** Whether reasoning was left out. */
   readonly isDropped: boolean
 }
 
-/** `origin`: the caller's own message. */
+/** Encodes the reasoning of a turn. `origin`: the client's message. */
 export function encodeThoughts(reasoning: TurnReasoning, origin: JsonObject | undefined, rules: ReasoningRules): EncodedReasoning {
   const { thoughts, details } = reasoning
   const own = callersDetails(reasoning, origin)
@@ -83,7 +83,7 @@ const takesAny = ({ earlier }: ReasoningRules): boolean => earlier !== 'never' &
 const isTaken = (from: Thought['from'], rules: ReasoningRules): boolean =>
   takesAny(rules) || (rules.earlier === 'own' && from === 'provider')
 
-/** Models that demand the field want it on every turn, also where there was no thought. */
+/** Models that require the field need it on every turn, even without reasoning. */
 const isWritten = (text: string, { earlier }: ReasoningRules): boolean => text !== '' || earlier === 'always'
 
 function fieldOf({ thoughts, field }: TurnReasoning, origin: JsonObject | undefined, rules: ReasoningRules): string | undefined {
@@ -92,7 +92,7 @@ function fieldOf({ thoughts, field }: TurnReasoning, origin: JsonObject | undefi
   return origin && thoughts.some(({ from }) => from === 'caller') ? reasoningFieldOf(origin) : undefined
 }
 
-/** The details of the caller's own message that the gateway did not seal. */
+/** The details of the client's message that the gateway did not seal. */
 function callersDetails({ unsealed }: TurnReasoning, origin: JsonObject | undefined): readonly JsonObject[] {
   return objects(origin?.reasoning_details).filter(({ data }) => stringOf(data) === '' || unsealed.has(stringOf(data)))
 }

@@ -15,8 +15,8 @@ import { unsupportedFields } from './unsupported-fields.ts'
 import { dialect, originalBody } from './wire.ts'
 
 /**
- * Always written from the prompt, since hosts of this language differ in more than unknown fields. What the caller sent in the
- * same language goes as it was, piece by piece: messages, parts, calls, tools, and unknown fields.
+ * Encodes a request. The body is always rebuilt from the prompt, since hosts of this dialect differ in more than unknown fields. Pieces
+ * that the client sent in this dialect are kept unchanged: messages, parts, calls, tools, and unknown fields.
  */
 export function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Quirks): EncodedRequest {
   const { prompt, toolNames } = withPlainNames(request.prompt, naming)
@@ -29,7 +29,7 @@ export function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Q
     stream,
     ...(stream && !quirks.no_stream_options && { stream_options: { include_usage: true } }),
   }
-  // Hosts of this language have words of their own: those of its callers go as they came.
+  // Hosts have their own tier names, so a tier from a client of this dialect is sent unchanged.
   const isOwn = originalBody(request) !== undefined && prompt.service_tier !== undefined
   const tier = isOwn ? { body: { service_tier: prompt.service_tier }, warnings: [] } : tierField(prompt, openaiTiers, quirks)
   const named = { body: { ...body, ...tier.body }, warnings: [...encoded.warnings, ...tier.warnings] }
@@ -39,7 +39,7 @@ export function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Q
   return toolNames ? { ...extended, mapping: { toolNames } } : extended
 }
 
-/** A call came as a part of a whole message, and is written anew within it. */
+/** A call came as part of a whole message and is rewritten within it. */
 const naming: ToolRenames = {
   dialect,
   maxLength: 64,
@@ -51,7 +51,7 @@ const naming: ToolRenames = {
   call: body => body,
 }
 
-/** Fields of this language → the names by which warnings know them. */
+/** Fields of this dialect → their names in warnings. */
 const warningNames: ReadonlyMap<string, string> = new Map([
   ['max_completion_tokens', 'max_output_tokens'],
   ['max_tokens', 'max_output_tokens'],

@@ -21,7 +21,7 @@ import {
 } from './response-fields.ts'
 import { firstChoice, messageFields, originalBody, without } from './wire.ts'
 
-/** Encodes a whole answer: all items in one message. */
+/** Encodes a whole response, with all items in one message. */
 export function encodeResponse(response: InferenceResponse, request: InferenceRequest, stamp: Stamp): JsonObject {
   const { output, outcome, usage } = response
   if (outcome.status === 'failed') return encodeFailure(outcome.error, request)

@@ -363,7 +363,7 @@ describe('any legal stream', () => {
     .array(fc.oneof(someMessage, someCall, someThought), { maxLength: 6 })
     .map(items => items.map((item, at): Item => (item.type === 'function_call' ? { ...item, call_id: `call_${at}` } : item)))
 
-  /** The same events, with the growth of neighbouring calls told in turns. */
+  /** The same events with deltas of adjacent calls interleaved. */
   const interleaved = (events: readonly InferenceEvent[], seed: number): readonly InferenceEvent[] => {
     const calls = new Set(
       events.flatMap(event => (event.type === 'item_started' && event.item.type === 'function_call' ? [event.index] : [])),
@@ -394,7 +394,7 @@ describe('any legal stream', () => {
     return out
   }
 
-  /** What an answer says, however it was cut into items. */
+  /** The content of a response, regardless of how it was split into items. */
   const gist = ({ output, outcome, usage: counted }: InferenceResponse): unknown => ({
     text: output
       .flatMap(item => (item.type === 'message' ? item.content.map(part => (part.type === 'text' ? part.text : '')) : []))

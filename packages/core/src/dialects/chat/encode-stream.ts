@@ -22,28 +22,28 @@ import {
 } from './response-fields.ts'
 import { dialect, messageFields, originalBody, without } from './wire.ts'
 
-// Events → chunks. Chunks are put together from texts that are the same for all chunks of an answer.
+// Turns events into chunks. Chunks are built from text fragments that are the same for all chunks of a response.
 
 type TextField = 'content' | 'reasoning_content' | 'refusal'
 
-/** The texts that chunks begin with. */
+/** The prefixes of chunks. */
 interface ChunkHeads extends Readonly<Record<TextField, string>> {
-  /** Up to `choices`. */
+  /** Text up to `choices`. */
   readonly base: string
-  /** Up to the delta. */
+  /** Text up to the delta. */
   readonly delta: string
 }
 
-/** An item that is not finished, as far as it was sent. */
+/** The sent part of an item that is not finished. */
 interface SentItem {
-  /** Characters of each part; of a call, of part 0. */
+  /** Characters sent, by part; the arguments of a call are part 0. */
   readonly sent: Map<number, number>
-  /** Where in the content each text begins. */
+  /** Offset of each text in the content. */
   readonly starts: Map<number, number>
-  /** A chunk with arguments up to the arguments. */
+  /** A chunk up to the arguments. */
   readonly argumentsHead: string
   readonly isCustom: boolean
-  /** A thought has a summary or raw text; the kind that comes first is sent. */
+  /** Reasoning has a summary or raw text; whichever comes first is sent. */
   thoughtKind: 'summary' | 'reasoning' | undefined
   finished: boolean
 }
@@ -59,10 +59,10 @@ interface ChunkEncoder extends EncoderState {
   readonly stamp: () => Stamp
   readonly items: Map<number, SentItem>
   heads: ChunkHeads
-  /** The end of a chunk: after probabilities, after a delta, after a text in a delta, after arguments. */
+  /** Suffixes of a chunk: after log probabilities, a delta, a text delta, or arguments. */
   readonly tails: { readonly logprobs: string; readonly delta: string; readonly text: string; readonly arguments: string }
   readonly usageField: string
-  /** Fields that the provider has on each of its chunks, as on the first. */
+  /** Fields that the provider repeats on every chunk, as on the first. */
   repeated: JsonObject
   /** Characters sent so far. */
   contentLength: number
@@ -70,7 +70,7 @@ interface ChunkEncoder extends EncoderState {
   calls: number
   images: number
   sealedStates: number
-  /** State that goes with the next call. */
+  /** State to send with the next call. */
   callState: string | undefined
 }
 
@@ -158,7 +158,7 @@ function announceCall(encoder: ChunkEncoder, { call_id: id, name }: FunctionCall
 
 function encodeDelta(encoder: ChunkEncoder, { index, delta }: EventOf<'delta'>): void {
   const item = encoder.items.get(index)
-  // Citations are sent with the end of their message: clients keep only the last list of them.
+  // Citations are sent at the end of their message, because clients keep only the last list.
   if (!item || item.finished || delta.kind === 'annotation') return
   if (delta.text === '' && delta.logprobs === undefined) return
   if (delta.kind === 'text') sendText(encoder, item, delta)
@@ -199,14 +199,14 @@ function sendArguments({ frames, tails }: ChunkEncoder, item: SentItem, piece: P
   frames.push({ data: `${item.argumentsHead}${JSON.stringify(piece.text)}${tails.arguments}` })
 }
 
-/** Counts the characters of a piece. Returns how many of its part were sent before. */
+/** Counts the characters of a piece, and returns how many of its part were sent before. */
 function countSent({ sent }: SentItem, { part, text }: Piece): number {
   const before = sent.get(part) ?? 0
   sent.set(part, before + text.length)
   return before
 }
 
-/** What was not sent of a text. */
+/** The unsent rest of a text. */
 const unsent = ({ sent }: SentItem, part: number, text: string): Piece => ({ part, text: text.slice(sent.get(part) ?? 0) })
 
 function finishItem(encoder: ChunkEncoder, { index, item }: EventOf<'item_finished'>): void {
@@ -289,10 +289,10 @@ function pushDelta({ frames, heads, tails }: ChunkEncoder, delta: JsonObject): v
   frames.push({ data: `${heads.delta}${JSON.stringify(delta)}${tails.delta}` })
 }
 
-/** Fields that stand on every chunk, if a provider of the same language has them on its own. */
+/** Fields to repeat on every chunk, if a provider of the same dialect repeats them. */
 const repeatedFields: ReadonlySet<string> = new Set(['service_tier', 'system_fingerprint'])
 
-/** The fields as text to append to others, without those that stand there already. */
+/** The fields as text to append to others, without those already present. */
 function fieldsText(fields: JsonObject, already: JsonObject): string {
   const text = JSON.stringify(without(fields, new Set(Object.keys(already))))
   return text === '{}' ? '' : `,${text.slice(1, -1)}`

@@ -9,14 +9,14 @@ import { isCustomTool } from '../custom-tools.ts'
 import { stringOf } from '../json.ts'
 import { dialect, originalBody, without } from './wire.ts'
 
-// Tools, the choice among them, and the format of the answer.
+// Encodes tools, tool choice and response format.
 
 export interface EncodedTools {
   readonly fields: JsonObject
   readonly warnings: readonly Warning[]
 }
 
-/** `tool_choice` and `parallel_tool_calls` are refused by hosts where no tool stands beside them. */
+/** Some hosts reject `tool_choice` and `parallel_tool_calls` without tools. */
 export function encodeTools({ tools = [], tool_choice, parallel_tool_calls }: Prompt, quirks: Quirks): EncodedTools {
   const warnings: Warning[] = []
   const choices = allowedTools(tool_choice)
@@ -46,7 +46,7 @@ export function encodeTools({ tools = [], tool_choice, parallel_tool_calls }: Pr
   }
 }
 
-/** Unknown tools have their name one level down. */
+/** The name of a tool. Unknown tools have it one level down. */
 function nativeToolName(tool: Tool): string {
   if (tool.type === 'function') return tool.name
   const inner = own(tool.body, stringOf(tool.body.type))
@@ -69,17 +69,17 @@ const withoutStrict = (tool: JsonObject): JsonObject => ({
   ...(isObject(tool.function) && { function: without(tool.function, strict) }),
 })
 
-/** Without tools there is nothing to choose, which is a loss only if a call was demanded. */
+/** Without tools, dropping the choice is a loss only if a call was forced. */
 const withoutTools = (choice: ToolChoice | undefined): readonly Warning[] =>
   choice === undefined || choice === 'auto' || choice === 'none'
     ? []
     : [unsupported('tool_choice', '`tool_choice` was left out: no tool is left to choose.')]
 
-/** `allowed_tools` of another language is sent as a list of tools without the others. */
+/** An `allowed_tools` choice from another dialect is applied by leaving out the other tools. */
 const allowedTools = (choice: ToolChoice | undefined): AllowedTools | undefined =>
   typeof choice === 'object' && choice.type === 'native' && choice.dialect === dialect ? undefined : readAllowedTools(choice)
 
-/** A custom tool is chosen by a type of its own. */
+/** Custom tools have their own type of tool choice. */
 const named = (choice: ToolChoice, tools: readonly Tool[]): ToolChoice =>
   typeof choice === 'object' && choice.type === 'function' && isCustomTool(tools, choice.name)
     ? { type: 'native', dialect, body: { type: 'custom', custom: { name: choice.name } } }
@@ -107,7 +107,7 @@ function choiceField(choice: ToolChoice, quirks: Quirks, warnings: Warning[]): J
 
 export interface EncodedFormat {
   readonly fields: JsonObject
-  /** For the model, if the host cannot enforce a schema. */
+  /** Instruction for the model, if the host cannot enforce a schema. */
   readonly instruction?: string
   readonly warnings: readonly Warning[]
 }
@@ -129,6 +129,6 @@ export function encodeFormat(format: TextFormat | undefined, quirks: Quirks): En
   return { fields: { response_format: { type: 'json_schema', json_schema } }, warnings: [] }
 }
 
-/** There are two quirks, since `json_schema` came later. Hosts without schemas cannot force a tool either. */
+/** There are two quirks because `json_schema` was added later. Hosts without schemas cannot force a tool either. */
 const needsInstruction = ({ json_schema, no_json_schema = false }: Quirks): boolean =>
   json_schema === undefined ? no_json_schema : json_schema !== 'native'

@@ -9,7 +9,7 @@ import { vendorField } from './wire.ts'
 
 export { decodeFailedAnswer as decodeFailure } from '../failure.ts'
 
-/** The error that a body or a chunk holds: an object, or a text beside a code. Null and absent are no error. */
+/** The error of a body or chunk: an object, or a text next to a code. Null and absent mean no error. */
 export function errorOf(body: JsonObject): Failure | undefined {
   const { error } = body
   if (isObject(error)) return failureFrom(readErrorDetails(error))
@@ -19,12 +19,12 @@ export function errorOf(body: JsonObject): Failure | undefined {
   return extras === undefined ? undefined : failureFrom(readErrorDetails(extras))
 }
 
-/** In a flat error `type: "error"` marks the error, and does not name it. */
+/** In a flat error, `type: "error"` marks the error and is not its type. */
 const withoutErrorType = ({ type, ...body }: JsonObject): JsonObject => (type === 'error' ? body : { ...body, type })
 
 export const encodeError = (error: ErrorBody): JsonObject => errorObject({ ...error, ...renameFieldsInError(error) })
 
-/** A failure of an answer. Its code and type are set by execution; the defaults serve users of the encoder alone. */
+/** Encodes a failure of a response. Its code and type are normally set already; the defaults are for direct users of the encoder. */
 export const encodeFailure = (
   { message, type = 'provider_error', code = 'provider_error', param, provider }: Failure,
   request: InferenceRequest,

@@ -4,7 +4,7 @@ import type { Warning } from '../../protocol/response.ts'
 import { type FieldNames, renameError, renameField, renameWarnings } from '../field-names.ts'
 import { originalBody } from './wire.ts'
 
-// Our names of fields → the names that callers of this language know.
+// Internal field names → names in this dialect.
 
 const chatNames: FieldNames = new Map([
   ['input', 'messages'],
@@ -23,7 +23,7 @@ const chatNames: FieldNames = new Map([
 
 const withOldCap: FieldNames = new Map([...chatNames, ['max_output_tokens', 'max_tokens']])
 
-/** The cap on an answer has two names; a caller gets back the one that it used. */
+/** The output limit has two names; the client gets the one it used. */
 function namesFor(request: InferenceRequest): FieldNames {
   const body = originalBody(request)
   return body && isGiven(body.max_tokens) && !isGiven(body.max_completion_tokens) ? withOldCap : chatNames
@@ -31,17 +31,17 @@ function namesFor(request: InferenceRequest): FieldNames {
 
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null
 
-/** The fields of a function stand one level deeper here. */
-const deeper = (text: string): string => text.replaceAll(/\b(tools\[\d+\])\.(?=(?:name|description|parameters|strict)\b)/g, '$1.function.')
+/** The fields of a function are nested one level nested in this dialect. */
+const nested = (text: string): string => text.replaceAll(/\b(tools\[\d+\])\.(?=(?:name|description|parameters|strict)\b)/g, '$1.function.')
 
-export const renameParam = (param: string, request: InferenceRequest): string => deeper(renameField(param, namesFor(request)))
+export const renameParam = (param: string, request: InferenceRequest): string => nested(renameField(param, namesFor(request)))
 
 export const renameFieldsInWarnings = (warnings: readonly Warning[], request: InferenceRequest): readonly Warning[] =>
   renameWarnings(warnings, namesFor(request)).map(warning =>
-    warning.param === undefined ? warning : { ...warning, param: deeper(warning.param), message: deeper(warning.message) },
+    warning.param === undefined ? warning : { ...warning, param: nested(warning.param), message: nested(warning.message) },
   )
 
 export function renameFieldsInError(error: Pick<ErrorBody, 'message' | 'param'>): Pick<ErrorBody, 'message' | 'param'> {
   const { message, param } = renameError(error, chatNames)
-  return { message: deeper(message), param: param === null ? null : deeper(param) }
+  return { message: nested(message), param: param === null ? null : nested(param) }
 }

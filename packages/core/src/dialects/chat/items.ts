@@ -21,7 +21,7 @@ import type { ReasoningRules } from './encode-reasoning.ts'
 import { noState, readState } from './reasoning-state.ts'
 import { dialect, originalBody } from './wire.ts'
 
-// The items of a conversation → messages. A turn of the assistant is one message and several items.
+// Encodes a conversation as messages. An assistant turn is one message but several items.
 
 export interface EncodedMessages {
   readonly messages: readonly JsonObject[]
@@ -34,17 +34,17 @@ interface MessageEncoder {
   readonly messages: JsonObject[]
   readonly warnings: Warning[]
   turn: AssistantTurn | undefined
-  /** The paths of turns whose reasoning was left out. */
+  /** Paths of turns whose reasoning was left out. */
   readonly withoutReasoning: string[]
 }
 
-/** An item with the caller's own message that it came from, and its path for warnings. */
+/** An item with the client message it came from, and its path for warnings. */
 interface ItemOrigin {
   readonly origin: JsonObject | undefined
   readonly param: string
 }
 
-/** What the messages of one request are written by. */
+/** Settings for encoding the messages of one request. */
 interface MessageOptions {
   readonly quirks: Quirks
   readonly rules: ReasoningRules
@@ -73,7 +73,7 @@ function droppedReasoning({ withoutReasoning }: MessageEncoder): readonly Warnin
   return [{ code: 'reasoning_state_dropped', message, param }]
 }
 
-/** A result that came in this language stays where the caller put it. */
+/** Whether an item came in this dialect. Such a tool result stays where the client put it. */
 const isOwn = (item: Item): boolean => originalBody(item) !== undefined
 
 function encodeItem(encoder: MessageEncoder, item: Item, entry: ItemOrigin): void {
@@ -99,7 +99,7 @@ function closeTurn(encoder: MessageEncoder): void {
   if (isReasoningDropped) encoder.withoutReasoning.push(turn.reasoning.param ?? '')
 }
 
-/** The turn that goes on: until a tool has answered, or another message of the caller begins. */
+/** Continues the current turn, unless it has tool results or another client message begins. */
 function continueTurn(encoder: MessageEncoder, origin: JsonObject | undefined): AssistantTurn {
   const { turn } = encoder
   if (turn && (turn.results.length > 0 || (origin && turn.origin && origin !== turn.origin))) closeTurn(encoder)
@@ -148,7 +148,7 @@ function lossReporter({ warnings }: MessageEncoder, item: Item, { param }: ItemO
   }
 }
 
-/** A message that goes as the caller wrote it is not put into texts, and loses nothing. */
+/** A message that is sent unchanged is not converted to text and loses nothing. */
 function turnMessage(item: MessageItem, reportLoss: ReportLoss): TurnMessage {
   const encode = (): string => textsOf(item.content, reportLoss).join('')
   if (originalBody(item)) return { item, text: encode }
@@ -187,7 +187,7 @@ function encodeMessage(item: MessageItem, quirks: Quirks, reportLoss: ReportLoss
   const known = originalBody(item)
   if (known && item.content.every(part => goesAsItCame(part, quirks))) return { ...known, role }
   if (item.content.every(part => part.type === 'text' || part.type === 'refusal')) {
-    // One string, since many hosts know no lists of parts.
+    // A single string, because many hosts do not support lists of parts.
     return { role, content: textsOf(item.content, reportLoss).join('\n\n') }
   }
   const parts = encodeParts(item.content, quirks, reportLoss)

@@ -1,4 +1,4 @@
 import type { MediaSupport } from '../../protocol/media-support.ts'
 
-/** What a tool returned goes in a message of the user after it. */
+/** Media from tool results is sent in a user message after them. */
 export const media: MediaSupport = { places: ['user', 'system', 'tool'] }

@@ -4,23 +4,20 @@ import { usableCallId } from '../ids.ts'
 import { objects, stringOf } from '../json.ts'
 import { dialect } from './wire.ts'
 
-// What a message, or a delta of one, holds.
+// Readers of the fields of a message or delta.
 
 /** A text of a message or a delta. */
 export interface MessageText {
   readonly kind: 'reasoning' | 'text' | 'refusal'
   readonly text: string
-  /** Where a thought stood. */
+  /** The field that contained the reasoning. */
   readonly field?: ReasoningField
 }
 
-/** The fields of a message that hold reasoning. `content`: a part of the type `thinking`, as Mistral writes it. */
+/** Message fields that can hold reasoning. `content`: a part of type `thinking`, as Mistral sends it. */
 export type ReasoningField = 'reasoning_content' | 'reasoning' | 'reasoning_details' | 'content'
 
-/**
- * The texts of a message, in the order in which they are read. Thoughts stand in one of several fields (if two hold the same
- * words, the first wins), or are parts of the content.
- */
+/** The texts of a message, in reading order. Reasoning is in one of several fields (if two hold the same text, the first wins), or in content parts. */
 export function textsOf(holder: JsonObject): readonly MessageText[] {
   const texts: MessageText[] = []
   const field = reasoningFieldOf(holder)
@@ -33,14 +30,14 @@ export function textsOf(holder: JsonObject): readonly MessageText[] {
   return texts
 }
 
-/** The content, if it is the only text: true of nearly every delta, so it is asked first. */
+/** The content, if it is the only text. Checked first, because this is true of nearly every delta. */
 export const plainTextOf = (holder: JsonObject): string | undefined =>
   typeof holder.content === 'string' && holder.content !== '' && !holder.refusal && thoughtIn(holder) === '' ? holder.content : undefined
 
 const thoughtIn = ({ reasoning_content, reasoning, reasoning_details }: JsonObject): string =>
   stringOf(reasoning_content) || stringOf(reasoning) || detailsText(reasoning_details)
 
-/** The field that holds the thoughts of a message: the first of those that hold any. */
+/** The field that holds the reasoning of a message: the first non-empty one. */
 export function reasoningFieldOf({ reasoning_content, reasoning, reasoning_details }: JsonObject): ReasoningField | undefined {
   if (stringOf(reasoning_content) !== '') return 'reasoning_content'
   if (stringOf(reasoning) !== '') return 'reasoning'
@@ -66,7 +63,7 @@ function textsOfPart(part: JsonObject): readonly MessageText[] {
   return text === '' ? [] : [{ kind: 'text', text }]
 }
 
-/** Images of a message or a delta: those in a field of their own, then those among the parts of the content. */
+/** Images of a message or delta: those in their own field, then those among the content parts. */
 export const imagesOf = ({ images, content }: JsonObject): readonly JsonObject[] => [
   ...objects(images),
   ...objects(content).filter(({ type }) => type === 'image_url'),
@@ -78,17 +75,17 @@ export function imageUrl({ image_url }: JsonObject): string {
 
 const partTypes: ReadonlySet<string> = new Set(['text', 'output_text', 'thinking', 'reasoning', 'refusal', 'image_url'])
 
-/** The parts of a content that are not read here. */
+/** The content parts that are not decoded. */
 export const unknownParts = (content: Json | undefined): readonly JsonObject[] =>
   objects(content).filter(({ type, text }) => typeof type === 'string' && !partTypes.has(type) && stringOf(text) === '')
 
-/** `choice.logprobs.content`, each entry with its list of alternatives. */
+/** The entries of `choice.logprobs.content`, each with a list of alternatives. */
 export function logprobsOf(choice: JsonObject): readonly JsonObject[] {
   const entries = isObject(choice.logprobs) ? objects(choice.logprobs.content) : []
   return entries.map(entry => ({ ...entry, top_logprobs: entry.top_logprobs ?? [] }))
 }
 
-/** Citations are nested here and flat in our items. What is no link is kept for clients of this language. */
+/** Citations are nested in this dialect and flat in items. An annotation that is not a link is kept for clients of this dialect. */
 export function annotationsOf({ annotations }: JsonObject): readonly JsonObject[] {
   const nested = objects(annotations)
   return nested.length === 0 ? nested : nested.flatMap(flat)
@@ -100,15 +97,15 @@ const flat = (annotation: JsonObject): readonly JsonObject[] => {
   return typeof type === 'string' ? [remember<JsonObject>({ ...annotation }, { dialect, body: annotation })] : []
 }
 
-/** One entry of `tool_calls`, or the old single `function_call`. */
+/** One entry of `tool_calls`, or the legacy `function_call`. */
 export interface CallPiece {
   readonly position: number | undefined
   readonly id: string
   readonly name: string
   readonly arguments: string
-  /** The arguments are the free text of a custom tool. */
+  /** Whether the arguments are the free text of a custom tool. */
   readonly isCustom: boolean
-  /** What the provider wants back with the call; blank if it wants nothing. */
+  /** A signature that the provider wants back with the call, or an empty string. */
   readonly signature: string
 }
 

@@ -3,28 +3,28 @@ import { callIdFor } from '../ids.ts'
 import { bufferedText, type PartialItem, partialItem, partOf, type TextBuffer } from '../item-assembler.ts'
 import type { CallPiece } from './message-fields.ts'
 
-// Which call a piece of a call belongs to. Its position says so, if there is one and it is right; some providers leave it out,
-// leave out ids, repeat names and ids with every piece, or send several whole calls under one position.
+// Assigns pieces of calls to calls. The position identifies the call if it is present and correct, but some providers omit it, omit ids,
+// repeat names and ids with every piece, or send several whole calls under one position.
 
 export interface PartialCall {
   readonly place: number
-  /** Has a name and a call id once the call has a name, and is not announced before. */
+  /** Gets its name and call id once the name is known, and is not announced before. */
   readonly partial: PartialItem
   readonly arguments: TextBuffer
-  /** The id as it came; blank if none did. */
+  /** The provider's id, or an empty string. */
   givenId: string
-  /** As the provider has it; blank until known. */
+  /** The provider's name of the tool, or an empty string until known. */
   name: string
-  /** Unique in the answer; blank until the name is known. */
+  /** Unique within the response; an empty string until the name is known. */
   callId: string
-  /** What the provider wants back with the call, until it is read. */
+  /** A signature that the provider wants back with the call, until it is read. */
   signature: string
-  /** The chunk that held the last piece of the call. */
+  /** Number of the chunk with the latest piece of the call. */
   chunk: number
   readonly scan: JsonScan
 }
 
-/** What is open in the arguments so far. Kept, since scanning them again with every piece would cost the square of their length. */
+/** Incremental scan of the arguments. Rescanning them with every piece would be quadratic. */
 interface JsonScan {
   depth: number
   isBlank: boolean
@@ -34,15 +34,15 @@ interface JsonScan {
 
 export interface PartialCalls {
   readonly all: PartialCall[]
-  /** Those that are not finished, in order. */
+  /** Unfinished calls, in order. */
   readonly open: Set<PartialCall>
-  /** Those of them that have a name, and whose arguments are a whole value. */
+  /** Unfinished calls that have a name and complete arguments. */
   readonly whole: Set<PartialCall>
   readonly byId: Map<string, PartialCall>
   readonly byPosition: Map<number, PartialCall>
   readonly callIds: Set<string>
   readonly toolNames: ResponseMapping['toolNames']
-  /** What call ids are derived from beside the call: the answer. */
+  /** Values of the response that call ids are derived from. */
   seed: readonly (string | number)[]
   /** The number of the current chunk. */
   chunk: number
@@ -60,7 +60,7 @@ export const partialCalls = (toolNames: ResponseMapping['toolNames']): PartialCa
   chunk: 0,
 })
 
-/** The call that a piece belongs to, with all of the piece but its arguments; undefined if the piece repeats a whole call. */
+/** The call that a piece belongs to, updated with everything but the piece's arguments; undefined if the piece repeats a whole call. */
 export function callOfPiece(calls: PartialCalls, piece: CallPiece): PartialCall | undefined {
   const known = findCall(calls, piece)
   if (known && isRepeat(known, piece)) return undefined
@@ -68,14 +68,14 @@ export function callOfPiece(calls: PartialCalls, piece: CallPiece): PartialCall 
   call.chunk = calls.chunk
   if (piece.signature !== '') call.signature = piece.signature
   if (call.name === '') nameCall(calls, call, piece)
-  // Free text has no end that could be seen.
+  // Free text has no detectable end.
   if (!isCustom(call)) for (const character of piece.arguments) scanCharacter(call.scan, character)
   if (call.partial.finished || call.name === '' || !isComplete(call)) calls.whole.delete(call)
   else calls.whole.add(call)
   return call
 }
 
-/** Takes a call out of those that may still grow. */
+/** Removes a call from those that may still grow. */
 export function closeCall({ open, whole }: PartialCalls, call: PartialCall): void {
   open.delete(call)
   whole.delete(call)
@@ -121,7 +121,7 @@ function nameCall({ byId, callIds, toolNames, seed }: PartialCalls, call: Partia
   }
 }
 
-/** The whole call once more, as some send it at the end. */
+/** Whether the piece repeats the whole call, as some providers do at the end. */
 const isRepeat = (call: PartialCall, { id, name, arguments: text }: CallPiece): boolean =>
   id !== '' &&
   id === call.givenId &&
@@ -130,7 +130,10 @@ const isRepeat = (call: PartialCall, { id, name, arguments: text }: CallPiece): 
   text.length === call.arguments.length &&
   text === bufferedText(call.arguments)
 
-/** Without a name no call begins. With one it does if it cannot be the same call: another id or name, or arguments after whole ones. */
+/**
+ * Whether the piece starts another call. A piece without a name never does. With a name it does if it cannot belong to the same call:
+ * another id or name, or arguments after complete ones.
+ */
 function startsAnother(call: PartialCall, piece: CallPiece, isSameChunk: boolean): boolean {
   if (piece.name === '' || call.name === '') return false
   if (piece.id !== '' && call.givenId !== '' && piece.id !== call.givenId) return true
@@ -138,7 +141,7 @@ function startsAnother(call: PartialCall, piece: CallPiece, isSameChunk: boolean
   return (isSameChunk && piece.position === undefined) || (piece.arguments !== '' && isComplete(call))
 }
 
-/** Whether the arguments are a whole value: whatever was opened in them is closed. */
+/** Whether the arguments are complete: every opened bracket and string is closed. */
 export const isComplete = ({ scan }: PartialCall): boolean => !scan.isBlank && scan.depth <= 0 && !scan.isText
 
 export const isCustom = ({ partial: { item } }: PartialCall): boolean => item.type === 'function_call' && item.custom === true

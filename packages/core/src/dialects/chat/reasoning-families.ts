@@ -1,22 +1,22 @@
 import type { Quirks } from '../../protocol/model.ts'
 import type { ReasoningField } from './message-fields.ts'
 
-/** How a family of models takes the reasoning of earlier turns back, wherever it is served. */
+/** How a model family accepts earlier reasoning, on any host. */
 export interface ReasoningFamily {
-  /** The field of its maker's API. A host may have another, which its answers show. */
+  /** The field of the vendor's API. A host may use another, which its responses show. */
   readonly field?: ReasoningField
-  /** As the quirk of this name. */
+  /** Same as the quirk. */
   readonly earlier_reasoning?: Quirks['earlier_reasoning']
 }
 
 /**
- * First match wins. Ids are in lower case, with a dot between the numbers of a version. A family that is not here gets back what the
- * provider itself wrote, in the same field.
+ * The first match wins. Ids are in lower case, with a dot between version numbers. Families without a row get back what the provider itself
+ * wrote, in the same field.
  */
 const families: readonly (readonly [id: RegExp, family: ReasoningFamily])[] = [
-  // R1 and its distillates refuse the field, or read past it.
+  // R1 and its distillations reject or ignore the field.
   [/deepseek.*[-.]r1|^r1-1776/, { earlier_reasoning: 'never' }],
-  // From V3.2 on a tool turn without the field is refused. `deepseek-chat` and `deepseek-reasoner` are names of the current version.
+  // From V3.2 on, a tool turn without the field is rejected. `deepseek-chat` and `deepseek-reasoner` are names of the current version.
   [/deepseek-(chat|reasoner|flash|pro)|deepseek[-.]v(3\.[2-9]|[4-9])/, { field: 'reasoning_content', earlier_reasoning: 'always' }],
   [/kimi-(k2-thinking|k2\.[5-9]|k[3-9]|for-coding)/, { field: 'reasoning_content', earlier_reasoning: 'always' }],
   [/glm-(4\.[5-9]|[5-9])/, { field: 'reasoning_content' }],
@@ -28,7 +28,7 @@ const families: readonly (readonly [id: RegExp, family: ReasoningFamily])[] = [
 
 const unknownFamily: ReasoningFamily = {}
 
-/** The family of a model, by the provider's id of it: `accounts/fireworks/models/deepseek-v3p2` is DeepSeek V3.2. */
+/** The family of a model, by provider model id: `accounts/fireworks/models/deepseek-v3p2` is DeepSeek V3.2. */
 export function reasoningFamilyOf(model: string): ReasoningFamily {
   const id = model.toLowerCase().replace(/(\d)[p_](?=\d)/g, '$1.')
   return families.find(([pattern]) => pattern.test(id))?.[1] ?? unknownFamily

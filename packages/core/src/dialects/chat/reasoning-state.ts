@@ -2,25 +2,25 @@ import type { Json, JsonObject } from '../../protocol/wire.ts'
 import { addFields, type GatheredFields, gatherFields, objectIn, objects, stringOf } from '../json.ts'
 import type { ReasoningField } from './message-fields.ts'
 
-// What a provider of this language wants back with the next turn, beyond words: `reasoning_details`, signatures on calls
-// (`extra_content.google.thought_signature`), and the field that its words stood in. Inside, all of it is the state of a
-// reasoning item: one text.
+// Data that a provider wants back with the next turn, besides text: `reasoning_details`, call signatures
+// (`extra_content.google.thought_signature`), and the field that its text was in. Internally, all of it is the state of a reasoning item:
+// one text.
 
 export interface ChatReasoningState {
-  /** The field that the provider wrote its thoughts into. */
+  /** The field that the provider wrote its reasoning in. */
   readonly field?: ReasoningField
-  /** As they were sent. */
+  /** `reasoning_details`, unchanged. */
   readonly details: readonly JsonObject[]
-  /** Call id → signature. A list, since a call id may be any text. */
+  /** Call id → signature. A list, because a call id may be any text. */
   readonly signatures: readonly (readonly [call_id: string, signature: string])[]
 }
 
 export interface StateCollector {
-  /** Notes where a thought stood; the first since the last `take` counts. */
+  /** Records the field that contained reasoning. The first since the last `take` counts. */
   noteField(field: ReasoningField): void
   addDetails(details: readonly JsonObject[]): void
   addSignature(call_id: string, signature: string): void
-  /** The state collected since the last time; undefined if the provider needs none of it back. */
+  /** Takes the state collected since the last call; undefined if there is none. */
   take(): string | undefined
 }
 
@@ -48,7 +48,7 @@ export function collectState(): StateCollector {
   }
 }
 
-/** Pieces of one detail come one after the other, under its index. */
+/** Adds a piece of a detail. Pieces of one detail arrive in succession, with the same index. */
 function addDetail(details: GatheredFields[], detail: JsonObject): void {
   const last = details.at(-1)
   const field = textFields.get(stringOf(detail.type))
@@ -80,7 +80,7 @@ const reasoningFields: readonly ReasoningField[] = ['reasoning_content', 'reason
 
 export const noState: ChatReasoningState = { details: [], signatures: [] }
 
-/** Empty if the text is not state of this dialect. */
+/** Parses state; empty if the text is not state of this dialect. */
 export function readState(text: string | undefined): ChatReasoningState {
   const body = text === undefined ? undefined : objectIn(text)
   if (!body) return noState

@@ -8,7 +8,7 @@ import { stringOf } from '../json.ts'
 import { renameFieldsInWarnings } from './field-names.ts'
 import { dialect, originalBody } from './wire.ts'
 
-// Fields that a whole answer and its chunks have in common.
+// Fields that a whole response and its chunks have in common.
 
 export const finishReasonOf = (outcome: Outcome, hasCalls: boolean): string => {
   if (outcome.status === 'completed') return hasCalls ? 'tool_calls' : 'stop'
@@ -23,7 +23,7 @@ export const encodeUsage = (usage: Usage): JsonObject => ({
   completion_tokens_details: { reasoning_tokens: usage.reasoning_tokens },
 })
 
-/** The citations of a text that begins at character `offset` of the content. Only web pages can be cited. What came beside the message stays there. */
+/** The citations of a text at character `offset` of the content. Only web pages can be cited. Citations that came beside the message stay there. */
 export const encodeAnnotations = ({ annotations = [], text }: TextPart, offset: number): readonly JsonObject[] =>
   annotations.flatMap((annotation): readonly JsonObject[] => {
     const { type, ...citation } = annotation
@@ -38,19 +38,19 @@ export const encodeAnnotations = ({ annotations = [], text }: TextPart, offset: 
     return [{ type, url_citation: moved }]
   })
 
-/** A call of a type that is not modelled: a client of this language gets it as it came. */
+/** A call of an unmodelled type, which clients of this dialect receive unchanged. */
 export const unknownCall = (item: Item): JsonObject | undefined =>
   item.type === 'native' && item.dialect === dialect && callType.test(stringOf(item.body.type)) ? item.body : undefined
 const callType = /^(?!image)./
 
-/** An image of an answer, as hosts that make images send them. `index`: its number among the images of the answer. */
+/** Encodes an image like hosts of image models do. `index`: its number among the images of the response. */
 export function encodeImage(item: Item, index: number): JsonObject | undefined {
   if (item.type === 'native' && item.dialect === dialect) return item.body
   const url = imageUrlOf(item)
   return url === undefined ? undefined : (originalBody(item) ?? { type: 'image_url', image_url: { url }, index })
 }
 
-/** Every field that clients check for is there. */
+/** Fills in every field that clients check for. */
 export const encodeLogprobs = (entries: readonly JsonObject[]): JsonObject => ({
   content: entries.map(({ top_logprobs, ...entry }) => ({
     ...withBytes(entry),
@@ -61,7 +61,7 @@ export const encodeLogprobs = (entries: readonly JsonObject[]): JsonObject => ({
 
 const withBytes = (entry: JsonObject): JsonObject => ({ ...entry, bytes: entry.bytes ?? null })
 
-/** Sealed state in the shape in which clients of this language keep it. */
+/** Encodes sealed state in the format that clients of this dialect keep. */
 export const encodeSealedState = (data: string, index: number): JsonObject => ({
   type: 'reasoning.encrypted',
   data,
@@ -73,14 +73,14 @@ export const encodeSealedState = (data: string, index: number): JsonObject => ({
 export const encodeSignature = (state: string | undefined): JsonObject =>
   state === undefined ? {} : { extra_content: { google: { thought_signature: state } } }
 
-/** The texts of a thought. Of a summary and raw text, one is sent: they mean the same. */
+/** The texts of a reasoning item: the summary if there is one, otherwise the raw text. */
 export const reasoningText = (item: Extract<Item, { type: 'reasoning' }>): readonly string[] =>
   (item.summary.length > 0 ? item.summary : (item.content ?? [])).filter(text => text !== '')
 
-/** Between thoughts. Texts of an answer have nothing between them, since they may be cut anywhere. */
+/** Separator of reasoning texts. Texts of a response have no separator, since they may be split anywhere. */
 export const paragraphBreak = '\n\n'
 
-/** Fields that are encoded elsewhere, or that hold the provider's view of its caller, which is the gateway. */
+/** Fields that are encoded elsewhere, or that contain the provider's view of its client, which is the gateway. */
 const answerFields: ReadonlySet<string> = new Set([
   'id',
   'object',
@@ -95,13 +95,13 @@ const answerFields: ReadonlySet<string> = new Set([
   'routing_metadata',
   'warnings',
 ])
-/** Unknown fields of a provider of the same language. Objects such as `x_vendor` hold its own account of the call, and are left out. */
+/** Unknown fields of a provider of the same dialect. Objects such as `x_vendor` hold the vendor's own accounting and are left out. */
 export const unknownFieldsOf = (original: JsonObject): JsonObject =>
   Object.fromEntries(
     Object.entries(original).filter(([field, value]) => value !== null && !answerFields.has(field) && !field.startsWith('x_')),
   )
 
-/** Fields that the gateway adds to the answer or to its last chunk: routing metadata and warnings. */
+/** Fields that the gateway adds to the response or its last chunk: routing metadata and warnings. */
 export const encodeGatewayFields = ({ routing, warnings }: Stamp, request: InferenceRequest): JsonObject => ({
   ...(routing && { routing_metadata: { ...routing } }),
   ...(warnings.length > 0 && { warnings: renameFieldsInWarnings(warnings, request).map(warning => ({ ...warning })) }),

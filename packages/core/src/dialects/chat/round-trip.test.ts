@@ -8,7 +8,7 @@ import type { InferenceRequest, Prompt } from '../../protocol/request.ts'
 import type { Frame, JsonObject } from '../../protocol/wire.ts'
 import { chatClient, chatProvider, responsesClient } from '../index.ts'
 
-// One language on both sides, and what the provider half does with what only other languages have words for.
+// The same dialect on both sides, and how the provider dialect handles content that only other dialects can express.
 
 const user = { role: 'user', content: 'Hi' }
 const read = (fields: JsonObject): InferenceRequest => chatClient.decodeRequest({ model: 'm', messages: [user], ...fields })

@@ -1,15 +1,14 @@
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { objects, stringOf } from '../json.ts'
 
-// Calls of types that are not modelled (`mcp`): each is put together from its pieces, as clients of this language do, and goes to them
-// as it is.
+// Calls of unmodelled types (`mcp`). Each is assembled from its pieces, as clients of this dialect do, and sent to them unchanged.
 
-/** Calls by position, or by number where they have none. */
+/** Calls by position, or by number if they have none. */
 export type UnknownCalls = Map<number, JsonObject>
 
 const knownTypes: ReadonlySet<string> = new Set(['', 'function', 'custom'])
 
-/** Adds the pieces of unknown calls in a message or a delta. Returns the other pieces. */
+/** Consumes the pieces of unknown calls in a message or delta. Returns the other pieces. */
 export function takeUnknownCalls(calls: UnknownCalls, holder: JsonObject): JsonObject {
   const entries = objects(holder.tool_calls)
   const others = entries.filter(entry => !takeEntry(calls, entry))
@@ -26,7 +25,7 @@ function takeEntry(calls: UnknownCalls, entry: JsonObject): boolean {
   return true
 }
 
-/** Names of a call, which do not grow. */
+/** Identifying fields, which are not appended to. */
 const fixed: ReadonlySet<string> = new Set(['id', 'type', 'name'])
 
 function merged(whole: JsonObject, piece: JsonObject): JsonObject {

@@ -15,10 +15,10 @@ export const originalBody = (decoded: object): JsonObject | undefined => {
 export const without = (body: JsonObject, fields: ReadonlySet<string>): JsonObject =>
   Object.fromEntries(Object.entries(body).filter(([field]) => !fields.has(field)))
 
-/** Fields of a message that hold thoughts, plain or sealed. */
+/** Message fields that hold reasoning, plain or sealed. */
 export const thoughtFields: ReadonlySet<string> = new Set(['reasoning_content', 'reasoning', 'reasoning_details', 'extra_content'])
 
-/** Fields of a message or a delta that are decoded; others are passed on. */
+/** Decoded fields of a message or delta; others are passed through. */
 export const messageFields: ReadonlySet<string> = new Set([
   ...thoughtFields,
   'role',
@@ -31,7 +31,7 @@ export const messageFields: ReadonlySet<string> = new Set([
   'function_call',
 ])
 
-/** Outcomes by finish reason; any other reason means that the answer is complete. */
+/** Outcomes by finish reason. Any other reason means that the response is complete. */
 const outcomes: ReadonlyMap<string, Outcome> = new Map<string, Outcome>([
   ['length', { status: 'incomplete', reason: 'max_output_tokens' }],
   ['model_length', { status: 'incomplete', reason: 'max_output_tokens' }],
@@ -44,12 +44,12 @@ const outcomes: ReadonlyMap<string, Outcome> = new Map<string, Outcome>([
 
 export const outcomeOf = (reason: string): Outcome => outcomes.get(reason) ?? { status: 'completed' }
 
-/** The choice that counts: number 0, or the only one that has no number. */
+/** The choice that is decoded: number 0, or the only one without a number. */
 export const firstChoice = (body: JsonObject): JsonObject | undefined => objects(body.choices).find(isFirst)
 
 const isFirst = ({ index }: JsonObject): boolean => index === undefined || index === null || index === 0
 
-/** A field of an object with a name such as `x_vendor`, into which some providers put fields that belong elsewhere. */
+/** A field inside an object with a name such as `x_vendor`, where some providers put fields that belong elsewhere. */
 export function vendorField(body: JsonObject, field: string): Json | undefined {
   for (const key in body) {
     const extras = key.startsWith('x_') ? body[key] : undefined
@@ -58,7 +58,7 @@ export function vendorField(body: JsonObject, field: string): Json | undefined {
   return undefined
 }
 
-/** Usage stands at the top, in a vendor's own object, or inside the choice. */
+/** The usage object: at the top level, in a vendor's own object, or in the choice. */
 export function usageIn(body: JsonObject, choice: JsonObject | undefined): Json | undefined {
   if (isObject(body.usage)) return body.usage
   const elsewhere = vendorField(body, 'usage') ?? choice?.usage
@@ -74,7 +74,7 @@ const usageFields: UsageFields = {
   audio: ['prompt_tokens_details.audio_tokens'],
 }
 
-/** `tier`: what the answer states as its `service_tier`. */
+/** Decodes token counts. `tier`: the response's `service_tier`. */
 export function countUsage(wire: Json | undefined, answered: boolean, tier: Json | undefined): ReturnType<typeof readUsage> {
   const usage = readUsage(wire, usageFields)
   return isCounted(usage, answered) ? withTier(usage, tier) : undefined

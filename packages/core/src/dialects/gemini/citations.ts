@@ -1,23 +1,23 @@
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { objects, stringOf } from '../json.ts'
 
-// Sources of an answer → `url_citation` annotations. This dialect counts positions in bytes of UTF-8, annotations in characters.
+// Turns the sources of a response into `url_citation` annotations. This dialect counts positions in UTF-8 bytes, annotations in characters.
 
-/** The sources that a candidate has named so far. */
+/** The sources that a candidate has listed so far. */
 export interface Sources {
   readonly chunks: readonly JsonObject[]
   readonly supports: readonly JsonObject[]
-  /** Sources of passages that are quoted word for word. */
+  /** Sources of verbatim quotes. */
   readonly quotes: readonly JsonObject[]
-  /** Different queries of searches, which are charged by the query. */
+  /** Number of distinct search queries, which are charged per query. */
   readonly searches: number
-  /** Places of a map were used, which is charged. */
+  /** Whether map data was used, which is charged. */
   readonly hasPlaces: boolean
 }
 
 export const noSources: Sources = { chunks: [], supports: [], quotes: [], searches: 0, hasPlaces: false }
 
-/** A chunk that adds to a list repeats all of it. */
+/** Merges sources. A chunk that extends a list repeats all of it. */
 export function mergeSources(known: Sources, { groundingMetadata, citationMetadata }: JsonObject): Sources {
   if (!isObject(groundingMetadata) && !isObject(citationMetadata)) return known
   const { groundingChunks, groundingSupports, webSearchQueries, imageSearchQueries } = isObject(groundingMetadata) ? groundingMetadata : {}
@@ -33,17 +33,17 @@ export function mergeSources(known: Sources, { groundingMetadata, citationMetada
   }
 }
 
-/** Empty queries are not charged, and one that is listed twice is charged once. */
+/** Counts charged queries: empty ones are free, and duplicates are charged once. */
 const queriesIn = (list: Json | undefined): number =>
   Array.isArray(list) ? new Set(list.filter(query => typeof query === 'string' && query !== '')).size : 0
 
 export const hasSources = ({ chunks, quotes }: Sources): boolean => chunks.length > 0 || quotes.length > 0
 
-/** Tools that were used and are charged, beside searches. */
+/** Charged tools other than search. */
 export const toolsBesideSearch = ({ hasPlaces }: Sources): readonly string[] => (hasPlaces ? googleMaps : noFields)
 const googleMaps: readonly string[] = ['google_maps']
 
-/** What a candidate holds of its searches beside the sources: no other language has a field for it. */
+/** Search data of a candidate besides the sources, which no other dialect has a field for. */
 export function unmodeledIn({ groundingMetadata: grounding, urlContextMetadata: context }: JsonObject): readonly string[] {
   if (!isObject(grounding) && !isObject(context)) return noFields
   const found = isObject(grounding) ? searchFields.filter(field => isFilled(grounding[field])) : noFields
@@ -101,7 +101,7 @@ function readSource(source: JsonObject): Source | undefined {
   return url === '' ? undefined : { url, title: stringOf(source.title) || url }
 }
 
-/** Maps byte positions to character positions. The text is walked once for all positions. */
+/** Maps byte positions to character positions, walking the text once for all of them. */
 function byteToCharacter(text: string): (byte: Json | undefined, fallback: number) => number {
   const starts: number[] = []
   for (let at = 0; at < text.length; ) {

@@ -9,12 +9,12 @@ import { noCandidates } from './errors.ts'
 import { finishOpenCall } from './part-assembler.ts'
 import { dialect } from './wire.ts'
 
-/** A response is decoded as a stream of one chunk. */
+/** Decodes a whole response as a stream of one chunk. */
 export function decodeResponse(body: JsonObject, mapping?: ResponseMapping): InferenceResponse {
   const state = createDecoderState(mapping)
   decodeChunk(state, body)
   if (!state.isFinished) {
-    // A call whose arguments are cut short counts as an answer, too.
+    // A call with truncated arguments counts as content too.
     finishOpenCall(state)
     finishStream(state, state.hasAnswer ? { status: 'completed' } : noCandidates)
   }

@@ -23,8 +23,8 @@ import {
   readHead,
 } from './wire.ts'
 
-// This dialect has no types of events: a stream is a list of chunks, and a response is a single chunk. Every chunk may hold a
-// finish reason, so only the end of the stream ends the answer.
+// This dialect has no event types: a stream is a list of chunks, and a response is a single chunk. Every chunk may have a finish reason, so
+// only the end of the stream ends the response.
 
 export interface DecoderState extends PartAssembler, StreamDecoderState {
   readonly usage: Record<string, Json | undefined>
@@ -50,7 +50,7 @@ function decodeFrame(state: DecoderState, frame: Frame): void {
   else if (chunk !== 'done') decodeChunk(state, chunk)
 }
 
-/** An error in the middle of a stream may be sent as a list of one chunk. */
+/** A mid-stream error may be sent as a list of one chunk. */
 const chunksIn = ({ data }: Frame): readonly JsonObject[] => (data.trimStart().startsWith('[') ? objects(JSON.parse(data) as Json) : [])
 
 export function decodeChunk(state: DecoderState, chunk: JsonObject): void {
@@ -80,13 +80,13 @@ function decodeCandidate(state: DecoderState, candidate: JsonObject): void {
   let logprobs = logprobsOf(candidate)
   for (const part of contentParts(candidate)) {
     addPart(state, part, logprobs)
-    // They are those of the whole chunk: its first text gets them.
+    // Log probabilities belong to the whole chunk; its first text gets them.
     if (state.openText?.kind === 'text') logprobs = noLogprobs
   }
   state.finishReason = stringOf(candidate.finishReason) || state.finishReason
 }
 
-/** `fallback`: the outcome if the provider did not send one. */
+/** `fallback`: the outcome if the provider sent none. */
 export function finishStream(state: DecoderState, fallback: Outcome): void {
   startAnswer(state, {})
   finishOpenCall(state)

@@ -1,13 +1,13 @@
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { type Encoded, extend, unsupported } from '../apply-quirks.ts'
 
-/** Set by the gateway: money is set aside for this many tokens and answers. */
+/** Settings that only the gateway may change: the hold covers this many tokens and candidates. */
 const gatewaySettings: ReadonlySet<string> = new Set(['maxOutputTokens', 'candidateCount'])
 
-/** The provider reads each field in snake case, too. */
+/** The provider also accepts each field in snake case. */
 const toCamelCase = (field: string): string => field.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
-/** Merges parameters for this provider alone. `generationConfig` is merged field by field: the gateway sets most of them. */
+/** Merges provider-specific parameters. `generationConfig` is merged field by field, because the gateway sets most of them. */
 export function extendGemini({ body, warnings }: Encoded, extensions: JsonObject = {}): Encoded {
   const { generationConfig, generation_config, ...others } = extensions
   const config = new Map<string, Json | undefined>(Object.entries(isObject(body.generationConfig) ? body.generationConfig : {}))

@@ -10,9 +10,9 @@ import { schemaRules } from './schema-rules.ts'
 // The response format: a schema that the provider enforces, or an instruction.
 
 export interface EncodedFormat {
-  /** For `generationConfig`. */
+  /** Fields for `generationConfig`. */
   readonly fields: JsonObject
-  /** For the system prompt. */
+  /** Text to add to the system prompt. */
   readonly instruction?: string
   readonly warnings: readonly Warning[]
 }

@@ -2,7 +2,7 @@ import type { AudioPart, FilePart, ImagePart } from '../../protocol/item.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
 import { parseDataUrl } from '../data-url.ts'
 
-// Images, files and audio. Bytes stay in base64 and are never decoded: they may be megabytes.
+// Encodes images, files and audio. Data stays in base64 and is never decoded, because it may be megabytes.
 
 export function encodeMediaPart(part: ImagePart | FilePart | AudioPart): JsonObject | undefined {
   if (part.type === 'audio') return { inlineData: { mimeType: `audio/${part.format}`, data: part.data } }
@@ -11,10 +11,10 @@ export function encodeMediaPart(part: ImagePart | FilePart | AudioPart): JsonObj
   return { fileData: { mimeType: typeByExtension(url) ?? defaultTypes[part.type], fileUri: url } }
 }
 
-/** For a URL that does not name its type. */
+/** Media types for URLs that do not state one. */
 const defaultTypes: Readonly<Record<'image' | 'file', string>> = { image: 'image/jpeg', file: 'application/pdf' }
 
-/** Undefined if the bytes are not in base64. */
+/** Encodes an inline file; undefined if it is not base64. */
 function encodeDataUrl(url: string, kind: 'image' | 'file'): JsonObject | undefined {
   const data = parseDataUrl(url)
   return data?.isBase64 ? { inlineData: { mimeType: data.type || defaultTypes[kind], data: url.slice(data.dataAt) } } : undefined

@@ -14,7 +14,7 @@ import { toolNamesOf } from './tool-names.ts'
 import { unsupportedFields } from './unsupported-fields.ts'
 import { dialect } from './wire.ts'
 
-/** The body names neither model nor delivery: both are part of the URL, and an unknown field is refused. */
+/** Encodes a request. Model and delivery are not in the body: both are part of the URL, and unknown fields are rejected. */
 export function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Quirks): EncodedRequest {
   const { prompt, schemas = makeSchemaFitter() } = request
   const names = toolNamesOf(prompt)
@@ -48,7 +48,7 @@ export function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Q
   return { ...extended, ...(names.changed.size > 0 && { mapping: { toolNames: names.changed } }) }
 }
 
-/** The settings and the service tier under our names, without those that the offer refuses. */
+/** Settings and service tier under internal names, without those that the offer rejects. */
 function acceptedSettings({ prompt, routing }: InferenceRequest, { price }: Offer, quirks: Quirks): Encoded {
   const { body, warnings } = collectSettings(prompt)
   const tier = tierField(prompt, commonTiers, quirks)
@@ -57,7 +57,7 @@ function acceptedSettings({ prompt, routing }: InferenceRequest, { price }: Offe
   return dropRefused(tiered, { refuses: refusedSettings(quirks, prompt) })
 }
 
-/** The request of the provider's token counter. */
+/** Encodes a request for the provider's token counter. */
 export function encodeCounting(request: InferenceRequest, offer: Offer, quirks: Quirks): EncodedRequest {
   const { body, warnings } = encodeRequest(request, offer, quirks)
   const { contents, systemInstruction, tools } = body

@@ -5,16 +5,16 @@ import type { JsonObject } from '../../protocol/wire.ts'
 import { nearestEffort, unsupported } from '../apply-quirks.ts'
 import { thinkingShares } from '../thinking-budget.ts'
 
-// How much the model thinks: current models take a level, earlier ones a number of tokens, the first ones nothing.
+// Encodes the reasoning effort: current models take a level, earlier ones a number of tokens, the first ones nothing.
 
 type Style = 'level' | 'budget' | 'toggle'
 
 const isStyle = (style: string): style is Style => style === 'level' || style === 'budget' || style === 'toggle'
 
-/** Undefined for a model that does not think. */
+/** The thinking style; undefined for a model that does not think. */
 const styleOf = ({ thinking }: Quirks): Style | undefined => (thinking ? thinking.find(isStyle) : 'level')
 
-/** Whether it is a current model: other features came with levels. */
+/** Whether the model has levels, and with them the other features of current models. */
 export const thinksByLevel = (quirks: Quirks): boolean => styleOf(quirks) === 'level'
 
 interface EncodedThinking {
@@ -47,7 +47,7 @@ const levels: ReadonlyMap<string, string> = new Map([
   ['xhigh', 'XHIGH'],
 ])
 
-/** The levels of every model that has levels. */
+/** The levels that every model with levels has. */
 const defaultEfforts = ['low', 'medium', 'high']
 
 function level({ effort }: Reasoning, { efforts = defaultEfforts }: Quirks): EncodedThinking {
@@ -60,7 +60,7 @@ function level({ effort }: Reasoning, { efforts = defaultEfforts }: Quirks): Enc
   return { fields: { ...(thinkingLevel !== undefined && { thinkingLevel }) }, warnings: near.warnings }
 }
 
-/** The longest answer of any model. */
+/** The longest response of any model. */
 const maxAnswerTokens = 65_536
 
 function budgetThinking({ effort, budget_tokens }: Reasoning, { thinking_budget, thinking_off, efforts }: Quirks): EncodedThinking {
@@ -84,7 +84,7 @@ function budgetThinking({ effort, budget_tokens }: Reasoning, { thinking_budget,
 
 const budgetOf = (thinkingBudget: number, warnings: readonly Warning[] = []): EncodedThinking => ({ fields: { thinkingBudget }, warnings })
 
-/** The model chooses the budget itself. */
+/** Lets the model choose the budget. */
 const dynamicBudget = -1
 
 const toggle = ({ effort }: Reasoning): EncodedThinking => (effort ? budgetOf(effort === 'none' ? 0 : dynamicBudget) : unchanged)

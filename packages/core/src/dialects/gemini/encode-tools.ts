@@ -21,7 +21,7 @@ interface EncodedTools {
   readonly warnings: readonly Warning[]
 }
 
-/** `tools` and `toolConfig`. */
+/** Encodes `tools` and `toolConfig`. */
 export function encodeTools(prompt: Prompt, quirks: Quirks, context: ToolContext): EncodedTools {
   const { tool_choice: choice, parallel_tool_calls } = prompt
   const { functions, others, isStrict, warnings } = encodeDeclarations(prompt, quirks, context)
@@ -82,7 +82,7 @@ const encodeFunction = (
   ...(parameters && !isEmptySchema(parameters) && { parametersJsonSchema: fit(parameters) }),
 })
 
-/** Whether a tool takes no parameters: an object schema without properties is refused. */
+/** Whether a tool takes no parameters. An object schema without properties is rejected. */
 const isEmptySchema = (schema: JsonObject): boolean =>
   Object.entries(schema).every(
     ([key, value]) =>
@@ -96,7 +96,7 @@ const isEmptySchema = (schema: JsonObject): boolean =>
 
 interface ChoiceContext {
   readonly choice: ToolChoice | undefined
-  /** Arguments must match their schemas. */
+  /** Whether arguments must match their schemas. */
   readonly isStrict: boolean
   readonly names: ToolNames
 }
@@ -125,7 +125,7 @@ function encodeChoice({ choice, isStrict, names }: ChoiceContext, quirks: Quirks
   return callingConfig(requested.isForced ? 'ANY' : 'VALIDATED', allowed)
 }
 
-/** Whether a call is forced, and the tools that may be called. */
+/** Whether a call is forced, and which tools may be called. */
 function readChoice(choice: ToolChoice): { readonly isForced: boolean; readonly names?: readonly string[] } | undefined {
   if (typeof choice === 'string') return { isForced: choice === 'required' }
   return choice.type === 'function' ? { isForced: true, names: [choice.name] } : readAllowedTools(choice)

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../../protocol/wire.ts'
 import { type Encoded, unsupported } from '../apply-quirks.ts'
 import { wantsLogprobs } from '../sampling.ts'
 
-// The settings of `generationConfig`.
+// Encodes the settings of `generationConfig`.
 
 const promptSettings = [
   'max_output_tokens',
@@ -31,7 +31,7 @@ const wireNames: ReadonlyMap<string, string> = new Map<(typeof promptSettings)[n
 
 const maxStopSequences = 5
 
-/** The requested settings, still under our names, so that refusals are reported under them. */
+/** The requested settings under internal names, which warnings use. */
 export function collectSettings(prompt: Prompt): Encoded {
   const { stop = [], top_logprobs = 0 } = prompt
   const body: Record<string, Json | undefined> = {}
@@ -47,7 +47,7 @@ export function collectSettings(prompt: Prompt): Encoded {
   }
 }
 
-/** The settings of this request that the offer refuses, under our names. */
+/** The settings of this request that the offer rejects, under internal names. */
 export function refusedSettings(quirks: Quirks, { reasoning, temperature }: Prompt): readonly string[] {
   const { sampling, refuses = [], thinks_unasked = true, thinking_off } = quirks
   const known = refuses.includes('logprobs') ? [...refuses, 'top_logprobs'] : refuses

@@ -15,17 +15,17 @@ import type { ToolNames } from './tool-names.ts'
 import { type ContentTurn, encodeTurns, isEmpty, signEnd, textParts } from './turns.ts'
 import { dialect } from './wire.ts'
 
-// Items → contents.
+// Encodes items as contents.
 
 /** What the model accepts in a conversation. */
 export interface ContentOptions {
   readonly names: ToolNames
-  /** Tool results may hold media. */
+  /** Whether tool results may contain media. */
   readonly allowsMediaResults: boolean
   readonly needsSignatures: boolean
-  /** Images that the model made stand in its turns without a signature. */
+  /** Whether generated images may be sent in model turns without a signature. */
   readonly takesOwnImages: boolean
-  /** System prompts are part of the user's first turn. */
+  /** Whether system prompts are part of the first user turn. */
   readonly noSystem: boolean
   readonly refuses: { readonly file: boolean; readonly audio: boolean }
 }
@@ -41,22 +41,22 @@ interface EncoderState {
   readonly turns: ContentTurn[]
   readonly system: string[]
   readonly warnings: Warning[]
-  /** Position and name of each call, by its id. */
+  /** Position and name of each call, by call id. */
   readonly calls: Map<string, { readonly position: number; readonly name: string }>
   /** Signatures for the next call and the next text of the model. */
   callSignature: SignatureState | undefined
   textSignature: SignatureState | undefined
-  /** Signatures for the next images of the model: a client may tell all of them before the first. */
+  /** Signatures for the next images of the model. A client may send all of them before the first image. */
   imageSignatures: readonly SignatureState[]
-  /** A signature for the end of the next text: it came before the text, from a client that tells all thoughts first. */
+  /** A signature for the end of the next text. It precedes the text if the client sends all reasoning first. */
   endSignature: SignatureState | undefined
-  /** The paths of names of files. */
+  /** Paths of file names. */
   readonly fileNames: string[]
-  /** Only system messages have been encoded. */
+  /** Whether only system messages have been encoded so far. */
   isStart: boolean
 }
 
-/** `system`: the first texts of the system prompt. */
+/** Encodes the conversation. `system`: texts to start the system prompt with. */
 export function encodeContents(input: readonly Item[], system: readonly string[], options: ContentOptions): EncodedContents {
   const state: EncoderState = {
     options,
@@ -78,7 +78,7 @@ export function encodeContents(input: readonly Item[], system: readonly string[]
   return { ...encoded, contents, warnings: [...state.warnings, ...lostNames] }
 }
 
-/** A conversation must start with the user. */
+/** Ensures that the conversation starts with the user. */
 function openedByUser(contents: readonly JsonObject[], { warnings }: EncoderState): readonly JsonObject[] {
   if (contents[0]?.role !== 'model') return contents
   warnings.push(openingWarning)
@@ -139,7 +139,7 @@ function encodeMediaOrNative(part: Part, { refuses }: ContentOptions): JsonObjec
   return part.type === 'image' || part.type === 'file' || part.type === 'audio' ? encodeMediaPart(part) : undefined
 }
 
-/** A later system message keeps its position, as tagged text of the user. */
+/** Encodes a later system message in place, as tagged user text. */
 function encodeSystem(state: EncoderState, { content }: MessageItem, param: string): void {
   const texts: string[] = []
   for (const [at, part] of content.entries()) {
@@ -152,8 +152,8 @@ function encodeSystem(state: EncoderState, { content }: MessageItem, param: stri
 }
 
 /**
- * Images that the model made, in its own turn; undefined if they go as images of the user. A model of this dialect edits its image there,
- * with the signature that it came with, and refuses an image without one; those without thoughts sign none.
+ * Encodes generated images in the model's own turn; undefined if they are sent as user images. A model of this dialect can edit an image
+ * there, with its original signature, and rejects one without; models without thinking sign none.
  */
 function encodeOwnImages(state: EncoderState, item: MessageItem): readonly JsonObject[] | undefined {
   const images = imagesSentBack(item)
@@ -222,7 +222,7 @@ function mediaParts({ output }: FunctionCallOutputItem): readonly { readonly par
   return typeof output === 'string' ? [] : output.flatMap((part, at) => (textIn(part) === undefined ? [{ part, at }] : []))
 }
 
-/** Always an object: the one that the text holds, or one around the text. */
+/** The output as an object: the one in the text, or an object around the text. */
 function encodeOutput({ output, is_error }: FunctionCallOutputItem): JsonObject {
   const text = typeof output === 'string' ? output : output.flatMap(part => textIn(part) ?? []).join('\n')
   return is_error ? { error: text } : (objectIn(text) ?? { output: text })
@@ -239,7 +239,7 @@ function encodeThought(state: EncoderState, { encrypted_content, summary }: Reas
   else state.endSignature = signed
 }
 
-/** Without any contents, the user says the system prompt: a request needs something to answer. */
+/** Adds the system prompt. Without any contents it is sent as the user's turn, because a request needs one. */
 function withSystem(contents: readonly JsonObject[], { system, options }: EncoderState): Omit<EncodedContents, 'warnings'> {
   if (system.length === 0) return { contents }
   const parts = system.map(text => ({ text }))

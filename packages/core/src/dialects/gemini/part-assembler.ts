@@ -29,31 +29,31 @@ import { addPieces, argumentsText, createArguments, type PartialArguments } from
 import { encodeReasoningState, type SignatureState } from './reasoning-state.ts'
 import { dialect, type ResponseHead } from './wire.ts'
 
-/** Turns the parts of an answer into items: an item starts where the kind of the parts changes. */
+/** Turns the parts of a response into items. An item starts when the kind of part changes. */
 export interface PartAssembler extends ItemAssembler {
   readonly mapping: ResponseMapping
   readonly callIds: Set<string>
-  /** Ids of calls that came without one are derived from it. */
+  /** The response head, from which missing call ids are derived. */
   head: ResponseHead | undefined
-  /** The answer holds more than thoughts. */
+  /** Whether the response contains more than reasoning. */
   hasAnswer: boolean
   openText: OpenText | undefined
   openCall: OpenCall | undefined
-  /** Sources that the next finished message cites. */
+  /** Sources to cite in the next finished message. */
   sources: Sources
-  /** Makes the answer fail, however it ends. */
+  /** Makes the response fail, whatever its own outcome. */
   fault: Outcome | undefined
 }
 
-/** A thought or a message. */
+/** An open reasoning item or message. */
 interface OpenText {
   readonly kind: 'summary' | 'text'
   readonly partial: PartialItem
-  /** The signature of a message's last part: emitted after the message, which gets no more text. */
+  /** The signature of a message's last part. Emitted after the message, which gets no more text. */
   endSignature: SignatureState | undefined
 }
 
-/** A call whose arguments arrive in pieces. It is emitted once it is complete. */
+/** A call whose arguments arrive in pieces. It is emitted when complete. */
 interface OpenCall {
   readonly name: string
   readonly id: string
@@ -91,7 +91,7 @@ function isText(part: JsonObject): boolean {
 
 function addNativePart(assembler: PartAssembler, body: JsonObject, signature: string): void {
   const { inlineData: blob, thought } = body
-  // A draft of an image is a thought, and not the answer.
+  // A draft image is part of the reasoning.
   if (thought === true) {
     noteUnmodeled(assembler, 'thought')
     return
@@ -120,7 +120,7 @@ interface TextDetails {
 function addTextPart(assembler: PartAssembler, text: string, { signature, logprobs }: TextDetails): void {
   const { openText } = assembler
   const continues = openText?.kind === 'text' && !openText.endSignature
-  // The signature of a message that continues follows the message; any other precedes it.
+  // The signature of a continued message comes after the message; any other comes before it.
   if (signature !== '' && !continues) addSignature(assembler, { on: text === '' ? 'end' : 'text', signature, length: text.length })
   if (text !== '') {
     const delta: TextDelta = logprobs.length > 0 ? { kind: 'text', part: 0, text, logprobs } : { kind: 'text', part: 0, text }
@@ -139,7 +139,7 @@ function openTextOf(assembler: PartAssembler, kind: OpenText['kind']): OpenText 
   return opened
 }
 
-/** Adds a signature to the open thought, or to a reasoning item of its own. */
+/** Adds a signature to the open reasoning, or as its own reasoning item. */
 function addSignature(assembler: PartAssembler, state: SignatureState): void {
   if (assembler.openText?.kind === 'summary') finishText(assembler, 'completed', state)
   else {
@@ -151,13 +151,13 @@ function addSignature(assembler: PartAssembler, state: SignatureState): void {
 const emitSignature = (assembler: PartAssembler, state: SignatureState): void =>
   emitItem(assembler, { type: 'reasoning', summary: [], encrypted_content: encodeReasoningState(state) })
 
-/** Something else starts: the item before it is complete. */
+/** Called when another item starts: the item before it is complete. */
 function finishOpenItem(assembler: PartAssembler): void {
   finishText(assembler, 'completed')
   finishOpenCall(assembler)
 }
 
-/** Finishes the open thought or message. `state`: the signature of the thought. */
+/** Finishes the open reasoning or message. `state`: the signature of the reasoning. */
 export function finishText(assembler: PartAssembler, status: ItemStatus, state?: SignatureState): void {
   const { openText } = assembler
   if (!openText) return

@@ -1,12 +1,12 @@
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { objects, stringOf } from '../json.ts'
 
-// Arguments that arrive in pieces, each with a path (`$.stops[0].name`) to the value that it sets.
+// Assembles arguments that arrive in pieces, each with a path (`$.stops[0].name`) to the value that it sets.
 
 type Container = Record<string, unknown> | unknown[]
 
 export interface PartialArguments {
-  /** It and all inner objects have no prototype, so that a property called `__proto__` is one like any other. */
+  /** It and all inner objects have no prototype, so that a property called `__proto__` is an ordinary one. */
   readonly root: Record<string, unknown>
   /** The path of a text that the next piece continues. */
   openPath: string | undefined
@@ -17,7 +17,7 @@ export const createArguments = (args: Json | undefined): PartialArguments => ({
   openPath: undefined,
 })
 
-/** Far below the depth at which writing the arguments as JSON exhausts the stack. */
+/** Far below the depth at which serializing the arguments overflows the stack. */
 const maxDepth = 100
 
 export function addPieces(args: PartialArguments, pieces: Json | undefined): void {
@@ -35,8 +35,8 @@ export function addPieces(args: PartialArguments, pieces: Json | undefined): voi
 }
 
 /**
- * `$.a.b[0]['c d']` → names and indexes, up to the first step that is malformed. The pattern is sticky: each step starts where
- * the one before ended. A search would scan the rest of the path again for every unclosed quote.
+ * Parses `$.a.b[0]['c d']` into names and indexes, up to the first malformed step. The pattern is sticky, so that each step starts where
+ * the previous one ended: a search would rescan the rest of the path for every unclosed quote.
  */
 function parsePath(path: string): readonly (string | number)[] {
   const step = /\.([^.[\]]+)|\[(\d{1,9})\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]/y
@@ -59,12 +59,12 @@ function writeStep(at: Container, step: string | number, value: unknown): void {
   else at[step] = value
 }
 
-/** At most one past the end: a hostile index must not make the list huge. */
+/** At most one past the end, so that a hostile index cannot make the list huge. */
 const indexIn = (list: readonly unknown[], step: string | number): number => Math.min(Number(step) || 0, list.length)
 
 const isContainer = (value: unknown): value is Container => typeof value === 'object' && value !== null
 
-/** The container at this step, which is created if there is none. */
+/** The container at this step, created if missing. */
 function enterContainer(at: Container, step: string | number, next: string | number | undefined): Container {
   const inner = readStep(at, step)
   if (isContainer(inner)) return inner
@@ -76,7 +76,7 @@ function enterContainer(at: Container, step: string | number, next: string | num
 const scalarOf = ({ stringValue, numberValue, boolValue, nullValue }: JsonObject): Json | undefined =>
   stringValue ?? numberValue ?? boolValue ?? (nullValue === undefined ? undefined : null)
 
-/** The arguments as JSON. Undefined if they are nested too deep to be written. */
+/** The arguments as JSON; undefined if they are nested too deeply to serialize. */
 export function argumentsText({ root }: PartialArguments): string | undefined {
   try {
     return JSON.stringify(root)

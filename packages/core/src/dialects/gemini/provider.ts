@@ -9,7 +9,7 @@ import { media } from './media.ts'
 import { settingPaths } from './setting-paths.ts'
 import { dialect } from './wire.ts'
 
-/** The Gemini API, of Google AI Studio and of Vertex AI. */
+/** The Gemini API of Google AI Studio and Vertex AI. */
 export const geminiProvider: ProviderDialect = withFlatTools({
   name: dialect,
   conversationField: 'contents',

@@ -1,13 +1,12 @@
 import { objectIn, stringOf } from '../json.ts'
 
-// Signatures of thoughts. Each belongs to a part of the answer and must come back on exactly that part. It is carried by a
-// reasoning item beside the part, whose state says where the signature belongs.
+// Signatures of reasoning. Each belongs to a part of the response and must be sent back on exactly that part. It is carried by a reasoning
+// item next to the part, whose state says where the signature belongs.
 
 export interface SignatureState {
   /**
-   * `call`: the tool call that follows. `image`: the next image that has none yet. `text`: the first `length` characters of the text
-   * that follows. `end`: the last `length` characters of the text before, or an empty part of its own if that is 0. `thought`: the
-   * thought itself.
+   * `call`: the next tool call. `image`: the next image without a signature. `text`: the first `length` characters of the next text. `end`:
+   * the last `length` characters of the previous text, or an empty part if that is 0. `thought`: the reasoning itself.
    */
   readonly on: 'call' | 'image' | 'text' | 'end' | 'thought'
   readonly signature: string
@@ -20,7 +19,7 @@ export const encodeReasoningState = ({ on, signature, length }: SignatureState):
 const positions: ReadonlySet<string> = new Set(['call', 'image', 'text', 'end', 'thought'] satisfies readonly SignatureState['on'][])
 const isPosition = (value: unknown): value is SignatureState['on'] => typeof value === 'string' && positions.has(value)
 
-/** Undefined if the text is no state of this dialect. */
+/** Parses state; undefined if the text is not state of this dialect. */
 export function decodeReasoningState(text: string | undefined): SignatureState | undefined {
   const { on, signature, length } = (text === undefined ? undefined : objectIn(text)) ?? {}
   if (!isPosition(on) || stringOf(signature) === '') return undefined

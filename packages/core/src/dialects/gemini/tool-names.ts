@@ -1,7 +1,7 @@
 import type { Prompt } from '../../protocol/request.ts'
 import { deriveCallId } from '../ids.ts'
 
-// Tool names start with a letter or `_` and hold letters, digits and `_.:-`.
+// Tool names start with a letter or `_` and contain letters, digits and `_.:-`.
 
 const maxLength = 64
 const isValid = (name: string): boolean => name.length <= maxLength && /^[A-Za-z_][\w.:-]*$/.test(name)
@@ -9,13 +9,13 @@ const isValid = (name: string): boolean => name.length <= maxLength && /^[A-Za-z
 const clean = (name: string): string => name.replaceAll(/[^\w.:-]/g, '_').replace(/^(?![A-Za-z_])/, '_')
 
 export interface ToolNames {
-  /** The client's name → the name as it is sent. */
+  /** Client's name → name as sent. */
   readonly encode: (name: string) => string
-  /** Names as sent → as the client knows them, for those that differ. */
+  /** Names as sent → client's names, for those that differ. */
   readonly changed: ReadonlyMap<string, string>
 }
 
-/** A name always changes in the same way, so a conversation keeps its names. */
+/** A name is always encoded in the same way, so names stay the same throughout a conversation. */
 export function toolNamesOf({ tools = [], input, tool_choice }: Prompt): ToolNames {
   const used = new Set<string>()
   for (const tool of tools) if (tool.type === 'function') used.add(tool.name)

@@ -1,14 +1,14 @@
 import { isObject, type JsonObject } from '../../protocol/wire.ts'
 import { placeholderSignature, type SignatureState } from './reasoning-state.ts'
 
-// `contents`: turns of user and model in alternation. Tool results are part of a turn of the user.
+// `contents`: alternating turns of user and model. Tool results are part of a user turn.
 
 export interface ContentTurn {
   readonly role: 'user' | 'model'
   readonly parts: JsonObject[]
-  /** Tool results, with the position of each call: results are sent in the order of the calls. */
+  /** Tool results with the position of their calls: results are sent in call order. */
   readonly results: { readonly position: number; readonly part: JsonObject }[]
-  /** Media of tool results that cannot hold them. */
+  /** Media of tool results that cannot hold it. */
   readonly images: JsonObject[]
 }
 
@@ -30,8 +30,8 @@ const turnParts = ({ results, images, parts }: ContentTurn): readonly JsonObject
 ]
 
 /**
- * The first call of each turn must be signed, and no other. That is checked after the last question of the user only, but what went
- * before it stays as it was sent: prompt caches match prefixes.
+ * Ensures that the first call of each turn is signed, and no other. The provider checks only calls after the last user question, but
+ * earlier ones are encoded the same way, because prompt caches match prefixes.
  */
 function withCallSignature(parts: readonly JsonObject[]): readonly JsonObject[] {
   const first = parts.findIndex(({ functionCall }) => isObject(functionCall))
@@ -40,7 +40,7 @@ function withCallSignature(parts: readonly JsonObject[]): readonly JsonObject[] 
   )
 }
 
-/** A text of the model, whose first characters may be signed. */
+/** Encodes a text of the model, whose first characters may be signed. */
 export function textParts(text: string, state: SignatureState | undefined): readonly JsonObject[] {
   if (!state) return text === '' ? [] : [{ text }]
   const rest = text.slice(state.length)

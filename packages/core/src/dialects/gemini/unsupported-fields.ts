@@ -5,7 +5,7 @@ import { cachePoints, oneWarning } from '../lossy-marks.ts'
 import { logprobsInclude } from '../sampling.ts'
 import { dialect } from './wire.ts'
 
-/** Optional extra data: leaving it out changes nothing, so there is no warning. */
+/** Optional extra data. Omitting it changes nothing, so there is no warning. */
 const ignoredIncludes: ReadonlySet<string> = new Set([logprobsInclude, 'reasoning.encrypted_content'])
 
 const unsupportedSettings = ['user', 'safety_identifier', 'prompt_cache_key'] as const
@@ -13,8 +13,8 @@ const unsupportedSettings = ['user', 'safety_identifier', 'prompt_cache_key'] as
 const omitted = (param: string): Warning => unsupported(param, `\`${param}\` is not supported by this provider and was left out.`)
 
 /**
- * A warning for each field that this dialect cannot express. None for `metadata`, which only the gateway echoes, for
- * `max_tool_calls`, which limits hosted tools alone, and for the default truncation.
+ * Warnings for the fields that this dialect cannot express. None for `metadata`, which only the gateway echoes, `max_tool_calls`, which
+ * limits only hosted tools, and the default truncation.
  */
 export function unsupportedFields(prompt: Prompt): readonly Warning[] {
   const { truncation, include = [], text, native } = prompt

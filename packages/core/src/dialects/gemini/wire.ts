@@ -17,7 +17,7 @@ const usageFields: UsageFields = {
   total: 'totalTokenCount',
 }
 
-/** `searches`: different queries that were searched for. `other`: other tools that were used. */
+/** Decodes token counts. `searches`: distinct search queries. `other`: other charged tools. */
 export function countUsage(wire: JsonObject, searches: number, other: readonly string[] = []): Usage | undefined {
   const usage = countWithTools(wire, searches)
   return usage && withOtherCalls(usage, other)
@@ -64,26 +64,26 @@ const outcomes: ReadonlyMap<string, Outcome> = new Map<string, Outcome>([
   ['MISSING_THOUGHT_SIGNATURE', failedWith('stale_state', 'The signature of earlier reasoning is missing.')],
 ])
 
-/** Finish reasons that do not say whether the answer is complete. */
+/** Finish reasons that do not say whether the response is complete. */
 const unclearReasons: ReadonlySet<string> = new Set(['OTHER', 'IMAGE_OTHER', 'NO_IMAGE'])
 
 export interface AnswerSoFar {
-  /** It holds more than thoughts. */
+  /** Whether it contains more than reasoning. */
   readonly hasAnswer: boolean
-  /** It holds a tool call that could be read. */
+  /** Whether it contains a readable tool call. */
   readonly hasCall: boolean
 }
 
 export function outcomeOf(finishReason: string, { hasAnswer, hasCall }: AnswerSoFar): Outcome {
   const known = outcomes.get(finishReason)
   if (known) return known
-  // Of a tool that was not offered: the client decides what to do about it.
+  // A call of a tool that was not offered: the client decides what to do with it.
   if (finishReason === 'UNEXPECTED_TOOL_CALL') return hasCall ? completed : malformed
   if (!hasAnswer) return failedWith('server_error', 'The provider ended the response without content.')
   return unclearReasons.has(finishReason) ? incomplete('other') : completed
 }
 
-/** Whether the prompt was refused: then the answer has no candidates. */
+/** Whether the prompt was blocked, in which case there are no candidates. */
 export const isPromptBlocked = ({ promptFeedback }: JsonObject): boolean => {
   const reason = isObject(promptFeedback) ? stringOf(promptFeedback.blockReason) : ''
   return reason !== '' && reason !== 'BLOCK_REASON_UNSPECIFIED'
@@ -107,13 +107,13 @@ export const readHead = ({ responseId, modelVersion, createTime }: JsonObject): 
   created_at: toSeconds(createTime),
 })
 
-/** Only Vertex sends a time. */
+/** Parses the creation time, which only Vertex AI sends. */
 function toSeconds(time: Json | undefined): number {
   const instant = typeof time === 'string' && time.length < 40 ? Date.parse(time) : Number.NaN
   return instant >= 0 && instant < 1e14 ? Math.floor(instant / 1000) : 0
 }
 
-/** Every chunk may hold counts: the last value of each wins. They are merged in place, since this runs for every chunk. */
+/** Merges token counts: every chunk may have some, and the last value of each wins. In place, because this runs for every chunk. */
 export function mergeUsage(known: Record<string, Json | undefined>, { usageMetadata }: JsonObject): void {
   if (!isObject(usageMetadata)) return
   for (const name in usageMetadata) known[name] = usageMetadata[name] ?? known[name]

@@ -11,7 +11,7 @@ const messages = [{ role: 'user', content: 'Hi' }]
 
 const read = (system: Json, more: JsonObject = {}) =>
   messagesClient.decodeRequest({ model: 'm', max_tokens: 9, ...(system !== null && { system }), messages, ...more })
-/** Passed on as it came, and written anew. */
+/** Both passed through and rebuilt. */
 const bodies = (system: Json, quirks: Quirks = {}): readonly JsonObject[] => {
   const asked = read(system)
   return [asked, { ...asked }].map(request => messagesProvider.encodeRequest(request, offer, quirks).body)

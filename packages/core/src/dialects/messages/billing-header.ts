@@ -1,10 +1,10 @@
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 
-// Claude Code puts a block in front of `system` that is a header of its own to Anthropic: `x-anthropic-billing-header: cc_version=…;`.
-// It changes with each request, so that anywhere else it would only defeat prompt caches. It is kept apart from the prompt, among the
-// headers, and goes back in front of `system` where the offer takes it (quirk `billing_header`).
+// Claude Code puts a block before `system` that serves Anthropic as a header: `x-anthropic-billing-header: cc_version=…;`. It changes with
+// each request, so anywhere else it would only defeat prompt caches. It is stored among the request headers, separate from the prompt, and
+// put back before `system` if the offer accepts it (quirk `billing_header`).
 
-/** Its name among the headers of a request, and the beginning of its text. */
+/** The header name, which is also the prefix of the block's text. */
 export const billingHeader = 'x-anthropic-billing-header'
 const start = `${billingHeader}:`
 
@@ -12,13 +12,13 @@ const isBillingBlock = (block: Json): block is JsonObject & { readonly text: str
   isObject(block) && typeof block.text === 'string' && block.text.startsWith(start)
 
 interface SplitSystem {
-  /** The text of the block; undefined if there is none. */
+  /** The text of the block, if there is one. */
   readonly header?: string
-  /** `system` without it. */
+  /** `system` without the block. */
   readonly system: Json | undefined
 }
 
-/** Splits `system`: a list of blocks, or a text whose first line it is. Only the first block counts. */
+/** Splits `system`, which is a list of blocks, or a text whose first line is the header. Only the first block counts. */
 export function splitBillingHeader(system: Json | undefined): SplitSystem {
   if (typeof system === 'string') {
     if (!system.startsWith(start)) return { system }

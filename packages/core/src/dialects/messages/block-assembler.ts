@@ -33,20 +33,20 @@ import {
 import { dialect, refusalText } from './wire.ts'
 
 /**
- * Turns blocks into items: neighbouring message parts are one message, any other block is an item. An item is finished when
- * the next one starts or the answer ends: only then is it known whether it was cut.
+ * Turns blocks into items: adjacent message parts form one message; any other block is an item. An item is finished when the next one
+ * starts or the response ends, because only then is it known whether it was cut off.
  */
 export interface BlockAssembler extends ItemAssembler {
   readonly mapping: ResponseMapping
   readonly callIds: Set<string>
-  /** Ids of calls that came without one are derived from it. */
+  /** The response id, from which missing call ids are derived. */
   answerId: string
-  /** Complete blocks, as a response would hold them. */
+  /** Complete blocks, as in a whole response. */
   content: JsonObject[]
   /** Unfinished items in order. */
   items: Set<BlockItem>
   lastItem: BlockItem | undefined
-  /** Makes the answer fail, however it ends. */
+  /** Makes the response fail, whatever its own outcome. */
   fault: Outcome | undefined
 }
 
@@ -61,7 +61,7 @@ export const createBlockAssembler = (mapping: ResponseMapping): BlockAssembler =
   fault: undefined,
 })
 
-/** Undefined for a call without a name, which makes the answer fail. */
+/** Starts a block; undefined for a call without a name, which makes the response fail. */
 export function startBlock(assembler: BlockAssembler, wire: JsonObject): PartialBlock | undefined {
   const kind = blockKind(wire, assembler.mapping)
   const sentName = stringOf(wire.name)
@@ -122,7 +122,7 @@ export function finishBlock(assembler: BlockAssembler, block: PartialBlock, isCu
     for (const citation of objects(complete.citations)) if (!isLink(citation)) noteUnmodeled(assembler, stringOf(citation.type))
 }
 
-/** A citation of a document of the client: only this dialect can express it. */
+/** A citation of a client document, which only this dialect can express. */
 function citationEvent(citation: JsonObject, index: number): InferenceEvent {
   const type = 'content_block_delta'
   return { type: 'native', dialect, name: type, index, body: { type, delta: { type: 'citations_delta', citation } }, preamble: false }
@@ -134,7 +134,7 @@ export function finishBlockItem(assembler: BlockAssembler, item: BlockItem, stat
 
 interface ItemEnd {
   readonly status: ItemStatus
-  /** The explanation of a refusal: the last part of its message. */
+  /** The explanation of a refusal, which becomes the last part of its message. */
   readonly refusal: string
 }
 
@@ -148,7 +148,7 @@ function finishWithRefusal(assembler: BlockAssembler, item: BlockItem, { status,
   finishItem(assembler, item.partial, finishedItem(item, status, refusalPart))
 }
 
-/** Finishes the items that are open when the answer ends. `message`: its fields, which may explain a refusal. */
+/** Finishes the items that are open at the end of the response. `message`: its fields, which may explain a refusal. */
 export function finishItems(assembler: BlockAssembler, outcome: Outcome, message: JsonObject): void {
   const refusal = refusalText(outcome, message)
   if (refusal !== '' && !(assembler.lastItem && isMessagePart(assembler.lastItem.kind))) addBlockItem(assembler, createItem('text'))

@@ -1,17 +1,17 @@
 import type { Frame, JsonObject } from '../../protocol/wire.ts'
 
-// Start, deltas and stop of content blocks. Blocks are numbered in order and never overlap.
+// Writes start, deltas and stop of content blocks. Blocks are numbered in order and never overlap.
 
 export interface BlockOutput {
   frames: Frame[]
-  /** The number of the open block, or of the next. */
+  /** The number of the open block, or of the next one. */
   blockIndex: number
   isBlockOpen: boolean
-  /** Everything that precedes the text of a delta: the same for every delta of a block. */
+  /** The text of a delta frame before its content, which is the same for every delta of a block. */
   deltaPrefix: string
 }
 
-/** The type of the deltas that extend a block, and the field that holds their text. */
+/** The type of deltas that extend a block, and the field that contains their text. */
 interface BlockDelta {
   readonly type: string
   readonly field: string
@@ -52,7 +52,7 @@ export function closeBlock(output: BlockOutput): void {
   output.frames.push({ event: 'content_block_stop', data: `{"type":"content_block_stop","index":${output.blockIndex++}}` })
 }
 
-/** Writes a complete block. Clients assemble the input of a server-side tool from deltas, as they do for their own tools. */
+/** Writes a complete block. The input of a server tool is sent as deltas, because clients assemble it like that of their own tools. */
 export function writeBlock(output: BlockOutput, block: JsonObject): void {
   const { input } = block
   const isInputStreamed = serverTools.has(`${block.type}`) && typeof input === 'object'

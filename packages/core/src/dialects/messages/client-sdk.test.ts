@@ -17,8 +17,8 @@ import { writeFrames } from '../../sse/write.ts'
 import { messagesProvider, providerDialects } from '../index.ts'
 import { messagesClient } from './client.ts'
 
-// The vendor's own clients read what we write, in both of their generations: the newer merges usage and stop details, the
-// older throws on what the newer forgives.
+// Two generations of the vendor's SDK read what we write: the newer merges usage and stop details; the older throws where the newer is
+// lenient.
 
 const clients: Readonly<Record<string, typeof Anthropic>> = { v1: Anthropic, v0: Anthropic0 as unknown as typeof Anthropic }
 const clientFor = (version: string, answer: () => Response): Anthropic =>
@@ -41,7 +41,7 @@ const streamed = (version: string, text: string) =>
     .finalMessage()
 const whole = (version: string, body: JsonObject) => clientFor(version, () => json(body)).messages.create(asked)
 
-/** Content as it is said, without what a client adds or leaves out where there is nothing. */
+/** Content without fields that an SDK adds or omits when they are empty. */
 const content = (blocks: readonly object[]): unknown =>
   blocks.map(block =>
     Object.fromEntries(Object.entries(plain(block)).filter(([field, value]) => value !== null && field !== 'parsed_output')),
@@ -236,7 +236,7 @@ describe.skipIf(!haveRecordings)('what real providers said', () => {
   })
 })
 
-/** What rightly reads otherwise than it came. */
+/** Intended differences. */
 const otherwise: Readonly<Record<string, string>> = {
   'anthropic/duplicate-message-start': 'the SDK stops at the second beginning, which we leave out',
   'anthropic/anthropic-refusal': 'why it was refused is told in words, too',
@@ -244,7 +244,7 @@ const otherwise: Readonly<Record<string, string>> = {
 const native = recordings.filter(({ name, dialect }) => dialect === 'messages' && !(name in otherwise))
 
 describe.skipIf(!haveRecordings)('an answer of this language goes through as it came', () => {
-  /** Signatures are the provider half's own state by then, which the gateway seals. */
+  /** Signatures are the provider dialect's state by then, which the gateway seals. */
   const unsigned = (blocks: readonly object[]): unknown =>
     content(blocks.map(block => ('signature' in block || 'data' in block ? { ...block, signature: '', data: '' } : block)))
 

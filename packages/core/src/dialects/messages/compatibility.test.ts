@@ -77,7 +77,7 @@ describe('a caller of the same language, answered by another model', () => {
     const written = sent(fields, of(model))
     expect({ ...written.body, ...pick(written.body, expected) }).toMatchObject(expected)
     expect(written.warned).toEqual(warned)
-    // What has nothing to do with it goes as it was.
+    // Unrelated fields are unchanged.
     expect(written.body).toMatchObject({ messages: [marked], unheard_of: 1 })
   })
 
@@ -95,5 +95,5 @@ describe('a caller of the same language, answered by another model', () => {
   })
 })
 
-/** The same fields, absent ones too. */
+/** The same fields, including absent ones. */
 const pick = (body: JsonObject, like: JsonObject): JsonObject => Object.fromEntries(Object.keys(like).map(field => [field, body[field]]))

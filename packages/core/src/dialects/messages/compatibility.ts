@@ -1,10 +1,10 @@
 import type { Offer, Quirks } from '../../protocol/model.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 
-// A request in this dialect may be served by another model than it was written for: from a pool, or after a fallback. It is
-// passed on unchanged where the model accepts it, and encoded anew where it does not.
+// A request in this dialect may be served by a model that it was not written for: from a model list, or after a fallback. It is passed
+// through unchanged if the model accepts it, and re-encoded otherwise.
 
-/** Whether the model accepts the body unchanged. Facts that are not known of a model count as accepted. */
+/** Whether the model accepts the body unchanged. Unknown facts count as accepted. */
 export const isCompatible = (body: JsonObject, { max_output_tokens }: Offer, quirks: Quirks): boolean =>
   isThinkingCompatible(body, quirks) &&
   isSamplingCompatible(body, quirks) &&

@@ -6,9 +6,9 @@ import { objects, stringOf } from '../json.ts'
 import { encodeReasoningState } from './reasoning-state.ts'
 import { dialect } from './wire.ts'
 
-// Complete content blocks of a provider → items and parts.
+// Decodes a provider's complete content blocks into items and parts.
 
-/** `answer`: a call of the tool whose arguments are the text of the answer. */
+/** `answer`: a call of the tool whose arguments are the response text. */
 export type BlockKind = 'text' | 'answer' | 'thinking' | 'redacted' | 'call' | 'native'
 
 const blockKinds: ReadonlyMap<string, BlockKind> = new Map<string, BlockKind>([
@@ -21,7 +21,7 @@ const blockKinds: ReadonlyMap<string, BlockKind> = new Map<string, BlockKind>([
 export const blockKind = ({ type, name }: JsonObject, { answerTool }: ResponseMapping): BlockKind =>
   type === 'tool_use' && answerTool !== undefined && name === answerTool ? 'answer' : (blockKinds.get(stringOf(type)) ?? 'native')
 
-/** Whether the block is a part of a message; neighbouring ones are parts of the same message. */
+/** Whether the block is part of a message; adjacent ones belong to the same message. */
 export const isMessagePart = (kind: BlockKind): boolean => kind === 'text' || kind === 'answer'
 
 export function textPart(block: JsonObject): Part {
@@ -30,10 +30,10 @@ export function textPart(block: JsonObject): Part {
   return remember<Part>({ type: 'text', text, ...(annotations.length > 0 && { annotations }) }, { dialect, body: block })
 }
 
-/** Whether a citation points to the web. Places in a document of the client have no URL. */
+/** Whether a citation points to the web. Locations in a client document have no URL. */
 export const isLink = (citation: JsonObject): boolean => citedAddress(citation) !== undefined
 
-/** The address that a citation points to: of a page that was found, or of a search result that the client gave. */
+/** The URL that a citation points to: of a web page, or of a search result that the client supplied. */
 function citedAddress({ type, url, source }: JsonObject): string | undefined {
   if (type === 'web_search_result_location') return typeof url === 'string' ? url : undefined
   return type === 'search_result_location' && /^https?:/i.test(stringOf(source)) ? stringOf(source) : undefined
@@ -46,14 +46,14 @@ function linkAnnotations(citation: JsonObject, end_index: number): readonly Json
   return [remember(annotation, { dialect, body: citation })]
 }
 
-/** `blocks`: the text blocks among its parts. The message has an original only if they are all of its parts. */
+/** `blocks`: the text blocks among the parts. The message has an original only if all of its parts are text blocks. */
 export const messageItem = (content: readonly Part[], blocks: readonly JsonObject[], status: ItemStatus): MessageItem =>
   remember<MessageItem>(
     { type: 'message', role: 'assistant', content, status },
     blocks.length === content.length ? { dialect, body: { role: 'assistant', content: blocks } } : undefined,
   )
 
-/** The thinking as a summary, and the whole block as state unless `isCut`: an incomplete block cannot be restored. */
+/** A reasoning item with the thinking as summary. The state is the whole block, unless `isCut`: an incomplete block cannot be restored. */
 export function reasoningItem(block: JsonObject, isCut: boolean): Item {
   const isRedacted = block.type === 'redacted_thinking'
   const thinking = isRedacted ? '' : stringOf(block.thinking)

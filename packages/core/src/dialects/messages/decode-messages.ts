@@ -17,7 +17,7 @@ import {
 import { isPartType, readCachePoint, readPart, withoutInventedCitations } from './decode-parts.ts'
 import { dialect } from './wire.ts'
 
-// Messages → items. A message holds blocks of all kinds: neighbouring parts become one message item, in the same order.
+// Decodes messages into items. A message may contain blocks of all kinds: adjacent parts become one message item, in the same order.
 
 export const readMessages: Read<readonly Item[]> = (value, path) => {
   const items = arrayOf(readMessage)(value, path).flat()
@@ -44,7 +44,7 @@ const readContent: Read<string | readonly JsonObject[]> = (value, path) => {
   return Array.isArray(value) ? arrayOf(objectValue)(value, path) : wrongType(path, 'a string or an array of content blocks', value)
 }
 
-/** A string is `instructions`; blocks are one item, so that each keeps its position in the prompt cache. */
+/** Decodes `system`. A string becomes `instructions`; blocks become one item, so that each keeps its position in the prompt cache. */
 export const readSystem: Read<string | Item | undefined> = (value, path) => {
   const content = readContent(value, path)
   if (typeof content === 'string') return content
@@ -79,7 +79,7 @@ function splitMessage(source: MessageSource, content: readonly JsonObject[]): re
   return items
 }
 
-/** The item that the block stands for, or undefined if the block is a part of a message. */
+/** The item of a block, or undefined if the block is part of a message. */
 function readItem(body: JsonObject, path: string, role: MessageSource['role']): Item | undefined {
   const type = required({ body, path }, 'type', anyText)
   const reader = itemReaders.get(type)
@@ -87,7 +87,7 @@ function readItem(body: JsonObject, path: string, role: MessageSource['role']): 
     refuse('invalid_parameter_value', `A \`${type}\` block is only allowed in a message with the role "${reader.role}".`, path)
   }
   if (reader) return remember(reader.read(body, path), { dialect, body, path })
-  // An unknown block of the assistant is an item, as it is in a response.
+  // An unknown assistant block is an item, as in a response.
   return role === 'assistant' && !isPartType(type) ? remember<Item>({ type: 'native', dialect, body }, { dialect, body, path }) : undefined
 }
 
@@ -126,7 +126,7 @@ const readRedactedThinking = (body: JsonObject, path: string): ReasoningItem => 
 })
 
 interface ItemReader {
-  /** The only role whose messages may hold the block. */
+  /** The only role whose messages may contain the block. */
   readonly role: MessageSource['role']
   readonly read: (body: JsonObject, path: string) => Item
 }

@@ -17,7 +17,7 @@ import { effortForBudget } from '../thinking-budget.ts'
 import { readCachePoint } from './decode-parts.ts'
 import { dialect } from './wire.ts'
 
-// Tools, thinking and the response format.
+// Decodes tools, thinking and response format.
 
 export const readTool: Read<Tool> = (value, path) => {
   const body = objectValue(value, path)
@@ -53,11 +53,11 @@ const readNamedChoice = (type: string, body: JsonObject, path: string): ToolChoi
 interface OutputOptions {
   readonly text?: Prompt['text']
   readonly reasoning?: Prompt['reasoning']
-  /** `output_config` and `thinking`, if they hold nothing that is modeled. */
+  /** `output_config` and `thinking`, if none of their fields is modelled. */
   readonly passthrough: JsonObject
 }
 
-/** Reads `output_config` and `thinking`. `maxTokens`: the limit of the answer, thoughts included. */
+/** Reads `output_config` and `thinking`. `maxTokens`: the output limit, including thinking. */
 export function readOutputOptions(body: JsonObject, maxTokens: number | undefined): OutputOptions {
   const config = optional({ body, path: '' }, 'output_config', objectValue)
   const place = { body: config ?? {}, path: 'output_config' }
@@ -86,7 +86,7 @@ const readFormat: Read<TextFormat> = (value, path) => {
 
 type Reasoning = NonNullable<Prompt['reasoning']>
 
-/** Undefined for an unknown type of thinking. */
+/** Reads `thinking`; undefined if its type is unknown. */
 function readThinking(body: JsonObject, maxTokens: number | undefined): Reasoning | undefined {
   const place = { body, path: 'thinking' }
   const type = required(place, 'type', nonEmptyText)
@@ -94,7 +94,7 @@ function readThinking(body: JsonObject, maxTokens: number | undefined): Reasonin
   const summary = display === undefined ? undefined : summaryByDisplay.get(display)
   const shown = summary === undefined ? {} : { summary }
   if (type === 'disabled') return { effort: 'none' }
-  // The model decides how much it thinks, unless `output_config.effort` is set.
+  // The model decides how much to think, unless `output_config.effort` is set.
   if (type === 'adaptive') return shown
   if (type !== 'enabled') return undefined
   const budget_tokens = required(place, 'budget_tokens', integerBetween(1))

@@ -15,7 +15,7 @@ import {
 } from '../field-readers.ts'
 import { dialect } from './wire.ts'
 
-// Content blocks → parts: text, images, documents.
+// Decodes content blocks into parts: text, images, documents.
 
 export const readPart: Read<Part> = (value, path) => {
   const body = objectValue(value, path)
@@ -23,7 +23,7 @@ export const readPart: Read<Part> = (value, path) => {
   return remember<Part>(reader?.(body, path) ?? { type: 'native', dialect, body }, { dialect, body, path })
 }
 
-/** `cache_control`: everything up to this block may be cached. */
+/** Reads `cache_control`: everything up to and including this block may be cached. */
 export function readCachePoint(body: JsonObject, path: string): { readonly cache?: CachePoint } {
   const control = optional({ body, path }, 'cache_control', objectValue)
   if (!control) return {}
@@ -72,17 +72,17 @@ const documentSources: ReadonlyMap<string, SourceReader> = new Map<string, Sourc
   ['text', place => `data:text/plain;base64,${toBase64(new TextEncoder().encode(required(place, 'data', anyText)))}`],
 ])
 
-/** Undefined for sources that only this dialect's providers can read: an uploaded file, nested blocks. */
+/** The URL of a source; undefined if only providers of this dialect can read it: an uploaded file, nested blocks. */
 function readSource(body: JsonObject, path: string, sources: ReadonlyMap<string, SourceReader>): string | undefined {
   const place = { body: required({ body, path }, 'source', objectValue), path: `${path}.source` }
   return sources.get(required(place, 'type', anyText))?.(place)
 }
 
-/** A link of another provider that encode-response.ts wrote as a citation. It lacks the proof that providers demand. */
+/** Whether encode-response.ts made the citation from another provider's link. It lacks the proof that providers require. */
 const isInvented = (citation: Json): boolean =>
   isObject(citation) && citation.type === 'web_search_result_location' && citation.encrypted_index === ''
 
-/** The block without the citations that the gateway invented, so that any provider accepts it. */
+/** The block without citations that the gateway made, so that any provider accepts it. */
 export function withoutInventedCitations(block: JsonObject): JsonObject {
   if (!Array.isArray(block.citations)) return block
   const citations: readonly Json[] = block.citations

@@ -19,13 +19,13 @@ const read = (fields: JsonObject = {}, headers: Readonly<Record<string, string>>
 const prompt = (fields: JsonObject = {}) => plain(read(fields).prompt)
 const says = (content: Json, role = 'user') => plain(read({ messages: [{ role, content }] }).prompt.input)
 const block = (wire: Json, role = 'user') => says([wire], role)[0]
-/** The one part of the one message. */
+/** The only part of the only message. */
 const part = (wire: JsonObject, role = 'user') => {
   const item = block(wire, role)
   return item?.type === 'message' ? item.content[0] : undefined
 }
 
-/** `code param`, or that it was taken. */
+/** `code param` of the error, or that the request was accepted. */
 function verdict(decode: () => unknown): string {
   try {
     decode()
@@ -538,7 +538,7 @@ describe('counting tokens', () => {
   })
 })
 
-/** As a coding agent sends it: long-lived betas, cached system blocks, a system message in the middle, tools with fields of their own. */
+/** A coding agent's request: long-lived betas, cached system blocks, a system message in the middle, tools with vendor fields. */
 const agentBody: JsonObject = {
   model: 'some-model',
   max_tokens: 32_000,
@@ -617,7 +617,7 @@ test('what a coding agent sends is read without loss', () => {
   expect(originalOf(request)?.body).toBe(agentBody)
 })
 
-/** Every place in a value, as a path. */
+/** Every location in a value, as a path. */
 const places = (value: Json | undefined, path: readonly (string | number)[] = []): readonly (readonly (string | number)[])[] => {
   if (typeof value !== 'object' || value === null) return [path]
   return [
@@ -629,7 +629,7 @@ const withChange = (value: Json | undefined, path: readonly (string | number)[],
   const [key, ...rest] = path
   if (key === undefined) return put
   const copy = (Array.isArray(value) ? [...value] : { ...(value as JsonObject) }) as Record<string | number, Json>
-  // JSON has no arrays with holes.
+  // JSON has no sparse arrays.
   if (Array.isArray(copy) && Number(key) > copy.length) throw new RangeError()
   copy[key] = withChange(copy[key], rest, put)
   return copy as Json

@@ -22,14 +22,13 @@ import { readOutputOptions, readTool, readToolChoice } from './decode-options.ts
 import { checkVersion, decodeHeaders, type HeaderReader } from './headers.ts'
 import { dialect } from './wire.ts'
 
-// Every decoded value remembers the wire object that it was read from, so that fields which are not modeled still reach a
-// provider that speaks this dialect.
+// Every decoded value remembers the wire object it was read from, so that unmodelled fields still reach a provider of this dialect.
 
 const noHeader: HeaderReader = () => undefined
 
 export const decodeRequest = (body: JsonObject, header = noHeader): InferenceRequest => decode(body, header, false)
 
-/** A request to count tokens: it needs no `max_tokens`. */
+/** Decodes a token counting request, which needs no `max_tokens`. */
 export const decodeCounting = (body: JsonObject, header = noHeader): InferenceRequest => decode(body, header, true)
 
 function decode(body: JsonObject, header: HeaderReader, isCounting: boolean): InferenceRequest {
@@ -78,7 +77,7 @@ function readSampling(body: JsonObject): Pick<Prompt, 'temperature' | 'top_p' | 
 
 const samplingReaders = { temperature: numberBetween(0, 1), top_p: numberBetween(0, 1), top_k: integerBetween(0) }
 
-/** The end user, the service tier, and parameters for a single provider. */
+/** Reads the end user, the service tier, and provider-specific parameters. */
 function readAccount(body: JsonObject): Pick<Prompt, 'safety_identifier' | 'service_tier' | 'extensions'> {
   const place = { body, path: '' }
   const user = optional(place, 'metadata', readUser)

@@ -13,12 +13,12 @@ export function decodeResponse(body: JsonObject, mapping: ResponseMapping = {}):
   try {
     return decodeMessage(body, mapping)
   } catch {
-    // The input of a call cannot be written as text.
+    // The input of a call cannot be serialized.
     return { ...readHead(body), output: [], outcome: nestedTooDeep }
   }
 }
 
-/** Its blocks are assembled as those of a stream are. */
+/** Decodes a message. Its blocks go through the same assembler as those of a stream. */
 function decodeMessage(body: JsonObject, mapping: ResponseMapping): InferenceResponse {
   const head = readHead(body)
   const error = errorIn(body)
@@ -37,7 +37,7 @@ function decodeMessage(body: JsonObject, mapping: ResponseMapping): InferenceRes
   return remember({ ...head, output, outcome, ...(usage && { usage }), ...unmodeled }, { dialect, body })
 }
 
-/** Some servers send plain text, or null for no content. Undefined if the body is no message. */
+/** The content blocks; undefined if the body is not a message. Some servers send plain text, or null for no content. */
 function contentBlocks({ content, stop_reason }: JsonObject): readonly JsonObject[] | undefined {
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }]
   return Array.isArray(content) || typeof stop_reason === 'string' ? objects(content) : undefined

@@ -26,12 +26,12 @@ interface DecoderState extends BlockAssembler, StreamDecoderState {
   /** The fields of the message so far, without its content. */
   message: GatheredFields | undefined
   usage: GatheredFields
-  /** False while only `message_start` has named counts: those are not of the answer. */
+  /** False while only `message_start` has sent counts, which do not cover the response. */
   hasFinalUsage: boolean
-  /** By their index in the stream. */
+  /** Blocks by their index in the stream. */
   blocks: Map<number, PartialBlock>
   lastBlock: PartialBlock | undefined
-  /** Set by the stop reason: after it, only usage counts. */
+  /** Set by the stop reason; only usage counts after it. */
   outcome: Outcome | undefined
 }
 
@@ -56,7 +56,7 @@ function decodeFrame(state: DecoderState, frame: Frame): void {
   else if (body !== 'nothing' && body !== 'done') decodeEvent(state, eventName(body, frame), body)
 }
 
-/** The type may stand in the frame alone, and an error may have no type. */
+/** The event name. The type may be in the frame only, and an error may have no type. */
 const eventName = ({ type, error }: JsonObject, { event }: Frame): string => {
   if (typeof type === 'string') return type
   return error === undefined || error === null ? (event ?? '') : 'error'
@@ -121,7 +121,7 @@ function openBlock(state: DecoderState, wire: JsonObject, index: Json | undefine
 
 const isIndex = (value: Json | undefined): value is number => typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
 
-/** The block that an event is about, unless it is complete: then a new block has started without notice. */
+/** The open block of an event. If that block is complete, a new one has started without a start event. */
 function openBlockAt(state: DecoderState, index: Json | undefined): PartialBlock | undefined {
   const block = isIndex(index) ? state.blocks.get(index) : state.lastBlock
   return block?.complete ? undefined : block
@@ -161,7 +161,7 @@ function handleMessageDelta(state: DecoderState, { type, delta, usage, ...rest }
   if (!state.outcome && typeof fields.stop_reason === 'string') settleOutcome(state, outcomeOf(fields.stop_reason))
 }
 
-/** Null never replaces a value that was sent before. */
+/** Removes nulls, so that they never replace an earlier value. */
 const withoutNulls = (body: JsonObject): JsonObject => Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null))
 
 function handleMessageStop(state: DecoderState): void {

@@ -8,14 +8,14 @@ import { contentLost, unsupported } from '../apply-quirks.ts'
 import { safeName } from './tool-names.ts'
 import { dialect } from './wire.ts'
 
-/** What the parts of one request share while it is encoded. */
+/** State shared by the encoders of one request. */
 export interface EncodeContext {
   readonly quirks: Quirks
   readonly schemas: SchemaFitter
   readonly warnings: Warning[]
-  /** Tool names as sent → as the client knows them, for those that differ. */
+  /** Tool names as sent → client's names, for those that differ. */
   readonly toolNames: Map<string, string>
-  /** The paths of reasoning that is not taken back. */
+  /** Paths of reasoning that was left out. */
   readonly droppedReasoning: string[]
   /** Cache points that may still be set. */
   cachePointsLeft: number
@@ -23,7 +23,7 @@ export interface EncodeContext {
 
 const maxCachePoints = 4
 
-/** A cache point on the body itself counts, too. */
+/** A cache point on the body itself counts too. */
 export const createEncodeContext = ({ native }: Prompt, quirks: Quirks, schemas: SchemaFitter): EncodeContext => ({
   quirks,
   schemas,
@@ -44,13 +44,13 @@ export const loseContent = ({ warnings }: EncodeContext, param: string): void =>
 export const warnOmitted = (context: EncodeContext, param: string): void =>
   warn(context, param, `\`${param}\` is not supported by the API of this provider and was left out.`)
 
-/** The `cache_control` field of a block, if it has a cache point and one is left. */
+/** The `cache_control` field of a block, if it has a cache point and the limit is not reached. */
 export function cacheControl(cache: CachePoint | undefined, param: string, context: EncodeContext): JsonObject {
   if (!cache || !takeCachePoint(param, context)) return {}
   return { cache_control: { type: 'ephemeral', ...(cache.ttl && { ttl: cache.ttl }) } }
 }
 
-/** A block in the client's own words: its `cache_control` is dropped if no cache point is left. */
+/** Drops the `cache_control` of a client's block if the limit of cache points is reached. */
 export function limitCacheControl(block: JsonObject, param: string, context: EncodeContext): JsonObject {
   const { cache_control, ...rest } = block
   if (cache_control === undefined || cache_control === null || takeCachePoint(param, context)) return block
@@ -66,7 +66,7 @@ function takeCachePoint(param: string, context: EncodeContext): boolean {
   return false
 }
 
-/** The name as the provider accepts it. The context remembers names that changed. */
+/** Encodes a tool name so that the provider accepts it. The context remembers changed names. */
 export function encodeToolName(name: string, { toolNames }: EncodeContext): string {
   const sent = safeName(name)
   if (sent !== name) toolNames.set(sent, name)

@@ -9,18 +9,18 @@ import { originalBody } from './wire.ts'
 // The response format: a schema that the provider enforces, a tool that the model must call, or an instruction.
 
 export interface EncodedFormat {
-  /** For `output_config`. */
+  /** `format` for `output_config`. */
   readonly format?: JsonObject
-  /** A tool whose arguments are the answer, and its name. */
+  /** A tool whose arguments are the response text, and its name. */
   readonly tool?: JsonObject
   readonly answerTool?: string
-  /** For the system prompt. */
+  /** Text to add to the system prompt. */
   readonly instruction?: string
 }
 
 type SchemaFormat = Extract<TextFormat, { type: 'json_schema' }>
 
-/** `canForceCall`: the model can be made to call a tool. */
+/** `canForceCall`: whether the model supports forced tool calls. */
 export function encodeFormat({ text, tools = [], tool_choice }: Prompt, canForceCall: boolean, context: EncodeContext): EncodedFormat {
   const format = text?.format
   if (!text || !format || format.type === 'text') return {}

@@ -7,13 +7,13 @@ import { cacheControl, type EncodeContext, limitCacheControl, loseContent } from
 import { imageTypes, isTextType } from './media.ts'
 import { dialect, originalBody } from './wire.ts'
 
-// Parts → content blocks.
+// Encodes parts as content blocks.
 
 interface PartList {
   readonly parts: readonly Part[]
-  /** The field of the client's request that holds them. */
+  /** The field of the client's request that contains them. */
   readonly path: string
-  /** Images and files may be among them. */
+  /** Whether images and files are allowed. */
   readonly allowsMedia: boolean
 }
 
@@ -40,7 +40,7 @@ function encodePart(part: Part, { param, allowsMedia }: PartPlace, context: Enco
   return encoded
 }
 
-/** A blank text is refused by providers. */
+/** Whether the text is blank, which providers reject. */
 const isBlank = (text: string): boolean => text.trim() === ''
 
 function encodeMedia(part: ImagePart | FilePart, param: string, context: EncodeContext): JsonObject | undefined {

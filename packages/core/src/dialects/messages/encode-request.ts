@@ -45,13 +45,13 @@ export function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Q
   }
 }
 
-/** The body with its fields by name: a body that is passed on and one that is written anew begin alike, as prompt caches want it. */
+/** Sorts the fields by name, so that a body that is passed through and one that is rebuilt begin alike, which prompt caches require. */
 function inStableOrder(body: JsonObject): JsonObject {
   const fields = new Map(Object.entries(body))
   return Object.fromEntries([...fields.keys()].sort().map(name => [name, fields.get(name)]))
 }
 
-/** The body with the billing header of Claude Code, or without. */
+/** The body with or without the billing header of Claude Code. */
 function withBilling(body: JsonObject, { headers }: InferenceRequest, { billing_header }: Quirks): JsonObject {
   const header = headers?.values[billingHeader]
   if (header === undefined) return body
@@ -61,7 +61,7 @@ function withBilling(body: JsonObject, { headers }: InferenceRequest, { billing_
   return system === undefined ? rest : { ...rest, system }
 }
 
-/** The fields among those that the gateway sets which this dialect has. */
+/** Gateway-controlled fields that exist in this dialect. */
 const ownFields: ReadonlySet<string> = new Set([
   'model',
   'stream',
@@ -73,7 +73,7 @@ const ownFields: ReadonlySet<string> = new Set([
   ...surchargedFields,
 ])
 
-/** Fields of this dialect → our names, where they differ. */
+/** Fields of this dialect → internal names, where they differ. */
 const promptNames: ReadonlyMap<string, string> = new Map([
   ['max_tokens', 'max_output_tokens'],
   ['stop_sequences', 'stop'],
@@ -117,7 +117,7 @@ function encodePrompt(
   return { body, warnings: [...dropped, ...tier.warnings, ...sampling.warnings, ...unsupportedFields(prompt)], mapping }
 }
 
-/** `output_config`: effort and format, and the client's own fields beside them. */
+/** Encodes `output_config`: effort and format, plus the client's own fields. */
 function outputConfig(
   { text, reasoning, native }: Prompt,
   quirks: Quirks,
@@ -134,7 +134,7 @@ function outputConfig(
 /** Fields that make up the prompt. */
 const countedFields = ['model', 'messages', 'system', 'tools', 'tool_choice', 'thinking', 'output_config'] as const
 
-/** The request of the provider's token counter. */
+/** Encodes a request for the provider's token counter. */
 export function encodeCounting(request: InferenceRequest, offer: Offer, quirks: Quirks): EncodedRequest {
   const { body, ...encoded } = encodeRequest(request, offer, quirks)
   return { ...encoded, body: Object.fromEntries(countedFields.flatMap(field => (body[field] === undefined ? [] : [[field, body[field]]]))) }

@@ -10,7 +10,7 @@ import { encodeFailure } from './errors.ts'
 import { renameWarnings } from './field-names.ts'
 import { dialect, originalBody } from './wire.ts'
 
-// The message object and its content blocks, in a response and at both ends of a stream.
+// Encodes the message object and its content blocks, both for a response and for the two ends of a stream.
 
 export function encodeResponse(response: InferenceResponse, request: InferenceRequest, stamp: Stamp): JsonObject {
   const { output, outcome, usage } = response
@@ -26,7 +26,7 @@ export function encodeResponse(response: InferenceResponse, request: InferenceRe
   }
 }
 
-/** The fields that open a message, with those that a provider of this dialect added. */
+/** The fields at the start of a message, including those that a provider of this dialect added. */
 export const messageHead = (stamp: Stamp, original: JsonObject | undefined): JsonObject => ({
   ...(original && passthroughFields(original)),
   id: idUnder('msg_', stamp),
@@ -35,7 +35,7 @@ export const messageHead = (stamp: Stamp, original: JsonObject | undefined): Jso
   model: stamp.model,
 })
 
-/** Fields that are written elsewhere, or by the gateway alone. */
+/** Fields that are written elsewhere, or only by the gateway. */
 const messageFields: ReadonlySet<string> = new Set([
   'id',
   'type',
@@ -51,11 +51,11 @@ const messageFields: ReadonlySet<string> = new Set([
   'warnings',
 ])
 
-/** Fields of a message that are passed on without being read. */
+/** Unread fields of a message that are passed through. */
 export const passthroughFields = (original: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(original).filter(([field]) => !messageFields.has(field)))
 
-/** What a message contains that decides its stop reason. */
+/** Facts about a message that determine its stop reason. */
 interface MessageContents {
   readonly hasRefusal: boolean
   readonly hasCall: boolean
@@ -63,10 +63,10 @@ interface MessageContents {
 
 export const isRefusal = (item: Item): boolean => item.type === 'message' && item.content.some(({ type }) => type === 'refusal')
 
-/** The stop reason and its details: the provider's own if it speaks this dialect. */
+/** The stop reason and its details. A provider of this dialect's own values are kept. */
 export function stopFields(outcome: Outcome, contents: MessageContents, original: JsonObject | undefined): JsonObject {
   const { stop_reason: reason, stop_sequence = null, stop_details, container } = original ?? {}
-  // A call that was turned into the text of the answer is no tool use to the client.
+  // A call that became the response text is not a tool use for the client.
   const isValid = typeof reason === 'string' && (reason !== 'tool_use' || contents.hasCall)
   return {
     stop_reason: isValid ? reason : stopReason(outcome, contents),
@@ -82,7 +82,7 @@ function stopReason(outcome: Outcome, { hasRefusal, hasCall }: MessageContents):
   return hasCall ? 'tool_use' : 'end_turn'
 }
 
-/** Token counts. `input_tokens` excludes cached tokens here. Counts that are not modeled stay as the provider sent them. */
+/** Encodes token counts. `input_tokens` excludes cached tokens in this dialect. Unmodelled counts are kept unchanged. */
 export function encodeMessageUsage(usage: Usage | undefined, original: JsonObject | undefined): JsonObject {
   const received = isObject(original?.usage) ? original.usage : {}
   if (!usage) return { input_tokens: 0, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 0, ...received }
@@ -110,7 +110,7 @@ export const encodeGatewayFields = ({ routing, warnings }: Stamp, request: Infer
   ...(warnings.length > 0 && { warnings: renameWarnings(warnings, request).map(warning => ({ ...warning })) }),
 })
 
-/** The content blocks of an item. None for a native item of another dialect. */
+/** The content blocks of an item; none for a native item of another dialect. */
 function encodeItem(item: Item): readonly JsonObject[] {
   if (item.type === 'message') return item.content.flatMap(encodeOutputPart)
   if (item.type === 'function_call') return [{ ...toolUseBlock(item), input: toolInput(item) }]
@@ -120,7 +120,7 @@ function encodeItem(item: Item): readonly JsonObject[] {
   return image === undefined ? [] : [{ type: 'text', text: imageMarkdown(image), citations: null }]
 }
 
-/** An empty text becomes no block: a client that sent it back would be refused. */
+/** Encodes a part. Empty text becomes no block, because a client that sent it back would be rejected. */
 function encodeOutputPart(part: Part): readonly JsonObject[] {
   if (part.type === 'native') return part.dialect === dialect ? [part.body] : []
   if (part.type === 'refusal') return part.refusal === '' ? [] : [{ type: 'text', text: part.refusal, citations: null }]
@@ -132,7 +132,7 @@ function encodeOutputPart(part: Part): readonly JsonObject[] {
   return [{ ...original, type: 'text', text: part.text, citations: citations.length > 0 ? citations : null }]
 }
 
-/** A link as a search result. Fields that only the search tool can fill are empty. */
+/** Encodes a link as a search result. Fields that only the search tool can fill are empty. */
 export function encodeCitation(annotation: JsonObject): JsonObject | undefined {
   const { type, url, title } = annotation
   const original = originalBody(annotation)
@@ -147,7 +147,7 @@ export function encodeCitation(annotation: JsonObject): JsonObject | undefined {
   }
 }
 
-/** The text of a reasoning item: its summaries, then its raw content. */
+/** The text of a reasoning item: summaries, then raw content. */
 export const thinkingText = ({ summary, content = [] }: ReasoningItem): string =>
   [...summary, ...content].filter(text => text !== '').join(thoughtSeparator)
 
@@ -162,7 +162,7 @@ function thinkingBlocks(item: ReasoningItem): readonly JsonObject[] {
 
 export const redactedBlock = (data: string): JsonObject => ({ type: 'redacted_thinking', data })
 
-/** The block as it starts in a stream, without its input. */
+/** The block at its start in a stream, without input. */
 export const toolUseBlock = (item: FunctionCallItem): JsonObject => ({
   ...originalBody(item),
   type: 'tool_use',
@@ -171,10 +171,10 @@ export const toolUseBlock = (item: FunctionCallItem): JsonObject => ({
   input: {},
 })
 
-/** The field with the text of a call of a custom tool: here every input is an object. */
+/** The input field that holds the text of a custom tool call, because every input is an object in this dialect. */
 export const customInput = 'input'
 
-/** Arguments as an object, which this dialect requires. Text that is not a JSON object is kept under `_raw`. */
+/** Arguments as an object, which this dialect requires. Text that is not a JSON object is put under `_raw`. */
 function toolInput({ arguments: written, custom }: FunctionCallItem): JsonObject {
   if (custom) return { [customInput]: written }
   return written === '' ? {} : (objectIn(written) ?? { _raw: written })

@@ -4,10 +4,10 @@ import type { JsonObject } from '../../protocol/wire.ts'
 import { dropRefused, type Encoded, unsupported } from '../apply-quirks.ts'
 
 const maxTemperature = 1
-/** A lower `top_p` is refused while the model thinks. */
+/** A lower `top_p` is rejected while the model thinks. */
 const minTopPWhileThinking = 0.95
 
-/** `temperature`, `top_p` and `top_k`, as far as the model accepts them. Thinking models refuse most of them. */
+/** Encodes `temperature`, `top_p` and `top_k` as far as the model accepts them. Thinking models reject most of them. */
 export function encodeSampling(prompt: Prompt, thinking: JsonObject | undefined, quirks: Quirks): Encoded {
   const { temperature, top_p, top_k } = prompt
   const requested: JsonObject = {

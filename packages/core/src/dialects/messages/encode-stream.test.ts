@@ -22,7 +22,7 @@ const encode = (events: readonly InferenceEvent[], facts: Partial<Stamp> = {}): 
 }
 const read = (events: readonly InferenceEvent[], facts: Partial<Stamp> = {}) => readStrictly(encode(events, facts))
 const wires = (frames: readonly Frame[]): readonly JsonObject[] => frames.map(({ data }) => JSON.parse(data) as JsonObject)
-/** Frames as short words: `0+text`, `0:text_delta`, `0-`, or the name of the event. */
+/** Frames in short notation: `0+text`, `0:text_delta`, `0-`, or the event name. */
 const course = (events: readonly InferenceEvent[]): readonly string[] =>
   wires(encode(events)).map(({ type, index, content_block, delta }) => {
     if (type === 'content_block_start') return `${index}+${(content_block as JsonObject).type}`
@@ -33,7 +33,7 @@ const course = (events: readonly InferenceEvent[]): readonly string[] =>
 const started: InferenceEvent = { type: 'started', id: 'theirs', model: 'their-model', created_at: 9 }
 const begin = (index: number, item: Item): InferenceEvent => ({ type: 'item_started', index, item })
 type Growing = 'text' | 'refusal' | 'reasoning' | 'summary' | 'arguments'
-/** `at`: the item, and its part if it is not the first. */
+/** `at`: the item, and its part unless it is the first. */
 const grow = (at: number | readonly [index: number, part: number], kind: Growing, text: string): InferenceEvent => {
   const [index, part] = typeof at === 'number' ? [at, 0] : at
   return { type: 'delta', index, delta: { kind, part, text } }
@@ -468,7 +468,7 @@ const outcomes: readonly Outcome[] = [
   { status: 'incomplete', reason: 'content_filter' },
 ]
 
-/** The events of one item, its texts cut into pieces. */
+/** The events of one item, with its texts split into pieces. */
 function tellingsOf(item: Item, index: number): readonly InferenceEvent[] {
   const whole = unfold({ id: '', model: '', created_at: 0, output: [item], outcome: { status: 'completed' } }).slice(1, -1)
   return whole.flatMap((event): readonly InferenceEvent[] => {
@@ -482,7 +482,7 @@ function tellingsOf(item: Item, index: number): readonly InferenceEvent[] {
   })
 }
 
-/** Items told in turns, as the picks say, each from its beginning and in the order of beginning. */
+/** Interleaves the events of several items as chosen by `picks`, keeping the order within and of the items. */
 function interleave(items: readonly Item[], picks: readonly number[]): readonly InferenceEvent[] {
   const queues: InferenceEvent[][] = []
   const events: InferenceEvent[] = []
@@ -495,7 +495,7 @@ function interleave(items: readonly Item[], picks: readonly number[]): readonly 
     if (queue) events.push(...queue.splice(0, 1))
     else if (item) queues.push([...tellingsOf(item, next++)])
     else events.push(...(open[0]?.splice(0, 1) ?? []))
-    // An index is given out where its item is announced, so that comes at once.
+    // The index is assigned when an item is announced, so that event comes at once.
     const opened = queues.at(-1)
     if (opened?.[0]?.type === 'item_started') events.push(...opened.splice(0, 1))
   }

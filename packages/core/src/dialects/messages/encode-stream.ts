@@ -50,7 +50,7 @@ function writeMessage({ frames }: MessageState, message: JsonObject & { readonly
 }
 
 function startMessage(state: MessageState, event: InferenceEvent): void {
-  // A failure may be the first event: then no message starts.
+  // A failure may be the first event; no message is started then.
   if (isFailure(event)) return
   state.phase = 'started'
   const original = event.type === 'started' ? originalBody(event) : undefined
@@ -65,7 +65,7 @@ function startMessage(state: MessageState, event: InferenceEvent): void {
   writeMessage(state, { type: 'message_start', message })
 }
 
-/** Some clients read the input tokens here alone, so our own count stands in for one that the provider has not named yet. */
+/** Usage at the start. Some clients read input tokens only here, so the gateway's count is used until the provider reports one. */
 function startUsage({ estimated_input_tokens: estimate }: Stamp, original: JsonObject | undefined): JsonObject {
   const usage = encodeMessageUsage(undefined, original)
   const isNamed = inputCounts.some(field => Number(usage[field]) > 0)
@@ -80,7 +80,7 @@ function startItem(state: MessageState, { index, item }: EventOf<'item_started'>
   writeNextItems(state)
 }
 
-/** Writes the first item in the queue as far as it is known, then the next if that one is finished. */
+/** Writes what is known of the first item in the queue, then of the next one if it is finished. */
 function writeNextItems(state: MessageState): void {
   for (let first = state.queue.first(); first && !first.writer; first = state.queue.first()) {
     first.writer = createItemWriter(first.item, state)
@@ -133,7 +133,7 @@ function finishMessage(state: MessageState, event: EventOf<'finished'>): void {
   writeMessage(state, { type: 'message_stop' })
 }
 
-/** Closes the items that the stream left open, as far as they were written. */
+/** Closes the items that the stream left open. */
 function finishOpenItems(state: MessageState): void {
   for (let first = state.queue.first(); first; first = state.queue.first()) {
     first.writer?.finish()

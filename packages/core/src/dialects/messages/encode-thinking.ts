@@ -8,7 +8,7 @@ import { isThinkingCompatible } from './compatibility.ts'
 import { lacksThinkingBeforeCalls } from './items.ts'
 import { originalBody } from './wire.ts'
 
-// How much the model thinks, and the length of the answer: `max_tokens` limits both together.
+// Encodes thinking and the output limit: `max_tokens` covers both thinking and response.
 
 export interface EncodedThinking {
   /** Absent: the model's default. */
@@ -20,11 +20,11 @@ export interface EncodedThinking {
 
 interface ModelLimits {
   readonly quirks: Quirks
-  /** The most tokens that the model writes, thoughts included. */
+  /** The model's output limit, including thinking. */
   readonly maxTokens: number
 }
 
-/** For requests without a limit, if the model can write this much. */
+/** Output limit of requests that set none, if the model supports it. */
 const defaultMaxTokens = 32_000
 
 export function encodeThinking(prompt: Prompt, { max_output_tokens }: Offer, quirks: Quirks): EncodedThinking {
@@ -73,7 +73,7 @@ const thoughtsMissing = unsupported(
 
 const defaultStyles: readonly ThinkingStyle[] = ['adaptive']
 
-/** The model's first style. A request that names a budget gets `budget` if the model has it. */
+/** Returns the model's first style, or `budget` if the request sets a budget and the model supports it. */
 function styleOf({ thinking = defaultStyles }: Quirks, budget: number | undefined): Style | undefined {
   const styles = thinking.filter(style => style !== 'level')
   return budget !== undefined && styles.includes('budget') ? 'budget' : styles[0]
@@ -85,9 +85,9 @@ interface ThinkingRequest {
   readonly effort?: Effort
   readonly budget_tokens?: number
   readonly display: JsonObject
-  /** Tokens for the answer itself. */
+  /** Tokens for the response itself. */
   readonly room: number
-  /** Tokens for thoughts and answer, if the client named a limit. */
+  /** Tokens for thinking and response, if the client set a limit. */
   readonly requestedMaxTokens: number | undefined
 }
 

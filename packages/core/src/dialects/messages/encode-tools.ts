@@ -9,13 +9,13 @@ import type { EncodedFormat } from './encode-format.ts'
 import { dialect, originalBody } from './wire.ts'
 
 export interface ToolOptions {
-  /** May add the tool whose arguments are the answer. */
+  /** May add the tool whose arguments are the response text. */
   readonly format: EncodedFormat
-  /** The model can be made to call a tool. */
+  /** Whether the model supports forced tool calls. */
   readonly canForceCall: boolean
 }
 
-/** `tools` and `tool_choice`. */
+/** Encodes `tools` and `tool_choice`. */
 export function encodeTools(prompt: Prompt, { format, canForceCall }: ToolOptions, context: EncodeContext): JsonObject {
   const allowed = readAllowedTools(prompt.tool_choice)
   const tools = (prompt.tools ?? []).flatMap((tool, at) => {
@@ -30,7 +30,7 @@ export function encodeTools(prompt: Prompt, { format, canForceCall }: ToolOption
   return {}
 }
 
-/** Forces the answer tool. With other tools beside it, the model may call one of those first. */
+/** Forces the answer tool. If there are other tools, the model may call those first. */
 const answerChoice = (tools: readonly JsonObject[], { tool_choice }: Prompt, { answerTool = '' }: EncodedFormat): JsonObject =>
   tools.length > 0 && tool_choice !== 'none' ? { type: 'any' } : { type: 'tool', name: answerTool }
 

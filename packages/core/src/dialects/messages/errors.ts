@@ -9,7 +9,7 @@ import { renameError, renameParam } from './field-names.ts'
 
 export { decodeFailedAnswer as decodeFailure } from '../failure.ts'
 
-/** The error of a body: in `error`, or flat beside `type: "error"`. */
+/** The error of a body: in `error`, or flat next to `type: "error"`. */
 export function errorIn(body: JsonObject): Failure | undefined {
   const { type, error, ...flat } = body
   if (error !== undefined && error !== null)
@@ -36,7 +36,7 @@ const errorTypes: ReadonlyMap<number, string> = new Map([
 
 const errorType = (status: number): string => errorTypes.get(status) ?? (status < 500 ? 'invalid_request_error' : 'api_error')
 
-/** An error for clients: with a type that they know, and the gateway's own code. */
+/** Encodes an error for clients, with an Anthropic error type and the gateway's own code. */
 export const encodeError = ({
   status,
   message,
@@ -61,7 +61,7 @@ export const encodeError = ({
   ...(request_id !== undefined && { request_id }),
 })
 
-/** The HTTP status of a failure whose code is not one of ours. */
+/** HTTP status by failure kind, for failures without a gateway error code. */
 const statusByKind: Readonly<Record<FailureKind, number>> = {
   client_left: 499,
   shut_down: 503,
@@ -86,10 +86,7 @@ const statusByKind: Readonly<Record<FailureKind, number>> = {
 
 const ownCodes: Readonly<Record<string, { readonly status: number } | undefined>> = codes
 
-/**
- * A failure inside a stream or a response. The provider's own status is ignored: if it rejects the gateway's credential, the
- * client is not at fault.
- */
+/** Encodes a failure inside a stream or response. The provider's status is ignored: if it rejects the gateway's credential, the client is not at fault. */
 export function encodeFailure(
   { kind, message, code, param, provider }: Failure,
   request: InferenceRequest,

@@ -5,7 +5,7 @@ import { isObject } from '../../protocol/wire.ts'
 import { type FieldNames, renameError as renameErrorWith, renameField, renameWarnings as renameWarningsWith } from '../field-names.ts'
 import { originalBody } from './wire.ts'
 
-// Our field names → the names that clients of this dialect use.
+// Internal field names → names in this dialect.
 
 const fieldNames: FieldNames = new Map([
   ['input', 'messages'],
@@ -22,7 +22,7 @@ const fieldNames: FieldNames = new Map([
 const withEffort: FieldNames = new Map([...fieldNames, ['reasoning.effort', 'output_config.effort']])
 const withThinking: FieldNames = new Map([...fieldNames, ['reasoning.effort', 'thinking']])
 
-/** Two fields can set the effort: the one that the request used is named. */
+/** Two fields can set the effort; the one that the request used is named. */
 function namesFor({ prompt }: InferenceRequest): FieldNames {
   const { output_config: config } = (prompt.reasoning && originalBody(prompt.reasoning)) ?? {}
   return isObject(config) && typeof config.effort === 'string' ? withEffort : withThinking
@@ -33,6 +33,6 @@ export const renameParam = (param: string, request: InferenceRequest): string =>
 export const renameWarnings = (warnings: readonly Warning[], request: InferenceRequest): readonly Warning[] =>
   renameWarningsWith(warnings, namesFor(request))
 
-/** For an error without a decoded request. */
+/** Renames the fields of an error without a decoded request. */
 export const renameError = (error: Pick<ErrorBody, 'message' | 'param'>): Pick<ErrorBody, 'message' | 'param'> =>
   renameErrorWith(error, withEffort)

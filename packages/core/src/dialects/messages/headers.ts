@@ -9,15 +9,15 @@ import { dialect } from './wire.ts'
 
 export type HeaderReader = (name: string) => string | undefined
 
-/** Sent to a provider when the client names no version. */
+/** The version to send if the client names none. */
 const defaultVersion = '2023-06-01'
 const latestVersion = '2026-10-21'
 const versions: ReadonlySet<string> = new Set([defaultVersion, latestVersion])
 
-/** The value becomes a header of an upstream request, so it must not contain a line break. */
+/** The value becomes an upstream header, so it must not contain a line break. */
 const betaPattern = /^[\x20-\x7e]{1,4000}$/
 
-/** Kept for a provider that speaks this dialect. `billing`: the header that came as a block of `system`. */
+/** Keeps the headers for a provider of this dialect. `billing`: the header that came as a `system` block. */
 export function decodeHeaders(header: HeaderReader, billing: string | undefined): Pick<InferenceRequest, 'headers'> {
   const version = header('anthropic-version')
   const beta = header('anthropic-beta')
@@ -36,13 +36,13 @@ export function decodeHeaders(header: HeaderReader, billing: string | undefined)
   return { headers: { dialect, values } }
 }
 
-/** Passes on the headers of this dialect, and no others that the client sent. */
+/** Forwards the headers of this dialect and no other client headers. */
 export function encodeHeaders({ headers }: InferenceRequest): Readonly<Record<string, string>> {
   const received = headers?.dialect === dialect ? Object.entries(headers.values).filter(([name]) => name.startsWith('anthropic-')) : []
   return { 'anthropic-version': defaultVersion, ...Object.fromEntries(received) }
 }
 
-/** Refuses what the latest version of the API removed. `body` has been decoded already. */
+/** Rejects fields that the latest API version removed. `body` is already decoded. */
 export function checkVersion(body: JsonObject, { headers }: Pick<InferenceRequest, 'headers'>): void {
   if (headers?.values['anthropic-version'] !== latestVersion) return
   for (const field of ['temperature', 'top_p', 'top_k']) {

@@ -2,7 +2,7 @@ import type { InferenceEvent } from '../../protocol/event.ts'
 import type { Item } from '../../protocol/item.ts'
 import type { ItemWriter } from './item-writers.ts'
 
-// Items may overlap, content blocks may not: the first open item is written, and the events of the others wait.
+// Items may overlap, content blocks may not. The first open item is written, and events of the others wait.
 
 export type ItemEvent = Extract<InferenceEvent, { type: 'delta' | 'item_finished' | 'native' }>
 
@@ -14,7 +14,7 @@ export interface QueuedItem {
   readonly waiting: ItemEvent[]
 }
 
-/** First in, first out. Every operation takes constant time, however many items wait. */
+/** A FIFO queue. Every operation takes constant time, regardless of the number of waiting items. */
 export interface ItemQueue {
   add(item: QueuedItem): void
   first(): QueuedItem | undefined

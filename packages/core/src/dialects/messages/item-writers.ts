@@ -10,9 +10,9 @@ import { dialect } from './wire.ts'
 
 export interface ItemWriter {
   append(delta: Delta): void
-  /** Passes on a delta that only this dialect has. */
+  /** Passes through a delta that only this dialect has. */
   addNative?(delta: JsonObject): void
-  /** Writes what no delta contained. Without an item, the stream ended before the item did. */
+  /** Writes what no delta contained. Called without an item if the stream ended before the item did. */
   finish(item?: Item): void
 }
 
@@ -20,7 +20,7 @@ export interface ItemWriter {
 export const isEncodable = (item: Item): boolean =>
   item.type !== 'function_call_output' && (item.type !== 'native' || item.dialect === dialect || isImage(item))
 
-/** An image that a provider of another language made; its bytes come with its end. */
+/** An image from another dialect's provider; its data comes at the end. */
 const isImage = (item: Item): boolean => item.type === 'native' && item.dialect === innerDialect && item.body.type === imageType
 
 export function createItemWriter(item: Item, output: BlockOutput): ItemWriter {
@@ -29,7 +29,7 @@ export function createItemWriter(item: Item, output: BlockOutput): ItemWriter {
   return item.type === 'function_call' ? callWriter(item, output) : nativeWriter(output)
 }
 
-/** What follows the text that was written. Empty if the final text differs: frames cannot be taken back. */
+/** The unwritten rest of the text. Empty if the final text differs, because frames cannot be taken back. */
 const unwritten = (text: string, written: string): string => (text.startsWith(written) ? text.slice(written.length) : '')
 
 interface WrittenPart {
@@ -155,7 +155,7 @@ function callWriter(started: FunctionCallItem, output: BlockOutput): ItemWriter 
     appendToBlock(output, isCustom ? JSON.stringify(text).slice(1, -1) : text)
   }
 
-  // A block cannot start without the name and id of its call: then it is written when the item is finished.
+  // A block cannot start without the name and id of its call, so it is written when the item is finished.
   if (started.name !== '' && started.call_id !== '') open(started)
   return {
     append(delta) {
@@ -172,7 +172,7 @@ function callWriter(started: FunctionCallItem, output: BlockOutput): ItemWriter 
   }
 }
 
-/** Written when it is finished: only then is the block complete. */
+/** Written when finished, because only then is the block complete. */
 const nativeWriter = (output: BlockOutput): ItemWriter => ({
   append() {},
   finish(item) {
@@ -182,7 +182,7 @@ const nativeWriter = (output: BlockOutput): ItemWriter => ({
   },
 })
 
-/** An image as text: blocks of an answer hold no images. */
+/** Writes an image as text, because response blocks cannot contain images. */
 function writeImage(output: BlockOutput, item: Item): void {
   const url = imageUrlOf(item)
   if (url === undefined) return

@@ -13,8 +13,8 @@ import { decodeReasoningState } from './reasoning-state.ts'
 import { safeId } from './tool-names.ts'
 import { dialect, originalBody } from './wire.ts'
 
-// Items → messages. Two roles alternate, and one message holds all neighbouring items of its role. What the client sent in
-// this dialect is passed on unchanged.
+// Encodes items as messages. Roles alternate: a message holds all adjacent items of its role. Content that came in this dialect is passed
+// through unchanged.
 
 export interface Conversation {
   /** Absent if there is no system prompt. */
@@ -22,7 +22,7 @@ export interface Conversation {
   readonly messages: readonly JsonObject[]
 }
 
-/** `instruction`: an addition of the gateway to the system prompt. */
+/** `instruction`: text that the gateway adds to the system prompt. */
 export function encodeConversation({ instructions, input }: Prompt, instruction: string | undefined, context: EncodeContext): Conversation {
   const firstTurn = input.findIndex(item => !isSystemItem(item))
   const systemEnd = firstTurn === -1 ? input.length : firstTurn
@@ -35,9 +35,9 @@ export function encodeConversation({ instructions, input }: Prompt, instruction:
   for (const { item, at } of orderToolResults(input.slice(systemEnd)))
     addToTurns(turns, encodeItem(item, itemPath(item, systemEnd + at), context))
   const messages = turns.map(({ role, results, blocks }) => ({ role, content: [...results, ...blocks] }))
-  // Without any message, the user says the system prompt: a request needs something to answer.
+  // Without any message, the system prompt is sent as the user's message, because a request needs one.
   if (messages.length === 0 && system.length > 0) return { messages: [{ role: 'user', content: system }] }
-  // Blocks of a caller of this dialect stay blocks, as in a body that is passed on: prompt caches match prefixes.
+  // System blocks from a client of this dialect stay blocks, as in a body that is passed through, because prompt caches match prefixes.
   const isOwn = input.slice(0, systemEnd).some(item => originalBody(item) !== undefined)
   return {
     ...(system.length > 0 && { system: isOwn ? system : shortestSystem(system) }),
@@ -69,7 +69,7 @@ interface EncodedItem {
 
 interface Turn {
   readonly role: EncodedItem['role']
-  /** First in the message: nothing may separate a call from its result. */
+  /** Tool results, which come first: nothing may separate a call from its result. */
   readonly results: JsonObject[]
   readonly blocks: JsonObject[]
 }
@@ -97,7 +97,7 @@ function encodeItem(item: Item, path: string, context: EncodeContext): EncodedIt
   return { role: 'assistant', blocks: [] }
 }
 
-/** A later system message keeps its position: as it is if the client sent it in this dialect, else as tagged text of the user. */
+/** Encodes a message. A later system message keeps its position: unchanged if it came in this dialect, otherwise as tagged user text. */
 function encodeMessage(item: MessageItem, path: string, context: EncodeContext): EncodedItem {
   const blocks = messageBlocks(item, path, context)
   if (!isInstruction(item)) return { role: item.role === 'assistant' ? 'assistant' : 'user', blocks }
@@ -150,21 +150,21 @@ function encodeResult(item: FunctionCallOutputItem, path: string, context: Encod
   }
 }
 
-/** None without a signature: the text of another model's thought is refused. */
+/** Encodes thinking. None without a signature, because text of another model's thinking is rejected. */
 function thinkingBlocks(item: ReasoningItem): readonly JsonObject[] {
   if (!item.encrypted_content) return []
   const block = originalBody(item) ?? decodeReasoningState(item.encrypted_content)
   return block ? [block] : []
 }
 
-/** A conversation must start with the user. What came in this dialect goes out as it came. */
+/** Ensures that the conversation starts with the user. A conversation that came in this dialect is unchanged. */
 function openedByUser(messages: readonly JsonObject[], input: readonly Item[], context: EncodeContext): readonly JsonObject[] {
   if (messages[0]?.role !== 'assistant' || input.some(item => originalBody(item))) return messages
   context.warnings.push(openingWarning)
   return [{ role: 'user', content: [{ type: 'text', text: openingText }] }, ...messages]
 }
 
-/** The model continues a last message of the assistant, which must not end in white space. */
+/** Trims the end of a final assistant message: the model continues it, and it must not end in whitespace. */
 function trimPrefill(messages: readonly JsonObject[]): readonly JsonObject[] {
   const last = messages.at(-1)
   const block = objects(last?.content).at(-1)
@@ -174,7 +174,7 @@ function trimPrefill(messages: readonly JsonObject[]): readonly JsonObject[] {
   return [...messages.slice(0, -1), { ...last, content: [...content, { ...block, text: text.trimEnd() }] }]
 }
 
-/** Whether the conversation ends with tool results, and the turn that made the calls begins without a thought that can be restored. */
+/** Whether the conversation ends with tool results whose turn does not begin with restorable thinking. */
 export function lacksThinkingBeforeCalls(input: readonly Item[]): boolean {
   const end = input.findLastIndex(item => !endsTurn(item))
   if (!input.slice(end + 1).some(({ type }) => type === 'function_call_output')) return false

@@ -7,7 +7,7 @@ export const knownFields: ReadonlyMap<string, readonly string[]> = new Map<strin
   ['tool_result', ['type', 'tool_use_id', 'content', 'is_error', 'cache_control']],
   ['thinking', ['type', 'thinking', 'signature']],
   ['redacted_thinking', ['type', 'data']],
-  // Early streaming of arguments does not change them.
+  // `eager_input_streaming` changes when arguments are streamed, not the arguments.
   ['custom', ['type', 'name', 'description', 'input_schema', 'strict', 'cache_control', 'eager_input_streaming']],
   ['settings of reasoning', ['thinking', 'output_config']],
   ['settings of reasoning.thinking', ['type', 'budget_tokens', 'display']],

@@ -1,11 +1,11 @@
 import type { MediaSupport } from '../../protocol/media-support.ts'
 
-/** Media types of images that are accepted, and the standard spelling of each. */
+/** Accepted media types of images, with their standard spelling. */
 export const imageTypes: ReadonlyMap<string, string> = new Map(
   ['jpeg', 'png', 'gif', 'webp', 'jpg'].map(kind => [`image/${kind}`, kind === 'jpg' ? 'image/jpeg' : `image/${kind}`]),
 )
 
-/** A file of any type of text is sent as its text. */
+/** A file of any text type is sent as text. */
 export const isTextType = (type: string): boolean => type === '' || type.startsWith('text/')
 
 export const media: MediaSupport = {

@@ -15,14 +15,14 @@ import {
 import { addFields, type GatheredFields, gatherFields, objects, stringOf } from '../json.ts'
 import { type BlockKind, callItem, inputText, isMessagePart, messageItem, nativeItem, reasoningItem, textPart } from './decode-blocks.ts'
 
-// Blocks that arrive in pieces, and the items that they make up.
+// Assembles blocks that arrive in pieces, and the items they make up.
 
-/** Announced with its first text, or else when its first block is complete. */
+/** Announced with its first text, or when its first block is complete. */
 export interface BlockItem {
   readonly kind: BlockKind
   readonly partial: PartialItem
   readonly blocks: PartialBlock[]
-  /** Blocks that are not complete. */
+  /** Number of incomplete blocks. */
   openBlocks: number
   /** Known from the start of a call. */
   readonly call: Pick<FunctionCallItem, 'call_id' | 'name'> | undefined
@@ -33,13 +33,13 @@ export interface PartialBlock {
   readonly item: BlockItem
   /** Its position among the blocks of its item. */
   readonly part: number
-  /** Its fields, except for the text that deltas append. */
+  /** Its fields, except for text appended by deltas. */
   readonly wire: GatheredFields
   readonly text: TextBuffer
   readonly citations: JsonObject[]
-  /** Set once the block is complete: the block as a response would hold it. */
+  /** The block as in a whole response, once it is complete. */
   complete: JsonObject | undefined
-  /** The stream ended before the block did. */
+  /** Whether the stream ended before the block did. */
   isCut: boolean
 }
 
@@ -69,7 +69,7 @@ export function createBlock(item: BlockItem, kind: BlockKind, wire: JsonObject):
   return block
 }
 
-/** The type and field of the deltas that append text to a block, and the kind of delta that they become at once. */
+/** The type and field of deltas that append text to a block, and the kind of delta they become. */
 interface TextDeltas {
   readonly type: string
   readonly field: string
@@ -85,7 +85,7 @@ export const textDeltas: Readonly<Record<BlockKind, TextDeltas>> = {
   native: { type: 'input_json_delta', field: 'partial_json' },
 }
 
-/** The block that a delta belongs to if none was started. A call cannot be inferred: its name is unknown. */
+/** The block to assume if a delta's block was never started. A call cannot be assumed, because its name is unknown. */
 export const inferredBlocks: ReadonlyMap<string, JsonObject> = new Map<string, JsonObject>([
   ['text_delta', { type: 'text', text: '' }],
   ['citations_delta', { type: 'text', text: '' }],
@@ -109,11 +109,11 @@ const appendFields = (wire: JsonObject, delta: JsonObject): JsonObject =>
     }),
   )
 
-/** The text that the start of a block holds already. */
+/** The text in the start of a block. */
 export const initialText = ({ kind, wire: { fields } }: PartialBlock): string =>
   kind === 'text' ? stringOf(fields.text) : kind === 'thinking' ? stringOf(fields.thinking) : ''
 
-/** The text of a block that came without deltas. */
+/** The text of a block without deltas. */
 export const finalText = ({ kind, wire: { fields }, text }: PartialBlock): string =>
   text.length === 0 && (kind === 'call' || kind === 'answer') ? inputText(fields) : ''
 
@@ -124,7 +124,7 @@ export function completeBlock(block: PartialBlock, isCut: boolean): JsonObject {
   return block.complete
 }
 
-/** A block to which nothing was added stays exactly as the provider sent it. */
+/** A block without deltas stays exactly as the provider sent it. */
 function completeFields(block: PartialBlock): JsonObject {
   const { kind, text, citations } = block
   const { fields } = block.wire
@@ -136,7 +136,7 @@ function completeFields(block: PartialBlock): JsonObject {
   return isObject(input) ? { ...fields, input } : fields
 }
 
-/** The item as it is announced. */
+/** The item as `item_started` announces it. */
 export function announcedItem({ kind, blocks, call, partial }: BlockItem): Item {
   const fields = blocks[0]?.wire.fields ?? {}
   if (call) return callItem({ ...call, arguments: '' }, fields, 'in_progress')
@@ -146,7 +146,7 @@ export function announcedItem({ kind, blocks, call, partial }: BlockItem): Item 
 export const partOfBlock = ({ kind, text, complete = {} }: PartialBlock): Part =>
   kind === 'text' ? textPart(complete) : { type: 'text', text: bufferedText(text) }
 
-/** The item once all of its blocks are complete. `refusal`: a part of the message that no block holds. */
+/** The item once all its blocks are complete. `refusal`: a message part that no block contains. */
 export function finishedItem({ kind, blocks, call }: BlockItem, status: ItemStatus, refusal: readonly Part[]): Item {
   if (isMessagePart(kind)) {
     const textBlocks = blocks.flatMap(block => (block.kind === 'text' && block.complete ? [block.complete] : []))

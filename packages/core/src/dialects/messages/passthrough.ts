@@ -3,13 +3,13 @@ import { objects } from '../json.ts'
 import { withoutInventedCitations } from './decode-parts.ts'
 import { safeId } from './tool-names.ts'
 
-/** The client's body as a provider of this dialect accepts it: without gateway fields, and with clean messages. */
+/** The client's body as a provider of this dialect accepts it: without gateway fields, and with cleaned messages. */
 export const passThroughBody = ({ gateway, extensions, messages, ...body }: JsonObject): JsonObject => ({
   ...body,
   ...(messages !== undefined && { messages: Array.isArray(messages) ? (messages as readonly Json[]).flatMap(cleanMessage) : messages }),
 })
 
-/** Removes what answers of other providers left behind: citations without a proof, unsigned thoughts, call ids of other shapes. */
+/** Removes remnants of other providers' responses: citations without proof, unsigned thinking, invalid call ids. */
 function cleanMessage(message: Json): readonly Json[] {
   if (!isObject(message) || !Array.isArray(message.content)) return [message]
   const blocks = objects(message.content)

@@ -20,7 +20,7 @@ describe('whatever a provider sends', () => {
     fc.constantFrom<Json>(null, '', 0, 1, -1, true, [], {}, 'text', 'thinking', [{}]),
     fc.jsonValue() as fc.Arbitrary<Json>,
   )
-  /** An event with one field of it, or of what stands in it, replaced. */
+  /** An event with one of its fields, or a nested one, replaced. */
   const bent = fc.tuple(fc.constantFrom(...everyEvent), fc.nat(), value, fc.boolean()).map(([event, at, put, isInner]): JsonObject => {
     const key = Object.keys(event)[at % Object.keys(event).length] ?? 'type'
     const inner = event[key]

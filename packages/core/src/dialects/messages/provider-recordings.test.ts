@@ -16,13 +16,13 @@ const streams = ours.map(({ name, frames }) => ({
   frames,
   bodies: frames.map(({ data }) => JSON.parse(data) as JsonObject),
 }))
-/** The vendor's SDK stops at a beginning that comes twice. */
+/** Drops a repeated `message_start`, at which the vendor's SDK stops. */
 const once = (bodies: readonly JsonObject[]): readonly JsonObject[] =>
   bodies.filter(({ type }, at) => type !== 'message_start' || bodies[at + 1]?.type !== type)
 
 const answers = ours.flatMap(({ name, whole }) => (whole ? [{ name, whole }] : []))
 
-/** The message as the vendor's own SDK puts it together. */
+/** The message as the vendor's SDK assembles it. */
 async function assembled(bodies: readonly JsonObject[]): Promise<JsonObject> {
   const text = writeFrames(once(bodies).map(body => ({ event: String(body.type), data: JSON.stringify(body) })))
   const fetch = async (): Promise<Response> => new Response(text, { headers: { 'content-type': 'text/event-stream' } })
@@ -34,7 +34,7 @@ async function assembled(bodies: readonly JsonObject[]): Promise<JsonObject> {
 const objects = (value: unknown): readonly JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])
 const count = (value: unknown): number => (typeof value === 'number' ? value : 0)
 
-/** The last word of each figure, added up as the vendor bills it. */
+/** The latest value of each count, added up as the vendor bills it. */
 function vendorUsage(bodies: readonly JsonObject[]): JsonObject {
   const told: Record<string, unknown> = {}
   for (const body of bodies) {
@@ -55,7 +55,7 @@ function vendorUsage(bodies: readonly JsonObject[]): JsonObject {
 const thoughtsIn = (content: unknown): readonly JsonObject[] =>
   objects(content).filter(({ type }) => type === 'thinking' || type === 'redacted_thinking')
 
-/** What the provider is sent when the answer is part of the conversation. */
+/** What is sent to the provider when the response is part of the conversation. */
 const sentBack = (output: readonly Item[]): readonly JsonObject[] => {
   const { body } = messagesProvider.encodeRequest(requestFor({ input: [user({ type: 'text', text: 'Hi' }), ...output] }), offer, {})
   return objects(objects(body.messages)[1]?.content)
@@ -73,7 +73,7 @@ describe.skipIf(!haveRecordings).each(streams)('$name', ({ frames, bodies }) => 
   test('counts as the vendor counts', () => {
     const { usage } = response
     const told = vendorUsage(bodies)
-    // Some turns are told without a count.
+    // Some turns have no counts.
     if (told.input === 0 && told.output === 0) expect(usage).toBeUndefined()
     else
       expect({
@@ -96,7 +96,7 @@ describe.skipIf(!haveRecordings).each(streams)('$name', ({ frames, bodies }) => 
     const request = { ...requestFor({}), delivery: 'stream' as const }
     const told = readStrictly(messagesClient.encodeEvents(request, () => stamp).write(decode(messagesProvider, frames))).message
     const message = await assembled(bodies)
-    // Thoughts are sealed on their way, and a refusal is told in words.
+    // Reasoning is sealed in transit, and a refusal becomes text.
     const blocks = objects(message.content).filter(block => block.type !== 'thinking' && block.text !== '')
     if (message.stop_reason !== 'refusal')
       expect(told.content.filter(block => block.type !== 'thinking').map(withoutNulls)).toEqual(blocks.map(withoutNulls))
@@ -104,7 +104,7 @@ describe.skipIf(!haveRecordings).each(streams)('$name', ({ frames, bodies }) => 
   })
 })
 
-/** A whole message holds arguments as an object, not as they were written. */
+/** A whole message contains arguments as an object, not in their original spacing. */
 const respaced = (item: Item): Item =>
   item.type === 'function_call' ? { ...item, arguments: JSON.stringify(JSON.parse(item.arguments)) } : item
 const sorted = (block: JsonObject): JsonObject => Object.fromEntries(Object.entries(block).sort(([a], [b]) => (a < b ? -1 : 1)))

@@ -1,7 +1,7 @@
 import type { Quirks } from '../../protocol/model.ts'
 import type { Encoded } from '../apply-quirks.ts'
 
-/** Names of service tiers → those of this dialect. */
+/** Service tier names → names in this dialect. */
 export const tierWords: ReadonlyMap<string, string> = new Map([
   ['auto', 'auto'],
   ['priority', 'priority'],
@@ -12,6 +12,6 @@ export const tierWords: ReadonlyMap<string, string> = new Map([
   ['on_demand', 'standard_only'],
 ])
 
-/** Replaces `priority` with the provider's own name for it. Called once it is clear that the tier may be bought. */
+/** Replaces `priority` with the provider's name for it. Called once the tier is known to be allowed. */
 export const renamePriorityTier = ({ body, warnings }: Encoded, { priority_tier }: Quirks): Encoded =>
   body.service_tier === 'priority' ? { body: { ...body, service_tier: priority_tier ?? 'auto' }, warnings } : { body, warnings }

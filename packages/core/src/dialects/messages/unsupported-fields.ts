@@ -3,14 +3,14 @@ import type { Warning } from '../../protocol/response.ts'
 import { unsupported } from '../apply-quirks.ts'
 import { dialect } from './wire.ts'
 
-/** Optional extra data: leaving it out changes nothing, so there is no warning. */
+/** Optional extra data. Omitting it changes nothing, so there is no warning. */
 const ignoredIncludes: ReadonlySet<string> = new Set(['reasoning.encrypted_content'])
 
 const omitted = (param: string): Warning => unsupported(param, `\`${param}\` is not supported by this provider and was left out.`)
 
 /**
- * A warning for each field that this dialect cannot express. None for `metadata`, which only the gateway echoes, for
- * `max_tool_calls`, which limits hosted tools alone, and for values that mean nothing.
+ * Warnings for the fields that this dialect cannot express. None for `metadata`, which only the gateway echoes, `max_tool_calls`, which
+ * limits only hosted tools, and values without effect.
  */
 export function unsupportedFields(prompt: Prompt): readonly Warning[] {
   const { truncation, include = [], text, top_logprobs = 0, frequency_penalty = 0, presence_penalty = 0, native, user } = prompt

@@ -9,13 +9,13 @@ export const dialect = 'messages'
 
 // The original that each decoded value remembers:
 // - a request: the whole body. Its `prompt.reasoning`: `{ thinking, output_config }`; its `prompt.text`: `output_config`.
-// - a message item: `{ role, content }` with the blocks of this item, since one message may become several items. The
-//   `system` blocks of a request are such an item, with the role `system`.
-// - any other item, and a part: its block. A tool: its entry of `tools`.
-// - a native item of a request is a block of the assistant; an unknown block of the user is a native part.
+// - a message item: `{ role, content }` with the blocks of this item, since one message may become several items. The `system` blocks of a
+//   request are such an item, with the role `system`.
+// - any other item, and a part: its block. A tool: its entry in `tools`.
+// - a native item of a request is an assistant block; an unknown user block is a native part.
 // - `started`: the message of `message_start`. A response, and `finished`: the final message.
-// - an annotation: its citation. Citations of documents have no URL, which every other dialect needs: in a stream each is a
-//   native event `content_block_delta` of its item, with the wire event as its body.
+// - an annotation: its citation. Citations of documents lack the URL that every other dialect requires: in a stream, each is a native event
+//   `content_block_delta` of its item, with the wire event as its body.
 
 export const originalBody = (decoded: object): JsonObject | undefined => {
   const original = originalOf(decoded)
@@ -28,16 +28,16 @@ export interface MessageHead {
   readonly created_at: number
 }
 
-/** This dialect has no time of creation. */
+/** Reads the head. This dialect has no creation time. */
 export const readHead = ({ id, model }: JsonObject): MessageHead => ({ id: stringOf(id), model: stringOf(model), created_at: 0 })
 
 const lengthLimit: Outcome = { status: 'incomplete', reason: 'max_output_tokens' }
 const refusal: Outcome = { status: 'incomplete', reason: 'content_filter' }
 const completed: Outcome = { status: 'completed' }
-/** A hosted tool works on: the client sends the answer back to go on. */
+/** A hosted tool is still working: the client sends the response back to continue. */
 const paused: Outcome = { status: 'incomplete', reason: 'pause_turn' }
 
-/** Every other stop reason means that the answer is complete. */
+/** Outcomes by stop reason. Any other stop reason means that the response is complete. */
 const outcomes: ReadonlyMap<string, Outcome> = new Map([
   ['max_tokens', lengthLimit],
   ['model_context_window_exceeded', lengthLimit],
@@ -47,7 +47,7 @@ const outcomes: ReadonlyMap<string, Outcome> = new Map([
 
 export const outcomeOf = (stopReason: string): Outcome => outcomes.get(stopReason) ?? completed
 
-/** The provider's explanation of a refusal, if there is one. */
+/** The provider's explanation of a refusal, if any. */
 export const refusalText = (outcome: Outcome, { stop_details: details }: JsonObject): string =>
   outcome === refusal && isObject(details) ? stringOf(details.explanation) : ''
 
@@ -62,10 +62,10 @@ const usageFields: UsageFields = {
   hosted: { web_search: ['server_tool_use.web_search_requests'], web_fetch: ['server_tool_use.web_fetch_requests'] },
 }
 
-/** What `inference_geo` is for models that know no regions. */
+/** The value of `inference_geo` for models without regions. */
 const unsaid = 'not_available'
 
-/** Undefined if the counts are unusable. `hasOutput`: the answer holds at least one item. */
+/** Decodes token counts; undefined if they are unusable. `hasOutput`: the response has at least one item. */
 export function decodeUsage(wire: Json | undefined, hasOutput: boolean): Usage | undefined {
   const usage = readUsage(wire, usageFields)
   if (!isCounted(usage, hasOutput)) return undefined
