@@ -1,8 +1,8 @@
 import type { AuditQuery, AuditRow, AuditStore } from '@signalbox/storage'
 
-/** An audit store with the writing half that `records.commit` needs. */
+/** An audit store with the write methods that `records.commit` needs. */
 export interface MemoryAudit extends AuditStore {
-  /** Whether the row follows the last of its workspace. */
+  /** Whether the row follows the last one of its workspace. */
   follows(row: AuditRow): boolean
   append(rows: readonly AuditRow[]): void
 }
@@ -22,7 +22,7 @@ export function memoryAudit(maxRows: number): MemoryAudit {
         const chain = chains.get(row.workspaceId) ?? []
         chains.set(row.workspaceId, chain)
         chain.push({ ...row })
-        // Trimmed in one step once it is a quarter too long: cheaper than one shift for each row.
+        // Trimmed once it is a quarter too long, which is cheaper than a shift per row.
         if (chain.length > maxRows * 1.25) chain.splice(0, chain.length - maxRows)
       }
     },

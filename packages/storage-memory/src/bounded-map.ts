@@ -1,6 +1,6 @@
 /**
- * Sets a row as the youngest, and removes the oldest once a quarter too many are there: in one step, because removing the oldest from
- * a large map one by one is slow.
+ * Sets a row as the newest, and removes the oldest once the map is a quarter too large. All at once, because removing the oldest of a large
+ * map one by one is slow.
  *
  * ```ts
  * setYoungest(rows, { key, row, max: 10_000 })

@@ -10,7 +10,7 @@ interface Counter {
 /** The slots of one key. */
 interface SlotRoom {
   readonly endsAtBySlot: Map<string, number>
-  /** No slot ends before this, and none after `latest`: a full room is searched only if one of them shows that it helps. */
+  /** No slot ends before this, and none after `latest`. A full room is only searched if one of them shows that it may help. */
   soonest: number
   latest: number
 }
@@ -66,7 +66,7 @@ function refusalOf(counters: Map<string, Counter>, requests: readonly CounterReq
     const counter = counters.get(key)
     const isOpen = counter !== undefined && isCounting(counter, at, windowMs)
     let used = isOpen ? counter.used : 0
-    // A list may name a counter twice: the earlier amounts count for the later ones.
+    // A list may contain a counter twice: earlier amounts count for later ones.
     for (let before = 0; before < index; before++) if (requests[before]?.key === key) used += requests[before]?.amount ?? 0
     if (used + amount <= limit) continue
     if (!isOpen) return { key, retryAfterMs: windowMs }
@@ -76,7 +76,7 @@ function refusalOf(counters: Map<string, Counter>, requests: readonly CounterReq
   return undefined
 }
 
-/** Whether a window is neither over nor void: one that ends so late was begun before the clock was set back. */
+/** Whether a window is neither over nor void. One that ends too late was started before the clock was set back. */
 const isCounting = ({ endsAt }: Counter, at: number, windowMs: number): boolean => endsAt > at && endsAt <= at + 2 * windowMs
 
 function addToCounter(counters: Map<string, Counter>, { key, amount, windowMs }: CounterRequest, at: number): void {
@@ -98,7 +98,7 @@ function openRoom(rooms: Map<string, SlotRoom>, key: string): SlotRoom {
   return room
 }
 
-/** Frees expired slots, lets none last beyond `latest`, and returns how many are left. */
+/** Frees expired slots, lets none last beyond `latest`, and returns how many remain. */
 function clear(room: SlotRoom, at: number, latest: number): number {
   if (at < room.soonest && room.latest <= latest) return room.endsAtBySlot.size
   room.soonest = Number.POSITIVE_INFINITY

@@ -9,20 +9,20 @@ import { memoryUsage } from './usage.ts'
 
 /** Options of `memoryStorage`. */
 export interface MemoryStorageOptions {
-  /** Ledger entries kept for each account, newest first; balances stay exact. Default 10,000. */
+  /** Ledger entries kept per account, newest first; balances stay exact. Default: 10,000. */
   readonly maxEntries?: number
-  /** Usage rows kept in all. Default 100,000. */
+  /** Usage rows kept. Default: 100,000. */
   readonly maxUsageRows?: number
-  /** The least number of settlement and credit ids that are remembered, so that a repetition does nothing. Default 100,000. */
+  /** Minimum number of settlement and credit ids that are remembered, so that repetitions do nothing. Default: 100,000. */
   readonly maxIds?: number
-  /** Audit rows kept for each workspace; the oldest are dropped first. Default 100,000. */
+  /** Audit rows kept per workspace; the oldest are dropped first. Default: 100,000. */
   readonly maxAuditRows?: number
 }
 
 /**
- * Creates a storage that lives as long as the process: for tests, for trials, and for a gateway that keeps no accounts.
+ * Creates a storage that lives as long as the process: for tests, for trials, and for gateways without accounting.
  *
- * @throws RangeError if a bound is not a whole number above 0.
+ * @throws {RangeError} A bound is not a whole number above 0.
  * @example
  * const storage = memoryStorage({ maxUsageRows: 1_000 })
  * await storage.ledger.credit({ id: 'gift', account: 'credit:me', amount: 5_000_000, at: Date.now() })

@@ -3,14 +3,14 @@ import { faultOfItems, faultOfRenewal } from '@signalbox/storage/faults'
 import type { ItemTimes, StoredItem } from '@signalbox/storage/items'
 
 interface ItemRow {
-  /** Undefined: two items had the id. */
+  /** Undefined if two items had the id. */
   readonly item: StoredItem | undefined
   readonly expiresAt: number
   readonly bytes: number
 }
 
 interface WorkspaceItems {
-  /** In the order in which they were kept or renewed. */
+  /** In the order in which they were stored or renewed. */
   readonly rows: Map<string, ItemRow>
   bytes: number
 }
@@ -19,7 +19,7 @@ const isThere = (expiresAt: number, { at, latest }: ItemTimes): boolean => expir
 
 /** Rows by workspace, and their bytes. */
 function itemRows() {
-  // The workspace that kept an item last comes last.
+  // The workspace that stored an item last comes last.
   const workspaces = new Map<string, WorkspaceItems>()
   let totalBytes = 0
   const remove = (mine: WorkspaceItems, id: string): ItemRow | undefined => {
@@ -32,7 +32,7 @@ function itemRows() {
   return {
     workspaces,
     totalBytes: () => totalBytes,
-    /** Removes the oldest rows of a workspace that are not wanted, up to the first that is. */
+    /** Removes the oldest rows of a workspace, up to the first wanted one. */
     removeOldest(workspaceId: string, mine: WorkspaceItems, isWanted: (row: ItemRow) => boolean): void {
       for (const [id, row] of mine.rows) {
         if (isWanted(row)) break
@@ -56,7 +56,7 @@ function itemRows() {
   }
 }
 
-/** Items of answers, at most `maxTotalBytes` of them. `memoryItems(1_000_000).find('ws_1', ['msg_1'], { at, latest })` */
+/** Response items, at most `maxTotalBytes` of them. `memoryItems(1_000_000).find('ws_1', ['msg_1'], { at, latest })` */
 export function memoryItems(maxTotalBytes: number): ItemStore {
   const { workspaces, totalBytes, removeOldest, add } = itemRows()
   return {

@@ -28,7 +28,7 @@ interface AccountAmount {
   amount: number
 }
 
-/** A ledger with the synchronous methods that `records.commit` needs, because nothing may come between its steps. */
+/** A ledger with the synchronous methods that `records.commit` needs, because nothing may run between its steps. */
 export interface MemoryLedger extends LedgerStore {
   hasCredit(account: string, id: string): boolean
   sumsOf(account: string): CreditSums
@@ -36,7 +36,7 @@ export interface MemoryLedger extends LedgerStore {
   creditNow(entry: CreditEntry): void
 }
 
-/** What a ledger knows. */
+/** The state of a ledger. */
 interface Books {
   readonly accounts: Map<string, LedgerAccount>
   readonly holds: Map<string, Hold>
@@ -67,7 +67,7 @@ function openAccount({ accounts }: Books, name: string): LedgerAccount {
 
 type NewEntry = Omit<LedgerEntry, 'account' | 'balanceAfter'>
 
-/** Enters a change of the balance. `account`: that of the name. */
+/** Records a change of the balance. `account`: the account with this name. */
 function write(
   { maxEntries }: Books,
   name: string,
@@ -75,7 +75,7 @@ function write(
 ): void {
   account.balance = Math.max(-maxSum, account.balance + entry.amount)
   account.entries.push({ ...entry, account: name, balanceAfter: account.balance })
-  // Trimmed in one step once it is a quarter too long: cheaper than one shift for each entry.
+  // Trimmed once it is a quarter too long, which is cheaper than a shift per entry.
   if (account.entries.length > maxEntries * 1.25) account.entries = account.entries.slice(-maxEntries)
 }
 
@@ -142,7 +142,7 @@ function settlementVerbs(books: Books): Pick<MemoryLedger, 'settle'> {
       if (fault) throw fault
       const { id, amounts, at } = settlement
       const hold = holds.get(id)
-      // A live hold cannot have been settled, and the lookup among many settled ids is slow.
+      // A live hold cannot have been settled, and looking up a settled id is slow.
       if (!hold && settled.has(id)) return
       settled.add(id)
       holds.delete(id)
@@ -157,7 +157,7 @@ function settlementVerbs(books: Books): Pick<MemoryLedger, 'settle'> {
   }
 }
 
-/** Settles requests in one turn: the stores in memory answer at once, so none is awaited. `memorySettle({ ledger, usage, counters })(settlement)` */
+/** Settles requests in one synchronous step. `memorySettle({ ledger, usage, counters })(settlement)` */
 export const memorySettle =
   ({ ledger, usage, counters }: SettlementStores): Storage['settle'] =>
   ({ row, amounts, slotKeys, at }) => {
@@ -211,7 +211,7 @@ function readVerbs({ accounts, maxEntries }: Books): Pick<MemoryLedger, 'balance
     entries(name, { limit, before, from, to, id }) {
       const kept = accounts.get(name)?.entries.slice(-maxEntries) ?? []
       const end = before === undefined ? kept.length : kept.findIndex(entry => entry.id === before)
-      // Nothing comes before an unknown id.
+      // An unknown id returns nothing.
       return kept
         .slice(0, Math.max(0, end))
         .filter(
@@ -226,7 +226,7 @@ function readVerbs({ accounts, maxEntries }: Books): Pick<MemoryLedger, 'balance
 
 /** Lists accounts and removes them. */
 function accountLists(accounts: Map<string, LedgerAccount>): Pick<LedgerStore, 'accounts' | 'forget'> {
-  // The names as they were when their first page was read, so that they are not sorted again for each.
+  // The names when their first page was read, so that they are not sorted again for each page.
   let sorted: readonly string[] | undefined
   return {
     accounts({ prefix, after, limit }) {

@@ -5,7 +5,7 @@ export interface RecentIds {
 }
 
 /**
- * Creates a set of recent ids from two halves that swap, because removing the oldest from a large set one by one is slow.
+ * Creates a set of recent ids from two halves that swap, because removing the oldest of a large set one by one is slow.
  *
  * ```ts
  * const settled = createRecentIds(100_000)

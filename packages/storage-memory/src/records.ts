@@ -3,7 +3,7 @@ import { faultOfChange, faultOfExpiry, faultOfSums, faultOfUse } from '@signalbo
 import type { MemoryAudit } from './audit.ts'
 import type { CreditSums, MemoryLedger } from './ledger.ts'
 
-/** The stores that a commit writes to beside the records. */
+/** The other stores that a commit writes to. */
 export interface RecordPorts {
   readonly audit: MemoryAudit
   readonly ledger: MemoryLedger
@@ -72,7 +72,7 @@ export function memoryRecords({ audit, ledger }: RecordPorts): RecordStore {
 }
 
 interface RecordTable {
-  /** In the order of creation: a row that changes keeps its place. */
+  /** In order of creation: a changed row keeps its position. */
   readonly byId: Map<string, StoredRecord>
   readonly idByName: Map<string, string>
 }
@@ -95,7 +95,7 @@ interface ConflictContext extends RecordPorts {
   readonly tableOf: (kind: string) => RecordTable
 }
 
-/** The first thing that is not as the change expects. Names that the change itself frees can be taken. */
+/** The first conflict with the change. Names that the change itself frees may be taken. */
 function conflictOf(
   { puts = [], removals = [], credits = [], audit: rows = [] }: Change,
   { tableOf, audit, ledger }: ConflictContext,
@@ -121,7 +121,7 @@ function conflictOf(
   return undefined
 }
 
-/** A change may credit an account more than once: earlier amounts count for later ones. */
+/** A change may credit an account more than once, so earlier amounts count for later ones. */
 function conflictOfCredits(credits: readonly CreditEntry[], ledger: RecordPorts['ledger']): Conflict | undefined {
   const sums = new Map<string, CreditSums>()
   for (const [index, entry] of credits.entries()) {

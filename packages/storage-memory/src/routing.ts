@@ -14,7 +14,7 @@ import { makeSweeper } from './sweeper.ts'
 
 /** Options of `memoryRouting`. */
 export interface MemoryRoutingOptions {
-  /** Rows of statistics, one for each writer and offer. */
+  /** Rows of statistics, one per writer and offer. */
   readonly maxRows: number
   readonly maxPauses: number
   readonly maxConversations: number
@@ -84,7 +84,7 @@ export function memoryRouting({ maxRows, maxPauses, maxConversations }: MemoryRo
   }
 }
 
-/** The first invalid row: all are published or none. */
+/** The first invalid row: either all rows are published or none. */
 function firstFault<Row>(rows: readonly Row[], faultOf: (row: Row) => RangeError | undefined): RangeError | undefined {
   for (const row of rows) {
     const fault = faultOf(row)
@@ -93,7 +93,7 @@ function firstFault<Row>(rows: readonly Row[], faultOf: (row: Row) => RangeError
   return undefined
 }
 
-/** The number in a cursor; 0 for one that this store did not issue. */
+/** The number in a cursor; 0 if this store did not issue it. */
 function sequenceOf(cursor: string | undefined, last: number): number {
   const sequence = Number(cursor ?? 0)
   return sequence >= 0 && sequence <= last ? sequence : 0

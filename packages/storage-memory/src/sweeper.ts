@@ -2,7 +2,7 @@ const CALLS_PER_SWEEP = 64
 const ROWS_PER_SWEEP = 128
 
 /**
- * Removes expired rows, a few on every 64th call: the work is in step with use, and there is no timer that outlives the store.
+ * Removes a few expired rows on every 64th call: the work is proportional to use, and no timer outlives the store.
  *
  * ```ts
  * const sweep = makeSweeper(counters, (counter, at) => counter.endsAt <= at)

@@ -2,7 +2,7 @@ import type { UsageQuery, UsageRow, UsageStore } from '@signalbox/storage'
 import { faultOfUsage } from '@signalbox/storage/faults'
 import { createTotalsBuilder } from '@signalbox/storage/usage-totals'
 
-/** Keeps the newest `maxRows` usage rows; totals are of these. `memoryUsage(1_000).totals({ workspaceId: 'ws_1', from: 0, to: at })` */
+/** Keeps the newest `maxRows` usage rows; totals only cover these. `memoryUsage(1_000).totals({ workspaceId: 'ws_1', from: 0, to: at })` */
 export function memoryUsage(maxRows: number): UsageStore {
   const byId = new Map<string, UsageRow>()
   let rows: UsageRow[] = []

@@ -1,17 +1,14 @@
 import type { Awaitable } from './awaitable.ts'
 
-/**
- * The audit log: one chain of rows for each workspace. Rows are appended by the change that they describe (`records.commit`), and
- * no verb changes or removes one.
- */
+/** The audit log: one chain of rows per workspace. Rows are appended by the change they describe (`records.commit`), and no method changes or removes one. */
 export interface AuditStore {
-  /** Only the newest rows are kept, so a chain may begin in the middle. Default: false. */
+  /** Whether only the newest rows are kept, so that a chain may begin in the middle. Default: false. */
   readonly forgets?: boolean
   /** The newest row. */
   last(workspaceId: string): Awaitable<AuditRow | undefined>
   /** Newest first. */
   list(query: AuditQuery): Awaitable<readonly AuditRow[]>
-  /** Oldest first, after the row of that place: the whole chain, a stretch at a time. */
+  /** Oldest first, after the row with this place, to read the whole chain page by page. */
   chain(workspaceId: string, options: { readonly after: number; readonly limit: number }): Awaitable<readonly AuditRow[]>
 }
 
@@ -20,10 +17,10 @@ export interface AuditQuery {
   readonly workspaceId: string
   readonly event?: string
   readonly actorKeyId?: string
-  /** Unix milliseconds; `from` is included, `to` is not. */
+  /** Unix milliseconds; `from` is inclusive, `to` is exclusive. */
   readonly from?: number
   readonly to?: number
-  /** Continues after the row of this id, towards older rows. Nothing comes after an unknown id. */
+  /** Continues after the row with this id, towards older rows. An unknown id returns nothing. */
   readonly after?: string
   readonly limit: number
 }
@@ -32,11 +29,11 @@ export interface AuditQuery {
 export interface AuditRow {
   readonly id: string
   readonly workspaceId: string
-  /** 1 for the workspace's first row; places have no gaps. */
+  /** 1 for the workspace's first row, without gaps. */
   readonly place: number
-  /** As in `api_key.created`. */
+  /** Event name, as in `api_key.created`. */
   readonly event: string
-  /** Absent: the operator of the gateway, in process. */
+  /** Absent if the operator made the change in process. */
   readonly actorKeyId?: string
   readonly actorName?: string
   readonly subjectType: string
@@ -44,10 +41,10 @@ export interface AuditRow {
   readonly at: number
   readonly requestId?: string
   readonly ip?: string
-  /** JSON text of what changed, without secrets. */
+  /** The changes as JSON text, without secrets. */
   readonly changes: string
-  /** The hash of the row before; empty for the first. */
+  /** The hash of the previous row; empty for the first. */
   readonly previousHash: string
-  /** A hash over all fields above. A store keeps it as it is. */
+  /** A hash over all fields above, stored unchanged. */
   readonly hash: string
 }

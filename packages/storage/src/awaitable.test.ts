@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
 import { type Awaitable, allOf, allSettled, andThen, isPromise, promised, recover } from './awaitable.ts'
 
-/** A function of the caller's: what it ends in, and whether a promise tells of it. */
+/** The outcome of a callback, and whether it is delivered by a promise. */
 interface Way {
   readonly value: number
   readonly fails: boolean
@@ -18,7 +18,7 @@ const runOf =
     return value
   }
 
-/** What a function ends in, and whether it was known at once. */
+/** The outcome of a function, and whether it was available synchronously. */
 async function endOf(run: () => unknown): Promise<{ readonly end: unknown; readonly atOnce: boolean }> {
   let value: unknown
   try {
@@ -30,7 +30,7 @@ async function endOf(run: () => unknown): Promise<{ readonly end: unknown; reado
   return { end: await value.catch((error: unknown) => `threw ${String(error)}`), atOnce: false }
 }
 
-/** Rejections that nothing handles, until the test is over. */
+/** Unhandled rejections during the test. */
 function unhandled(): { readonly reasons: unknown[]; readonly turn: () => Promise<void> } {
   const reasons: unknown[] = []
   const note = (reason: unknown): void => void reasons.push(reason)

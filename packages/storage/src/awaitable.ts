@@ -1,23 +1,23 @@
-// A memory store answers at once, a database a round trip later. These functions let one piece of code serve both: it continues
-// synchronously if the value is there, and becomes asynchronous only if something has to be waited for.
+// A memory store returns values synchronously, a database after a round trip. These functions let the same code serve both: it continues
+// synchronously if the value is available, and only becomes asynchronous if something has to be awaited.
 
 /**
- * A value, or a promise of it. A function that returns an `Awaitable` may also fail in two ways: it throws, or it returns a promise
- * that rejects. `await` handles both; outside an `async` function use `recover`, `allOf` or `allSettled`, which do too.
+ * A value or a promise of it. A function that returns an `Awaitable` may also fail in two ways: by throwing, or by returning a promise that
+ * rejects. `await` handles both; outside an `async` function, so do `recover`, `allOf` and `allSettled`.
  *
  * `T` must not be a thenable itself.
  */
 export type Awaitable<T> = T | Promise<T>
 
-/** Whether a value has to be awaited: a promise of any realm, or another thenable. `isPromise(storage.ping())` */
+/** Whether a value must be awaited: a promise of any realm, or another thenable. `isPromise(storage.ping())` */
 export const isPromise = <T>(value: Awaitable<T>): value is Promise<T> =>
   typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
 
 /**
- * Continues with a value: at once if it is there, or once the promise of it resolves.
+ * Continues with a value: synchronously if it is available, otherwise when its promise resolves.
  *
- * An error of `next` is thrown in the first case and is a rejection in the second. A function that must fail in only one way is
- * `async`, or is called through `recover`.
+ * An error of `next` is thrown in the first case and is a rejection in the second. A function that must fail in only one way should be
+ * `async`, or be called through `recover`.
  *
  * @example
  * const room = andThen(storage.ledger.balance(account), ({ balance, held }) => balance - held)
@@ -26,8 +26,8 @@ export const andThen = <T, R>(value: Awaitable<T>, next: (value: T) => Awaitable
   isPromise(value) ? Promise.resolve(value).then(next) : next(value)
 
 /**
- * Runs `run`, and handles with `onError` what it throws or rejects with. An error of `onError` fails in the way that `run` did: it
- * is thrown, or is a rejection.
+ * Calls `run`, and `onError` with whatever it throws or rejects with. An error of `onError` fails in the same way as `run` did: it is
+ * thrown, or is a rejection.
  *
  * @example
  * const entries = recover(() => storage.ledger.entries(account, { limit: 1 }), () => [])
@@ -43,13 +43,13 @@ export function recover<T, R = T>(run: () => Awaitable<T>, onError: (error: unkn
 }
 
 /**
- * Calls every function and returns all their values, at once if none of them is a promise. As with `Promise.all`, the first failure
+ * Calls every function and returns all their values, synchronously if none of them is a promise. As with `Promise.all`, the first failure
  * fails the whole without waiting for the others, and no rejection is left unhandled.
  *
- * It takes functions and not values: in a list of values that throws half-way, the promises before it stay unhandled and the calls
- * after it are not made.
+ * Takes functions instead of values, because if building a list of values throws half-way, the promises before it stay unhandled and the
+ * calls after it are not made.
  *
- * @throws the first error, if no function returned a promise; otherwise it is a rejection.
+ * @throws the first error, if no function returned a promise; otherwise it is a rejection
  *
  * @example
  * const [credit, budget] = await allOf([() => ledger.balance('credit:ws_1'), () => ledger.balance('budget:b_1')])
@@ -73,8 +73,8 @@ export function allOf(runs: readonly (() => unknown)[]): Awaitable<unknown[]> {
 type ValuesOf<Runs extends readonly (() => unknown)[]> = { -readonly [Index in keyof Runs]: Awaited<ReturnType<Runs[Index]>> }
 
 /**
- * Calls every function, even if others fail, and returns how each ended: at once if none of them returned a promise. Never throws
- * and never rejects.
+ * Calls every function, even if others fail, and returns the outcome of each: synchronously if none returned a promise. Never throws or
+ * rejects.
  *
  * @example
  * const ends = await allSettled(slots.map(key => () => counters.leave(key, requestId)))
@@ -88,7 +88,7 @@ const fulfilled = <T>(value: T): PromiseFulfilledResult<T> => ({ status: 'fulfil
 const rejected = (reason: unknown): PromiseRejectedResult => ({ status: 'rejected', reason })
 
 /**
- * Runs `run` and returns a promise in every case: what it throws is a rejection.
+ * Calls `run` and always returns a promise: an error it throws becomes a rejection.
  *
  * @example
  * await Promise.race([promised(() => storage.ping()), sleep(1_000)])

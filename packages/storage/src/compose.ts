@@ -18,25 +18,25 @@ export type { StorageOutage } from './storage.ts'
 
 /** Options of `composeStorage`. */
 export interface ComposeOptions {
-  /** Keeps records, audit, ledger, usage and items. */
+  /** Stores records, audit, ledger, usage and items. */
   readonly durable: Storage
-  /** Keeps counters and slots, and where it has them routing state and the messages about changes. */
+  /** Stores counters and slots, and if supported routing state and change messages. */
   readonly ephemeral: EphemeralStores
   /**
-   * What counts while the ephemeral stores cannot be used. `durable`: the counters of the durable storage, which the processes share.
-   * `local`: counters of this process, which admit its share of each limit: the limit divided by the last known number of processes.
+   * What counts limits while the ephemeral stores are unavailable. `durable`: the counters of the durable storage, which all processes
+   * share. `local`: counters of this process, which admit its share of each limit: the limit divided by the last known number of processes.
    *
    * @default 'durable'
    */
   readonly fallback?: 'durable' | { readonly local: CounterStore }
-  /** Called when an outage of the ephemeral stores begins and when it is over, for a metric. What it throws is logged. */
+  /** Called when an outage of the ephemeral stores begins and ends, for a metric. Errors it throws are logged. */
   readonly onOutage?: (event: OutageEvent) => unknown
   /** @default warnings go to the console */
   readonly logger?: OutageLogger
 }
 
 /**
- * Joins a durable storage and ephemeral stores into one storage. An outage of the ephemeral stores fails no request: `outage-policy.ts`
+ * Combines a durable storage and ephemeral stores into one storage. An outage of the ephemeral stores fails no request: `outage-policy.ts`
  * says what each method does meanwhile. Only an outage of the durable storage shows in `ping`.
  *
  * @example
@@ -47,7 +47,7 @@ export function composeStorage(options: ComposeOptions): Storage {
   const listeners = new Set<ChangeListener>()
   let haveMessagesBeenLost = false
   const publishLost = (): Awaitable<void> => {
-    // Before the message is sent: a commit while it is under way may be lost to others, too.
+    // Reset before the message is sent, because messages of commits during the call may be lost too.
     haveMessagesBeenLost = false
     return recover<void>(
       () => ephemeral.changes?.publish(undefined),
@@ -107,8 +107,8 @@ export function composeStorage(options: ComposeOptions): Storage {
 }
 
 /**
- * Adds a feed of changes to a storage: commits of records reach the other processes of a channel, which drop what they have cached.
- * For processes that share a storage and have a way to each other, such as workers of one machine.
+ * Adds a change feed to a storage: commits of records reach the other processes of a channel, which drop cached copies. For processes that
+ * share a storage and can reach each other, such as workers of one machine.
  *
  * @example
  * const storage = withChanges(sqliteStorage('signalbox.db'), { publish: changes => process.send({ changes }), subscribe })
@@ -138,21 +138,21 @@ function notify(listeners: ReadonlySet<ChangeListener>, changes?: readonly Recor
 
 const feedOf = (listeners: Set<ChangeListener>): NonNullable<Storage['changes']> => ({
   subscribe(listener) {
-    // A function of its own, so that one listener can be there twice.
+    // A new function, so that the same listener can subscribe twice.
     const entry: ChangeListener = changes => listener(changes)
     listeners.add(entry)
     return () => void listeners.delete(entry)
   },
 })
 
-/** Records whose commits are announced once they are done, or may have been: the answer to one that failed may only have been lost. */
+/** Wraps records so that commits are announced once they are done, or may be done: if a commit fails, perhaps only its response was lost. */
 function announcingRecords(records: RecordStore, announce: (changes: readonly RecordChange[]) => Awaitable<void>): RecordStore {
   const announceAll = (change: Change): Awaitable<void> => {
     const changed = recordChangesOf(change)
     return changed.length === 0 ? undefined : announce(changed)
   }
   const announceFailed = (change: Change, error: unknown): Awaitable<void> =>
-    // What is refused for its arguments was not sent.
+    // A commit rejected for its arguments was not sent.
     error instanceof RangeError
       ? undefined
       : recover<void>(
@@ -176,14 +176,14 @@ function announcingRecords(records: RecordStore, announce: (changes: readonly Re
   }
 }
 
-/** What a durable storage may have or not. */
+/** The optional parts of a durable storage. */
 const optionalParts = (durable: Storage): Pick<Storage, 'items' | 'spool' | 'outage'> => ({
   ...(durable.items && { items: durable.items }),
   ...(durable.spool && { spool: durable.spool }),
   ...(durable.outage && { outage: () => durable.outage?.() }),
 })
 
-/** Slots are of another store than the charge and the row. */
+/** Settles in parts, because slots are in another store than the charge and the row. */
 const settleApart = (
   settlement: RequestSettlement,
   { durable, counters }: { readonly durable: Pick<Storage, 'settle'>; readonly counters: CounterStore },

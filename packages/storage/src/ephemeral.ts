@@ -4,45 +4,41 @@ import type { CounterStore } from './counters.ts'
 import type { RoutingStore } from './routing.ts'
 
 /**
- * Stores of what may be lost: limits of the current minute, slots of running requests, routing state, and messages about changes. They
- * run on a server that is fast and forgets; `composeStorage` joins them with a storage that is durable.
+ * Stores for data that may be lost: limits of the current minute, slots of running requests, routing state, and change messages. They run
+ * on a fast server without durability; `composeStorage` combines them with a durable storage.
  *
- * Every method settles within a wait that the implementation bounds (a quarter of a second, say), and rejects with an `EphemeralError`
- * if it could not be done. A call that rejected may have been done all the same.
+ * Every method settles within a bounded time (for example a quarter of a second), and rejects with an `EphemeralError` if it failed. A
+ * rejected call may have been executed nevertheless.
  */
 export interface EphemeralStores {
   readonly counters: CounterStore
-  /** Absent: routing state stays where the durable storage keeps it. */
+  /** Absent: routing state stays in the durable storage, if it supports it. */
   readonly routing?: RoutingStore
-  /** Absent: processes see changes of records once their caches expire. */
+  /** Absent: processes notice record changes only when their caches expire. */
   readonly changes?: ChangeChannel
-  /** How many processes use these stores, as last known: 1 or more. Absent: one. */
+  /** The last known number of processes that use these stores, at least 1. Absent: one. */
   processes?(): number
-  /**
-   * A counter as this process last heard of it; undefined if that is unknown, or its window is over. The fallback begins there. Absent:
-   * nothing is known.
-   */
+  /** The last known state of a counter; undefined if unknown, or if its window is over. The fallback starts from it. Absent: nothing is known. */
   known?(key: string): KnownCounter | undefined
-  /** Succeeds if the other methods would now. Unlike `Storage.ping` it may write. */
+  /** Succeeds if the other methods would succeed now. Unlike `Storage.ping`, it may write. */
   probe(): Awaitable<void>
   close(): Awaitable<void>
 }
 
-/** A counter as it was when it was last heard of. */
+/** The last known state of a counter. */
 export interface KnownCounter {
   readonly used: number
-  /** Milliseconds until its window ends, now. */
+  /** Milliseconds from now until its window ends. */
   readonly leftMs: number
 }
 
 /**
- * Why ephemeral stores did not do what they were asked: `unreachable` – no connection; `silent` – no answer within the bounded wait;
- * `refusing` – the server answers, and does nothing now (read-only, out of memory, loading); `damaged` – one entry holds what it
- * should not, all others can be used.
+ * How ephemeral stores fail: `unreachable` – no connection; `silent` – no response in time; `refusing` – the server responds but cannot
+ * execute commands now (read-only, out of memory, loading); `damaged` – one entry has invalid content, and all others are usable.
  */
 export type EphemeralFailure = 'unreachable' | 'silent' | 'refusing' | 'damaged'
 
-/** The error of an ephemeral store. Its message names the server, without credentials, and what can be done. */
+/** The error of an ephemeral store. Its message names the server, without credentials, and a remedy. */
 export class EphemeralError extends Error {
   readonly failure: EphemeralFailure
 

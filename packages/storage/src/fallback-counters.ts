@@ -8,15 +8,15 @@ export interface FallbackCountersOptions {
   readonly guard: OutageGuard
   readonly primary: CounterStore
   readonly fallback: CounterStore
-  /** A counter of the primary store, as last known. Default: nothing is known. */
+  /** The last known state of a counter of the primary store. Default: nothing is known. */
   readonly known?: (key: string) => KnownCounter | undefined
 }
 
 /** Counters with a fallback for outages. */
 export interface FallbackCounters extends CounterStore {
-  /** Frees a slot in the fallback alone: something else frees it in the primary store. */
+  /** Frees a slot in the fallback only; the primary slot is freed elsewhere. */
   leaveFallback(key: string, slot: string): Awaitable<void>
-  /** Counts, takes and frees in the primary store what was so during the outage. Rejects if it cannot. */
+  /** Applies what happened during the outage to the primary store. Rejects if it cannot. */
   repair(): Promise<void>
 }
 
@@ -25,14 +25,14 @@ interface OutageNotes {
   readonly counted: Map<string, CountedAmount>
   /** Slots taken in the fallback, by `slotName`. */
   readonly entered: Map<string, SlotRequest & { readonly at: number }>
-  /** Slots that have not been freed in the primary store. */
+  /** Slots that were not yet freed in the primary store. */
   readonly left: Map<string, Pick<SlotRequest, 'key' | 'slot'>>
 }
 
 interface CountedAmount {
   readonly key: string
   readonly amount: number
-  /** Milliseconds. Absent: only corrections. */
+  /** Milliseconds. Absent if there were only corrections. */
   readonly windowMs?: number
   readonly at: number
 }
@@ -40,9 +40,9 @@ interface CountedAmount {
 const repairsAtOnce = 500
 
 /**
- * Counts in the primary store, and during an outage in the fallback. A counter of the fallback has what is left of its limit by what
- * is known of the primary store, and what it admits is counted there afterwards. So a limit admits too much only by what others took
- * since this process last heard of it, and again by its whole size if the primary store loses its memory.
+ * Counts in the primary store, and during an outage in the fallback. A fallback counter starts with what is left of its limit according to
+ * the last known state of the primary store, and what it admits is counted there afterwards. So a limit can only be exceeded by what other
+ * processes took since this process's last known state, and once more by its whole size if the primary store loses its memory.
  */
 export function fallbackCounters({ guard, primary, fallback, known = () => undefined }: FallbackCountersOptions): FallbackCounters {
   const notes: OutageNotes = { counted: new Map(), entered: new Map(), left: new Map() }
@@ -90,7 +90,7 @@ export function fallbackCounters({ guard, primary, fallback, known = () => undef
           throw error
         }
       })
-      // Whatever the limit: the requests run. One that ended in the meantime has left, and must not enter after that.
+      // Regardless of the limit, because the requests are running. A slot that was left in the meantime must not be entered again.
       await inParts([...notes.entered], async ([name, slot]) => {
         if (notes.entered.has(name)) await primary.enter({ ...slot, limit: Number.MAX_SAFE_INTEGER }, slot.at)
       })
@@ -102,13 +102,13 @@ export function fallbackCounters({ guard, primary, fallback, known = () => undef
   }
 }
 
-/** An amount that was admitted begins a window if there is none. */
+/** An admitted amount starts a window if there is none. */
 function countPrimary(primary: CounterStore, { key, amount, windowMs, at }: CountedAmount): Awaitable<unknown> {
   if (amount < 0 || windowMs === undefined) return primary.add(key, amount, at)
   return primary.take([{ key, amount, limit: Number.MAX_SAFE_INTEGER, windowMs }], at)
 }
 
-/** Adds to what is counted in the primary store later. */
+/** Adds to the amount to be counted in the primary store later. */
 function count(counted: OutageNotes['counted'], { key, amount, windowMs, at }: CountedAmount): void {
   const before = counted.get(key)
   const window = windowMs ?? before?.windowMs
@@ -129,7 +129,7 @@ function takeFallback(
   })
 }
 
-/** Repairs all rows but those whose entries are damaged: one of them must not keep the whole store from being used. */
+/** Repairs all rows except those with damaged entries: a single one must not keep the whole store unusable. */
 async function inParts<Row>(rows: readonly Row[], repair: (row: Row) => Promise<void>): Promise<void> {
   const repaired = (row: Row): Promise<void> =>
     repair(row).catch((error: unknown) => {
@@ -162,9 +162,9 @@ function note<Row>(rows: Map<string, Row>, name: string, row: Row): void {
 }
 
 /**
- * Counters of one of several processes that cannot reach each other: each admits its share of a limit. A limit that is smaller than the
- * number of processes admits one in each, and a single amount within the limit is admitted once in a window: a gateway that refused
- * everything would be an outage.
+ * Wraps the counters of one of several processes that cannot reach each other, so that each admits its share of a limit. A limit smaller
+ * than the number of processes admits one in each, and a single amount within the limit is admitted once per window, because a gateway that
+ * refused everything would be an outage.
  *
  * @example
  * const counters = sharedOut(memoryStorage().counters, () => 4) // a limit of 60 becomes 15

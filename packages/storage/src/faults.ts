@@ -6,10 +6,10 @@ import type { Change, RecordPut, RecordRemoval, StoredRecord } from './records.t
 import type { OfferPause, OfferStatistics, ReaderNote } from './routing.ts'
 import type { UsageRow } from './usage.ts'
 
-// Checks of arguments that every store makes before a verb begins: a fraction of a microdollar or a NaN would stay in the ledger
-// for ever. An invalid call is refused alone and changes nothing.
+// Argument checks that every store makes before it executes a method: a fraction of a microdollar or a NaN would stay in the ledger
+// forever. An invalid call fails on its own and changes nothing.
 
-/** The largest sum of an account in microdollars, above or below 0: beyond it a JavaScript number is not exact. */
+/** The largest sum of an account in microdollars, in either direction: beyond it, JavaScript numbers are not exact. */
 export const maxSum: number = Number.MAX_SAFE_INTEGER
 
 /** The error of an invalid hold. `faultOfHold({ ...hold, amount: 0.5 })?.message` */
@@ -92,7 +92,10 @@ export function faultOfSlot({ key, limit, ttlMs }: SlotRequest, at: number): Ran
   return faultOfTime('counters.enter: `at`', at)
 }
 
-/** The error of an invalid change of records: an invalid date would be kept as none. `faultOfChange({ puts: [{ ...put, createdAt: NaN }] })?.message` */
+/**
+ * The error of an invalid change of records; an invalid date would otherwise be stored as null. `faultOfChange({ puts: [{ ...put,
+ * createdAt: NaN }] })?.message`
+ */
 export function faultOfChange({ puts = [], removals = [], credits = [], audit = [] }: Change): RangeError | undefined {
   const fault = faultOfVersions(puts, removals)
   if (fault) return fault
@@ -148,7 +151,7 @@ const isNext = (row: AuditRow, before: AuditRow): boolean =>
 /** The error of an invalid time of use. `faultOfUse({ id, at: NaN })?.message` */
 export const faultOfUse = ({ at }: { readonly at: number }): RangeError | undefined => faultOfTime('records.touch: `at`', at)
 
-/** The error of an invalid time of expiry: SQL would take NaN for no bound. `faultOfExpiry(NaN)?.message` */
+/** The error of an invalid time of expiry; SQL would treat NaN as no bound. `faultOfExpiry(NaN)?.message` */
 export const faultOfExpiry = (at: number): RangeError | undefined => faultOfTime('records.expire: `at`', at)
 
 /** The error of an invalid usage row. `faultOfUsage({ ...row, cost: -1 })?.message` */

@@ -4,17 +4,17 @@ import { probeDelays } from './outage-policy.ts'
 import { type BackgroundTimer, type ProbeState, probeLater, setBackgroundTimer } from './probe-timer.ts'
 import type { StorageOutage } from './storage.ts'
 
-/** What a guard of a durable storage is made of. */
+/** Options of a guard of a durable storage. */
 export interface GraceGuardOptions {
-  /** Succeeds if the storage could be written now. */
+  /** Succeeds if the storage is writable. */
   readonly probe: () => Awaitable<unknown>
-  /** Catches up, before calls go to the storage again and once more after it. What it cannot do now is left. */
+  /** Catches up after an outage: once before calls go to the storage again, and once after. Skips what is not possible yet. */
   readonly repair: () => Promise<unknown>
-  /** The outage has begun, its grace is over, or it is over. */
+  /** Called when the outage begins, when its grace is over, and when it ends. */
   readonly report: (state: GraceState, outage: EndedOutage) => void
-  /** Milliseconds for which rows of `grace` are answered. */
+  /** How long calls of `grace` rows are answered during an outage, in milliseconds. */
   readonly graceMs: number
-  /** Milliseconds without an answer after which the storage is probed. */
+  /** Milliseconds without a response after which the storage is probed. */
   readonly maxWaitMs: number
 }
 
@@ -27,19 +27,19 @@ export interface EndedOutage {
   readonly lastedMs: number
 }
 
-/** A call that may be answered by the storage after it was answered without it. */
+/** A call whose response may arrive after it was answered without the storage. */
 interface WatchedCall<T> extends GuardedCall<T> {
-  /** Called with the answer of the storage if that comes later. `isAnswered`: the call had succeeded without it. */
+  /** Called with the storage's response if it arrives later. `isAnswered`: whether the call had succeeded without it. */
   readonly late?: (value: T, isAnswered: boolean) => void
 }
 
 /**
- * A circuit before a durable storage. An error or a silence opens it only if a probe fails too, because one call may fail for reasons of
- * its own. A probe in the background closes it.
+ * A circuit breaker in front of a durable storage. An error or a timeout opens it only if a probe fails too, because a single call may fail
+ * for its own reasons. A background probe closes it.
  */
 export interface GraceGuard extends OutageGuard {
   run<T>(call: WatchedCall<T>): Awaitable<T>
-  /** Runs a call whose silence and errors tell nothing. During an outage it fails at once. */
+  /** Runs a call whose timeouts and errors say nothing about the storage. During an outage it fails at once. */
   pass<T>(run: () => Awaitable<T>): Awaitable<T>
   outage(): StorageOutage | undefined
 }
@@ -54,25 +54,25 @@ interface Outage {
 interface PendingCall {
   /** Monotonic milliseconds. */
   readonly since: number
-  /** Answers it without the storage. */
+  /** Answers the call without the storage. */
   readonly leave: () => void
 }
 
 interface GuardState extends GraceGuardOptions, ProbeState {
   outage: Outage | undefined
-  /** In the order of their beginnings. */
+  /** In the order in which they began. */
   readonly pending: Set<PendingCall>
-  /** A probe after an error or a silence: whether the storage can be used. */
+  /** A probe after an error or timeout: resolves to whether the storage is usable. */
   checking: Promise<boolean> | undefined
-  /** Looks at what is pending, or probes during an outage. */
+  /** Checks pending calls, or probes during an outage. */
   timer: BackgroundTimer | undefined
   isClosed: boolean
 }
 
-/** Milliseconds that a repair may take before the outage is over. */
+/** Maximum milliseconds that a repair may delay the end of an outage. */
 const maxRepairMs = 5_000
 
-/** A guard for one storage. `createGraceGuard({ probe, repair, report, graceMs, maxWaitMs }).run(call)` */
+/** Creates a guard for one storage. `createGraceGuard({ probe, repair, report, graceMs, maxWaitMs }).run(call)` */
 export function createGraceGuard(options: GraceGuardOptions): GraceGuard {
   const state: GuardState = {
     ...options,
@@ -136,7 +136,7 @@ function runWatched<T>(state: GuardState, call: WatchedCall<T>): Awaitable<T> {
 }
 
 function afterError<T>(state: GuardState, call: WatchedCall<T>, error: unknown): Awaitable<T> {
-  // The caller's own mistake, such as a fraction of a microdollar.
+  // An error of the caller, such as a fraction of a microdollar.
   if (error instanceof RangeError || state.isClosed) throw error
   if (state.outage) return answerWithout(state, call)
   return checkOutage(state, String(error), performance.now()).then(isUsable => {
@@ -147,7 +147,7 @@ function afterError<T>(state: GuardState, call: WatchedCall<T>, error: unknown):
 
 function answerWithout<T>(state: GuardState, { row, instead }: WatchedCall<T>): Awaitable<T> {
   const { outage } = state
-  // It ended in the same moment.
+  // The outage ended in the same moment.
   if (!outage) return Promise.reject(awayError({ reason: 'It failed a moment ago.' }))
   const isOver = performance.now() - outage.since >= state.graceMs
   return row.instead === 'reject' || (row.instead === 'grace' && isOver) ? Promise.reject(awayError(outage)) : instead()
@@ -155,7 +155,7 @@ function answerWithout<T>(state: GuardState, { row, instead }: WatchedCall<T>): 
 
 const awayError = ({ reason }: Pick<Outage, 'reason'>): Error => new Error(`The storage is unavailable. ${reason}`)
 
-/** Begins an outage if a probe fails. Calls at the same time share it. */
+/** Starts an outage if a probe fails. Concurrent calls share the probe. */
 function checkOutage(state: GuardState, reason: string, since: number): Promise<boolean> {
   state.checking ??= probeOnce(state)
     .then(
@@ -182,7 +182,7 @@ function settledWithin(waitMs: number, run: () => Awaitable<unknown>): Promise<u
   })
 }
 
-/** One timer for all calls that are pending. */
+/** Sets a single timer for all pending calls. */
 function lookLater(state: GuardState): void {
   if (state.timer !== undefined || state.isClosed) return
   state.timer = setBackgroundTimer(() => look(state), state.maxWaitMs / 2)
@@ -219,7 +219,7 @@ async function probeAgain(state: GuardState): Promise<void> {
   try {
     await probeOnce(state)
     await settledWithin(maxRepairMs, state.repair)
-    // It may have gone again meanwhile.
+    // The storage may have become unavailable again.
     await probeOnce(state)
   } catch {
     probeLater(state, () => probeAgain(state))
@@ -229,6 +229,6 @@ async function probeAgain(state: GuardState): Promise<void> {
   state.timer = undefined
   state.outage = undefined
   state.report('over', { reason: outage.reason, lastedMs: lastedMs() })
-  // For calls that were answered without the storage after the first time.
+  // For calls that were answered without the storage after the first repair.
   await state.repair()
 }

@@ -6,7 +6,7 @@ import { graceRows } from './outage-policy.ts'
 import { chargeOf } from './settlement.ts'
 import type { Storage } from './storage.ts'
 
-/** Parts of a ledger with grace. */
+/** Options of `graceLedger`. */
 export interface GraceLedgerOptions {
   readonly ledger: LedgerStore
   /** Settles a request in the database. */
@@ -15,17 +15,17 @@ export interface GraceLedgerOptions {
   readonly exposure: OutageExposure
 }
 
-/** A ledger that holds within caps while its database is away. */
+/** A ledger that places holds within caps while its database is away. */
 export interface GraceLedger extends LedgerStore {
-  /** `settle` of the storage. */
+  /** The `settle` method of the storage. */
   readonly settleRequest: Storage['settle']
   /** Places the holds of running requests in the database. Holds that it does not accept now stay in the exposure. */
   repair(): Promise<void>
 }
 
 /**
- * Places holds in the database, and in the exposure of this process during an outage. Settlements always go to the database: a settlement
- * that fails waits in the queue and the spool of the gateway, which writes it once, and counts as exposure until then.
+ * Creates a ledger that places holds in the database, or in the exposure of this process during an outage. Settlements always go to the
+ * database: one that fails waits in the gateway's queue and spool, is written once later, and counts as exposure until then.
  */
 export function graceLedger({ ledger, settleThere, guard, exposure }: GraceLedgerOptions): GraceLedger {
   const recordAnswer = (hold: HoldRequest, mark: number, refusal: HoldRefusal | undefined): HoldRefusal | undefined => {
@@ -38,7 +38,7 @@ export function graceLedger({ ledger, settleThere, guard, exposure }: GraceLedge
     const entry = exposure.entry(id)
     if (!entry) return guard.run({ row: graceRows.other, run: settle, instead: settle })
     exposure.spend(entry, settlement)
-    // A hold that is being placed must not come after its settlement.
+    // A hold that is being placed must not arrive after its settlement.
     const run = () => andThen(andThen(entry.placing, settle), () => exposure.written(id, entry))
     return guard.run({ row: graceRows.other, run, instead: run })
   }
@@ -54,7 +54,7 @@ export function graceLedger({ ledger, settleThere, guard, exposure }: GraceLedge
           if (refusal) return
           const entry = exposure.entry(hold.id)
           if (entry) entry.isPlaced = true
-          // If this fails, the hold is no longer renewed and is collected like the hold of a process that has ended.
+          // If this fails, the hold is no longer renewed and is collected like that of an ended process.
           if (!isAnswered) promised(() => ledger.settle({ id: hold.id, amounts: {}, at: hold.at })).catch(() => {})
         },
       })
@@ -84,7 +84,7 @@ export function graceLedger({ ledger, settleThere, guard, exposure }: GraceLedge
   }
 }
 
-/** Places a hold that was decided here, without floors: its request runs. */
+/** Places a hold that was already granted here, without floors, because its request is running. */
 async function placeHold(ledger: LedgerStore, id: string, entry: ExposureEntry): Promise<void> {
   const { request, amounts } = entry
   if (!request) return

@@ -1,36 +1,36 @@
 import type { Awaitable } from './awaitable.ts'
 
 /**
- * Items of answers, sealed by the gateway, that requests to any process can refer to for a while. Optional: without it each process
- * keeps its own in memory.
+ * Response items, sealed by the gateway, that requests to any process can refer to for a while. Optional: without it, each process keeps
+ * its own in memory.
  */
 export interface ItemStore {
   /**
-   * Keeps items, and removes some that have expired. Where the items of a workspace pass `maxBytes`, those that expire first go first.
-   * An id that is there already stands for two items from then on, and is not found until it has expired.
+   * Stores items, and removes some expired ones. If a workspace exceeds `maxBytes`, its items that expire first are removed first. An id
+   * that already exists becomes ambiguous, and is not found until it has expired.
    */
   put(items: readonly StoredItem[], maxBytes: number, valid: ItemTimes): Awaitable<void>
-  /** The items of these ids, in no particular order. */
+  /** The items with these ids, in no particular order. */
   find(workspaceId: string, ids: readonly string[], valid: ItemTimes): Awaitable<readonly StoredItem[]>
-  /** Lets items expire at `until`. Ids that are not there are ignored. */
+  /** Changes the expiry of items to `until`. Unknown ids are ignored. */
   renew(workspaceId: string, ids: readonly string[], until: number): Awaitable<void>
 }
 
-/** An item as a store keeps it. */
+/** A stored item. */
 export interface StoredItem {
   readonly workspaceId: string
-  /** Unique in its workspace. */
+  /** Unique within its workspace. */
   readonly id: string
   /** Unix milliseconds. */
   readonly expiresAt: number
-  /** Sealed text. Its length counts as its bytes. */
+  /** Sealed text. Its length is counted as bytes. */
   readonly body: string
 }
 
-/** Which items are there: those that expire after `at`, and not after `latest`. The others have expired, or are from before the clock was set back. */
+/** Which items are valid: those that expire after `at` but not after `latest`. Others have expired, or were stored before the clock was set back. */
 export interface ItemTimes {
-  /** Unix milliseconds: now. */
+  /** The current time in Unix milliseconds. */
   readonly at: number
-  /** Unix milliseconds: when an item that is kept now expires, and as much later as clocks of processes may differ. */
+  /** When an item stored now expires, plus the maximum clock difference between processes, in Unix milliseconds. */
   readonly latest: number
 }

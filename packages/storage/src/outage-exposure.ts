@@ -2,32 +2,32 @@ import type { AccountHold, HoldExtension, HoldRequest, Settlement } from './ledg
 
 // The holds that a process admits by itself while the database is away, and how much may be overspent through them.
 //
-// The exposure of an account is the sum of the holds admitted here, reduced to the true cost when a request settles. It ends only when
-// the database has all of these holds and settlements and admits a new hold on the account: an account with a floor is then at its floor
-// or above. So one process overspends an account by at most its cap, however often the database goes away. A new process knows no account.
+// The exposure of an account is the sum of the holds admitted here, reduced to the true cost when a request settles. It ends only when the
+// database has all of these holds and settlements and admits a new hold on the account: an account with a floor is then at or above its
+// floor. So one process overspends an account by at most its cap, however often the database goes away. A new process knows no accounts.
 
 /** Maximum microdollars of holds that one process admits while the database is away. */
 export interface GraceCaps {
   /** All accounts together. */
   readonly maxPerProcess: number
-  /** One account without a floor: postpaid credit. */
+  /** One account without a floor, such as postpaid credit. */
   readonly maxPerAccount: number
-  /** One account with a floor: prepaid credit, a budget. */
+  /** One account with a floor, such as prepaid credit or a budget. */
   readonly maxPerLimitedAccount: number
 }
 
-/** Memory bounds. Beyond them an account counts as unknown, and a request is refused. */
+/** Memory bounds. Accounts beyond them count as unknown, and their requests are refused. */
 const exposureLimits = { maxAccounts: 20_000, maxHolds: 10_000 } as const
 
-/** A hold that the database does not have, or whose settlement it does not have. */
+/** A hold that is missing in the database, or whose settlement is. */
 export interface ExposureEntry {
   readonly request: HoldRequest | undefined
   /** Microdollars by account. */
   readonly amounts: Map<string, number>
-  /** Placed in the database after the outage. */
+  /** Whether it was placed in the database after the outage. */
   isPlaced: boolean
   isSettled: boolean
-  /** Resolves once the database has answered whether it placed the hold. */
+  /** Resolves once the database has placed the hold or failed to. */
   placing: Promise<unknown> | undefined
 }
 
@@ -36,7 +36,7 @@ interface ExposedAccount {
   exposed: number
   /** Number of entries with an amount on this account. */
   entries: number
-  /** The database admitted a hold on the account, with its floor, after it had all earlier exposure. */
+  /** Whether the database admitted a hold on the account, with its floor, after receiving all earlier exposure. */
   isCovered: boolean
 }
 
@@ -51,17 +51,17 @@ export interface OutageExposure {
   unplaced(): readonly (readonly [id: string, entry: ExposureEntry])[]
   /** A version: equal marks mean that nothing was written in between. */
   mark(): number
-  /** The database has admitted a hold requested at `mark`: marks accounts without open exposure as covered. */
+  /** Records that the database admitted a hold requested at `mark`: accounts without open exposure are marked as covered. */
   cover(hold: HoldRequest, mark: number): void
-  /** The database has refused a hold on the account: it is at its floor. */
+  /** Records that the database refused a hold on the account, which is at its floor. */
   uncover(account: string): void
   /** Holds all amounts, or none. The same id twice is one hold. */
   admit(hold: HoldRequest): boolean
-  /** Adds to a hold, whether the hold is here or in the database. */
+  /** Adds to a hold, whether it is here or in the database. */
   extend(extension: HoldExtension): boolean
-  /** The true cost is known: releases the rest of the hold. For a hold that is also in the database, only the part held here counts. */
+  /** Records the true cost and releases the rest of the hold. For a hold that is also in the database, only the part held here counts. */
   spend(entry: ExposureEntry, settlement: Settlement): void
-  /** The database has the settlement. */
+  /** Records that the database has the settlement. */
   written(id: string, entry: ExposureEntry): void
 }
 
@@ -74,7 +74,7 @@ interface ExposureState {
   changes: number
 }
 
-/** An empty exposure. `outageExposure(caps).admit(hold)` */
+/** Creates an empty exposure. `outageExposure(caps).admit(hold)` */
 export function outageExposure(caps: GraceCaps): OutageExposure {
   const exposure: ExposureState = { caps, accounts: new Map(), entries: new Map(), total: 0, changes: 0 }
   const { accounts, entries } = exposure
@@ -132,7 +132,7 @@ interface Addition {
   /** Absent if the hold already exists and is extended. */
   readonly request: HoldRequest | undefined
   readonly more: readonly AccountHold[]
-  /** Microdollars for an account without an amount of its own. */
+  /** Microdollars for an account without its own amount. */
   readonly usual: number
 }
 
@@ -166,7 +166,7 @@ function hasRoom({ accounts, caps }: ExposureState, { account: name, floor }: Ac
   return (account?.exposed ?? 0) + amount <= (isLimited ? caps.maxPerLimitedAccount : caps.maxPerAccount)
 }
 
-/** Holds of one request set the same money aside on each account: the total of the process counts the largest. */
+/** A request sets the same money aside on several accounts, so the process total counts only the largest amount. */
 function recount(exposure: ExposureState, { amounts }: ExposureEntry, change: () => void): void {
   const before = largest(amounts.values())
   change()

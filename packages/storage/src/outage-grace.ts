@@ -9,7 +9,7 @@ import { graceRows } from './outage-policy.ts'
 import type { RecordStore } from './records.ts'
 import type { Storage } from './storage.ts'
 
-/** The numbers of `withOutageGrace`: what each is without an option, the least and the most, and its unit. */
+/** Default, range and unit of the numeric options of `withOutageGrace`. */
 export const graceFacts = {
   graceMs: { usual: 300_000, least: 1_000, most: 3_600_000, unit: 'milliseconds' },
   maxPerProcess: { usual: 50_000_000, least: 0, most: 1_000_000_000_000, unit: 'microdollars' },
@@ -20,24 +20,24 @@ export const graceFacts = {
 
 /** Options of `withOutageGrace`. */
 export interface OutageGraceOptions extends Partial<GraceCaps> {
-  /** Count limits and slots meanwhile, such as those of a memory storage. */
+  /** Counters for limits and slots during an outage, such as those of a memory storage. */
   readonly counters: CounterStore
-  /** How many processes share the storage: each admits its share of a limit. Default: 1. */
+  /** Number of processes that share the storage: each admits its share of a limit. Default: 1. */
   readonly processes?: () => number
-  /** Milliseconds from the beginning of an outage for which new requests are let through. Default: 300,000. */
+  /** How long new requests are admitted after an outage begins, in milliseconds. Default: 300,000. */
   readonly graceMs?: number
-  /** Microdollars that may be held or owed at a time without the database, on all accounts together. Default: 50,000,000. */
+  /** Microdollars that may be held or owed without the database at any time, over all accounts. Default: 50,000,000. */
   readonly maxPerProcess?: number
-  /** Microdollars of one account without a floor, such as postpaid credit. Default: 5,000,000. */
+  /** Microdollars per account without a floor, such as postpaid credit. Default: 5,000,000. */
   readonly maxPerAccount?: number
   /**
-   * Microdollars by which this process may overspend an account that has a floor: prepaid credit, a budget. 0 lets no request through
-   * that needs such an account, unless it is free. Default: 0.
+   * Microdollars by which this process may overspend an account with a floor, such as prepaid credit or a budget. 0 admits no request on
+   * such an account, unless it is free. Default: 0.
    */
   readonly maxPerLimitedAccount?: number
-  /** Milliseconds without an answer after which the storage is probed, for half as long. Default: 1,000. */
+  /** Milliseconds without a response after which the storage is probed, for half as long. Default: 1,000. */
   readonly maxWaitMs?: number
-  /** Called when an outage begins, when its grace is over and when it is over, for a metric. What it throws is logged. */
+  /** Called when an outage begins, when its grace is over and when it ends, for a metric. Errors it throws are logged. */
   readonly onOutage?: (event: GraceEvent) => unknown
   /** @default warnings go to the console */
   readonly logger?: OutageLogger
@@ -46,18 +46,18 @@ export interface OutageGraceOptions extends Partial<GraceCaps> {
 /** An outage of the durable storage, as a hook sees it. */
 export interface GraceEvent extends EndedOutage {
   readonly state: GraceState
-  /** Requests whose hold or settlement the database does not have. */
+  /** Requests whose hold or settlement is missing in the database. */
   readonly requests: number
-  /** Microdollars that they may cost, or have cost. */
+  /** Microdollars that they cost, or may cost. */
   readonly amount: number
 }
 
 /**
- * Lets requests through for a while when the storage cannot be used. Callers and policies that were read in the last minute before it
- * stay in use, holds are decided by this process up to caps, limits are counted by `counters`, and settlements wait in the spool, from
- * which each is written once. Everything else fails as without it. A storage that answers is used as it is.
+ * Keeps admitting requests for a while when the storage is unavailable. Callers and policies that were read in the minute before stay in
+ * use, this process grants holds up to caps, `counters` counts limits, and settlements wait in the spool, from which each is written once.
+ * Everything else fails as without it. An available storage is used unchanged.
  *
- * @throws RangeError if the storage has no spool, or an option is out of range.
+ * @throws {RangeError} The storage has no spool, or an option is out of range.
  * @example
  * const durable = postgresStorage(url, { spool: '/var/lib/app/signalbox' })
  * const storage = withOutageGrace(durable, { counters: memoryStorage().counters, maxPerLimitedAccount: usd(1) })
@@ -74,7 +74,7 @@ export function withOutageGrace(storage: Storage, options: OutageGraceOptions): 
   const guard = createGraceGuard({
     graceMs: numbers.graceMs,
     maxWaitMs: numbers.maxWaitMs,
-    // Reads succeed while the storage cannot be written; a renewal of no hold does not.
+    // Reads succeed even if the storage is not writable; renewing an empty list of holds does not.
     probe: () => ledger.renew([]),
     repair: () => Promise.allSettled([guardedCounters.repair(), guardedLedger.repair()]),
     report: (state, outage) =>
@@ -120,7 +120,7 @@ function passing({ records, audit, usage, routing, items }: Storage, guard: Grac
   }
 }
 
-/** Reads are watched: on a quiet process they are the first to notice an outage. */
+/** Reads are watched, because on a quiet process they are the first to notice an outage. */
 function watchedRecords(records: RecordStore, { run, pass }: GraceGuard): RecordStore {
   const watch = <T>(read: () => Awaitable<T>): Awaitable<T> => run({ row: graceRows.other, run: read, instead: read })
   return {
@@ -135,7 +135,7 @@ function watchedRecords(records: RecordStore, { run, pass }: GraceGuard): Record
 
 type StoreMethod = (...given: readonly unknown[]) => Awaitable<unknown>
 
-/** The methods of a store by these names, each of which fails at once during an outage. */
+/** Wraps the named methods of a store so that each fails at once during an outage. */
 function passAll<Store extends object, Name extends keyof Store>(store: Store, names: readonly Name[], { pass }: GraceGuard) {
   const methods = names.map(name => [
     name,

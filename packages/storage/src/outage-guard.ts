@@ -3,18 +3,18 @@ import { EphemeralError } from './ephemeral.ts'
 import { failureRows, type OutageRow, probeDelays, steadyMs } from './outage-policy.ts'
 import { type ProbeState, probeLater } from './probe-timer.ts'
 
-/** An outage of ephemeral stores, as a hook sees it: once when it begins, once when it is over. */
+/** An outage of ephemeral stores, reported to a hook when it begins and when it ends. */
 export interface OutageEvent {
   readonly state: 'begun' | 'over'
   /** What failed, without credentials. */
   readonly reason: string
-  /** Milliseconds that it has lasted. 0 when it begins. */
+  /** Duration so far in milliseconds; 0 when it begins. */
   readonly lastedMs: number
-  /** Calls that were answered by the fallback meanwhile, or left for later. */
+  /** Calls that were answered by the fallback or deferred. */
   readonly calls: number
 }
 
-/** Where outages are logged. Facts first, as pino takes them. */
+/** Logger for outages. Takes facts first, like pino. */
 export interface OutageLogger {
   info(facts: Readonly<Record<string, unknown>>, message: string): void
   warn(facts: Readonly<Record<string, unknown>>, message: string): void
@@ -22,13 +22,13 @@ export interface OutageLogger {
 
 export interface OutageGuardOptions {
   readonly probe: () => Awaitable<void>
-  /** Catches up on what was left for later: before calls go to the stores again, and once more after it for what came meanwhile. */
+  /** Applies what was deferred: once before calls go to the stores again, and once after, for what came meanwhile. */
   readonly repair: () => Awaitable<unknown>
   readonly onOutage: (event: OutageEvent) => unknown
   readonly logger: OutageLogger
 }
 
-/** A call, and what it is answered with during an outage. */
+/** A call, and its substitute during an outage. */
 export interface GuardedCall<T> {
   readonly row: OutageRow
   readonly run: () => Awaitable<T>
@@ -36,9 +36,9 @@ export interface GuardedCall<T> {
   readonly instead: () => Awaitable<T>
 }
 
-/** A circuit before ephemeral stores: the first failure opens it, and a probe in the background closes it. */
+/** A circuit breaker in front of ephemeral stores: the first failure opens it, and a background probe closes it. */
 export interface OutageGuard {
-  /** Runs a call, or during an outage what its row says, without a wait. */
+  /** Runs a call, or during an outage its substitute, without waiting. */
   run<T>(call: GuardedCall<T>): Awaitable<T>
   close(): void
 }
@@ -57,7 +57,7 @@ interface GuardState extends OutageGuardOptions, ProbeState {
   isClosed: boolean
 }
 
-/** A guard for one set of stores. `createOutageGuard({ probe, repair, onOutage, logger }).run(call)` */
+/** Creates a guard for one set of stores. `createOutageGuard({ probe, repair, onOutage, logger }).run(call)` */
 export function createOutageGuard(options: OutageGuardOptions): OutageGuard {
   const state: GuardState = {
     ...options,
@@ -71,7 +71,7 @@ export function createOutageGuard(options: OutageGuardOptions): OutageGuard {
     run(call) {
       if (state.outage) return answerWithout(call, state.outage)
       return recover(call.run, error => {
-        // The caller's own mistake, such as a fraction: no store would take it.
+        // An error of the caller, such as a fraction: no store would accept it.
         if (error instanceof RangeError || state.isClosed) throw error
         const failure = toFailure(error)
         if (!failureRows[failure.failure].isOutage) return answerWithout(call, { error: failure, since: 0, calls: 0 })
@@ -136,7 +136,7 @@ function reportOutage({ logger, onOutage }: GuardState, event: OutageEvent): voi
   )
 }
 
-/** The logger where none is given: warnings on the console. */
+/** The default logger: warnings go to the console. */
 export const consoleLog: OutageLogger = {
   info: () => {},
   // biome-ignore lint/suspicious/noConsole: the default of an option, as in the gateway itself

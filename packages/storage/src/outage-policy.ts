@@ -1,11 +1,11 @@
 import type { EphemeralFailure } from './ephemeral.ts'
 
-// What happens while stores cannot be used: one row for each failure, and one for each method. No row makes a request wait. Without
-// ephemeral stores no request fails; without the durable storage those fail that `withOutageGrace` does not let through.
+// What happens while stores are unavailable: one row per failure, and one per method. No row makes a request wait. Without ephemeral stores
+// no request fails; without the durable storage, all requests fail that `withOutageGrace` does not admit.
 
-/** What a failure means for the calls after it. */
+/** What a failure means for later calls. */
 export interface FailureRow {
-  /** True: no call goes to the stores until a probe in the background succeeds. False: only the call that failed is answered otherwise. */
+  /** True: no call goes to the stores until a background probe succeeds. False: only the failed call gets a substitute. */
   readonly isOutage: boolean
 }
 
@@ -17,17 +17,17 @@ export const failureRows: Readonly<Record<EphemeralFailure, FailureRow>> = {
   damaged: { isOutage: false },
 }
 
-/** What a method does instead, and what follows when the stores can be used again. */
+/** What a method does during an outage, and what follows afterwards. */
 export interface OutageRow {
   /**
-   * `fallback`: the counters that the option `fallback` names, or the accounts of this process. `grace`: the same until the grace is
-   * over, then it fails. `later`: nothing now. `reject`: it fails at once; the router goes by what its own process has seen, as without
-   * shared state, and a settlement waits in the spool.
+   * `fallback`: uses the counters of the option `fallback`, or the accounts of this process. `grace`: the same until the grace is over,
+   * then fails. `later`: does nothing now. `reject`: fails at once; the router then uses the observations of its own process, and a
+   * settlement waits in the spool.
    */
   readonly instead: 'fallback' | 'grace' | 'later' | 'reject'
   /**
-   * `nothing`. `repeat`: what was counted, and slots that were taken or freed meanwhile, are so in the stores too. `lost`: other processes hear that
-   * messages were lost, and drop all that they have cached of records.
+   * `nothing`. `repeat`: counts, and slots taken or freed meanwhile, are applied to the stores. `lost`: other processes are informed that
+   * messages were lost, and drop all cached records.
    */
   readonly afterwards: 'nothing' | 'repeat' | 'lost'
 }
@@ -46,7 +46,7 @@ export const outageRows = {
   'changes.publish': { instead: 'later', afterwards: 'lost' },
 } as const satisfies Readonly<Record<string, OutageRow>>
 
-/** The rows of a durable storage in `withOutageGrace`. Its counters have the rows above; every other method is `other`. */
+/** The rows of a durable storage in `withOutageGrace`. Its counters use the rows above; every other method is `other`. */
 export const graceRows = {
   'ledger.reserve': { instead: 'grace', afterwards: 'repeat' },
   'ledger.extend': { instead: 'fallback', afterwards: 'nothing' },
@@ -54,9 +54,9 @@ export const graceRows = {
   other: { instead: 'reject', afterwards: 'nothing' },
 } as const satisfies Readonly<Record<string, OutageRow>>
 
-/** Milliseconds between two probes during an outage: the first, and the most. Each is twice the one before it. */
+/** Milliseconds between two probes during an outage: first and maximum. Each is twice the previous one. */
 export const probeDelays = { firstMs: 100, maxMs: 1_000 } as const
-/** Milliseconds without a failure after which the next outage begins with the first delay again. */
+/** Milliseconds without a failure after which the next outage starts with the first delay again. */
 export const steadyMs = 10_000
-/** Slots that are remembered during an outage. Older ones free themselves in time. */
+/** Slots remembered during an outage. Older ones expire. */
 export const maxRepeatedSlots = 20_000

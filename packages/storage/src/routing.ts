@@ -1,38 +1,38 @@
 import type { Awaitable } from './awaitable.ts'
 
-// Routing state that processes share. Everything here merges: whether it arrives twice, late or in another order, the outcome is the
-// same, so a store needs no ordering and no exactly-once delivery.
+// Routing state that processes share. All of it can be merged: the result is the same if it arrives twice, late or in another order, so a
+// store needs neither ordering nor exactly-once delivery.
 
 /** Routing state shared by the processes of a gateway. Optional: without it each process routes by its own observations. */
 export interface RoutingStore {
-  /** Keeps the newest row of each writer and offer for ten minutes; an older one changes nothing. */
+  /** Keeps the newest row per writer and offer for ten minutes; an older one changes nothing. */
   publish(rows: readonly OfferStatistics[], at: number): Awaitable<void>
   /** Pauses offers until a time; the latest time wins. */
   pause(pauses: readonly OfferPause[], at: number): Awaitable<void>
   /**
-   * What others published and paused since the cursor `after`, without the rows of `writer` itself. Without a cursor, or with an
-   * unknown one, everything that is kept. A row may be returned again, but no change is left out for good.
+   * What other writers published and paused since the cursor `after`. Without a cursor, or with an unknown one, everything that is kept. A
+   * row may be returned again, but no change is omitted permanently.
    */
   news(query: { readonly writer: string; readonly after?: string }, at: number): Awaitable<RoutingNews>
-  /** Records which offers have read a conversation. The newest note of each offer is kept, and the last few offers of a conversation. */
+  /** Records which offers have read a conversation. Keeps the newest note per offer, and the last few offers per conversation. */
   remember(notes: readonly ReaderNote[], at: number): Awaitable<void>
-  /** The offers that read a conversation within the last hour, the latest first. */
+  /** The offers that read a conversation in the last hour, the latest first. */
   readers(key: string, at: number): Awaitable<readonly Reader[]>
 }
 
 /**
- * What one process has observed of one offer. Within an epoch all counts and sums only grow, so a reader takes the difference of
- * two rows and a lost row costs nothing.
+ * What one process has observed of one offer. Within an epoch all counts and sums only grow, so a reader uses the difference of two rows,
+ * and a lost row costs nothing.
  */
 export interface OfferStatistics {
   /** The id of the process. */
   readonly writer: string
   readonly offer: string
-  /** Unix milliseconds at which counting began. A later epoch starts from 0. */
+  /** Unix milliseconds when counting began. A later epoch starts from 0. */
   readonly epoch: number
-  /** Grows with every publication in an epoch. */
+  /** Incremented by every publication within an epoch. */
   readonly version: number
-  /** Unix milliseconds up to which it has counted. */
+  /** Unix milliseconds up to which outcomes are counted. */
   readonly at: number
   /** Attempts that returned content. */
   readonly answered: number
@@ -51,16 +51,16 @@ export interface OfferStatistics {
   readonly lnSpeeds: number
 }
 
-/** An offer that asked to be left alone until a time. */
+/** An offer that must not be called until a time. */
 export interface OfferPause {
   readonly offer: string
   /** Unix milliseconds. */
   readonly until: number
 }
 
-/** What changed since a cursor. */
+/** Changes since a cursor. */
 export interface RoutingNews {
-  /** The `after` of the next call. */
+  /** Pass it as `after` of the next call. */
   readonly cursor: string
   readonly statistics: readonly OfferStatistics[]
   /** Pauses that are not over. */
@@ -70,21 +70,21 @@ export interface RoutingNews {
 /** An offer that has read a conversation and may still have it in its prompt cache. */
 export interface Reader {
   readonly offer: string
-  /** Tokens of the prompt. */
+  /** Prompt tokens. */
   readonly tokens: number
   /** Unix milliseconds. */
   readonly at: number
 }
 
-/** A reader of one conversation. */
+/** A note that an offer has read a conversation. */
 export interface ReaderNote extends Reader {
   /** A hash of the conversation that differs between workspaces and reveals neither. */
   readonly key: string
 }
 
-/** Milliseconds that a store keeps statistics and readers which are not published again. */
+/** How long a store keeps unrenewed statistics and readers, in milliseconds. */
 export const routingRetentionMs = { statistics: 600_000, readers: 3_600_000 } as const
-/** Readers that are kept for each conversation. */
+/** Readers kept per conversation. */
 export const maxReaders = 3
 
 /** The newer of two rows of one writer and offer. Rows of the same version are equal. */
@@ -111,8 +111,8 @@ export function mergeStatistics(a: readonly OfferStatistics[], b: readonly Offer
 export const statisticsKey = ({ writer, offer }: Pick<OfferStatistics, 'writer' | 'offer'>): string => `${writer.length} ${writer}${offer}`
 
 /**
- * Merges two lists of a conversation's readers: the newest note of each offer, the latest first, at most `maxReaders`. Neither the
- * order nor the number of merges changes the outcome.
+ * Merges two lists of a conversation's readers: the newest note per offer, the latest first, at most `maxReaders`. Neither the order nor
+ * the number of merges changes the outcome.
  */
 export function mergeReaders(a: readonly Reader[], b: readonly Reader[]): readonly Reader[] {
   const newest = new Map<string, Reader>()

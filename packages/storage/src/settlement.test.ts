@@ -4,7 +4,7 @@ import { type RequestSettlement, type SettlementStores, settleInParts } from './
 
 const settlement: RequestSettlement = { row: usageRow('r'), amounts: { a: 7 }, slotKeys: ['k1', 'k2'], at: 5 }
 
-/** Stores that note what was called, one of whose parts fails. */
+/** Stores that record which methods are called, one of which fails. */
 function stores(failing?: string, error = new Error('connect ECONNREFUSED')) {
   const calls: string[] = []
   const call = async (name: string): Promise<void> => {

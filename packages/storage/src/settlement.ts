@@ -4,9 +4,9 @@ import { faultOfSettlement, faultOfUsage } from './faults.ts'
 import type { LedgerStore, Settlement } from './ledger.ts'
 import type { UsageRow, UsageStore } from './usage.ts'
 
-/** What is written when a request ends: what it pays, its usage row, and the slots that it frees. */
+/** Everything written when a request ends: its charge, its usage row, and the slots it frees. */
 export interface RequestSettlement {
-  /** The usage row. Its id is that of the request, and so of its hold and of its slots. */
+  /** The usage row. Its id is that of the request, its hold and its slots. */
   readonly row: UsageRow
   /** Microdollars by account, each 0 or more. */
   readonly amounts: Readonly<Record<string, number>>
@@ -16,14 +16,14 @@ export interface RequestSettlement {
   readonly at: number
 }
 
-/** The part of a settlement that the ledger gets. `ledger.settle(chargeOf(settlement))` */
+/** The ledger's part of a settlement. `ledger.settle(chargeOf(settlement))` */
 export const chargeOf = ({ row, amounts, at }: RequestSettlement): Settlement => ({ id: row.id, amounts, at })
 
-/** The error of an invalid settlement of a request. `faultOfRequestSettlement({ ...settlement, at: NaN })?.message` */
+/** The error of an invalid request settlement. `faultOfRequestSettlement({ ...settlement, at: NaN })?.message` */
 export const faultOfRequestSettlement = (settlement: RequestSettlement): RangeError | undefined =>
   faultOfUsage(settlement.row) ?? faultOfSettlement(chargeOf(settlement))
 
-/** Stores that have the parts of a settlement. */
+/** The stores that a settlement is written to. */
 export interface SettlementStores {
   readonly ledger: Pick<LedgerStore, 'settle'>
   readonly usage: Pick<UsageStore, 'append'>
@@ -31,11 +31,11 @@ export interface SettlementStores {
 }
 
 /**
- * Writes a settlement part by part: for stores that have no transaction in common, and for a settlement of which one part is wrong.
- * The row comes first: without its charge the hold still stands, and is settled later. A row that is refused is left out, and fails
- * the whole once the rest is written.
+ * Writes a settlement part by part, for stores without a common transaction, and for a settlement with an invalid part. The row is written
+ * first: without the charge, the hold still stands and is settled later. A refused row is left out, and the settlement fails after the rest
+ * is written.
  *
- * @throws the error of the first part that failed, or rejects with it.
+ * @throws the error of the first part that failed, or rejects with it
  * @example
  * const storage = { ...stores, settle: settlement => settleInParts(stores, settlement) }
  */

@@ -11,12 +11,12 @@ import type { SpoolStore } from './spool.ts'
 import type { UsageStore } from './usage.ts'
 
 /**
- * Everything that Signalbox persists, as small stores. Every method is one atomic step: there is no transaction, because what must
- * happen together is one call. Times are Unix milliseconds and are passed in: a store never reads a clock. Money is integer
+ * Everything that Signalbox persists, split into small stores. Every method is one atomic step. There are no transactions, because whatever
+ * must happen together is one call. Times are Unix milliseconds and are passed in: a store never reads a clock. Money is in integer
  * microdollars.
  *
- * A method returns its value or a promise of it, and fails by throwing or by rejecting; both may differ from call to call. `await`
- * handles all of them; code that does not await uses `recover` and `allOf`.
+ * A method returns its value or a promise of it, and fails by throwing or by rejecting; both may differ from call to call. `await` handles
+ * all of these; code that does not await uses `recover` and `allOf`.
  */
 export interface Storage {
   readonly records: RecordStore
@@ -26,35 +26,35 @@ export interface Storage {
   readonly usage: UsageStore
   /** Routing state shared between processes. Absent: each process routes by its own observations. */
   readonly routing?: RoutingStore
-  /** Items of answers that any process can find by id. Absent: each process keeps them in memory only. */
+  /** Response items that any process can find by id. Absent: each process keeps its own in memory. */
   readonly items?: ItemStore
-  /** Holds settlements that cannot be written now. Absent: they wait in memory only. */
+  /** Stores settlements that cannot be written now. Absent: they wait in memory. */
   readonly spool?: SpoolStore
-  /** Reports changes of records as they are committed, by any process. Absent: caches of records only expire. */
+  /** Reports record changes as they are committed, by any process. Absent: caches of records only expire. */
   readonly changes?: ChangeFeed
-  /** The outage during which it goes on without its database, such as that of `withOutageGrace`. Undefined, or absent: there is none. */
+  /** The outage during which the storage runs without its database, as with `withOutageGrace`. Undefined or absent: there is none. */
   outage?(): StorageOutage | undefined
   /**
-   * Settles a request: `ledger.settle`, `usage.append` and `counters.leave` in one step, all of it or nothing. What is written already
-   * is not written again, so a second call does nothing, and a settlement of which a part is there gets the rest. If the row or an
-   * amount is invalid, the others are written, and it fails with a RangeError.
+   * Settles a request: `ledger.settle`, `usage.append` and `counters.leave` in one atomic step. Parts that were already written are not
+   * written again, so a second call does nothing, and a partial settlement is completed. If the row or an amount is invalid, the other
+   * parts are written, and it fails with a RangeError.
    */
   settle(settlement: RequestSettlement): Awaitable<void>
-  /** Whether other processes may change it too; they see a change by `changes`, or once their caches have expired. */
+  /** Whether other processes may change the storage too. They notice changes through `changes`, or when their caches expire. */
   readonly isShared: boolean
   /**
-   * Succeeds if the store can be used; the message of the error names what is wrong. Unauthenticated clients call it through
-   * `/readyz`, so it writes nothing and takes no lock.
+   * Succeeds if the store is usable; otherwise the error message says what is wrong. Unauthenticated clients call it through `/readyz`, so
+   * it writes nothing and takes no lock.
    */
   ping(): Awaitable<void>
-  /** Writes what is still grouped, then closes. */
+  /** Flushes grouped writes, then closes. */
   close(): Awaitable<void>
 }
 
-/** An outage of the database behind a storage. While there is grace, holds are decided by the process itself, within caps. */
+/** An outage of the database behind a storage. During its grace, the process grants holds itself, within caps. */
 export interface StorageOutage {
-  /** Milliseconds since it was noticed. */
+  /** Milliseconds since it was detected. */
   readonly lastedMs: number
-  /** Milliseconds for which new requests are still let through. 0: the grace is over. */
+  /** Milliseconds for which new requests are still admitted. 0: the grace is over. */
   readonly leftMs: number
 }

@@ -1,15 +1,15 @@
 import { binOf, type Histogram } from './histogram.ts'
 import type { TotalsQuery, UsageRow, UsageTotal } from './usage.ts'
 
-// How usage rows become totals, in one place for every store: what counts must not depend on the store.
+// How usage rows become totals, shared by all stores so that totals do not depend on the store.
 
 /** The fields of a usage row that totals depend on. */
 export type CountedRow = Omit<UsageRow, 'id' | 'workspaceId' | 'modelAsked' | 'strategy' | 'streamed' | 'estimated' | 'code' | 'warnings'>
 
-/** A total as stores keep it. Histograms are flat lists of bin, count, bin, count, which takes half the time to read and write. */
+/** A stored total. Histograms are flat lists of bin, count, bin, count, which are read and written in half the time. */
 export type StoredTotal = Readonly<Record<CountName, number>> & Readonly<Record<BinName, readonly number[]>>
 
-/** What one row adds to a total: its counts, and the bins that its values fall into. */
+/** What one row adds to a total: its counts, and the bins of its values. */
 export interface RowFigures {
   readonly counts: readonly number[]
   readonly bins: readonly (number | undefined)[]
@@ -27,9 +27,9 @@ export interface TotalBuilder {
 /** Totals by interval and group under construction. */
 export interface TotalsBuilder {
   addRow(row: CountedRow): void
-  /** Adds a stored total whose rows lie in one interval, that of `at`, and in one group. */
+  /** Adds a stored total whose rows all belong to the interval of `at` and to one group. */
   addTotal(at: number, group: string, total: StoredTotal): void
-  /** In the order of the intervals, then of the groups' names. */
+  /** Ordered by interval, then by group name. */
   totals(): readonly UsageTotal[]
 }
 
@@ -72,7 +72,7 @@ const binNames = Object.keys(distributions) as BinName[]
 const readCounts = Object.values(countReaders)
 const readValues = Object.values(distributions)
 
-/** Computes what a row adds, once for all totals that it counts in. `builder.add(figuresOf(row))` */
+/** Computes what a row adds, once for all totals that include it. `builder.add(figuresOf(row))` */
 export const figuresOf = (row: CountedRow): RowFigures => ({
   counts: readCounts.map(read => read(row)),
   bins: readValues.map(read => {
@@ -96,7 +96,7 @@ export function createTotalBuilder(): TotalBuilder {
     addTotal(total) {
       addUp(
         sums,
-        // A stored total may be older than a count.
+        // A stored total may predate a count.
         countNames.map(name => total[name] ?? 0),
       )
       for (const name of binNames) bins[name] = mergeFlat(bins[name], total[name])
@@ -147,7 +147,7 @@ function mergeFlat(one: readonly number[], other: readonly number[]): number[] {
 const pairsOf = (flat: readonly number[]): Histogram =>
   Array.from({ length: flat.length / 2 }, (_, n) => [Number(flat[2 * n]), Number(flat[2 * n + 1])])
 
-/** Lengths in milliseconds of the intervals of totals, which are those of UTC. */
+/** Lengths of the intervals of totals in milliseconds. Intervals are in UTC. */
 export const intervalMs = { hour: 3_600_000, day: 86_400_000 } as const
 
 /** The start of the interval that contains `at`. `startOf(at, intervalMs.hour)` */
@@ -164,7 +164,7 @@ const groups: Readonly<Record<'all' | NonNullable<TotalsQuery['groupBy']>, Group
   tag: ({ tags = noTags }, { tag }) => tag ?? tags,
 }
 
-/** What of a query determines how totals are built. */
+/** The parts of a query that determine how totals are built. */
 type TotalsShape = Pick<TotalsQuery, 'interval' | 'groupBy' | 'groupPrefix' | 'tag' | 'top'>
 
 /** Creates empty totals by interval and group. `const totals = createTotalsBuilder({ interval: 'day', groupBy: 'model' })` */
@@ -202,10 +202,10 @@ export function createTotalsBuilder(query: TotalsShape): TotalsBuilder {
   }
 }
 
-/** Groups that a query for the largest ones keeps at least while it runs. */
+/** Minimum number of groups that a query for the largest ones keeps while it runs. */
 const maxGroups = 10_000
 
-/** Removes all groups but those of the highest cost, then of the most requests. */
+/** Removes all groups except those with the highest cost, then the most requests. */
 function keepLargest(groups: Map<string, TotalBuilder>, count: number): Map<string, TotalBuilder> {
   const ranked = Array.from(groups, ([group, builder]) => ({ group, ...builder.stored() }))
   ranked.sort((a, b) => b.cost - a.cost || b.requests - a.requests || (a.group < b.group ? -1 : 1))

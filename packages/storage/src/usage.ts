@@ -1,22 +1,22 @@
 import type { Awaitable } from './awaitable.ts'
 import type { Histogram } from './histogram.ts'
 
-/** The usage log: one row for each request, and totals of them. */
+/** The usage log: one row per request, and totals of them. */
 export interface UsageStore {
-  /** The same `id` twice does nothing. */
+  /** Appends a row. Repeating an `id` does nothing. */
   append(row: UsageRow): Awaitable<void>
   find(workspaceId: string, id: string): Awaitable<UsageRow | undefined>
   /**
-   * One total for each interval and group that has a row, in the order of the intervals, then of the groups' names. Without interval
-   * and group: one total, or none. Removed rows may still count, in whole hours of UTC and if filter and group name at most one of
-   * key, model, provider and tag: a store may keep those totals, and answers them fastest.
+   * One total for each interval and group with rows, ordered by interval, then by group name. Without interval and group: one total, or
+   * none. Removed rows may still count in whole UTC hours if filter and group name at most one of key, model, provider and tag: a store may
+   * keep those totals, and returns them fastest.
    */
   totals(query: TotalsQuery): Awaitable<readonly UsageTotal[]>
-  /** Newest first; at the same time, the one appended later first. `after` continues after the row of this id; nothing comes after an unknown id. */
+  /** Newest first; at the same time, the one appended later first. `after` continues after the row with this id; an unknown id returns nothing. */
   list(query: UsageQuery & { readonly limit: number; readonly after?: string }): Awaitable<readonly UsageRow[]>
   /** The number of rows, counted up to `limit`. */
   count(query: UsageQuery & { readonly limit: number }): Awaitable<number>
-  /** Removes up to `limit` rows from before a time, oldest first, and returns how many. Totals may still count them, and their ids are free again. */
+  /** Removes up to `limit` rows older than a time, oldest first; returns how many. Totals may still include them, and their ids become free. */
   forget(input: { readonly workspaceId: string; readonly before: number; readonly limit: number }): Awaitable<number>
 }
 
@@ -29,40 +29,40 @@ export interface UsageQuery {
   readonly provider?: string
   /** Only rows that have this tag. */
   readonly tag?: string
-  /** Unix milliseconds; `from` is included, `to` is not. */
+  /** Unix milliseconds; `from` is inclusive, `to` is exclusive. */
   readonly from: number
   readonly to: number
 }
 
 /** Selects usage rows and how they are grouped. */
 export interface TotalsQuery extends UsageQuery {
-  /** Of UTC. */
+  /** Interval in UTC. */
   readonly interval?: 'hour' | 'day'
-  /** A row counts in the group of each of its tags; with a filter by tag, in that one alone. */
+  /** A row counts in the group of each of its tags; with a tag filter, only in that one. */
   readonly groupBy?: 'model' | 'provider' | 'key' | 'tag'
-  /** Only groups whose names begin with this. */
+  /** Only groups whose names start with this. */
   readonly groupPrefix?: string
   /**
-   * Only this many groups: those of the highest cost, then of the most requests. For queries without interval. The memory is
-   * bounded, too: beyond 20,000 groups those that have the lowest cost so far begin again at 0.
+   * Only this many groups: those with the highest cost, then the most requests. For queries without an interval. Memory is bounded too:
+   * beyond 20,000 groups, those with the lowest cost so far start again at 0.
    */
   readonly top?: number
 }
 
-/** One row per request that was admitted, however it ended. Never prompt or answer text. */
+/** One row per admitted request, however it ended. Never contains prompt or response text. */
 export interface UsageRow {
   /** The request id. */
   readonly id: string
   readonly workspaceId: string
   readonly keyId: string
   readonly at: number
-  /** The model as the client named it. */
+  /** The model name in the request. */
   readonly modelAsked: string
-  /** Canonical id of the model that answered, or of the first tried. */
+  /** Canonical id of the model that responded, or of the first one tried. */
   readonly model: string
   /** Empty if no provider was reached. */
   readonly provider: string
-  /** Whose account at the provider it was. */
+  /** Owner of the provider account that was used. */
   readonly credential: 'platform' | 'workspace'
   readonly strategy: string
   readonly streamed: boolean
@@ -71,14 +71,14 @@ export interface UsageRow {
   readonly cachedTokens: number
   readonly cacheWriteTokens: number
   readonly reasoningTokens: number
-  /** Tokens were estimated, because the provider reported none. */
+  /** Whether tokens were estimated, because the provider reported none. */
   readonly estimated: boolean
   /** Microdollars charged. */
   readonly cost: number
-  /** Microdollars at list price that the workspace pays directly to its own provider account. */
+  /** Microdollars at list price that the workspace pays directly to its provider. */
   readonly byokCost: number
   readonly result: UsageResult
-  /** The error code, if it failed. */
+  /** The error code, if the request failed. */
   readonly code?: string
   readonly attempts: number
   readonly durationMs: number
@@ -96,9 +96,9 @@ export type UsageResult = 'ok' | 'incomplete' | 'error' | 'rate_limited' | 'aban
 
 /** The sums of many usage rows. Sums above `maxSum` have about sixteen exact digits. */
 export interface UsageTotal {
-  /** The start of the interval, if the query has one. */
+  /** Start of the interval, if the query has one. */
   readonly start?: number
-  /** The model, provider, key id or tag, if the query groups. */
+  /** The model, provider, key id or tag, if the query groups by it. */
   readonly group?: string
   readonly requests: number
   readonly errors: number
@@ -113,7 +113,7 @@ export interface UsageTotal {
   readonly cacheWriteTokens: number
   readonly reasoningTokens: number
   readonly cost: number
-  /** Requests over the workspace's own provider account. */
+  /** Requests through the workspace's own provider account. */
   readonly byokRequests: number
   readonly byokCost: number
   /** Durations in milliseconds of requests that ended `ok` or `incomplete`. */

@@ -1,7 +1,8 @@
 import type { Storage } from '../storage.ts'
 
 /**
- * Wraps a storage so that every value and every error comes by promise, for tests of code that must not depend on synchronous stores.
+ * Wraps a storage so that every value and every error is delivered by a promise, for tests of code that must not rely on synchronous
+ * stores.
  *
  * @example
  * const storage = asyncStorage(memoryStorage())

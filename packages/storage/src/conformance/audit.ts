@@ -8,7 +8,7 @@ const all = { workspaceId: 'ws_1', limit: 100 } as const
 const placesOf = async ({ audit }: Storage, query: AuditQuery) => (await audit.list(query)).map(({ place }) => place)
 const append = ({ records }: Storage, ...rows: readonly AuditRow[]) => records.commit({ audit: rows })
 
-/** The suite for the chains of who changed what. `describeAudit(opener(make))` */
+/** Conformance suite for audit chains. `describeAudit(opener(make))` */
 export function describeAudit(open: MakeStorage): void {
   describe('audit', () => {
     test('a row reads back as it was put in: what was absent stays absent, what was empty stays so', async () => {

@@ -6,12 +6,12 @@ import { DAY, HOUR, type MakeStorage, MINUTE, ODD_STRINGS, T0 } from './subject.
 const one: CounterRequest = { key: 'rpm:key_1', amount: 1, limit: 3, windowMs: MINUTE }
 const slot = { key: 'key_1', slot: 'a', limit: 2, ttlMs: MINUTE }
 
-/** What a counter holds at `at`, found by asking for one more than there is room for. */
+/** The value of a counter at `at`, found by probing for the limit that still refuses. */
 async function usedOf(counters: CounterStore, key: string, at: number): Promise<number> {
   for (let used = 0; ; used++) if (!(await counters.take([{ key, amount: 0, limit: used, windowMs: MINUTE }], at))) return used
 }
 
-/** The suite for counters and slots. `describeCounters(opener(make))` */
+/** Conformance suite for counters and slots. `describeCounters(opener(make))` */
 export function describeCounters(open: MakeStorage): void {
   describe('counters', () => {
     test('a counter admits n, refuses the n+1-th and names when to come back', async () => {
@@ -52,7 +52,7 @@ export function describeCounters(open: MakeStorage): void {
       const all = ['half', 'fresh', 'full', 'full2'].map(key => ({ ...one, key, limit: key.startsWith('full') ? 1 : 3 }))
       expect(await counters.take(all, T0 + 5)).toEqual({ key: 'full', retryAfterMs: MINUTE - 5 })
       expect(await usedOf(counters, 'half', T0 + 5)).toBe(1)
-      // Had the refused take begun a window, this one would end sooner.
+      // If the refused take had started a window, this one would end sooner.
       await counters.take([{ ...one, key: 'fresh', amount: 3 }], T0 + 1_000)
       expect(await counters.take([{ ...one, key: 'fresh' }], T0 + 1_000)).toEqual({ key: 'fresh', retryAfterMs: MINUTE })
       expect(await counters.take([{ ...one, key: 'full2', limit: 1 }], T0 + 5)).toBeUndefined()
@@ -169,7 +169,7 @@ export function describeCounters(open: MakeStorage): void {
       const { counters } = (await open()).storage
       await counters.take([{ ...one, amount: 3 }], T0)
       const from = T0 + jump
-      // A refusal for another counter leaves the void window void.
+      // A refusal by another counter leaves the void window void.
       const shut = { ...one, key: 'shut', limit: 0 }
       expect(await counters.take([one, shut], from)).toEqual({ key: 'shut', retryAfterMs: MINUTE })
       expect(await counters.take([one], from)).toBeUndefined()

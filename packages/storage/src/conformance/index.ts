@@ -26,13 +26,13 @@ export type { MakeStorage, Subject } from './subject.ts'
 
 /** Options of `describeStorage`. */
 export interface ConformanceOptions {
-  /** The share of random sequences to run: a store over a network takes much longer for each. Default: 1. */
+  /** Share of random sequences to run, for slow stores such as those behind a network. Default: 1. */
   readonly share?: number
 }
 
 /**
- * Declares the conformance suite of storages, which defines what a correct implementation does. Every test gets an empty storage
- * from `make` and closes it. With `reopen`, the suite also checks that acknowledged writes are durable.
+ * Declares the conformance suite of storages, which defines what a correct implementation does. Every test gets an empty storage from
+ * `make` and closes it. With `reopen`, the suite also checks that acknowledged writes are durable.
  *
  * @example describeStorage('memory', async () => ({ storage: memoryStorage() }))
  */

@@ -11,7 +11,7 @@ const item = (id: string, fields: Partial<StoredItem> = {}): StoredItem => ({
 const from = (at: number): ItemTimes => ({ at, latest: at + HOUR + MINUTE })
 const large = 1_000_000
 
-/** The suite for items that requests refer to. `describeItems(opener(make))` */
+/** Conformance suite for stored items. `describeItems(opener(make))` */
 export function describeItems(open: MakeStorage): void {
   const given = async (context: TestContext): Promise<ItemStore> => itemsOf((await open()).storage, context)
   const idsIn = async (items: ItemStore, ids: readonly string[], { at = T0, workspaceId = 'ws_1' } = {}) =>

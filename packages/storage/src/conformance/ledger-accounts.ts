@@ -3,7 +3,7 @@ import type { LedgerStore } from '../ledger.ts'
 import { credit, hold } from './ledger-samples.ts'
 import { type MakeStorage, T0 } from './subject.ts'
 
-/** The suite for lists of accounts and their removal. `describeAccounts(opener(make))` */
+/** Conformance suite for listing and removing accounts. `describeAccounts(opener(make))` */
 export function describeAccounts(open: MakeStorage): void {
   const openLedger = async (): Promise<LedgerStore> => (await open()).storage.ledger
   const charge = (ledger: LedgerStore, id: string, amounts: Readonly<Record<string, number>>) => ledger.settle({ id, amounts, at: T0 })
@@ -28,7 +28,7 @@ export function describeAccounts(open: MakeStorage): void {
       expect(seen).toEqual(names)
       expect(await ledger.accounts({ prefix: 'none', limit: 10 })).toEqual([])
       expect(await ledger.accounts({ prefix: 'budget:', limit: 0 })).toEqual([])
-      // The last of a page may be gone when the next one is read.
+      // The last account of a page may be gone when the next page is read.
       await ledger.forget(['budget:04'])
       expect(await ledger.accounts({ prefix: 'budget:', after: 'budget:04', limit: 2 })).toEqual(['budget:05', 'budget:06'])
     })
@@ -68,7 +68,7 @@ export function describeAccounts(open: MakeStorage): void {
       await charge(ledger, 'late', { a: 3 })
       expect(await ledger.balance('a')).toEqual({ balance: -3, held: 0, credited: 0, spent: 3 })
       expect((await ledger.entries('a', { limit: 10 })).map(({ id, balanceAfter }) => [id, balanceAfter])).toEqual([['late', -3]])
-      // A hold of nothing does not keep an account, and is settled as any other.
+      // A hold of 0 does not keep an account, and is settled like any other.
       await ledger.reserve(hold('h', 0, { account: 'a', floor: -100 }))
       expect(await ledger.forget(['a'])).toBe(1)
       await charge(ledger, 'h', { a: 2 })

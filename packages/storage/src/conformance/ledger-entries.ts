@@ -3,7 +3,7 @@ import type { EntryQuery, LedgerStore } from '../ledger.ts'
 import { creditAs, hold } from './ledger-samples.ts'
 import { HOUR, type MakeStorage, ODD_STRINGS, T0 } from './subject.ts'
 
-/** The suite for what is told of an account's entries. `describeEntries(opener(make))` */
+/** Conformance suite for ledger entries. `describeEntries(opener(make))` */
 export function describeEntries(open: MakeStorage): void {
   const openLedger = async (): Promise<LedgerStore> => (await open()).storage.ledger
   const idsOf = async (ledger: LedgerStore, query: Partial<EntryQuery>) =>

@@ -4,7 +4,7 @@ import type { LedgerStore } from '../ledger.ts'
 import { credit, creditAs, hold } from './ledger-samples.ts'
 import { type MakeStorage, T0 } from './subject.ts'
 
-/** The suite for holds as they are made. `describeHolds(opener(make))` */
+/** Conformance suite for placing holds. `describeHolds(opener(make))` */
 export function describeHolds(open: MakeStorage): void {
   const openLedger = async (): Promise<LedgerStore> => (await open()).storage.ledger
 

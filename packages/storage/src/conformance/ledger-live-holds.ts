@@ -4,7 +4,7 @@ import type { LedgerStore, LiveHold } from '../ledger.ts'
 import { credit, hold } from './ledger-samples.ts'
 import { DAY, type MakeStorage, ODD_STRINGS, T0 } from './subject.ts'
 
-/** The suite for holds while they live: renewed, extended, listed. `describeLiveHolds(opener(make))` */
+/** Conformance suite for live holds: renewing, extending, listing. `describeLiveHolds(opener(make))` */
 export function describeLiveHolds(open: MakeStorage): void {
   const openLedger = async (): Promise<LedgerStore> => (await open()).storage.ledger
   const heldOn = async (ledger: LedgerStore) => Promise.all(['a', 'b'].map(async account => (await ledger.balance(account)).held))

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { Balance, CreditEntry, HoldExtension, HoldRefusal, HoldRequest, LiveHold, Settlement } from '../ledger.ts'
 import { type MakeStorage, type RunCount, T0 } from './subject.ts'
 
-// The whole ledger again, slow and plain: what the stores must agree with, whatever happens in whatever order.
+// A simple and slow model of the ledger, which stores must agree with for any sequence of calls.
 
 type Step =
   | { readonly verb: 'reserve'; readonly hold: Omit<HoldRequest, 'at'> }
@@ -110,14 +110,14 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 const byId = (one: Pick<LiveHold, 'id'>, other: Pick<LiveHold, 'id'>): number => (one.id < other.id ? -1 : 1)
 
-/** Random sequences, checked against the model after every step. `describeLedgerModel(opener(make), runs => runs)` */
+/** Random sequences, compared with the model after every step. `describeLedgerModel(opener(make), runs => runs)` */
 export function describeLedgerModel(open: MakeStorage, runs: RunCount): void {
   test('whatever happens in whatever order, the ledger agrees with the model', async () => {
     const { ledger } = (await open()).storage
     let run = 0
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 60 }), async steps => {
-        // One store for all runs: each has accounts and ids of its own.
+        // One store for all runs: each run has its own accounts and ids.
         const mine = (name: string) => `${run}:${name}`
         run++
         const model = makeModel()

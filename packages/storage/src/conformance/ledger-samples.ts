@@ -1,7 +1,7 @@
 import type { HoldRequest, LedgerStore } from '../ledger.ts'
 import { T0 } from './subject.ts'
 
-/** A hold on account `a`, or on those given. `hold('h1', 10, { account: 'b', floor: -50 })` */
+/** A hold on account `a`, or on the given ones. `hold('h1', 10, { account: 'b', floor: -50 })` */
 export const hold = (id: string, amount: number, ...accounts: HoldRequest['accounts']): HoldRequest => ({
   id,
   amount,
@@ -9,10 +9,10 @@ export const hold = (id: string, amount: number, ...accounts: HoldRequest['accou
   at: T0,
 })
 
-/** Money for an account, once. `await credit(ledger, 'a', 100)` */
+/** Credits an account once. `await credit(ledger, 'a', 100)` */
 export const credit = (ledger: LedgerStore, account: string, amount: number) =>
   ledger.credit({ id: `credit-${account}`, account, amount, at: T0 })
 
-/** The same under an id of the caller's. `await creditAs(ledger, 'gift', ['a', 100])` */
+/** The same with an explicit id. `await creditAs(ledger, 'gift', ['a', 100])` */
 export const creditAs = (ledger: LedgerStore, id: string, [account, amount]: readonly [string, number]) =>
   ledger.credit({ id, account, amount, at: T0 })

@@ -4,7 +4,7 @@ import type { LedgerStore } from '../ledger.ts'
 import { credit, creditAs, hold } from './ledger-samples.ts'
 import { type MakeStorage, spoil, T0 } from './subject.ts'
 
-/** The suite for holds that are not the same on every account. `describeSettlements(opener(make))` */
+/** Conformance suite for holds with different amounts per account. `describeSettlements(opener(make))` */
 export function describeSettlements(open: MakeStorage): void {
   const openLedger = async (): Promise<LedgerStore> => (await open()).storage.ledger
   const heldOn = async (ledger: LedgerStore) => Promise.all(['a', 'b', 'c'].map(async account => (await ledger.balance(account)).held))

@@ -5,7 +5,7 @@ import type { LedgerStore } from '../ledger.ts'
 import { credit, creditAs, hold } from './ledger-samples.ts'
 import { type MakeStorage, ODD_STRINGS, spoil, T0 } from './subject.ts'
 
-/** The suite for balances, settlements and credit. `describeLedger(opener(make))` */
+/** Conformance suite for balances, settlements and credit. `describeLedger(opener(make))` */
 export function describeLedger(open: MakeStorage): void {
   const openLedger = async (): Promise<LedgerStore> => (await open()).storage.ledger
 

@@ -9,7 +9,7 @@ import { type MakeStorage, T0 } from './subject.ts'
 const credit = (id: string, amount = 100) => ({ id, account: 'a', amount, at: T0 })
 const removal = (id: string, version = 1) => ({ kind: 'thing', workspaceId: 'ws_1', id, version })
 
-/** Everything that a change could have changed. */
+/** Everything that a commit can change. */
 const everything = async ({ records, audit, ledger }: Storage) => ({
   things: await records.list({ kind: 'thing', limit: 1_000 }),
   others: await records.list({ kind: 'other', limit: 1_000 }),
@@ -19,14 +19,14 @@ const everything = async ({ records, audit, ledger }: Storage) => ({
   entries: await ledger.entries('a', { limit: 1_000 }),
 })
 
-/** A store with two records, one of them changed once, a row of audit and a credit. */
+/** Sets up two records, one of them changed once, an audit row and a credit. */
 async function prepare(storage: Storage): Promise<void> {
   await keep(storage.records, put('t', { name: 'n', group: 'g' }), put('u', { name: 'mine' }))
   await keep(storage.records, put('u', { name: 'mine', version: 1 }))
   await storage.records.commit({ credits: [credit('first')], audit: [auditRow(1)] })
 }
 
-/** What goes well of itself, so that it is seen whether it was undone. */
+/** Valid changes, to check whether they are rolled back. */
 const fine: Required<Change> = {
   puts: [put('new', { name: 'free' }), put('u', { version: 2, body: '{"changed":true}' })],
   removals: [removal('t')],
@@ -101,7 +101,7 @@ const FAULTS: readonly Fault[] = [
   ['audit rows that do not follow each other', { audit: [auditRow(2), auditRow(3, { previousHash: 'x' })] }],
 ]
 
-/** The suite for changes as a whole. `describeCommit(opener(make))` */
+/** Conformance suite for atomic commits. `describeCommit(opener(make))` */
 export function describeCommit(open: MakeStorage): void {
   describe('a change', () => {
     test('is done altogether: records, money and audit', async () => {
@@ -119,7 +119,7 @@ export function describeCommit(open: MakeStorage): void {
       const { storage } = await open()
       await prepare(storage)
       const before = await everything(storage)
-      // Beside others of the same moment, which must not be harmed.
+      // A concurrent commit, which must not be affected.
       const [answer] = await Promise.all([
         storage.records.commit({ ...fine, ...change }),
         storage.records.commit({ puts: [put('beside', { kind: 'beside' })] }),

@@ -4,16 +4,16 @@ import type { Change, RecordPut, StoredRecord } from '../records.ts'
 import { auditRow, put, stored } from './records-samples.ts'
 import { type MakeStorage, type RunCount, T0 } from './subject.ts'
 
-// Changes as a plain copy of everything that is kept only if nothing is in its way: what the stores must agree with.
+// A model of commits that copies everything and keeps the copy only without a conflict. Stores must agree with it.
 
 interface Kept {
-  /** In the order of their making. */
+  /** In order of creation. */
   readonly records: readonly StoredRecord[]
   readonly credited: ReadonlySet<string>
   readonly rows: number
 }
 
-/** What is kept after a change, or nothing where something was not as expected. */
+/** The state after a change, or undefined in case of a conflict. */
 function after({ records, credited, rows }: Kept, { puts = [], removals = [], credits = [], audit = [] }: Change): Kept | undefined {
   const left = new Map(records.map(record => [record.id, record]))
   for (const { id, version, workspaceId } of [...puts, ...removals]) {
@@ -32,7 +32,7 @@ function after({ records, credited, rows }: Kept, { puts = [], removals = [], cr
   }
 }
 
-/** A version is told as how far it is from the true one, since most of a random kind would be stale. */
+/** A version is generated as its distance from the true one, since random versions would mostly be stale. */
 const nearly = { weight: 12, arbitrary: fc.constant(0) }
 const drift = fc.oneof(nearly, { weight: 1, arbitrary: fc.constantFrom(-1, 1) })
 const id = fc.constantFrom('a', 'b', 'c', 'd', 'e')
@@ -59,7 +59,7 @@ interface Names {
   readonly run: string
 }
 
-/** The step as a change of what is kept now, under names of this run. */
+/** The step as a change of the current state, with names of this run. */
 function changeOf({ records, credits, audit }: Step, kept: Kept, { kind, run }: Names): Change {
   const mine = (name: string): string => `${run} ${name}`
   const versionOf = (wanted: string) => kept.records.find(record => record.id === mine(wanted))?.version ?? 0
@@ -77,7 +77,7 @@ function changeOf({ records, credits, audit }: Step, kept: Kept, { kind, run }: 
   }
 }
 
-/** Random changes, checked against the model after each. `describeRecordsModel(opener(make), runs => runs)` */
+/** Random changes, compared with the model after each. `describeRecordsModel(opener(make), runs => runs)` */
 export function describeRecordsModel(open: MakeStorage, runs: RunCount): void {
   test('whatever is changed together, all of it is done or nothing, as in the model', async () => {
     const { records, ledger, audit } = (await open()).storage
@@ -105,7 +105,7 @@ export function describeRecordsModel(open: MakeStorage, runs: RunCount): void {
       }),
       { numRuns: runs(100) },
     )
-    // A property of changes that are never done would hold as well.
+    // The property would also hold if no change ever succeeded.
     expect(done).toBeGreaterThan(runs(100) / 2)
   })
 }

@@ -2,7 +2,7 @@ import type { AuditRow } from '../audit.ts'
 import type { Conflict, RecordPut, RecordStore, StoredRecord } from '../records.ts'
 import { T0 } from './subject.ts'
 
-/** A new record of kind `thing` in `ws_1`, with nothing optional. `put('t_1', { version: 3, name: 'its name' })` */
+/** A new record of kind `thing` in `ws_1`, without optional fields. `put('t_1', { version: 3, name: 'its name' })` */
 export const put = (id: string, fields: Partial<RecordPut> = {}): RecordPut => ({
   kind: 'thing',
   workspaceId: 'ws_1',
@@ -13,23 +13,23 @@ export const put = (id: string, fields: Partial<RecordPut> = {}): RecordPut => (
   ...fields,
 })
 
-/** What a put becomes. `expect(await records.find('thing', 'ws_1', 't_1')).toEqual(stored(put('t_1')))` */
+/** The record that a put creates. `expect(await records.find('thing', 'ws_1', 't_1')).toEqual(stored(put('t_1')))` */
 export const stored = (given: RecordPut, fields: Partial<StoredRecord> = {}): StoredRecord => ({
   ...given,
   version: given.version + 1,
   ...fields,
 })
 
-/** Puts that must go in. `await keep(records, put('a'), put('b'))` */
+/** Commits puts that must not conflict. `await keep(records, put('a'), put('b'))` */
 export async function keep(records: RecordStore, ...puts: readonly RecordPut[]): Promise<void> {
   const conflict = await records.commit({ puts })
   if (conflict) throw new Error(`There is a conflict on ${JSON.stringify(conflict)}.`)
 }
 
-/** The conflict that a stale or taken record makes. `stale('t_1')` */
+/** The conflict of a stale or taken record. `stale('t_1')` */
 export const stale = (id: string): Conflict => ({ on: 'version', kind: 'thing', id })
 
-/** Row `place` of a chain whose hashes are plain words. `auditRow(1, { workspaceId: 'ws_2' })` */
+/** Row `place` of a chain with simple text as hashes. `auditRow(1, { workspaceId: 'ws_2' })` */
 export const auditRow = (place: number, fields: Partial<AuditRow> = {}): AuditRow => ({
   id: `audit_${place}`,
   workspaceId: 'ws_1',

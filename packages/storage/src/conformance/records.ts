@@ -7,7 +7,7 @@ import { type MakeStorage, ODD_STRINGS, spoil, T0 } from './subject.ts'
 const ofOurs = { kind: 'thing', workspaceId: 'ws_1', limit: 100 } as const
 const idsOf = async (records: RecordStore, query: RecordQuery) => (await records.list(query)).map(({ id }) => id)
 
-/** The suite for how records are found again. `describeRecords(opener(make))` */
+/** Conformance suite for finding records. `describeRecords(opener(make))` */
 export function describeRecords(open: MakeStorage): void {
   const openRecords = async (): Promise<RecordStore> => (await open()).storage.records
 
@@ -124,7 +124,7 @@ export function describeRecords(open: MakeStorage): void {
         const page = await idsOf(records, { ...ofOurs, groups: ['live'], limit: 4, ...(after !== undefined && { after }) })
         if (page.length === 0) break
         seen.push(...page)
-        // The record to go on from leaves the group, and one that was seen goes altogether.
+        // The record to continue after leaves the group, and another one that was returned is removed.
         await keep(records, put(page.at(-1) ?? '', { version: 1, group: 'over' }))
         await records.commit({ removals: [{ kind: 'thing', workspaceId: 'ws_1', id: page[0] ?? '', version: page.length > 1 ? 1 : 2 }] })
       }

@@ -13,7 +13,7 @@ const accounts = [
 ]
 const hold = { id: 'h', amount: 60, accounts, at: T0, journal: () => 'written before' }
 
-/** The suite for what outlives the process. `describeReopen(opener(make))` */
+/** Conformance suite for durability. `describeReopen(opener(make))` */
 export function describeReopen(open: MakeStorage): void {
   test('what was acknowledged is there after opening again', async context => {
     const { storage, reopen } = await open()

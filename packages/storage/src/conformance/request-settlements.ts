@@ -15,14 +15,14 @@ const settlementOf = (id: string, fields: Partial<UsageRow> = {}): RequestSettle
   at: T0 + 5,
 })
 
-/** A request that runs: it has a hold on two accounts and both slots, of which there is one each. */
+/** A running request: it has a hold on two accounts and holds both slots, of which there is one each. */
 async function begin({ ledger, counters }: Storage, id: string): Promise<void> {
   const accounts = ['a', 'b'].map(account => ({ account, floor: -1_000 }))
   await ledger.reserve({ id, amount: 100, accounts, at: T0 })
   for (const key of slotKeys) await counters.enter({ key, slot: id, limit: 1, ttlMs: MINUTE }, T0)
 }
 
-/** What the stores have of it. */
+/** What the stores contain about it. */
 async function booksOf({ ledger, usage, counters }: Storage) {
   const [{ held, spent }, other] = [await ledger.balance('a'), await ledger.balance('b')]
   const rows = await usage.list({ workspaceId: 'ws_1', from: 0, to: T0 * 2, limit: 100 })
@@ -36,7 +36,7 @@ async function booksOf({ ledger, usage, counters }: Storage) {
 
 const settled = { held: 0, spent: 60, other: 60, rows: ['req_1 60'], freeSlots: 2 }
 
-/** The suite for settlements of whole requests. `describeRequestSettlements(opener(make))` */
+/** Conformance suite for settling requests. `describeRequestSettlements(opener(make))` */
 export function describeRequestSettlements(open: MakeStorage): void {
   describe('the settlement of a request', () => {
     test('charges it, appends its row and frees its hold and its slots', async () => {

@@ -14,7 +14,7 @@ import {
 
 import { type MakeStorage, MINUTE, ODD_STRINGS, type RunCount, spoil, T0 } from './subject.ts'
 
-/** A row whose counts follow from its version, so that the same version always says the same. `statisticsRow({ version: 2 })` */
+/** A row whose counts are derived from its version, so that equal versions have equal content. `statisticsRow({ version: 2 })` */
 export function statisticsRow(fields: Partial<OfferStatistics> = {}): OfferStatistics {
   const { version = 1, epoch = T0 - MINUTE } = fields
   const seen = version * 10
@@ -40,7 +40,7 @@ export function statisticsRow(fields: Partial<OfferStatistics> = {}): OfferStati
 const me = { writer: 'me' }
 const rowsOf = ({ statistics }: RoutingNews) => mergeStatistics(statistics, [])
 
-/** Rows of a few writers and offers in a few versions: who meets whom is left to chance. */
+/** Rows of a few writers and offers in a few versions, combined randomly. */
 export const statisticsRows: fc.Arbitrary<readonly OfferStatistics[]> = fc.array(
   fc
     .record({
@@ -62,7 +62,7 @@ export const readers: fc.Arbitrary<readonly Reader[]> = fc.array(
   { maxLength: 12 },
 )
 
-/** The suite for what processes tell each other of routing. `describeRouting(opener(make), runs => runs)` */
+/** Conformance suite for shared routing state. `describeRouting(opener(make), runs => runs)` */
 export function describeRouting(open: MakeStorage, runs: RunCount): void {
   const given = async (context: TestContext): Promise<RoutingStore> =>
     (await open()).storage.routing ?? context.skip('this storage shares no routing memory')
@@ -122,7 +122,7 @@ function describeStatistics(given: Given, runs: RunCount): void {
     let run = 0
     await fc.assert(
       fc.asyncProperty(fc.array(statisticsRows, { maxLength: 6 }), async tellings => {
-        // One store for all runs: each has writers of its own.
+        // One store for all runs: each run has its own writers.
         const prefix = `${++run}:`
         const mine = tellings.map(rows => rows.map(row => ({ ...row, writer: prefix + row.writer })))
         for (const rows of mine) await routing.publish(rows, T0)

@@ -3,7 +3,7 @@ import type { SpoolStore } from '../spool.ts'
 import type { Storage } from '../storage.ts'
 import { type MakeStorage, ODD_STRINGS } from './subject.ts'
 
-/** The suite for what waits beside a store. `describeSpool(opener(make))` */
+/** Conformance suite for spools. `describeSpool(opener(make))` */
 export function describeSpool(open: MakeStorage): void {
   const spoolOf = (storage: Storage, context: TestContext): SpoolStore => storage.spool ?? context.skip('the store has no spool')
   const lines = ODD_STRINGS.map(odd => JSON.stringify(odd))

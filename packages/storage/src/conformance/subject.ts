@@ -8,7 +8,7 @@ export interface Subject {
   readonly reopen?: () => Promise<Storage>
 }
 
-/** How many of the usual number of random sequences are run. */
+/** Scales the default number of random sequences. */
 export type RunCount = (usual: number) => number
 
 /** Makes an empty storage for one test. */
@@ -49,7 +49,7 @@ export const ODD_STRINGS: readonly string[] = [
   'n'.repeat(10_000),
 ]
 
-/** Changes every array and field of a value, as a careless caller could; a frozen value is as good as a copy. */
+/** Modifies every array and field of a value, as a careless caller could. A frozen value is as good as a copy. */
 export function spoil(answer: unknown): void {
   if (typeof answer !== 'object' || answer === null) return
   for (const [key, value] of Object.entries(answer)) {

@@ -5,7 +5,7 @@ import type { TotalsQuery, UsageRow, UsageTotal } from '../usage.ts'
 import { DAY, HOUR, type MakeStorage, type RunCount, T0 } from './subject.ts'
 import { usageRow } from './usage.ts'
 
-// Usage again, slow and plain: every answer is looked up in all rows.
+// A simple and slow model of usage, which computes every result from all rows.
 
 const MIDNIGHT = Math.floor(T0 / DAY) * DAY
 const groupsOf: Readonly<Record<NonNullable<TotalsQuery['groupBy']>, (row: UsageRow, query: TotalsQuery) => readonly string[]>> = {
@@ -74,7 +74,7 @@ function binsOf(values: readonly number[]): Histogram {
   return [...new Set(bins)].sort((a, b) => a - b).map(bin => [bin, bins.filter(other => other === bin).length])
 }
 
-/** Around the edges of hours and days as often as elsewhere. */
+/** Half of the times are near the edges of hours and days. */
 const time = fc
   .oneof(
     fc.tuple(fc.integer({ min: 0, max: 80 }), fc.integer({ min: -1, max: 1 })).map(([hour, ms]) => hour * HOUR + ms),
@@ -133,17 +133,17 @@ const filter = fc.oneof(
   fc.record({ keyId, model, provider, tag }, { requiredKeys: [] }),
 )
 const query = fc.record({ period, filter, limit: fc.integer({ min: 0, max: 9 }), after: fc.nat() })
-/** To forget what is older than all there is changes nothing; a store may tidy up at it. */
+/** Forgetting rows older than all existing ones changes nothing, but a store may clean up then. */
 const step = fc.record({ rows: fc.array(row, { maxLength: 30 }), forgets: fc.boolean(), queries: fc.array(query, { maxLength: 6 }) })
 
-/** Random rows and questions, checked against the model. `describeUsageModel(opener(make), runs => runs)` */
+/** Random rows and queries, compared with the model. `describeUsageModel(opener(make), runs => runs)` */
 export function describeUsageModel(open: MakeStorage, runs: RunCount): void {
   test('whatever rows came in whatever order, totals and lists agree with the model', async () => {
     const { usage } = (await open()).storage
     let run = 0
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 4 }), async steps => {
-        // One store for all runs: each has a workspace of its own.
+        // One store for all runs: each run has its own workspace.
         const workspaceId = `ws_${++run}`
         const rows: UsageRow[] = []
         for (const next of steps) {

@@ -5,10 +5,10 @@ import { DAY, HOUR, type MakeStorage, MINUTE, T0 } from './subject.ts'
 import { usageRow } from './usage.ts'
 
 const always = { workspaceId: 'ws_1', from: 0, to: T0 * 2 }
-/** A midnight of UTC. */
+/** Midnight UTC. */
 const MIDNIGHT = Math.floor(T0 / DAY) * DAY
 
-/** The suite for totals of usage. `describeTotals(opener(make))` */
+/** Conformance suite for usage totals. `describeTotals(opener(make))` */
 export function describeTotals(open: MakeStorage): void {
   describe('totals of usage', () => {
     test('a total adds up what was used, and tells how requests ended', async () => {
@@ -60,7 +60,7 @@ export function describeTotals(open: MakeStorage): void {
         [23, 1],
         [48, 1],
       ])
-      // The first is not whole, and still begins where it would.
+      // The first interval is partial but starts where the whole one would.
       expect(await told('day', MIDNIGHT + HOUR + 1)).toEqual([
         [0, 2],
         [48, 1],

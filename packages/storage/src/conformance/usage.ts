@@ -3,7 +3,7 @@ import { promised } from '../awaitable.ts'
 import type { UsageRow, UsageStore } from '../usage.ts'
 import { DAY, type MakeStorage, ODD_STRINGS, spoil, T0 } from './subject.ts'
 
-/** A row with nothing optional. `usageRow('req_1', { at: T0 + 5 })` */
+/** A row without optional fields. `usageRow('req_1', { at: T0 + 5 })` */
 export const usageRow = (id: string, fields: Partial<UsageRow> = {}): UsageRow => ({
   id,
   workspaceId: 'ws_1',
@@ -49,7 +49,7 @@ const full = usageRow('req_full', {
 const always = { workspaceId: 'ws_1', from: 0, to: T0 * 2 }
 const idsOf = async (usage: UsageStore, query: Parameters<UsageStore['list']>[0]) => (await usage.list(query)).map(({ id }) => id)
 
-/** The suite for usage rows. `describeUsage(opener(make))` */
+/** Conformance suite for usage rows. `describeUsage(opener(make))` */
 export function describeUsage(open: MakeStorage): void {
   describe('usage', () => {
     test('a row reads back as it was put in: what was absent stays absent, what was 0 or empty stays so', async () => {
