@@ -15,6 +15,6 @@ export default defineConfig({
   dts: true,
   clean: true,
   sourcemap: true,
-  // 'node:sqlite' has no other name, and Workers and Deno want the prefix for all.
+  // `node:sqlite` has no other name, and Workers and Deno require the prefix for all modules.
   removeNodeProtocol: false,
 })

@@ -1,4 +1,4 @@
-/** What an option of a storage takes: which values, what to call them, and the way out where another one came. */
+/** A storage option: its valid values, their description, and a remedy for invalid ones. */
 export interface StorageOption {
   readonly takes: string
   is(value: unknown): boolean
@@ -24,9 +24,9 @@ export const optionOf = {
 } as const satisfies Readonly<Record<string, StorageOption | ((...values: readonly string[]) => StorageOption)>>
 
 /**
- * Checks options of a storage as JavaScript passes them, where no compiler does. An option that is undefined is absent.
+ * Checks the options of a storage at run time, for callers without a compiler. An undefined option is absent.
  *
- * @throws {TypeError} It names the option, what it got and what it takes.
+ * @throws {TypeError} Names the option, what it got and what it takes.
  * @example checkStorageOptions('d1Storage', { timeout: 5 }, { timeoutMs: optionOf.milliseconds }) // There is no option `timeout`. …
  */
 export function checkStorageOptions(call: string, options: unknown, table: Readonly<Record<string, StorageOption>>): void {
@@ -41,9 +41,9 @@ export function checkStorageOptions(call: string, options: unknown, table: Reado
 }
 
 /**
- * Checks one value; `place` begins the message.
+ * Checks one value; `place` starts the message.
  *
- * @throws {TypeError} It is none of those that the option takes.
+ * @throws {TypeError} The value is not valid for the option.
  */
 export function checkStorageArgument(place: string, value: unknown, { takes, is, wayOut, isRequired = false }: StorageOption): void {
   if (value === undefined ? !isRequired : is(value)) return
@@ -60,14 +60,14 @@ function hintFor(name: string, known: readonly string[]): string {
 export const hasMethods = (value: unknown, ...names: readonly string[]): boolean =>
   typeof value === 'object' && value !== null && names.every(name => typeof Reflect.get(value, name) === 'function')
 
-/** What a binding of Cloudflare or a storage is called, by the methods that it has. */
+/** Names of Cloudflare bindings and storages, by the methods they have. */
 const shapes: readonly (readonly [called: string, ...methods: string[]])[] = [
   ['a D1 database', 'prepare', 'batch'],
   ['a namespace of Durable Objects', 'idFromName', 'get'],
   ['a storage', 'ping', 'close'],
 ]
 
-/** A value in a message, without its content where that may be a secret. */
+/** Describes a value in a message, without its content if that may be a secret. */
 function describe(value: unknown): string {
   if (value === null || value === undefined) return String(value)
   if (Array.isArray(value)) return 'a list'

@@ -13,7 +13,7 @@ import type { Row, Value } from './sqlite/verb.ts'
 
 export { sqliteSchemaSql } from './sqlite/migrate.ts'
 
-/** What is used of a D1 database. */
+/** The part of a D1 database that is used. */
 export interface D1Database {
   prepare(sql: string): D1Statement
   batch(statements: D1Statement[]): Promise<readonly { readonly results: unknown[] }[]>
@@ -26,7 +26,7 @@ export interface D1Statement {
 
 /** Options of `d1Storage`. */
 export interface D1StorageOptions {
-  /** Milliseconds after which a method fails. Default 10,000. */
+  /** Milliseconds after which a method fails. Default: 10,000. */
   readonly timeoutMs?: number
 }
 
@@ -39,10 +39,10 @@ const d1Binding: StorageOption = {
 const d1Options: StorageOptionTable<D1StorageOptions> = { timeoutMs: optionOf.milliseconds }
 
 /**
- * Opens a storage in a Cloudflare D1 database. Every method is one batch, which is one transaction and one round trip; requests share
- * no I/O. The first method creates the tables, or migrates them to the newest schema.
+ * Opens a storage in a Cloudflare D1 database. Every method is one batch, which is one transaction and one round trip; requests share no
+ * I/O. The first method creates the tables, or migrates them to the newest schema.
  *
- * @throws {TypeError} The binding is missing, or an option is unknown or of another kind.
+ * @throws {TypeError} The binding is missing, or an option is unknown or has the wrong type.
  * @example
  * const storage = d1Storage(env.DB)
  * await storage.ping()
@@ -62,7 +62,7 @@ const d1Driver = (db: D1Database): BatchDriver => ({
     const results = await db.batch(statements.map(({ sql, values }) => db.prepare(sql).bind(...values)))
     return results.map(({ results }) => results as readonly Row[])
   },
-  // D1 runs one batch after the other.
+  // D1 runs one batch after another.
   isBusy: () => false,
   isUndone: () => false,
   close() {},

@@ -5,18 +5,18 @@ import { verbRunner } from './sqlite/run-verb.ts'
 import { sqliteStores } from './sqlite/stores.ts'
 import type { Row, Value } from './sqlite/verb.ts'
 
-/** What is used of `ctx.storage` of a Durable Object with SQLite storage. */
+/** The part of a Durable Object's `ctx.storage` (with SQLite) that is used. */
 export interface DurableObjectStorage {
   readonly sql: { exec(query: string, ...bindings: Value[]): { toArray(): Row[] } }
   transactionSync<T>(run: () => T): T
 }
 
 /**
- * Opens a storage in the SQLite database of a Durable Object, for use within that object: it is the only one that has access, so every
- * method answers at once and is one transaction. Creates the tables, or migrates them to the newest schema. What was answered leaves
- * the object only once it is durable: the platform holds back all output until then.
+ * Opens a storage in the SQLite database of a Durable Object, for use within that object. The object has exclusive access, so every method
+ * returns synchronously and is one transaction. Creates the tables, or migrates them to the newest schema. Results leave the object only
+ * once they are durable, because the platform holds back all output until then.
  *
- * @throws Error if a newer version made the tables.
+ * @throws {Error} The tables were created by a newer version.
  * @example
  * class Ledger extends DurableObject {
  *   storage = durableObjectStorage(this.ctx.storage)
@@ -48,7 +48,7 @@ export function durableObjectStorage(storage: DurableObjectStorage): Storage {
   }
 }
 
-/** The platform itself keeps statements prepared, by their text. */
+/** The platform caches prepared statements by their text. */
 function preparedIn({ sql }: DurableObjectStorage, text: string) {
   return {
     all: (...values: readonly Value[]) => sql.exec(text, ...values).toArray(),

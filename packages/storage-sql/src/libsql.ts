@@ -6,27 +6,28 @@ import { sqliteStores } from './sqlite/stores.ts'
 
 export { sqliteSchemaSql } from './sqlite/migrate.ts'
 
-/** Where a libSQL database is. */
+/** Address of a libSQL database. */
 export interface LibsqlAddress {
-  /** As in `libsql://name.turso.io`, `http://127.0.0.1:8080` or `file:signalbox.db`. */
+  /** URL, as in `libsql://name.turso.io`, `http://127.0.0.1:8080` or `file:signalbox.db`. */
   readonly url: string
   readonly authToken?: string
 }
 
 /** Options of `libsqlStorage`. */
 export interface LibsqlStorageOptions {
-  /** Milliseconds after which a method fails. Default 10,000. */
+  /** Milliseconds after which a method fails. Default: 10,000. */
   readonly timeoutMs?: number
 }
 
 const libsqlOptions: StorageOptionTable<LibsqlStorageOptions> = { timeoutMs: optionOf.milliseconds }
 
 /**
- * Opens a storage in a libSQL database: a server, or a local file. Methods that are called at the same time share a batch, which is one
- * transaction and one round trip. The first method creates the tables, or migrates them to the newest schema. A client that is given
- * is closed with the storage.
+ * Opens a storage in a libSQL database: a server, or a local file. Concurrent method calls share a batch, which is one transaction and one
+ * round trip. The first method creates the tables, or migrates them to the newest schema. A client that is passed in is closed with the
+ * storage.
  *
- * @throws Error if the URL is invalid, TypeError if an option is unknown or of another kind.
+ * @throws {Error} The URL is invalid.
+ * @throws {TypeError} An option is unknown or has the wrong type.
  * @example
  * const storage = libsqlStorage({ url: 'libsql://signalbox-me.turso.io', authToken })
  * await storage.ping()
@@ -54,7 +55,7 @@ function libsqlDriver(client: Client): BatchDriver {
     batch: isFile ? inTurn(withFreshConnection(client, run)) : run,
     isBusy,
     isUndone: error => error instanceof LibsqlError && error.code.startsWith('SQLITE_') && !isBusy(error),
-    // A server decides for itself how it keeps its journal.
+    // A server decides its journal mode itself.
     setUp: async () => isFile && (await client.execute('PRAGMA journal_mode = WAL')),
     close: () => client.close(),
   }
@@ -62,7 +63,7 @@ function libsqlDriver(client: Client): BatchDriver {
 
 const isBusy = (error: unknown): boolean => error instanceof LibsqlError && error.code.startsWith('SQLITE_BUSY')
 
-/** A connection to a file that was refused the lock cannot commit any more, because its BEGIN stays unfinished: it is replaced. */
+/** Replaces the connection to a file when it was refused the lock: its BEGIN stays unfinished, so it could not commit any more. */
 function withFreshConnection(client: Client, run: BatchDriver['batch']): BatchDriver['batch'] {
   return async (statements, mode) => {
     try {
@@ -74,7 +75,7 @@ function withFreshConnection(client: Client, run: BatchDriver['batch']): BatchDr
   }
 }
 
-/** Runs batches one after the other, so that none is under way when the connection is replaced. A file has no use for more at once. */
+/** Runs batches one after another, so that none is running when the connection is replaced. A file gains nothing from concurrency. */
 function inTurn(run: BatchDriver['batch']): BatchDriver['batch'] {
   let last: Promise<unknown> = Promise.resolve()
   return (statements, mode) => {

@@ -21,34 +21,34 @@ import { sqliteSpool } from './sqlite/spool.ts'
 export type { PostgresPool, PostgresPoolClient, PostgresSingleClient } from './postgres/client.ts'
 export { printPostgresMigrations } from './postgres/migrations.ts'
 
-/** Where the database is: a connection string, a pool of `pg`, or one connection such as PGlite. The owner closes a pool or client. */
+/** The database: a connection string, a pool of `pg`, or a single connection such as PGlite. The owner of a pool or client closes it. */
 export type PostgresDatabase = string | { readonly pool: PostgresPool } | { readonly client: PostgresSingleClient }
 
 /** Options of `postgresStorage`. */
 export interface PostgresStorageOptions {
-  /** The schema that has the tables and functions. Default: `signalbox`. */
+  /** The schema that contains the tables and functions. Default: `signalbox`. */
   readonly schema?: string
-  /** Whether the schema is made and brought to the newest version at first use. Default: true. */
+  /** Whether the schema is created and migrated on first use. Default: true. */
   readonly migrate?: boolean
-  /** Whether statements are prepared by name. `false` for poolers that give each transaction another connection. Default: true. */
+  /** Whether statements are prepared by name. Use `false` for poolers that give each transaction another connection. Default: true. */
   readonly prepare?: boolean
   /**
-   * Which clock decides when windows, slots, items and routing state end. `server`: the database's, so processes with wrong clocks
-   * agree. `caller`: the time that is passed in. Default: `server`.
+   * The clock that decides when windows, slots, items and routing state expire. `server`: that of the database, so that processes with
+   * wrong clocks agree. `caller`: the time passed in. Default: `server`.
    */
   readonly clock?: 'server' | 'caller'
-  /** Connections of a pool that is made from a connection string. Default: 10. */
+  /** Size of the pool created from a connection string. Default: 10. */
   readonly connections?: number
   /** Milliseconds until a connection attempt fails. Default: 5,000. */
   readonly connectTimeoutMs?: number
   /** Milliseconds until a statement fails. Default: 10,000. */
   readonly statementTimeoutMs?: number
   /**
-   * Whole months of usage rows to keep before the present one: older partitions are dropped once their rows are counted in the stored
-   * totals, which stay. Default: all rows are kept until `usage.forget` removes them.
+   * Whole months of usage rows to keep before the current one. Older partitions are dropped once their rows are included in the stored
+   * totals, which are kept. Default: all rows are kept until `usage.forget` removes them.
    */
   readonly usageMonths?: number
-  /** A file on local disk for settlements that the database cannot take now; `spool` of the storage. Default: none. */
+  /** A file on local disk for settlements that the database cannot accept now; it becomes `spool` of the storage. Default: none. */
   readonly spool?: string
 }
 
@@ -65,10 +65,11 @@ const postgresOptions: StorageOptionTable<PostgresStorageOptions> = {
 }
 
 /**
- * Creates a storage in one schema of a PostgreSQL database (14 or newer), which any number of processes may share. It connects at its
- * first use, and uses a server that was away as soon as it is back.
+ * Creates a storage in one schema of a PostgreSQL database (14 or newer), which any number of processes may share. It connects on first
+ * use, and reconnects as soon as an unavailable server is back.
  *
- * @throws TypeError if an option is unknown or of another kind, RangeError if it is out of range. Verbs fail with an error that names the verb and the way out.
+ * @throws {TypeError} An option is unknown or has the wrong type.
+ * @throws {RangeError} An option is out of range. Methods fail with an error that names the method and a remedy.
  * @example
  * const storage = postgresStorage('postgres://user:password@localhost/app', { schema: 'signalbox' })
  * await storage.ping()
@@ -120,7 +121,7 @@ interface ClientOptions {
 }
 
 function clientOf(database: PostgresDatabase, options: ClientOptions): PostgresClient {
-  // The server's timeout comes first, because after it the outcome is known.
+  // The server's timeout comes first, because the outcome is known after it.
   const timeoutMs = options.statementTimeoutMs + 1_000
   if (typeof database === 'string') return poolClient(createPool(database, options), { timeoutMs, owned: true })
   if ('pool' in database) return poolClient(() => Promise.resolve(database.pool), { timeoutMs, owned: false })

@@ -1,6 +1,6 @@
 import type { Generated } from 'kysely'
 
-// The tables as statements see them, on every dialect: what a statement needs of a column is its name and the type of its value.
+// The tables as statements see them, on every dialect: column names and value types.
 
 export interface RecordsTable {
   readonly seq: Generated<number>
@@ -95,7 +95,7 @@ export interface UsageTable {
   readonly tags: string | null
 }
 
-/** Every id of a usage row, on dialects whose `usage` is partitioned. */
+/** Every usage row id, on dialects that partition `usage`. */
 interface UsageIdsTable {
   readonly id: string
   readonly at: number

@@ -11,11 +11,11 @@ export { sqliteSchemaSql } from './sqlite/migrate.ts'
 /** Options of `sqliteStorage`. */
 export interface SqliteStorageOptions {
   /**
-   * `process`: acknowledged writes survive a crash or kill of the process; a power failure may lose the last moments. `full`: they
-   * survive a power failure too, at the cost of an fsync for each group of writes. Default: `process`.
+   * `process`: acknowledged writes survive a crash or kill of the process, but a power failure may lose the latest ones. `full`: they
+   * survive a power failure too, at the cost of an fsync per group of writes. Default: `process`.
    */
   readonly durability?: 'process' | 'full'
-  /** Milliseconds that a method waits while another process writes. Default 5,000. */
+  /** Milliseconds that a method waits while another process writes. Default: 5,000. */
   readonly busyTimeoutMs?: number
   /** Whether other processes may open the same file. Default: true, except for `:memory:`. */
   readonly shared?: boolean
@@ -28,11 +28,11 @@ const sqliteOptions: StorageOptionTable<SqliteStorageOptions> = {
 }
 
 /**
- * Opens a storage in one SQLite file, which several processes of one machine may share. Creates the file if it is missing, and
- * migrates an older one to the newest schema. Uses the SQLite that the runtime has: `node:sqlite` in Node and Deno, `bun:sqlite` in
- * Bun.
+ * Opens a storage in one SQLite file, which several processes of one machine may share. Creates the file if it is missing, and migrates an
+ * older one to the newest schema. Uses the SQLite of the runtime: `node:sqlite` in Node and Deno, `bun:sqlite` in Bun.
  *
- * @throws Error if the file cannot be opened, is damaged, or was made by a newer version, TypeError if an option is unknown or of another kind.
+ * @throws {Error} The file cannot be opened, is damaged, or was created by a newer version.
+ * @throws {TypeError} An option is unknown or has the wrong type.
  * @example
  * const storage = sqliteStorage('signalbox.db', { durability: 'full' })
  * await storage.ping()
@@ -51,7 +51,7 @@ export function sqliteStorage(path: string, options: SqliteStorageOptions = {}):
     ...(spool && { spool }),
     close: () => connection.close().finally(() => spool?.close()),
   }
-  // Opening may block; from here on the connection waits for locks without blocking the event loop.
+  // Opening may block; from now on the connection waits for locks without blocking the event loop.
   connection.db.exec('PRAGMA busy_timeout = 0')
   return storage
 }
@@ -65,7 +65,7 @@ function openDatabase(engine: SqliteEngine, path: string, { durability, busyTime
     db.exec(`PRAGMA busy_timeout = ${Math.trunc(busyTimeoutMs)}`)
     setWal(engine, db, busyTimeoutMs)
     db.exec(`PRAGMA synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'}`)
-    // 32 MB of pages. A checkpoint every 16 MB: each waits for the disk, so they should be few.
+    // A cache of 32 MB, and a checkpoint every 16 MB: checkpoints wait for the disk, so they should be rare.
     for (const pragma of ['cache_size = -32768', 'wal_autocheckpoint = 4096', 'journal_size_limit = 67108864']) db.exec(`PRAGMA ${pragma}`)
     migrateFile(db)
     return db
@@ -78,7 +78,7 @@ function openDatabase(engine: SqliteEngine, path: string, { durability, busyTime
   }
 }
 
-/** Retries, because SQLite refuses one of two processes that open a new file at once without waiting for its timeout. */
+/** Retries, because when two processes open a new file at once, SQLite refuses one of them without waiting for its timeout. */
 function setWal(engine: SqliteEngine, db: SqliteDatabase, busyTimeoutMs: number): void {
   const started = performance.now()
   for (;;) {

@@ -7,7 +7,7 @@ import { MIDNIGHT, makeRow } from './usage-row.ts'
 
 const describePostgres = await describeWith('postgres')
 const always = { workspaceId: 'ws_1', from: 0, to: Number.MAX_SAFE_INTEGER, limit: 1_000 }
-/** More than an index keeps: it does not compress. */
+/** Too long for an index, because it does not compress. */
 const tooLong = randomBytes(9_000).toString('base64')
 
 describePostgres('PostgreSQL, settlements of requests', () => {

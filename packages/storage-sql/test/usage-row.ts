@@ -1,10 +1,10 @@
 import type { UsageRow } from '@signalbox/storage'
 import { intervalMs } from '@signalbox/storage/usage-totals'
 
-/** A midnight of UTC. */
+/** Midnight UTC. */
 export const MIDNIGHT = 20_000 * intervalMs.day
 
-/** A row that differs with `n` in all that totals look at; every 7 minutes one. `makeRow('req_1', 1)` */
+/** A row that differs with `n` in everything that totals depend on; one every 7 minutes. `makeRow('req_1', 1)` */
 export const makeRow = (id: string, n: number, fields: Partial<UsageRow> = {}): UsageRow => ({
   id,
   workspaceId: 'ws_1',

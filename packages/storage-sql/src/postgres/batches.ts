@@ -1,32 +1,32 @@
 import { isOfOneCall, isSentAgain, kindOfFailure, type PostgresVerb } from './failures.ts'
 
-// Calls of one verb that are made in one turn of the event loop, or while batches of it are under way, share a statement. The cost of a
-// round trip is paid once for all of them, and a row that all of them change is updated once.
+// Calls of one method that are made in the same turn of the event loop, or while its batches are running, share a statement. They share the
+// cost of a round trip, and a row that all of them change is updated once.
 
-/** Calls in one batch. */
+/** Maximum calls in one batch. */
 const MAX_BATCH = 512
-/** Batches of one verb that are under way at the same time. */
+/** Maximum concurrent batches of one method. */
 const MAX_UNDER_WAY = 2
-/** Calls of one verb that wait for a batch. */
+/** Maximum calls of one method that wait for a batch. */
 const MAX_WAITING = 20_000
-/** Milliseconds before a statement is sent again. */
+/** Milliseconds before a statement is retried. */
 export const RETRY_AFTER_MS = 50
 
-/** How the calls of a verb become one statement. */
+/** How the calls of a method become one statement. */
 export interface BatchOptions<Call, Answer> {
   readonly verb: PostgresVerb
-  /** Sends a batch and returns one answer for each call, in their order; an error as an answer fails its call alone. */
+  /** Sends a batch and returns one result per call, in order. An error as a result fails only its call. */
   readonly send: (calls: readonly Call[]) => Promise<readonly (Answer | Error)[]>
   /** Calls with the same key never share a batch. */
   readonly keyOf?: (call: Call) => string
-  /** Converts an error to what callers see. */
+  /** Converts an error to the one that callers see. */
   readonly toError: (error: unknown) => Error
 }
 
 /** The batches of one verb. */
 export interface Batches<Call, Answer> {
   add(call: Call): Promise<Answer>
-  /** Resolves once no call waits or is under way. */
+  /** Resolves once no call is waiting or running. */
   idle(): Promise<void>
 }
 
@@ -76,7 +76,7 @@ function sendNext<Call, Answer>(state: BatchState<Call, Answer>, options: BatchO
   if (state.waiting.length === 0 || state.underWay >= MAX_UNDER_WAY) return
   const batch = takeBatch(state, options.keyOf)
   state.underWay++
-  // It does not reject: each call fails by itself.
+  // Never rejects: each call fails on its own.
   void sendBatch(batch, options, true).finally(() => {
     state.underWay--
     if (state.waiting.length > 0) schedule(state, options)
@@ -85,7 +85,7 @@ function sendNext<Call, Answer>(state: BatchState<Call, Answer>, options: BatchO
   if (state.waiting.length > 0) schedule(state, options)
 }
 
-/** The calls in front, without those whose key is in the batch already. */
+/** Takes the calls at the front, except those whose key is already in the batch. */
 function takeBatch<Call, Answer>(state: BatchState<Call, Answer>, keyOf?: (call: Call) => string): readonly Job<Call, Answer>[] {
   if (!keyOf) return state.waiting.splice(0, MAX_BATCH)
   const keys = new Set<string>()
@@ -103,7 +103,7 @@ function takeBatch<Call, Answer>(state: BatchState<Call, Answer>, keyOf?: (call:
   return batch
 }
 
-/** Sends a batch, once more if that may help, and then in halves, so that a call that cannot succeed fails alone. */
+/** Sends a batch, retries it if that may help, and then splits it, so that a call that cannot succeed fails alone. */
 async function sendBatch<Call, Answer>(
   batch: readonly Job<Call, Answer>[],
   options: BatchOptions<Call, Answer>,

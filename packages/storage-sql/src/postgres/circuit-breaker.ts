@@ -1,22 +1,22 @@
 import { performance } from 'node:perf_hooks'
 import { sqlStateOf } from './client.ts'
 
-// A circuit breaker for a server that accepts connections and answers nothing. An error comes by itself; a silence has to be measured.
-// Silence is not slowness: while any statement is answered, or a probe is, the others wait for their own timeouts.
+// A circuit breaker for a server that accepts connections but does not respond. Errors arrive by themselves; silence must be measured. A
+// slow server is not silent: while any statement or probe gets a response, the others wait for their own timeouts.
 
-/** Times of the circuit breaker, in milliseconds. */
+/** Timing of the circuit breaker in milliseconds. */
 export const breakerLimits = {
-  /** Between two looks at what is pending. */
+  /** Between two checks of pending statements. */
   lookMs: 250,
-  /** Without an answer before a probe is sent, and the wait for the answer to a probe. */
+  /** Silence before a probe is sent, and how long a probe may take. */
   probeMs: 1_500,
-  /** Without an answer before the server counts as silent: what is pending fails then, and what comes later fails at once. */
+  /** Silence after which the server counts as silent: pending statements fail, and new ones fail at once. */
   maxMs: 3_000,
   /** Between two probes of a silent server. */
   nextProbeMs: 250,
 } as const
 
-/** The error of a statement that was given up, or not sent, because the server is silent. */
+/** The error of a statement that was given up or not sent because the server is silent. */
 export class UnresponsiveServerError extends Error {
   override readonly name = 'UnresponsiveServerError'
   constructor() {
@@ -24,22 +24,22 @@ export class UnresponsiveServerError extends Error {
   }
 }
 
-/** Silence of the server opens it, and the next answer, of a probe or of any statement, closes it. */
+/** Opens when the server is silent, and closes with the next response to a probe or statement. */
 export interface CircuitBreaker {
-  /** Runs a statement that fails with `UnresponsiveServerError` once the server is silent; the signal is for its connection. */
+  /** Runs a statement that fails with `UnresponsiveServerError` when the server is silent. The signal is for its connection. */
   run<T>(send: (signal: AbortSignal) => Promise<T>): Promise<T>
-  /** Runs a statement that waits for its own timeout. Its answer counts. */
+  /** Runs a statement that waits for its own timeout. Its response counts. */
   follow<T>(send: () => Promise<T>): Promise<T>
   close(): void
 }
 
 interface BreakerState {
   readonly probe: (signal: AbortSignal) => Promise<unknown>
-  /** Since when each waits, in the order of their beginnings. Monotonic milliseconds. */
+  /** Start of each pending statement in monotonic milliseconds, oldest first. */
   readonly pending: Map<AbortController, number>
   answeredAt: number
   isSilent: boolean
-  /** The probe that is under way. */
+  /** The running probe. */
   probing: AbortSignal | undefined
   isClosed: boolean
   timer: ReturnType<typeof setTimeout> | undefined
@@ -74,7 +74,7 @@ export function createCircuitBreaker(probe: BreakerState['probe']): CircuitBreak
   }
 }
 
-/** An error of the server is an answer too; one of the connection is not. */
+/** An error from the server is a response too; a connection error is not. */
 function follow<T>(state: BreakerState, running: Promise<T>): Promise<T> {
   const answered = (): void => {
     state.answeredAt = performance.now()
@@ -89,7 +89,7 @@ function follow<T>(state: BreakerState, running: Promise<T>): Promise<T> {
 function lookLater(state: BreakerState, waitMs: number): void {
   if (state.timer !== undefined || state.isClosed) return
   state.timer = setTimeout(() => {
-    // Answers that arrived while the process was busy are read first.
+    // Reads responses first that arrived while the process was busy.
     setImmediate(() => checkSilence(state))
   }, waitMs)
   state.timer.unref?.()

@@ -1,35 +1,35 @@
 import { performance } from 'node:perf_hooks'
 
-/** A row of a result: values by column. int8 may come as text, number or bigint. */
+/** A result row: values by column. int8 may be text, number or bigint. */
 export type SqlRow = Readonly<Record<string, unknown>>
 
 /** One statement. Parameters are `$1`, `$2`, …; arrays are passed as text. */
 export interface SqlStatement {
   readonly text: string
   readonly values: readonly unknown[]
-  /** The name under which a connection prepares it. Absent: it is not prepared. */
+  /** The name under which the connection prepares it. Absent: not prepared. */
   readonly name?: string
 }
 
-/** The connection to PostgreSQL that the store needs: each `run` is one statement and one transaction. */
+/** The PostgreSQL connection that the store needs: each `run` is one statement and one transaction. */
 export interface PostgresClient {
-  /** Whether several statements may be under way, so that one may be answered while another is not. */
+  /** Whether several statements can run at the same time. */
   readonly isConcurrent: boolean
-  /** With a signal, a statement may be given up: it fails, and its connection is closed. */
+  /** A signal may abort a statement: it fails, and its connection is closed. */
   run(statement: SqlStatement, signal?: AbortSignal): Promise<readonly SqlRow[]>
   /** Runs texts of one or more statements in one transaction on one connection. */
   transaction(work: (run: (text: string) => Promise<readonly SqlRow[]>) => Promise<void>): Promise<void>
   close(): Promise<void>
 }
 
-/** A pool of `pg`: `new Pool(…)` of the package `pg` is one. */
+/** A pool of `pg`, such as `new Pool(…)`. */
 export interface PostgresPool {
   connect(): Promise<PostgresPoolClient>
   end(): Promise<void>
   on?(event: 'error', listener: (error: Error) => void): unknown
 }
 
-/** A connection that a pool has lent. */
+/** A connection acquired from a pool. */
 export interface PostgresPoolClient {
   query(config: {
     readonly text: string
@@ -40,14 +40,14 @@ export interface PostgresPoolClient {
   on?(event: 'error', listener: (error: Error) => void): unknown
 }
 
-/** One connection that runs one statement at a time, as PGlite. */
+/** One connection that runs one statement at a time, such as PGlite. */
 export interface PostgresSingleClient {
   query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly unknown[] }>
   /** Runs a text of several statements. */
   exec(text: string): Promise<readonly { readonly rows: readonly unknown[] }[]>
 }
 
-/** The error of a statement that was sent and whose answer is unknown. */
+/** The error of a statement that was sent but whose response was lost. */
 class LostAnswerError extends Error {
   override readonly name = 'LostAnswerError'
 }
@@ -66,7 +66,7 @@ export function poolClient(
   const lend = async (signal?: AbortSignal): Promise<PostgresPoolClient> => {
     try {
       const connection = await (await pool()).connect()
-      // A lost connection fails its statement. Without a listener it would also end the process.
+      // A lost connection fails its statement. Without a listener, it would also crash the process.
       if (!listened.has(connection)) connection.on?.('error', () => undefined)
       listened.add(connection)
       if (!signal?.aborted) return connection
@@ -105,7 +105,7 @@ export function poolClient(
         await run('COMMIT')
         connection.release()
       } catch (error) {
-        // A closed connection rolls back.
+        // Closing the connection rolls back.
         connection.release(true)
         throw error
       }
@@ -114,7 +114,7 @@ export function poolClient(
   }
 }
 
-/** Runs statements over one connection, one after the other. It belongs to its owner, which closes it. */
+/** Runs statements one after another over a single connection, which its owner closes. */
 export function singleClient(client: PostgresSingleClient, { timeoutMs }: { readonly timeoutMs: number }): PostgresClient {
   let last: Promise<unknown> = Promise.resolve()
   const inTurn = <T>(run: () => Promise<T>): Promise<T> => {
@@ -141,7 +141,7 @@ export function singleClient(client: PostgresSingleClient, { timeoutMs }: { read
   }
 }
 
-/** Fails if a promise takes too long or is given up; what it was waiting for goes on. */
+/** Rejects if a promise takes too long or is aborted; the underlying work continues. */
 async function within<T>(promise: Promise<T>, timeoutMs: number, signal?: AbortSignal): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const began = performance.now()
@@ -153,21 +153,21 @@ async function within<T>(promise: Promise<T>, timeoutMs: number, signal?: AbortS
     return await Promise.race([promise, late])
   } finally {
     clearTimeout(timer)
-    // A late failure has been reported already.
+    // A late failure was already reported.
     promise.catch(() => undefined)
   }
 }
 
 /**
- * Whether a connection can be used after an error: the server answered with it, and it was not FATAL, which ends the connection. A
- * server that only reads (25006) stays so for its connections, while a new one may reach the server that took its place.
+ * Whether a connection can be reused after an error: the error came from the server and was not FATAL, which ends the connection. A
+ * read-only server (25006) stays read-only for its connections, while a new connection may reach its replacement.
  */
 function isUsableAfter(error: unknown): boolean {
   const state = sqlStateOf(error)
   return state !== undefined && state !== '25006' && (error as { severity?: unknown }).severity !== 'FATAL'
 }
 
-/** The five characters of SQLSTATE. */
+/** The five-character SQLSTATE. */
 export function sqlStateOf(error: unknown): string | undefined {
   const { code } = (error ?? {}) as { code?: unknown }
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && !code.startsWith('E') ? code : undefined

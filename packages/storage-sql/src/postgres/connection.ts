@@ -6,38 +6,38 @@ import { failsInSilence, isSentAgain, kindOfFailure, type PostgresVerb, SchemaEr
 import { faultOfVersion, migratePostgres, readSchemaVersion } from './migrations.ts'
 import { callSql } from './parameters.ts'
 
-/** A schema of a database as the stores use it: it is made ready at the first use. */
+/** A database schema as the stores use it. It is set up on first use. */
 export interface PostgresConnection {
   readonly schema: string
-  /** Whether the database's clock decides what time it is. */
+  /** Whether the database's clock decides the time. */
   readonly isServerTime: boolean
-  /** Runs one statement, once more if that may help. */
+  /** Runs one statement, and retries it if that may help. */
   run(verb: PostgresVerb, statement: SqlStatement): Promise<readonly SqlRow[]>
-  /** Creates a function that calls one of the schema's functions with parameters as text, and returns its answer. */
+  /** Creates a function that calls a function of the schema with text parameters and returns its result. */
   caller(verb: PostgresVerb, name: string, types: readonly string[]): (values: readonly unknown[]) => Promise<unknown>
-  /** Creates a verb whose calls are sent in batches. */
+  /** Creates a method whose calls are sent in batches. */
   batched<Call, Answer>(options: BatchedVerb<Call, Answer>): (call: Call) => Promise<Answer>
-  /** A name under which a fixed statement is prepared; undefined if nothing is. */
+  /** The name under which a fixed statement is prepared; undefined if none are. */
   nameOf(text: string): string | undefined
   /** Whether the schema has been used. */
   isReady(): boolean
   ping(): Promise<void>
-  /** Sends what is grouped, then closes. Later calls fail. */
+  /** Sends pending batches, then closes. Later calls fail. */
   close(): Promise<void>
 }
 
-/** A verb whose calls are sent in batches. */
+/** A method whose calls are sent in batches. */
 interface BatchedVerb<Call, Answer> {
   readonly verb: PostgresVerb
-  /** The function of the schema, and the types of its parameters. */
+  /** The database function and its parameter types. */
   readonly name: string
   readonly types: readonly string[]
   readonly toValues: (calls: readonly Call[]) => readonly unknown[]
-  /** One answer for each call, in their order; an error fails its call alone. */
+  /** One result per call, in order; an error fails only its call. */
   readonly toAnswers: (answer: unknown, calls: readonly Call[]) => readonly (Answer | Error)[]
   /** Calls with the same key never share a batch. */
   readonly keyOf?: (call: Call) => string
-  /** Runs before a batch is sent; it does not fail. */
+  /** Runs before a batch is sent. Never fails. */
   readonly prepare?: (calls: readonly Call[]) => Promise<void> | undefined
 }
 
@@ -50,7 +50,7 @@ export interface PostgresConnectionOptions {
   readonly secrets: readonly string[]
 }
 
-/** Statements that are prepared by name. More of them are sent unprepared. */
+/** Maximum named prepared statements. Further ones are sent unprepared. */
 const MAX_NAMES = 500
 
 interface Readiness {
@@ -137,7 +137,7 @@ const attemptsOf =
     return client.isConcurrent && failsInSilence(verb) ? parts.breaker.run(send) : parts.breaker.follow(send)
   }
 
-/** Runs a statement, once more if that may help. */
+/** Runs a statement, and retries it if that may help. */
 async function runTwice<T>(verb: PostgresVerb, attempt: () => Promise<T>): Promise<T> {
   try {
     return await attempt()
@@ -148,7 +148,7 @@ async function runTwice<T>(verb: PostgresVerb, attempt: () => Promise<T>): Promi
   }
 }
 
-/** Migrates or checks the schema, once for all calls that wait for it; after a failure the next call tries again. */
+/** Migrates or checks the schema, once for all waiting calls. After a failure, the next call tries again. */
 function getReady(client: PostgresClient, { schema, migrate }: PostgresConnectionOptions, state: Readiness): Promise<void> {
   state.getting ??= (migrate ? migratePostgres(client, schema) : Promise.resolve())
     .then(async () => {
@@ -157,7 +157,7 @@ function getReady(client: PostgresClient, { schema, migrate }: PostgresConnectio
       state.isReady = true
     })
     .catch(error => {
-      // The statement that waits for it was not sent.
+      // The statement that waits for the schema was not sent.
       if (error instanceof SchemaError) throw error
       const kind = kindOfFailure(error)
       if (kind === 'lost' || kind === 'notSent') throw new NotSentError(errorMessage(error), { cause: error })
@@ -169,7 +169,7 @@ function getReady(client: PostgresClient, { schema, migrate }: PostgresConnectio
   return state.getting
 }
 
-/** Names follow from the text, because several storages may share a pool, whose connections know each name once. */
+/** Names are derived from the text, because several storages may share a pool, on whose connections each name is unique. */
 function makeNames(prepare: boolean): (text: string) => string | undefined {
   const names = new Map<string, string>()
   return text => {

@@ -1,21 +1,21 @@
 import { UnresponsiveServerError } from './circuit-breaker.ts'
 import { errorMessage, NotSentError, sqlStateOf } from './client.ts'
 
-// What happens when PostgreSQL fails, decided in one place: what an error says about the statement, and what each verb does then.
+// Decides in one place what a PostgreSQL error says about its statement, and what each method does then.
 
-/** The error of a schema that cannot be used: missing, old, or made by a newer version. */
+/** The error of an unusable schema: missing, outdated, or created by a newer version. */
 export class SchemaError extends Error {
   override readonly name = 'SchemaError'
 }
 
 /**
- * What is known of a statement that failed. `notSent` and `rolledBack`: it changed nothing, and may succeed if it is sent again.
- * `lost`: the connection ended before the answer, so it may have been done. `late`: it took too long and was cancelled.
- * `silent`: the server has not responded for a while, so it may have been done. `refused`: it fails again.
+ * What a failure says about the statement. `notSent` and `rolledBack`: it changed nothing and may be retried. `lost`: the connection ended
+ * before the response, so it may have been executed. `late`: it took too long and was cancelled. `silent`: the server has not responded for
+ * a while, so it may have been executed. `refused`: a retry would fail again.
  */
 export type FailureKind = 'notSent' | 'rolledBack' | 'lost' | 'late' | 'silent' | 'refused'
 
-/** Errors of the server after which the same statement may succeed. Every other one is `refused`. */
+/** Server errors after which the same statement may succeed. All others are `refused`. */
 const kindsByState: Readonly<Record<string, FailureKind>> = {
   /** serialization_failure */
   '40001': 'rolledBack',
@@ -43,37 +43,37 @@ export function kindOfFailure(error: unknown): FailureKind {
   if (state !== undefined) return Object.hasOwn(kindsByState, state) ? (kindsByState[state] ?? 'refused') : 'refused'
   if (error instanceof NotSentError) {
     const cause = sqlStateOf(error.cause)
-    // A password that is wrong, or a database that does not exist, does not become right by waiting.
+    // A wrong password or a missing database does not fix itself.
     return cause !== undefined && !Object.hasOwn(kindsByState, cause) ? 'refused' : 'notSent'
   }
   if (error instanceof UnresponsiveServerError) return 'silent'
   return error instanceof RangeError || error instanceof SchemaError ? 'refused' : 'lost'
 }
 
-/** What a verb does when its statement fails. */
+/** What a method does when its statement fails. */
 interface FailureRow {
   /**
-   * If the answer to it was lost. `again`: doing it twice is doing it once, by its id or by what it does. `fail`: it would be counted
-   * twice, so it fails with an error that the outcome is unknown.
+   * If the response was lost. `again`: retried, because executing it twice has the effect of once. `fail`: it would be counted twice, so it
+   * fails with an error that the outcome is unknown.
    */
   readonly lost: 'again' | 'fail'
   /**
-   * While the server is silent. `fail`: a request waits for it, and is refused. `wait`: nothing is refused by it, and it waits for the
-   * timeout of its statement, because what it says should not get lost.
+   * While the server is silent. `fail`: a request waits for it and is refused. `wait`: nothing is refused because of it, and its write
+   * should not be lost, so it waits for its timeout.
    */
   readonly silence: 'fail' | 'wait'
 }
 
 const failureRows = {
-  /** By id. */
+  /** Idempotent by id. */
   'ledger.reserve': { lost: 'again', silence: 'fail' },
   'ledger.settle': { lost: 'again', silence: 'wait' },
   'ledger.credit': { lost: 'again', silence: 'wait' },
   settle: { lost: 'again', silence: 'wait' },
   'usage.append': { lost: 'again', silence: 'wait' },
-  /** A version that grows by two has grown. */
+  /** A version that was raised twice was raised. */
   'ledger.renew': { lost: 'again', silence: 'wait' },
-  /** Would set the amount aside twice. The request runs already. */
+  /** Would set the amount aside twice. The request is already running. */
   'ledger.extend': { lost: 'fail', silence: 'wait' },
   /** Would count twice. */
   'counters.take': { lost: 'fail', silence: 'fail' },
@@ -81,48 +81,48 @@ const failureRows = {
   /** The same slot twice is one slot. */
   'counters.enter': { lost: 'again', silence: 'fail' },
   'counters.leave': { lost: 'again', silence: 'wait' },
-  /** A second time it would conflict with itself. */
+  /** A retry would conflict with itself. */
   'records.commit': { lost: 'fail', silence: 'fail' },
   /** The latest use wins. */
   'records.touch': { lost: 'again', silence: 'wait' },
-  /** What is gone stays gone; the number returned is that of the second time. */
+  /** Removed rows stay removed; the returned number is that of the retry. */
   'records.expire': { lost: 'again', silence: 'wait' },
   'usage.forget': { lost: 'again', silence: 'wait' },
   'ledger.forget': { lost: 'again', silence: 'wait' },
-  /** An id that comes twice stands for two items. */
+  /** An id that is stored twice becomes ambiguous. */
   'items.put': { lost: 'fail', silence: 'wait' },
   'items.renew': { lost: 'again', silence: 'wait' },
-  /** Routing state merges. */
+  /** Routing state can be merged. */
   'routing.publish': { lost: 'again', silence: 'wait' },
   'routing.pause': { lost: 'again', silence: 'wait' },
   'routing.remember': { lost: 'again', silence: 'wait' },
-  /** A mark that has been moved already does not move again. */
+  /** A mark that was already moved does not move again. */
   'usage.totals': { lost: 'again', silence: 'wait' },
   'usage.partition': { lost: 'again', silence: 'wait' },
   sweep: { lost: 'again', silence: 'wait' },
   read: { lost: 'again', silence: 'fail' },
 } as const satisfies Readonly<Record<string, FailureRow>>
 
-/** A verb of the store as its errors and the table above name it. */
+/** A storage method, as named in errors and in the table above. */
 export type PostgresVerb = keyof typeof failureRows
 
-/** Whether a verb that failed so is sent once more. */
+/** Whether a method is retried after this kind of failure. */
 export const isSentAgain = (verb: PostgresVerb, kind: FailureKind): boolean =>
   kind === 'notSent' || kind === 'rolledBack' || (kind === 'lost' && failureRows[verb].lost === 'again')
 
-/** Whether a verb fails while the server is silent. */
+/** Whether a method fails while the server is silent. */
 export const failsInSilence = (verb: PostgresVerb): boolean => failureRows[verb].silence === 'fail'
 
 /**
- * Classes of SQLSTATE that may be due to one call of a batch: cardinality, data, constraints, serialization, limits of sizes, raised.
- * Other errors are due to the server, the schema or the connection, and sending a part of the batch would not help.
+ * SQLSTATE classes of errors that a single call of a batch may cause: cardinality, data, constraints, serialization, size limits, raised.
+ * Other errors concern the server, the schema or the connection, so sending part of the batch would not help.
  */
 const classesOfOneCall: ReadonlySet<string> = new Set(['21', '22', '23', '40', '54', 'P0'])
 
-/** Whether an error of a batch may be due to one of its calls. */
+/** Whether an error of a batch may be caused by a single call. */
 export const isOfOneCall = (error: unknown): boolean => classesOfOneCall.has((sqlStateOf(error) ?? '').slice(0, 2))
 
-/** Whether a call was refused for what it says: it fails again, whatever it is sent with. */
+/** Whether a call was refused for its content, and so would fail in any batch. */
 export const isRefusedCall = (error: unknown): boolean =>
   kindOfFailure(error) === 'refused' && (error instanceof RangeError || isOfOneCall(error))
 
@@ -135,7 +135,7 @@ const waysOut: Readonly<Record<FailureKind, string>> = {
   refused: 'Nothing was changed.',
 }
 
-/** The error that a caller sees. It names the verb and the way out, and never has the password of the connection. */
+/** The error that a caller sees. It names the method and a remedy, and never contains the connection's password. */
 export function toPostgresError(verb: PostgresVerb, error: unknown, secrets: readonly string[]): Error {
   if (error instanceof RangeError || error instanceof SchemaError) return error
   const state = sqlStateOf(error) ?? sqlStateOf((error as { cause?: unknown } | undefined)?.cause)

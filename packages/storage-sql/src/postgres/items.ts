@@ -3,7 +3,7 @@ import { faultOfItems, faultOfRenewal } from '@signalbox/storage/faults'
 import type { PostgresConnection } from './connection.ts'
 import { numberArray, textArray, toInteger } from './parameters.ts'
 
-/** Items of answers in PostgreSQL. `await postgresItems(connection).find('ws_1', ['msg_1'], { at, latest })` */
+/** Response items in PostgreSQL. `await postgresItems(connection).find('ws_1', ['msg_1'], { at, latest })` */
 export function postgresItems(connection: PostgresConnection): ItemStore {
   const { schema, isServerTime } = connection
   const put = connection.caller('items.put', 'put_items', [

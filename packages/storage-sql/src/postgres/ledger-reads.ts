@@ -5,7 +5,7 @@ import type { PostgresConnection } from './connection.ts'
 import { toInteger } from './parameters.ts'
 import { postgresReads } from './reads.ts'
 
-/** Live holds in the order of their ids. `await readPostgresHolds(connection)({ limit: 100 })` */
+/** Live holds, ordered by id. `await readPostgresHolds(connection)({ limit: 100 })` */
 export function readPostgresHolds(connection: PostgresConnection): LedgerStore['holds'] {
   const reads = postgresReads(connection)
   const { holds } = ledgerReads(reads.queries)
@@ -17,7 +17,7 @@ export function readPostgresHolds(connection: PostgresConnection): LedgerStore['
     }))
 }
 
-/** Names of accounts in their order. `await readPostgresAccounts(connection)({ prefix: 'budget:', limit: 100 })` */
+/** Account names in order. `await readPostgresAccounts(connection)({ prefix: 'budget:', limit: 100 })` */
 export function readPostgresAccounts(connection: PostgresConnection): LedgerStore['accounts'] {
   const reads = postgresReads(connection)
   const { accounts } = ledgerReads(reads.queries)

@@ -42,9 +42,9 @@ export function postgresLedger(connection: PostgresConnection): LedgerStore {
   }
 }
 
-/** Accounts that one transaction removes: all others of the ledger wait for it. */
+/** Accounts removed by one transaction, which blocks the rest of the ledger. */
 const MAX_FORGOTTEN = 250
-/** Entries that one transaction removes, which nothing waits for. */
+/** Entries removed by one transaction, which blocks nothing. */
 const MAX_ENTRIES = 5_000
 
 /** Removes accounts, after most of their entries. */
@@ -62,7 +62,7 @@ function forgetAccounts(connection: PostgresConnection): LedgerStore['forget'] {
   }
 }
 
-/** Copied, because the caller may change its object before the batch is sent. */
+/** Copied, because the caller may change the object before the batch is sent. */
 const copyHold = ({ id, amount, accounts, at, journal }: HoldRequest): HoldRequest => ({
   id,
   amount,
@@ -71,7 +71,7 @@ const copyHold = ({ id, amount, accounts, at, journal }: HoldRequest): HoldReque
   ...(journal && { journal }),
 })
 
-/** One row for each account of each call; a call without accounts has one row with none. */
+/** One row per account of each call; a call without accounts has one row without an account. */
 function accountRows(calls: readonly Pick<HoldRequest, 'accounts'>[]) {
   const numbers: number[] = []
   const accounts: (string | undefined)[] = []
@@ -95,7 +95,7 @@ function accountRows(calls: readonly Pick<HoldRequest, 'accounts'>[]) {
 
 const accountRowTypes = ['int[]', 'text[]', 'bigint[]', 'bigint[]'] as const
 
-/** A refusal of a batch: the number of the call, the account that has no room, and what it could still hold. */
+/** A refusal in a batch: index of the call, the account without room, and what it could still hold. */
 type RefusedHold = readonly [number: number, account: string | null, available: number]
 
 function toRefusals(answer: unknown, calls: readonly Pick<HoldRequest, 'accounts'>[]): readonly (HoldRefusal | undefined)[] {
@@ -145,7 +145,7 @@ const renewVerb = {
 /** The types of `chargeParameters`. */
 export const chargeTypes: readonly string[] = ['bigint[]', 'int[]', 'text[]', 'bigint[]']
 
-/** The times of settlements, and one row for each account of each. `chargeParameters([{ amounts, at }])` */
+/** The times of settlements, and one row per account of each. `chargeParameters([{ amounts, at }])` */
 export function chargeParameters(settlements: readonly Pick<Settlement, 'amounts' | 'at'>[]): readonly string[] {
   const numbers: number[] = []
   const accounts: string[] = []
@@ -206,10 +206,10 @@ const balanceVerb = {
   },
 }
 
-/** The answers of a verb that returns nothing. */
+/** The results of a method that returns nothing. */
 function noAnswers(_: unknown, calls: readonly unknown[]): readonly undefined[] {
   return calls.map(() => undefined)
 }
 
-/** A journal is text that the store does not interpret: it is kept even with a character that PostgreSQL cannot keep. */
+/** Replaces characters that PostgreSQL cannot store, because the journal is opaque text that must be kept. */
 const withoutNul = (text: string | undefined): string | undefined => text?.replaceAll('\0', '\ufffd')

@@ -4,31 +4,28 @@ import { toInteger } from './parameters.ts'
 
 /** Milliseconds between two sweeps of a process. */
 const SWEEP_EVERY_MS = 60_000
-/** Milliseconds that expired windows and slots are kept, because the clock of a process may run behind. */
+/** Milliseconds for which expired windows and slots are kept, because the clock of a process may be slow. */
 const GRACE_MS = 600_000
-/** Rows of each kind that one sweep removes. */
+/** Rows of each kind removed by one sweep. */
 const MAX_SWEPT = 10_000
 
-/** Ids that one statement removes. */
+/** Ids removed by one statement. */
 const MAX_IDS = 20_000
 
-/** What the background work of a storage keeps. */
+/** Options of the background maintenance. */
 export interface MaintenanceOptions {
-  /** Whole months of usage rows before the present one; undefined: all. */
+  /** Whole months of usage rows to keep before the current one; undefined: all. */
   readonly usageMonths: number | undefined
 }
 
 /** The background work of a storage. */
 export interface PostgresMaintenance {
-  /** Does all of it now. */
+  /** Runs all maintenance now. */
   run(): Promise<void>
   stop(): void
 }
 
-/**
- * Starts removing expired counters, slots and routing state once a minute, and months of usage that are too old. It does not keep the
- * process alive.
- */
+/** Starts to remove expired counters, slots and routing state once a minute, and usage partitions that are too old. Does not keep the process alive. */
 export function startPostgresMaintenance(connection: PostgresConnection, { usageMonths }: MaintenanceOptions): PostgresMaintenance {
   const serverTime = connection.caller('sweep', 'server_ms', [])
   const sweep = connection.caller('sweep', 'sweep', ['bigint', 'int'])
@@ -45,7 +42,7 @@ export function startPostgresMaintenance(connection: PostgresConnection, { usage
     if (toInteger(await dropMonths([before, 'false'])) > 0) while (toInteger(await dropIds([before, MAX_IDS])) > 0);
   }
   const timer = setInterval(() => {
-    // A storage that was not used yet stays unconnected. What fails now is done by the next run.
+    // A storage that has not been used stays unconnected. Whatever fails is retried by the next run.
     if (connection.isReady()) run().catch(() => undefined)
   }, SWEEP_EVERY_MS)
   timer.unref?.()

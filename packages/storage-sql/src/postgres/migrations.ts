@@ -12,7 +12,7 @@ import { partitionedTablesSql, tablesSql } from './schema/tables.ts'
 import { usageFunctionsSql } from './schema/usage-functions.ts'
 import { usageTagsSql } from './schema/usage-tags.ts'
 
-/** SQL of each schema version. One that is released is never edited, and there is no way back. */
+/** SQL of each schema version. Released versions are never edited, and there are no down migrations. */
 const migrations: readonly string[] = [
   [
     tablesSql,
@@ -26,19 +26,19 @@ const migrations: readonly string[] = [
     itemFunctionsSql,
   ].join(''),
   usageTagsSql,
-  // They replace those of schemas that were made before holds, counters and slots were decided on locked rows alone.
+  // Replace functions of older schemas, in which holds, counters and slots were not decided on locked rows alone.
   [holdFunctionsSql, counterFunctionsSql].join(''),
   forgetFunctionsSql,
-  // Holds and settlements of one id at the same moment exclude each other, and a request is settled as a whole.
+  // Concurrent holds and settlements of one id exclude each other, and a request is settled as a whole.
   [holdFunctionsSql, settleFunctionSql, settleRequestsSql].join(''),
 ]
 
-/** The newest schema version that this program knows. */
+/** The newest schema version that this release supports. */
 const schemaVersion = migrations.length
 
 /**
- * Settings of every function. Plans are made once and always use indexes: a plan that was made while a table was small would
- * otherwise read all of it once it is large. Compilation would cost more than it saves.
+ * Settings of every function. Plans are generic and always use indexes, because a plan made while a table was small would scan all of it
+ * once it is large. JIT compilation would cost more than it saves.
  */
 const functionSettings = (schema: string): string =>
   `SET search_path = ${schema}, pg_temp SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off`
@@ -47,9 +47,9 @@ const forSchema = (sql: string, schema: string): string =>
   sql.replaceAll('SETTINGS', functionSettings(schema)).replaceAll('SCHEMA', schema).replaceAll('MAX_SUM', `${maxSum}`)
 
 /**
- * Checks the name of a schema, which stands unquoted in SQL.
+ * Checks a schema name, which is used unquoted in SQL.
  *
- * @throws RangeError if it is more than lower-case letters, digits and underscores.
+ * @throws {RangeError} The name has characters other than lower-case letters, digits and underscores.
  */
 export function checkSchemaName(schema: string): void {
   if (!/^[a-z_][a-z0-9_]{0,47}$/.test(schema) || schema.startsWith('pg_'))
@@ -59,7 +59,7 @@ export function checkSchemaName(schema: string): void {
 }
 
 /**
- * The SQL that makes the newest schema, as text: for operators that apply it themselves.
+ * Returns the SQL that creates the newest schema, for operators that apply it themselves.
  *
  * @example
  * process.stdout.write(printPostgresMigrations())
@@ -79,16 +79,16 @@ const stepsFrom = (version: number, schema: string): readonly string[] =>
     .slice(version)
     .map((sql, index) => `${forSchema(sql, schema)}\nUPDATE ${schema}.schema_version SET version = ${version + index + 1};`)
 
-/** Encodings of a database that keep every text. In others a character that a client sends could keep a settlement from being written. */
+/** Database encodings that can store any text. In others, a character from a client could make a settlement fail. */
 const encodings: ReadonlySet<unknown> = new Set(['UTF8', 'SQL_ASCII'])
 
 /**
  * Reads the version of the schema; 0 if there is none.
  *
- * @throws SchemaError if the database cannot keep every text.
+ * @throws {SchemaError} The database encoding cannot store any text.
  */
 export async function readSchemaVersion(client: Pick<PostgresClient, 'run'>, schema: string): Promise<number> {
-  // Not `to_regclass`: it may answer from what the connection knew before it waited for the lock of the migrations.
+  // Not `to_regclass`, which may use what the connection knew before it waited for the migration lock.
   const text = `SELECT EXISTS (SELECT FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
     WHERE n.nspname = '${schema}' AND c.relname = 'schema_version') AS is_there, current_setting('server_encoding') AS encoding`
   const [found] = await client.run({ text, values: [] })
@@ -101,7 +101,7 @@ export async function readSchemaVersion(client: Pick<PostgresClient, 'run'>, sch
   return Number(row?.version ?? 0)
 }
 
-/** The error of a schema that this program cannot use; undefined if it is the newest it knows. */
+/** The error of a schema that this release cannot use; undefined if it is the newest. */
 export function faultOfVersion(version: number, schema: string): SchemaError | undefined {
   if (version > schemaVersion)
     return new SchemaError(
@@ -115,8 +115,8 @@ export function faultOfVersion(version: number, schema: string): SchemaError | u
 }
 
 /**
- * Brings a schema to the newest version, under an advisory lock: of several processes that start at once, one migrates and the others
- * wait for it. A step that fails leaves the schema as it was.
+ * Migrates a schema to the newest version, under an advisory lock: of several processes that start together, one migrates and the others
+ * wait. A failed step leaves the schema unchanged.
  */
 export async function migratePostgres(client: PostgresClient, schema: string): Promise<void> {
   if ((await readSchemaVersion(client, schema)) === schemaVersion) return

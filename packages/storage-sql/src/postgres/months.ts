@@ -1,25 +1,25 @@
 import type { PostgresConnection } from './connection.ts'
 
-// Partitions of `usage` and `audit` by month. They are made before the first row of a month is written, and the one after it at the
-// same time, by whichever process comes first. A row whose month has none is kept in the default partition.
+// Monthly partitions of `usage` and `audit`. The first process that writes a row of a month creates its partition and the next one. A row
+// of a month without a partition goes to the default partition.
 
-/** The partitions that this process knows of. */
+/** The partitions known to this process. */
 export interface Months {
-  /** Makes the partitions of rows that are about to be written; undefined if all are known. It does not fail. */
+  /** Creates the partitions for rows about to be written; undefined if all are known. Never fails. */
   open(table: 'usage' | 'audit', rows: readonly { readonly at: number }[]): Promise<void> | undefined
 }
 
-/** Partitions are made for rows of so many milliseconds before and after now: others are rare, and each partition costs every query. */
+/** Partitions are only created for rows this many milliseconds before and after now. Other rows are rare, and each partition slows down every query. */
 const PAST_MS = 800 * 86_400_000
 const FUTURE_MS = 40 * 86_400_000
 
-/** Milliseconds until a partition that could not be made is tried again: a long read, such as a backup, keeps it from being made. */
+/** Milliseconds until the creation of a partition is retried. A long read, such as a backup, may block it. */
 const RETRY_MS = 60_000
 
-/** Creates the knowledge of one connection. `await createMonths(connection).open('usage', rows)` */
+/** Tracks the partitions of one connection. `await createMonths(connection).open('usage', rows)` */
 export function createMonths(connection: PostgresConnection): Months {
   const openMonth = connection.caller('usage.partition', 'open_month', ['text', 'bigint'])
-  /** Until when a partition is not asked for, in monotonic milliseconds. */
+  /** Until when a partition is not requested again, in monotonic milliseconds. */
   const known = new Map<string, number>()
   const isDue = (table: string, month: number): boolean => (known.get(`${table} ${month}`) ?? 0) < performance.now()
 

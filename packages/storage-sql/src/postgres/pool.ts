@@ -7,7 +7,7 @@ interface PoolOptions {
   readonly prepare: boolean
 }
 
-/** Creates a function that makes the pool of a connection string once, at the first call. `await createPool('postgres://…', options)()` */
+/** Creates a function that creates the pool of a connection string on its first call. `await createPool('postgres://…', options)()` */
 export function createPool(url: string, options: PoolOptions): () => Promise<PostgresPool> {
   let pool: Promise<PostgresPool> | undefined
   return () => {
@@ -30,15 +30,15 @@ async function openPool(url: string, { connections, connectTimeoutMs, statementT
     idleTimeoutMillis: 60_000,
     keepAlive: true,
     application_name: 'signalbox',
-    // Poolers refuse parameters of a connection that they do not know; there the bound is the client's alone.
+    // Poolers reject connection parameters that they do not know; the client-side limit still applies there.
     ...(prepare && { statement_timeout: statementTimeoutMs }),
   })
-  // An idle connection that is lost is replaced by the next one. Without a listener it would end the process.
+  // A lost idle connection is replaced on demand. Without a listener, it would crash the process.
   pool.on('error', () => undefined)
   return pool as unknown as PostgresPool
 }
 
-/** The password in a connection string, as it stands there and decoded. `secretsOf('postgres://me:pass%20word@host/db')` */
+/** The password in a connection string, encoded and decoded. `secretsOf('postgres://me:pass%20word@host/db')` */
 export function secretsOf(url: string): readonly string[] {
   const written = [/^[a-z]+:\/\/[^/@]*?:([^@]*)@/i.exec(url)?.[1], /[?&]password=([^&]*)/i.exec(url)?.[1]]
   const found = written.flatMap(secret => (secret ? [secret, decoded(secret)] : []))

@@ -3,16 +3,16 @@ import { type FixedStatement, postgresQueries, type Queries } from '../statement
 import type { SqlRow } from './client.ts'
 import type { PostgresConnection } from './connection.ts'
 
-/** Runs statements that read. */
+/** Runs read statements. */
 export interface PostgresReads {
   readonly queries: Queries
-  /** Runs a statement that was compiled once; it is prepared. */
+  /** Runs a precompiled statement, which is prepared. */
   fixed<Arguments extends object>(statement: FixedStatement<Arguments>, values: Arguments): Promise<readonly SqlRow[]>
   /** Compiles and runs a statement that depends on the query. */
   query(statement: Compilable): Promise<readonly SqlRow[]>
 }
 
-/** Creates what the stores of a connection read with. `postgresReads(connection).fixed(reads.find, { kind, workspaceId, id })` */
+/** Creates the readers of a connection. `postgresReads(connection).fixed(reads.find, { kind, workspaceId, id })` */
 export const postgresReads = (connection: PostgresConnection): PostgresReads => ({
   queries: postgresQueries(connection.schema),
   fixed({ text, valuesOf }, values) {

@@ -24,7 +24,7 @@ export function postgresRecords(connection: PostgresConnection, months: Months):
     commit(change) {
       const fault = faultOfChange(change)
       if (fault) return Promise.reject(fault)
-      // Made into text now, because the caller may change its object before the batch is sent.
+      // Serialized now, because the caller may change the object before the batch is sent.
       const text = toChangeText(change)
       return months.open('audit', change.audit ?? [])?.then(() => commit(text)) ?? commit(text)
     },

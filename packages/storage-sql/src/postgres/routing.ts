@@ -39,7 +39,7 @@ export function postgresRouting(connection: PostgresConnection): RoutingStore {
       if (pauses.length > 0) await pause([textArray(pauses.map(({ offer }) => offer)), numberArray(pauses.map(({ until }) => until))])
     },
     async news({ writer, after }, given) {
-      // Read before the rows: what is committed in between is returned again, and nothing is left out.
+      // Read before the rows: what is committed in between is returned again, so nothing is missed.
       const [[last], at] = await Promise.all([reads.fixed(statements.last, {}), now(given)])
       const sequence = Math.max(toInteger(last?.statistics ?? 0), toInteger(last?.pauses ?? 0))
       const known = knownSequence(after, sequence)
@@ -67,7 +67,7 @@ export function postgresRouting(connection: PostgresConnection): RoutingStore {
   }
 }
 
-/** All rows are kept or none. */
+/** Either all rows are stored or none. */
 function refuseFirst<Row>(rows: readonly Row[], faultOf: (row: Row) => RangeError | undefined): void {
   for (const row of rows) {
     const fault = faultOf(row)
@@ -75,7 +75,7 @@ function refuseFirst<Row>(rows: readonly Row[], faultOf: (row: Row) => RangeErro
   }
 }
 
-/** The number in a cursor; 0 for one that this schema did not issue. */
+/** The number in a cursor; 0 if this schema did not issue it. */
 function knownSequence(cursor: string | undefined, last: number): number {
   const sequence = Number(cursor ?? 0)
   return Number.isSafeInteger(sequence) && sequence >= 0 && sequence <= last ? sequence : 0

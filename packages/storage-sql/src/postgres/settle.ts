@@ -8,8 +8,8 @@ import { ownRow, type UsageParts } from './usage.ts'
 import { usageParameters, usageParameterTypes } from './usage-columns.ts'
 
 /**
- * Settles requests in PostgreSQL, each in one transaction, many in one statement. One that the database refuses as a whole, such as for
- * a text that an index cannot keep, is written in parts: what is refused is then all that is missing.
+ * Settles requests in PostgreSQL: each in one transaction, many in one statement. A settlement that the database refuses as a whole, for
+ * example because a text is too long for an index, is written in parts, so that only the refused part is missing.
  *
  * @example await postgresSettle(connection, stores, { months, reader })(settlement)
  */

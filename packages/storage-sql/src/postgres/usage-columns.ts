@@ -4,13 +4,13 @@ import type { CountedColumns, UsageColumns } from '../statements/usage.ts'
 import type { SqlRow } from './client.ts'
 import { numberArray, textArray, toInteger } from './parameters.ts'
 
-/** A row that totals count, with its number and its workspace. */
+/** A row to be counted in totals, with its number and its workspace. */
 export interface NumberedRow extends CountedRow {
   readonly seq: number
   readonly workspaceId: string
 }
 
-/** The parameters of `append_usage` in their order: a type, and the value of a row. */
+/** The parameters of `append_usage` in order: the type, and the value of a row. */
 const parameters: readonly (readonly [type: 'text[]' | 'bigint[]' | 'smallint[]', read: (row: UsageRow) => string | number | undefined])[] =
   [
     ['text[]', row => row.id],
@@ -39,7 +39,7 @@ const parameters: readonly (readonly [type: 'text[]' | 'bigint[]' | 'smallint[]'
     ['text[]', row => (row.warnings.length === 0 ? '[]' : JSON.stringify(row.warnings))],
     ['text[]', row => (row.metadata === undefined ? undefined : JSON.stringify(row.metadata))],
     ['text[]', row => row.routing],
-    // The database looks into the list, and refuses escapes of what is no character.
+    // The database parses the list, and rejects escapes of invalid characters.
     ['text[]', row => row.tags && JSON.stringify(row.tags.map(tag => keptText(tag)?.toWellFormed()))],
   ]
 
@@ -52,7 +52,7 @@ export const usageParameters = (rows: readonly UsageRow[]): readonly string[] =>
     type === 'text[]' ? textArray(rows.map(row => keptText(read(row)))) : numberArray(rows.map(row => read(row) as number | undefined)),
   )
 
-/** A row must not be lost for a character that PostgreSQL cannot keep. */
+/** A row must not be lost because of a character that PostgreSQL cannot store. */
 const keptText = (value: string | number | undefined): string | undefined => {
   const text = value as string | undefined
   return text?.includes('\0') ? text.replaceAll('\0', '\ufffd') : text

@@ -7,9 +7,9 @@ import { type PostgresReads, postgresReads } from './reads.ts'
 import { type NumberedRow, toNumberedRow } from './usage-columns.ts'
 import { type PostgresRollup, postgresRollup, totalDimensions } from './usage-rollup.ts'
 
-// A month of a busy workspace is a million rows: they are read in pages, and with a filter only from hours that have matching ones.
+// A month of a busy workspace has a million rows, so rows are read in pages, and with a filter only from hours with matching rows.
 
-/** A range of Unix milliseconds; `from` is included, `to` is not. */
+/** A range of Unix milliseconds; `from` is inclusive, `to` is exclusive. */
 export interface UsageRange {
   readonly from: number
   readonly to: number
@@ -26,7 +26,7 @@ export interface UsageReader {
   each(query: UsageQuery, onRow: (row: NumberedRow) => void): Promise<void>
 }
 
-/** Rows that are read by one statement. */
+/** Rows read by one statement. */
 const PAGE_ROWS = 2_048
 
 /** The intersection of two ranges. `narrowRange({ from, to }, hour)` */
@@ -45,7 +45,7 @@ export function createUsageReader(connection: PostgresConnection): UsageReader {
     rollup: postgresRollup(connection, { reads, statements }),
     async hoursOf(query) {
       const { workspaceId, from, to } = query
-      // Read before the stored totals: a row that is counted between the two reads is then seen twice instead of never.
+      // Read before the stored totals, so that a row counted between the two reads is seen twice instead of never.
       const young = (await reads.query(statements.unrolled(query))).map(({ at }) => startOf(toInteger(at), intervalMs.hour))
       const old = await Promise.all(
         totalDimensions.flatMap(({ name: dimension, wantedBy }) => {

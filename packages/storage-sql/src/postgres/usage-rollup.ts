@@ -6,18 +6,18 @@ import { numberArray, textArray, toInteger } from './parameters.ts'
 import type { PostgresReads } from './reads.ts'
 import { type NumberedRow, toNumberedRow } from './usage-columns.ts'
 
-// Totals of whole hours and days are stored beside the rows; a mark records up to which row they count. Several processes may count at
-// the same time: the one that moves the mark from where it was when it read wins, and the others read again.
+// Totals of whole hours and days are stored next to the rows; a mark records up to which row they count. Several processes may count
+// concurrently: the one that moves the mark from the value it read wins, and the others read again.
 
 /** The stored totals of a schema. */
 export interface PostgresRollup {
-  /** Notes an appended row. Now and then the totals are updated, outside the path of any request. */
+  /** Records an appended row. Occasionally updates the totals, outside of any request. */
   note(): void
-  /** Counts what has been appended so far, except for about `left` rows. */
+  /** Counts everything appended so far, except for about `left` rows. */
   catchUp(left: number): Promise<void>
 }
 
-/** What a stored total is of, with the filter of a query that it answers and the value or values of a row. */
+/** What a stored total is for, the query filter that it answers, and the value or values of a row. */
 export const totalDimensions: readonly {
   readonly name: string
   readonly wantedBy: (query: UsageQuery) => string | undefined
@@ -30,11 +30,11 @@ export const totalDimensions: readonly {
   { name: 'tag', wantedBy: query => query.tag, ofRow: ({ tags = [] }) => tags },
 ]
 
-/** Appended rows between two updates of the totals, for each process. */
+/** Appended rows between two updates of the totals, per process. */
 const ROLL_EVERY = 500
-/** Milliseconds between two updates of the totals, for each process: each makes appends wait for a moment. */
+/** Milliseconds between two updates of the totals, per process; each briefly blocks appends. */
 const ROLL_PAUSE_MS = 1_000
-/** Rows in one update. */
+/** Rows counted by one update. */
 const ROLL_ROWS = 1_000
 
 interface TotalCell {
@@ -51,7 +51,7 @@ interface RollupParts {
   readonly statements: ReturnType<typeof usageReads>
 }
 
-/** Creates the totals that are stored beside the rows. `const rollup = postgresRollup(connection, parts); rollup.note()` */
+/** Creates the totals stored next to the rows. `const rollup = postgresRollup(connection, parts); rollup.note()` */
 export function postgresRollup(connection: PostgresConnection, { reads, statements }: RollupParts): PostgresRollup {
   const { schema } = connection
   const horizon = connection.caller('usage.totals', 'usage_horizon', [])
@@ -103,7 +103,7 @@ export function postgresRollup(connection: PostgresConnection, { reads, statemen
     note() {
       if (++state.noted < ROLL_EVERY || state.isRolling || performance.now() - state.rolledAt < ROLL_PAUSE_MS) return
       Object.assign(state, { noted: 0, isRolling: true, rolledAt: performance.now() })
-      // Not awaited, and a failure loses nothing: the next query for totals counts what is left.
+      // Not awaited. A failure loses nothing, because the next query for totals counts the rest.
       rollAll()
         .catch(() => undefined)
         .finally(() => {
@@ -117,7 +117,7 @@ export function postgresRollup(connection: PostgresConnection, { reads, statemen
   }
 }
 
-/** Hours built from rows and days from hours, so that each row is read once for each dimension. */
+/** Builds hours from rows and days from hours, so that each row is read once per dimension. */
 function cellsOfRows(rows: readonly NumberedRow[]): readonly TotalCell[] {
   const hours = new Map<string, TotalCell>()
   const days = new Map<string, TotalCell>()

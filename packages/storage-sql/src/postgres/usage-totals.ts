@@ -10,14 +10,14 @@ import { narrowRange, type UsageRange, type UsageReader } from './usage-reader.t
 import { totalDimensions } from './usage-rollup.ts'
 
 const { hour: HOUR, day: DAY } = intervalMs
-/** Hours or days whose stored totals are read in one statement. */
+/** Hours or days whose stored totals are read by one statement. */
 const SPANS_PER_READ = 96
-/** Rows outside the stored totals that a query reads one by one: less work than counting them in first. */
+/** Uncounted rows that a query reads individually, which is less work than counting them first. */
 const MAX_UNROLLED = 2_000
 
 /**
- * Computes totals from the stored ones of whole hours and days, and from rows for the rest: the partial hours at both ends, and
- * everything if filter and group name more than one of key, model, provider and tag.
+ * Computes totals from the stored ones of whole hours and days, and from rows for the rest: the partial hours at both ends, or everything
+ * if filter and group name more than one of key, model, provider and tag.
  */
 export function postgresTotals(connection: PostgresConnection, reader: UsageReader): UsageStore['totals'] {
   const { schema } = connection
@@ -27,14 +27,14 @@ export function postgresTotals(connection: PostgresConnection, reader: UsageRead
     (SELECT max(u.at) FROM ${schema}.usage u WHERE u.workspace_id = $1) AS last_row,
     (SELECT min(t.start) ${hour}) AS first_hour, (SELECT max(t.start) ${hour}) AS last_hour`
 
-  /** The whole hours in which the workspace has anything at all. */
+  /** The range of whole hours in which the workspace has any rows. */
   const knownTime = async (workspaceId: string): Promise<UsageRange> => {
     const [row] = await connection.run('read', { text: ends, values: [workspaceId] })
     const known = Object.values(row ?? {}).flatMap(at => (at === null ? [] : [startOf(toInteger(at), HOUR)]))
     return { from: Math.min(...known), to: Math.max(...known) + HOUR }
   }
 
-  /** Both in one statement, and so of one moment, because another process may count rows into the stored totals at any time. */
+  /** Both in one statement, to see the same state, because another process may update the stored totals at any time. */
   const addStored = async (totals: TotalsBuilder, query: UsageQuery, of: StoredTotalsQuery): Promise<void> => {
     const cells = statements.stored(of).compile()
     const rows = statements.unrolled(query).compile()
@@ -69,10 +69,10 @@ export function postgresTotals(connection: PostgresConnection, reader: UsageRead
   }
 }
 
-/** The text of a query whose parameters come after those of another. */
+/** The text of a query whose parameters follow those of another. */
 const shiftParameters = ({ sql }: CompiledQuery, by: number): string => sql.replaceAll(/\$(\d+)/g, (_, number) => `$${Number(number) + by}`)
 
-/** The stored totals that answer a query, if there are any. */
+/** The stored totals that answer a query, if any. */
 function storedDimension(query: TotalsQuery): Pick<StoredTotalsQuery, 'dimension' | 'value'> | undefined {
   const named = totalDimensions.filter(({ name, wantedBy }) => name === query.groupBy || wantedBy(query) !== undefined)
   if (named.length > 1) return undefined
@@ -83,7 +83,7 @@ function storedDimension(query: TotalsQuery): Pick<StoredTotalsQuery, 'dimension
 
 type SpanRange = UsageRange & { readonly span: number }
 
-/** Whole days, and hours at both ends, in steps of bounded size. */
+/** Splits a range into whole days, and hours at both ends, in steps of bounded size. */
 function piecesOfRange({ from, to }: UsageRange, interval: TotalsQuery['interval']): readonly SpanRange[] {
   const days = { from: 0 - startOf(0 - from, DAY), to: startOf(to, DAY) }
   if (interval === 'hour' || days.from >= days.to) return cutRange({ from, to }, HOUR)

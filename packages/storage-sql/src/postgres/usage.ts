@@ -9,20 +9,20 @@ import { narrowRange, type UsageReader } from './usage-reader.ts'
 import { totalDimensions } from './usage-rollup.ts'
 import { postgresTotals } from './usage-totals.ts'
 
-/** Rows outside the stored totals that a query reads one by one. */
+/** Uncounted rows that a query reads individually. */
 const FEW_ROWS = 2_000
 /** Rows deleted by one statement. */
 const DELETED_ROWS = 5_000
 
-/** What usage rows need beside a connection. */
+/** The other parts that usage rows need. */
 export interface UsageParts {
   readonly months: Months
   readonly reader: UsageReader
 }
 
 /**
- * Usage rows in PostgreSQL, with totals of whole hours and days beside them. Totals of whole hours include removed rows if at most one
- * of key, model, provider and tag is named; all others are of existing rows.
+ * Usage rows in PostgreSQL, with totals of whole hours and days next to them. Totals of whole hours include removed rows if at most one of
+ * key, model, provider and tag is named; all others only count existing rows.
  */
 export function postgresUsage(connection: PostgresConnection, { months, reader }: UsageParts): UsageStore {
   const { reads, statements, rollup } = reader
@@ -54,7 +54,7 @@ export function postgresUsage(connection: PostgresConnection, { months, reader }
   }
 }
 
-/** A copy that its caller cannot change while the row waits for a batch. `append(ownRow(row))` */
+/** A copy that the caller cannot change while the row waits for a batch. `append(ownRow(row))` */
 export const ownRow = (row: UsageRow): UsageRow => ({
   ...row,
   warnings: [...row.warnings],
@@ -62,7 +62,7 @@ export const ownRow = (row: UsageRow): UsageRow => ({
   ...(row.tags && { tags: [...row.tags] }),
 })
 
-/** Pages of rows. With a filter, only hours that have matching rows are read, so that rows of a rare key are found as fast. */
+/** Pages of rows. With a filter, only hours with matching rows are read, so that rows of a rare key are found as fast. */
 function postgresUsageList({ reads, statements, rollup, hoursOf }: UsageReader): UsageStore['list'] {
   type Place = { readonly last: number; readonly seq: number; readonly limit: number }
   const pageOf = async (query: UsageQuery, place: Place): Promise<readonly UsageRow[]> =>
@@ -88,7 +88,7 @@ function postgresUsageList({ reads, statements, rollup, hoursOf }: UsageReader):
 
 const hasFilter = (query: UsageQuery): boolean => totalDimensions.some(({ wantedBy }) => wantedBy(query) !== undefined)
 
-/** Reads only the index without a filter, and the hours that have matching rows with one. */
+/** Counts rows. Without a filter only the index is read, with one only the hours with matching rows. */
 function postgresUsageCount({ reads, statements, rollup, hoursOf }: UsageReader): UsageStore['count'] {
   const countOf = async (query: UsageQuery, limit: number): Promise<number> =>
     toInteger((await reads.query(statements.count(query, limit)))[0]?.rows ?? 0)
@@ -118,7 +118,7 @@ function postgresForget(connection: PostgresConnection, { rollup }: UsageReader)
       gone += removed
       if (removed < asked) break
     }
-    // A month that no workspace has rows of any more. The rows are gone, whether or not it can be dropped now.
+    // A month without rows in any workspace. The rows are gone, whether or not the partition can be dropped now.
     if (gone > 0) await dropMonths([before, 'true']).catch(() => undefined)
     return gone
   }

@@ -38,7 +38,7 @@ function listStatement({ workspaceId, event, actorKeyId, from, to, after, limit 
   const values: Value[] = [workspaceId, Math.max(0, limit)]
   const parameter = (value: Value): string => `?${values.push(value)}`
   const matches = ['workspace_id = ?1']
-  // Nothing is smaller than null: nothing comes after an unknown id.
+  // An unknown id compares with null, and returns nothing.
   if (after !== undefined) matches.push(`place < (SELECT place FROM audit WHERE workspace_id = ?1 AND id = ${parameter(after)})`)
   if (from !== undefined) matches.push(`at >= ${parameter(from)}`)
   if (to !== undefined) matches.push(`at < ${parameter(to)}`)
@@ -59,7 +59,7 @@ const APPEND = `INSERT INTO audit (${COLUMNS})
 /** Audit rows as a parameter. */
 export const auditText = (rows: readonly AuditRow[]): string => JSON.stringify(rows.map(toValues))
 
-/** The statement that appends rows. The verb's refusal must contain `REFUSED_AUDIT`. */
+/** The statement that appends rows. The verb's refusal must include `REFUSED_AUDIT`. */
 export const appendAudit = (rows: string): Statement => statement(APPEND, rows)
 
 const toValues = (row: AuditRow): readonly Value[] => [

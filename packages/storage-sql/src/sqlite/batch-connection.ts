@@ -2,18 +2,18 @@ import type { Connection } from './connection.ts'
 import { migrate, readVersion } from './migrate.ts'
 import { batchOf, type Row, type Rows, type Statement, type Verb } from './verb.ts'
 
-// A database that is reached by messages takes a transaction as one batch of statements. A batch is sent whole, so a verb is one round
-// trip, and two processes never wait for each other in the middle of a transaction.
+// A database that is reached by messages takes a transaction as one batch of statements. A batch is sent as a whole, so a verb is one round
+// trip, and processes never wait for each other in the middle of a transaction.
 
-/** How batches get to a database. */
+/** How batches are sent to a database. */
 export interface BatchDriver {
-  /** The function that made the storage, for messages. */
+  /** The function that created the storage, for messages. */
   readonly name: string
   /** Runs statements in one transaction and returns their rows. */
   batch(statements: readonly Statement[], mode: 'read' | 'write'): Promise<Rows>
-  /** Whether the error shows that the transaction did not begin, because another has the lock. */
+  /** Whether the error means that the transaction did not begin, because another one holds the lock. */
   isBusy(error: unknown): boolean
-  /** Whether the error shows that the database refused a statement, and has undone the batch. */
+  /** Whether the error means that the database refused a statement and rolled the batch back. */
   isUndone(error: unknown): boolean
   /** Whether verbs of several requests may share a batch. */
   readonly grouped: boolean
@@ -49,7 +49,7 @@ interface RemoteState extends BatchConnectionOptions {
 
 /** Verbs in one batch. */
 const MAX_VERBS = 64
-/** Hours of usage in one read: rows of a day, or stored totals of a year. */
+/** Hours of usage per read: rows of a day, or stored totals of a year. */
 const HOURS = 24
 
 /** Wraps a database. `openBatchConnection(driver, { timeoutMs: 10_000 }).write(verb)` */
@@ -78,7 +78,7 @@ export function openBatchConnection(driver: BatchDriver, options: BatchConnectio
   }
 }
 
-/** The state is noted and not the promise: on Workers, what one request waits for cannot wake another. */
+/** Stores the state instead of the promise: on Workers, a promise of one request cannot wake another. */
 async function migrateOnce(state: RemoteState): Promise<void> {
   if (state.isMigrated) return
   await state.driver.setUp?.()
@@ -95,7 +95,7 @@ async function runAlone<T>(state: RemoteState, verb: Verb<T>): Promise<T> {
 /** Milliseconds between two tries to get the lock. */
 const BUSY_PAUSE_MS = 5
 
-/** A batch that did not begin is sent again; any other failure may have had its effect, and is not repeated. */
+/** Retries a batch that did not begin. Any other failure may have had an effect and is not retried. */
 async function runBatch({ driver, timeoutMs }: RemoteState, statements: readonly Statement[], mode: 'read' | 'write'): Promise<Rows> {
   if (statements.length === 0) return []
   for (let waited = 0; ; waited += BUSY_PAUSE_MS) {
@@ -108,7 +108,7 @@ async function runBatch({ driver, timeoutMs }: RemoteState, statements: readonly
   }
 }
 
-/** Verbs of one turn, and those that come while a batch is under way, share a batch. */
+/** Verbs of one turn, and those that arrive while a batch is running, share a batch. */
 function enqueueVerb<T>(state: RemoteState, verb: Verb<T>): Promise<T> {
   return inTime(
     state,
@@ -130,7 +130,7 @@ async function runWaiting(state: RemoteState): Promise<void> {
       else for (const { reject } of jobs) reject(error)
     }
   }
-  // In the same step as the last look at the queue: a verb that comes now starts anew.
+  // In the same step as the last check of the queue, so that a verb that arrives now starts a new run.
   state.running = undefined
 }
 
@@ -174,13 +174,13 @@ async function inTime<T>(state: RemoteState, run: () => Promise<T>): Promise<T> 
   }
 }
 
-/** Errors of arguments stay as they are. */
+/** Argument errors are unchanged. */
 function toStorageError({ name }: BatchDriver, error: unknown): Error {
   if (error instanceof RangeError) return error
   const trouble = error instanceof Error ? error.message : String(error)
   return new Error(`${name}: ${trouble}. Check that the database exists, can be reached and has room.`, { cause: error })
 }
 
-/** Rows by the names of their columns, for drivers that return lists. */
+/** Rows keyed by column name, for drivers that return lists. */
 export const namedRows = (columns: readonly string[], rows: readonly ArrayLike<unknown>[]): readonly Row[] =>
   rows.map(row => Object.fromEntries(columns.map((column, at) => [column, row[at]])))

@@ -3,8 +3,8 @@ import { appendAudit, auditText, REFUSED_AUDIT } from './audit.ts'
 import { bookCredits, creditsText, REFUSED_CREDIT } from './credits.ts'
 import { NOT_REFUSED, type Statement, statement, type Verb } from './verb.ts'
 
-// The whole change is compared with the database before anything is written: ?1 has its credits, ?2 its puts, ?3 its removals, ?4 its
-// audit rows. Names are compared as they are after the change: one that a record gives up is free for another.
+// The whole change is checked against the database before anything is written: ?1 has its credits, ?2 its puts, ?3 its removals, ?4 its
+// audit rows. Names are compared as they are after the change, so a name that one record gives up is free for another.
 
 const putsIn = (parameter: string): string => `
   SELECT key AS place, value ->> 0 AS kind, value ->> 1 AS id, value ->> 2 AS workspace_id, value ->> 3 AS version, value ->> 4 AS grp,
@@ -40,7 +40,7 @@ const REFUSE_CHANGE = `
 
 const REMOVE = `
   DELETE FROM records WHERE (kind, id) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?1)) AND ${NOT_REFUSED}`
-/** Frees the names before any is given: the order of the puts does not matter. */
+/** Frees all names before any is taken, so that the order of the puts does not matter. */
 const UNNAME = `
   UPDATE records SET name = NULL WHERE (kind, id) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?1)) AND ${NOT_REFUSED}`
 const PUT = `
@@ -49,7 +49,7 @@ const PUT = `
   ON CONFLICT (kind, id) DO UPDATE SET version = version + 1, grp = excluded.grp, name = excluded.name,
     created_at = excluded.created_at, expires_at = excluded.expires_at, body = excluded.body`
 
-/** Applies all of a change, or nothing of it and returns why. */
+/** Applies a change completely, or returns why not. */
 export function commitVerb({ puts = [], removals = [], credits = [], audit = [] }: Change): Verb<Conflict | undefined> {
   const given = {
     puts: JSON.stringify(

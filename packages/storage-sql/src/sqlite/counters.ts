@@ -4,7 +4,7 @@ import { faultOfAdd, faultOfSlot, faultOfTake } from '@signalbox/storage/faults'
 import type { Connection } from './connection.ts'
 import { command, NOT_REFUSED, overRows, type Statement, statement, type Verb } from './verb.ts'
 
-/** Milliseconds that expired rows are kept, because the clock of another process may run behind. */
+/** Milliseconds for which expired rows are kept, because the clock of another process may be slow. */
 const GRACE_MS = 600_000
 const SWEEP_EVERY = 256
 const SWEEP_ROWS = 512
@@ -33,9 +33,9 @@ export function sqliteCounters({ write }: Pick<Connection, 'write'>): CounterSto
 /** Frees a slot. `command(leaveSlot('key_1', 'req_1'))` */
 export const leaveSlot = (key: string, slot: string): Statement => statement('DELETE FROM slots WHERE key = ?1 AND slot = ?2', key, slot)
 
-// Requests have the columns key, amount, amount so far, limit and length of the window; ?1 is the time.
+// Requests have the columns key, amount, amount so far, limit and window length; ?1 is the time.
 
-/** SQL for a window that is neither over nor void: one that ends more than twice its length from now was begun before the clock was set back. */
+/** SQL for a window that is neither over nor void. One that ends more than twice its length from now was started before the clock was set back. */
 const IS_COUNTING = 'counters.ends_at > ?1 AND counters.ends_at <= ?1 + 2 * (excluded.ends_at - ?1)'
 
 const refuseTake = overRows(
@@ -86,7 +86,7 @@ function takeVerb(requests: readonly CounterRequest[], at: number): Verb<Counter
 const CORRECT = 'UPDATE counters SET used = max(0, used + ?2) WHERE key = ?1 AND ends_at > ?3'
 
 const IS_FULL = 'ifnull((SELECT taken FROM slot_counts WHERE key = ?1), 0) >= ?2'
-/** SQL for the key ?1 if all of its slots are taken. A statement reads no slots otherwise. */
+/** SQL for the key ?1 if all of its slots are taken. Otherwise statements read no slots. */
 const FULL_KEY = `(SELECT ?1 WHERE ${IS_FULL})`
 const CLEAR_SLOTS = `DELETE FROM slots WHERE key = ${FULL_KEY} AND ends_at <= ?3`
 const ENTER = `
@@ -106,10 +106,10 @@ const enterVerb = ({ key, slot, limit, ttlMs }: SlotRequest, at: number): Verb<b
 
 /** SQL for the end of the range of counters that begins after ?1; null for the last. */
 const RANGE_END = `(SELECT key FROM counters WHERE key > ?1 ORDER BY key LIMIT 1 OFFSET ${SWEEP_ROWS})`
-/** The end of the table: in SQLite, every blob comes after every text. */
+/** The end of the table: in SQLite, blobs sort after texts. */
 const TABLE_END = "x''"
 
-/** Deletes long expired windows and slots, one range of the table at a time, in step with use. */
+/** Deletes long-expired windows and slots, one key range at a time, in proportion to use. */
 function makeSweep(): (verb: Verb<boolean>, at: number) => Verb<boolean> {
   let calls = 0
   let place = ''

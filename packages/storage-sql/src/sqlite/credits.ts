@@ -3,8 +3,8 @@ import { faultOfSums, maxSum } from '@signalbox/storage/faults'
 import { clamped, HOUR_MS } from './ledger-sql.ts'
 import { NOT_REFUSED, type Statement, statement, type Verb } from './verb.ts'
 
-// Credits are a list in JSON, because a change of records may bring several. They are booked in order: each sees the sums after those
-// before it.
+// Credits are a JSON list, because a change of records may include several. They are booked in order: each sees the sums after the previous
+// ones.
 
 const CREDITS = `
   SELECT key AS place, value ->> 0 AS id, value ->> 1 AS name, value ->> 2 AS amount, value ->> 3 AS at, value ->> 4 AS kind,
@@ -15,8 +15,8 @@ const BEFORE = 'OVER (PARTITION BY name ORDER BY place ROWS BETWEEN UNBOUNDED PR
 const passes = (sum: string): string => `abs(${sum} + amount) > ${maxSum} AND abs(${sum} + amount) > abs(${sum})`
 
 /**
- * SQL for the first of the credits ?1 that is there already (`credit`) or that its account has no room for (`sum`): a list of
- * reason, account, id, and the sums of the account.
+ * SQL for the first of the credits ?1 that already exists (`credit`) or that its account has no room for (`sum`): a list of reason,
+ * account, id, and the sums of the account.
  */
 export const REFUSED_CREDIT = `
   SELECT place, json_array(iif(known, 'credit', 'sum'), name, id, balance, credited) AS verdict FROM (
@@ -58,7 +58,7 @@ const HOURS = `
 export const creditsText = (credits: readonly CreditEntry[]): string =>
   JSON.stringify(credits.map(({ id, account, amount, at, kind = 'credit', note = null }) => [id, account, amount, at, kind, note]))
 
-/** The statements that book credits. The verb's refusal must contain `REFUSED_CREDIT`. */
+/** The statements that book credits. The verb's refusal must include `REFUSED_CREDIT`. */
 export const bookCredits = (credits: string): readonly Statement[] => [MOVE, ENTER, ADD_CREDITS, HOURS].map(sql => statement(sql, credits))
 
 /** Books a credit once. Fails with a RangeError if the sums of its account would exceed `maxSum`. */

@@ -1,12 +1,12 @@
 import type { Row, Value } from './verb.ts'
 
-// What a runtime's own SQLite has to offer for a file: a thin seam over `node:sqlite` and `bun:sqlite`. Everything is synchronous.
+// A thin abstraction over the SQLite of each runtime, `node:sqlite` and `bun:sqlite`. Everything is synchronous.
 
 /** The SQLite of a runtime. */
 export interface SqliteEngine {
-  /** Opens a file, and creates it if it may be written. */
+  /** Opens a file, and creates it if it is missing (unless read-only). */
   open(path: string, options?: { readonly readOnly?: boolean }): SqliteDatabase
-  /** The primary result code of an error of SQLite; 0 for other errors. */
+  /** The primary result code of a SQLite error; 0 for other errors. */
   codeOf(error: unknown): number
 }
 
@@ -27,19 +27,19 @@ export interface PreparedStatement {
 
 /** SQLITE_BUSY: another connection holds the lock. */
 const BUSY = 5
-/** A file that cannot be written: read-only, I/O error, damaged, full, cannot be opened, not a database. */
+/** Codes of files that cannot be written: read-only, I/O error, damaged, full, cannot be opened, not a database. */
 const unwritable: ReadonlySet<number> = new Set([8, 10, 11, 13, 14, 26])
-/** SQLITE_CORRUPT and SQLITE_NOTADB: trying again does not help. */
+/** SQLITE_CORRUPT and SQLITE_NOTADB: a retry does not help. */
 const damaged: ReadonlySet<number> = new Set([11, 26])
 
 /** Whether another connection holds the lock. */
 export const isBusy = (engine: SqliteEngine, error: unknown): boolean => engine.codeOf(error) === BUSY
 /** Whether the file cannot be written. */
 export const isUnwritable = (engine: SqliteEngine, error: unknown): boolean => unwritable.has(engine.codeOf(error))
-/** Whether the file is no database, or one that is damaged. */
+/** Whether the file is damaged or not a database. */
 export const isDamaged = (engine: SqliteEngine, error: unknown): boolean => damaged.has(engine.codeOf(error))
 
-/** The SQLite of the runtime that this is. Loads nothing of another. */
+/** The SQLite of the current runtime. Loads nothing of another one. */
 export function findEngine(): SqliteEngine {
   return 'Bun' in globalThis ? bunEngine() : nodeEngine()
 }
@@ -76,7 +76,7 @@ function bunEngine(): SqliteEngine {
   }
 }
 
-/** Statements are kept by their text, and ended with the database: Bun leaves a file open, and locked, as long as one exists. */
+/** Statements are cached by text, and finalized with the database: Bun keeps a file open and locked as long as one exists. */
 function openInBun(db: BunDatabase): SqliteDatabase {
   const statements = new Map<string, BunStatement>()
   return {

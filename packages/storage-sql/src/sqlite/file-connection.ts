@@ -6,7 +6,7 @@ import { type VerbOutcome, type VerbRunner, verbRunner } from './run-verb.ts'
 import { type Migration, sqliteMigrations } from './schema-versions.ts'
 import type { Verb } from './verb.ts'
 
-// SQLite's cost is the commit, not the statement. So verbs called in one turn of the event loop share a transaction, and each answers
+// SQLite's cost is the commit, not the statement. So verbs called in the same turn of the event loop share a transaction, and each returns
 // only after COMMIT. The lock is taken at BEGIN, so no other process changes what a verb reads.
 
 /** A file with grouped writes. */
@@ -14,9 +14,9 @@ export interface FileConnection extends Connection {
   readonly db: SqliteDatabase
   /** Runs with the other writes of this turn, and resolves once all of them are committed. */
   write<T>(verb: Verb<T>): Promise<T>
-  /** At once, or by promise if it has to wait for a lock. */
+  /** Returns synchronously, or a promise if it has to wait for a lock. */
   read<T>(verb: Verb<T>): Awaitable<T>
-  /** Why writes fail at present: another process has held the lock for long, or the last write failed a moment ago. */
+  /** Why writes currently fail: another process has held the lock for long, or the latest write failed. */
   trouble(): Error | undefined
   close(): Promise<void>
 }
@@ -29,7 +29,7 @@ export interface FileConnectionOptions {
 }
 
 interface Job {
-  /** Writes called without a turn of the microtask queue between them share a burst, which is never split between transactions. */
+  /** Writes called without yielding to the microtask queue form a burst, which is never split between transactions. */
   readonly burst: number
   readonly verb: Verb<unknown>
   readonly resolve: (value: never) => void
@@ -38,7 +38,7 @@ interface Job {
   error: unknown
 }
 
-/** Writes in one transaction: a longer one would block the event loop and every other process. */
+/** Maximum writes in one transaction: a longer one would block the event loop and all other processes. */
 const MAX_GROUP = 512
 /** Milliseconds that another process may hold the lock before `trouble` reports it. */
 const reportBlockedAfterMs = 1_000
@@ -52,7 +52,7 @@ interface State extends FileConnectionOptions {
   burst: number
   isBursting: boolean
   closing: Promise<void> | undefined
-  /** When the lock was first refused to the jobs in front, by the monotonic clock. */
+  /** When the lock was first refused to the first waiting jobs, in monotonic milliseconds. */
   blockedSince: number | undefined
   failed: { readonly error: Error; readonly at: number } | undefined
 }
@@ -71,14 +71,14 @@ export function openFileConnection(db: SqliteDatabase, options: FileConnectionOp
     read: verb => read(state, verb),
     trouble: () => troubleOf(state),
     close() {
-      // An empty write at the end of the queue: once it resolves, all before it have.
+      // An empty write at the end of the queue: when it resolves, all earlier ones have.
       state.closing ??= enqueue(state, { statements: [], answer: () => undefined }).finally(() => db.close())
       return state.closing
     },
   }
 }
 
-/** Brings a file to the newest schema, under the write lock. Every step is synchronous. */
+/** Migrates a file to the newest schema, under the write lock. Every step is synchronous. */
 export function migrateFile(db: SqliteDatabase, migrations: readonly Migration[] = sqliteMigrations): void {
   const { batch } = verbRunner(db)
   void migrate(statements => {
@@ -99,7 +99,7 @@ const closedError = ({ path }: State): Error =>
 
 function enqueue<T>(state: State, verb: Verb<T>): Promise<T> {
   return new Promise<T>((resolve, reject) => {
-    // If it is not empty, a flushWrites is scheduled already.
+    // If the queue is not empty, a flush is already scheduled.
     if (state.waiting.length === 0) setImmediate(flushWrites, state)
     if (!state.isBursting) {
       state.isBursting = true
@@ -129,7 +129,7 @@ function flushWrites(state: State): void {
   for (const job of group) settleJob(job)
 }
 
-/** Begins the transaction; false if the lock is taken and the jobs wait for it without blocking the event loop. */
+/** Begins the transaction; false if the lock is taken, and the jobs wait for it without blocking the event loop. */
 function begin(state: State, group: Job[]): boolean {
   try {
     state.db.exec('BEGIN IMMEDIATE')
@@ -151,7 +151,7 @@ function begin(state: State, group: Job[]): boolean {
   }
 }
 
-/** Runs a group again after one verb failed, each behind its own savepoint, so that only that one fails. */
+/** Reruns a group after one verb failed, each verb in its own savepoint, so that only that one fails. */
 function oneByOne(state: State, group: readonly Job[]): void {
   const { db, runner } = state
   try {
@@ -180,7 +180,7 @@ function noteFailure(state: State, error: unknown): void {
     state.failed = { error: toStorageError(state, error), at: performance.now() }
 }
 
-/** The end of the first group, which includes the whole of its last burst. */
+/** The end of the first group, which includes all of its last burst. */
 function groupEnd(waiting: readonly Job[]): number {
   let end = Math.min(waiting.length, MAX_GROUP)
   while (end < waiting.length && waiting[end]?.burst === waiting[end - 1]?.burst) end++
@@ -207,7 +207,7 @@ function rollBack(db: SqliteDatabase): void {
   try {
     db.exec('ROLLBACK')
   } catch {
-    // A full disk or a failed COMMIT has ended the transaction: there is nothing to undo.
+    // A full disk or a failed COMMIT has ended the transaction, so there is nothing to roll back.
   }
 }
 
@@ -231,7 +231,7 @@ function readNow<T>({ db, runner }: State, verb: Verb<T>): T {
   }
 }
 
-/** Tries again until no other connection holds the lock, or it has waited for too long. */
+/** Retries until no other connection holds the lock, or the wait is too long. */
 async function readOnceFree<T>(state: State, verb: Verb<T>): Promise<T> {
   const started = performance.now()
   for (;;) {

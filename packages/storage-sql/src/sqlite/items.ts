@@ -4,10 +4,10 @@ import type { ItemTimes, StoredItem } from '@signalbox/storage/items'
 import type { Connection } from './connection.ts'
 import { command, query, statement, type Verb } from './verb.ts'
 
-/** Rows that one call removes because they have expired. */
+/** Expired rows removed by one call. */
 const SWEEP_ROWS = 128
 
-/** Items of answers in SQLite. `await sqliteItems(connection).find('ws_1', ['msg_1'], { at, latest })` */
+/** Response items in SQLite. `await sqliteItems(connection).find('ws_1', ['msg_1'], { at, latest })` */
 export function sqliteItems({ read, write }: Pick<Connection, 'read' | 'write'>): ItemStore {
   return {
     put(items, maxBytes, valid) {
@@ -35,12 +35,12 @@ const SWEEP = `
 const REMOVE = `
   DELETE FROM items WHERE (workspace_id, id) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?1))
     AND NOT (expires_at > ?2 AND expires_at <= ?3)`
-/** An empty body marks an id of two items. */
+/** An empty body marks an ambiguous id. */
 const ADD_ITEMS = `
   INSERT INTO items (workspace_id, id, expires_at, body)
   SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3 FROM json_each(?1) WHERE true
   ON CONFLICT (workspace_id, id) DO UPDATE SET expires_at = excluded.expires_at, body = ''`
-/** Goes through a workspace's items in the order in which they expire, until those before are as many bytes as there are too many. */
+/** Walks through a workspace's items in order of expiry, until enough bytes are freed. */
 const DROP = `
   DELETE FROM items WHERE seq IN (
     WITH RECURSIVE dropped (seq, expires_at, excess) AS (

@@ -11,11 +11,11 @@ export const accountsVerb = ({ prefix, after = '', limit }: AccountQuery): Verb<
     rows.map(({ account }) => String(account)),
   )
 
-/** Accounts and entries that one transaction removes. */
+/** Accounts and entries removed by one transaction. */
 const MAX_ACCOUNTS = 250
 const MAX_ENTRIES = 2_000
 
-/** Removes accounts in transactions that keep others waiting for a moment only: their entries first. `sqliteForget(connection)(['budget:b'])` */
+/** Removes accounts, their entries first, in transactions that block others only briefly. `sqliteForget(connection)(['budget:b'])` */
 export const sqliteForget =
   ({ write }: Pick<Connection, 'write'>): LedgerStore['forget'] =>
   async names => {
@@ -25,7 +25,7 @@ export const sqliteForget =
       const list = JSON.stringify(part)
       for (let removed = MAX_ENTRIES; removed === MAX_ENTRIES; )
         removed = await write({ statements: [statement(sql.FORGET_ENTRIES, list, MAX_ENTRIES)], answer: count })
-      // Entries that came since then go with the account.
+      // Entries that were added meanwhile are removed with the account.
       const rest = [sql.FORGET_REST, sql.FORGET_HOURS, sql.FORGET_ACCOUNTS].map(text => statement(text, list))
       gone += await write({ statements: rest, answer: rows => rows[2]?.length ?? 0 })
     }

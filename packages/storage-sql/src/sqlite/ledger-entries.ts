@@ -4,11 +4,11 @@ import { clamped, HOUR_MS } from './ledger-sql.ts'
 import { query, type Row, type Statement, type Value, type Verb } from './verb.ts'
 
 const COLUMNS = `entries.id, account, entries.kind, amount, ${clamped('balance_after')} AS balanceAfter, at, note`
-/** SQL for the number of the entry before which a page ends; null, which nothing comes before, if it is unknown. */
+/** SQL for the number of the entry before which a page ends; null, which matches nothing, if it is unknown. */
 const BEFORE = (before: string): string => `(
   SELECT min(movements.seq) FROM movements JOIN entries AS cursor ON cursor.seq = movements.seq
   WHERE movements.id = ${before} AND cursor.account = ?1)`
-/** SQL for the ends of the range that can hold entries of a time: a list of last year's does not read all of this year's. */
+/** SQL for the bounds of the range that can contain entries of a time, so that a list of last year does not read all of this year. */
 const STRETCH = (end: string, hours: readonly [string, string]): string =>
   `(SELECT ${end} FROM entry_hours WHERE account = ?1 AND hour >= ${hours[0]} AND hour <= ${hours[1]})`
 

@@ -1,20 +1,20 @@
 import { maxSum } from '@signalbox/storage/faults'
 import { NOT_REFUSED, overRows } from './verb.ts'
 
-// Lists of accounts have the columns account, amount and floor. Their order decides which account a refusal names: SQLite goes through
-// the left side of a join in its order. `OR FAIL`: whatever fails ends the transaction, so that a statement need not be undone alone,
-// for which SQLite would keep a journal.
+// Lists of accounts have the columns account, amount and floor. Their order determines which account a refusal names: SQLite processes the
+// left side of a join in order. `OR FAIL`: any failure ends the transaction, so a single statement need not be undone, for which SQLite
+// would keep a journal.
 
-/** Milliseconds of the hours by which entries are indexed. */
+/** Milliseconds of the hours that index entries. */
 export const HOUR_MS = 3_600_000
 
-/** SQL for a number clamped to `maxSum`: JavaScript cannot hold larger ones, and earlier versions let sums exceed it. */
+/** SQL for a number clamped to `maxSum`: JavaScript cannot represent larger ones, and earlier versions let sums exceed it. */
 export const clamped = (expression: string): string => `max(${-maxSum}, min(${maxSum}, ${expression}))`
 
 /** SQL that is true for the movement of a settlement. */
 const SETTLED = "id = ?1 AND kind = 'usage' AND credited_account = ''"
 
-/** The first of the accounts that cannot hold its amount, and what it still could. A floor of null refuses nothing. */
+/** The first account without room for its amount, and what it could still hold. A floor of null refuses nothing. */
 const firstWithoutRoom = (wanted: string): string => `
   SELECT json_array(column1, max(0, available)) AS verdict FROM (
     SELECT column1, column2, min(
@@ -64,7 +64,7 @@ export const RENEW = `
 
 export const REFUSE_SETTLE = `SELECT 'null' AS verdict FROM movements WHERE ${SETTLED}`
 
-/** Every account of the hold is there: it was made when money was set aside. */
+/** All accounts of the hold exist, because they were created when money was set aside. */
 export const FREE_HELD = `
   INSERT INTO accounts (account, balance, held, credited, spent)
   SELECT pair.value ->> 0, 0, 0 - (pair.value ->> 1), 0, 0
@@ -96,10 +96,10 @@ export const enterUsage = overRows(
   FROM ${charged} CROSS JOIN accounts ON account = column1 WHERE ${NOT_REFUSED}`,
 )
 
-/** The accounts of the list ?1 that nothing is held on. */
+/** The accounts in the list ?1 without holds. */
 const FORGOTTEN = 'SELECT account FROM json_each(?1) CROSS JOIN accounts ON account = value WHERE held = 0'
 
-/** Removes ?2 entries at most of the accounts of the list ?1. */
+/** Removes at most ?2 entries of the accounts in the list ?1. */
 export const FORGET_ENTRIES = `
   DELETE FROM entries WHERE (account, seq) IN (
     SELECT entries.account, seq FROM (${FORGOTTEN}) AS over CROSS JOIN entries ON entries.account = over.account LIMIT ?2)
@@ -111,10 +111,10 @@ export const FORGET_HOURS = `DELETE FROM entry_hours WHERE account IN (${FORGOTT
 
 export const FORGET_ACCOUNTS = `DELETE FROM accounts WHERE account IN (${FORGOTTEN}) RETURNING 1`
 
-/** Names of accounts from ?1 on, below ?2 and behind ?3: ?4 at most. */
+/** At most ?4 account names from ?1 on, below ?2 and after ?3. */
 export const ACCOUNT_NAMES = 'SELECT account FROM accounts WHERE account >= ?1 AND account < ?2 AND account > ?3 ORDER BY account LIMIT ?4'
 
-/** Notes the hour ?2 of the entries of a settlement ?1. */
+/** Records the hour ?2 of the entries of a settlement ?1. */
 export const noteHours = overRows(
   2,
   2,

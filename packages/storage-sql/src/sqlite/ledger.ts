@@ -50,7 +50,7 @@ type Wanted = readonly [account: string, amount: number, floor: number | null]
 
 const toWanted = ({ account, amount, floor }: Required<AccountHold>): Wanted => [account, amount, Number.isFinite(floor) ? floor : null]
 
-/** The accounts of a hold as it is kept: a list of pairs in JSON. */
+/** The stored accounts of a hold: a JSON list of pairs. */
 const heldText = (wanted: readonly Wanted[]): string => JSON.stringify(wanted.map(([account, amount]) => [account, amount]))
 
 function reserveVerb({ id, amount: usual, accounts, journal }: HoldRequest): Verb<HoldRefusal | undefined> {

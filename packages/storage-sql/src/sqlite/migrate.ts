@@ -10,15 +10,15 @@ const CREATE_VERSION = 'CREATE TABLE IF NOT EXISTS schema_version (version INTEG
 const FIRST_VERSION = 'INSERT INTO schema_version (version) SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM schema_version)'
 const GET_VERSION = 'SELECT version FROM schema_version'
 const SET_VERSION = 'UPDATE schema_version SET version = ?1'
-/** Fails, and with it the batch, if another process has migrated the database since its version was read. */
+/** Fails the batch if another process has migrated the database since its version was read. */
 const EXPECT_VERSION = 'INSERT INTO schema_version (version) SELECT NULL WHERE (SELECT version FROM schema_version) <> ?1'
 
-/** Times that other processes may migrate the database first. */
+/** How often other processes may migrate the database first. */
 const MAX_TRIES = 5
 
 /**
- * Brings a database to the newest schema, in one transaction. Of processes that start at the same time one migrates, and the others
- * find it done. Fails if a newer version made the database.
+ * Migrates a database to the newest schema in one transaction. Of several processes that start together, one migrates. Fails if a newer
+ * version created the database.
  *
  * @example migrate(statements => runBatch(db, statements))
  */
@@ -53,8 +53,8 @@ const newerError = (version: number, known: number): Error =>
   )
 
 /**
- * The SQL that brings a database from a version to the newest one, for tools that run migrations themselves. A storage that finds the
- * newest version changes nothing.
+ * Returns the SQL that migrates a database from a version to the newest one, for tools that run migrations themselves. A storage that finds
+ * the newest version changes nothing.
  *
  * @example writeFileSync('migrations/0001_signalbox.sql', sqliteSchemaSql())
  */
@@ -64,5 +64,5 @@ export function sqliteSchemaSql(from = 0): string {
   return `${[...begin, ...statements, SET_VERSION.replace('?1', `${sqliteMigrations.length}`)].join(';\n\n')};\n`
 }
 
-/** The verb that shows whether the tables are there. */
+/** Reads the version, which shows whether the tables exist. */
 export const readVersion = { statements: [statement(GET_VERSION)], answer: (rows: Rows): number => versionIn(rows) }

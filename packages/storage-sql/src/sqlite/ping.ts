@@ -5,9 +5,9 @@ import { readVersion } from './migrate.ts'
 import { verbRunner } from './run-verb.ts'
 
 /**
- * Creates a check that the file can be used. It writes nothing and takes no lock that a writer needs. It reads the file over a
- * connection of its own, so that a file that is gone, replaced or damaged is noticed although requests read cached pages. What only
- * a write can show (a full disk, a lock that stays) is known from the writes of requests.
+ * Creates a check that the file is usable. It writes nothing and takes no lock that a writer needs. It reads the file over a separate
+ * connection, so that a missing, replaced or damaged file is noticed although requests read cached pages. Problems that only a write can
+ * show (a full disk, a stuck lock) are known from the writes of requests.
  */
 export function makePing(connection: FileConnection, { engine, path }: { readonly engine: SqliteEngine; readonly path: string }) {
   const inMemory = path === ':memory:' || path === ''

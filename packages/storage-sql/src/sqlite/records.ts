@@ -56,7 +56,7 @@ function listStatement({ kind, workspaceId, groups, after, limit }: RecordQuery)
   const parameter = (value: Value): string => `?${values.push(value)}`
   const matches = ['kind = ?1']
   const ofWorkspace = workspaceId === undefined ? '' : ` AND workspace_id = ${parameter(workspaceId)}`
-  // Nothing is larger than null: nothing comes after an unknown id.
+  // An unknown id compares with null, and returns nothing.
   if (after !== undefined) matches.push(`seq > (SELECT seq FROM records WHERE kind = ?1 AND id = ${parameter(after)}${ofWorkspace})`)
   if (groups !== undefined) matches.push(`grp IN (SELECT value FROM json_each(${parameter(JSON.stringify(groups))}))`)
   return { sql: `${SELECT} WHERE ${matches.join(' AND ')}${ofWorkspace} ORDER BY seq LIMIT ?2`, values }

@@ -11,7 +11,7 @@ import {
 import type { Connection } from './connection.ts'
 import { command, query, type Row, statement, type Verb } from './verb.ts'
 
-/** Rows that one call removes because they are old. */
+/** Old rows removed by one call. */
 const FORGOTTEN_ROWS = 128
 
 /** Routing state that processes share, in SQLite. `await sqliteRouting(connection).news({ writer: 'me' }, at)` */
@@ -47,10 +47,10 @@ export function sqliteRouting({ read, write }: Pick<Connection, 'read' | 'write'
   }
 }
 
-/** Each call that writes has a number: a cursor is the number of the last call that was read. */
+/** Each write has a number; a cursor is the number of the last write that was read. */
 const NEXT = statement('UPDATE routing_sequence SET seq = seq + 1')
 const SEQUENCE = '(SELECT seq FROM routing_sequence)'
-/** SQL for the number after which rows are new: 0 for a cursor that this store did not issue. */
+/** SQL for the number after which rows are new; 0 if this store did not issue the cursor. */
 const known = (cursor: string): string => `iif(${cursor} <= ${SEQUENCE}, ${cursor}, 0)`
 
 /** A newer row replaces an older one, as in `newerStatistics`. */
@@ -110,7 +110,7 @@ function rememberVerb(notes: readonly ReaderNote[], at: number): Verb<void> {
   return command(statement(SWEEP_READERS, at - routingRetentionMs.readers), statement(REMEMBER, given), statement(KEEP_LATEST, given))
 }
 
-/** The first invalid row: all are written or none. */
+/** The first invalid row: either all rows are written or none. */
 function firstFault<T>(rows: readonly T[], faultOf: (row: T) => RangeError | undefined): RangeError | undefined {
   for (const row of rows) {
     const fault = faultOf(row)
@@ -119,7 +119,7 @@ function firstFault<T>(rows: readonly T[], faultOf: (row: T) => RangeError | und
   return undefined
 }
 
-/** The number in a cursor; 0 for one that no store issued. */
+/** The number in a cursor; 0 if no store issued it. */
 function cursorOf(cursor: string | undefined): number {
   const number = Number(cursor ?? 0)
   return Number.isSafeInteger(number) && number >= 0 ? number : 0

@@ -1,12 +1,12 @@
 import type { PreparedStatement } from './engine.ts'
 import { NOT_REFUSED, type Rows, type Statement, type Verb } from './verb.ts'
 
-/** A database that answers at once. */
+/** A synchronous database. */
 export interface SyncDatabase {
   prepare(sql: string): PreparedStatement
 }
 
-/** What a verb returned. */
+/** The result of a verb. */
 export interface VerbOutcome {
   readonly rows: Rows
   readonly verdict: string | undefined
@@ -14,12 +14,12 @@ export interface VerbOutcome {
 
 /** Runs verbs within the caller's transaction. */
 export interface VerbRunner {
-  /** Runs the refusal first, and nothing after it if the verb is refused. */
+  /** Runs the refusal first, and nothing else if the verb is refused. */
   run(verb: Verb<unknown>): VerbOutcome
   batch(statements: readonly Statement[]): Rows
 }
 
-/** Statements that are kept prepared. Those of writes are about fifty; lists have one for each combination of filters. */
+/** Maximum cached prepared statements. Writes have about fifty; lists have one per combination of filters. */
 const MAX_PREPARED = 256
 
 /** Prepares each statement once. `verbRunner(db).run(verb)` */
@@ -28,7 +28,7 @@ export function verbRunner(db: SyncDatabase): VerbRunner {
   const prepare = (sql: string): PreparedStatement => {
     const known = prepared.get(sql)
     if (known) return known
-    // A refused verb never gets to its statements.
+    // A refused verb never reaches its statements.
     const fresh = db.prepare(sql.replaceAll(NOT_REFUSED, 'true'))
     if (prepared.size >= MAX_PREPARED) prepared.delete(prepared.keys().next().value ?? '')
     prepared.set(sql, fresh)

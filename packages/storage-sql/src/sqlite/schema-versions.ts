@@ -1,4 +1,4 @@
-/** The statements of one schema version. They are never edited once released, and there is no way back. */
+/** The statements of one schema version. Released versions are never edited, and there are no down migrations. */
 export type Migration = readonly string[]
 
 /** The schema on SQLite. Times are Unix milliseconds, money is microdollars, both INTEGER. */
@@ -112,9 +112,9 @@ export const sqliteMigrations: readonly Migration[] = [
     ) STRICT`,
     'CREATE INDEX usage_by_time ON usage (workspace_id, at)',
   ],
-  // A hold that ran out is deleted as it is found; the money of those marked so far has been given back.
+  // An expired hold is deleted when it is found; money of those already marked has been released.
   ['DELETE FROM holds WHERE lapsed = 1', 'ALTER TABLE holds DROP COLUMN lapsed'],
-  // Keys and workspaces become records among others, in the order of their making; holds learn an amount for each account.
+  // Keys and workspaces become ordinary records, in order of creation; holds get an amount per account.
   [
     `CREATE TABLE records (
       seq INTEGER PRIMARY KEY,
@@ -178,7 +178,8 @@ export const sqliteMigrations: readonly Migration[] = [
     `INSERT INTO entry_hours (account, hour, first_seq, last_seq)
       SELECT account, at / 3600000, min(seq), max(seq) FROM entries GROUP BY account, at / 3600000`,
   ],
-  // Totals of whole hours and days beside the rows, so that a query for a month does not read them all; a mark records up to which row.
+  // Totals of whole hours and days next to the rows, so that a query for a month does not read all rows; a mark records up to which row
+  // they count.
   [
     'ALTER TABLE usage ADD COLUMN byok_cost INTEGER NOT NULL DEFAULT 0',
     'ALTER TABLE usage ADD COLUMN routing TEXT',
@@ -195,13 +196,13 @@ export const sqliteMigrations: readonly Migration[] = [
     'CREATE TABLE usage_rolled (seq INTEGER NOT NULL) STRICT',
     'INSERT INTO usage_rolled (seq) VALUES (0)',
   ],
-  // No clock frees a hold any more: a gateway renews those that are alive, and settles what has stood still.
+  // Holds no longer expire: gateways renew live ones and settle those that are no longer renewed.
   [
     'ALTER TABLE holds DROP COLUMN expires_at',
     'ALTER TABLE holds ADD COLUMN version INTEGER NOT NULL DEFAULT 0',
     'ALTER TABLE holds ADD COLUMN journal TEXT',
   ],
-  // Items of answers, sealed, and how many bytes of them a workspace has.
+  // Sealed response items, and their total bytes per workspace.
   [
     `CREATE TABLE items (
       seq INTEGER PRIMARY KEY,
@@ -228,7 +229,7 @@ export const sqliteMigrations: readonly Migration[] = [
       UPDATE item_bytes SET bytes = bytes - length(OLD.body) WHERE workspace_id = OLD.workspace_id;
     END`,
   ],
-  // Shared routing state, and what verbs that are one batch need: a place for a refusal, and a version of the totals.
+  // Shared routing state, and what single-batch verbs need: a place for a refusal, and a version of the totals.
   [
     `-- Why the running verb is refused: a row exists only within its transaction.
     CREATE TABLE refusals (verdict TEXT NOT NULL) STRICT`,

@@ -22,7 +22,7 @@ export const sqliteSettle =
       ? settleInParts(stores, settlement)
       : andThen(write(settleRequestVerb(settlement)), () => rollup.note(settlement.row.id))
 
-/** The charge is refused the second time; the row and the slots are of no effect then. */
+/** The second time, the charge is refused, and the row and the slots have no effect. */
 const settleRequestVerb = (settlement: RequestSettlement): Verb<void> => ({
   ...settleVerb(chargeOf(settlement)),
   always: [appendRow(settlement.row), ...settlement.slotKeys.map(key => leaveSlot(key, settlement.row.id))],

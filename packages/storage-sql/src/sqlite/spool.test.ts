@@ -14,7 +14,7 @@ const child = fileURLToPath(new URL('../../test/spool-child.ts', import.meta.url
 
 const spoolFiles = (path: string) => readdirSync(dirname(path)).filter(name => name.includes('-spool-'))
 
-/** A process that appends lines until it is killed; resolves to those that it was told are kept. */
+/** A process that appends lines until it is killed; resolves to the acknowledged lines. */
 async function killedAfter(path: string, lines: number): Promise<readonly string[]> {
   const running = spawn(process.execPath, ['--conditions=signalbox-source', child, path], { stdio: ['ignore', 'pipe', 'inherit'] })
   onTestFinished(() => void running.kill('SIGKILL'))

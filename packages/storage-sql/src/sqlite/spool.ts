@@ -4,10 +4,10 @@ import { basename, dirname, join } from 'node:path'
 import type { SpoolStore } from '@signalbox/storage'
 import { isBusy, isDamaged, type SqliteDatabase, type SqliteEngine } from './engine.ts'
 
-// Each process has a spool file of its own, itself a SQLite database that the process holds under an exclusive lock for as long
-// as it lives. The operating system releases that lock when the process ends in any way. So a file that can be locked is an orphan:
-// no process id has to be trusted, and SQLite rolls back an append that a crash cut short.
-// Appends are synchronous and end with an fsync. They happen only while the store itself cannot be written.
+// Each process has its own spool file, a SQLite database that it keeps under an exclusive lock. The operating system releases that lock
+// when the process ends for any reason. So a file that can be locked is an orphan: no process id has to be trusted, and SQLite rolls back
+// an append that a crash interrupted. Appends are synchronous and end with an fsync. They only happen while the store itself is not
+// writable.
 
 /** A spool of files beside a database. */
 export interface SqliteSpool extends SpoolStore {
@@ -28,7 +28,7 @@ interface State {
   isClosed: boolean
 }
 
-/** The maximum size of a spool file in bytes; further appends fail. */
+/** Maximum size of a spool file in bytes; further appends fail. */
 const MAX_BYTES = 256 * 1024 * 1024
 
 /** The spool files beside a database. `await sqliteSpool(findEngine(), 'signalbox.db').append(['{"id":1}'])` */
@@ -75,7 +75,7 @@ function adopt(state: State): readonly string[] {
       lines.push(...adoptOne(state, name))
     } catch (error) {
       if (isDamaged(state.engine, error)) state.damaged.add(name)
-      // What was adopted so far has to be returned; the next call finds the rest.
+      // The lines adopted so far must be returned; the next call finds the rest.
       if (lines.length > 0) break
       throw new Error(`sqliteStorage: the spool \`${name}\` cannot be adopted: ${String(error)}.`, { cause: error })
     }
@@ -117,7 +117,7 @@ function lock(engine: SqliteEngine, name: string): SqliteDatabase | undefined {
   try {
     for (const pragma of ['busy_timeout = 0', 'locking_mode = EXCLUSIVE', 'journal_mode = TRUNCATE', 'synchronous = FULL'])
       db.exec(`PRAGMA ${pragma}`)
-    // The exclusive lock is taken here, and kept after the COMMIT.
+    // Takes the exclusive lock, which is kept after the COMMIT.
     db.exec('BEGIN EXCLUSIVE')
     db.exec('CREATE TABLE IF NOT EXISTS lines (seq INTEGER PRIMARY KEY, line TEXT NOT NULL) STRICT')
     db.exec('COMMIT')
@@ -145,13 +145,13 @@ const USED_BYTES =
   'SELECT (page_count - freelist_count) * page_size AS bytes FROM pragma_page_count, pragma_freelist_count, pragma_page_size'
 const usedBytes = (db: SqliteDatabase): number => Number(db.prepare(USED_BYTES).get()?.bytes)
 
-/** Removes a file while it is locked: a process that opens the name afterwards opens another file. */
+/** Removes a locked file, so that a process that opens the name afterwards opens a new file. */
 function removeSpool({ name, db }: SpoolFile): void {
   try {
     rmSync(name, { force: true })
     rmSync(`${name}-journal`, { force: true })
   } catch {
-    // On systems where an open file cannot be removed, it stays without lines.
+    // On systems that cannot remove an open file, it stays without lines.
     db.exec('DELETE FROM lines')
   }
   db.close()

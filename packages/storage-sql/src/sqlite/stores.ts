@@ -10,7 +10,7 @@ import { sqliteSettle } from './settle.ts'
 import { sqliteUsage } from './usage.ts'
 import { sqliteRollup } from './usage-rollup.ts'
 
-/** The stores of a database, whichever driver runs their verbs. */
+/** The stores of a database, independent of the driver that runs their verbs. */
 export function sqliteStores(connection: Connection): Omit<Storage, 'isShared' | 'spool' | 'ping' | 'close'> {
   const rollup = sqliteRollup(connection)
   const parts = { counters: sqliteCounters(connection), ledger: sqliteLedger(connection), usage: sqliteUsage(connection, rollup) }

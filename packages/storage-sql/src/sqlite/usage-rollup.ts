@@ -4,18 +4,18 @@ import type { Connection } from './connection.ts'
 import { COUNTED_COLUMNS, type PlacedRow, toPlaced } from './usage-rows.ts'
 import { inParts, NOT_REFUSED, query, type Row, type Rows, statement } from './verb.ts'
 
-// Totals of whole hours and days are stored beside the rows, so that a query for a month does not read a million of them. A mark
-// records up to which row they count. Rows get their number at COMMIT, under the write lock: none can appear below the mark.
+// Totals of whole hours and days are stored next to the rows, so that a query for a month does not read a million of them. A mark records
+// up to which row they count. Rows get their number at COMMIT, under the write lock, so none can appear below the mark.
 
 /** The stored totals of a database. */
 export interface Rollup {
-  /** Notes an appended row. At one of about 500 rows the totals are updated, which never fails. */
+  /** Records an appended row. Updates the totals after about one of 500 rows, and never fails. */
   note(id: string): Awaitable<void>
-  /** Counts what has been appended so far, except for up to `left` rows. */
+  /** Counts everything appended so far, except for at most `left` rows. */
   catchUp(left: number): Promise<void>
 }
 
-/** What a stored total is of: a whole workspace, a key, a model, a provider or a tag. */
+/** What a stored total is for: a whole workspace, a key, a model, a provider or a tag. */
 export type Dimension = 'all' | 'key' | 'model' | 'provider' | 'tag'
 
 /** For each dimension, the filter of a query and the value or values of a row. */
@@ -33,7 +33,7 @@ export const dimensions: readonly {
 
 /** Appended rows between two updates of the totals, on average. */
 const ROLL_EVERY = 500
-/** Rows in one update: a few milliseconds for the event loop, and enough to catch up with other processes. */
+/** Rows counted by one update: a few milliseconds of the event loop, and enough to catch up with other processes. */
 const ROLL_ROWS = 1_000
 /** Totals in one parameter. */
 const CELLS_PER_STATEMENT = 256
@@ -55,7 +55,7 @@ const CELL = ['workspace_id', 'dimension', 'span', 'start', 'value']
   .map((name, n) => `usage_totals.${name} = cell.value ->> ${n}`)
   .join(' AND ')
 const READ_CELLS = `SELECT cell.key AS place, total FROM json_each(?1) AS cell CROSS JOIN usage_totals WHERE ${CELL}`
-/** The mark or the totals have changed since they were read. */
+/** Refuses if the mark or the totals have changed since they were read. */
 const REFUSE_MOVED = "SELECT 'null' AS verdict FROM usage_rolled WHERE seq <> ?1 OR version <> ?2"
 const WRITE_CELLS = `
   INSERT INTO usage_totals (workspace_id, dimension, span, start, value, total)
@@ -75,11 +75,11 @@ const toMark = (row: Row | undefined): Mark => ({
   newest: Number(row?.newest ?? 0),
 })
 
-/** Prepares the totals that are stored beside the rows. `const rollup = sqliteRollup(connection); await rollup.catchUp(0)` */
+/** Creates the totals stored next to the rows. `const rollup = sqliteRollup(connection); await rollup.catchUp(0)` */
 export function sqliteRollup({ read, write }: Pick<Connection, 'read' | 'write'>): Rollup {
   const readMark = (): Awaitable<Mark> => read(query(statement(READ_MARK), ([row]) => toMark(row)))
 
-  /** Counts the next rows; false if there are none. What another process has counted in the meantime is not written again. */
+  /** Counts the next rows; false if there are none. Rows that another process counted in the meantime are not counted again. */
   const rollUp = async (): Promise<boolean> => {
     const statements = [statement(READ_MARK), statement(UNROLLED)]
     const [[mark] = [], unrolled = []] = await read({ statements, answer: (rows: Rows) => rows })
@@ -107,7 +107,7 @@ export function sqliteRollup({ read, write }: Pick<Connection, 'read' | 'write'>
   }
 
   return {
-    // A failure loses nothing: the next query for totals counts what is left.
+    // A failure loses nothing, because the next query for totals counts the rest.
     note: id =>
       isSampled(id)
         ? rollUp().then(
@@ -122,14 +122,14 @@ export function sqliteRollup({ read, write }: Pick<Connection, 'read' | 'write'>
   }
 }
 
-/** Whether the id is one of about `ROLL_EVERY`: a count would begin anew in each process, and some processes are short. */
+/** Whether the id is one of about `ROLL_EVERY`. A counter would restart with each process, and some processes are short-lived. */
 function isSampled(id: string): boolean {
   let hash = 0
   for (let at = Math.max(0, id.length - 12); at < id.length; at++) hash = (Math.imul(hash, 31) + id.charCodeAt(at)) | 0
   return (hash >>> 0) % ROLL_EVERY === 0
 }
 
-/** Builds hours from rows and days from hours, so that each row is read once for each dimension. */
+/** Builds hours from rows and days from hours, so that each row is read once per dimension. */
 function cellsOf(rows: readonly PlacedRow[]): readonly Cell[] {
   const hours = makeCells(intervalMs.hour)
   for (const row of rows) {
@@ -151,7 +151,7 @@ function cellsOf(rows: readonly PlacedRow[]): readonly Cell[] {
 
 type BuilderOf = (value: string) => TotalBuilder
 
-/** Cells by workspace, then start, then dimension and value: most rows find theirs without allocating. */
+/** Cells by workspace, then start, then dimension and value, so that most rows find theirs without allocating. */
 function makeCells(span: number) {
   const all: Cell[] = []
   const known = new Map<string, Map<number, readonly BuilderOf[]>>()

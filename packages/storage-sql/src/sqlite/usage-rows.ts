@@ -54,7 +54,7 @@ export const toPlaced = (row: Row): PlacedRow => {
     firstContentMs?: number | null | undefined
     tags?: string | readonly string[] | null | undefined
   }
-  // Set and not deleted: `delete` would make every later access to the row slow.
+  // Set instead of deleted: `delete` would make every later access to the row slow.
   if (found.firstContentMs === null) found.firstContentMs = undefined
   found.tags = typeof found.tags === 'string' ? JSON.parse(found.tags) : undefined
   return found as PlacedRow

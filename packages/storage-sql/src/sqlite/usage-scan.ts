@@ -5,9 +5,9 @@ import { dimensions } from './usage-rollup.ts'
 import { COUNTED_COLUMNS, type PlacedRow, toPlaced } from './usage-rows.ts'
 import { query, type Statement, statement, type Value } from './verb.ts'
 
-// A month of a busy workspace is a million rows: they are read in pages, with a pause between.
+// A month of a busy workspace has a million rows, so rows are read in pages, with a pause in between.
 
-/** A range of Unix milliseconds; `from` is included, `to` is not. */
+/** A range of Unix milliseconds; `from` is inclusive, `to` is exclusive. */
 export interface TimeRange {
   readonly from: number
   readonly to: number
@@ -15,7 +15,7 @@ export interface TimeRange {
 
 const { hour: HOUR } = intervalMs
 
-/** SQL for the rows of a query, whose values are `filterValues`. The optional filters come first, and then the time. */
+/** SQL that matches the rows of a query with the parameters `filterValues`. Optional filters come first, then the time. */
 export const USAGE_MATCHES = `workspace_id = ?1 AND (?2 IS NULL OR key_id = ?2) AND (?3 IS NULL OR model = ?3)
   AND (?4 IS NULL OR provider = ?4) AND at >= ?5 AND at < ?6
   AND (?7 IS NULL OR EXISTS (SELECT 1 FROM json_each(tags) WHERE value = ?7))`
@@ -40,7 +40,7 @@ const PAGE = 2_048
 
 /** Reads many rows in small steps. */
 export interface UsageScan {
-  /** Ranges of at most `hoursPerStep` that include all hours which may have matching rows, oldest first. */
+  /** Ranges of at most `hoursPerStep` that cover all hours that may have matching rows, oldest first. */
   stretchesOf(query: UsageQuery): Awaitable<readonly TimeRange[]>
   /** Calls `onRow` with every matching row, oldest first. */
   each(query: UsageQuery, onRow: (row: PlacedRow) => void): Promise<void>
@@ -86,7 +86,7 @@ export function sqliteUsageScan({ read, pause, hoursPerStep }: Connection): Usag
   }
 }
 
-/** The times of rows that no total counts yet, and for each filter the hours of which there are totals. */
+/** Reads the times of rows that no total counts yet, and for each filter the hours with totals. */
 function hourStatements(asked: UsageQuery): readonly Statement[] {
   const kept = dimensions.flatMap(({ name, wantedBy }) => {
     const value = wantedBy(asked)
@@ -95,7 +95,7 @@ function hourStatements(asked: UsageQuery): readonly Statement[] {
   return [statement(UNROLLED_TIMES, ...filterValues(asked)), ...kept]
 }
 
-/** Joins hours that follow each other into ranges of at most so many. */
+/** Joins consecutive hours into ranges of limited length. */
 function joinHours(hours: readonly number[], most: number): readonly TimeRange[] {
   const ranges: { from: number; to: number }[] = []
   for (const hour of hours) {

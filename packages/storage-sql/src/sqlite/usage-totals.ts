@@ -7,9 +7,9 @@ import { filterValues, intersectRanges, SELECT_UNROLLED, type TimeRange, type Us
 import { query, type Row, type Rows, type Statement, statement } from './verb.ts'
 
 const { hour: HOUR, day: DAY } = intervalMs
-/** Stored totals that are read in one step, for each hour that the connection reads in one. */
+/** Stored totals read per step, for each hour of the connection's step. */
 const SPANS_PER_HOUR = 96
-/** Rows outside the stored totals that a query reads one by one: less work than counting them in first. */
+/** Uncounted rows that a query reads individually, which is less work than counting them first. */
 const MAX_UNROLLED = 2_000
 
 interface Parts {
@@ -26,8 +26,8 @@ const STORED_TOTALS = `
   WHERE workspace_id = ?1 AND dimension = ?2 AND span = ?3 AND start >= ?4 AND start < ?5`
 
 /**
- * Computes totals from the stored ones of whole hours and days, and from rows for the rest: the partial hours at both ends, and
- * everything if filter and group name more than one of key, model, provider and tag.
+ * Computes totals from the stored ones of whole hours and days, and from rows for the rest: the partial hours at both ends, or everything
+ * if filter and group name more than one of key, model, provider and tag.
  *
  * ```ts
  * const totals = sqliteTotals(connection, { rollup, scan })
@@ -35,7 +35,7 @@ const STORED_TOTALS = `
  * ```
  */
 export function sqliteTotals({ read, pause, hoursPerStep }: Connection, { rollup, scan }: Parts): UsageStore['totals'] {
-  /** One read, because another process may count rows into the stored totals at any time. */
+  /** A single read, because another process may update the stored totals at any time. */
   const addStored = async (totals: TotalsBuilder, asked: TotalsQuery, selection: StoredSelection): Promise<void> => {
     const statements = [storedStatement(asked, selection), statement(SELECT_UNROLLED, ...filterValues(asked))]
     const [stored = [], unrolled = []] = await read({ statements, answer: (rows: Rows) => rows })
@@ -65,7 +65,7 @@ export function sqliteTotals({ read, pause, hoursPerStep }: Connection, { rollup
   }
 }
 
-/** The whole hours in which the workspace has anything at all. */
+/** The range of whole hours in which the workspace has any rows. */
 function toKnownTime([row]: readonly Row[]): TimeRange {
   const known = Object.values(row ?? {}).flatMap(at => (typeof at === 'number' ? [startOf(at, HOUR)] : []))
   return { from: Math.min(...known), to: Math.max(...known) + HOUR }
@@ -82,7 +82,7 @@ function storedStatement({ workspaceId, from, to }: TotalsQuery, { dimension, va
   return value === undefined ? statement(STORED_TOTALS, ...values) : statement(`${STORED_TOTALS} AND value = ?6`, ...values, value)
 }
 
-/** The stored totals that answer a query, if there are any. */
+/** The stored totals that answer a query, if any. */
 function storedTotalsFor(asked: TotalsQuery): Omit<StoredSelection, 'span'> | undefined {
   const named = dimensions.filter(({ name, wantedBy }) => name === asked.groupBy || wantedBy(asked) !== undefined)
   if (named.length > 1) return undefined
@@ -93,7 +93,7 @@ function storedTotalsFor(asked: TotalsQuery): Omit<StoredSelection, 'span'> | un
 
 type Piece = TimeRange & { readonly span: number }
 
-/** Whole days, and hours at both ends, in steps of at most so many of them. */
+/** Splits a range into whole days, and hours at both ends, in steps of limited size. */
 function piecesOf({ from, to }: TimeRange, interval: TotalsQuery['interval'], most: number): readonly Piece[] {
   const days = { from: 0 - startOf(0 - from, DAY), to: startOf(to, DAY) }
   const cut = (range: TimeRange, span: number): readonly Piece[] => cutInto(range, span, most)

@@ -8,14 +8,14 @@ import { filterValues, intersectRanges, MATCH_PARAMETERS, sqliteUsageScan, USAGE
 import { sqliteTotals } from './usage-totals.ts'
 import { command, query, type Statement, statement, type Verb } from './verb.ts'
 
-/** Rows outside the stored totals that a query reads one by one. */
+/** Uncounted rows that a query reads individually. */
 const FEW = 2_000
 /** Rows deleted in one transaction. */
 const DELETED = 1_000
 
 /**
- * Usage rows in SQLite, with totals of whole hours and days beside them. Totals of whole hours include removed rows if at most one of
- * key, model, provider and tag is named; all others are of existing rows.
+ * Usage rows in SQLite, with totals of whole hours and days next to them. Totals of whole hours include removed rows if at most one of key,
+ * model, provider and tag is named; all others only count existing rows.
  *
  * ```ts
  * await sqliteUsage(connection, sqliteRollup(connection)).totals({ workspaceId: 'ws_1', from, to, interval: 'day' })
@@ -56,7 +56,7 @@ const [LAST, SEQ, LIMIT] = [1, 2, 3].map(more => `?${MATCH_PARAMETERS + more}`)
 const PAGE = `
   SELECT ${USAGE_COLUMNS} FROM usage WHERE ${USAGE_MATCHES} AND (at < ${LAST} OR seq < ${SEQ}) ORDER BY at DESC, seq DESC LIMIT ${LIMIT}`
 
-/** Pages of rows. With a filter, only hours that have matching rows are read, so that rows of a rare key are found as fast. */
+/** Pages of rows. With a filter, only hours with matching rows are read, so that rows of a rare key are found as fast. */
 function sqliteList({ read, pause }: Connection, { rollup, scan }: Parts): UsageStore['list'] {
   const pageOf = (asked: UsageQuery, { last, seq, limit }: { last: number; seq: number; limit: number }): Verb<readonly UsageRow[]> =>
     query(statement(PAGE, ...filterValues(asked), last, seq, limit), rows => rows.map(toUsageRow))
@@ -85,7 +85,7 @@ const isFiltered = (asked: UsageQuery): boolean => dimensions.some(({ wantedBy }
 const COUNT_ALL = 'SELECT count(*) AS rows FROM (SELECT 1 FROM usage WHERE workspace_id = ?1 AND at >= ?2 AND at < ?3 LIMIT ?4)'
 const COUNT_SOME = `SELECT count(*) AS rows FROM (SELECT 1 FROM usage WHERE ${USAGE_MATCHES} LIMIT ?${MATCH_PARAMETERS + 1})`
 
-/** Reads only the index without a filter, and the hours that have matching rows with one. */
+/** Counts rows. Without a filter only the index is read, with one only the hours with matching rows. */
 function sqliteCount({ read, pause }: Connection, { rollup, scan }: Parts): UsageStore['count'] {
   return async ({ limit, ...asked }) => {
     if (limit <= 0) return 0
@@ -108,7 +108,7 @@ const FORGET = `
   DELETE FROM usage WHERE seq IN (
     SELECT seq FROM usage WHERE workspace_id = ?1 AND at < ?2 AND seq <= (SELECT seq FROM usage_rolled) ORDER BY at, seq LIMIT ?3)
   RETURNING 1 AS gone`
-/** SQLite reuses the number of the newest row once it is deleted: the mark must not lie above it. */
+/** SQLite reuses the number of the newest row once it is deleted, so the mark must not be above it. */
 const LOWER_MARK = 'UPDATE usage_rolled SET seq = min(seq, (SELECT coalesce(max(seq), 0) FROM usage)), version = version + 1'
 
 function sqliteForget({ write }: Connection, rollup: Rollup): UsageStore['forget'] {

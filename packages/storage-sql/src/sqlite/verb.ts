@@ -1,34 +1,31 @@
-// A verb of a store is a list of statements and a function that reads their rows. The decision is made in SQL, so that the list can run
-// where a transaction is one batch: nothing can be decided in between. Each driver runs the lists in its own way.
+// A verb is a storage method as a list of statements and a function that reads their rows. Decisions are made in SQL, so that the list can
+// run where a transaction is one batch and nothing can be decided in between. Each driver runs the lists in its own way.
 
-/** What a parameter may be. */
+/** The value of a parameter. */
 export type Value = string | number | null
 
-/** SQL with numbered parameters (`?1`), and their values. The text depends on the verb alone, so that drivers keep it prepared. */
+/** SQL with numbered parameters (`?1`), and their values. The text depends only on the verb, so that drivers can cache the prepared statement. */
 export interface Statement {
   readonly sql: string
   readonly values: readonly Value[]
 }
 
-/** A row by the names of its columns. Values are those of the store's own tables. */
+/** A row keyed by column name. */
 export type Row = Readonly<Record<string, unknown>>
 
-/** What the statements of a verb returned, in their order. */
+/** The rows that each statement of a verb returned. */
 export type Rows = readonly (readonly Row[])[]
 
-/** Statements of one transaction, and how their rows are read. */
+/** The statements of one transaction, and how their rows are read. */
 export interface Verb<T> {
-  /**
-   * Selects why the verb is refused, as JSON text in the column `verdict`. If it returns a row, no statement that contains
-   * `NOT_REFUSED` changes anything.
-   */
+  /** Selects why the verb is refused, as JSON text in the column `verdict`. If it returns a row, no statement that contains `NOT_REFUSED` changes anything. */
   readonly refusal?: Statement
-  /** Runs when the verb is refused, and may run when it is not: it only puts right what a clock that was set back has left wrong. */
+  /** Runs when the verb is refused, and may run otherwise: it only corrects what a clock that was set back left wrong. */
   readonly repair?: Statement
   readonly statements: readonly Statement[]
-  /** Run last, whether or not the verb is refused. Their rows are not read. */
+  /** Run last, whether or not the verb is refused. Their rows are ignored. */
   readonly always?: readonly Statement[]
-  /** Is called after the transaction, with no rows if the verb was refused. What it throws fails this verb only. */
+  /** Called after the transaction, without rows if the verb was refused. An error that it throws fails only this verb. */
   answer(rows: Rows, verdict: string | undefined): T
 }
 
@@ -38,12 +35,12 @@ export const NOT_REFUSED = 'NOT EXISTS (SELECT 1 FROM refusals)'
 /** A statement. `statement('SELECT ?1', 'value')` */
 export const statement = (sql: string, ...values: readonly Value[]): Statement => ({ sql, values })
 
-/** Rows that are bound one by one: Cloudflare takes 100 parameters for each statement. */
+/** Rows bound as individual parameters: Cloudflare accepts 100 parameters per statement. */
 const MAX_BOUND = 90
 
 /**
- * SQL over a list of rows, which is a table with the columns `column1`, `column2` and so on, in the order of the list. Each value is a
- * parameter, which takes half the time of JSON; a long list is one parameter of JSON.
+ * Builds SQL over a list of rows, which is a table with the columns `column1`, `column2` and so on, in list order. Each value is a
+ * parameter, which takes half the time of JSON; a long list is a single JSON parameter.
  *
  * @example
  * const insert = overRows(1, 2, list => `INSERT INTO t SELECT ?1, column1, column2 FROM ${list}`)
@@ -80,7 +77,7 @@ export const query = <T>(asked: Statement, read: (rows: readonly Row[]) => T): V
 const KEEP_REFUSAL = 'INSERT INTO refusals (verdict)'
 const FORGET_REFUSAL: Statement = { sql: 'DELETE FROM refusals RETURNING verdict', values: [] }
 
-/** A verb as one list without a choice: its refusal is a row that exists only within the transaction. */
+/** Turns a verb into a plain list of statements: its refusal is a row that exists only within the transaction. */
 export function batchOf<T>({ refusal, repair, statements, always = [], answer }: Verb<T>): Verb<T> {
   if (!refusal) return { statements: [...statements, ...always], answer: rows => answer(rows, undefined) }
   const refuse = { sql: `${KEEP_REFUSAL} ${refusal.sql}`, values: refusal.values }
@@ -96,6 +93,6 @@ export function batchOf<T>({ refusal, repair, statements, always = [], answer }:
   }
 }
 
-/** A list in parts of at most `most`: a parameter may not be larger than 2 MB. */
+/** Splits a list, because a parameter may not be larger than 2 MB. */
 export const inParts = <T>(list: readonly T[], most: number): readonly (readonly T[])[] =>
   Array.from({ length: Math.ceil(list.length / most) }, (_, n) => list.slice(n * most, (n + 1) * most))

@@ -17,7 +17,7 @@ export const auditReads = (queries: Queries) => ({
       .orderBy('place')
       .limit(limit),
   ),
-  /** Newest first; nothing comes after an unknown id. */
+  /** Newest first; an unknown id returns nothing. */
   list({ workspaceId, event, actorKeyId, from, to, after, limit }: AuditQuery): Compilable<AuditTable> {
     let query = queries.selectFrom('audit').selectAll().where('workspace_id', '=', workspaceId)
     if (event !== undefined) query = query.where('event', '=', event)

@@ -11,7 +11,7 @@ import {
 } from 'kysely'
 import type { Tables } from '../schema.ts'
 
-// Kysely only compiles: the drivers of this package run what it returns.
+// Kysely only compiles; the drivers of this package run the result.
 
 /** Builds queries of one dialect. */
 export type Queries = Kysely<Tables>
@@ -38,7 +38,7 @@ export const sqliteQueries = (): Queries =>
     },
   })
 
-/** A statement that is compiled once, and the values of its parameters for given arguments. */
+/** A precompiled statement, and a function that returns its parameter values. */
 export interface FixedStatement<Arguments> {
   readonly text: string
   readonly valuesOf: (values: Arguments) => readonly unknown[]
@@ -51,7 +51,7 @@ interface Parameter {
 const isParameter = (value: unknown): value is Parameter => typeof value === 'object' && value !== null && 'parameter' in value
 
 /**
- * Compiles a statement once. `build` gets a stand-in for each argument, which may be used wherever a value may.
+ * Compiles a statement once. `build` receives a placeholder for each argument, which can be used wherever a value can.
  *
  * @example
  * const find = fixedStatement<{ id: string }>(({ id }) => queries.selectFrom('holds').selectAll().where('id', '=', id))

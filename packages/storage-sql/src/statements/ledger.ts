@@ -8,20 +8,20 @@ const entryColumns = ['entries.id', 'entries.account', 'entries.kind', 'amount',
 /** The columns of an entry. */
 export type EntryRow = Omit<EntriesTable, 'seq'>
 
-/** Milliseconds of the hours by which entries are indexed. */
+/** Milliseconds of the hours that index entries. */
 const ENTRY_HOUR_MS = 3_600_000
 
-/** The first text after all that begin with a prefix. */
+/** The first text after all texts with a prefix. */
 export const afterPrefix = (prefix: string): string => prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1)
 
 /** Statements that read holds and entries. `ledgerReads(queries).holds({ limit: 100 })` */
 export const ledgerReads = (queries: Queries) => ({
-  /** In the order of their ids. */
+  /** Ordered by id. */
   holds({ after, limit }: HoldQuery): Compilable<HoldsTable> {
     const query = queries.selectFrom('holds').select(['id', 'version', 'journal']).orderBy('id').limit(Math.max(0, limit))
     return after === undefined ? query : query.where('id', '>', after)
   },
-  /** In the order of their names. */
+  /** Ordered by name. */
   accounts({ prefix, after, limit }: AccountQuery): Compilable<{ readonly account: string }> {
     const query = queries
       .selectFrom('accounts')
@@ -32,7 +32,7 @@ export const ledgerReads = (queries: Queries) => ({
       .limit(Math.max(0, limit))
     return after === undefined ? query : query.where('account', '>', after)
   },
-  /** Newest first; nothing comes before an unknown id. */
+  /** Newest first; an unknown id returns nothing. */
   entries(account: string, { id, before, from, to, limit }: EntryQuery): Compilable<EntryRow> {
     let query = queries.selectFrom('entries').select(entryColumns).where('account', '=', account)
     if (id !== undefined)

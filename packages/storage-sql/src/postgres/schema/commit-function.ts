@@ -1,7 +1,7 @@
-// Changes of records. One advisory lock lets one batch of commits run at a time, in all processes: management changes are few, and each
-// of them reads before it writes. Locks of records and accounts are taken before the first change, in the order of their keys.
+// Commits of records. An advisory lock serializes batches of commits across all processes, because management changes are few, and each
+// reads before it writes. Locks of records and accounts are taken before the first change, in key order.
 
-/** The functions of records. `SCHEMA` stands for the name of the schema, `SETTINGS` for the settings of functions. */
+/** The functions of records. Placeholders: `SCHEMA` is the name of the schema, `SETTINGS` the settings of functions. */
 export const commitFunctionSql = `
 -- Returns the conflicts of the changes that were not done, as pairs of the number of the change and its conflict.
 CREATE FUNCTION SCHEMA.commit_changes(p_changes json) RETURNS text LANGUAGE plpgsql VOLATILE SETTINGS AS $$

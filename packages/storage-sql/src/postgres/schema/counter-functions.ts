@@ -1,7 +1,7 @@
-// The verbs of counters and slots. `at` is null where the server's clock decides. The rows of `counters` and `slot_counts` are the
-// locks, taken in the order of their keys; a row that a sweep removed in between is a serialization failure, and the batch is retried.
+// Counters and slots. `at` is null if the server's clock decides. The rows of `counters` and `slot_counts` serve as locks, taken in key
+// order; a row that a sweep removed meanwhile causes a serialization failure, and the batch is retried.
 
-/** The functions of counters and slots. `SCHEMA` stands for the name of the schema, `SETTINGS` for the settings of functions. */
+/** The functions of counters and slots. Placeholders: `SCHEMA` is the name of the schema, `SETTINGS` the settings of functions. */
 export const counterFunctionsSql = `
 -- One row of p_calls and the arrays after it is one counter of one call. Returns refusals: the number of the call, the key, and the wait.
 CREATE OR REPLACE FUNCTION SCHEMA.take(p_ats bigint[], p_calls int[], p_keys text[], p_amounts bigint[], p_limits bigint[], p_windows bigint[])

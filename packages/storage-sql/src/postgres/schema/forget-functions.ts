@@ -1,7 +1,7 @@
-// Removes accounts that are over. The other verbs of the ledger rely on accounts that stay, from when they have opened and locked them until
-// they end, so they are kept out while accounts are removed.
+// Removes unused accounts. The other ledger functions rely on accounts to exist from when they lock them until they end, so they are
+// blocked while accounts are removed.
 
-/** The functions that remove accounts. `SCHEMA` stands for the name of the schema, `SETTINGS` for those of functions. */
+/** The functions that remove accounts. Placeholders: `SCHEMA` is the name of the schema, `SETTINGS` the settings of functions. */
 export const forgetFunctionsSql = `
 -- Removes p_limit entries at most of accounts that nothing is held on.
 CREATE OR REPLACE FUNCTION SCHEMA.forget_entries(p_accounts text[], p_limit int) RETURNS bigint LANGUAGE plpgsql VOLATILE SETTINGS AS $$

@@ -1,10 +1,10 @@
-// The verbs of holds. Each takes the calls of a batch as arrays and decides them in order.
+// Holds. Each function takes the calls of a batch as arrays and decides them in order.
 //
-// Locks are taken in one order by all verbs of the ledger, so that no two batches can wait for each other: accounts that have to be
-// opened by name, then accounts by name, then holds by id, then movements by id. A verb that finds it needs a lock out of this order
-// fails with a serialization failure, and the batch is retried.
+// All ledger functions take locks in the same order, so that batches cannot deadlock: accounts to be opened, by name; accounts, by name;
+// holds, by id; movements, by id. A function that needs a lock out of this order fails with a serialization failure, and the batch is
+// retried.
 
-/** The functions of holds. `SCHEMA` stands for the name of the schema, `MAX_SUM` for the largest sum, `SETTINGS` for those of functions. */
+/** The functions of holds. Placeholders: `SCHEMA` is the name of the schema, `MAX_SUM` the largest sum, `SETTINGS` the settings of functions. */
 export const holdFunctionsSql = `
 CREATE OR REPLACE FUNCTION SCHEMA.server_ms() RETURNS bigint LANGUAGE sql VOLATILE AS $$
   SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint

@@ -1,6 +1,6 @@
-// Items of answers, and routing state.
+// Response items and routing state.
 
-/** The functions of items and routing state. `SCHEMA` stands for the name of the schema, `SETTINGS` for the settings of functions. */
+/** The functions of items and routing state. Placeholders: `SCHEMA` is the name of the schema, `SETTINGS` the settings of functions. */
 export const itemFunctionsSql = `
 -- An empty body marks an id of two items. p_is_server_time: the server's clock decides what has expired.
 CREATE FUNCTION SCHEMA.put_items(p_workspaces text[], p_ids text[], p_expires bigint[], p_bodies text[], p_max_bytes bigint, p_at bigint,

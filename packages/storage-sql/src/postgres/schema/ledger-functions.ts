@@ -1,7 +1,7 @@
-// Credits and balances. Each verb takes the calls of a batch as arrays and decides them in order. Locks are taken in the
-// order that `hold-functions.ts` names.
+// Credits and balances. Each function takes the calls of a batch as arrays and decides them in order. Locks are taken in the order
+// described in `hold-functions.ts`.
 
-/** The functions of credits. `SCHEMA` stands for the name of the schema, `MAX_SUM` for the largest sum, `SETTINGS` for those of functions. */
+/** The functions of credits. Placeholders: `SCHEMA` is the name of the schema, `MAX_SUM` the largest sum, `SETTINGS` the settings of functions. */
 export const ledgerFunctionsSql = `
 -- Books one credit on an account that is locked. Returns booked, known or sum.
 CREATE FUNCTION SCHEMA.book_credit(p_id text, p_account text, p_amount bigint, p_at bigint, p_kind text, p_note text) RETURNS text

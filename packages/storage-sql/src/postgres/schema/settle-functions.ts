@@ -1,6 +1,6 @@
-// Settlements: charges of holds, and requests as a whole. Locks are taken in the order that `hold-functions.ts` names.
+// Settlements: charges of holds, and whole requests. Locks are taken in the order described in `hold-functions.ts`.
 
-/** The function that charges. `SCHEMA` stands for the name of the schema, `MAX_SUM` for the largest sum, `SETTINGS` for those of functions. */
+/** The function that charges. Placeholders: `SCHEMA` is the name of the schema, `MAX_SUM` the largest sum, `SETTINGS` the settings of functions. */
 export const settleFunctionSql = `
 -- One row of p_calls, p_accounts and p_amounts is one account of one call. A hold of an id that is settled already is ended too.
 -- An id without a hold has one until the end of the transaction, so that none is placed for it at the same moment.
@@ -70,8 +70,8 @@ END $$;
 `
 
 /**
- * The function that settles requests as a whole: their rows, charges and slots in one transaction. Rows come first, because a row may
- * wait for the partitions of usage while a hold that waits blocks its accounts. A batch names each id once.
+ * The function that settles whole requests: rows, charges and slots in one transaction. Rows come first, because a row may wait for a usage
+ * partition, and a waiting hold would block its accounts. A batch contains each id once.
  */
 export const settleRequestsSql = `
 CREATE OR REPLACE FUNCTION SCHEMA.settle_requests(p_settled_ats bigint[], p_calls int[], p_accounts text[], p_amounts bigint[], p_slot_keys text[],

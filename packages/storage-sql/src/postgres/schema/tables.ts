@@ -1,7 +1,7 @@
-// Tables of the first schema version on PostgreSQL. Times are Unix milliseconds, money is microdollars, both bigint. Texts that are
-// keys are compared by their bytes, whatever the collation of the database.
+// Tables of the first PostgreSQL schema version. Times are Unix milliseconds and money is microdollars, both bigint. Key columns are
+// compared bytewise, whatever the database's collation.
 
-/** The tables of records, money and limits. `SCHEMA` stands for the name of the schema. */
+/** The tables of records, money and limits. Placeholder: `SCHEMA` is the name of the schema. */
 export const tablesSql = `
 CREATE TABLE SCHEMA.records (
   seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -144,10 +144,10 @@ CREATE TABLE SCHEMA.conversation_readers (
 `
 
 /**
- * The tables that are partitioned by the month of their rows' `at`. A row of no known month goes to the default partition.
+ * The tables that are partitioned by month of `at`. A row without a matching partition goes to the default partition.
  *
- * A unique index of a partitioned table has to contain `at`, so what must be unique over all months is kept beside it: `usage_ids` has
- * every id once, and `audit_heads` has the last place of each chain, which is locked while a row is appended.
+ * A unique index of a partitioned table must include `at`, so uniqueness over all months is kept elsewhere: `usage_ids` contains every id
+ * once, and `audit_heads` the last place of each chain, which is locked while a row is appended.
  */
 export const partitionedTablesSql = `
 CREATE SEQUENCE SCHEMA.usage_seq;

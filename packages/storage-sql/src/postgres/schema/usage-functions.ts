@@ -1,7 +1,7 @@
-// Usage rows. Numbers of rows are not in the order of their commits, so a row below the mark of the totals could appear after they were
-// counted. Appends therefore share an advisory lock, and the horizon up to which rows may be counted is read while it is held alone.
+// Usage rows. Row numbers are not in commit order, so a row below the mark of the totals could appear after they were counted. Appends
+// therefore share an advisory lock, and the horizon up to which rows may be counted is read under the exclusive lock.
 
-/** The functions of usage rows. `SCHEMA` stands for the name of the schema, `SETTINGS` for the settings of functions. */
+/** The functions of usage rows. Placeholders: `SCHEMA` is the name of the schema, `SETTINGS` the settings of functions. */
 export const usageFunctionsSql = `
 CREATE FUNCTION SCHEMA.append_usage(p_ids text[], p_workspaces text[], p_keys text[], p_ats bigint[], p_models_asked text[], p_models text[],
   p_providers text[], p_credentials text[], p_strategies text[], p_streamed smallint[], p_input bigint[], p_output bigint[],

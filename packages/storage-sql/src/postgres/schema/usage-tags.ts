@@ -1,6 +1,6 @@
 /**
- * Tags of usage rows, a JSON array. The older `append_usage`, with a parameter less, stays for processes of the version before that
- * still run while the schema changes. `SCHEMA` stands for the name of the schema, `SETTINGS` for the settings of functions.
+ * Tags of usage rows, a JSON array. The previous `append_usage`, with one parameter less, stays for processes of the previous release that
+ * still run during the migration. Placeholders: `SCHEMA` is the name of the schema, `SETTINGS` the settings of functions.
  */
 export const usageTagsSql = `
 ALTER TABLE SCHEMA.usage ADD COLUMN tags text;
