@@ -2,19 +2,19 @@ import { APICallError, type LanguageModelV4CallOptions } from '@ai-sdk/provider'
 import { budgetHeaders, errorBody, type GatewayError, isGatewayError, isRetryPointless, retryWaitMs } from '@signalbox/core/errors'
 import { encodeError } from './dialect/index.ts'
 
-/** One call of a model. */
+/** One model call. */
 export interface ModelCall {
   readonly modelId: string
   readonly stream: boolean
   readonly options: LanguageModelV4CallOptions
 }
 
-/** Statuses after which the same request may succeed. */
+/** Whether the same request may succeed later. */
 const isPassing = (status: number): boolean => status === 408 || status === 409 || status === 429 || status >= 500
 
 /**
- * An error of the gateway as the AI SDK's APICallError: its status, its body, and whether the SDK should try again. After an abort it
- * is the reason of the signal, which the SDK knows by its name.
+ * Converts a gateway error to the AI SDK's APICallError, with status, body, and whether the SDK should retry. After an abort, returns the
+ * signal's reason, which the SDK recognizes by name.
  */
 export function callError(error: unknown, { modelId, options }: ModelCall): unknown {
   const { abortSignal } = options
@@ -38,7 +38,7 @@ export function callError(error: unknown, { modelId, options }: ModelCall): unkn
   })
 }
 
-/** The body with the types of `/v1`. Those of `/v4/ai` are for `@ai-sdk/gateway` alone, which chooses its classes of errors by them. */
+/** The error body with the types of `/v1`. Those of `/v4/ai` are only for `@ai-sdk/gateway`, which selects its error classes by them. */
 function callErrorBody(error: GatewayError) {
   const body = encodeError(errorBody(error))
   return { ...body, error: { ...body.error, type: error.type } }

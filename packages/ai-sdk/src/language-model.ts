@@ -9,19 +9,19 @@ import { createPartWriter, decodeCallOptions, encodeResult } from './dialect/ind
 import { specificationVersion } from './dialect/wire.ts'
 import { partStream } from './part-stream.ts'
 
-/** The caller, and what holds for all calls that do not say otherwise. */
+/** The caller, and the defaults of all calls. */
 export interface ModelSettings {
   /** An API key of the gateway (`ak_…`). A call may name another in its `authorization` header. */
   readonly apiKey?: string
-  /** What `gateway.authenticate` returned, in place of a key. */
+  /** The result of `gateway.authenticate`, instead of a key. */
   readonly caller?: Caller
   /** Headers of every call, as in `{ 'anthropic-beta': '…' }`. */
   readonly headers?: Readonly<Record<string, string>>
-  /** `providerOptions` of every call; those of a call go before them, namespace by namespace and option by option. */
+  /** `providerOptions` of every call. Those of a call take precedence, namespace by namespace and option by option. */
   readonly providerOptions?: NonNullable<LanguageModelV4CallOptions['providerOptions']>
   /**
-   * Addresses that go to the provider as they are, by media type. Default: none, so that the AI SDK downloads files and any provider
-   * can take them.
+   * URLs that are passed to the provider unchanged, by media type. Default: none, so that the AI SDK downloads files and any provider can
+   * accept them.
    *
    * @example { 'image/*': [/^https:/] }
    */
@@ -71,7 +71,7 @@ async function beginCall(gateway: Gateway, settings: ModelSettings, { modelId, s
   const header = headerReader(settings, options)
   const caller = await callerOf(callerOptions(settings, header('authorization')), gateway)
   const merged = { ...options, providerOptions: mergeOptions(settings.providerOptions, options.providerOptions) }
-  // The reader of options takes what JSON cannot say, too: bytes, addresses and undefined.
+  // The decoder also accepts what JSON cannot express: bytes, URLs and undefined.
   const request = decodeCallOptions(merged as unknown as JsonObject, { modelId, stream, header })
   const requestId = gateway.ids.uuid()
   const { abortSignal: signal } = options

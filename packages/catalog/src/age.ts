@@ -1,12 +1,12 @@
 import type { Catalog } from './catalog.ts'
 
-/** Milliseconds of a day; the engine's own constant would load its files. */
+/** Milliseconds per day. Defined here, because importing the engine's constant would load its files. */
 const millisecondsPerDay = 86_400_000
-/** One price in ten was wrong 53 days after it was read. */
+/** Days until a catalog counts as stale. One price in ten was wrong after 53 days. */
 const freshDays = 30
 
 /**
- * Days since a catalog was read if it is older than 30 days, else undefined. `now` in Unix milliseconds.
+ * The age of a catalog in days if it is older than 30 days, otherwise undefined. `now` in Unix milliseconds.
  *
  * @example staleDays({ as_of: '2026-09-30' }, Date.parse('2026-11-22')) // 53
  */

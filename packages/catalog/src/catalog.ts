@@ -2,30 +2,30 @@ import type { Model, ProviderFacts } from '@signalbox/core/protocol'
 import { head, lines } from './data/facts.ts'
 import { mayBeSold, unpackCatalog } from './stored.ts'
 
-/** Models with their offers and prices, and facts about providers. A custom catalog is this as JSON. */
+/** Models with their offers and prices, and facts about providers. A custom catalog is the same in JSON. */
 export interface Catalog {
-  /** The day for which its facts hold, as in `2026-09-30`. */
+  /** The date of its facts, as in `2026-09-30`. */
   readonly as_of: string
   readonly models: readonly Model[]
   readonly providers: readonly ProviderFacts[]
 }
 
-/** Selects the models that some providers serve, by their ids and the dialects that can be spoken to all of them, or by each of them. */
+/** Selects the models that some providers serve, by provider ids and the dialects that all of them, or each of them, support. */
 export type CatalogQuery =
   | { readonly providers: readonly string[]; readonly dialects: readonly string[] }
   | { readonly providers: readonly SellingProvider[] }
 
-/** What decides which offers of a provider can be sold: a `Provider` of the gateway is one. */
+/** The part of a provider that determines which of its offers can be sold. A gateway `Provider` satisfies it. */
 export interface SellingProvider {
   readonly id: string
   readonly dialects: readonly { readonly name: string }[]
 }
 
-/** Parsed on first use and shared: it is frozen. The offers of a model are parsed when they are first read. */
+/** Parsed on first use, shared and frozen. The offers of a model are parsed on first access. */
 let builtIn: Catalog | undefined
 
 /**
- * The built-in catalog. It is frozen, and the same object each time.
+ * The built-in catalog: always the same frozen object.
  *
  * @example createGateway({ models: sold(catalog(), on), facts: catalog().providers, … })
  */
@@ -35,9 +35,9 @@ export function catalog(): Catalog {
 }
 
 /**
- * The models of a catalog with the offers of these providers in these dialects. A model without such an offer is
- * left out, unless it has no offers at all and its author is one of the providers: so errors can say that a model has retired. Offers that
- * name no day on which they were read get that of the catalog.
+ * The models of a catalog with the offers of these providers in these dialects. A model without such an offer is left out, unless it has no
+ * offers at all and its vendor is one of the providers, so that errors can say that the model has retired. Offers without an `as_of` date
+ * get that of the catalog.
  *
  * @example sold(overridden(catalog(), overrides), { providers: [openai({ apiKey }), groq({ apiKey: groqKey })] })
  * @example sold(catalog(), { providers: ['openai', 'groq'], dialects: ['responses', 'chat'] })

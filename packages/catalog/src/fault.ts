@@ -1,7 +1,7 @@
-/** An invalid catalog, or invalid overrides of one. */
+/** The error of an invalid catalog, or of invalid overrides. */
 export class CatalogError extends Error {
   override readonly name = 'CatalogError'
-  /** Every problem, in one sentence each. The message is the first of them, and says how many follow. */
+  /** All problems, one sentence each. The message is the first one, and says how many follow. */
   readonly problems: readonly string[]
 
   constructor(problems: readonly [string, ...string[]]) {

@@ -7,7 +7,7 @@ export type ModelPath = (at: number, model: Model) => readonly PropertyKey[]
 
 const inList: ModelPath = at => ['models', at]
 
-/** Problems with duplicates: names that two models claim, offers, and facts of a provider. */
+/** Problems with duplicates: names claimed by two models, offers, and provider facts. */
 export function duplicatesIn({ models, providers }: Pick<Catalog, 'models' | 'providers'>, pathOf: ModelPath = inList): readonly string[] {
   const owners = new Map<string, number>()
   const problems: string[] = []

@@ -5,7 +5,7 @@ import { deepFreeze } from './deep-freeze.ts'
 import { formatPath, throwIfAny } from './fault.ts'
 import { duplicatesIn } from './names.ts'
 
-/** Fields to replace, each as a whole; `null` removes an optional one. */
+/** Fields to replace, each as a whole; `null` removes an optional field. */
 export type Changes<Item, Fixed extends keyof Item> = {
   readonly [Field in Exclude<keyof Item, Fixed>]?: NonNullable<Item[Field]> | (object extends Pick<Item, Field> ? null : never)
 }
@@ -17,7 +17,7 @@ export type OfferChanges = Changes<Offer, 'provider' | 'provider_model_id'>
 /** Fields of a provider's facts to replace. */
 export type ProviderChanges = Changes<ProviderFacts, 'id'>
 
-/** Corrections of a catalog. Entries are changed by name, `null` removes one, and `add` adds new ones. */
+/** Corrections of a catalog. Entries are changed by name, `null` removes an entry, and `add` adds new ones. */
 export interface Overrides {
   /** By id. */
   readonly models?: Readonly<Record<string, ModelChanges | null>>
@@ -34,9 +34,9 @@ export interface Overrides {
 }
 
 /**
- * Applies overrides to a catalog: the fields that they name are replaced, all others stay.
+ * Applies overrides to a catalog: replaces the given fields and keeps all others.
  *
- * @throws CatalogError that lists each unknown name, with the nearest known one, and each name that two models would have.
+ * @throws {CatalogError} Lists each unknown name, with the closest known one, and each name that two models would share.
  *
  * @example
  * overridden(catalog(), {
@@ -67,7 +67,7 @@ export function overridden(catalog: Catalog, overrides: Overrides): Catalog {
 
 const byNameMap = <Change>(changes: Readonly<Record<string, Change>> = {}): ReadonlyMap<string, Change> => new Map(Object.entries(changes))
 
-/** Items without a change stay the same objects, and so does a list without any. */
+/** Unchanged items stay the same objects, and so does a list without changes. */
 function applyChanges<Item extends object>(items: readonly Item[], changeOf: (item: Item) => object | null | undefined): readonly Item[] {
   const next = items.flatMap(item => {
     const change = changeOf(item)
@@ -109,7 +109,7 @@ function unknownNamesIn({ models, providers }: Catalog, overrides: Overrides): r
   ]
 }
 
-/** Each name of a model, with the model's id. */
+/** Each name of a model, mapped to the model's id. */
 const namesOf = (models: readonly Model[]): ReadonlyMap<string, string> =>
   new Map(models.flatMap(({ id, aliases = [] }) => [id, ...aliases].map(name => [name, id] as const)))
 
@@ -121,7 +121,7 @@ interface KnownNames {
   readonly kind: string
 }
 
-/** Problems with unknown names. Only ids count: an alias may not be the model that the operator meant. */
+/** Problems with unknown names. Only ids count, because an alias may not refer to the model that the operator meant. */
 function unknownNames(named: object = {}, { at, known, kind }: KnownNames): readonly string[] {
   return Object.keys(named)
     .filter(name => known.get(name) !== name)

@@ -2,16 +2,16 @@ import type { Model, Offer, Price } from '@signalbox/core/protocol'
 import type { Catalog } from './catalog.ts'
 import { deepFreeze } from './deep-freeze.ts'
 
-// The stored form of the built-in catalog, which tools/pack.ts writes: sets that many models share are stored once and referenced
-// by name, the alias `author/id` is an empty text, and the offers of a model are a line of their own, parsed when they are first
-// read. Names are texts, even if they are numbers: replacing a number by a set in hundreds of objects would change their hidden
-// class, which takes as long as the parsing.
+// The storage format of the built-in catalog, written by tools/pack.ts: sets that many models share are stored once and referenced by name,
+// the alias `author/id` is an empty text, and the offers of a model are a separate line, parsed on first access. Set names are strings,
+// even if they are numeric: replacing a number by a set in hundreds of objects would change their hidden class, which takes as long as
+// parsing.
 
 /** The texts of the built-in catalog. */
 export interface StoredCatalog {
-  /** JSON: `as_of`, the shared sets and the providers. */
+  /** JSON with `as_of`, the shared sets and the providers. */
   readonly head: string
-  /** Two lines of JSON for each model: its fields, then its offers. */
+  /** Two lines of JSON per model: its fields, then its offers. */
   readonly lines: string
 }
 
@@ -37,19 +37,19 @@ interface StoredOffer extends Omit<Offer, 'abilities' | 'quirks'> {
   readonly quirks?: string
 }
 
-/** Parses a stored catalog, resolves the sets and freezes it. In place, because copies would take longer than the parsing. */
+/** Parses a stored catalog, resolves the sets and freezes it. In place, because copying would take longer than parsing. */
 export function unpackCatalog({ head, lines }: StoredCatalog): Catalog {
   const { sets, providers, as_of } = JSON.parse(head) as Head
   deepFreeze(sets)
   const texts = lines.split('\n')
   const models: Model[] = []
   for (let at = 0; at + 1 < texts.length; at += 2) models.push(unpackModel(texts[at] ?? '', { text: texts[at + 1] ?? '', sets, as_of }))
-  // Gathered by hand from the documents of each.
+  // Collected by hand from each provider's documentation.
   const dated = providers.map(facts => ({ ...(facts.docs_url !== undefined && { source: facts.docs_url }), as_of, ...facts }))
   return Object.freeze({ as_of, providers: deepFreeze(dated), models: Object.freeze(models) })
 }
 
-/** The offers of a model before they are parsed. */
+/** The unparsed offers of a model. */
 interface UnreadOffers {
   readonly text: string
   readonly sets: Sets
@@ -59,7 +59,7 @@ interface UnreadOffers {
 const unread = new WeakMap<Model, string>()
 
 /**
- * False if none of these providers has an offer of the model, as far as that is known without parsing its offers.
+ * False if none of these providers can have an offer of the model, as far as known without parsing its offers.
  *
  * @example mayBeSold(model, ['openai'])
  */
@@ -98,7 +98,7 @@ function unpackOffers({ text, sets, as_of }: UnreadOffers): readonly Offer[] {
   return Object.freeze(offers) as readonly object[] as readonly Offer[]
 }
 
-/** The source of offers that name none. */
+/** The default source of offers. */
 export const usualSource = 'https://models.dev/api.json'
 
 function unpackOffer(offer: StoredOffer, sets: Sets, origin: Required<Pick<Offer, 'source' | 'as_of'>>): void {
@@ -110,7 +110,7 @@ function unpackOffer(offer: StoredOffer, sets: Sets, origin: Required<Pick<Offer
   Object.freeze(offer)
 }
 
-/** Freezes by field name, because walking the fields of hundreds of prices takes as long as the parsing. */
+/** Freezes fields by name, because iterating over the fields of hundreds of prices takes as long as parsing. */
 function freezePrice(price: Price): void {
   if (price.tiers) deepFreeze(price.tiers)
   if (price.windows) deepFreeze(price.windows)

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { Model, Offer } from '@signalbox/core/protocol'
 import { catalog } from '../src/index.ts'
 
-/** What another source says of a model at its maker. Prices in USD per million tokens; 0 where there is none. */
+/** Another source's facts about a model at its vendor. Prices in USD per million tokens; 0 if there is none. */
 export interface UsedModel {
   readonly price: readonly [input: number, output: number, read: number, write: number]
   readonly long?: readonly (readonly [over: number, input: number, output: number, read: number])[]
@@ -13,8 +13,8 @@ export interface UsedModel {
 }
 
 /**
- * The 60 most used models, as npm:@earendil-works/pi-ai@1.5.2 (2026-11-10) lists them. Changed by hand: the windows of GPT, which it
- * cuts to 272,000 (developers.openai.com: 1,050,000), and the outputs of DeepSeek (393,216, measured).
+ * The 60 most used models, as listed by npm:@earendil-works/pi-ai@1.5.2 (2026-11-10). Changed by hand: the context windows of GPT, which it
+ * truncates to 272,000 (developers.openai.com: 1,050,000), and the outputs of DeepSeek (393,216, measured).
  */
 export const usedModels = JSON.parse(readFileSync(new URL('used-models.json', import.meta.url), 'utf8')) as Readonly<
   Record<string, UsedModel>

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { afterEach, expect, test, vi } from 'vitest'
 import { catalog, sold } from '../src/index.ts'
 
-// What the catalog costs an app that imports it: bytes to load, and text to parse. Time depends on the machine, and these do not.
+// The cost of importing the catalog: bytes to load, and text to parse. Unlike time, these do not depend on the machine.
 
 const source = readFileSync(resolve(import.meta.dirname, '../src/data/facts.ts'), 'utf8')
 

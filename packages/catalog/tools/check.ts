@@ -3,8 +3,8 @@ import { providerDialects } from '@signalbox/core/dialects'
 import { catalog } from '../src/index.ts'
 import { type Checked, checked } from './findings.ts'
 
-// What is wrong or doubtful with a catalog: the built-in one, or a file of your own. Ends with 1 where it cannot be used.
-// Usage: node --conditions=signalbox-source packages/catalog/tools/check.ts [FILE]
+// Reports errors and warnings of a catalog: the built-in one, or a file. Exits with 1 if it cannot be used. Usage: node
+// --conditions=signalbox-source packages/catalog/tools/check.ts [FILE]
 
 const [file] = process.argv.slice(2)
 const { summary, errors, warnings } = lookAt(file)

@@ -3,22 +3,22 @@ import { type Catalog, CatalogError, staleDays } from '../src/index.ts'
 import { readCatalog } from '../src/schema/index.ts'
 
 export interface Checked {
-  /** What it holds, in a line. */
+  /** A one-line summary of its content. */
   readonly summary: string
   /** Why it cannot be used. */
   readonly errors: readonly string[]
-  /** What somebody should look at. */
+  /** What should be reviewed. */
   readonly warnings: readonly string[]
 }
 
 export interface Terms {
   /** `2026-09-30` */
   readonly today: string
-  /** Languages that can be spoken to providers. */
+  /** Dialects that the gateway supports. */
   readonly dialects: readonly string[]
 }
 
-/** Days in which an end is near: routing prefers other offers. */
+/** Days before a retirement at which routing starts to prefer other offers. */
 const nearDays = 30
 
 export function checked(json: unknown, terms: Terms): Checked {

@@ -1,9 +1,9 @@
 import { type Environment, settingOf } from './environment.ts'
 import { StartError } from './fault.ts'
 
-// The config fields that reach a provider, and the environment variables for them.
+// The config fields that give access to a provider, and their environment variables.
 
-/** The access fields, with what each holds for messages. */
+/** The access fields, with a description of each for messages. */
 export const accessFields = {
   api_key: 'the key',
   base_url: 'the address',
@@ -24,11 +24,11 @@ export type Access = Readonly<Partial<Record<AccessField, string>>>
 
 /** How a provider can be configured. */
 export interface ProviderAccess {
-  /** The fields that it takes, each with its variables; the first that is set counts. */
+  /** The fields it takes, each with its variables; the first one that is set is used. */
   readonly fields: Readonly<Partial<Record<AccessField, readonly string[]>>>
   /**
-   * The methods of authentication: all fields of one of them turn the provider on. The first field of each signals that it is meant,
-   * so that a message can name what is missing beside it.
+   * The authentication methods: all fields of one of them enable the provider. The first field of a method signals the intent to use it, so
+   * that a message can name what is missing.
    */
   readonly ways: readonly (readonly [sign: AccessField, ...rest: AccessField[]])[]
 }
@@ -36,7 +36,7 @@ export interface ProviderAccess {
 const isField = (name: string): name is AccessField => Object.hasOwn(accessFields, name)
 export const fieldsOf = ({ fields }: ProviderAccess): readonly AccessField[] => Object.keys(fields).filter(isField)
 
-/** The access fields from the config, else from the environment. */
+/** The access fields, from the config or else from the environment. */
 export function accessOf(
   row: ProviderAccess,
   listed: Readonly<Partial<Record<AccessField, string | undefined>>>,
@@ -50,7 +50,7 @@ export function accessOf(
   )
 }
 
-/** An incomplete method: the field that signals it, and one that is missing. */
+/** An incomplete method: the field that signals it, and a missing one. */
 export interface IncompleteAccess {
   readonly sign: AccessField
   readonly missing: AccessField
@@ -58,7 +58,7 @@ export interface IncompleteAccess {
 
 export const isOn = ({ ways }: ProviderAccess, access: Access): boolean => ways.some(way => way.every(field => access[field] !== undefined))
 
-/** Undefined if no method was begun. */
+/** Undefined if no method was started. */
 export function incompleteAccess({ ways }: ProviderAccess, access: Access): IncompleteAccess | undefined {
   for (const way of ways) {
     const missing = way.find(field => access[field] === undefined)
@@ -67,7 +67,7 @@ export function incompleteAccess({ ways }: ProviderAccess, access: Access): Inco
   return undefined
 }
 
-/** The variable that sets a field, if one does. */
+/** The variable that sets a field, if any. */
 export const variableOf = (row: ProviderAccess, field: AccessField, environment: Environment): string | undefined =>
   row.fields[field]?.find(name => settingOf(environment, name) !== undefined)
 
@@ -76,7 +76,7 @@ function fromVariable(row: ProviderAccess, field: AccessField, environment: Envi
   return variable === undefined ? undefined : credentialIn(environment, variable, field)
 }
 
-/** The value of a variable, checked to fit into a header or a URL; a file name may hold anything. */
+/** The value of a variable, checked to be valid in a header or URL; a file name may contain anything. */
 export function credentialIn(environment: Environment, variable: string, field: AccessField = 'api_key'): string | undefined {
   const value = settingOf(environment, variable)
   if (value === undefined || field === 'credentials_file' || /^[\x21-\x7e]+$/.test(value)) return value

@@ -2,13 +2,13 @@ import { createServer } from 'node:net'
 import { StartError, shown } from './fault.ts'
 import type { Config } from './schema.ts'
 
-/** Where the server listens. */
+/** The address the server listens on. */
 export type Address = Pick<Config, 'host' | 'port'>
 
 /**
- * Checks that the address can be listened on, before anything is created.
+ * Checks that the server can listen on the address, before anything is created.
  *
- * @throws StartError that names the address and what to change.
+ * @throws {StartError} Names the address and what to change.
  */
 export function checkAddress(address: Address): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -25,7 +25,7 @@ const listenAdvice: Readonly<Record<string, string>> = {
   ENOTFOUND: 'has an unknown host name; set `host` (HOST) to an address of this machine',
 }
 
-/** The error of an address that cannot be listened on, as one line. */
+/** The one-line error of an address that cannot be used. */
 export function listenError(error: unknown, { host, port }: Address): StartError {
   const { code = '', message } = error as NodeJS.ErrnoException
   return new StartError(`Port ${port} on ${shown(host, 'host').slice(1, -1)} ${listenAdvice[code] ?? `cannot be listened on: ${message}`}.`)

@@ -3,19 +3,19 @@ import type { Storage } from '@signalbox/storage'
 import { invalidField } from './fault.ts'
 import type { Config } from './schema.ts'
 
-/** What the first workspace and key are created with. */
+/** Input for creating the first workspace and key. */
 export interface BootstrapContext {
   readonly gateway: Gateway
   readonly storage: Storage
   readonly config: Pick<Config, 'workspace' | 'admin_key'>
 }
 
-/** Credit is granted once per reference, so the next start completes one that was interrupted. */
+/** Credit is granted once per reference, so an interrupted start is completed by the next one. */
 const creditReference = 'first-start'
-/** The same in every process: two that start at once on an empty database create one workspace. */
+/** A fixed id, so that two processes that start together on an empty database create one workspace. */
 const firstWorkspace = '01900000-0000-7000-8000-000000000001'
 
-/** Creates the server's workspace with its credit, and the admin key if one is configured. Safe to repeat. */
+/** Creates the server's workspace with its credit, and the admin key if configured. Idempotent. */
 export async function makeWorkspace({ gateway, config }: BootstrapContext): Promise<string> {
   const { workspace, admin_key } = config
   const [first] = await gateway.workspaces.list()

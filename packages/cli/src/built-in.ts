@@ -6,7 +6,7 @@ import { readServiceAccount } from './service-account.ts'
 /** A provider that can be configured by its id alone. */
 export interface BuiltIn extends ProviderAccess {
   readonly id: string
-  /** No field is required: it is on once the config lists it. */
+  /** Whether no field is required: it is enabled once the config lists it. */
   readonly needsNoAccess?: boolean
   readonly make: (access: Access) => Provider
 }
@@ -29,7 +29,7 @@ const keyed = (id: string, make: (options: KeyAndUrl) => Provider, ...variables:
   make: access => make(optionsOf(access)),
 })
 
-/** A self-hosted server: on if its URL is set. */
+/** A self-hosted server, enabled if its URL is set. */
 const selfHosted = (id: string, make: (options: KeyAndUrl) => Provider, prefix: string): BuiltIn => ({
   id,
   fields: { base_url: [`${prefix}_BASE_URL`], api_key: [`${prefix}_API_KEY`] },
@@ -66,7 +66,7 @@ const claudeOnAws: BuiltIn = {
 
 const ollamaFields = { base_url: ['OLLAMA_BASE_URL', 'OLLAMA_HOST'], api_key: ['OLLAMA_API_KEY'] } as const
 
-/** Ollama's own variable holds a host, mostly without a scheme and a path: `0.0.0.0:11434`. */
+/** Ollama's own variable holds a host, usually without scheme and path: `0.0.0.0:11434`. */
 function withOllamaHost({ baseUrl, ...options }: KeyAndUrl): KeyAndUrl {
   if (baseUrl === undefined) return options
   const isHost = !/^https?:\/\//i.test(baseUrl)
@@ -98,7 +98,7 @@ const amazonBedrock: BuiltIn = {
     known.amazonBedrock({ ...optionsOf(access), region, accessKeyId, secretAccessKey, sessionToken }),
 }
 
-/** A service account, or a key of express mode. */
+/** A service account, or an express mode key. */
 const googleVertex: BuiltIn = {
   id: 'google-vertex',
   fields: {
@@ -119,7 +119,7 @@ const googleVertex: BuiltIn = {
     }),
 }
 
-/** The built-in providers, in the order in which equals are tried. */
+/** The built-in providers, in the order in which equal ones are tried. */
 export const builtIns: readonly BuiltIn[] = [
   keyed('openai', known.openai, 'OPENAI_API_KEY'),
   keyed('anthropic', known.anthropic, 'ANTHROPIC_API_KEY'),

@@ -7,7 +7,7 @@ import { catalogFor } from './catalog.ts'
 import { type Environment, settingOf } from './environment.ts'
 import { StartError } from './fault.ts'
 
-/** Where an update reads and what it prints on. */
+/** The environment of an update. */
 export interface UpdateContext {
   readonly environment: Environment
   readonly today: string
@@ -15,9 +15,9 @@ export interface UpdateContext {
 }
 
 /**
- * Runs `signalbox catalog update`: writes an updated catalog file, whole or not at all, and prints what changed.
+ * Runs `signalbox catalog update`: writes an updated catalog file atomically, and prints what changed.
  *
- * @throws StartError that says why the update is refused. The file stays as it was.
+ * @throws {StartError} Says why the update is rejected. The file stays unchanged.
  */
 export async function runCatalogUpdate(args: readonly string[], { environment, today, print }: UpdateContext): Promise<void> {
   const { out, corrections: correctionsFile, source } = readArguments(args)
@@ -49,7 +49,7 @@ function readArguments(args: readonly string[]) {
   throw new StartError('`signalbox catalog update` takes --out FILE, the catalog file to update or create.')
 }
 
-/** That of the file, if it exists, else the built-in one. */
+/** The catalog of the file, if it exists, otherwise the built-in one. */
 function currentCatalog(file: string): Catalog {
   try {
     readFileSync(file)
@@ -69,7 +69,7 @@ function readCorrections(file: string) {
   }
 }
 
-/** `models.dev`, or `models.dev=http://mirror/api.json`. OpenAI's list needs a key. */
+/** Parses `models.dev`, or `models.dev=http://mirror/api.json`. OpenAI's list needs a key. */
 function requestsFor(named: readonly string[] | undefined, environment: Environment): readonly SourceRequest[] {
   const token = settingOf(environment, 'OPENAI_API_KEY')
   const usual = sourceNames.filter(name => name !== 'openai' || token !== undefined)

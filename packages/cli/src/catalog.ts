@@ -7,7 +7,7 @@ import type { Config } from './schema.ts'
 /**
  * The catalog that the config names, with its overrides.
  *
- * @throws StartError that says what is wrong with it.
+ * @throws {StartError} Says what is wrong with it.
  */
 export function catalogFor(named: Config['catalog']): Catalog | undefined {
   if (named === 'none') return undefined
@@ -17,7 +17,7 @@ export function catalogFor(named: Config['catalog']): Catalog | undefined {
   return overrides === undefined ? base : withPlace('`catalog.overrides`', () => overridden(base, readOverrides(overrides)))
 }
 
-/** A line for the operator if the catalog is older than 30 days. */
+/** A notice for the operator if the catalog is older than 30 days. */
 export function ageNotices(named: Config['catalog'], now: number): readonly string[] {
   const known = catalogFor(named)
   const days = known && staleDays(known, now)

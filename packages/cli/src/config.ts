@@ -7,19 +7,19 @@ import { innermostIssue } from './schema-fields.ts'
 
 const defaultFile = 'signalbox.config.json'
 
-/** What the command line says about the config. */
+/** The config settings from the command line. */
 export interface ConfigArguments {
-  /** The file. */
+  /** The config file. */
   readonly file?: string | undefined
-  /** Fields by the name of their flag. */
+  /** Fields by flag name. */
   readonly flags?: Flags
 }
 
 /**
- * Reads the config: the file that `--config` or SIGNALBOX_CONFIG names, else signalbox.config.json in the working directory, else
- * the defaults. Environment variables override its fields, and flags of the command line override both.
+ * Reads the config: from the file that `--config` or SIGNALBOX_CONFIG names, else from signalbox.config.json in the working directory, else
+ * the defaults. Environment variables override its fields, and command line flags override both.
  *
- * @throws StartError that names the invalid field.
+ * @throws {StartError} Names the invalid field.
  */
 export function readConfig(environment: Environment, { file, flags = {} }: ConfigArguments = {}): Config {
   const named = file ?? settingOf(environment, 'SIGNALBOX_CONFIG')
@@ -58,7 +58,7 @@ function parseConfig(text: string, path: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    // The parser's message may quote the file, which holds keys: only the place in it may be shown.
+    // The parser's message may quote the file, which contains keys, so only the position is shown.
     const place = /\(line \d+ column \d+\)|^Unexpected (?:token '.'|end of JSON input)/u.exec(String((error as Error).message))?.[0]
     throw new StartError(`${path} is not valid JSON${place === undefined ? '' : `: ${place.replace(/^\(|\)$/g, '')}`}.`)
   }

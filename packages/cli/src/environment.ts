@@ -1,7 +1,7 @@
 /** The environment variables of the process, passed in for tests. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** The flags of the command line that set fields of the config, without their dashes. */
+/** Command line flags that set config fields, without their dashes. */
 export type Flags = Readonly<Record<string, string | undefined>>
 
 interface Override {
@@ -11,10 +11,10 @@ interface Override {
   readonly read?: (text: string) => unknown
 }
 
-// Other text stays as it is, so that the schema reports what the field takes.
+// Other text is unchanged, so that the schema reports what the field takes.
 const digits = (text: string): unknown => (/^\d+$/.test(text) ? Number(text) : text)
 
-/** The variables that set fields of the config, and the flags that do. */
+/** The variables and flags that set config fields. */
 export const overridingVariables: readonly Override[] = [
   { variable: 'PORT', field: 'port', read: digits },
   { variable: 'HOST', field: 'host' },
@@ -25,19 +25,19 @@ export const overridingVariables: readonly Override[] = [
   { variable: 'SIGNALBOX_SEALING_KEY', field: 'sealing_key' },
 ]
 
-/** The value of a variable; an empty one counts as not set. */
+/** The value of a variable; an empty one counts as unset. */
 export function settingOf(environment: Environment, variable: string): string | undefined {
   const value = environment[variable]?.trim()
   return value === '' ? undefined : value
 }
 
-/** A value from outside the config file, and the variable or flag that it is from. */
+/** A value from outside the config file, and the variable or flag that set it. */
 export interface OverrideValue {
   readonly source: string
   readonly value: unknown
 }
 
-/** The config fields that variables and flags set. A flag takes precedence. */
+/** The config fields that variables and flags set. Flags take precedence. */
 export function overridesIn(environment: Environment, flags: Flags): ReadonlyMap<string, OverrideValue> {
   return new Map(
     overridingVariables.flatMap(({ variable, flag, field, read = text => text }) => {

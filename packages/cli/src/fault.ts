@@ -10,7 +10,7 @@ const secrets = /(?:^|\.)(?:api_key|admin_key|sealing_key|access_key_id|secret_a
 export const invalidField = (field: string, got: unknown, takes: string): StartError =>
   new StartError(`\`${field}\` is ${shown(got, field)}; it takes ${takes}.`)
 
-/** A value for a message. Secrets and long texts are not quoted. */
+/** Formats a value for a message. Secrets and long texts are not quoted. */
 export function shown(value: unknown, field: string): string {
   if (value === undefined) return 'missing'
   if (Array.isArray(value)) return 'a list'
@@ -21,6 +21,6 @@ export function shown(value: unknown, field: string): string {
   return JSON.stringify(harmless.length > 80 ? `${harmless.slice(0, 80)}…` : harmless)
 }
 
-/** An address without the secrets that it may hold: before the host, and in the query. */
+/** A URL without the secrets it may contain: before the host, and in the query. */
 export const withoutPassword = (address: string): string =>
   address.replace(/\/\/[^/@]*@/, '//…@').replace(/([?&](?:password|authToken|sslpassword)=)[^&]*/gi, '$1…')

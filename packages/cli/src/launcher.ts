@@ -13,8 +13,8 @@ interface Link {
 }
 
 /**
- * Calls `gone` when the package manager that started this process has ended. npx ends on a signal without passing it on, and the
- * server would go on as an orphan and keep the port. Parents are read from /proc, so this works on Linux only.
+ * Calls `gone` when the package manager that started this process has ended. npx ends on a signal without forwarding it, and the server
+ * would continue as an orphan and keep the port. Parents are read from /proc, so this only works on Linux.
  */
 export function watchLauncher(environment: Environment, gone: () => void): void {
   if (environment.npm_lifecycle_event === undefined) return
@@ -49,7 +49,7 @@ const readProc = (pid: number, what: 'stat' | 'cmdline'): string | undefined => 
 
 const commandOf = (pid: number): string => (readProc(pid, 'cmdline') ?? '').replaceAll('\0', ' ')
 
-/** The fourth field; the second is a name in brackets that may hold anything. */
+/** The fourth field; the second is a name in parentheses that may contain anything. */
 function parentOf(pid: number): number | undefined {
   const stat = readProc(pid, 'stat')
   const parent = stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[1]

@@ -5,7 +5,7 @@ import type { RequestLine } from '@signalbox/node-http'
 export interface Log {
   readonly logger: Logger
   readonly onRequest: (line: RequestLine) => void
-  /** Writes what is buffered. To be called before the process ends. */
+  /** Writes what is buffered. Call it before the process ends. */
   flush(): void
 }
 
@@ -16,7 +16,7 @@ export interface Sink {
 }
 
 export interface LogOptions {
-  /** The number of the worker process, which is in each of its lines. */
+  /** The number of the worker process, included in each of its lines. */
   readonly worker?: number | undefined
   readonly now?: () => number
   /** Runs the function at the end of this turn of the event loop. */
@@ -25,15 +25,12 @@ export interface LogOptions {
 
 /** Buffered characters beyond which lines are written at once. */
 const maxWaiting = 65_536
-/** Bytes that one write to a pipe keeps together: longer ones may be mixed with those of another process. */
+/** Bytes up to which a write to a pipe is atomic. Longer ones may be interleaved with those of another process. */
 const atomicBytes = 4_096
 
 type Facts = Readonly<Record<string, unknown>>
 
-/**
- * Creates a log of one line for each request and each failure: JSON, or plain text on a terminal. The lines of one turn of the event
- * loop are one write.
- */
+/** Creates a log with one line per request and failure: JSON, or plain text on a terminal. All lines of one turn of the event loop are a single write. */
 export function createLog(sink: Sink, { worker, now = Date.now, defer = setImmediate }: LogOptions = {}): Log {
   const time = (): string => new Date(now()).toISOString()
   const human = sink.isTTY === true
@@ -69,7 +66,7 @@ export function createLog(sink: Sink, { worker, now = Date.now, defer = setImmed
   }
 }
 
-/** Written field by field, because only text from outside needs escaping and censoring. */
+/** Written field by field, because only external text needs escaping and censoring. */
 const jsonLine = (time: string, line: RequestLine, worker: number | undefined): string =>
   [
     `{"time":"${time}","level":"info"`,
@@ -92,7 +89,7 @@ const textField = (name: string, value: string | undefined): string => (value ==
 const number = (name: string, value: number | undefined): string => (value === undefined ? '' : `,"${name}":${value}`)
 const untrusted = (name: string, value: string | undefined): string => (value === undefined ? '' : `,"${name}":${censored(asJson(value))}`)
 
-/** Whole lines, as many at once as a pipe keeps together; a longer line stands alone. */
+/** Whole lines, as many as an atomic write can hold; a longer line is written alone. */
 function* atomicPieces(text: string): Generator<string> {
   let piece = ''
   let bytes = 0
@@ -109,7 +106,7 @@ function* atomicPieces(text: string): Generator<string> {
   if (bytes > 0) yield piece
 }
 
-/** Characters of a model's name that are logged. */
+/** Maximum logged characters of a model name. */
 const maxName = 200
 
 function terminalLine({ requestId, method, route, status, ms, ...line }: RequestLine): string {
@@ -128,15 +125,15 @@ function terminalLine({ requestId, method, route, status, ms, ...line }: Request
   ].join(' ')
 }
 
-/** Removes control characters: a model's name comes from the client and must not control the terminal or begin a line. */
+/** Removes control characters: a model name comes from the client and must not control the terminal or start a line. */
 const printable = (text: string): string => text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '?')
 
-/** JSON with the characters escaped that other readers take for a line end or a control character. */
+/** JSON in which characters are escaped that other readers take for a line end or a control character. */
 const asJson = (value: unknown): string =>
   JSON.stringify(value).replace(
     /[\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g,
     character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
 
-/** Masks keys, which should not get here. */
+/** Masks keys, which should never get here. */
 const censored = (line: string): string => line.replace(/\b(ak_|sk-|inv_)[\w-]{6,}/g, '$1…')

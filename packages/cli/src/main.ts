@@ -39,7 +39,7 @@ const commands: ReadonlyMap<string, (args: readonly string[]) => Promise<void>> 
   ['migrate', migrateCommand],
 ])
 
-// A reader that closes its end of the pipe must not end the server.
+// A reader that closes its end of the pipe must not crash the server.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 
 try {
@@ -102,7 +102,7 @@ async function run({ config: file, workers }: Flags): Promise<void> {
     await runPrimary({ config, readConfig: read, sink: process.stderr, print: console.log, onError: exitWithError })
     return
   }
-  // Loaded only now, so that an error in the config is reported without waiting for it.
+  // Loaded late, so that a config error is reported without waiting for it.
   const { start } = await import('./server.ts')
   const server = await start(config, context)
   console.log(server.announcement)
@@ -110,7 +110,7 @@ async function run({ config: file, workers }: Flags): Promise<void> {
   watchLauncher(process.env, stop)
 }
 
-/** A StartError is one line; any other error is a bug and is shown with its stack. */
+/** A StartError is printed as one line; any other error is a bug and is printed with its stack. */
 function exitWithError(error: unknown): void {
   const known = error instanceof StartError
   console.error(known ? `signalbox: ${error.message.replace(/\s*\n\s*/g, ' ')}` : error)

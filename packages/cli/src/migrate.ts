@@ -5,7 +5,7 @@ import { StartError } from './fault.ts'
 import { namedStorage, openStorage } from './storage.ts'
 import type { StorageScheme } from './storage-schemes.ts'
 
-/** Where a migration reads its config and what it prints on. */
+/** The environment of a migration. */
 export interface MigrateContext {
   readonly environment: Environment
   readonly print: (text: string) => void
@@ -13,7 +13,7 @@ export interface MigrateContext {
 
 type Printer = (options: { readonly schema?: string }) => Promise<string>
 
-/** What prints the SQL of the newest schema, by the dialect of SQL. */
+/** Prints the SQL of the newest schema, by SQL dialect. */
 const printers: ReadonlyMap<string, Printer> = new Map<string, Printer>([
   [
     'sqlite',
@@ -39,9 +39,9 @@ const dialects: Readonly<Record<StorageScheme['name'], string>> = {
 }
 
 /**
- * Runs `signalbox migrate`: brings the database of the config to the newest schema, or prints the SQL that does.
+ * Runs `signalbox migrate`: migrates the config's database to the newest schema, or prints the SQL that does.
  *
- * @throws StartError that says why the database cannot be migrated.
+ * @throws {StartError} Says why the database cannot be migrated.
  */
 export async function runMigrate(args: readonly string[], { environment, print }: MigrateContext): Promise<void> {
   const { config: file, print: isPrinted, dialect, schema } = readArguments(args)

@@ -5,12 +5,12 @@ import { invalidField } from './fault.ts'
 import type { Config } from './schema.ts'
 import { simulatedModels } from './simulation.ts'
 
-/** The models that the server offers, and the providers of them. */
+/** The models that the server offers, and their providers. */
 export interface ModelSetup {
   readonly models: readonly Model[]
   /** The catalog's facts about providers. */
   readonly facts: readonly ProviderFacts[]
-  /** The providers that are on, with their data policies. */
+  /** The enabled providers, with their data policies. */
   readonly providers: readonly Provider[]
   /** Notices for the operator, one line each. */
   readonly notices: readonly string[]
@@ -18,7 +18,7 @@ export interface ModelSetup {
 
 type ModelSources = Pick<Config, 'models' | 'catalog' | 'providers'>
 
-/** The models of the config, then those of the catalog that a provider serves. A name in the config wins. */
+/** The config's models, then those of the catalog that a provider serves. A name in the config takes precedence. */
 export function modelsOf({ models, catalog, providers: listed }: ModelSources, providers: readonly Provider[]): ModelSetup {
   checkModelNames(models)
   const custom = models.map((model, at) => customModel(model, { field: `models[${at}]`, providers }))
@@ -45,7 +45,7 @@ function withPolicy(provider: Provider, { listed, facts }: Pick<ModelSetup, 'fac
   return known ? { ...provider, data_policy: known.data_policy } : provider
 }
 
-/** Facts that name no day on which they were read get that of the catalog. */
+/** Facts without an `as_of` date get that of the catalog. */
 const datedFacts = ({ providers, as_of }: Catalog): readonly ProviderFacts[] =>
   providers.every(facts => facts.as_of !== undefined) ? providers : providers.map(facts => ({ as_of, ...facts }))
 
@@ -56,7 +56,7 @@ const namesOf = ({ id, aliases = [] }: { readonly id: string; readonly aliases?:
   ...aliases,
 ]
 
-/** Refuses two models of one name: a request must mean one model. */
+/** Rejects two models with the same name, because a request must be unambiguous. */
 function checkModelNames(models: readonly ModelConfig[]): void {
   const seen = new Set<string>()
   for (const [at, model] of models.entries()) {

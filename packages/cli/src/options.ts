@@ -3,7 +3,7 @@ import type { ServeOptions } from '@signalbox/node-http'
 import { type Config, gatewayLimits, gatewayTimeouts, serverLimits, serverTimeouts, webSocketLimits } from './schema.ts'
 import { hasPrimary } from './workers/count.ts'
 
-/** The options of the gateway that the config sets. */
+/** The gateway options that the config sets. */
 export const gatewayOptions = ({ workers, operator, strategy, record, items, limits, timeouts }: Config): Partial<GatewayOptions> => ({
   operator,
   strategy,
@@ -14,7 +14,7 @@ export const gatewayOptions = ({ workers, operator, strategy, record, items, lim
   timeouts: optionsOf(timeouts, gatewayTimeouts),
 })
 
-/** The options of the HTTP server that the config sets. */
+/** The HTTP server options that the config sets. */
 export const serverOptions = ({ host, port, cors_origins, limits, web_sockets, timeouts }: Config): ServeOptions => ({
   host,
   port,
@@ -27,7 +27,7 @@ export const serverOptions = ({ host, port, cors_origins, limits, web_sockets, t
 type Camel<Name> = Name extends `${infer Head}_${infer Rest}` ? `${Head}${Capitalize<Camel<Rest>>}` : Name extends string ? Name : never
 type CamelKeys<Value> = Value extends object ? { [Name in keyof Value as Camel<Name>]: CamelKeys<Value[Name]> } : Value
 
-/** The fields of a section that a table names, with names in camel case. */
+/** The fields of a section that a table contains, with names in camel case. */
 const optionsOf = <Section extends object, Table extends object>(
   section: Section,
   table: Table,

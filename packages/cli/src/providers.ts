@@ -17,7 +17,7 @@ import type { Environment } from './environment.ts'
 import { invalidField, StartError } from './fault.ts'
 import type { Config } from './schema.ts'
 
-/** The providers that are on. */
+/** The enabled providers. */
 export interface ProviderSetup {
   readonly providers: readonly Provider[]
   /** Notices for the operator, one line each. */
@@ -26,7 +26,7 @@ export interface ProviderSetup {
 
 type ProviderConfig = Config['providers'][number]
 
-/** The providers that the config lists, then every built-in one whose credential is in the environment. */
+/** The providers in the config, then every built-in one whose credential is in the environment. */
 export function providersOf({ providers }: Pick<Config, 'providers'>, environment: Environment): ProviderSetup {
   const ids = providers.map(({ id }) => id)
   for (const [at, id] of ids.entries())
@@ -84,12 +84,12 @@ function builtIn(row: BuiltIn, listed: ProviderConfig, context: ConfigContext): 
   const known = accessOf(row, { ...listed, api_key: apiKeyOf(listed, context) }, context.environment)
   const isElsewhere = listed.base_url !== undefined
   if (!isOn(row, known) && !isElsewhere && !row.needsNoAccess) throw missingAccess(row, known, field)
-  // A server at a custom address may need no key.
+  // A server at a custom URL may need no key.
   const access = isElsewhere && known.api_key === undefined ? { ...known, api_key: '' } : known
   return withDialects(checkEndpoints(row.make(access), field), { listed, access, context })
 }
 
-/** Limits a provider to the configured dialects. Dialects that it does not have make it a compatible server at `base_url`. */
+/** Limits a provider to the configured dialects. With dialects that it does not have, it becomes a compatible server at `base_url`. */
 function withDialects(
   made: Provider,
   { listed, access, context }: { readonly listed: ProviderConfig; readonly access: Access; readonly context: ConfigContext },
@@ -122,7 +122,7 @@ const accessFieldsIn = (listed: Partial<ProviderConfig>): readonly AccessField[]
 const fieldOfOtherProviders = (field: string, id: string, takes: readonly string[]): StartError =>
   new StartError(`\`${field}\` is for other providers; "${id}" takes ${takes.join(', ')}.`)
 
-/** The error of incomplete credentials: the first missing field of the first method that is partly there. */
+/** The error of incomplete credentials: the first missing field of the first partial method. */
 function missingAccess({ id, ways, fields }: BuiltIn, access: Access, path: string): StartError {
   const way = ways.find(each => each.some(field => access[field] !== undefined)) ?? ways[0] ?? []
   const field = way.find(each => access[each] === undefined) ?? 'api_key'
@@ -131,7 +131,7 @@ function missingAccess({ id, ways, fields }: BuiltIn, access: Access, path: stri
   return invalidField(`${path}.${field}`, undefined, `${accessFields[field]} of "${id}"${also}`)
 }
 
-/** Builds the URLs once, so that a value that cannot be part of one is found now and not by the first request. */
+/** Builds the URLs once, so that an invalid value is detected now instead of by the first request. */
 function checkEndpoints(provider: Provider, context: string): Provider {
   const { credential, dialects } = provider
   if (!credential) return provider

@@ -34,7 +34,7 @@ export const provider = section({
   api_key_env: textLike('the name of an environment variable', /^\w+$/)
     .optional()
     .describe('The environment variable that holds the key, in place of `api_key`'),
-  // Which provider takes which of these is in `built-in.ts`.
+  // `built-in.ts` defines which provider takes which of these.
   region: urlPart().optional().describe('Region of the account, at Amazon'),
   access_key_id: secret().optional().describe('Id of an access key, at Amazon Bedrock'),
   secret_access_key: secret().optional().describe('Secret of the access key, at Amazon Bedrock'),

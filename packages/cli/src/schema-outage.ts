@@ -32,7 +32,7 @@ const outageFields = section({
     .describe('Processes that share the database: each admits its share of a limit meanwhile. Default: `workers`'),
 })
 
-/** What happens while the database is away: nothing is let through, or requests for a while and within caps (`withOutageGrace`). */
+/** What happens while the database is away: no requests are admitted, or some for a while and within caps (`withOutageGrace`). */
 export const onOutage = () =>
   either(
     `\`stop\`, \`continue\`, or an object of ${Object.keys(outageFields.shape).join(', ')}`,

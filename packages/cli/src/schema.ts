@@ -20,8 +20,8 @@ import { customCatalog, model, provider } from './schema-models.ts'
 import { onOutage } from './schema-outage.ts'
 import { type StorageOption, schemeOf, storageExamples, storageOptions } from './storage-schemes.ts'
 
-// Each field: what it takes, its default, and what it means. The check, the type `Config`, docs/configuration.md and
-// `signalbox/config.schema.json` are made from it. A `default` in `meta` is that of the library, which the server leaves alone.
+// Each field: what it takes, its default, and what it means. Validation, the type `Config`, docs/configuration.md and
+// `signalbox/config.schema.json` are generated from it. A `default` in `meta` is that of the library, which the server does not override.
 
 const strategies = ['order', 'cost', 'latency', 'throughput', 'availability', 'balanced'] as const
 const minute = 60_000
@@ -38,7 +38,7 @@ const recordFields = section({
 
 const storageFields = section({
   url: textThat(storageExamples, text => schemeOf(text) !== undefined).describe('The address'),
-  // Which storage takes which of these is in `storage-schemes.ts`.
+  // `storage-schemes.ts` defines which storage takes which of these.
   durability: oneOf(['process', 'full']).exactOptional().meta({
     description:
       'SQLite: what a commit survives. `process`: a crash of the process; a power failure may lose the last moments. `full`: both',
@@ -106,8 +106,8 @@ const itemFields = section({
     .meta({ description: 'Bytes kept in the memory of the process', default: 64 * mebibyte }),
 })
 
-// A limit or timeout is an option of core or of the server by the same name in camel case (options.ts). One that is absent has the
-// default of that option.
+// A limit or timeout is an option of core or of the server with the same name in camel case (options.ts). If absent, that option's default
+// applies.
 
 export const gatewayLimits = {
   inference_rpm: whole(1).default(1_000).describe('Requests to models per minute, for each key and model'),
@@ -199,7 +199,7 @@ export const configSchema = section({
   redis: either(`${redisExample}, or an object of url, prefix, max_wait_ms, fallback`, redisAddress(), redisFields)
     .exactOptional()
     .describe('Counts limits and running requests, and tells processes of changes ([Redis](storage.md#redis)). Default: none'),
-  // The header that keys travel in is split at commas.
+  // The header that carries keys is split at commas.
   admin_key: textLike('`ak_` and 8 to 200 visible ASCII characters without a comma', /^ak_[\x21-\x2b\x2d-\x7e]{8,200}$/)
     .optional()
     .describe('An API key with all scopes. Default: one that is made at the first start, and shown once'),
@@ -242,7 +242,7 @@ export const configSchema = section({
   $schema: z.string({ error: 'a string' }).optional().describe('For editors: the path of `config.schema.json` of the package'),
 })
 
-/** A config that was checked, with defaults. */
+/** A validated config with defaults. */
 export type Config = z.output<typeof configSchema>
 
 function isOrigin(text: string): boolean {

@@ -9,14 +9,14 @@ export interface SealingKey {
   readonly key: Uint8Array
   /** The file that this start created. */
   readonly made?: string
-  /** Removes the new file, if the start fails later. */
+  /** Removes the new file if the start fails later. */
   readonly undo: () => void
 }
 
 /**
- * The configured key, else the one beside the database, else a new one. A database that exists never gets a new key by itself.
+ * The configured key, else the one next to the database, else a new one. A new key is never created for an existing database.
  *
- * @throws StartError for a storage that other machines use too, without a configured key.
+ * @throws {StartError} The storage is used by other machines too, and no key is configured.
  */
 export function sealingKeyFor({ scheme, file: database, shown }: NamedStorage, given: string | undefined): SealingKey {
   if (given !== undefined) return fromHex(given)
@@ -51,7 +51,7 @@ function readKey(file: string): string | undefined {
 }
 
 function writeKey(file: string, hex: string): void {
-  // Never overwrites: of two first starts at once, the second fails.
+  // Never overwrites: of two concurrent first starts, the second fails.
   tryFile(`The sealing key ${file} cannot be written`, () => writeFileSync(file, `${hex}\n`, { mode: 0o600, flag: 'wx' }))
 }
 

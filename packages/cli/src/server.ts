@@ -19,45 +19,45 @@ import { namedStorage, openStorages, shownRedis } from './storage.ts'
 import { takeCatalog, watchCatalog } from './watch-catalog.ts'
 import { workerCount } from './workers/count.ts'
 
-/** What a start needs beside the config. */
+/** Input of a start other than the config. */
 export interface StartContext {
   readonly environment: Environment
   readonly version: string
-  /** Where log lines go. */
+  /** Where log lines are written. */
   readonly sink: Sink
   /** Set for one of several processes that share the port. */
   readonly worker?: WorkerRole
 }
 
-/** The part of a worker in the start of all. */
+/** The role of a worker. */
 interface WorkerRole {
   /** Its number in log lines. */
   readonly id: number
-  /** It creates what is missing in a new storage; the others start after it. */
+  /** Whether it initializes a new storage; the others start after it. */
   readonly isFirst: boolean
-  /** The way to the other workers. */
+  /** The channel to the other workers. */
   readonly channel: ChangeChannel
 }
 
-/** A server that runs. */
+/** A running server. */
 export interface StandaloneServer {
   readonly port: number
   /** Text for the operator. */
   readonly announcement: string
-  /** The text shows a key, or the place of one, that this start created. */
+  /** Whether the text shows a key, or its location, that this start created. */
   readonly showsKeys: boolean
-  /** Reads the catalog file again. Of several workers one logs what came of it. */
+  /** Reloads the catalog file. `logs`: whether this worker logs the result; of several, one does. */
   reloadCatalog(options: { readonly logs: boolean }): void
-  /** Stops listening and serves the connections that are open until each has ended or was idle for long; after `graceMs` stops. */
+  /** Stops listening and serves the open connections until each has ended or was idle for long; after `graceMs` it stops. */
   drain(options: { readonly graceMs: number }): Promise<void>
-  /** Refuses new requests, gives those under way `graceMs` to end, then aborts and settles them. */
+  /** Rejects new requests, gives running ones `graceMs` to finish, then aborts and settles them. */
   stop(options: { readonly graceMs: number }): Promise<void>
 }
 
 /**
- * Checks everything that can be checked, then opens, then listens: a start that fails leaves nothing behind.
+ * First checks everything that can be checked, then opens the storage, then listens, so that a failed start leaves nothing behind.
  *
- * @throws StartError that names what is wrong and how to mend it.
+ * @throws {StartError} Names what is wrong and how to fix it.
  */
 export async function start(config: Config, { environment, version, sink, worker }: StartContext): Promise<StandaloneServer> {
   const found = providersOf(config, environment)
@@ -65,7 +65,7 @@ export async function start(config: Config, { environment, version, sink, worker
   const on = simulated ? simulatedProviders() : found.providers
   const { providers, models, facts, notices } = modelsOf(config, on)
   const named = namedStorage(config.storage)
-  // The primary has checked it before the first worker.
+  // With workers, the primary has already checked it.
   if (!worker) await checkAddress(config)
   const sealing = sealingKeyFor(named, config.sealing_key)
   const log = createLog(sink, { worker: worker?.id })
@@ -84,7 +84,7 @@ export async function start(config: Config, { environment, version, sink, worker
     const isFirst = worker?.isFirst ?? true
     const workspaceId = isFirst ? await makeWorkspace(bootstrap) : ''
     const served = await listen(gateway, config, log)
-    // Last, because the key's secret is known only now: one that was created and not shown could not be used.
+    // Last, because the key's secret is only known now: a created key that was not shown could not be used.
     const secret = isFirst ? await firstKey(bootstrap, workspaceId) : undefined
     const load = () => modelsOf(config, on).models
     const catalog = { catalog: config.catalog, load, replace: gateway.models.replace, logger: log.logger }
@@ -124,7 +124,7 @@ interface GatewayParts extends Pick<ModelSetup, 'providers' | 'models' | 'facts'
 const gatewayFor = (config: Config, { storage, log, ...parts }: GatewayParts): Gateway =>
   createGateway({
     ...parts,
-    // The storage is used until the last reply is written, so the server closes it.
+    // The storage is used until the last response is written, so the server closes it.
     storage: { ...storage, close: async () => {} },
     logger: log.logger,
     ...gatewayOptions(config),
@@ -149,15 +149,15 @@ interface RunningParts extends OpenResources {
   readonly unwatch: () => void
 }
 
-/** Milliseconds to write the last bytes of requests that have ended. */
+/** Milliseconds to write the last bytes of finished requests. */
 const flushMs = 2_000
-/** Milliseconds to read responses to their end whose clients are gone, when all connections have ended. */
+/** Milliseconds to drain responses of disconnected clients after all connections have ended. */
 const afterDrainMs = 30_000
 
-/** The two ways to end. `stop` also ends a drain that is under way. */
+/** The two ways to end. `stop` also ends a running drain. */
 function stopping({ gateway, served, unwatch, ...resources }: RunningParts): Pick<StandaloneServer, 'stop' | 'drain'> {
   let stopped: Promise<void> | undefined
-  // The gateway first while the server still listens, so that `readyz` tells a load balancer; then the server, then the storage.
+  // First the gateway while the server still listens, so that `readyz` informs a load balancer; then the server, then the storage.
   const end = async (graceMs: number): Promise<void> => {
     unwatch()
     await gateway.close({ graceMs })

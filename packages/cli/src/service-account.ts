@@ -4,7 +4,7 @@ import { StartError } from './fault.ts'
 
 type ServiceAccount = NonNullable<VertexOptions['serviceAccount']>
 
-/** Reads the JSON key of a Google service account. No message quotes it. */
+/** Reads the JSON key of a Google service account. Messages never quote it. */
 export function readServiceAccount(file: string): ServiceAccount {
   const key = parseJson(readKeyFile(file))
   if (isServiceAccount(key)) return key

@@ -1,24 +1,24 @@
 import { constants } from 'node:os'
 
-/** Milliseconds that running requests have to end when the server stops. */
+/** Milliseconds that running requests have to finish when the server stops. */
 export const graceMs = 30_000
-/** Milliseconds within which signals count as one: a terminal signals the whole group, and pnpm passes the same signal on. */
+/** Milliseconds within which signals count as one: a terminal signals the whole group, and pnpm forwards the same signal. */
 const sameSignalMs = 100
 
 type StopSignal = 'SIGTERM' | 'SIGINT'
 
-/** What signals do. */
+/** Signal handlers. */
 export interface StopHandlers {
   /** Runs once, for the first signal. */
   readonly stop: () => Promise<unknown>
-  /** Runs before the process ends at once, for a second signal. */
+  /** Runs before the process ends at once, on a second signal. */
   readonly abandon?: () => void
   readonly onError: (error: unknown) => void
 }
 
 /**
- * Stops on SIGTERM and SIGINT: the first signal lets running requests end, a second one ends the process at once. Returns a function
- * that does what SIGTERM does.
+ * Stops on SIGTERM and SIGINT: the first signal lets running requests finish, a second one ends the process at once. Returns a function
+ * with the effect of SIGTERM.
  */
 export function stopOnSignals({ stop, abandon, onError }: StopHandlers): () => void {
   let stoppingSince: number | undefined

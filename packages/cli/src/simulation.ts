@@ -9,7 +9,7 @@ export const simulatedProviders = (): readonly Provider[] => [
   simulated({ id: 'sim-flaky', firstWordMs: 60, wordMs: 10, failEvery: 2 }),
 ]
 
-/** US dollars per million tokens: input and output. `sim-flaky` is so cheap that it stays first in spite of its failures. */
+/** US dollars per million tokens: input and output. `sim-flaky` is so cheap that it stays first despite its failures. */
 const prices = { 'sim-cheap': [0.2, 0.4], 'sim-fast': [2, 6], 'sim-flaky': [0.01, 0.02] } as const
 
 const simulatedOffer = (provider: keyof typeof prices, provider_model_id: string): Offer => ({
@@ -35,7 +35,7 @@ export const simulatedModels: readonly Model[] = [
     family: 'sim',
     display_name: 'Simulated story',
     author: 'signalbox',
-    // Every second call of the first one fails, and the reply shows the fallback.
+    // Every second call of the first one fails, and the response shows the fallback.
     offers: [simulatedOffer('sim-flaky', 'story'), simulatedOffer('sim-fast', 'story'), simulatedOffer('sim-cheap', 'story')],
   },
 ]

@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net'
 import type { Model, Provider } from '@signalbox/core/protocol'
 
-/** What the start message shows. */
+/** The content of the start message. */
 export interface StartMessage {
   readonly version: string
   readonly host: string
@@ -58,5 +58,5 @@ function curl(url: string, secret: string, models: readonly Model[]): string {
   return `curl ${url}/v1/responses ${key} -H 'Content-Type: application/json' -d ${shellQuoted(body)}`
 }
 
-/** Quotes a text as one word of a shell. */
+/** Quotes a text as one shell word. */
 const shellQuoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`

@@ -1,15 +1,15 @@
-/** Options of the field `storage`, beside its address. What each means is in `schema.ts`. */
+/** Options of the field `storage`, in addition to its URL. `schema.ts` describes them. */
 export const storageOptions = ['durability', 'pool_size', 'schema', 'migrate', 'prepare', 'token', 'spool', 'on_outage'] as const
 export type StorageOption = (typeof storageOptions)[number]
 
-/** A kind of storage, by the scheme of its address. How each is opened is in `storage.ts`. */
+/** A kind of storage, by URL scheme. `storage.ts` defines how each is opened. */
 export interface StorageScheme {
   readonly name: 'memory' | 'sqlite' | 'postgres' | 'libsql'
   readonly begins: RegExp
-  /** An address, for messages. */
+  /** An example URL, for messages. */
   readonly example: string
   readonly options: readonly StorageOption[]
-  /** `process`: each process has its own. `machine`: one file, beside which its sealing key is kept. `network`: any machine. */
+  /** `process`: each process has its own. `machine`: one file, with its sealing key next to it. `network`: any machine. */
   readonly reach: 'process' | 'machine' | 'network'
 }
 
@@ -27,8 +27,8 @@ const storageSchemes: readonly StorageScheme[] = [
   { name: 'libsql', begins: /^(?:libsql|https?):\/\/./, example: 'libsql://HOST', options: ['token'], reach: 'network' },
 ]
 
-/** The kind of storage that has an address; undefined if none has. */
+/** The kind of storage of a URL; undefined if unknown. */
 export const schemeOf = (address: string): StorageScheme | undefined => storageSchemes.find(({ begins }) => begins.test(address))
 
-/** What an address can be, for messages. */
+/** Example URLs, for messages. */
 export const storageExamples = storageSchemes.map(({ example }) => `\`${example}\``).join(', ')

@@ -4,23 +4,23 @@ import { StartError, withoutPassword } from './fault.ts'
 import type { Config } from './schema.ts'
 import { type StorageScheme, schemeOf } from './storage-schemes.ts'
 
-/** The field `storage` as an object: the address, and the options that were given. */
+/** The field `storage` as an object: the URL, and the given options. */
 type StorageSettings = Exclude<Config['storage'], string>
 
 /** A storage that the config names. */
 export interface NamedStorage {
   readonly scheme: StorageScheme
   readonly settings: StorageSettings
-  /** The address without secrets. */
+  /** The URL without secrets. */
   readonly shown: string
-  /** The database, where it is a file of this machine. */
+  /** The database, if it is a local file. */
   readonly file?: string
 }
 
 /**
  * The storage that the field names. Opens nothing.
  *
- * @throws StartError for an address that no storage has, or an option that this one does not have.
+ * @throws {StartError} The URL is unknown, or the storage does not have one of the options.
  */
 export function namedStorage(storage: Config['storage']): NamedStorage {
   const settings = typeof storage === 'string' ? { url: storage } : storage
@@ -36,12 +36,12 @@ export function namedStorage(storage: Config['storage']): NamedStorage {
   return { scheme, settings, shown, ...(scheme.reach === 'machine' && { file: settings.url.slice(settings.url.indexOf(':') + 1) }) }
 }
 
-/** Where settlements wait that a database on the network cannot take now: files of this name in the working directory. */
+/** The default spool for a network database: files with this name in the working directory. */
 const usualSpool = 'signalbox'
 
 type Open = (settings: StorageSettings) => Promise<Storage>
 
-/** How each kind is opened. Its package is loaded only then, so that a start does not wait for the others. */
+/** How each kind is opened. Its package is only loaded then, so that a start does not wait for the others. */
 const openers: Readonly<Record<StorageScheme['name'], Open>> = {
   async memory() {
     const { memoryStorage } = await import('@signalbox/storage-memory')
@@ -62,10 +62,10 @@ const openers: Readonly<Record<StorageScheme['name'], Open>> = {
   },
 }
 
-/** What a storage is joined with. */
+/** What the storage is combined with. */
 export interface StorageCompanions {
   readonly redis?: Config['redis']
-  /** The way to the other workers of this machine. */
+  /** The channel to the other workers of this machine. */
   readonly channel?: ChangeChannel | undefined
   readonly logger: OutageLogger
   /** Processes of this machine that share the storage. Default: 1. */
@@ -73,9 +73,9 @@ export interface StorageCompanions {
 }
 
 /**
- * Opens the storage with what stands beside it: Redis for limits and messages, or messages between workers alone. Redis may be away.
+ * Opens the storage with its companions: Redis for limits and messages, or only messages between workers. Redis may be unavailable.
  *
- * @throws StartError if the storage cannot be read or written.
+ * @throws {StartError} The storage cannot be read or written.
  */
 export async function openStorages(named: NamedStorage, { redis, channel, logger, workers = 1 }: StorageCompanions): Promise<Storage> {
   const durable = await withGrace(await openStorage(named), { named, logger, workers })
@@ -94,7 +94,7 @@ interface GraceParts extends Required<Pick<StorageCompanions, 'logger'>> {
   readonly workers: number
 }
 
-/** The storage as it is, or with what `on_outage` lets through. */
+/** The storage unchanged, or with the grace that `on_outage` configures. */
 async function withGrace(storage: Storage, { named, logger, workers }: GraceParts): Promise<Storage> {
   const { on_outage = 'stop' } = named.settings
   if (on_outage === 'stop') return storage
@@ -113,14 +113,14 @@ async function withGrace(storage: Storage, { named, logger, workers }: GracePart
 
 const microdollarsOf = (usd: number | undefined): number | undefined => (usd === undefined ? undefined : Math.round(usd * 1_000_000))
 
-/** Where Redis is, without secrets; undefined if there is none. */
+/** The URL of Redis without secrets; undefined if there is none. */
 export const shownRedis = (redis: Config['redis']): string | undefined =>
   redis && [typeof redis === 'string' ? redis : redis.url].flat().map(withoutPassword).join(', ')
 
 /**
  * Opens the storage, or creates it.
  *
- * @throws StartError if it cannot be read or written.
+ * @throws {StartError} It cannot be read or written.
  */
 export async function openStorage({ scheme, settings }: NamedStorage): Promise<Storage> {
   try {
@@ -132,7 +132,7 @@ export async function openStorage({ scheme, settings }: NamedStorage): Promise<S
   }
 }
 
-/** The line for a package that is not installed; undefined for other errors. */
+/** The message about a package that is not installed; undefined for other errors. */
 function missingPackage(error: unknown): string | undefined {
   const { code, message } = error as NodeJS.ErrnoException
   if (code !== 'ERR_MODULE_NOT_FOUND') return undefined

@@ -3,27 +3,27 @@ import type { Model } from '@signalbox/core/protocol'
 import type { Logger } from '@signalbox/core/runtime'
 import type { Config } from './schema.ts'
 
-/** Milliseconds between looks at the catalog file. */
+/** Milliseconds between checks of the catalog file. */
 const usualPollMs = 5_000
 
-/** What a change of the catalog file leads to. */
+/** How a change of the catalog file is handled. */
 export interface CatalogChange {
   readonly catalog: Config['catalog']
-  /** Reads the models again, and throws if the file is faulty. */
+  /** Reloads the models; throws if the file is invalid. */
   readonly load: () => readonly Model[]
   readonly replace: (models: readonly Model[]) => void
   readonly logger: Pick<Logger, 'info' | 'error'>
 }
 
-/** The file of a catalog that has one. */
+/** The file of a catalog, if it has one. */
 export const catalogFile = (catalog: Config['catalog']): string | undefined => (typeof catalog === 'object' ? catalog.file : undefined)
 
-/** Takes a changed catalog file while the server runs. A faulty one is logged once, and the old models stay. Returns how to stop. */
+/** Reloads a changed catalog file while the server runs. An invalid one is logged once, and the old models stay. Returns a function that stops watching. */
 export function watchCatalog({ pollMs, ...change }: CatalogChange & { readonly pollMs?: number }): () => void {
   return watchFile(catalogFile(change.catalog), () => takeCatalog(change), pollMs)
 }
 
-/** Reads the catalog file and uses its models. A faulty file is logged, and the old models stay. */
+/** Reads the catalog file and uses its models. An invalid file is logged, and the old models stay. */
 export function takeCatalog({ catalog, load, replace, logger }: CatalogChange): void {
   const file = catalogFile(catalog)
   try {
@@ -35,7 +35,7 @@ export function takeCatalog({ catalog, load, replace, logger }: CatalogChange): 
   }
 }
 
-/** Calls `onChange` when the file has changed. Returns how to stop. */
+/** Calls `onChange` when the file has changed. Returns a function that stops watching. */
 export function watchFile(file: string | undefined, onChange: () => void, pollMs = usualPollMs): () => void {
   if (file === undefined) return () => {}
   let seen = versionOf(file)

@@ -13,7 +13,7 @@ declare module 'vitest' {
 const packageRoot = resolve(import.meta.dirname, '..')
 const folder = join(packageRoot, 'node_modules/.cache/server')
 
-/** Bundles the server once for all tests: each of a hundred starts takes a third of the time that it takes from the sources. */
+/** Bundles the server once for all tests, which makes each of a hundred starts three times as fast as from source. */
 export async function setup(project: TestProject): Promise<void> {
   mkdirSync(folder, { recursive: true })
   // It reads its version from the package.json above itself.

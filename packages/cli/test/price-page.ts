@@ -1,6 +1,6 @@
 import type { Offer, Price } from '@signalbox/core/protocol'
 
-// What a request costs by its price page, computed as a person would: no code of the product, and fractions are exact.
+// The cost of a request by its price page, computed by hand: without product code, and with exact fractions.
 
 /** What a provider says that a request used. Tokens, and calls of hosted tools by kind. */
 export interface Consumption {

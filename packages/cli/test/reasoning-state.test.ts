@@ -8,7 +8,7 @@ import { canary, stateWriters } from '../../core/test/state/state-writers.ts'
 import { fieldsOf } from '../src/access.ts'
 import { builtIns } from '../src/built-in.ts'
 
-// A tool loop with every vendor: what a model thought goes back to it, or the caller hears that it did not.
+// A tool loop with every vendor: the model gets its reasoning back, or the client is informed that it did not.
 
 const values = { api_key: 'k', region: 'us-east-1', resource: 'r', project: 'p', location: 'global', account_id: 'a' } as const
 

@@ -6,8 +6,8 @@ import { fakeClock, testGateway } from '@signalbox/testing'
 import { expect, test } from 'vitest'
 import { type Consumption, type Purchase, priceByThePage } from './price-page.ts'
 
-// Requests over all offers of the catalog, each with a random usage in the words of its provider, at a random moment: what the
-// ledger took equals what a second computation, written from the price pages, comes to.
+// Requests over all offers of the catalog, each with a random usage in its provider's format, at a random time: the amounts in the ledger
+// must equal those of a second computation, written from the price pages.
 
 const count = 10_000
 const seed = 20_261_122

@@ -4,19 +4,19 @@ import { pathBelowMount, routeParamsOf, withoutRouteParams } from './mount.ts'
 import { createResponder, type FetchContext, type FetchOptions, rejectOnAbort } from './responder.ts'
 
 /**
- * A function from Request to Response that servers and frameworks can call. `second` is what a server passes to its handler
- * (`{ waitUntil }`, the `{ params }` of a catch-all route in Next.js, or anything else), or the init of a `fetch` call; `third` is
- * the execution context of Workers.
+ * A function from Request to Response that servers and frameworks can call. `second` is the argument that a server passes to its handler
+ * (`{ waitUntil }`, the `{ params }` of a catch-all route in Next.js, or anything else), or the init of a `fetch` call; `third` is the
+ * execution context of Workers.
  */
 export type FetchHandler = (input: Request | string | URL, second?: unknown, third?: unknown) => Promise<Response>
 
 /**
- * Mounts a gateway as a function from Request to Response: for Bun, Deno, Workers, Next.js, Hono and the like. `call` is the function that
- * errors name.
+ * Mounts a gateway as a function from Request to Response: for Bun, Deno, Workers, Next.js, Hono and similar. `call` is the function name
+ * in error messages.
  *
  * @example
  * Bun.serve({ fetch: createFetchHandler(gateway) })
- * @throws {TypeError} The gateway is none, or an option is unknown or of another kind.
+ * @throws {TypeError} `gateway` is not a gateway, or an option is unknown or has the wrong type.
  */
 export function createFetchHandler(gateway: Gateway, options?: FetchOptions, call = 'createFetchHandler'): FetchHandler {
   const respond = createResponder(call, gateway, options)
@@ -45,6 +45,6 @@ const contextOf = (value: unknown): FetchContext | undefined =>
 
 const initFields = ['method', 'headers', 'body', 'signal']
 
-/** Servers pass a second argument too (bindings, params, the server itself): only an object with a field of RequestInit counts as one. */
+/** Servers pass a second argument too (bindings, params, the server itself), so only an object with a field of RequestInit counts as one. */
 const isInit = (value: unknown): value is RequestInit =>
   typeof value === 'object' && value !== null && contextOf(value) === undefined && initFields.some(field => Object.hasOwn(value, field))

@@ -5,12 +5,12 @@ import { createResponder, type FetchOptions, rejectOnAbort } from './responder.t
 /** A function with the signature of the global `fetch`. */
 export type GatewayFetch = (input: Request | string | URL, init?: RequestInit) => Promise<Response>
 
-/** The options of a fetch handler without `basePath` and `cors`, which only a server needs. */
+/** The options of a fetch handler, except `basePath` and `cors`, which only a server needs. */
 export type GatewayFetchOptions = Omit<FetchOptions, 'basePath' | 'cors'>
 
 /**
- * Turns a gateway into the `fetch` of an SDK. Any host is accepted and no network is used; keys, limits and budgets apply as
- * over HTTP. Errors of the gateway are responses, as over HTTP; the promise rejects only when the request is aborted.
+ * Turns a gateway into the `fetch` of an SDK. Any host is accepted and no network is used; keys, limits and budgets apply as over HTTP.
+ * Gateway errors are responses, as over HTTP; the promise only rejects when the request is aborted.
  *
  * @example
  * const client = new OpenAI({ apiKey: 'ak_…', baseURL: 'http://signalbox.local/v1', fetch: gatewayFetch(gateway) })
@@ -27,7 +27,7 @@ export function gatewayFetch(gateway: Gateway, options?: GatewayFetchOptions): G
 }
 
 /**
- * Adds a `fetch` of its own to a gateway, so that one object can be passed on.
+ * Adds a `fetch` method to a gateway, so that a single object can be passed around.
  *
  * @example
  * const gateway = withFetch(createGateway({ providers, models, storage }))

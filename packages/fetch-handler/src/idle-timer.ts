@@ -1,21 +1,21 @@
 import type { ClientLimits } from '@signalbox/api'
 import type { Gateway } from '@signalbox/core'
 
-/** The limits on slow clients, and the clock that they are measured by. */
+/** The limits on slow clients, and the clock that measures them. */
 export interface ClientPace extends Required<ClientLimits> {
   readonly clock: Gateway['clock']
 }
 
 /** A timeout that activity postpones. */
 export interface IdleTimer {
-  /** Starts the wait again, after activity or a pause. */
+  /** Restarts the timeout, after activity or a pause. */
   readonly reset: () => void
-  /** Suspends the timeout until the next `reset`: the client is not the one that is waited for. */
+  /** Suspends the timeout until the next `reset`, while something other than the client is awaited. */
   readonly pause: () => void
   readonly stop: () => void
 }
 
-/** Calls `onIdle` once, `ms` after the last activity. One timer serves all resets: it is armed anew only when it fires. */
+/** Calls `onIdle` once, `ms` after the last activity. A single timer serves all resets: it is re-armed only when it fires. */
 export function startIdleTimer(clock: Gateway['clock'], ms: number, onIdle: () => void): IdleTimer {
   let activeAt = clock.monotonic()
   const check = (): void => {

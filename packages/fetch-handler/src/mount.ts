@@ -1,7 +1,7 @@
 /** The values of a route's dynamic segments, as a framework passes them to its handler. */
 export type RouteParams = Readonly<Record<string, unknown>>
 
-/** The `params` of a handler's second argument, which Next.js passes as `{ params }` or with a promise of them. */
+/** The `params` in a handler's second argument, which Next.js passes as `{ params }` or as a promise of them. */
 export function routeParamsOf(value: unknown): RouteParams | Promise<RouteParams> | undefined {
   if (typeof value !== 'object' || value === null || !('params' in value)) return undefined
   const { params } = value
@@ -9,8 +9,8 @@ export function routeParamsOf(value: unknown): RouteParams | Promise<RouteParams
 }
 
 /**
- * The path below the mount point of a catch-all route: its last segments, as many as the route caught. A path that the API serves
- * stays as it is. Under `/api/v1/[...path]` the `/v1` belongs to the path.
+ * The path below the mount point of a catch-all route: its last segments, as many as the route caught. A path that the API serves stays
+ * unchanged. Under `/api/v1/[...path]`, `/v1` belongs to the path.
  */
 export function pathBelowMount(path: string, params: RouteParams, isApiPath: (path: string) => boolean): string {
   const caught = Object.values(params).find(Array.isArray)
@@ -21,7 +21,7 @@ export function pathBelowMount(path: string, params: RouteParams, isApiPath: (pa
   return segments[start - 1] === 'v1' && !isApiPath(below) ? `/v1${below}` : below
 }
 
-/** Removes from a query the route params that the edge runtime of Next.js adds to it. */
+/** Removes the route params that the edge runtime of Next.js adds to a query. */
 export function withoutRouteParams(query: string, params: RouteParams): string {
   if (query === '') return query
   const kept = [...new URLSearchParams(query)].filter(([name, value]) => !(Object.hasOwn(params, name) && hasValue(params[name], value)))

@@ -1,19 +1,19 @@
 import { type ApiRequest, type BodyText, collectBytes, type SignIn, signedInBy, watchUpload } from '@signalbox/api'
 import type { ClientPace } from './idle-timer.ts'
 
-/** One request of a client, as the API takes it, with the means to end it. */
+/** One client request as the API takes it, with the means to end it. */
 export interface FetchExchange {
   readonly request: ApiRequest
   /** Aborts the request's signal: the client has disconnected. */
   readonly disconnect: (reason: unknown) => void
-  /** Calls back when the client aborts the Request itself. */
+  /** Registers a callback for when the client aborts the Request itself. */
   readonly onAbort: (run: (reason: unknown) => void) => void
   readonly isDisconnected: () => boolean
 }
 
-/** How the address of a request is read. Default: as it is. */
+/** How the URL of a request is read. Default: unchanged. */
 export interface ExchangeOptions {
-  /** The path that the API sees, for a gateway that is mounted below another path. */
+  /** The path that the API sees, for a gateway mounted below another path. */
   readonly mapPath?: ((path: string) => string) | undefined
   /** The query that the API sees, without what a framework added. */
   readonly mapQuery?: ((query: string) => string) | undefined
@@ -42,7 +42,7 @@ export function createExchange(
       ...(path.length < whole.length && whole.endsWith(path) && { mount: whole.slice(0, whole.length - path.length) }),
       ...(ip !== undefined && { ip }),
       query: mapQuery(query),
-      // Requests that never were on a wire have no Host.
+      // Requests that were never sent over a network have no Host header.
       header: name => request.headers.get(name) ?? (name === 'host' ? new URL(request.url).host : undefined),
       arrived: () => request.body === null,
       text: (limit, heard) => readBodyText(request, { limit, pace, heard }),
@@ -55,7 +55,7 @@ export function createExchange(
   }
 }
 
-/** Cut out of the text: path and query stay escaped as they came, whatever the host is. */
+/** Split as text, so that path and query keep their escapes, whatever the host. */
 function splitUrl(url: string): { readonly path: string; readonly query: string } {
   const start = url.indexOf('/', url.indexOf('://') + 3)
   const [beforeHash = ''] = (start === -1 ? '/' : url.slice(start)).split('#', 1)
@@ -66,11 +66,11 @@ function splitUrl(url: string): { readonly path: string; readonly query: string 
 interface BodyOptions {
   readonly limit: number
   readonly pace: ClientPace
-  /** Gets the sum of bytes after each piece; returns false to stop reading. */
+  /** Receives the total bytes after each piece; returns false to stop reading. */
   readonly heard: ((bytes: number) => boolean) | undefined
 }
 
-/** Reads the body as text. An upload that is too slow is abandoned without waiting for the runtime. */
+/** Reads the body as text. Abandons an upload that is too slow without waiting for the runtime. */
 async function readBodyText(request: Request, options: BodyOptions): Promise<BodyText> {
   if (request.bodyUsed) return { ok: false, why: 'consumed' }
   if (request.body === null) return { ok: true, text: '' }
@@ -95,7 +95,7 @@ type Reader = ReadableStreamDefaultReader<Uint8Array>
 
 const brokenBody: BodyText = { ok: false, why: 'broken' }
 
-/** Counts the bytes as they come: a Content-Length is a claim, and may be missing. */
+/** Counts the bytes as they arrive, because Content-Length is unverified and may be missing. */
 async function readPieces(reader: Reader, { limit, heard }: BodyOptions, onBytes: (bytes: number) => void): Promise<BodyText> {
   const collected = collectBytes()
   let bytes = 0
@@ -113,7 +113,7 @@ async function readPieces(reader: Reader, { limit, heard }: BodyOptions, onBytes
   }
 }
 
-/** Refuses invalid bytes: replacing them would send the model other text than the client wrote. */
+/** Rejects invalid bytes: replacing them would send the model different text than the client wrote. */
 function decodePieces(pieces: readonly Uint8Array[]): BodyText {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   let text = ''

@@ -16,25 +16,22 @@ import { createExchange, type ExchangeOptions } from './request.ts'
 import { createResponse } from './response.ts'
 import type { WebSocketRuntime } from './web-sockets.ts'
 
-/** Options of a gateway that is mounted as a fetch handler. */
+/** Options of a gateway mounted as a fetch handler. */
 export interface FetchOptions extends ApiOptions, ClientLimits {
-  /** The sign-in of the app: its users call without an API key. Default: every request needs a key. */
+  /** The app's own sign-in, so that its users call without an API key. Default: every request needs a key. */
   readonly authenticate?: SignIn<Request>
-  /**
-   * The address of a request's sender, for the audit log, as the runtime reports it; `server` is the second argument of the handler.
-   * Default: none is recorded.
-   */
+  /** The sender's IP address as the runtime reports it, for the audit log; `server` is the second argument of the handler. Default: none is recorded. */
   readonly ip?: (request: Request, server: unknown) => string | undefined
   /**
-   * Gets the work that is left after a reply, for runtimes that may freeze then: `after` of `next/server`. Default: `waitUntil` of the
-   * handler's second or third argument, if there is one.
+   * Receives the work that remains after a response, for runtimes that may freeze then: `after` of `next/server`. Default: `waitUntil` of
+   * the handler's second or third argument, if there is one.
    */
   readonly waitUntil?: (work: Promise<unknown>) => void
-  /** Opens WebSockets at `/v1/responses`: `bunWebSockets()`, `denoWebSockets()` or `workersWebSockets()`. Default: requests for one are 426. */
+  /** Accepts WebSockets at `/v1/responses`: `bunWebSockets()`, `denoWebSockets()` or `workersWebSockets()`. Default: WebSocket requests get 426. */
   readonly webSocket?: WebSocketRuntime
 }
 
-/** What the options of a fetch handler take. */
+/** Valid option values of a fetch handler. */
 const fetchTable: OptionTableOf<FetchOptions> = {
   ...mountTable,
   authenticate: 'function',
@@ -43,29 +40,29 @@ const fetchTable: OptionTableOf<FetchOptions> = {
   webSocket: 'any',
 }
 
-/** The execution context of a runtime that may freeze after the reply: settlement that is still to be done goes to `waitUntil`. */
+/** The execution context of a runtime that may freeze after the response. Remaining settlement work is passed to `waitUntil`. */
 export interface FetchContext {
   waitUntil(work: Promise<unknown>): void
 }
 
-/** What is known of one request beside it. */
+/** Facts about one request that are not in it. */
 export interface ResponderOptions extends Omit<ExchangeOptions, 'ip' | 'signIn'> {
   readonly context?: FetchContext | undefined
-  /** What the server passes beside the request. */
+  /** The argument that the server passes with the request. */
   readonly server?: unknown
 }
 
-/** Answers requests with a gateway. */
+/** Handles requests with a gateway. */
 export type Responder = (request: Request, options?: ResponderOptions) => Promise<Response>
 
 /**
- * Connects the API, which takes plain values, to Request and Response: what adapters for frameworks are made of. `call` is the function
- * that errors name.
+ * Connects the API, which takes plain values, to Request and Response. Framework adapters are built on it. `call` is the function name in
+ * error messages.
  *
  * @example
  * const respond = createResponder('myAdapter', gateway, options)
  * await respond(request, { mapPath: path => path.slice('/llm'.length) })
- * @throws {TypeError} The gateway is none, or an option is unknown or of another kind.
+ * @throws {TypeError} `gateway` is not a gateway, or an option is unknown or has the wrong type.
  */
 export function createResponder(call: string, gateway: Gateway, options?: FetchOptions): Responder {
   checkMount(call, { gateway, options, table: fetchTable })
@@ -82,7 +79,7 @@ export function createResponder(call: string, gateway: Gateway, options?: FetchO
     const { webSocket: offer } = reply
     if (!runtime || !offer) return createResponse(reply, exchange, pace)
     try {
-      // Bun takes the absence of a response as one.
+      // Bun expects no response after an upgrade.
       return runtime.upgrade({ request, server, offer, pace }) as Response
     } catch (error) {
       offer.abandon()
@@ -92,7 +89,7 @@ export function createResponder(call: string, gateway: Gateway, options?: FetchO
   }
 }
 
-/** The connection outlives its request, whose headers some runtimes then take away: its messages, and the sign-in, get a copy. */
+/** The connection outlives its request, whose headers some runtimes then remove, so its messages and the sign-in get a copy. */
 function forConnection(asked: ApiRequest, request: Request, signIn: SignIn<Request> | undefined): ApiRequest {
   const own = new Map(request.headers)
   const { url } = request

@@ -11,7 +11,7 @@ export function createResponse({ status, headers, body, cookies }: ApiReply, exc
     body.cancel()
     return new Response(null, init)
   }
-  // Some statuses, such as 204, take no body at all, not even an empty one.
+  // Some statuses, such as 204, allow no body at all, not even an empty one.
   return new Response(body === '' ? null : body, init)
 }
 
@@ -21,7 +21,7 @@ function withCookies(headers: ApiReply['headers'], cookies: readonly string[]): 
   return whole
 }
 
-/** Pauses the source while the reader takes nothing, and treats a reader that takes nothing for `drainMs` as disconnected. */
+/** Pauses the source while the reader does not read, and treats a reader that does not read for `drainMs` as disconnected. */
 function createStream(body: Source<string>, exchange: FetchExchange, { clock, drainMs }: ClientPace): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
   let isOver = false
@@ -29,7 +29,7 @@ function createStream(body: Source<string>, exchange: FetchExchange, { clock, dr
   const disconnect = (reason: unknown): void => {
     isOver = true
     idle?.stop()
-    // The signal goes first: it ends what waits for an upstream, and only then is the answer cancelled.
+    // The signal first: it ends waits for an upstream, and only then is the response cancelled.
     exchange.disconnect(reason)
     body.cancel()
   }

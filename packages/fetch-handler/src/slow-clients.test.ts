@@ -62,7 +62,7 @@ describe('a stream that is not read', () => {
 })
 
 describe('an upload', () => {
-  /** Cancelling it never ends, as on some runtimes. */
+  /** Cancelling it never completes, as on some runtimes. */
   const upload = (everyMs: number): { readonly body: ReadableStream<Uint8Array>; readonly cancelled: () => boolean } => {
     let cancelled = false
     const body = new ReadableStream<Uint8Array>({

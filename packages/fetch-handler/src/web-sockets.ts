@@ -1,7 +1,7 @@
 import type { WebSocketOffer } from '@signalbox/api'
 import type { ClientPace } from './idle-timer.ts'
 
-/** What a runtime needs to open one WebSocket. */
+/** The inputs a runtime needs to open a WebSocket. */
 export interface WebSocketUpgrade {
   readonly request: Request
   /** The second argument of the fetch handler: the server in Bun. */
@@ -12,13 +12,13 @@ export interface WebSocketUpgrade {
 
 /** Opens the WebSockets of one runtime. */
 export interface WebSocketRuntime {
-  /** Performs the handshake and returns its response. Undefined: the runtime has answered by itself. Throws if it cannot. */
+  /** Performs the handshake and returns its response. Undefined if the runtime responded itself. Throws on failure. */
   upgrade(upgrade: WebSocketUpgrade): Response | undefined
-  /** Closes all connections with code 1001, each after the response that runs on it, and those that are opened from now on. */
+  /** Closes all connections with code 1001, each after its current response, and any that are opened later. */
   closeWebSockets(): void
 }
 
-/** The first of the protocols that a client offers, which is taken: browsers give up where none is. The others may hold a token. */
+/** Accepts the first protocol that a client offers, because browsers give up if none is accepted. The others may contain a token. */
 function protocolIn({ headers }: Request): string | undefined {
   const [first = ''] = (headers.get('sec-websocket-protocol') ?? '').split(',')
   return first.trim() || undefined
@@ -54,14 +54,14 @@ function createConnections() {
 
 type Connections = ReturnType<typeof createConnections>
 
-/** Bytes that may wait for a client before its provider is paused. */
+/** Bytes that may be buffered for a client before its provider is paused. */
 const maxBufferedBytes = 65_536
-/** Milliseconds between looks at a buffer that is too full: standard WebSockets have no event for it. */
+/** Milliseconds between checks of a full buffer, because standard WebSockets have no event for it. */
 const lookMs = 20
 
-/** A WebSocket as the standard has it, on the server's side. */
+/** A standard server-side WebSocket. */
 interface StandardSocket {
-  /** Absent in Workers, where nothing tells how much waits. */
+  /** Absent in Workers, which do not report it. */
   readonly bufferedAmount?: number
   send(text: string): void
   close(code?: number, reason?: string): void
@@ -107,7 +107,7 @@ function connect(socket: StandardSocket, { offer, pace: { clock, drainMs } }: We
   connections.add(session)
 }
 
-/** Some runtimes keep the codes of the protocol to themselves; there 4001 stands for 1001, and so on. */
+/** Some runtimes reserve the protocol's close codes; there 4001 stands for 1001, and so on. */
 function closeSocket(socket: StandardSocket, code: number, reason: string): void {
   try {
     socket.close(code, reason)
@@ -190,7 +190,7 @@ interface BunServer {
   upgrade(request: Request, options: { readonly data: BunConnection; readonly headers: Record<string, string> }): boolean
 }
 
-/** WebSockets of Bun: `handlers` is what `Bun.serve` takes as `websocket`. */
+/** WebSockets of Bun. Pass `handlers` to `Bun.serve` as `websocket`. */
 export interface BunWebSockets extends WebSocketRuntime {
   readonly handlers: {
     open(socket: BunSocket): void
@@ -204,7 +204,7 @@ export interface BunWebSockets extends WebSocketRuntime {
 }
 
 /**
- * WebSockets of Bun. `maxPayloadLength`: largest message in bytes, default 33,554,432.
+ * Creates WebSockets for Bun. `maxPayloadLength`: largest message in bytes, default 33,554,432.
  *
  * @example
  * const webSocket = bunWebSockets()

@@ -24,7 +24,7 @@ async function listening(answer: RequestListener): Promise<{ readonly url: strin
 const wanted = { maxBytes: 1_000, signal: new AbortController().signal }
 const png = Buffer.from('89504e470d0a1a0a', 'hex')
 const image: RequestListener = (_, response) => response.writeHead(200, { 'content-type': 'image/png; charset=binary' }).end(png)
-/** As an operator at home may set it: plain http, and the own machine is no secret. */
+/** A home setup: plain http, and access to the local machine. */
 const home = guardedMedia({ allowHttp: true, isAllowed: () => true })
 
 test('an image comes back as its bytes', async () => {

@@ -7,9 +7,9 @@ import { isPublic } from './public-addresses.ts'
 
 /** Options of `guardedMedia`. */
 export interface GuardedMediaOptions {
-  /** Milliseconds for one address, redirects included. Default: 15,000. */
+  /** Milliseconds per URL, including redirects. Default: 15,000. */
   readonly timeoutMs?: number
-  /** Decides which resolved IP addresses may be connected to. Default: those of the public Internet. */
+  /** Decides which resolved IP addresses may be connected to. Default: public Internet addresses. */
   readonly isAllowed?: (address: string) => boolean
   /** Whether plain http is accepted too. Default: false. */
   readonly allowHttp?: boolean
@@ -22,8 +22,8 @@ const acceptedTypes = /^(?:image\/(?:png|jpeg|gif|webp|heic|heif)|application\/p
 const refuseMedia = (why: string): MediaFound => ({ ok: false, why })
 
 /**
- * Creates a reader of images and files at URLs in requests, for providers that take bytes only. The IP address is checked when
- * the connection is made, again for each redirect, so a name that resolves differently the second time (DNS rebinding) is refused too.
+ * Creates a reader of images and files at URLs in requests, for providers that only accept inline data. The IP address is checked when
+ * connecting, and again for each redirect, so a name that resolves differently the second time (DNS rebinding) is refused too.
  *
  * @example createGateway({ providers, models, storage, transport: nodeTransport(), media: guardedMedia() })
  */
@@ -34,7 +34,7 @@ export function guardedMedia({ timeoutMs = 15_000, isAllowed = isPublic, allowHt
   const faultOfUrl = (url: URL): string | undefined => {
     if (!protocols.includes(url.protocol)) return `only ${protocols.map(name => `${name}//`).join(' and ')} URLs are supported`
     if (url.username !== '' || url.password !== '') return 'URLs with a user name or password are not supported'
-    // An address in digits is not looked up, so it is checked here.
+    // An IP literal is not looked up, so it is checked here.
     const host = url.hostname.replace(/^\[|\]$/g, '')
     return isIP(host) !== 0 && !isAllowed(host) ? notPublic : undefined
   }
@@ -81,7 +81,7 @@ const bareValue = (type: string | string[] | undefined): string =>
     .trim()
     .toLowerCase()
 
-/** Closes the connection of a body that is not read. Its error event, which the cut raises, is ignored. */
+/** Closes the connection of an unread body. The resulting error event is ignored. */
 function discardBody(body: Readable): void {
   body.on('error', () => {})
   body.destroy()
@@ -99,7 +99,7 @@ async function readMedia(body: AsyncIterable<Buffer>, mediaType: string, maxByte
   return { ok: true, mediaType, base64: Buffer.concat(pieces).toString('base64') }
 }
 
-/** Resolves a name, and fails unless all its addresses are allowed: they are the ones that are then connected to. */
+/** Resolves a name, and fails unless all its addresses are allowed, since these are then connected to. */
 const guardedLookup =
   (isAllowed: (address: string) => boolean): LookupFunction =>
   (host, options, callback) => {

@@ -19,27 +19,27 @@ import { createNodeExchange, faultOfRequest, isBodyPending, splitTarget } from '
 import type { BodyPace } from './request-body.ts'
 import { createWebSockets, type UpgradeListener } from './web-sockets.ts'
 
-/** Options of a gateway that is mounted on `node:http`. */
+/** Options of a gateway mounted on `node:http`. */
 export interface NodeOptions extends ApiOptions, ClientLimits {
-  /** The sign-in of the app: its users call without an API key. Default: every request needs a key. */
+  /** The app's own sign-in, so that its users call without an API key. Default: every request needs a key. */
   readonly authenticate?: SignIn<IncomingMessage>
 }
 
-/** What the options of a listener take. */
+/** Valid option values of a listener. */
 export const listenerTable: OptionTableOf<NodeOptions> = { ...mountTable, authenticate: 'function' }
 
-/** A request listener that fits `http.createServer(listener)` and `app.use(listener)`. With `next`, paths that the API does not serve are passed on. */
+/** A request listener for `http.createServer(listener)` and `app.use(listener)`. Paths that the API does not serve are passed to `next`, if given. */
 export interface NodeListener {
   (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void): void
-  /** Opens WebSockets: `server.on('upgrade', listener.upgrade)`. Without it requests for one are 426. */
+  /** Accepts WebSockets: `server.on('upgrade', listener.upgrade)`. Without it, WebSocket requests get 426. */
   readonly upgrade: UpgradeListener
-  /** Closes the WebSocket connections, each after the response that runs on it. `cut`: at once. */
+  /** Closes the WebSocket connections, each after its current response. `cut`: at once. */
   closeWebSockets(options?: { readonly cut?: boolean }): void
 }
 
 /**
- * Mounts a gateway as a request listener of `node:http`, also inside Express and similar frameworks. `call` is the function that errors
- * name.
+ * Mounts a gateway as a request listener of `node:http`, also inside Express and similar frameworks. `call` is the function name in error
+ * messages.
  *
  * @example
  * http.createServer(createNodeListener(gateway)).listen(8787)
@@ -47,7 +47,7 @@ export interface NodeListener {
  *
  * const listener = createNodeListener(gateway)
  * http.createServer(listener).on('upgrade', listener.upgrade).listen(8787)
- * @throws {TypeError} The gateway is none, or an option is unknown or of another kind.
+ * @throws {TypeError} `gateway` is not a gateway, or an option is unknown or has the wrong type.
  */
 export function createNodeListener(gateway: Gateway, options: NodeOptions = {}, call = 'createNodeListener'): NodeListener {
   checkMount(call, { gateway, options, table: listenerTable })
@@ -71,7 +71,7 @@ export function createNodeListener(gateway: Gateway, options: NodeOptions = {}, 
       else if (exchange.isUploading(reply.close === true)) refuseUpload(message, response, { reply, drainMs })
       else sendReply(response, reply, { onDisconnect: exchange.onDisconnect, drainMs })
     }
-    // Ignore what arrives after a malformed request: its connection is closing.
+    // Ignores whatever arrives after a malformed request, because its connection is closing.
     if (refused.has(message.socket)) return
     const fault = faultOfRequest(message)
     if (fault !== undefined) {
@@ -79,7 +79,7 @@ export function createNodeListener(gateway: Gateway, options: NodeOptions = {}, 
       answer(invalidRequestReply(fault, gateway.ids.uuid()))
       return
     }
-    // The API turns every error into a reply, so an error here is one of writing that reply.
+    // The API turns every error into a response, so this error occurred while writing it.
     const failWriting = (error: unknown): void => {
       gateway.logger.error({ error: String(error) }, 'A reply could not be written.')
       response.destroy()
@@ -92,7 +92,7 @@ export function createNodeListener(gateway: Gateway, options: NodeOptions = {}, 
       }
     }
     const begin = (): void => void api(exchange.request).then(sendOrDestroy, failWriting)
-    // A small body arrives with its head and is parsed by the end of this turn; starting then avoids waiting for it by events.
+    // A small body arrives with its head and is parsed by the end of this turn; starting then avoids waiting for events.
     if (isBodyPending(message)) setImmediate(begin)
     else begin()
   }
@@ -102,7 +102,7 @@ export function createNodeListener(gateway: Gateway, options: NodeOptions = {}, 
   })
 }
 
-/** Releases a reply that cannot be sent, because the client disconnected before it began. */
+/** Releases a response that cannot be sent, because the client disconnected before it began. */
 function cancelReply({ body }: ApiReply): void {
   if (typeof body !== 'string') body.cancel()
 }

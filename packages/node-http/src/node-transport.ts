@@ -6,11 +6,11 @@ import { createPools } from './transport/pool.ts'
 
 /** Options of `nodeTransport`. */
 export interface NodeTransportOptions {
-  /** Milliseconds for name lookup, connect and TLS together. Default 5,000. */
+  /** Milliseconds for DNS, connect and TLS together. Default: 5,000. */
   readonly connectMs?: number
-  /** Milliseconds that an idle connection is kept for the next request. Default 30,000. */
+  /** Milliseconds for which an idle connection is kept. Default: 30,000. */
   readonly keepAliveMs?: number
-  /** Maximum size in bytes of a response after decompression; requests ask for no compression, but some servers send it. Default 33,554,432. */
+  /** Maximum bytes of a response after decompression. Requests do not ask for compression, but some servers compress anyway. Default: 33,554,432. */
   readonly decodedBytes?: number
   /** Certificate authorities and client certificates, for all providers. */
   readonly tls?: Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'rejectUnauthorized'>
@@ -23,8 +23,8 @@ export interface NodeTransport extends Transport {
 }
 
 /**
- * Creates a transport that calls providers over undici's HTTP/1.1 client, one request per connection at a time, without web
- * streams, Request or Response. Its only timeout is that of connecting: the gateway's own timeouts bound the rest.
+ * Creates a transport that calls providers with undici's HTTP/1.1 client, one request per connection at a time, without web streams,
+ * Request or Response. It only times out connecting; the gateway's own timeouts cover the rest.
  *
  * @example createGateway({ …, transport: nodeTransport() })
  */

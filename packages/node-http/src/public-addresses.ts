@@ -27,7 +27,7 @@ const privateNetworks: readonly (readonly [network: string, bits: number])[] = [
   ['3fff::', 20],
 ]
 
-/** One list for each family: in a shared one, the IPv6 networks that embed IPv4 would match every IPv4 address. */
+/** One list per family: in a shared one, the IPv6 networks that embed IPv4 would match every IPv4 address. */
 const blockListOf = (family: 'ipv4' | 'ipv6'): BlockList => {
   const list = new BlockList()
   for (const [network, bits] of privateNetworks) if (isIPv6(network) === (family === 'ipv6')) list.addSubnet(network, bits, family)
@@ -36,7 +36,7 @@ const blockListOf = (family: 'ipv4' | 'ipv6'): BlockList => {
 
 let blockLists: { readonly ipv4: BlockList; readonly ipv6: BlockList } | undefined
 
-/** Tells whether a resolved address belongs to the public Internet. An IPv4-mapped IPv6 address is judged by its IPv4 address. */
+/** Whether a resolved address belongs to the public Internet. An IPv4-mapped IPv6 address is judged by its IPv4 address. */
 export function isPublic(address: string): boolean {
   blockLists ??= { ipv4: blockListOf('ipv4'), ipv6: blockListOf('ipv6') }
   const bare = address.replace(/%.*$/, '')

@@ -2,7 +2,7 @@ import { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { own } from '@signalbox/core/protocol'
 
-/** Milliseconds that a refused client has to read the reply and close its half of the connection. */
+/** Milliseconds that a rejected client has to read the response and close its side of the connection. */
 const closeAfterMs = 1_000
 
 interface Refusal {
@@ -11,7 +11,7 @@ interface Refusal {
   readonly message: string
 }
 
-/** Replies to what Node's parser refuses, by the code of its error. */
+/** Responses to requests that Node's parser rejects, by error code. */
 const refusalByCode: Readonly<Record<string, Refusal>> = {
   HPE_HEADER_OVERFLOW: { status: '431 Request Header Fields Too Large', message: 'The request headers are larger than 16 KiB.' },
   ERR_HTTP_REQUEST_TIMEOUT: { status: '408 Request Timeout', message: 'The request did not arrive in time.' },
@@ -20,8 +20,8 @@ const refusalByCode: Readonly<Record<string, Refusal>> = {
 const malformedRequest: Refusal = { status: '400 Bad Request', message: 'The request is not valid HTTP.' }
 
 /**
- * Answers bytes that are not a valid request, and closes the connection. Complete requests before them are answered first: a refusal
- * must neither replace an answer nor stand in the middle of one.
+ * Responds to bytes that are not a valid request, and closes the connection. Complete requests before them are answered first, because the
+ * error must neither replace a response nor be written into the middle of one.
  */
 export function refuseUnparsed(error: NodeJS.ErrnoException, socket: Socket): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
@@ -31,18 +31,18 @@ export function refuseUnparsed(error: NodeJS.ErrnoException, socket: Socket): vo
   const pending = pendingResponse(socket)
   if (pending === undefined) refuseAndClose(socket, own(refusalByCode, error.code ?? '') ?? malformedRequest)
   else if (pending.req.complete) onceFinished(pending, () => refuseUnparsed(error, socket))
-  // The bytes belong to the body of a request whose answer has begun.
+  // The bytes belong to the body of a request whose response has begun.
   else if (pending.headersSent) socket.destroy()
   else refuseAndClose(socket, own(refusalByCode, error.code ?? '') ?? malformedRequest)
 }
 
-/** The response that is due next on this connection. */
+/** The next response due on this connection. */
 const pendingResponse = (socket: Socket): ServerResponse | undefined =>
   '_httpMessage' in socket && socket._httpMessage instanceof ServerResponse ? socket._httpMessage : undefined
 
 const awaitingFinish = new WeakSet<ServerResponse>()
 
-/** Each further read of such a connection is an error again: refuse once. */
+/** Every further read of such a connection fails again, so only the first is answered. */
 function onceFinished(response: ServerResponse, run: () => void): void {
   if (awaitingFinish.has(response)) return
   awaitingFinish.add(response)

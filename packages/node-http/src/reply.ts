@@ -30,8 +30,8 @@ export function sendReply(response: ServerResponse, reply: ApiReply, options: Se
 }
 
 /**
- * Destroys a response that the client does not read for `drainMs`: until then an ended response waits in memory. Most are written
- * by now and need no timer. The socket's own timer is used, because it notices when a slow client takes a part of one large write.
+ * Destroys a response that the client does not read for `drainMs`: until then, an ended response waits in memory. Most are already written
+ * and need no timer. Uses the socket's own timer, which notices when a slow client reads part of one large write.
  */
 function destroyIfUnread(response: ServerResponse, drainMs: number): void {
   if (response.writableLength === 0) return
@@ -41,11 +41,11 @@ function destroyIfUnread(response: ServerResponse, drainMs: number): void {
   response.prependOnceListener('finish', () => response.socket?.setTimeout(before))
 }
 
-/** HEAD has the length that GET would have; 204 may have none, and 304's would be taken for that of the cached body. */
+/** HEAD has the length of the GET response; 204 must have none, and for a 304 it would be taken as that of the cached body. */
 function headersWithLength({ status, headers, cookies, close }: ApiReply, body: string): OutgoingHttpHeaders {
   const whole: OutgoingHttpHeaders = { ...headers }
   if (headers['content-length'] === undefined && status !== 204 && status !== 304) whole['content-length'] = String(Buffer.byteLength(body))
-  // `Upgrade` is a header of the connection, and must be named as one.
+  // `Upgrade` is a hop-by-hop header, and must be listed in `Connection`.
   if (headers.upgrade !== undefined) whole.connection = 'upgrade'
   if (cookies) whole['set-cookie'] = [...cookies]
   if (close) whole.connection = 'close'
@@ -55,7 +55,7 @@ function headersWithLength({ status, headers, cookies, close }: ApiReply, body: 
 interface FrameOptions {
   readonly chunk: (text: string) => string
   readonly last: string
-  /** Sends the head, together with the first chunk. Later calls do nothing. */
+  /** Sends the head together with the first chunk. Later calls do nothing. */
   readonly sendHead: () => void
 }
 
@@ -66,8 +66,8 @@ const chunkedFraming: Omit<FrameOptions, 'sendHead'> = {
 const plainFraming: Omit<FrameOptions, 'sendHead'> = { chunk: text => text, last: '' }
 
 /**
- * Starts the body of a response whose head is written. Chunks are framed here if the response is chunked (HTTP/1.1 is, 1.0 is not):
- * Node frames a chunk as four writes that it gathers into one; as one string it is one, and a tenth cheaper.
+ * Starts the body of a response whose head is written. Frames chunks itself if the response is chunked (HTTP/1.1 is, 1.0 is not): Node
+ * frames a chunk as four writes that it gathers into one, while a single string is a single write, and a tenth cheaper.
  */
 function startFraming(response: ServerResponse): FrameOptions {
   const { socket } = response
@@ -83,13 +83,13 @@ function startFraming(response: ServerResponse): FrameOptions {
   return { ...chunkedFraming, sendHead }
 }
 
-/** Writes each text of the source once, and pauses the source until the socket has taken what was written. */
+/** Writes each text of the source, and pauses the source until the socket has drained. */
 function sendStream(response: ServerResponse, body: Source<string>, { onDisconnect, drainMs }: SendOptions): void {
   let dropping: NodeJS.Timeout | undefined
   let over = false
   const framed = startFraming(response)
   const destroy = (): void => void response.destroy()
-  // `close` reports a write to a connection that just broke; without a listener, its error would end the process.
+  // `close` handles a write to a connection that just broke; without a listener, its error would crash the process.
   response.on('error', destroy)
   response.on('drain', () => {
     clearTimeout(dropping)
@@ -114,7 +114,7 @@ function sendStream(response: ServerResponse, body: Source<string>, { onDisconne
     end() {
       if (over) return
       over = true
-      // `drain` is not emitted after the last write; from here on `destroyIfUnread` bounds the wait.
+      // `drain` is not emitted after the last write, so `destroyIfUnread` bounds the wait from here on.
       clearTimeout(dropping)
       response.end(framed.last)
       framed.sendHead()
@@ -124,13 +124,13 @@ function sendStream(response: ServerResponse, body: Source<string>, { onDisconne
   })
 }
 
-/** Bounds on what is read and discarded of a refused upload, so that its sender can read the reply before the connection closes. */
+/** Limits on reading and discarding the rest of a rejected upload, so that its sender can read the response before the connection closes. */
 const maxDiscardedBytes = 1_048_576
 const maxDiscardMs = 1_000
 
 /**
- * Replies while the client is still uploading. Closing at once would reset the connection before the client has read the reply; so
- * the reply is written, a bounded part of the upload is discarded, and then the connection is closed.
+ * Responds while the client is still uploading. Closing at once would reset the connection before the client has read the response, so the
+ * response is written, a limited part of the upload is discarded, and then the connection is closed.
  */
 export function refuseUpload(
   message: IncomingMessage,

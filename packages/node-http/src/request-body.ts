@@ -4,7 +4,7 @@ import { type BodyText, type ClientLimits, collectBytes, watchUpload } from '@si
 import type { Gateway } from '@signalbox/core'
 import type { Awaitable } from '@signalbox/core/runtime'
 
-/** The limits on slow uploads, and the clock that they are measured by. */
+/** The limits on slow uploads, and the clock that measures them. */
 export interface BodyPace extends Required<ClientLimits> {
   readonly clock: Gateway['clock']
 }
@@ -13,14 +13,14 @@ export interface BodyOptions {
   /** Bytes. */
   readonly limit: number
   readonly pace: BodyPace
-  /** Gets the sum of bytes after each piece; returns false to stop reading. */
+  /** Receives the total bytes after each piece; returns false to stop reading. */
   readonly heard: ((bytes: number) => boolean) | undefined
 }
 
-/** The whole body is in memory and has not been read. */
+/** Whether the whole body is in memory and unread. */
 export const isBuffered = (message: IncomingMessage): boolean => message.complete && message.readableFlowing === null
 
-/** Reads at most `limit` bytes, counted as they come, and abandons an upload that is too slow. */
+/** Reads at most `limit` bytes, counted as they arrive, and abandons an upload that is too slow. */
 export function readRequestBody(message: IncomingMessage, options: BodyOptions): Awaitable<BodyText> {
   const { limit } = options
   if (Number(message.headers['content-length'] ?? 0) > limit) return { ok: false, why: 'too_large' }
@@ -29,7 +29,7 @@ export function readRequestBody(message: IncomingMessage, options: BodyOptions):
   return isBuffered(message) ? readBuffered(message, limit) : readStreamed(message, options)
 }
 
-/** Most bodies are complete before they are read: one synchronous read takes them, without events or a timer. */
+/** Reads a body that is already complete, as most are, with one synchronous read, without events or a timer. */
 function readBuffered(message: IncomingMessage, limit: number): BodyText {
   const bytes: Buffer | null = message.read()
   if (bytes === null) return { ok: true, text: '' }
@@ -67,5 +67,5 @@ function joinPieces(pieces: readonly Uint8Array[], bytes: number): Buffer {
   return pieces.length === 1 && Buffer.isBuffer(first) ? first : Buffer.concat(pieces, bytes)
 }
 
-/** Decoding alone would replace invalid bytes, and the model would be sent other text than the client wrote. */
+/** Decoding alone would replace invalid bytes, and the model would receive different text than the client wrote. */
 const utf8Text = (bytes: Buffer): BodyText => (isUtf8(bytes) ? { ok: true, text: bytes.toString('utf8') } : { ok: false, why: 'not_utf8' })

@@ -7,16 +7,16 @@ import { type BodyOptions, type BodyPace, isBuffered, readRequestBody } from './
 /** One request of a client, as the API takes it. */
 export interface NodeExchange {
   readonly request: ApiRequest
-  /** Registers a callback for a client that disconnects before the reply is over. The signal has aborted by then. */
+  /** Registers a callback for when the client disconnects before the response is complete. The signal is already aborted then. */
   readonly onDisconnect: (run: () => void) => void
-  /** More of the body is coming than a reply should wait for. */
+  /** Whether more of the body is coming than a response should wait for. */
   readonly isUploading: (partlyRead: boolean) => boolean
 }
 
-/** Headers of which Node silently keeps the first if there are several; they are joined instead, so that two keys are not one. */
+/** Headers of which Node silently keeps only the first. They are joined instead, so that two keys are not treated as one. */
 const singleHeaders = ['authorization', 'content-type', 'content-encoding']
 
-/** Bytes that a client may still send while its reply goes out. Beyond them the connection is closed. */
+/** Bytes that a client may still send while its response is written. Beyond that, the connection is closed. */
 const maxDrainBytes = 65_536
 
 interface NodeExchangeOptions extends Pick<ApiRequest, 'signedIn'> {
@@ -30,7 +30,7 @@ export function createNodeExchange(
   { pace, signedIn }: NodeExchangeOptions,
 ): NodeExchange {
   const { path, query } = splitTarget(message)
-  // Not a lazy getter: a getter in an object that is made per request keeps each of them alive until a full garbage collection.
+  // Not a lazy getter: a getter on a per-request object keeps each of them alive until a full garbage collection.
   const controller = new AbortController()
   let isGone = false
   let disconnected: (() => void) | undefined
@@ -66,8 +66,8 @@ export function createNodeExchange(
 }
 
 /**
- * Why a request that Node's parser accepted is invalid, or undefined if it is valid. With two Host headers a proxy may have used
- * another one than this server, and HTTP/2 is not text.
+ * Why a request that Node's parser accepted is invalid; undefined if it is valid. With two Host headers a proxy may have used a different
+ * one than this server, and HTTP/2 is not text.
  */
 export function faultOfRequest(message: IncomingMessage): string | undefined {
   // Messages of an HTTP/2 server have a stream.
@@ -84,25 +84,25 @@ export function faultOfRequest(message: IncomingMessage): string | undefined {
   return hosts === 0 && message.httpVersion === '1.1' ? 'The request has no Host header.' : undefined
 }
 
-/** The peer of the connection: behind a proxy, the proxy. A Unix socket has none. */
+/** The peer address of the connection, which may be a proxy. A Unix socket has none. */
 export const addressOf = ({ socket: { remoteAddress } }: IncomingMessage): Pick<ApiRequest, 'ip'> =>
   remoteAddress === undefined ? {} : { ip: remoteAddress }
 
-/** What a framework cut from the path, as Express does in `app.use('/llm', …)`. */
+/** The prefix that a framework removed from the path, as Express does in `app.use('/llm', …)`. */
 function mountOf(message: IncomingMessage & { readonly originalUrl: unknown }, path: string): Pick<ApiRequest, 'mount'> {
   if (typeof message.originalUrl !== 'string' || message.originalUrl === message.url) return {}
   const whole = splitTarget({ url: message.originalUrl }).path
   return whole.endsWith(path) ? { mount: whole.slice(0, whole.length - path.length) } : {}
 }
 
-/** A body was announced and is not complete yet. */
+/** Whether a body was announced and is incomplete. */
 export const isBodyPending = ({ headers, complete }: IncomingMessage): boolean =>
   !complete && (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined)
 
-/** The path and query of a request line. It may hold a whole URL, of which the host is ignored. */
+/** The path and query of a request line, which may contain a whole URL, whose host is ignored. */
 function requestTarget(url: string): string {
   if (url.startsWith('/') || !/^https?:\/\//i.test(url)) return url
-  // The host ends at the first of these: a slash after a question mark begins no path.
+  // The host ends at the first of these: a slash after a question mark does not start a path.
   const end = url.slice(url.indexOf('://') + 3).search(/[/?#]/)
   if (end === -1) return '/'
   const rest = url.slice(url.indexOf('://') + 3 + end)
@@ -114,7 +114,7 @@ interface Target {
   readonly query: string
 }
 
-/** Cut out of the text: path and query stay escaped as they came. */
+/** Split as text, so that path and query keep their escapes. */
 export function splitTarget({ url = '/' }: { readonly url?: string | undefined }): Target {
   const target = requestTarget(url)
   const mark = target.indexOf('?')
@@ -123,7 +123,7 @@ export function splitTarget({ url = '/' }: { readonly url?: string | undefined }
 
 /** A header by lower-case name. */
 export function requestHeader(message: IncomingMessage, name: string): string | undefined {
-  // HTTP/2 has the host in a field of its own.
+  // HTTP/2 has the host in a pseudo-header.
   const value = message.headers[name] ?? (name === 'host' ? message.headers[':authority'] : undefined)
   if (value === undefined) return undefined
   if (name === 'content-encoding' && isParsedByFramework(message)) return undefined
@@ -141,7 +141,7 @@ function joinRawHeaders(raw: readonly string[], name: string): string | undefine
   return value
 }
 
-/** Whether Express or a similar framework has read the body already and left its parsed form in `body`. */
+/** Whether Express or a similar framework has already read the body and left its parsed form in `body`. */
 const isParsedByFramework = (message: IncomingMessage): message is IncomingMessage & { readonly body: unknown } =>
   'body' in message && message.body !== undefined && message.readableDidRead
 

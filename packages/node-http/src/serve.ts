@@ -10,31 +10,31 @@ import { loadConnections } from './web-sockets.ts'
 
 /** Options of `serve`. */
 export interface ServeOptions extends NodeOptions {
-  /** The TCP port; 0 takes a free one. Default 8787. */
+  /** TCP port; 0 picks a free one. Default: 8787. */
   readonly port?: number
-  /** The address to listen on. Default 127.0.0.1. */
+  /** Address to listen on. Default: 127.0.0.1. */
   readonly host?: string
-  /** Further connections are closed when they open. Default 10,000. */
+  /** Maximum connections; further ones are closed when they open. Default: 10,000. */
   readonly maxConnections?: number
 }
 
-/** A server that listens. */
+/** A listening server. */
 export interface RunningServer {
   readonly url: string
   readonly port: number
   readonly server: Server
-  /** Stops accepting connections, waits up to `graceMs` (default 0) for requests under way, then closes every connection. May be called again. */
+  /** Stops accepting connections, waits up to `graceMs` (default 0) for running requests, then closes every connection. May be called again. */
   close(options?: CloseOptions): Promise<void>
 }
 
 /** How a server ends. */
 export interface CloseOptions {
-  /** Milliseconds that requests under way have to end. Default 0. */
+  /** Milliseconds that running requests have to finish. Default: 0. */
   readonly graceMs?: number
   /**
-   * Serves requests on connections that are already open, and asks the client to close them (`Connection: close`). Idle ones stay
-   * until their usual time is over (65 s) or the grace is, so that no client finds a connection closed as it sends. Default: false,
-   * idle connections are closed at once.
+   * Keeps serving requests on open connections, and asks clients to close them (`Connection: close`). Idle ones stay open until their usual
+   * timeout (65 s) or the end of the grace, so that no client sends into a closed connection. Default: false, idle connections are closed
+   * at once.
    */
   readonly keepIdle?: boolean
 }
@@ -42,7 +42,7 @@ export interface CloseOptions {
 const serveTable: OptionTableOf<ServeOptions> = { ...listenerTable, port: 'number', host: 'text', maxConnections: 'number' }
 
 /**
- * Starts an HTTP server with limits that suit the public Internet. Rejects with Node's error if the port cannot be listened on.
+ * Starts an HTTP server with limits suited to the public Internet. Rejects with Node's error if it cannot listen on the port.
  *
  * @example
  * const { url, close } = await serve(gateway, { port: 8787 })
@@ -58,35 +58,35 @@ export async function serve(gateway: Gateway, options: ServeOptions = {}): Promi
   }
   const server = createServer(
     {
-      // The listener refuses a missing Host in the format of all other errors.
+      // The listener rejects a missing Host itself, in the common error format.
       requireHostHeader: false,
       maxHeaderSize: 16_384,
       headersTimeout: 10_000,
-      // A whole request, body included: 32 MiB at 128 kB a second.
+      // For a whole request including body: 32 MiB at 128 kB per second.
       requestTimeout: 300_000,
       // Longer than the usual 60 s of load balancers, so that they close first.
       keepAliveTimeout: 65_000,
       connectionsCheckingInterval: 5_000,
-      // Other protocols, such as h2c, are not upgraded to: their requests are answered as if they had not offered it.
+      // Does not upgrade to other protocols, such as h2c: those requests are served as if they had not offered it.
       shouldUpgradeCallback: isWebSocketRequest,
     },
     serveOne,
   )
-  // Key and size are checked before a client that waits for `100 Continue` gets it.
+  // Key and size are checked before a client receives `100 Continue`.
   server.on('checkContinue', (request, response) => {
     expectContinue(request)
     serveOne(request, response)
   })
-  // An unknown expectation may be ignored; Node would refuse it with a body in another format.
+  // An unknown expectation may be ignored; Node would reject it with a body in another format.
   server.on('checkExpectation', serveOne)
-  // Older versions of Node than 24.9 take over every upgrade, which breaks requests that offer h2c. There requests for a WebSocket are 426.
+  // Node before 24.9 takes over every upgrade, which breaks requests that offer h2c. There, WebSocket requests get 426.
   if ('shouldUpgradeCallback' in server) {
     server.on('upgrade', listener.upgrade)
-    // Coding agents begin with a WebSocket: the first of them does not wait for the code. What cannot be loaded, as in some bundles, is
-    // reported with the first connection; HTTP needs none of it.
+    // Coding agents start with a WebSocket, so its code is loaded now. If it cannot be loaded, as in some bundles, the first connection
+    // reports the error; HTTP does not need it.
     await loadConnections().catch(() => {})
   }
-  // A worker of `node:cluster` that is full drops connections too: otherwise it would hand them back without end.
+  // A full worker of `node:cluster` must drop connections too, because otherwise it would hand them back endlessly.
   Object.assign(server, { maxConnections, dropMaxConnection: true })
   server.on('clientError', refuseUnparsed)
   await new Promise<void>((resolve, reject) => {
@@ -129,7 +129,7 @@ function closeServer(server: Server, { graceMs, keepIdle, onCut }: ServerEnd): P
       clearTimeout(cut)
       resolve()
     }
-    // The `close` of an HTTP server closes idle connections too; that of its base only stops listening.
+    // The `close` of an HTTP server also closes idle connections; that of its base class only stops listening.
     if (keepIdle) NetServer.prototype.close.call(server, onClosed)
     else server.close(onClosed)
   })

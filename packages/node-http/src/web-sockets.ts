@@ -16,22 +16,21 @@ import { invalidRequestReply, sendReply } from './reply.ts'
 import { addressOf, faultOfRequest, requestHeader, splitTarget } from './request.ts'
 import type { BodyPace } from './request-body.ts'
 
-/** A listener that fits `server.on('upgrade', listener)`. It answers every request that it is given, also those that it refuses. */
+/** A listener for `server.on('upgrade', listener)`. It answers every request it receives, including those it rejects. */
 export type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: Buffer) => void
 
-// Loaded with the first connection, or by a server as it starts: an app without any does not need it, and bundles that it is in start
-// without it.
+// Loaded with the first connection, or when a server starts: apps without WebSockets do not need it, and bundles start without it.
 const loadServer = () => import('ws')
 
-/** Loads all that the first connection needs. */
+/** Loads everything that the first connection needs. */
 export const loadConnections = async (): Promise<void> => void (await Promise.all([loadServer(), loadWebSockets()]))
 
 /** The WebSocket connections of one listener. */
 export interface WebSockets {
   readonly upgrade: UpgradeListener
-  /** Closes each connection with code 1001, after the response that runs on it. */
+  /** Closes each connection with code 1001, after its current response. */
   drain(): void
-  /** Cuts all connections. */
+  /** Closes all connections at once. */
   terminate(): void
 }
 
@@ -42,14 +41,14 @@ interface WebSocketsContext {
   readonly signIn: SignIn<IncomingMessage> | undefined
 }
 
-/** Milliseconds between pings. A client that sends nothing until the next one is gone. */
+/** Milliseconds between pings. A client that sends nothing until the next ping is disconnected. */
 const pingMs = 30_000
-/** Milliseconds that a client has to close its half of a connection that is over. */
+/** Milliseconds that a client has to close its side of a finished connection. */
 const closeAfterMs = 2_000
-/** Incomplete messages are counted from this many bytes on. */
+/** Bytes from which incomplete messages are counted. */
 const countedBytes = 16_384
 
-/** Bytes of a ping or pong of a client beside its payload. */
+/** Bytes of a client's ping or pong in addition to its payload. */
 const controlFrameBytes = 6
 
 interface OpenConnection {
@@ -58,7 +57,7 @@ interface OpenConnection {
   isAlive: boolean
 }
 
-/** What the `upgrade` event of a server brings. */
+/** The arguments of a server's `upgrade` event. */
 interface Upgrade {
   readonly request: IncomingMessage
   readonly socket: Duplex
@@ -74,7 +73,7 @@ export function createWebSockets(context: WebSocketsContext): WebSockets {
   let server: WebSocketServer | undefined
   const serverFor = async (maxPayload: number): Promise<WebSocketServer> => {
     const { WebSocketServer: Server } = await loadServer()
-    // Compression would cost each connection hundreds of kilobytes.
+    // Compression would cost hundreds of kilobytes per connection.
     server ??= new Server({ noServer: true, clientTracking: false, perMessageDeflate: false, maxPayload }).on(
       'wsClientError',
       (error, socket, request) => refuseInvalid(request, socket, `${error.message}.`),
@@ -169,12 +168,12 @@ function upgradeRequest(message: IncomingMessage, socket: Duplex, signIn: SignIn
   }
 }
 
-/** Answers without an upgrade, and closes the connection: Node has stopped reading requests from it. */
+/** Responds without an upgrade and closes the connection, because Node has stopped reading requests from it. */
 function refuse(request: IncomingMessage, socket: Duplex, reply: ApiReply): void {
   const response = new ServerResponse(request)
   response.assignSocket(socket as ConstructorParameters<typeof ServerResponse>[0]['socket'])
   response.once('finish', () => socket.end())
-  // A client that keeps its half open is not waited for.
+  // Does not wait for a client that keeps its side open.
   setTimeout(() => socket.destroy(), closeAfterMs).unref()
   sendReply(response, { ...reply, close: true }, { onDisconnect: run => void response.once('close', run), drainMs: closeAfterMs })
 }
@@ -207,7 +206,7 @@ function connect(opened: WebSocket, socket: Duplex, { pace, webSocket, onEnd }: 
     session.closed()
     onEnd()
   }
-  /** The client has closed the WebSocket: its response is not wanted, even if it leaves the connection open. */
+  /** The client has closed the WebSocket: its response is not wanted, even if the connection stays open. */
   const leave = (): void => {
     if (isOver) return
     over()
@@ -221,10 +220,10 @@ function connect(opened: WebSocket, socket: Duplex, { pace, webSocket, onEnd }: 
   opened.on('ping', arriving.control)
   opened.on('pong', arriving.control)
   opened.on('close', over)
-  // A violation of the protocol: `ws` closes the connection with its code.
+  // On a protocol violation, `ws` closes the connection with its code.
   opened.on('error', () => {})
   socket.on('drain', session.drained)
-  // Runs after the listener of `ws`, which has taken the messages out of the chunk.
+  // Runs after the listener of `ws`, which has already taken the messages out of the chunk.
   socket.on('data', (chunk: Buffer) => {
     connection.isAlive = true
     if (opened.readyState === opened.OPEN) arriving.add(chunk.length)
@@ -238,14 +237,14 @@ interface ArrivalHandlers {
   readonly onTooSlow: () => void
 }
 
-/** Counts the bytes of the message that is arriving, and judges its speed, from `countedBytes` on. */
+/** Counts the bytes of the incoming message, and checks its speed from `countedBytes` on. */
 function watchArrival(pace: BodyPace, { onBytes, onTooSlow }: ArrivalHandlers) {
   let bytes = 0
   let isComplete = false
   let speed: ReturnType<typeof watchUpload> | undefined
   return {
     add(more: number): void {
-      // The chunk that ends a message is not part of the next one, but for a few bytes.
+      // The chunk that ends a message is not part of the next one, except for a few bytes.
       if (isComplete) {
         isComplete = false
         return
@@ -256,7 +255,7 @@ function watchArrival(pace: BodyPace, { onBytes, onTooSlow }: ArrivalHandlers) {
       speed.heard(more)
       onBytes(bytes)
     },
-    /** A ping or a pong, which is no part of a message. */
+    /** A ping or pong is not part of a message. */
     control(payload: Buffer): void {
       bytes -= payload.length + controlFrameBytes
     },

@@ -1,22 +1,22 @@
 import { EphemeralError } from '@signalbox/storage/compose'
 import type { ScriptCall, ScriptReply } from './script.ts'
 
-// Calls of one turn of the event loop share a round trip, and calls that come while two are under way wait for the next one: the
-// busier the process, the less a call costs.
+// Calls made in the same turn of the event loop share a round trip, and calls that arrive while two batches are running wait for the next
+// one: the busier the process, the less a call costs.
 
 export interface BatchesOptions {
   readonly run: (calls: readonly ScriptCall[]) => Promise<readonly (ScriptReply | EphemeralError)[]>
   readonly maxWaitMs: number
-  /** Called when calls of a lane have failed together. */
+  /** Called when the calls of a lane have failed together. */
   readonly onFailure: (lane: string, error: EphemeralError) => void
-  /** The server, for messages. */
+  /** The server name, for messages. */
   readonly name: string
 }
 
 export interface Batches {
-  /** Runs a call with others of its lane, whose keys are on the same server. */
+  /** Runs a call together with others of its lane, whose keys are on the same server. */
   call(lane: string, call: ScriptCall): Promise<ScriptReply>
-  /** Fails what waits. */
+  /** Fails the waiting calls. */
   close(): void
 }
 
@@ -39,11 +39,11 @@ interface BatchState extends BatchesOptions {
   jobs: number
 }
 
-/** Calls in one batch: a longer one would keep other clients of the server waiting. */
+/** Maximum calls in one batch: a longer one would block other clients of the server. */
 const maxBatch = 128
-/** Batches of a lane that are under way at the same time. */
+/** Maximum concurrent batches of a lane. */
 const maxRunning = 2
-/** Calls under way in all. */
+/** Maximum pending calls in total. */
 const maxJobs = 50_000
 
 /** Batches of calls. `createBatches({ run, maxWaitMs: 250, onFailure, name }).call('ws_1', call)` */
@@ -87,7 +87,7 @@ async function runBatch(state: BatchState, name: string, lane: CallLane): Promis
   lane.running.add(batch)
   const waited = performance.now() - (batch[0]?.since ?? 0)
   const timer = setTimeout(() => setImmediate(silent), Math.max(1, state.maxWaitMs - waited))
-  // After a turn that took long the answer may be there already, unread: input is read between timers and this.
+  // After a long turn, the response may have arrived but not been read yet: input is read between timers and this check.
   function silent(): void {
     if (!lane.running.has(batch)) return
     const error = silenceError(state.name, state.maxWaitMs)
@@ -123,7 +123,7 @@ interface LaneFailure {
   readonly error: EphemeralError
 }
 
-/** Fails all calls of a lane, those that wait too. */
+/** Fails all calls of a lane, including waiting ones. */
 function failLane(state: BatchState, { name, lane, error }: LaneFailure): void {
   const jobs = [...[...lane.running].flat(), ...lane.waiting]
   state.lanes.delete(name)
@@ -133,7 +133,7 @@ function failLane(state: BatchState, { name, lane, error }: LaneFailure): void {
   for (const { reject } of jobs) reject(error)
 }
 
-/** The error of calls that were not answered in time. `silenceError('localhost:6379', 250).failure` */
+/** The error of calls that timed out. `silenceError('localhost:6379', 250).failure` */
 export const silenceError = (name: string, maxWaitMs: number): EphemeralError =>
   new EphemeralError(
     'silent',

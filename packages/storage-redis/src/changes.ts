@@ -5,15 +5,15 @@ import type { RedisConnection } from './connection.ts'
 export interface RedisChangesOptions {
   readonly connection: Pick<RedisConnection, 'publish' | 'listenable'>
   readonly channel: string
-  /** The id of this process, to leave out what it published itself. */
+  /** The id of this process, to ignore its own messages. */
   readonly self: string
-  /** Runs a call within the bounded wait. */
+  /** Runs a call within the time limit. */
   readonly inTime: <T>(run: () => Promise<T>) => Promise<T>
 }
 
 /** Messages between processes by PUBLISH and SUBSCRIBE. */
 export interface RedisChanges extends ChangeChannel {
-  /** Connects anew: the connection may be dead without having ended. */
+  /** Reconnects: the connection may be dead without having closed. */
   reset(): void
   close(): void
 }
@@ -27,17 +27,14 @@ interface ListenerState extends RedisChangesOptions {
   isClosed: boolean
 }
 
-/** Records named in one message; of more, all that is cached may have changed. */
+/** Maximum records named in one message; with more, any cached record may have changed. */
 const maxNamed = 500
 const listenAgainMs = 200
 const maxRetryMs = 2_000
-/**
- * Milliseconds between two questions whether a connection that listens is alive: nothing is sent over it otherwise, and one that a
- * firewall has dropped would be silent for ever.
- */
+/** Milliseconds between pings of the subscribed connection. Nothing else is sent over it, so a connection dropped by a firewall would be silent forever. */
 const askMs = 2_000
 
-/** A channel of changes. Nothing is connected before something listens. `redisChanges({ … }).subscribe(listener)` */
+/** Creates a channel of changes. Connects when something subscribes. `redisChanges({ … }).subscribe(listener)` */
 export function redisChanges(options: RedisChangesOptions): RedisChanges {
   const state: ListenerState = {
     ...options,
@@ -69,7 +66,7 @@ export function redisChanges(options: RedisChangesOptions): RedisChanges {
   }
 }
 
-/** Listens on one server, and when that connection ends on another one. */
+/** Subscribes on one server, and on another one when that connection ends. */
 function listen(state: ListenerState): void {
   const { connection, channel, listeners, self } = state
   state.timer = undefined
@@ -88,10 +85,10 @@ function listen(state: ListenerState): void {
     client.subscribe(channel).then(
       () => {
         state.attempts = 0
-        // It fails where no answer comes within the bound of every command.
+        // Fails if no response comes within the command timeout.
         state.asking = setInterval(() => void client.ping().catch(() => client.disconnect()), askMs)
         state.asking.unref()
-        // Messages may have been published before.
+        // Messages may have been missed before.
         for (const listener of [...listeners]) listener()
       },
       () => client.disconnect(),
@@ -114,7 +111,7 @@ function hear(message: string, { listeners, self }: Pick<ListenerState, 'listene
   for (const listener of [...listeners]) listener(changes)
 }
 
-/** What cannot be read may mean any change. */
+/** An unreadable message may mean any change. */
 function parse(message: string): { readonly from?: unknown; readonly changes?: readonly RecordChange[] } {
   try {
     const { from, changes } = JSON.parse(message) as { from?: unknown; changes?: unknown }

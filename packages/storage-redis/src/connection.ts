@@ -5,35 +5,35 @@ import { failureOf } from './failures.ts'
 import type { ResolvedOptions, ServerOptions } from './options.ts'
 import { type ScriptCall, type ScriptReply, scriptInput, scriptSha, scriptSource } from './script.ts'
 
-/** A connection to one server or to a cluster. It is made anew in the background for as long as it is lost. */
+/** A connection to one server or to a cluster. When lost, it is re-established in the background. */
 export interface RedisConnection {
-  /** Runs calls in their order in one round trip; all their keys are on one server. A result is an error where its call failed. */
+  /** Runs calls in order in one round trip; all their keys are on one server. The result of a failed call is an error. */
   run(calls: readonly ScriptCall[]): Promise<readonly (ScriptReply | EphemeralError)[]>
   publish(channel: string, message: string): Promise<void>
-  /** Connections on which channels can be listened to, to try one after the other. */
+  /** Connections that can subscribe to channels, to be tried in order. */
   readonly listenable: () => readonly ServerOptions[]
-  /** Drops the connection, because it does not answer, and makes a new one. */
+  /** Drops an unresponsive connection and creates a new one. */
   reset(): void
   close(): void
 }
 
 type Client = Redis | Cluster
 
-/** Milliseconds before the n-th attempt to connect: soon, then every second, by chance so that processes do not come together. */
+/** Milliseconds before the n-th connection attempt: soon at first, then every second, with jitter so that processes do not reconnect together. */
 const retryDelay = (attempt: number): number => Math.min(50 * 2 ** Math.min(attempt, 10), 1_000) * (0.75 + Math.random() / 2)
-/** Milliseconds that a connection may take to be made, before it is given up and tried again. */
+/** Milliseconds after which a connection attempt is given up and retried. */
 const connectTimeoutMs = 2_000
 
-/** Commands are answered or fail: none waits for a connection, and none is sent twice. */
+/** Commands get a response or fail: none waits for a connection, and none is sent twice. */
 const fixedOptions = {
   enableOfflineQueue: false,
   autoResendUnfulfilledCommands: false,
   autoResubscribe: false,
   maxRetriesPerRequest: 0,
   connectTimeout: connectTimeoutMs,
-  // Of the first commands of a connection too: a server that accepts it and says nothing is tried again.
+  // Also limits the first commands of a connection, so that a server that accepts it but does not respond is retried.
   commandTimeout: connectTimeoutMs,
-  // Commands and replies are the same in both; the older protocol needs no negotiation.
+  // Commands and replies are the same in both protocols; the older one needs no negotiation.
   protocol: 2,
   disableClientInfo: true,
   retryStrategy: retryDelay,
@@ -43,7 +43,7 @@ interface ConnectionState {
   readonly options: ResolvedOptions
   readonly client: Client
   readonly secrets: readonly string[]
-  /** Resolves once the client is ready for the first time, or has failed to be: from then on calls do not wait for it. */
+  /** Resolves once the client is ready for the first time, or has failed to connect: later calls do not wait for it. */
   readonly opened: Promise<void>
   isOpened: boolean
   isClosed: boolean
@@ -109,7 +109,7 @@ async function connected(state: ConnectionState): Promise<void> {
   if (state.client.status !== 'ready') throw failed(state, new Error('not connected'))
 }
 
-/** What a failed command is reported as. Where another server may answer under the same address, the connection is made anew. */
+/** The reported error of a failed command. Reconnects if another server may respond at the same address. */
 function failed(state: ConnectionState, error: unknown): EphemeralError {
   const { client, secrets, options, lastError } = state
   const cause = client.status === 'ready' ? error : (lastError ?? error)
@@ -119,11 +119,11 @@ function failed(state: ConnectionState, error: unknown): EphemeralError {
 }
 
 function reset({ client, isClosed }: ConnectionState): void {
-  // Otherwise it is being made anew already.
+  // Otherwise it is already reconnecting.
   if (!isClosed && client.status === 'ready') client.disconnect(true)
 }
 
-/** The results of a batch, with errors in the places of calls that failed. */
+/** The results of a batch, with errors in place of failed calls. */
 function withErrors(
   results: readonly ScriptReply[],
   errors: readonly (number | string)[],
@@ -141,18 +141,18 @@ function openCluster(servers: readonly ServerOptions[]): Cluster {
     servers.map(({ host = 'localhost', port = 6379 }) => ({ host, port })),
     {
       redisOptions: node,
-      // A node that is new is connected to when it is first needed; commands wait for that, and for nothing else (see `run`).
+      // A new node is connected on first use. Commands wait only for that (see `run`).
       enableOfflineQueue: true,
       clusterRetryStrategy: retryDelay,
       clusterNodeRetryStrategy: retryDelay,
-      // A command whose connection was lost may have been done: it is not sent again.
+      // A command whose connection was lost may have been executed, so it is not sent again.
       retryDelayOnFailover: 0,
       slotsRefreshTimeout: connectTimeoutMs,
     },
   )
 }
 
-/** Runs the script by its name, or by its text where the server does not know it (any more). */
+/** Runs the script by its hash, or by its text if the server does not know it. */
 async function evaluate(client: Client, keys: string[], args: string[]): Promise<[ScriptReply[], (number | string)[]]> {
   try {
     return (await client.evalsha(scriptSha, keys.length, ...keys, ...args)) as [ScriptReply[], (number | string)[]]

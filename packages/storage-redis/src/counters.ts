@@ -10,7 +10,7 @@ export interface RedisCountersOptions {
   readonly batches: Batches
   readonly names: KeyNames
   readonly known: KnownCounts
-  /** Whether the keys of one call have to be on one node. */
+  /** Whether the keys of one call must be on one node. */
   readonly isCluster: boolean
   /** Called with each call that admits requests. */
   readonly onUse: () => void
@@ -52,7 +52,7 @@ export function redisCounters({ batches, names, known, isCluster, onUse }: Redis
   }
 }
 
-/** One script decides about all counters of a call, and a script runs on one node. */
+/** A single script decides about all counters of a call, and a script runs on one node. */
 function faultOfTags([first, ...others]: readonly CounterRequest[]): RangeError | undefined {
   const other = others.find(({ key }) => tagOf(key) !== tagOf(first?.key ?? ''))
   return (
@@ -63,7 +63,7 @@ function faultOfTags([first, ...others]: readonly CounterRequest[]): RangeError 
   )
 }
 
-/** Notes what the counters hold. */
+/** Records the state of the counters. */
 function refusalOf(requests: readonly CounterRequest[], reply: ScriptReply, known: KnownCounts): CounterRefusal | undefined {
   const [place, ...figures] = (reply as readonly (number | string)[]).map(Number)
   const refused = requests[Number(place) - 1]

@@ -2,8 +2,8 @@ import { Cluster, type Redis } from 'ioredis'
 import type { ResolvedOptions } from './options.ts'
 
 /**
- * Warns of a server that removes keys when its memory is full: a counter that is removed begins anew, and its limit admits too much.
- * No warning without the permission to read the server's state.
+ * Warns if the server evicts keys when its memory is full: an evicted counter starts again, and its limit admits too much. Does nothing
+ * without permission to read the server's state.
  */
 export async function warnOfEviction(client: Redis | Cluster, { name, logger }: Pick<ResolvedOptions, 'name' | 'logger'>): Promise<void> {
   const nodes = client instanceof Cluster ? client.nodes('master') : [client]
@@ -16,7 +16,7 @@ export async function warnOfEviction(client: Redis | Cluster, { name, logger }: 
   )
 }
 
-/** The policy by which a server evicts keys; nothing if it never does. `evictionPolicy('maxmemory:1000\r\nmaxmemory_policy:allkeys-lru')` */
+/** The eviction policy of a server; undefined if it never evicts. `evictionPolicy('maxmemory:1000\r\nmaxmemory_policy:allkeys-lru')` */
 function evictionPolicy(state: string): string | undefined {
   const maxMemory = /^maxmemory:(\d+)/m.exec(state)?.[1]
   const policy = /^maxmemory_policy:([\w-]+)/m.exec(state)?.[1]

@@ -1,15 +1,15 @@
 import { EphemeralError, type EphemeralFailure } from '@signalbox/storage/compose'
 
-/** What an error of Redis means, by how its message begins. */
+/** The meaning of a Redis error, by the start of its message. */
 interface RefusalRow {
   readonly code: RegExp
   readonly failure: EphemeralFailure
   readonly wayOut: string
-  /** Whether another server may answer under the same address: the connection is made anew. */
+  /** Whether to reconnect because another server may respond at the same address. */
   readonly reconnect?: true
 }
 
-/** The first row that fits counts. Errors that are in no row are those of the connection. */
+/** The first matching row applies. Errors without a row are connection errors. */
 const refusalRows: readonly RefusalRow[] = [
   { code: /READONLY/, failure: 'refusing', wayOut: 'The server is a replica: reconnecting to find the primary.', reconnect: true },
   { code: /MASTERDOWN|UNBLOCKED|NOREPLICAS/, failure: 'refusing', wayOut: 'Wait for the failover to end.', reconnect: true },
@@ -30,15 +30,15 @@ const connectionRow: RefusalRow = {
   wayOut: 'Check that it runs and that its address is right.',
 }
 
-/** An error of Redis, with what follows from it. */
+/** A Redis error and its consequences. */
 interface RedisFailure {
   readonly error: EphemeralError
   readonly reconnect: boolean
 }
 
 /**
- * The meaning of an error. Of the error itself only its message is kept, without secrets: an error of ioredis has the whole command
- * beside it, and that of AUTH is the password.
+ * The meaning of an error. Only its message is kept, without secrets, because an ioredis error also contains the whole command, which for
+ * AUTH includes the password.
  *
  * @example
  * failureOf(error, { name: 'localhost:6379', secrets: ['pa$$'] }).error.message
@@ -54,7 +54,7 @@ export function failureOf(error: unknown, { name, secrets }: { readonly name: st
 
 const errorText = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
-  // Of several addresses of one name: the error has no message of its own.
+  // Several addresses of one name failed; the error itself has no message.
   if (error instanceof AggregateError && error.message === '') return error.errors.map(errorText).join(', ')
   return error.message || error.name
 }

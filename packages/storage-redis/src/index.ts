@@ -11,14 +11,14 @@ import { redisRouting } from './routing.ts'
 
 export type { RedisStoresOptions } from './options.ts'
 
-/** Milliseconds between two notes that this process is there, and after which one without notes is not counted. */
+/** Milliseconds between two presence notes of a process, and after which a process without notes is not counted. */
 const presence = { everyMs: 10_000, ttlMs: 30_000 } as const
 
 /**
- * Counters, slots, routing state and messages about changes in Redis 7 or later, for `composeStorage`. It connects in the background,
- * and again whenever the connection is lost; every call is answered or fails within `maxWaitMs`.
+ * Counters, slots, routing state and change messages in Redis 7 or later, for `composeStorage`. Connects in the background, and reconnects
+ * when the connection is lost; every call gets a response or fails within `maxWaitMs`.
  *
- * @throws TypeError if an option has a value that it does not take. The message never quotes a URL.
+ * @throws {TypeError} An option has an invalid value. The message never contains a URL.
  * @example
  * const ephemeral = redisStores({ url: 'redis://localhost:6379' })
  * const storage = composeStorage({ durable: sqliteStorage('signalbox.db'), ephemeral })
@@ -53,7 +53,7 @@ export function redisStores(options: RedisStoresOptions): Required<EphemeralStor
     changes,
     processes: presenceOf.count,
     known: known.of,
-    // Of a cluster, the node that failed last: the others may be well.
+    // In a cluster, probes the node that failed last, since the others may be fine.
     async probe() {
       await batches.call(lastLane, { method: 'probe', keys: [names.probe(lastLane || '_')], args: [], at: 0 })
     },
@@ -65,7 +65,7 @@ export function redisStores(options: RedisStoresOptions): Required<EphemeralStor
   }
 }
 
-/** Counts the processes that use the stores: each notes every 10 s that it is there, while it has requests. */
+/** Counts the processes that use the stores: each records its presence every 10 s while it has requests. */
 function trackProcesses(note: (ttlMs: number) => Promise<number>) {
   let count = 1
   let dueAt = Number.NEGATIVE_INFINITY
@@ -79,14 +79,14 @@ function trackProcesses(note: (ttlMs: number) => Promise<number>) {
         found => {
           count = Math.max(1, found)
         },
-        // The last number stands.
+        // Keeps the last known number.
         () => {},
       )
     },
   }
 }
 
-/** The result of `run`, which is not a call of the script, within the bounded wait. */
+/** The result of `run`, which is not a script call, within the time limit. */
 function withinWait<T>(run: () => Promise<T>, name: string, maxWaitMs: number): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => setImmediate(() => reject(silenceError(name, maxWaitMs))), maxWaitMs)

@@ -15,19 +15,19 @@ export interface KeyNames {
 }
 
 /**
- * The part of a key that decides on which node of a cluster it is: the text before its first `/`, which is the workspace in the keys of
- * the gateway. Keys without one are together.
+ * The part of a key that determines its cluster node: the text before the first `/`, which is the workspace in the gateway's keys. Keys
+ * without a `/` are kept together.
  *
  * @example
  * tagOf('ws_1/rpm:key_1:gpt-5') // '_ws_1'
  */
 export const tagOf = (key: string): string => {
   const end = key.indexOf('/')
-  // Never empty, and without the brace that would end it sooner.
+  // Never empty, and without the brace that would end it early.
   return `_${end === -1 ? '' : key.slice(0, end).replaceAll('}', ')')}`
 }
 
-/** Keys that begin with `prefix` and have the hash tag of their workspace. `keyNames('signalbox:').counter('ws_1/rpm:key_1')` */
+/** Keys with `prefix` and the hash tag of their workspace. `keyNames('signalbox:').counter('ws_1/rpm:key_1')` */
 export function keyNames(prefix: string): KeyNames {
   const name = (kind: string, tag: string, rest: string): string => `${prefix}${kind}:{${tag}}${rest}`
   const routing = (part: string): string => name('routing', '_', part)
@@ -42,5 +42,5 @@ export function keyNames(prefix: string): KeyNames {
   }
 }
 
-/** The hash tag of a conversation, so that they spread over the nodes. */
+/** The hash tag of a conversation, which spreads conversations over the nodes. */
 export const readersTag = (conversation: string): string => `_${conversation.replaceAll('}', ')')}`

@@ -1,6 +1,6 @@
 import type { KnownCounter } from '@signalbox/storage/compose'
 
-/** Counters that are remembered. */
+/** Maximum remembered counters. */
 const maxCounts = 20_000
 
 interface KnownCount {
@@ -9,7 +9,7 @@ interface KnownCount {
   until: number
 }
 
-/** What counters held when this process last heard of them. */
+/** The last known state of counters. */
 export interface KnownCounts {
   note(key: string, used: number, leftMs: number): void
   add(key: string, amount: number): void

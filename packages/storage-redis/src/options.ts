@@ -1,44 +1,42 @@
 import type { OutageLogger } from '@signalbox/storage/compose'
 import type { RedisOptions } from 'ioredis'
 
-/** Options of one connection of ioredis. Replies are read in one form only. */
+/** Options of one ioredis connection. Reply formats are fixed. */
 export type ServerOptions = Omit<RedisOptions, 'replyMapping' | 'himportFieldsets'>
 
 /** Options of `redisStores`. */
 export interface RedisStoresOptions {
-  /**
-   * `redis://user:password@host:6379/0`, or `rediss://` for TLS. A list names nodes of a Redis Cluster; the others are found from them.
-   */
+  /** `redis://user:password@host:6379/0`, or `rediss://` for TLS. A list names nodes of a Redis Cluster, which discover the others. */
   readonly url: string | readonly string[]
-  /** What every key and channel begins with; without braces, which mean something to Redis Cluster. @default 'signalbox:' */
+  /** Prefix of every key and channel, without braces, which are special in Redis Cluster. @default 'signalbox:' */
   readonly prefix?: string
-  /** The longest wait of a call in milliseconds, with its connection and its place in a batch. @default 250 */
+  /** Maximum milliseconds of a call, including connecting and batching. @default 250 */
   readonly maxWaitMs?: number
   /**
-   * Whose time decides about windows and slots. `server`: Redis's, so that processes need not agree on theirs. `caller`: the times that
-   * are passed in, as in other storages.
+   * The clock that decides about windows and slots. `server`: that of Redis, so that processes with different clocks agree. `caller`: the
+   * time passed in, as in other storages.
    *
    * @default 'server'
    */
   readonly clock?: 'server' | 'caller'
-  /** More options of ioredis for each connection, such as `tls` or `sentinels`. Those that this package sets cannot be changed. */
+  /** More ioredis options for each connection, such as `tls` or `sentinels`. Options that this package sets cannot be changed. */
   readonly connection?: Omit<ServerOptions, 'host' | 'port' | 'path' | 'username' | 'password' | 'db'>
-  /** Where a server that may evict counters is reported. @default the console */
+  /** Logs a warning if the server may evict counters. @default the console */
   readonly logger?: Pick<OutageLogger, 'warn'>
 }
 
-/** The options with their defaults, and the addresses without credentials in `name`. */
+/** The options with defaults, and the addresses without credentials in `name`. */
 export interface ResolvedOptions extends Required<Omit<RedisStoresOptions, 'url'>> {
   readonly servers: readonly ServerOptions[]
   readonly isCluster: boolean
-  /** For messages: host and port of each server. */
+  /** Host and port of each server, for messages. */
   readonly name: string
 }
 
 /**
- * Checks the options. Its errors never quote a URL, which may have a password.
+ * Checks the options. Error messages never contain a URL, which may include a password.
  *
- * @throws TypeError if an option has a value that it does not take.
+ * @throws {TypeError} An option has an invalid value.
  */
 export function resolveOptions(options: RedisStoresOptions): ResolvedOptions {
   const { url, prefix = 'signalbox:', maxWaitMs = 250, clock = 'server', connection = {}, logger = consoleWarnings } = options

@@ -18,20 +18,20 @@ export interface RedisRoutingOptions {
   readonly batches: Batches
   readonly names: KeyNames
   readonly isCluster: boolean
-  /** A new random id, for a sequence that begins. */
+  /** A random id for a new sequence. */
   readonly newId: () => string
 }
 
-/** Statistics and pauses that are kept: those that changed longest ago go first. */
+/** Maximum statistics and pauses; the ones that changed longest ago are dropped first. */
 const maxEntries = 30_000
-/** Entries of one call of the script. */
+/** Entries per script call. */
 const entriesPerCall = 200
 
-/** A value of the routing state: of two of one name, the one of the higher rank counts. */
+/** A value of the routing state. Of two with the same name, the one with the higher rank counts. */
 interface RoutingEntry {
   readonly name: string
   readonly rank: readonly [number, number]
-  /** Unix milliseconds from which it does not count. */
+  /** Expiry in Unix milliseconds. */
   readonly endsAt: number
   readonly value: OfferStatistics | OfferPause
 }
@@ -109,7 +109,7 @@ function throwFirstFault<Row>(rows: readonly Row[], faultOf: (row: Row) => Range
   }
 }
 
-/** The value of an entry as the script keeps it: two ranks, its end and its JSON. Nothing if it has ended. */
+/** The value of an entry as the script stores it: two ranks, expiry and JSON. Empty if it has expired. */
 function entryValue(entry: string, at: number): readonly (OfferStatistics | OfferPause)[] {
   const [, endsAt, json] = /^-?\d+ -?\d+ (-?\d+) (.*)$/s.exec(entry) ?? []
   return json !== undefined && Number(endsAt) > at ? [JSON.parse(json)] : []

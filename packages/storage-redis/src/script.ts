@@ -2,31 +2,31 @@ import { createHash } from 'node:crypto'
 import { luaCounters, luaProcesses, luaSlots } from './lua/counters.ts'
 import { luaRouting } from './lua/routing.ts'
 
-// One script runs a batch of calls in their order: one function for each method, one round trip for all. It is loaded as a script and
-// not as a library of functions: a script is named by its content, so that two versions of this package can use one server.
+// A single script runs a batch of calls in order: one function per method, one round trip for all. It is loaded as a script instead of a
+// function library, because a script is named by its content, so that two versions of this package can share a server.
 
 /** A call of a method of the script. */
 export interface ScriptCall {
   readonly method: 'take' | 'add' | 'enter' | 'leave' | 'here' | 'probe' | 'publish' | 'news' | 'remember' | 'readers'
   readonly keys: readonly string[]
   readonly args: readonly (string | number)[]
-  /** Unix milliseconds, used where the server's time is not. */
+  /** Unix milliseconds, used if the server's clock is not. */
   readonly at: number
-  /** How many counters or entries there are. Default: 1. */
+  /** Number of counters or entries. Default: 1. */
   readonly count?: number
 }
 
-/** What a call of the script resulted in. */
+/** The result of a script call. */
 export type ScriptReply = number | string | readonly (number | string)[]
 
-/** Milliseconds after which the slots of crashed processes are removed from a set that is never full. */
+/** Milliseconds after which slots of crashed processes are removed from a set that is never full. */
 const staleSlotMs = 600_000
-/** Milliseconds that entries outlast their windows where the caller's clock decides: it may run behind the server's. */
+/** Milliseconds that entries outlast their windows if the caller's clock decides, because it may be behind the server's. */
 const callerGraceMs = 600_000
 
 /**
- * ARGV: the clock (`server` or `caller`), then of each call: method, time, count, number of keys, number of arguments, and those.
- * Returns the results, and the errors as pairs of place and message: a call that fails does not stop the others.
+ * ARGV: the clock (`server` or `caller`), then for each call: method, time, count, number of keys, number of arguments, and these. Returns
+ * the results, and the errors as pairs of index and message: a failed call does not stop the others.
  */
 export const scriptSource = `
 local methods = {}
@@ -54,7 +54,7 @@ end
 return { results, errors }
 `
 
-/** The name under which Redis keeps the script. */
+/** The name under which Redis caches the script. */
 export const scriptSha: string = createHash('sha1').update(scriptSource).digest('hex')
 
 /** The keys and arguments of a batch, for EVALSHA. `[...scriptInput([call], 'server').args]` */

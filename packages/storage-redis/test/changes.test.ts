@@ -13,15 +13,15 @@ import { describeWith } from '../../testing/test/services.ts'
 import { redisStores } from '../src/index.ts'
 import { type RedisServer, testRedis } from './redis-server.ts'
 
-// Two gateways, each with a connection of its own to one database and one Redis, as two processes have them.
+// Two gateways with separate connections to one database and one Redis, like two processes.
 
 const describeServer = await describeWith('redis-server')
 
-/** Milliseconds in which a change has to reach the other process. Its caches last 30 s. */
+/** Milliseconds within which a change must reach the other process. Its caches last 30 s. */
 const withinMs = 1_000
 const quiet = { info: () => {}, warn: () => {}, error: () => {} }
 
-/** A provider that answers everything, and the keys that it was called with. */
+/** A provider that accepts everything, and the keys it was called with. */
 async function vendor() {
   const keys: string[] = []
   const server = createServer((request, reply) => {
@@ -166,7 +166,7 @@ describeServer('a change in one process reaches the other', () => {
     const made = performance.now()
     await here.workspaces('w').apiKeys.create({ name: 'k', scopes: '*', secret: chosen })
     await vi.waitFor(async () => expect(await codeOf(call(there, chosen))).toBe('done'), { timeout: 500, interval: 5 })
-    // The refusal would have been remembered for a second.
+    // The refusal would have been cached for a second.
     expect(performance.now() - made).toBeLessThan(900)
     const { secret } = await here.workspaces('w').apiKeys.create({ name: 'generated', scopes: '*' })
     expect(await codeOf(call(there, secret))).toBe('done')

@@ -5,7 +5,7 @@ import { describeWith } from '../../testing/test/services.ts'
 import { redisStores } from '../src/index.ts'
 import { type RedisServer, testRedis } from './redis-server.ts'
 
-// What a limit admits when Redis goes away and comes back within its window, to the request.
+// The exact number of requests that a limit admits when Redis goes away and comes back within its window.
 
 const describeServer = await describeWith('redis-server')
 const limit = 10

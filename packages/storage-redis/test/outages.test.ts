@@ -51,7 +51,7 @@ async function admitted(take: () => unknown): Promise<number> {
   return count
 }
 
-/** Ways in which a server cannot be used, and what makes it well again. */
+/** Ways in which a server can be unavailable, and how to recover it. */
 const outages: readonly (readonly [string, (server: RedisServer) => Promise<unknown>, (server: RedisServer) => Promise<unknown>])[] = [
   ['is killed', server => server.signal('SIGKILL'), server => server.restart()],
   ['hangs', server => server.signal('SIGSTOP'), server => server.signal('SIGCONT')],

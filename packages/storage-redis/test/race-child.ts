@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { openSync, writeSync } from 'node:fs'
 import { redisStores } from '../src/index.ts'
 
-// One of several processes that send requests under one limit. Each byte of its file is a request that was admitted, and is written
-// before anything else happens: the file of a killed process has what it knew. A pipe may be full, a file is not.
+// One of several processes that send requests under one limit. Each byte of its file is an admitted request, and is written before anything
+// else happens, so that the file of a killed process is complete. A file, because a pipe may be full.
 
 const [, , url = '', prefix = '', limit = '0', path = ''] = process.argv
 const stores = redisStores({ url, prefix, maxWaitMs: 10_000 })

@@ -6,7 +6,7 @@ interface EncodedCitations {
   readonly citations: readonly LanguageModelV4Citation[]
 }
 
-/** The annotations of a text as sources, each once, and as citations of its passages. `before`: sources of the answer so far. */
+/** Encodes the annotations of a text as sources, each once, and as citations of its passages. `before`: sources of the response so far. */
 export function encodeCitations(annotations: readonly JsonObject[] = [], before: number): EncodedCitations {
   const sources = new Map<string, LanguageModelV4Source>()
   const citations = annotations.flatMap((annotation): readonly LanguageModelV4Citation[] => {

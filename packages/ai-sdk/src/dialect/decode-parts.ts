@@ -52,7 +52,7 @@ const audioFormat = (mediaType: string): string => {
   return subtype === 'mpeg' ? 'mp3' : subtype === 'wave' ? 'wav' : subtype
 }
 
-/** An address, or base64. */
+/** A URL, or base64 data. */
 type FileSource = { readonly url: string; readonly data?: undefined } | { readonly url?: undefined; readonly data: string }
 
 function fileContent(place: Place): FileSource {
@@ -70,7 +70,7 @@ function fileContent(place: Place): FileSource {
   return refuse('invalid_parameter_value', `\`${path}.type\` must be one of "data", "url", "text".`, `${path}.type`)
 }
 
-/** In process an address is a `URL`, over HTTP its text. */
+/** In process a URL is a `URL` object, over HTTP a string. */
 function urlText(body: JsonObject, path: string): string {
   const url: unknown = body.url
   return url instanceof URL ? url.href : required({ body, path }, 'url', nonEmptyText)

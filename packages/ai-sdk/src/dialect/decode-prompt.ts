@@ -7,7 +7,7 @@ import type { PartAtPath } from './part-at-path.ts'
 import { cachePointOf, type LostOptions, noteLost, noteLostOptions } from './provider-options.ts'
 import { dialect, ownOptions } from './wire.ts'
 
-// The messages of a prompt → items of a conversation.
+// Decodes the messages of a prompt into items of a conversation.
 
 export function decodePrompt(value: Json, path: string, lost: LostOptions): readonly Item[] {
   const messages = arrayOf((entry, at) => decodePromptMessage({ body: objectValue(entry, at), path: at, lost }))(value, path)
@@ -29,7 +29,7 @@ function decodePromptMessage(place: PartAtPath): readonly Item[] {
 const promptMessage = ({ body, path }: PartAtPath, role: MessageItem['role'], content: readonly Part[]): MessageItem =>
   remember({ type: 'message', role, content }, { dialect, body, path })
 
-/** A cache point of a message stands on the last of its parts. */
+/** A cache point of a message applies to its last part. */
 function withCache(parts: readonly Part[], body: JsonObject): readonly Part[] {
   const cache = cachePointOf(body)
   const last = parts.at(-1)
@@ -44,7 +44,7 @@ function withItemCache(items: readonly Item[], body: JsonObject): readonly Item[
   return last.type === 'function_call' || last.type === 'function_call_output' ? [...items.slice(0, -1), { ...last, cache }] : items
 }
 
-/** Texts that follow each other are one message; reasoning and calls are items of their own, in their order. */
+/** Consecutive texts form one message; reasoning and calls are separate items, in order. */
 function decodeAssistant(place: PartAtPath, parts: readonly PartAtPath[]): readonly Item[] {
   const items: Item[] = []
   let texts: PartAtPath[] = []
@@ -85,14 +85,14 @@ function assistantMessage(place: PartAtPath, texts: readonly PartAtPath[]): Mess
   return remember({ type: 'message', role: 'assistant', content, ...(phase && { phase }) }, { dialect, body: place.body, path: place.path })
 }
 
-/** What is neither text nor reasoning in a message of the assistant. */
+/** Decodes the other parts of an assistant message. */
 function decodeOtherPart(part: PartAtPath): readonly Item[] {
   const { body, path, lost } = part
   const type = required(part, 'type', literalOf('tool-call', 'tool-result', 'custom', 'reasoning-file'))
   if (type === 'tool-call') return [decodeCallPart(part)]
   if (type === 'tool-result') return decodeToolPart(part)
   const { item } = ownOptions(body)
-  // An item of an answer, and no reference to one: that could name an item of another workspace.
+  // An item of a response. References to items are excluded, because they could name an item of another workspace.
   if (isObject(item) && typeof item.dialect === 'string' && isObject(item.body) && item.body.type !== 'item_reference')
     return [remember({ type: 'native', dialect: item.dialect, body: item.body }, { dialect, body, path })]
   noteLost(lost, `${path} (${type})`)
@@ -108,7 +108,7 @@ function decodeCallPart(part: PartAtPath): Item {
       type: 'function_call',
       call_id: required(part, 'toolCallId', nonEmptyText),
       name: required(part, 'toolName', nonEmptyText),
-      // Of a call that could not be parsed the SDK sends the text that the model wrote.
+      // For a call that could not be parsed, the SDK sends the model's text.
       arguments: typeof input === 'string' ? input : JSON.stringify(input ?? {}),
       ...(cache && { cache }),
     },
@@ -120,7 +120,7 @@ function decodeToolPart(part: PartAtPath): readonly Item[] {
   const { body, path, lost } = part
   const type = required(part, 'type', literalOf('tool-result', 'tool-approval-response'))
   if (type === 'tool-approval-response') {
-    // The SDK runs approved tools itself, and sends their results beside this part.
+    // The SDK runs approved tools itself, and sends their results next to this part.
     noteLost(lost, `${path} (${type})`)
     return []
   }

@@ -9,7 +9,7 @@ export interface ReasoningParts {
   readonly parts: PartAtPath[]
 }
 
-/** Reasoning as it was sent: its texts, and its sealed state if the gateway sent one. */
+/** Decodes reasoning: its texts, and its sealed state if the gateway sent one. */
 export function decodeReasoning({ parts }: ReasoningParts): ReasoningItem {
   const summary: string[] = []
   const content: string[] = []

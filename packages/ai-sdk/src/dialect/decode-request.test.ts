@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { decodeCallOptions, decodeRequest } from './decode-request.ts'
 
 const target = { modelId: 'small', stream: false, header: () => undefined }
-/** Without the notes of where each value came from. */
+/** Strips the notes about the origin of each value. */
 const decode = (options: object): InferenceRequest => JSON.parse(JSON.stringify(decodeCallOptions(options as JsonObject, target)))
 const user = (...content: readonly object[]): object => ({ prompt: [{ role: 'user', content }] })
 const partsOf = (...content: readonly object[]): unknown => {

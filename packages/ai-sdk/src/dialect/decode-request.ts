@@ -22,15 +22,15 @@ import { decodeTools } from './decode-tools.ts'
 import { type LostOptions, noteLost, readGatewayOptions, vendorOptions } from './provider-options.ts'
 import { dialect, optionsKey } from './wire.ts'
 
-/** What a call names beside its options: the model, and whether the answer is streamed. */
+/** Facts of a call other than its options: the model, and whether the response is streamed. */
 export interface CallTarget {
   readonly modelId: string
   readonly stream: boolean
-  /** A header of the call by lower-case name; those of the Messages API go on to its providers. */
+  /** A header of the call by lower-case name. Those of the Messages API are forwarded to its providers. */
   readonly header: (name: string) => string | undefined
 }
 
-/** The request of `POST …/language-model`: its headers name the model and whether it streams. */
+/** Decodes a request of `POST …/language-model`, whose headers name the model and whether to stream. */
 export function decodeRequest(body: JsonObject, header: (name: string) => string | undefined = () => undefined): InferenceRequest {
   const version = header('ai-language-model-specification-version')
   if (version !== undefined && version !== '4') {
@@ -48,8 +48,8 @@ export function decodeRequest(body: JsonObject, header: (name: string) => string
 }
 
 /**
- * The options of a call as a request, in process and over HTTP. What the request cannot hold is named in its `native` fields, which
- * end in a warning.
+ * Decodes call options into a request, in process and over HTTP. Options that the request cannot express are listed in its `native` fields
+ * and cause a warning.
  *
  * @throws `invalid_parameter_value`, `missing_required_parameter` and other 400s that name the field
  */
@@ -79,7 +79,7 @@ export function decodeCallOptions(options: JsonObject, { modelId, stream, header
   return remember(request, { dialect, body: options })
 }
 
-/** Later settings win; `reasoning` and `text` are merged field by field. */
+/** Merges prompts: later settings win; `reasoning` and `text` are merged field by field. */
 function mergePrompts(first: Prompt, ...others: readonly Partial<Prompt>[]): Prompt {
   let merged = first
   for (const { reasoning, text, ...rest } of others) {

@@ -13,14 +13,14 @@ import { type FunctionTool, type JsonObject, type Prompt, remember, type ToolCho
 import { cachePointOf, type LostOptions, noteLost, noteLostOptions } from './provider-options.ts'
 import { dialect } from './wire.ts'
 
-/** The tools of a call, and which of them may be called. Tools that a provider runs are not known to the gateway, and noted as lost. */
+/** Decodes the tools of a call, and which of them may be called. Provider-run tools are unknown to the gateway, and recorded as lost. */
 export function decodeTools(options: JsonObject, lost: LostOptions): Pick<Prompt, 'tools' | 'tool_choice'> {
   const place = { body: options, path: '' }
   const tools = optional(place, 'tools', arrayOf(decodeTool(lost)))?.filter(tool => tool !== undefined)
   const tool_choice = optional(place, 'toolChoice', decodeToolChoice)
   if (!tools || tools.length === 0) return {}
   if (tool_choice === undefined) return { tools }
-  // The choice of a tool that was left out would be refused.
+  // Choosing a tool that was left out would be rejected.
   if (typeof tool_choice === 'string' || tools.some(({ name }) => 'name' in tool_choice && tool_choice.name === name))
     return { tools, tool_choice }
   noteLost(lost, 'toolChoice')

@@ -3,7 +3,7 @@ import { encodeCitations } from './citations.ts'
 import type { ItemProgress, OpenBlock, PartEncoder } from './part-encoder.ts'
 import { metadataOf, type PartMetadata, type StreamPart } from './wire.ts'
 
-// Items → blocks of text, reasoning and tool input, calls, files and custom parts.
+// Encodes items as blocks of text, reasoning and tool input, calls, files and custom parts.
 
 export function openItem(encoder: PartEncoder, index: number, item: Item): ItemProgress {
   const known = encoder.items.get(index)
@@ -23,7 +23,7 @@ type TextKind = Exclude<Delta['kind'], 'annotation'>
 
 const blockKey = (kind: TextKind, part: number): string => `${kind}-${part}`
 
-/** What a block is started with: what its end must not be needed for. */
+/** Metadata at the start of a block, which must be available before its end. */
 const startOf: Readonly<Record<TextKind, PartMetadata>> = {
   text: {},
   arguments: {},
@@ -38,7 +38,7 @@ interface BlockPlace {
   readonly part: number
 }
 
-/** The block of a text, which is started if it is new. */
+/** The block of a text, started if new. */
 function blockOf(encoder: PartEncoder, item: ItemProgress, { index, kind, part }: BlockPlace): OpenBlock {
   const key = blockKey(kind, part)
   const known = item.blocks.get(key)
@@ -53,7 +53,7 @@ function blockOf(encoder: PartEncoder, item: ItemProgress, { index, kind, part }
 
 const itemIdOf = ({ itemId }: ItemProgress): PartMetadata => (itemId === undefined ? {} : { itemId })
 
-/** Adds to a block what was not sent of its text so far. */
+/** Sends the unsent rest of a block's text. */
 function sendRest(encoder: PartEncoder, block: OpenBlock, text: string): void {
   if (text.length <= block.length) return
   encoder.parts.push({ type: `${block.type}-delta`, id: block.id, delta: text.slice(block.length) })
@@ -62,14 +62,14 @@ function sendRest(encoder: PartEncoder, block: OpenBlock, text: string): void {
 
 export function encodeDelta(encoder: PartEncoder, index: number, delta: Delta): void {
   const item = encoder.items.get(index)
-  // Citations are sent with the end of their text.
+  // Citations are sent at the end of their text.
   if (!item || item.isFinished || delta.kind === 'annotation' || delta.text === '') return
   const block = blockOf(encoder, item, { index, kind: delta.kind, part: delta.part })
   encoder.parts.push({ type: `${block.type}-delta`, id: block.id, delta: delta.text })
   block.length += delta.text.length
 }
 
-/** Sends what was not sent of an item, and ends its blocks. */
+/** Sends the unsent rest of an item, and ends its blocks. */
 export function writeItem(encoder: PartEncoder, index: number, item: Item): void {
   const sent = openItem(encoder, index, item)
   if (sent.isFinished) return
@@ -79,7 +79,7 @@ export function writeItem(encoder: PartEncoder, index: number, item: Item): void
   else if (item.type === 'native') encoder.parts.push(encodeNative(item))
   else if (item.type === 'function_call') {
     const { call_id, name, status } = item
-    // A call without arguments has none to parse; one that was cut off stays as it is.
+    // A call without arguments has nothing to parse; one that was cut off stays unchanged.
     const input = item.arguments === '' && status !== 'incomplete' ? '{}' : item.arguments
     const block = blockOf(encoder, sent, { index, kind: 'arguments', part: 0 })
     sendRest(encoder, block, input)
@@ -98,7 +98,7 @@ function writeMessage(encoder: PartEncoder, sent: ItemProgress, { index, item }:
     if (content.type === 'text' || content.type === 'refusal') {
       const kind = content.type
       const text = content.type === 'text' ? content.text : content.refusal
-      // An answer without a word has no block.
+      // An empty response has no block.
       if (text === '' && !sent.blocks.has(blockKey(kind, part))) continue
       const block = blockOf(encoder, sent, { index, kind, part })
       sendRest(encoder, block, text)
@@ -120,7 +120,7 @@ function writeReasoning(encoder: PartEncoder, sent: ItemProgress, { index, item 
     ...(item.content ?? []).map((text, part) => ({ kind: 'reasoning' as const, part, text })),
   ].filter(({ kind, part, text }) => text !== '' || sent.blocks.has(blockKey(kind, part)))
   const { encrypted_content: state } = item
-  // State without a text still has to come back with the next turn.
+  // State without text must still come back with the next turn.
   if (texts.length === 0 && state !== undefined) texts.push({ kind: 'summary', part: 0, text: '' })
   for (const [at, { text, ...place }] of texts.entries()) {
     const block = blockOf(encoder, sent, { index, ...place })
@@ -136,7 +136,7 @@ function writeReasoning(encoder: PartEncoder, sent: ItemProgress, { index, item 
 
 type AnyPart = Extract<StreamPart, { type: 'file' | 'custom' }>
 
-/** A part of a message that is no text. */
+/** Encodes a non-text part of a message. */
 function encodeFilePart(part: Exclude<Part, { type: 'text' | 'refusal' }>): AnyPart {
   if (part.type === 'native') return encodeNative(part)
   if (part.type === 'audio') return { type: 'file', mediaType: `audio/${part.format}`, data: { type: 'data', data: part.data } }
@@ -148,7 +148,7 @@ function fileOf(url: string, usual: string): AnyPart {
   return { type: 'file', mediaType, data: data === undefined ? { type: 'url', url: new URL(url) } : { type: 'data', data } }
 }
 
-/** A generated image is a file. Any other item without a type of its own is a custom part, which can go back with the next turn. */
+/** A generated image becomes a file. Any other item without its own type becomes a custom part, which can be sent back with the next turn. */
 function encodeNative({ dialect, body }: Native): AnyPart {
   const { type = 'item', result } = body
   if (type === 'image_generation_call' && typeof result === 'string' && result !== '')

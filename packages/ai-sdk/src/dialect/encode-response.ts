@@ -4,11 +4,11 @@ import { encodeFailure } from './errors.ts'
 import { encodeGatewayMetadata, encodeWarnings, sdkUsage } from './response-fields.ts'
 import type { GenerateResult, ResultContent, StreamPart } from './wire.ts'
 
-/** The body of a whole answer. Its one value that is no JSON, a date, is text once it is sent. */
+/** Encodes the body of a whole response. Its only non-JSON value, a date, is serialized as text. */
 export const encodeResponse = (response: InferenceResponse, request: InferenceRequest, stamp: Stamp): JsonObject =>
   encodeResult(response, request, stamp) as unknown as JsonObject
 
-/** A whole answer: the parts of its stream, put together. */
+/** Encodes a whole response by joining the parts of its stream. */
 export function encodeResult(response: InferenceResponse, request: InferenceRequest, stamp: Stamp): GenerateResult {
   const parts = createPartWriter(request, { stamp: () => stamp, encodeFailure }).write(unfold(response))
   const finish = parts.findLast(part => part.type === 'finish')
@@ -25,7 +25,7 @@ export function encodeResult(response: InferenceResponse, request: InferenceRequ
   }
 }
 
-/** Where a model comments on its way, its final answer alone is the structured output. */
+/** If a model comments along the way, only its final answer is the structured output. */
 function finalAnswerOf({ output }: InferenceResponse): string | undefined {
   if (!output.some(item => item.type === 'message' && item.phase === 'commentary')) return undefined
   return output
@@ -34,7 +34,7 @@ function finalAnswerOf({ output }: InferenceResponse): string | undefined {
     .join('')
 }
 
-/** Blocks become one entry each, in the order in which they began. */
+/** Joins each block into one entry, in the order in which blocks began. */
 function joinParts(parts: readonly StreamPart[]): ResultContent[] {
   const texts = new Map<string, string>()
   const ends = new Map<string, Extract<StreamPart, { type: 'text-end' | 'reasoning-end' }>>()

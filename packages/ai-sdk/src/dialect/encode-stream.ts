@@ -13,14 +13,14 @@ import type { PartEncoder } from './part-encoder.ts'
 import { encodeFinishReason, encodeGatewayMetadata, encodeWarnings, sdkUsage } from './response-fields.ts'
 import type { StreamPart } from './wire.ts'
 
-// Events → parts of a stream. Over HTTP each part is a frame; in process it is handed on as it is.
+// Encodes events as stream parts. Over HTTP each part is a frame; in process it is passed on unchanged.
 
-/** Encodes the events of one answer as parts. */
+/** Encodes the events of one response as parts. */
 export interface PartWriter {
   write(events: readonly InferenceEvent[]): readonly StreamPart[]
 }
 
-/** Makes the writer of one answer. */
+/** Creates the writer of one response. */
 export function createPartWriter(request: InferenceRequest, options: Pick<PartEncoder, 'stamp' | 'encodeFailure'>): PartWriter {
   const encoder: PartEncoder = {
     ...options,
@@ -51,7 +51,7 @@ export function encodeEvents(request: InferenceRequest, stamp: () => Stamp): Eve
 function encodeEvent(encoder: PartEncoder, event: InferenceEvent): void {
   if (encoder.phase === 'ended') return
   if (encoder.phase === 'new') beginStream(encoder)
-  // The event of the gateway, and not what the provider sent: that may hold reasoning state that is not sealed.
+  // The gateway's event instead of the provider's data, which may contain unsealed reasoning state.
   if (encoder.includesRaw) encoder.parts.push({ type: 'raw', rawValue: { ...event } })
   if (event.type === 'item_started') openItem(encoder, event.index, event.item)
   else if (event.type === 'delta') encodeDelta(encoder, event.index, event.delta)

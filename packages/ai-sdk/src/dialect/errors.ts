@@ -2,7 +2,7 @@ import { renameError } from '@signalbox/core/dialects'
 import type { ErrorBody, Failure, JsonObject } from '@signalbox/core/protocol'
 import { fieldNames } from './field-names.ts'
 
-/** The `type` by which `@ai-sdk/gateway` chooses the class of an error, by status. */
+/** The `type` by which `@ai-sdk/gateway` selects an error class, by status. */
 const typesByStatus: ReadonlyMap<number, string> = new Map([
   [400, 'invalid_request_error'],
   [401, 'authentication_error'],

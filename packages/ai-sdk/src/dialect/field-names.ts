@@ -1,4 +1,4 @@
-// Names of fields: ours → those of the AI SDK, for warnings and errors.
+// Internal field names → AI SDK names, for warnings and errors.
 
 export const fieldNames: ReadonlyMap<string, string> = new Map([
   ['model', 'modelId'],

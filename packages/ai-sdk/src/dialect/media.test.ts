@@ -10,7 +10,7 @@ test.each([
   ['audio', btoa('RIFF0000WAVEfmt '), 'audio/wav'],
   ['application', 'JVBERi0xLjc', 'application/pdf'],
   ['text', 'SGVsbG8', 'text/plain'],
-  // The bytes say another kind than the caller.
+  // The bytes contradict the declared kind.
   ['audio', 'iVBORw0KGgo', 'audio/wav'],
   ['image', undefined, 'image/png'],
   ['image', 'UklGR!!!!!!!!!!!!', 'image/png'],

@@ -1,6 +1,6 @@
 // Media types and bytes of files.
 
-/** How the base64 of a file begins → its media type. */
+/** Base64 prefix of a file → media type. */
 const signatures: readonly (readonly [start: string, mediaType: string])[] = [
   ['iVBORw0KGgo', 'image/png'],
   ['/9j/', 'image/jpeg'],
@@ -15,7 +15,7 @@ const riffTypes: readonly (readonly [text: string, mediaType: string])[] = [
   ['WEBP', 'image/webp'],
 ]
 
-/** A whole media type. If only its first half is given (`image` or `image/*`), the bytes decide, else the usual type of the kind. */
+/** Completes a media type. If only its first half is given (`image` or `image/*`), the bytes decide, or else the usual type of the kind. */
 export function mediaTypeOf(declared: string, base64: string | undefined): string {
   const [kind = '', subtype = '*'] = declared.toLowerCase().split('/', 2)
   if (subtype !== '*' && subtype !== '') return declared
@@ -39,7 +39,7 @@ function signatureOf(base64: string): string | undefined {
   return riffTypes.find(([text]) => head.slice(8, 12) === text)?.[1]
 }
 
-/** At most this many bytes are made characters at once. */
+/** Maximum bytes converted to characters at once. */
 const chunkBytes = 0x2000
 
 /** Bytes as base64. */

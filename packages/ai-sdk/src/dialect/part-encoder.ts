@@ -1,15 +1,15 @@
 import type { Failure, Stamp } from '@signalbox/core/protocol'
 import type { StreamPart } from './wire.ts'
 
-/** The state of one answer that is encoded as parts. */
+/** The state of encoding one response as parts. */
 export interface PartEncoder {
-  /** Parts that are made and not taken yet. */
+  /** Encoded parts that were not taken yet. */
   parts: StreamPart[]
   readonly stamp: () => Stamp
   readonly items: Map<number, ItemProgress>
-  /** The caller wants the events of the gateway, too. */
+  /** Whether the client wants the gateway's events too. */
   readonly includesRaw: boolean
-  /** What a failure inside a stream is shown as. */
+  /** Encodes a failure inside a stream. */
   readonly encodeFailure: (failure: Failure) => unknown
   /** Sources sent so far. */
   sources: number
@@ -18,7 +18,7 @@ export interface PartEncoder {
   phase: 'new' | 'started' | 'ended'
 }
 
-/** An item that is not finished, as far as it was sent. */
+/** The sent part of an item that is not finished. */
 export interface ItemProgress {
   /** The id of a reasoning item, which all its parts carry. */
   readonly itemId: string | undefined
@@ -26,7 +26,7 @@ export interface ItemProgress {
   isFinished: boolean
 }
 
-/** A text, a thought or the input of a tool that is being sent. */
+/** A text, reasoning or tool input that is being sent. */
 export interface OpenBlock {
   readonly id: string
   readonly type: 'text' | 'reasoning' | 'tool-input'

@@ -14,25 +14,25 @@ import {
 import { type CachePoint, isObject, type Json, type JsonObject, type Prompt } from '@signalbox/core/protocol'
 import { optionsKey } from './wire.ts'
 
-// `providerOptions`: of a call, of a message and of a part. What has no counterpart is noted, and ends in a warning.
+// Decodes `providerOptions` of a call, a message or a part. Options without a counterpart are recorded and cause a warning.
 
 /** Paths of options that have no counterpart. */
 export type LostOptions = Map<string, true>
 
-/** More than these are noted as one. */
+/** Maximum recorded paths; further ones count as one. */
 const maxLost = 50
 
-/** Notes a path, up to a number of them. */
+/** Records a path, up to the maximum. */
 export function noteLost(lost: LostOptions, path: string): void {
   if (lost.size < maxLost) lost.set(path.slice(0, 200), true)
   else lost.set('prompt (more than are listed here)', true)
 }
 
-/** What `providerOptions.gateway` of a call says. */
+/** The content of a call's `providerOptions.gateway`. */
 export interface GatewayOptions {
-  /** Fields of `gateway` as in the other dialects. */
+  /** Fields of `gateway`, as in the other dialects. */
   readonly gateway: JsonObject
-  /** Models that are tried after the one of the call. */
+  /** Models to try after the one of the call. */
   readonly fallbacks: readonly string[]
   readonly prompt: Partial<Prompt>
 }
@@ -49,7 +49,7 @@ interface GatewayDraft {
 
 type GatewayOption = (draft: GatewayDraft, value: Json, path: string) => void
 
-/** An option that is a field of `gateway.routing`, checked there. */
+/** An option that is a field of `gateway.routing`, which validates it. */
 const routed =
   (field: string): GatewayOption =>
   ({ routing }, value) => {
@@ -62,7 +62,7 @@ const strategyBySort: ReadonlyMap<string, string> = new Map([
   ['ttft', 'latency'],
 ])
 
-/** `only`, `order` and the rest, by name. */
+/** `only`, `order` and so on, by name. */
 const gatewayTable: ReadonlyMap<string, GatewayOption> = new Map<string, GatewayOption>([
   ['order', routed('order')],
   ['only', routed('only')],
@@ -147,7 +147,7 @@ const reasoningField =
     prompt.reasoning = { ...prompt.reasoning, [name]: read(value, path) }
   }
 
-/** Sets a cap on reasoning in tokens, with the effort nearest to it. */
+/** Sets a reasoning budget in tokens, with the closest effort. */
 function withBudget(prompt: Mutable<Partial<Prompt>>, budget_tokens: number): void {
   prompt.reasoning = {
     ...prompt.reasoning,
@@ -178,10 +178,10 @@ const googleThinking: VendorOption = (prompt, value, path) => {
   if (shown !== undefined) prompt.reasoning = { ...prompt.reasoning, summary: shown ? 'auto' : 'none' }
 }
 
-/** It is read elsewhere, or says what holds here in any case. */
+/** An option that is read elsewhere, or describes what is always the case. */
 const understood: VendorOption = () => {}
 
-/** Options that other providers of the AI SDK have, and that mean the same with any provider. */
+/** Options of other AI SDK providers that mean the same with any provider. */
 const vendorTable: ReadonlyMap<string, ReadonlyMap<string, VendorOption>> = new Map([
   [
     'openai',
@@ -215,7 +215,7 @@ const vendorTable: ReadonlyMap<string, ReadonlyMap<string, VendorOption>> = new 
   ['google', new Map<string, VendorOption>([['thinkingConfig', googleThinking]])],
 ])
 
-/** Reads `providerOptions` of a call, but for those of the gateway. */
+/** Reads `providerOptions` of a call, except those of the gateway. */
 export function vendorOptions(options: JsonObject, lost: LostOptions): Partial<Prompt> {
   const maxOutputTokens = optional({ body: options, path: '' }, 'maxOutputTokens', tokens)
   const prompt: Mutable<Partial<Prompt>> = maxOutputTokens === undefined ? {} : { max_output_tokens: maxOutputTokens }
@@ -232,7 +232,7 @@ export function vendorOptions(options: JsonObject, lost: LostOptions): Partial<P
   return prompt
 }
 
-/** Notes the options of a message, a part or a tool that are not the gateway's own and no cache point, one for all places alike. */
+/** Records the options of a message, part or tool that are neither the gateway's nor a cache point. The same options are recorded once for all places. */
 export function noteLostOptions(body: JsonObject, place: string, lost: LostOptions): void {
   for (const [vendor, fields] of Object.entries(namespacesOf(body))) {
     if (vendor === optionsKey) continue
@@ -240,7 +240,7 @@ export function noteLostOptions(body: JsonObject, place: string, lost: LostOptio
   }
 }
 
-/** How providers of the AI SDK name a mark for the prompt cache. */
+/** Names of prompt cache marks in AI SDK providers. */
 const cacheMarks: ReadonlySet<string> = new Set(['cacheControl', 'cache_control', 'cachePoint'])
 
 /** The cache point of a message, a part or a tool. */

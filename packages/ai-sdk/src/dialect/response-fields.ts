@@ -5,7 +5,7 @@ import type { GenerateResult } from './wire.ts'
 
 type SdkWarning = GenerateResult['warnings'][number]
 
-/** A setting that was left out is `unsupported`; anything else is a message. */
+/** Encodes warnings. A setting that was left out is `unsupported`; anything else is a message. */
 export const encodeWarnings = (warnings: readonly Warning[]): SdkWarning[] =>
   renameWarnings(warnings, fieldNames).map(({ code, message, param }) =>
     code === 'unsupported_parameter' && param !== undefined
@@ -18,7 +18,7 @@ const unifiedReasons: ReadonlyMap<string, GenerateResult['finishReason']['unifie
   ['content_filter', 'content-filter'],
 ])
 
-/** What of the items decides how an answer ended. */
+/** Facts about the items that determine how a response ended. */
 interface AnswerContent {
   readonly hasCalls: boolean
   readonly hasRefusal: boolean
@@ -53,7 +53,7 @@ export function sdkUsage(usage: Usage | undefined): GenerateResult['usage'] {
 
 const microdollars = (dollars: number): number => Math.round(dollars * 1_000_000)
 
-/** `providerMetadata` of an answer: `gateway` names its id, the provider that answered, the cost and all warnings. */
+/** Encodes `providerMetadata` of a response: `gateway` contains its id, the provider, the cost and all warnings. */
 export function encodeGatewayMetadata({ id, routing, warnings }: Stamp): { gateway: GatewayMetadata } {
   const { cost } = routing ?? {}
   return {
@@ -67,7 +67,7 @@ export function encodeGatewayMetadata({ id, routing, warnings }: Stamp): { gatew
       }),
       ...(cost && {
         costMicrodollars: microdollars(cost.usd),
-        // As text in USD, where clients of other gateways look for it.
+        // As text in USD, where clients of other gateways expect it.
         cost: String(cost.usd),
         ...(cost.byok_usd !== undefined && { byokCostMicrodollars: microdollars(cost.byok_usd) }),
       }),
@@ -76,5 +76,5 @@ export function encodeGatewayMetadata({ id, routing, warnings }: Stamp): { gatew
   }
 }
 
-/** `providerMetadata.gateway` of an answer. */
+/** `providerMetadata.gateway` of a response. */
 type GatewayMetadata = NonNullable<GenerateResult['providerMetadata']>[string]

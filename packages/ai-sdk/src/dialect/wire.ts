@@ -17,21 +17,18 @@ export type StreamPart = LanguageModelV4StreamPart
 /** An entry of a whole answer's content. */
 export type ResultContent = GenerateResult['content'][number]
 
-/**
- * What the gateway keeps in `providerMetadata.gateway` of a part. The AI SDK sends it back as `providerOptions.gateway` with the
- * next turn.
- */
+/** Data that the gateway keeps in `providerMetadata.gateway` of a part. The AI SDK sends it back as `providerOptions.gateway` with the next turn. */
 export interface PartMetadata {
   /** Parts of one reasoning item have the same id. */
   readonly itemId?: string
   /** Sealed reasoning state. */
   readonly state?: string
-  /** The text is raw reasoning, not a summary. */
+  /** Whether the text is raw reasoning instead of a summary. */
   readonly raw?: true
-  /** The text is a refusal. */
+  /** Whether the text is a refusal. */
   readonly refusal?: true
   readonly phase?: 'commentary' | 'final_answer'
-  /** An item that the AI SDK has no type for, with the dialect that it is written in. */
+  /** An item without an AI SDK type, and the dialect it is written in. */
   readonly item?: { readonly dialect: string; readonly body: JsonObject }
 }
 
@@ -41,7 +38,7 @@ export const metadataOf = (metadata: PartMetadata): { readonly providerMetadata?
 
 type SdkObject = NonNullable<GenerateResult['providerMetadata']>[string]
 
-/** `providerOptions.gateway` of a message or a part; empty if there is none. */
+/** `providerOptions.gateway` of a message or part; empty if there is none. */
 export function ownOptions({ providerOptions }: JsonObject): JsonObject {
   const own: Json | undefined = isObject(providerOptions) ? providerOptions[optionsKey] : undefined
   return isObject(own) ? own : {}

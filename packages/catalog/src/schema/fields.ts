@@ -1,15 +1,15 @@
 import * as z from 'zod/v4'
 
-// Whatever is wrong with a field, the message is what it takes.
+// Whatever is wrong with a field, the message says what it takes.
 
-/** An object of these fields and no others, for what is misspelt would go unheard. */
+/** An object with exactly these fields, because a misspelt one would be silently ignored. */
 export const section = <Shape extends z.ZodRawShape>(shape: Shape) => {
   const fields = Object.keys(shape).join(', ')
   return z.strictObject(shape, { error: issue => (issue.code === 'unrecognized_keys' ? fields : `an object of ${fields}`) })
 }
 
 export const list = <Item extends z.ZodType>(item: Item) => z.array(item, { error: 'a list' })
-/** An object whose keys are names of what stands there. */
+/** An object keyed by name. */
 export const byName = <Item extends z.ZodType>(item: Item) => z.record(z.string(), item, { error: 'an object' })
 export const oneOf = <const Names extends readonly [string, ...string[]]>(names: Names) => z.enum(names, `one of ${names.join(', ')}`)
 export const flag = () => z.boolean('true or false')
@@ -35,9 +35,9 @@ export const timeOfDay = () => words('a time in UTC as in 01:00', /^([01]\d|2[0-
 
 const isMoment = (text: string): boolean =>
   /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?Z)?$/.test(text) && isDay(text.slice(0, 10)) && !Number.isNaN(Date.parse(text))
-/** A day means its first moment in UTC. */
+/** A date means midnight UTC. */
 export const moment = () =>
   z.string('a day or a time').refine(isMoment, 'a day as in 2027-01-01, or a time in UTC as in 2027-01-01T08:00:00Z')
 
-/** A schema for each field of a type, and for no other. */
+/** A schema for every field of a type, and no others. */
 export type Shape<Type> = { readonly [Field in keyof Type]-?: z.ZodType<Type[Field] | undefined> }

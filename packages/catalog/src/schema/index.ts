@@ -6,12 +6,12 @@ import { duplicatesIn } from '../names.ts'
 import type { Overrides } from '../overrides.ts'
 import { catalogSchema, overridesSchema } from './shapes.ts'
 
-// A sub-path of its own, so that a bundle with only the built-in catalog has no schemas.
+// A separate sub-path, so that a bundle with only the built-in catalog contains no schemas.
 
 /**
  * Reads a custom catalog from JSON.
  *
- * @throws CatalogError whose `problems` each name a path, the value there, and what it takes.
+ * @throws {CatalogError} Its `problems` each name a path, the value there, and what it takes.
  *
  * @example const own = readCatalog(JSON.parse(await readFile('catalog.json', 'utf8')))
  */
@@ -24,7 +24,7 @@ export function readCatalog(json: unknown): Catalog {
 /**
  * Reads overrides from JSON, for `overridden`.
  *
- * @throws CatalogError as `readCatalog` does.
+ * @throws {CatalogError} As for `readCatalog`.
  *
  * @example overridden(catalog(), readOverrides(JSON.parse(text)))
  */
@@ -32,7 +32,7 @@ export const readOverrides = (json: unknown): Overrides => deepFreeze(parseWith(
 
 function parseWith<Output>(schema: z.ZodType<Output>, json: unknown): Output {
   const { data, error } = schema.safeParse(json)
-  // Two broken rules of a value may have the same message.
+  // Deduplicated, because two violations by one value may have the same message.
   if (error) throwIfAny([...new Set(error.issues.flatMap(issue => describeIssue(issue, json)))])
   return data as Output
 }

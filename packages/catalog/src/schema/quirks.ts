@@ -2,7 +2,7 @@ import type { Quirks } from '@signalbox/core/protocol'
 import * as z from 'zod/v4'
 import { flag, json, label, list, name, oneOf, type Shape, section, whole } from './fields.ts'
 
-/** Core's own type says what must stand here: a quirk that is new there and missing here does not compile. */
+/** Typed by core's own type: a new quirk there that is missing here does not compile. */
 export const quirks = section({
   max_tokens_field: oneOf(['max_tokens', 'max_completion_tokens']).exactOptional(),
   developer_role: flag().exactOptional(),

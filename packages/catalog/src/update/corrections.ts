@@ -2,16 +2,16 @@ import type { Catalog } from '../catalog.ts'
 import { type Overrides, overridden } from '../overrides.ts'
 import { offerKey } from './source.ts'
 
-/** A catalog to which corrections were applied, and what of them names nothing. */
+/** A corrected catalog, and the corrections that match nothing. */
 export interface Corrected {
   readonly catalog: Catalog
   readonly warnings: readonly string[]
 }
 
 /**
- * Applies corrections, as often as needed: what is added already stays as it is, and a change of what is gone is named in a warning.
+ * Applies corrections; idempotent. Existing additions stay unchanged, and a change to a missing entry causes a warning.
  *
- * @throws CatalogError if the result would have two models of one name.
+ * @throws {CatalogError} Two models would share a name.
  */
 export function applyCorrections(catalog: Catalog, { add = {}, models = {}, offers = {}, providers = {} }: Overrides): Corrected {
   const added = new Set(add.models?.map(({ id }) => id))
@@ -46,7 +46,7 @@ export function applyCorrections(catalog: Catalog, { add = {}, models = {}, offe
   }
 }
 
-/** The offers that corrections change or add, by `offerKey`: no source ends them. */
+/** Offers that corrections change or add, by `offerKey`. No source can remove them. */
 export function correctedOffers({ offers = {}, add = {} }: Overrides): ReadonlySet<string> {
   const changed = Object.entries(offers).flatMap(([provider, named]) =>
     Object.entries(named).flatMap(([id, change]) => (change === null ? [] : [offerKey({ provider, provider_model_id: id })])),

@@ -2,11 +2,11 @@ import type { Offer, Price } from '@signalbox/core/protocol'
 import type { Catalog } from '../catalog.ts'
 import { offersByKey } from './guards.ts'
 
-/** Fields whose change is not worth a line. */
+/** Fields whose changes are not reported. */
 const silent: ReadonlySet<string> = new Set(['source', 'as_of'])
 
 /**
- * What differs between two catalogs: a line for each offer that is added (`+`), removed (`-`) or changed (`~`).
+ * The differences between two catalogs: one line for each offer that was added (`+`), removed (`-`) or changed (`~`).
  *
  * @example diffOf(current, next) // ['~ openai gpt-5: input 1.25 → 1.5']
  */
@@ -32,7 +32,7 @@ function changesOf(was: Offer, is: Offer): readonly string[] {
   return [...fieldChanges(flat(oldPrice), flat(price)), ...fieldChanges(new Map(Object.entries(oldRest)), new Map(Object.entries(rest)))]
 }
 
-/** Rates in US dollars; what has structure stays. */
+/** Rates in US dollars; structured fields are kept. */
 const flat = (price: Price | undefined): ReadonlyMap<string, unknown> =>
   new Map(Object.entries(price ?? {}).map(([name, value]) => [name, typeof value === 'number' ? inUsd(value) : value]))
 
@@ -48,7 +48,7 @@ function fieldChanges(was: ReadonlyMap<string, unknown>, is: ReadonlyMap<string,
 
 const isScalar = (value: unknown): value is string | number | undefined => typeof value !== 'object'
 
-/** JSON in which the order of fields does not matter. */
+/** JSON with sorted fields, for comparisons. */
 const canonical = (value: unknown): string =>
   JSON.stringify(value, (_, inner: unknown) =>
     typeof inner === 'object' && inner !== null && !Array.isArray(inner)

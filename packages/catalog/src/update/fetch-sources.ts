@@ -1,9 +1,9 @@
 import { type SourceName, type Sources, sourceNames } from './source.ts'
 
-/** Where a source is read: an address, and a bearer token if it needs one. */
+/** How to fetch a source: a URL, and a bearer token if required. */
 export interface SourceRequest {
   readonly name: SourceName
-  /** Default: the public address. */
+  /** Default: the public URL. */
   readonly url?: string
   readonly token?: string
 }
@@ -11,9 +11,9 @@ export interface SourceRequest {
 /** How sources are fetched. */
 export interface FetchOptions {
   readonly fetch: typeof fetch
-  /** Milliseconds for each source. Default: 30,000. */
+  /** Milliseconds per source. Default: 30,000. */
   readonly timeoutMs?: number
-  /** Bytes of each source. Default: 33,554,432. */
+  /** Maximum bytes per source. Default: 33,554,432. */
   readonly maxBytes?: number
 }
 
@@ -28,7 +28,7 @@ const addresses: Readonly<Record<SourceName, string>> = {
 }
 
 /**
- * Fetches sources for `updateCatalog`, all at once, each within a time and a number of bytes.
+ * Fetches sources for `updateCatalog` concurrently, each with limits on time and size.
  *
  * @example await fetchSources([{ name: 'models.dev' }, { name: 'openrouter' }], { fetch })
  */
@@ -71,7 +71,7 @@ async function readText(response: Response, maxBytes: number): Promise<string> {
   return text + decoder.decode()
 }
 
-/** The message of a JSON error quotes the text, which comes from outside. */
+/** Omits the message of the JSON error, which quotes external text. */
 function parseSource(name: SourceName, text: string): FetchedSource {
   try {
     return { json: JSON.parse(text) }

@@ -3,7 +3,7 @@ import * as z from 'zod/v4'
 import { microdollars } from './prices.ts'
 import { dollarAmount } from './source.ts'
 
-// genai-prices of Pydantic: a list of providers, each with models that `match` ids. Prices in US dollars per million tokens.
+// Reads Pydantic's genai-prices: a list of providers, whose models `match` ids. Prices are in US dollars per million tokens.
 
 const amount = z.union([dollarAmount(), z.object({ base: dollarAmount() }).transform(({ base }) => base)]).optional()
 const ratesSchema = z.object({
@@ -31,11 +31,11 @@ const providerIds: ReadonlyMap<string, string> = new Map([
   ['cloudflare', 'cloudflare-workers-ai'],
 ])
 
-/** Finds the price of an offer on a day, or undefined. */
+/** Finds the price of an offer on a date; undefined if there is none. */
 export type PriceLookup = (provider: string, id: string, today: string) => Price | undefined
 
 /**
- * Reads the data of genai-prices: a second opinion on prices, with the prices of later days and of hours of the day.
+ * Reads the genai-prices data: a second opinion on prices, including announced prices and prices by hour of the day.
  *
  * @example readGenaiPrices(json)('deepseek', 'deepseek-chat', '2026-11-22')?.windows
  */
@@ -53,7 +53,7 @@ export function readGenaiPrices(json: unknown): PriceLookup {
   }
 }
 
-/** Patterns (`regex`) match nothing: one from outside may take forever. */
+/** Regex patterns match nothing, because an external one may take forever. */
 function matches(logic: unknown, id: string): boolean {
   if (typeof logic !== 'object' || logic === null) return false
   const [[kind, value] = []] = Object.entries(logic)

@@ -4,7 +4,7 @@ import { offerKey } from './source.ts'
 
 /** Share of live offers that an update may lose. */
 const maxLost = 0.05
-/** By how much the median price may change. */
+/** Maximum relative change of the median price. */
 const maxMedianChange = 0.2
 
 /** The offers of a catalog, by `offerKey`. */
@@ -12,7 +12,7 @@ export const offersByKey = ({ models }: Catalog): ReadonlyMap<string, Offer> =>
   new Map(models.flatMap(({ offers }) => offers.map(offer => [offerKey(offer), offer])))
 
 /**
- * Why an update should not be used: it loses more than 5 % of the live offers, or the median price changes by more than 20 %.
+ * Why an update should be rejected: it loses more than 5 % of the live offers, or changes the median price by more than 20 %.
  *
  * @example guardProblems(current, next, '2026-11-22') // ['The update would lose 41 of 402 live offers …']
  */

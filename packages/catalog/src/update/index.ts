@@ -13,17 +13,17 @@ import { readOpenRouter } from './openrouter.ts'
 import { withSecondOpinion } from './second-opinion.ts'
 import { type SourceName, type Sources, sourceProblem } from './source.ts'
 
-// A sub-path of its own: a bundle that only uses a catalog contains none of it.
+// A separate sub-path, so that a bundle that only uses a catalog contains none of it.
 
 export { applyCorrections, type Corrected } from './corrections.ts'
 export { type FetchOptions, fetchSources, type SourceRequest, type SourcesResult } from './fetch-sources.ts'
 export { type SourceName, type Sources, sourceNames } from './source.ts'
 
-/** What an update starts from. */
+/** Input of an update. */
 export interface UpdateInput {
   readonly current: Catalog
   readonly sources: Sources
-  /** Applied last: they win over every source. */
+  /** Applied last: they override every source. */
   readonly corrections?: Overrides
   /** ISO date. */
   readonly today: string
@@ -37,8 +37,8 @@ export type UpdateResult =
 /**
  * Updates a catalog from public lists. Pure: the same input gives the same result.
  *
- * It is refused, and `problems` say why, if a source is no such list, if more than 5 % of the live offers would be lost, or if the median
- * price would change by more than 20 %.
+ * Rejected, with `problems`, if a source has an unknown format, if more than 5 % of the live offers would be lost, or if the median price
+ * would change by more than 20 %.
  *
  * @example
  * const result = updateCatalog({ current: catalog(), sources: { 'models.dev': json }, today: '2026-11-22' })
@@ -86,7 +86,7 @@ function apply({ current, sources, corrections, today }: Required<UpdateInput>, 
   const opinion = sources['genai-prices']
   const checked =
     opinion === undefined ? corrected.catalog : withSecondOpinion(corrected.catalog, readGenaiPrices(opinion), { today, before, warnings })
-  // A correction also wins over the second opinion.
+  // Corrections also override the second opinion.
   const final = opinion === undefined ? checked : applyCorrections(checked, corrections).catalog
   return readCatalog(structuredClone({ ...final, as_of: lists.length > 0 ? today : current.as_of }))
 }
@@ -103,7 +103,7 @@ function withShutdowns(catalog: Catalog, shutdowns: ReadonlyMap<string, string>)
   return { ...catalog, models }
 }
 
-/** OpenRouter passes prompts on to hosts with policies of their own. */
+/** OpenRouter forwards prompts to hosts with their own data policies. */
 function withRouterFacts(catalog: Catalog): Catalog {
   const sells = catalog.models.some(({ offers }) => offers.some(({ provider }) => provider === 'openrouter'))
   if (!sells || catalog.providers.some(({ id }) => id === 'openrouter')) return catalog

@@ -5,14 +5,14 @@ import { type OfferList, offerKey, type SourceOffer } from './source.ts'
 
 export interface MergeContext {
   readonly today: string
-  /** Offers that no source may end, by `offerKey`. */
+  /** Offers that no source can remove, by `offerKey`. */
   readonly kept: ReadonlySet<string>
   readonly warnings: string[]
 }
 
 /**
- * A catalog with the offers of a list: those that it has are updated, new ones are added to their models, and those that a complete list
- * no longer names are removed.
+ * Merges the offers of a list into a catalog: updates existing offers, adds new ones to their models, and removes offers that a complete
+ * list no longer contains.
  */
 export function mergeOffers(catalog: Catalog, list: OfferList, { today, kept, warnings }: MergeContext): Catalog {
   const listed = new Map(list.offers.map(found => [offerKey(found.offer), found]))
@@ -40,9 +40,9 @@ export function mergeOffers(catalog: Catalog, list: OfferList, { today, kept, wa
 const regionKeys = ({ provider, regions = [] }: Offer): readonly string[] =>
   regions.map(({ provider_model_id }) => offerKey({ provider, provider_model_id }))
 
-/** A regional name on Bedrock: the region of an offer, and no offer. */
+/** A regional name on Bedrock: a region of an offer instead of an offer. */
 interface RegionalOffer {
-  /** The name of the model without its region. */
+  /** The model name without its region. */
   readonly base: string
   readonly region: OfferRegion
 }
@@ -55,7 +55,7 @@ function regionalOf({ provider, provider_model_id: id, price }: Offer): Regional
 
 const isRegional = (offer: Offer): boolean => regionalOf(offer) !== undefined
 
-/** The regions that a list names, beside those that are known. A price is listed where it differs from that of the offer. */
+/** Adds the regions that a list contains to the known ones. A region's price is stored only if it differs from that of the offer. */
 function withRegions(model: Model, found: readonly RegionalOffer[]): Model {
   const offers = model.offers.map(offer => {
     const { provider, provider_model_id: id, price: usual, regions = [] } = offer
@@ -81,7 +81,7 @@ interface UpdateContext {
   readonly author: string
 }
 
-/** What a list says is taken from it; dialect, regions and abilities that it knows nothing of stay. */
+/** Takes what a list states; keeps dialect, regions and abilities that it does not cover. */
 function updated(old: Offer, { offer: found }: SourceOffer, { source, today, author }: UpdateContext): Offer {
   const { as_of: _, status: __, ...rest } = old
   const price = found.price ? mergePrice(old.price && priceOn(old.price, today), found.price) : old.price
@@ -96,7 +96,7 @@ function updated(old: Offer, { offer: found }: SourceOffer, { source, today, aut
   }
 }
 
-/** Abilities that lists state, present or not; of the others nothing is said. */
+/** Abilities that lists state as present or absent; they say nothing about the others. */
 const stated: ReadonlySet<string> = new Set(['tools', 'vision', 'reasoning', 'streaming'])
 
 function mergeAbilities({ abilities: old = [] }: Offer, { abilities: found = [] }: Offer): NonNullable<Offer['abilities']> {
@@ -105,7 +105,7 @@ function mergeAbilities({ abilities: old = [] }: Offer, { abilities: found = [] 
 }
 
 function mergeQuirks({ quirks: old, dialect }: Offer, { quirks: found }: Offer, author: string): Quirks | undefined {
-  // An empty list means that it does not reason, or that the list does not say how.
+  // An empty list means that the model does not reason, or that the list does not say how.
   if (author === 'anthropic' || dialect === 'gemini' || !found?.efforts || found.efforts.length === 0) return old
   return { ...old, ...definedFields(found, ['efforts', ...(dialect === 'chat' ? (['thinking'] as const) : [])]) }
 }
@@ -115,7 +115,7 @@ interface NewOfferContext {
   readonly warnings: string[]
 }
 
-/** New offers, each with the model that has one of its names, else with a model of its own. */
+/** Adds new offers, each to the model that has one of its names, or else to a new model. */
 function withNewOffers(models: readonly Model[], fresh: readonly SourceOffer[], { source, warnings }: NewOfferContext): readonly Model[] {
   const next = [...models]
   const owners = new Map<string, number>()
@@ -139,5 +139,5 @@ function withNewOffers(models: readonly Model[], fresh: readonly SourceOffer[], 
   return next
 }
 
-/** Names that differ in case, `.` and `_` mean the same. */
+/** Names that differ only in case, `.` and `_` are equal. */
 const plainName = (name: string): string => name.toLowerCase().replaceAll(/[._]/g, '-')

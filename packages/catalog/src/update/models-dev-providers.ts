@@ -1,13 +1,13 @@
-/** A provider of models.dev, and what its offers are here. */
+/** A provider of models.dev, and how its offers are stored. */
 export interface ListedProvider {
   readonly id: string
-  /** Dialect of offers for which nothing else is listed. */
+  /** The default dialect of its offers. */
   readonly dialect: string
-  /** It lists models of its own, under their canonical ids. */
+  /** Whether it lists its own models, under their canonical ids. */
   readonly isMaker?: boolean
 }
 
-/** Providers of models.dev by its id. Others are not read. */
+/** Providers of models.dev by id. Others are ignored. */
 export const listedProviders: ReadonlyMap<string, ListedProvider> = new Map<string, ListedProvider>([
   ['openai', { id: 'openai', dialect: 'responses', isMaker: true }],
   ['anthropic', { id: 'anthropic', dialect: 'messages', isMaker: true }],
@@ -39,14 +39,14 @@ export const listedProviders: ReadonlyMap<string, ListedProvider> = new Map<stri
   ['nvidia', { id: 'nvidia', dialect: 'chat' }],
 ])
 
-/** Packages that models.dev names for a model at a host, and the dialect that they speak. */
+/** Packages that models.dev names for a model, and the dialect they use. */
 const packageDialects: ReadonlyMap<string, string> = new Map([
   ['@ai-sdk/anthropic', 'messages'],
   ['@ai-sdk/google-vertex/anthropic', 'messages'],
   ['@ai-sdk/openai-compatible', 'chat'],
 ])
 
-/** The dialect of a model at a host: by its package and shape, by its maker on Bedrock and Vertex, else that of the host. */
+/** The dialect of an offer: by its package and shape, by its vendor on Bedrock and Vertex, or else the default of the host. */
 export function dialectOf(
   { id: provider, dialect }: ListedProvider,
   { id, npm, shape }: { readonly id: string; readonly npm?: string | undefined; readonly shape?: string | undefined },

@@ -60,7 +60,7 @@ type ListedModel = z.infer<typeof listedModel>
 const providerEntry = z.object({ npm: z.string().optional(), models: z.record(z.string(), z.unknown()) })
 
 /**
- * Reads `https://models.dev/api.json`: the offers of the providers that are built in. An entry of an unknown shape is named in a warning.
+ * Reads `https://models.dev/api.json`: the offers of built-in providers. An entry with an unknown format causes a warning.
  *
  * @example readModelsDev(await response.json()).offers[0].offer.price // { input: 1250000, output: 10000000 }
  */
@@ -134,7 +134,7 @@ function readOffer(entry: ListedModel, { provider, dialect, author }: OfferConte
     dialect,
     ...(context > 0 && { context_window: context }),
     ...(output > 0 && { max_output_tokens: output }),
-    // A limit as large as the window is none.
+    // A limit as large as the context window is not a limit.
     ...(input !== undefined && input > 0 && input < context && { max_input_tokens: input }),
     ...(entry.status && { status: entry.status === 'deprecated' ? ('deprecated' as const) : ('beta' as const) }),
     abilities: abilitiesOf(entry),
@@ -155,7 +155,7 @@ const abilitiesOf = (entry: ListedModel): readonly Ability[] => [
 function quirksOf(entry: ListedModel, { provider, dialect, author }: OfferContext): Quirks {
   const { input } = entry.modalities
   const tier = priorityOf(entry)?.tier
-  // On Bedrock documents become text; in the dialect of OpenAI what reads images reads pages.
+  // On Bedrock, documents become text; in the OpenAI dialects, models that read images read pages.
   const takesFiles = input.includes('pdf') || dialect === 'bedrock' || (dialect === 'responses' && input.includes('image'))
   const { reasoning: reasons = false, reasoning_options: options, temperature: sampled = true } = entry
   return {
@@ -183,7 +183,7 @@ function priceOf(entry: ListedModel): Price | undefined {
   }
 }
 
-/** Modes that `speed` selects, where all rates rise alike. */
+/** Modes selected by `speed` that raise all rates equally. */
 function surchargesOf({ cost: usual, experimental }: ListedModel): readonly Surcharge[] {
   return Object.values(experimental?.modes ?? {}).flatMap(({ cost, provider }): readonly Surcharge[] => {
     const { speed, ...others } = provider?.body ?? {}
@@ -194,7 +194,7 @@ function surchargesOf({ cost: usual, experimental }: ListedModel): readonly Surc
   })
 }
 
-/** The mode that a `service_tier` alone selects. Others need fields and headers that are not sent here. */
+/** The mode selected by `service_tier` alone. Others need fields and headers that the gateway does not send. */
 function priorityOf({ experimental }: ListedModel): { readonly tier: string; readonly rates: z.infer<typeof listedRates> } | undefined {
   for (const { cost, provider } of Object.values(experimental?.modes ?? {})) {
     const { service_tier: tier, ...others } = provider?.body ?? {}
@@ -204,7 +204,7 @@ function priorityOf({ experimental }: ListedModel): { readonly tier: string; rea
   return undefined
 }
 
-/** Where reasoning costs more than output, output is charged as reasoning, which is the default of such models. */
+/** If reasoning costs more than output, output is priced as reasoning, which is the default of such models. */
 const ratesOf = ({
   input,
   output,

@@ -1,6 +1,6 @@
 import * as z from 'zod/v4'
 
-// GET /v1/models of OpenAI: `data`, each with `id` and, where it is announced, `shutdown_date`.
+// OpenAI's GET /v1/models: `data`, each with `id` and, if announced, `shutdown_date`.
 
 const modelList = z.object({ data: z.array(z.unknown()) })
 const shutdown = z.object({
@@ -9,7 +9,7 @@ const shutdown = z.object({
 })
 
 /**
- * Reads OpenAI's list of models: the last day of each that has one, as an ISO date by id.
+ * Reads OpenAI's model list: the last day of each model that has one, as an ISO date by id.
  *
  * @example readOpenAiShutdowns({ data: [{ id: 'gpt-5', shutdown_date: '2026-12-11' }] }).get('gpt-5') // '2026-12-11'
  */

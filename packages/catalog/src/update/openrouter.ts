@@ -3,9 +3,9 @@ import * as z from 'zod/v4'
 import { microdollars } from './prices.ts'
 import { type OfferList, offerKey, type SourceOffer, sourceId, tokenLimit, unreadableWarning } from './source.ts'
 
-// openrouter.ai/api/v1/models: `data`, a list of models. Prices are texts in US dollars per token, or per request.
+// openrouter.ai/api/v1/models: `data`, a list of models. Prices are strings in US dollars per token, or per request.
 
-/** A negative price means that it varies, as that of `openrouter/auto`. */
+/** A negative price means that it varies, as for `openrouter/auto`. */
 const dollars = () =>
   z
     .string()
@@ -35,7 +35,7 @@ const source = 'https://openrouter.ai/api/v1/models'
 
 /**
  * Reads `https://openrouter.ai/api/v1/models`: an offer of the provider `openrouter` for each text model with a fixed price. Variants,
- * whose id ends in `:free` or the like, are left out.
+ * whose ids end in `:free` or similar, are left out.
  *
  * @example readOpenRouter({ data: [{ id: 'openai/gpt-5', … }] }).offers
  */

@@ -1,11 +1,11 @@
 import type { Price, Rates } from '@signalbox/core/protocol'
 
-/** Converts US dollars per million tokens to whole microdollars per million tokens. */
+/** Converts US dollars per million tokens to integer microdollars per million tokens. */
 export const microdollars = (usd: number): number => Math.round(usd * 1_000_000)
 
 const day = (moment: string): string => moment.slice(0, 10)
 
-/** The price on a day: announced changes that have come replace it, and no longer are announced. */
+/** The price on a date: announced changes that have taken effect are applied and removed. */
 export function priceOn(price: Price, today: string): Price {
   const { changes = [], ...first } = price
   const past = changes.filter(({ from }) => day(from) <= today)
@@ -14,15 +14,15 @@ export function priceOn(price: Price, today: string): Price {
   return { ...current, ...(later.length > 0 && { changes: later }) }
 }
 
-/** Fields that a source may leave out without saying anything by it. */
+/** Fields whose absence in a source means nothing. */
 const kept = ['input_audio', 'cached', 'cache_write', 'cache_write_1h', 'request', 'tiers', 'priority', 'windows', 'changes'] as const
 
-/** Fields that are kept always, since sources do not have them. */
+/** Fields that are always kept, because sources do not have them. */
 const lasting = ['tools', 'surcharges'] as const
 
 /**
- * A newer price of an offer. What the source does not state is kept while input and output cost the same; prices of hosted tools and
- * surcharges are kept always. A source that lists the rates of a window lists nothing new.
+ * Merges a newer price of an offer. Fields that the source does not state are kept while input and output cost the same; prices of hosted
+ * tools and surcharges are always kept. A source that lists the rates of a window adds nothing.
  */
 export function mergePrice(old: Price | undefined, found: Price): Price {
   if (!old) return found

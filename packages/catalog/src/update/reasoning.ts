@@ -1,12 +1,12 @@
 import type { Quirks, ThinkingStyle } from '@signalbox/core/protocol'
 import * as z from 'zod/v4'
 
-// Reasoning controls of models.dev → quirks. Core knows Claude by its models and Gemini by its dialect, more finely than the list does.
+// Converts reasoning controls of models.dev to quirks. Core has more precise facts about Claude (by model) and Gemini (by dialect).
 
-/** `reasoning_options` of models.dev. Budgets are not read: the providers that take them have rows of their own in core. */
+/** `reasoning_options` of models.dev. Budgets are ignored, because core has rows for the providers that accept them. */
 export const reasoningOptions = z.array(z.object({ type: z.string(), values: z.array(z.string().nullable()).optional() }))
 
-/** Efforts, from the least to the most. */
+/** Efforts in ascending order. */
 const ladder = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
 
 /** What an entry says about reasoning. */
@@ -16,18 +16,18 @@ export interface ReasoningFacts {
   readonly dialect: string
   readonly reasons: boolean
   readonly options?: z.infer<typeof reasoningOptions> | undefined
-  /** `temperature`, `top_p` and `top_k` are taken. */
+  /** Whether `temperature`, `top_p` and `top_k` are accepted. */
   readonly sampled: boolean
 }
 
-/** How a model is asked to think, and whether it takes sampling parameters. */
+/** Quirks for how a model's thinking is configured, and whether it accepts sampling parameters. */
 export function reasoningQuirks(facts: ReasoningFacts): Quirks {
   const { provider, author, dialect, reasons, options = [], sampled } = facts
   if (author === 'anthropic' || dialect === 'gemini') return {}
   if (!reasons) return { efforts: [] }
   const named = new Set(options.filter(({ type }) => type === 'effort').flatMap(({ values = [] }) => values))
   const listed = ladder.filter(effort => named.has(effort))
-  // `default` is no level: with nothing but that and `none`, it is a switch.
+  // `default` is not a level: a list with only that and `none` is a switch.
   const isSwitch = named.has('default') && listed.every(effort => effort === 'none')
   const efforts = isSwitch ? [] : listed
   const hasToggle = isSwitch || options.some(({ type }) => type === 'toggle')
@@ -48,7 +48,7 @@ function thinkingStyles(
   return { ...(efforts.length > 0 && { efforts }), ...(dialect === 'chat' && styles.length > 0 && { thinking: styles }) }
 }
 
-/** A switch is one more level there. */
+/** A switch becomes an additional level. */
 function bedrockEfforts(efforts: readonly string[], hasToggle: boolean): Quirks {
   if (efforts.length === 0) return {}
   return { efforts: hasToggle && !efforts.includes('none') ? ['none', ...efforts] : efforts }

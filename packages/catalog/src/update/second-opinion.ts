@@ -4,9 +4,9 @@ import type { PriceLookup } from './genai-prices.ts'
 import { definedFields } from './prices.ts'
 import { offerKey } from './source.ts'
 
-/** Apart by more than this: a warning. */
+/** Ratio above which a warning is given. */
 const warnAbove = 1.01
-/** Apart by more than this: one of the two is wrong, and the old price stays. */
+/** Ratio above which one of the two must be wrong, so the old price is kept. */
 const refuseAbove = 3
 
 export interface OpinionContext {
@@ -17,8 +17,8 @@ export interface OpinionContext {
 }
 
 /**
- * Compares prices with a second source. Where both agree, what only that one says is added: later prices, hours of the day, fees per
- * request, cache writes for an hour. Where they are far apart, the price is that of before the update; a new offer has none.
+ * Compares prices with a second source. If both agree, adds what only the second source states: announced prices, hours of the day, fees
+ * per request, one-hour cache writes. If they are far apart, keeps the price from before the update; a new offer gets none.
  */
 export function withSecondOpinion({ models, ...rest }: Catalog, lookup: PriceLookup, context: OpinionContext): Catalog {
   const checked = (offer: Offer): Offer => {
@@ -51,7 +51,7 @@ function judged(offer: Offer, { own, other, before, warnings }: Opinions): Offer
 
 const sameJson = (a: object, b: object): boolean => JSON.stringify(a) === JSON.stringify(b)
 
-/** How many times the one costs of the other, at worst: 1 is the same, and a price against none is without limit. */
+/** The largest ratio between two rates: 1 means equal, and a price compared with none is infinite. */
 function ratio(a: Rates, b: Rates): number {
   const pairs: readonly (readonly [number, number])[] = [
     [a.input, b.input],

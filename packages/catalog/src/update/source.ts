@@ -3,10 +3,10 @@ import * as z from 'zod/v4'
 
 /** Names of the public lists that a catalog is updated from. */
 export const sourceNames = ['models.dev', 'genai-prices', 'openrouter', 'openai'] as const
-/** A public list that a catalog is updated from. */
+/** A public list from which a catalog is updated. */
 export type SourceName = (typeof sourceNames)[number]
 
-/** What each source returned, as parsed JSON. */
+/** The parsed JSON of each source. */
 export type Sources = { readonly [Name in SourceName]?: unknown }
 
 /** An offer as a source lists it. */
@@ -14,31 +14,31 @@ export interface SourceOffer {
   readonly offer: Offer
   /** Names of its model, the most reliable first. */
   readonly names: readonly string[]
-  /** The model to add if no model has one of the names. Absent: the offer is left out. */
+  /** The model to add if no model has one of the names. Absent: the offer is skipped. */
   readonly newModel?: Omit<Model, 'offers'>
 }
 
-/** What a source lists. */
+/** The content of a source. */
 export interface OfferList {
-  /** Where it was read: `source` of the offers. */
+  /** The `source` of its offers. */
   readonly source: string
-  /** Providers of which it lists everything: other offers of theirs have ended. */
+  /** Providers whose list is complete: their other offers have ended. */
   readonly complete: ReadonlySet<string>
   readonly offers: readonly SourceOffer[]
-  /** Offers that are listed and cannot be read, by `offerKey`: they stay as they are. */
+  /** Listed offers that cannot be read, by `offerKey`. They are kept unchanged. */
   readonly unreadable: ReadonlySet<string>
   readonly warnings: readonly string[]
 }
 
-/** Identifies an offer: its provider and the name of the model there. */
+/** Identifies an offer by its provider and the provider's model id. */
 export const offerKey = ({ provider, provider_model_id: id }: Pick<Offer, 'provider' | 'provider_model_id'>): string => `${provider} ${id}`
 
-/** Levels of nesting and values that a source may have. */
+/** Maximum nesting and values of a source. */
 const maxNesting = 24
 const maxValues = 4_000_000
 
 /**
- * What makes a parsed source unfit to be read, or undefined: nesting, size, or a field that would change an object's prototype.
+ * Why a parsed source cannot be used: nesting, size, or a field that would change an object's prototype. Undefined if it can.
  *
  * @example sourceProblem('openrouter', JSON.parse(text)) // 'openrouter is nested deeper than 24 levels.'
  */

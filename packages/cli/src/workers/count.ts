@@ -12,7 +12,7 @@ export const workerCount = ({ workers }: Pick<Config, 'workers'>): number => (wo
 /**
  * Checks that several workers can share the storage.
  *
- * @throws StartError for a storage that each process has for itself.
+ * @throws {StartError} Each process would have its own storage.
  */
 export function checkWorkers({ workers, storage }: Pick<Config, 'workers' | 'storage'>): void {
   if (workers === 1 || namedStorage(storage).scheme.reach !== 'process') return

@@ -1,13 +1,13 @@
 import type { ChildProcess } from 'node:child_process'
 import cluster, { type Worker } from 'node:cluster'
 
-// Node's primary accepts a connection, hands it to a worker, and keeps its own end until the worker has acknowledged it. If the worker
-// is killed in between, Node waits for ever: the event `disconnect`, with which the cluster forgets a worker, does not come while a
-// handle is not acknowledged, and the client of that connection is never answered. Here the event is made up for, and so is the
-// acknowledgement, with `accepted: false`, with which Node hands the connection to another worker. If a version of Node names its
-// messages otherwise, that connection stays open as it would without this.
+// Node's primary accepts a connection, passes it to a worker, and keeps its own handle until the worker has acknowledged it. If the worker
+// is killed in between, Node waits forever: the `disconnect` event, on which the cluster forgets a worker, is not emitted while a handle is
+// unacknowledged, and the client of that connection never gets a response. This module emits the missing event and the missing
+// acknowledgement, with `accepted: false`, so that Node passes the connection to another worker. If a version of Node names its messages
+// differently, that connection stays open as it would without this.
 
-/** A message between Node's own halves of a cluster. */
+/** An internal message of Node's cluster. */
 interface ClusterMessage {
   readonly cmd: 'NODE_CLUSTER'
   readonly act?: string
@@ -16,10 +16,10 @@ interface ClusterMessage {
   readonly accepted?: boolean
 }
 
-/** Milliseconds between looks whether all that a worker has sent is read, and how many looks there are. */
+/** Milliseconds between checks whether everything a worker sent has been read, and the maximum number of checks. */
 const look = { everyMs: 10, max: 500 } as const
 
-/** Gives the connections that a worker did not take before it ended to other workers. To be called once for each new worker. */
+/** Passes the connections that a worker did not accept before it ended to other workers. Call it once per new worker. */
 export function returnHandoffs(worker: Worker): void {
   const child: ChildProcess = worker.process
   const unanswered = new Set<number>()
@@ -40,7 +40,7 @@ export function returnHandoffs(worker: Worker): void {
   child.once('exit', () => whenRead(child, () => setImmediate(disconnect)))
 }
 
-/** The event of Node's own messages, which its types leave out. */
+/** The event of Node's internal messages, which its types omit. */
 const onClusterMessage = (child: NodeJS.EventEmitter, run: (message: ClusterMessage) => void): void => void child.on('internalMessage', run)
 
 /** Runs when the end of the channel has been read, or after five seconds. */

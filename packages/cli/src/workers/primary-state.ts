@@ -2,17 +2,17 @@ import type { Logger } from '@signalbox/core/runtime'
 import type { Config } from '../schema.ts'
 import type { WorkerProcess } from './worker-process.ts'
 
-/** What the primary knows. */
+/** The state of the primary. */
 export interface PrimaryState {
-  /** What a worker is started with: the last config that one could start with. */
+  /** The config for new workers: the last one that a worker could start with. */
   readonly config: Config
-  /** Counts the configs that came into use. */
+  /** Number of configs used so far. */
   readonly generation: number
   phase: 'running' | 'stopping'
-  /** All that have not ended. */
+  /** All workers that have not ended. */
   readonly workers: Set<WorkerProcess>
   readonly logger: Logger
-  /** Stops to watch the catalog file. */
+  /** Stops watching the catalog file. */
   unwatch: () => void
   print(text: string): void
   /** Ends the server with an error. */

@@ -10,25 +10,25 @@ import { activeWorkers, type PrimaryState } from './primary-state.ts'
 import { restartWorkers } from './restart.ts'
 import { fillPlaces, startWorker } from './supervise.ts'
 
-/** What the primary needs. */
+/** Input of the primary. */
 export interface PrimaryContext {
   readonly config: Config
   /** Reads the config again. */
   readonly readConfig: () => Config
   readonly sink: Sink
   readonly print: (text: string) => void
-  /** Ends the process with an error that cannot be mended by starting a worker again. */
+  /** Ends the process with an error that restarting a worker cannot fix. */
   readonly onError: (error: unknown) => void
 }
 
-/** Milliseconds beyond the grace after which a worker that stops is killed. */
+/** Milliseconds beyond the grace after which a stopping worker is killed. */
 const maxStopMs = 60_000
 
 /**
- * Runs the server in worker processes that share one port. The primary serves nothing itself: it starts workers, replaces those that
- * crash, and hands signals on. Resolves when the first worker listens.
+ * Runs the server in worker processes that share one port. The primary serves nothing itself: it starts workers, replaces those that crash,
+ * and forwards signals. Resolves when the first worker listens.
  *
- * @throws StartError if the address cannot be used or the first worker cannot start.
+ * @throws {StartError} The address cannot be used, or the first worker cannot start.
  */
 export async function runPrimary({ config, readConfig, sink, print, onError }: PrimaryContext): Promise<void> {
   if (!cluster.isPrimary)
@@ -37,7 +37,7 @@ export async function runPrimary({ config, readConfig, sink, print, onError }: P
     )
   checkWorkers(config)
   await checkAddress(config)
-  // `advanced` keeps fields that are undefined.
+  // `advanced` keeps undefined fields.
   cluster.setupPrimary({ serialization: 'advanced' })
   const state: PrimaryState = {
     config,
@@ -64,7 +64,7 @@ export async function runPrimary({ config, readConfig, sink, print, onError }: P
   }
 }
 
-/** Restarts, one restart at a time: signals during a restart lead to one more, which reads the config again. */
+/** Runs one restart at a time. Signals during a restart cause one more, which reads the config again. */
 function restarter(state: PrimaryState, readConfig: () => Config): () => void {
   let isRestarting = false
   let isAskedAgain = false
@@ -83,7 +83,7 @@ function restarter(state: PrimaryState, readConfig: () => Config): () => void {
   }
 }
 
-/** Watches the catalog file of the config that is in use, for all workers. */
+/** Watches the catalog file of the current config, for all workers. */
 function watchCatalogOf(state: PrimaryState): void {
   state.unwatch()
   state.unwatch = watchFile(catalogFile(state.config.catalog), () => {
@@ -91,7 +91,7 @@ function watchCatalogOf(state: PrimaryState): void {
   })
 }
 
-/** Lets all workers end as one process does. Rejects if one of them failed to. */
+/** Ends all workers the way a single process ends. Rejects if one of them failed to. */
 async function stopWorkers(state: PrimaryState): Promise<void> {
   state.phase = 'stopping'
   state.unwatch()

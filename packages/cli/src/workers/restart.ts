@@ -5,12 +5,12 @@ import { checkWorkers, workerCount } from './count.ts'
 import { activeWorkers, type PrimaryState } from './primary-state.ts'
 import { fillPlaces, startWorker } from './supervise.ts'
 
-/** Workers that still serve their last requests, for each worker of the config: a restart waits while there are more. */
+/** Draining workers per configured worker; a restart waits while there are more. */
 const maxDraining = 3
 
 /**
- * Replaces the workers one by one with workers that have the config as it is now. Each listens before an old one stops to, so that
- * every connection finds one. If the config cannot be used, the old workers stay.
+ * Replaces the workers one by one with workers that use the current config. Each listens before an old one stops, so that every connection
+ * is accepted. If the config is invalid, the old workers stay.
  */
 export async function restartWorkers(state: PrimaryState, readConfig: () => Config): Promise<void> {
   const began = performance.now()
@@ -29,7 +29,7 @@ export async function restartWorkers(state: PrimaryState, readConfig: () => Conf
   fillPlaces(state)
 }
 
-/** @throws StartError that says why the config cannot be used. */
+/** @throws {StartError} Says why the config cannot be used. */
 async function nextConfig(state: PrimaryState, readConfig: () => Config): Promise<Config> {
   const config = readConfig()
   checkWorkers(config)
@@ -53,7 +53,7 @@ async function replaceAll(state: PrimaryState, config: Config, generation: numbe
   while (drainOldest(state)) await roomToDrain(state, count)
 }
 
-/** Lets a worker of an older config end after the requests that it serves. False: there is none. */
+/** Drains a worker of an older config. False if there is none. */
 function drainOldest(state: PrimaryState): boolean {
   const worker = activeWorkers(state).find(({ generation }) => generation < state.generation)
   if (!worker || state.phase === 'stopping') return false

@@ -3,16 +3,16 @@ import { workerCount } from './count.ts'
 import { activeWorkers, type PrimaryState } from './primary-state.ts'
 import { exitText, forkWorker, type WorkerExit, type WorkerProcess, type WorkerStart } from './worker-process.ts'
 
-/** Milliseconds: a worker that ends before it has served for so long died at once. */
+/** Milliseconds of service below which an ended worker counts as having died at once. */
 const youngMs = 3_000
-/** Workers in one place that die at once, one after the other, until the server ends with their error. */
+/** Consecutive quick deaths in one place after which the server ends with their error. */
 const maxQuickDeaths = 5
-/** Milliseconds until a place is filled again: none after a worker that served, then doubling with each that died at once. */
+/** Milliseconds until a place is refilled: none after a worker that served, otherwise doubling with each quick death. */
 const backoff = { firstMs: 250, maxMs: 4_000 } as const
 
 /**
- * Starts a worker, and another in its place if it ends without a command. One that is on trial is only replaced once it has served: if
- * it cannot start, `listening` rejects, and the caller decides.
+ * Starts a worker, and another one in its place if it ends without a command. One on trial is only replaced after it has served: if it
+ * cannot start, `listening` rejects, and the caller decides.
  */
 export function startWorker(state: PrimaryState, start: WorkerStart, { isTrial = false } = {}): WorkerProcess {
   const worker = forkWorker(start, (from, message) => {
@@ -33,7 +33,7 @@ export function startWorker(state: PrimaryState, start: WorkerStart, { isTrial =
   return worker
 }
 
-/** Starts workers with the config in use until there are as many as it names. */
+/** Starts workers with the current config until there are as many as configured. */
 export function fillPlaces(state: PrimaryState, quickDeaths = 0): void {
   const { config, generation, phase } = state
   if (phase === 'stopping') return

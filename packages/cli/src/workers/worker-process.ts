@@ -10,18 +10,18 @@ export interface WorkerExit {
   readonly signal: string | null
 }
 
-/** A worker as the primary knows it. */
+/** A worker process as seen by the primary. */
 export interface WorkerProcess {
-  /** Unique in the life of the primary. */
+  /** Unique during the primary's lifetime. */
   readonly id: number
   readonly pid: number | undefined
-  /** Counts the configs: workers of one generation have the same. */
+  /** The config number: workers of one generation share it. */
   readonly generation: number
-  /** How many in its place before it died at once, one after the other. */
+  /** Consecutive quick deaths in its place before it. */
   readonly quickDeaths: number
   state: 'starting' | 'serving' | 'draining'
   readonly config: Config
-  /** Monotonic milliseconds since which it serves. */
+  /** When it started serving, in monotonic milliseconds. */
   servingSince: number | undefined
   /** Why it could not start. */
   failure: string | undefined
@@ -35,11 +35,11 @@ export interface WorkerProcess {
 /** The start message of a worker. */
 interface StartMessage {
   readonly message: string
-  /** It shows a key that this start created. */
+  /** Whether it shows a key that this start created. */
   readonly showsKeys: boolean
 }
 
-/** What a worker is started with. */
+/** Input for starting a worker. */
 export interface WorkerStart {
   readonly config: Config
   readonly generation: number
@@ -47,15 +47,15 @@ export interface WorkerStart {
   readonly quickDeaths?: number
 }
 
-/** Milliseconds that a start may take; the first start of a new version may have to migrate a large database. */
+/** Maximum milliseconds of a start; the first start of a new version may have to migrate a large database. */
 const maxStartMs = 600_000
 
-/** Forks a worker, which begins to start. `onChanges` gets what the other workers have to hear of it. */
+/** Forks a worker, which begins to start. `onChanges` receives the changes to forward to the other workers. */
 export function forkWorker(start: WorkerStart, onChanges: (from: WorkerProcess, message: ChangesMessage) => void): WorkerProcess {
   const { config, generation, isFirst, quickDeaths = 0 } = start
   const forked = cluster.fork({ [workerVariable]: '1' })
   returnHandoffs(forked)
-  // Errors of sending: the worker is ending, which `exited` tells.
+  // Errors of sending mean that the worker is ending, which `exited` reports.
   forked.on('error', () => {})
   const { promise: listening, resolve: listens, reject } = Promise.withResolvers<StartMessage>()
   const worker: WorkerProcess = {
@@ -93,7 +93,7 @@ export function forkWorker(start: WorkerStart, onChanges: (from: WorkerProcess, 
   return worker
 }
 
-/** Resolves once the process has ended and everything that it sent is read. */
+/** Resolves once the process has ended and everything it sent has been read. */
 async function exitOf(child: NodeJS.EventEmitter): Promise<WorkerExit> {
   const disconnect = new Promise<void>(resolve => void child.once('disconnect', () => resolve()))
   const exit = await new Promise<WorkerExit & { readonly hasStarted: boolean }>(resolve => {

@@ -7,7 +7,7 @@ import { type StandaloneServer, start } from '../server.ts'
 import { graceMs } from '../signals.ts'
 import type { WorkerCommand, WorkerReport } from './messages.ts'
 
-/** What a worker needs beside the config, which the primary sends. */
+/** Input of a worker other than the config, which the primary sends. */
 export interface WorkerContext {
   readonly environment: Environment
   readonly version: string
@@ -20,8 +20,8 @@ interface WorkerState extends WorkerContext {
 }
 
 /**
- * Runs a worker: a server that shares its port with the other workers of the primary, and does what the primary tells it. Signals of
- * a terminal or a service manager reach the whole group of processes; only the primary acts on them.
+ * Runs a worker: a server that shares its port with the primary's other workers, and follows the primary's commands. Signals from a
+ * terminal or service manager reach the whole process group; only the primary reacts to them.
  */
 export function runWorker(context: WorkerContext): void {
   const state: WorkerState = { ...context, server: undefined }
@@ -30,7 +30,7 @@ export function runWorker(context: WorkerContext): void {
   const { worker } = cluster
   worker?.on('disconnect', () => {
     if (!state.server || worker.exitedAfterDisconnect) return
-    // The primary was killed. Without this, Node would end the process with its requests.
+    // The primary was killed. Without this, Node would end the process along with its requests.
     worker.exitedAfterDisconnect = true
     void obey(state, { type: 'stop', graceMs })
   })
@@ -61,7 +61,7 @@ async function end({ server }: WorkerState, { type, graceMs }: Extract<WorkerCom
   process.exit(0)
 }
 
-/** Changes of records go to the other workers through the primary. */
+/** Record changes are sent to the other workers through the primary. */
 const primaryChannel: ChangeChannel = {
   publish: changes => report({ type: 'changes', changes }),
   subscribe(listener) {
@@ -73,14 +73,14 @@ const primaryChannel: ChangeChannel = {
   },
 }
 
-/** A StartError is one line, which the primary shows; any other error is a bug and is shown with its stack. */
+/** A StartError is one line, which the primary prints; any other error is a bug and is printed with its stack. */
 async function reportFailure(error: unknown): Promise<void> {
   if (error instanceof StartError) await report({ type: 'failed', message: error.message })
   else console.error(error)
   process.exit(1)
 }
 
-/** Resolves when the report is sent, or cannot be: then the primary is gone. */
+/** Resolves when the report is sent, or cannot be sent because the primary is gone. */
 const report = (message: WorkerReport): Promise<void> =>
   new Promise(resolve => {
     if (process.connected) process.send?.(message, undefined, {}, () => resolve())

@@ -8,7 +8,7 @@ const maxRatio = 100
 /** Decoded bytes below which the ratio is not checked. */
 const ratioCheckedFromBytes = 1_048_576
 
-/** Decodes a response: requests ask for no compression, but some servers send one layer of it. Any other encoding is refused. */
+/** Decodes a response. Requests do not ask for compression, but some servers compress once anyway. Any other encoding is rejected. */
 export function decompress(reply: TransportReply, maxBytes: number): TransportReply | Promise<TransportReply> {
   const encoding = reply.header('content-encoding')?.trim().toLowerCase() ?? ''
   return encoding === '' || encoding === 'identity' ? reply : decodeBody(reply, encoding, maxBytes)
@@ -30,7 +30,7 @@ async function decodeBody(reply: TransportReply, encoding: string, maxBytes: num
 
 type Bytes = AsyncIterator<Uint8Array, undefined>
 
-/** The first byte tells zlib-wrapped `deflate`, which is the standard, from raw `deflate`, which some servers send. */
+/** The first byte distinguishes zlib-wrapped `deflate` (the standard) from raw `deflate`, which some servers send. */
 const decompressors: Readonly<Record<string, (first: number | undefined) => Transform | undefined>> = {
   gzip: () => zlib.createGunzip(),
   'x-gzip': () => zlib.createGunzip(),
@@ -65,7 +65,7 @@ function inflate(source: Bytes, decoder: Transform, maxBytes: number): Bytes {
     decoder.destroy()
     source.return?.().catch(() => {})
   }
-  // Writes are not awaited one by one: zlib's own buffer bounds them, and `drain` is awaited.
+  // Writes are not awaited individually: zlib's buffer bounds them, and `drain` is awaited.
   const feed = async (): Promise<void> => {
     for (let step = await source.next(); !step.done && !over; step = await source.next()) {
       taken += step.value.length

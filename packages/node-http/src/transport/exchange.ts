@@ -6,7 +6,7 @@ import { isClosedConnection, toTransportError } from './transport-errors.ts'
 
 /**
  * Sends a request and resolves to the head of its response. If a reused connection breaks before the first byte of the response, the
- * provider had closed it while idle: the request is sent once more, over a new connection.
+ * provider had closed it while idle, so the request is sent once more over a new connection.
  */
 export function exchange(pools: Pools, request: TransportRequest, decompress: Decompress): Promise<TransportReply> {
   const { pool, path } = pools.at(request.url)
@@ -27,7 +27,7 @@ export function exchange(pools: Pools, request: TransportRequest, decompress: De
 /** Decodes the body of a response that has a Content-Encoding. */
 type Decompress = (reply: TransportReply) => TransportReply | Promise<TransportReply>
 
-/** Header names in one response; real ones have a few dozen. */
+/** Maximum header names in one response; real ones have a few dozen. */
 const maxHeaders = 500
 
 interface PooledRequest {
@@ -38,16 +38,16 @@ interface PooledRequest {
 }
 
 interface ExchangeCallbacks {
-  /** Gets the response once its head has arrived. */
+  /** Receives the response once its head has arrived. */
   readonly accept: (reply: TransportReply) => void
-  /** Gets an error that comes before that. */
+  /** Receives an error before that. */
   readonly refuse: (error: unknown) => void
 }
 
 interface ExchangeState extends PooledRequest, ExchangeCallbacks {
   control: Dispatcher.DispatchController | undefined
   body: ResponseBody | undefined
-  /** The connection was returned to its pool or dropped. */
+  /** Whether the connection was returned to its pool or dropped. */
   isSettled: boolean
   readonly onAbort: () => void
 }
@@ -67,7 +67,7 @@ function dispatchRequest(pooled: PooledRequest, callbacks: ExchangeCallbacks): v
   try {
     connection.client.dispatch({ path, method: request.method, headers, body: request.body ?? null }, dispatchHandler(state))
   } catch (error) {
-    // A header or path that cannot be sent.
+    // A header or path cannot be sent.
     if (dropConnection(state)) state.refuse(error)
   }
 }

@@ -2,18 +2,18 @@ import type { ConnectionOptions } from 'node:tls'
 import { buildConnector, Client } from 'undici'
 import { skipInterim } from './skip-interim.ts'
 
-/** One connection to a provider, used by one request at a time. It reconnects by itself. */
+/** A connection to a provider, used by one request at a time. Reconnects automatically. */
 export interface PooledConnection {
   readonly client: Client
-  /** Responses received over the currently open connection; 0 if there is none. */
+  /** Responses received over the open connection; 0 if there is none. */
   served: number
-  /** A request was sent and the head of its response has not arrived. */
+  /** Whether a request was sent and the head of its response has not arrived. */
   awaiting: boolean
 }
 
 /** The connections to one origin. */
 export interface Pool {
-  /** The connection that was used last, which is the most likely to be open still. `fresh`: a new one. */
+  /** Takes the most recently used connection, which is the most likely to be still open. `fresh`: a new one. */
   take(fresh?: boolean): PooledConnection
   give(connection: PooledConnection): void
   drop(connection: PooledConnection): void
@@ -32,16 +32,16 @@ export interface PoolOptions {
   readonly tls?: Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'rejectUnauthorized'>
 }
 
-/** Parsed URLs that are cached; a provider has a handful. */
+/** Maximum cached parsed URLs; a provider has a handful. */
 const maxCachedUrls = 1_000
 
 /**
- * Creates pools, each a stack. undici's own pools do not tell whether a connection that broke had been used before, in which case
- * the provider had merely closed it and the request can be sent again.
+ * Creates pools, each a stack. undici's pools do not reveal whether a broken connection had been used before, in which case the provider
+ * merely closed it and the request can be sent again.
  */
 export function createPools({ connectMs, keepAliveMs, tls }: PoolOptions): Pools {
   const context: PoolContext = {
-    // One connector for all, so that TLS sessions are resumed across connections.
+    // One shared connector, so that TLS sessions are resumed across connections.
     connect: buildConnector({ timeout: connectMs, allowH2: false, maxCachedSessions: 100, ...tls }),
     keepAliveMs,
     all: new Set(),
@@ -70,7 +70,7 @@ export function createPools({ connectMs, keepAliveMs, tls }: PoolOptions): Pools
   }
 }
 
-/** What opens connections, and all that are open. */
+/** Opens connections, and tracks the open ones. */
 interface PoolContext {
   readonly connect: buildConnector.connector
   readonly keepAliveMs: number

@@ -1,7 +1,7 @@
 import type { Sink, Source } from '@signalbox/core/protocol'
 import type { Dispatcher } from 'undici'
 
-/** The body of one response: the socket pushes bytes in, and the reader gets what arrived together as one batch. */
+/** The body of one response: the socket pushes bytes in, and the reader receives bytes that arrived together as one batch. */
 export interface ResponseBody {
   push(chunk: Uint8Array): void
   end(): void
@@ -9,7 +9,7 @@ export interface ResponseBody {
   readonly source: Source<Uint8Array>
 }
 
-/** Buffered bytes from which the socket is paused. */
+/** Buffered bytes at which the socket is paused. */
 const highWaterBytes = 65_536
 
 interface BodyState {
@@ -26,7 +26,7 @@ interface BodyState {
 export function createResponseBody(control: Dispatcher.DispatchController, leave: () => void): ResponseBody {
   const state: BodyState = { control, chunks: [], bytes: 0, sink: undefined, isPaused: false, isFlushing: false, ending: 'none' }
   const flushNow = (): void => flush(state)
-  /** Flushes in a microtask, after all chunks of one read of the socket, so that they become one batch. */
+  /** Flushes in a microtask, after all chunks of one socket read, so that they become one batch. */
   const flushSoon = (): void => {
     if (state.isFlushing || state.sink === undefined) return
     state.isFlushing = true

@@ -1,13 +1,13 @@
 import type { Socket } from 'node:net'
 
 const headEnd = Buffer.from('\r\n\r\n')
-/** The index of the status's first digit in `HTTP/1.1 1`: it tells an interim response from a final one. */
+/** The index of the first status digit in `HTTP/1.1 1`, which distinguishes an interim response from a final one. */
 const statusAt = 9
 const maxHeadBytes = 65_536
 
 /**
- * Removes interim responses (100, 103) from what a socket reads before the final response: undici treats a 100 that was not asked
- * for as a broken connection. Bytes after the final response has begun are not touched.
+ * Removes interim responses (100, 103) before the final response from a socket's input, because undici treats an unsolicited 100 as a
+ * broken connection. Bytes after the start of the final response are not touched.
  */
 export function skipInterim(socket: Socket, awaiting: () => boolean): void {
   const read = socket.read.bind(socket)

@@ -1,6 +1,6 @@
 import { own } from '@signalbox/core/protocol'
 
-/** The code and message of a transport error, by the code of the system's error. */
+/** Code and message of a transport error, by system error code. */
 const reasons: Readonly<Record<string, readonly [code: string, message: string]>> = {
   ENOTFOUND: ['NAME_NOT_FOUND', 'The host name of the server was not found.'],
   EAI_AGAIN: ['NAME_NOT_FOUND', 'The host name of the server could not be resolved.'],
@@ -18,13 +18,13 @@ const reasons: Readonly<Record<string, readonly [code: string, message: string]>
   UND_ERR_INVALID_ARG: ['BAD_REQUEST', 'The request cannot be sent: a URL or a header is not valid.'],
 }
 
-/** Patterns for system codes that come in dozens. */
+/** Patterns for families of system error codes. */
 const codePatterns: readonly (readonly [pattern: RegExp, reason: readonly [code: string, message: string]])[] = [
   [/^(?:CERT_|ERR_TLS_|ERR_SSL_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH)/, ['TLS_FAILED', 'The TLS connection failed.']],
   [/^(?:HPE_|HTTPParserError$)/, ['BAD_ANSWER', 'The response is not valid HTTP.']],
 ]
 
-/** An error of the transport. Its message holds no address, certificate or part of the request. */
+/** A transport error. Its message contains no address, certificate or part of the request. */
 export const transportError = (code: string, message: string): Error & { readonly code: string } =>
   Object.assign(new Error(message), { code })
 
@@ -35,10 +35,10 @@ export function toTransportError(error: unknown): Error & { readonly code: strin
   return transportError(ours, message)
 }
 
-/** Whether the error is that of a connection which the other side had closed already. */
+/** Whether the error means that the other side had already closed the connection. */
 export const isClosedConnection = (error: unknown): boolean => ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(systemCode(error))
 
-/** Trying several addresses of one name fails with one AggregateError. */
+/** Trying several addresses of one name fails with an AggregateError. */
 function systemCode(error: unknown): string {
   const inner: unknown = error instanceof AggregateError ? (error.errors[0] ?? error) : error
   if (!(inner instanceof Error)) return ''

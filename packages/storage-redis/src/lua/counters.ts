@@ -1,6 +1,6 @@
 /**
- * Windows in Lua. A counter is a string: what it holds, and when its window ends. `take` reads the same counters as it writes, so that
- * all are counted or none. Each method gets the offsets of its keys and arguments, and the time.
+ * Windows in Lua. A counter is a string with its value and the end of its window. `take` reads the same counters as it writes, so that all
+ * are counted or none. Each method receives the offsets of its keys and arguments, and the time.
  */
 export const luaCounters = `
 -- Whole numbers up to 2^53, which Lua would print with 14 digits.
@@ -71,9 +71,7 @@ function methods.add(keys, args, at)
 end
 `
 
-/**
- * Slots in Lua: a sorted set of slots by the time at which each ends.
- */
+/** Slots in Lua: a sorted set of slots by expiry. */
 export const luaSlots = `
 local function keep_for(key, milliseconds)
   if redis.call('PTTL', key) < milliseconds then redis.call('PEXPIRE', key, whole(milliseconds)) end
@@ -105,7 +103,7 @@ function methods.leave(keys, args)
 end
 `
 
-/** Which processes use the stores: a sorted set of their ids by the time until which each counts. And a probe that writes. */
+/** The processes that use the stores, a sorted set of their ids by expiry, and a probe that writes. */
 export const luaProcesses = `
 -- KEYS: the set. ARGV: id of the process, milliseconds. Returns how many there are.
 function methods.here(keys, args, at)

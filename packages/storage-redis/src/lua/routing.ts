@@ -1,7 +1,7 @@
 /**
- * Routing state in Lua. Statistics and pauses are entries of one hash, with their rank, their end and their JSON; a sorted set has the
- * order in which they changed. An entry of a higher rank replaces one of a lower rank, as `newerStatistics` does for statistics.
- * Readers of a conversation are a hash by offer, from which \`mergeReaders\` chooses.
+ * Routing state in Lua. Statistics and pauses are entries of one hash, with rank, expiry and JSON; a sorted set has the order in which they
+ * changed. An entry of a higher rank replaces one of a lower rank, as `newerStatistics` does for statistics. Readers of a conversation are
+ * a hash by offer, from which \`mergeReaders\` chooses.
  */
 export const luaRouting = `
 local function rank_of(entry)
