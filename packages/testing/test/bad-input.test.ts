@@ -156,7 +156,7 @@ describe('a field of the Responses language', () => {
     [{ input: [{ type: 'function_call_output', output: 'x' }] }, 'missing_required_parameter', 'input[0].call_id'],
     [message([{ type: 'input_text' }]), 'missing_required_parameter', 'input[0].content[0].text'],
     [{ input: [{ type: 'item_reference', id: 'msg_1' }] }, 'invalid_parameter_value', 'input[0]'],
-    [{ input: [{ type: 'computer_call', call_id: 'c' }] }, 'input_requires_responses_endpoint', 'input[0]'],
+    [{ input: [{ type: 'compaction', encrypted_content: 'c' }] }, 'input_requires_responses_endpoint', 'input[0]'],
   ])('%j: %s at %s', async (change, code, param) => {
     const told = await send(change)
     expect({ code: told.error?.code, param: told.error?.param }).toEqual({ code, param })

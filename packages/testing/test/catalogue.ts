@@ -220,26 +220,44 @@ export function describeCatalogue(dialects: readonly BuiltInDialect[], wanted: (
   const settings = dialects.flatMap(dialect =>
     fallbacks.flatMap(fallback => modes.map((mode): Setting => ({ dialect, fallback, mode, caller }))),
   )
-  // One testbed for each: what a fault taught the gateway about a provider must not change the next answer.
-  describe.concurrent.each(settings.map(setting => ({ ...setting, name: setting.caller.name ?? setting.caller.path })))(
-    '$name, a provider speaking $dialect, another behind it: $fallback, $mode',
-    setting => {
-      let testbed: Testbed
-      beforeAll(async () => {
-        testbed = await build(setting, timeouts)
-      })
-      afterAll(async () => {
-        try {
-          await checkAtRest(testbed)
-        } finally {
-          await testbed.close()
-        }
-      })
-      const cases = faults
-        .filter(fault => wanted(fault) && fault.dialects.includes(setting.dialect) && fault.applies.includes(setting.mode))
-        .filter(fault => isMetThere(fault, setting) && (!setting.fallback || withFallback(fault)))
-        .map(fault => ({ row: fault.row, name: fault.name, fault }))
-      test.concurrent.for(cases)('row $row, $name', { timeout: stretched(30_000) }, ({ fault }) => meetInTime(testbed, fault))
-    },
-  )
+  const named = settings.map(setting => ({ ...setting, name: setting.caller.name ?? setting.caller.path }))
+  const casesOf = (setting: Setting, isHeavy: boolean): readonly FaultCase[] =>
+    faults
+      .filter(fault => wanted(fault) && fault.dialects.includes(setting.dialect) && fault.applies.includes(setting.mode))
+      .filter(fault => isMetThere(fault, setting) && (!setting.fallback || withFallback(fault)) && (fault.heavy === true) === isHeavy)
+      .map(fault => ({ row: fault.row, name: fault.name, fault }))
+  const title = '$name, a provider speaking $dialect, another behind it: $fallback, $mode'
+  describe.concurrent.each(named)(title, setting => {
+    const testbed = testbedFor(setting, timeouts)
+    test.concurrent.for(casesOf(setting, false))('row $row, $name', { timeout: stretched(30_000) }, ({ fault }) =>
+      meetInTime(testbed(), fault),
+    )
+  })
+  // What takes the processor for seconds is met alone: beside others of its kind each would wait for all of them.
+  describe.each(named.filter(setting => casesOf(setting, true).length > 0))(`${title}, heavy`, setting => {
+    const testbed = testbedFor(setting, timeouts)
+    test.for(casesOf(setting, true))('row $row, $name', { timeout: stretched(30_000) }, ({ fault }) => meetInTime(testbed(), fault))
+  })
+}
+
+interface FaultCase {
+  readonly row: number
+  readonly name: string
+  readonly fault: Fault
+}
+
+/** One for each setting: what a fault taught the gateway about a provider must not change the next answer. */
+function testbedFor(setting: Setting, timeouts: typeof patient): () => Testbed {
+  let testbed: Testbed
+  beforeAll(async () => {
+    testbed = await build(setting, timeouts)
+  })
+  afterAll(async () => {
+    try {
+      await checkAtRest(testbed)
+    } finally {
+      await testbed.close()
+    }
+  })
+  return () => testbed
 }

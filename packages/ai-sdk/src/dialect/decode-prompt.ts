@@ -1,4 +1,15 @@
-import { anyText, arrayOf, literalOf, nonEmptyText, objectValue, optional, type Read, refuse, required } from '@signalbox/core/dialects'
+import {
+  anyText,
+  arrayOf,
+  earlierItem,
+  literalOf,
+  nonEmptyText,
+  objectValue,
+  optional,
+  type Read,
+  refuse,
+  required,
+} from '@signalbox/core/dialects'
 import { type Item, isObject, type Json, type JsonObject, type MessageItem, type Part, remember } from '@signalbox/core/protocol'
 import { decodeParts } from './decode-parts.ts'
 import { decodeReasoning, type ReasoningParts } from './decode-reasoning.ts'
@@ -94,7 +105,7 @@ function decodeOtherPart(part: PartAtPath): readonly Item[] {
   const { item } = ownOptions(body)
   // An item of a response. References to items are excluded, because they could name an item of another workspace.
   if (isObject(item) && typeof item.dialect === 'string' && isObject(item.body) && item.body.type !== 'item_reference')
-    return [remember({ type: 'native', dialect: item.dialect, body: item.body }, { dialect, body, path })]
+    return [remember(earlierItem(item.dialect, item.body), { dialect, body, path })]
   noteLost(lost, `${path} (${type})`)
   return []
 }

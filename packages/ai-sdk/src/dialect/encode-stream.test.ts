@@ -36,7 +36,7 @@ test('an image is a file, and an item without a type of its own a custom part th
   const back = content.slice(1).map(({ providerMetadata, ...part }) => ({ ...part, providerOptions: providerMetadata }))
   const options = { prompt: [{ role: 'assistant', content: back }] } as never
   const { input } = decodeCallOptions(options, { modelId: 'small', stream: false, header: () => undefined }).prompt
-  expect(JSON.parse(JSON.stringify(input))).toEqual([search])
+  expect(JSON.parse(JSON.stringify(input))).toEqual([{ ...search, isRecord: true }])
 })
 
 test('citations are sources, each once, and passages of the text', () => {

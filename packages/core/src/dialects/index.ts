@@ -8,6 +8,7 @@ import { messagesProvider } from './messages/provider.ts'
 import { responsesClient } from './responses/client.ts'
 import { responsesProvider } from './responses/provider.ts'
 
+export { earlierItem } from './earlier-answers.ts'
 export { renameError, renameWarnings } from './field-names.ts'
 export {
   anyText,

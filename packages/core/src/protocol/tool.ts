@@ -30,6 +30,10 @@ export interface Native {
   readonly body: JsonObject
   /** The tools of a group, or tools added in mid-conversation. Dialects that lack the construct send these tools alone. */
   readonly tools?: readonly Tool[]
+  /** It records what a provider did in an earlier answer, such as a search. Other dialects leave it out, with a warning. */
+  readonly isRecord?: true
+  /** What other dialects say in its place, as a text of the assistant. */
+  readonly text?: string
 }
 
 /** Everything up to and including this element may be kept in the provider's prompt cache. */

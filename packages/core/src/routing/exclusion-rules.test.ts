@@ -88,9 +88,9 @@ const upload = messagesClient.decodeRequest({
 })
 
 test('items that one language alone can say are left to who speaks it, each under the code of its language', () => {
-  const hosted = { input: [{ type: 'web_search_call', id: 'ws_1', status: 'completed' }] }
-  expect(whyNot(hosted, {})).toMatch(/^input_requires_responses_endpoint: .* only supported by the dialect "responses"/)
-  expect(whyNot(hosted, { dialect: 'responses' })).toBeUndefined()
+  const compacted = { input: [{ type: 'compaction', id: 'cmp_1', encrypted_content: 'e' }] }
+  expect(whyNot(compacted, {})).toMatch(/^input_requires_responses_endpoint: .* only supported by the dialect "responses"/)
+  expect(whyNot(compacted, { dialect: 'responses' })).toBeUndefined()
   expect(whyNotFor(upload, {})).toMatch(/^capability_mismatch: .* only supported by the dialect "messages"/)
   expect(whyNotFor(upload, { dialect: 'messages' })).toBeUndefined()
 })

@@ -30,23 +30,30 @@ export interface ContentNeeds {
   /** One for each kind, form, place, type and dialect: the first such part. */
   readonly media: readonly MediaNeed[]
   readonly natives: readonly NativeNeed[]
+  /** Dialects of records of earlier answers: preferred, else a record is left out, with a warning. */
+  readonly recordDialects: readonly DialectName[]
   /** A file that is not text: its tokens cannot be estimated from its bytes. */
   readonly documents: boolean
   /** Tools join in mid-conversation. */
   readonly tools: boolean
 }
 
-const none: ContentNeeds = { media: [], natives: [], documents: false, tools: false }
+const none: ContentNeeds = { media: [], natives: [], recordDialects: [], documents: false, tools: false }
 
 export function contentNeedsOf(input: readonly Item[]): ContentNeeds {
   const media = new Map<string, MediaNeed>()
   const natives: NativeNeed[] = []
+  const records = new Set<DialectName>()
   let documents = false
   let tools = false
+  const addNative = (native: Native, path: string): void => {
+    if (native.isRecord || native.text !== undefined) records.add(native.dialect)
+    else natives.push(nativeNeed(native, path))
+  }
   const look = (parts: readonly Part[], place: PartPlace, path: string): void => {
     for (const [at, part] of parts.entries()) {
       if (part.type === 'text' || part.type === 'refusal') continue
-      if (part.type === 'native') natives.push(nativeNeed(part, `${path}[${at}]`))
+      if (part.type === 'native') addNative(part, `${path}[${at}]`)
       else addMedia(media, part, { place, path: `${path}[${at}]` })
       if (part.type === 'file' && !part.url.startsWith('data:text/')) documents = true
     }
@@ -54,11 +61,12 @@ export function contentNeedsOf(input: readonly Item[]): ContentNeeds {
   for (const [at, item] of input.entries()) {
     if (item.type === 'native') {
       if (item.tools) tools = true
-      else natives.push(nativeNeed(item, `input[${at}]`))
+      else addNative(item, `input[${at}]`)
     } else if (item.type === 'message') look(item.content, placeOf(item.role), `input[${at}].content`)
     else if (item.type === 'function_call_output' && typeof item.output !== 'string') look(item.output, 'tool', `input[${at}].output`)
   }
-  return media.size === 0 && natives.length === 0 && !tools ? none : { media: [...media.values()], natives, documents, tools }
+  if (media.size + natives.length + records.size === 0 && !tools) return none
+  return { media: [...media.values()], natives, recordDialects: [...records], documents, tools }
 }
 
 const nativeNeed = (native: Native, otherwise: string): NativeNeed => ({ dialect: native.dialect, param: pathOf(native, otherwise) })

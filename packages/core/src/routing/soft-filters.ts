@@ -46,6 +46,14 @@ export const softFilters: readonly SoftFilter[] = [
   {
     unlessLast: 'any',
     code: 'capability_mismatch',
+    param: 'input',
+    applies: ({ needs }) => needs.recordDialects.length > 0,
+    excludes: ({ offer }, { needs }) => !speaksAll(offer.dialect, needs.recordDialects),
+    reason: 'it cannot read some items of earlier answers, and other candidates can',
+  },
+  {
+    unlessLast: 'any',
+    code: 'capability_mismatch',
     param: 'top_logprobs',
     applies: ({ needs }) => needs.logprobs,
     excludes: candidate => loses(candidate, 'logprobs') || refuses(candidate, 'top_logprobs') || refuses(candidate, 'logprobs'),

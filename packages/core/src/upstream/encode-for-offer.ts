@@ -1,3 +1,4 @@
+import { withoutForeignRecords } from '../dialects/earlier-answers.ts'
 import { unknownFieldWarnings } from '../dialects/unknown-fields.ts'
 import type { EncodedRequest, ProviderDialect } from '../protocol/dialect.ts'
 import type { Offer, Quirks } from '../protocol/model.ts'
@@ -10,8 +11,9 @@ export function encodeForOffer(
   request: InferenceRequest,
   { offer, quirks }: { readonly offer: Offer; readonly quirks: Quirks },
 ): EncodedRequest {
-  const encoded = dialect.encodeRequest(request, offer, quirks)
-  const lost = unknownFieldWarnings(request.prompt, dialect.name)
+  const sent = withoutForeignRecords(request, dialect.name)
+  const encoded = dialect.encodeRequest(sent.request, offer, quirks)
+  const lost = [...sent.warnings, ...unknownFieldWarnings(sent.request.prompt, dialect.name)]
   const warnings = lost.length === 0 ? encoded.warnings : [...encoded.warnings, ...lost]
   return { ...encoded, body: inOrder(encoded.body, dialect), warnings }
 }

@@ -1,6 +1,7 @@
 import type { FunctionCallItem, ImagePart, Item, MessageItem, Native, Part, ReasoningItem, Role } from '../../protocol/item.ts'
 import { remember } from '../../protocol/original.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
+import { earlierItem, earlierPart } from '../earlier-answers.ts'
 import {
   anyText,
   arrayOf,
@@ -84,16 +85,15 @@ function decodeAssistant(place: ObjectAtPath, calls: OldCalls): readonly Item[] 
 const decodeImage: Read<ImagePart | Native> = (value, path) => {
   const body = objectValue(value, path)
   const url = imageUrl(body)
-  return remember<ImagePart | Native>(isImageUrl(url) ? { type: 'image', url, isGenerated: true } : { type: 'native', dialect, body }, {
-    dialect,
-    body,
-    path,
-  })
+  const image: ImagePart | Native = isImageUrl(url)
+    ? { type: 'image', url, isGenerated: true }
+    : { type: 'native', dialect, body, isRecord: true }
+  return remember(image, { dialect, body, path })
 }
 
 function decodeTexts(place: ObjectAtPath): readonly Part[] {
   const refusal = optional(place, 'refusal', anyText)
-  const content = optional(place, 'content', decodeContent) ?? []
+  const content = (optional(place, 'content', decodeContent) ?? []).map(earlierPart)
   return refusal ? [...content, { type: 'refusal', refusal }] : content
 }
 
@@ -135,7 +135,7 @@ const decodeCall =
     const type = optional({ body: entry, path }, 'type', anyText) ?? 'function'
     const origin = { body: container, path }
     const state = signatureIn(entry.extra_content)
-    if (type !== 'function' && type !== 'custom') return { call: noted<Native>({ type: 'native', dialect, body: entry }, origin), state }
+    if (type !== 'function' && type !== 'custom') return { call: noted<Native>(earlierItem(dialect, entry), origin), state }
     const place = { body: required({ body: entry, path }, type, objectValue), path: `${path}.${type}` }
     return { call: noted(type === 'custom' ? customCall(place, call_id) : functionCall(place, call_id), origin), state }
   }

@@ -4,7 +4,7 @@ export const knownFields: ReadonlyMap<string, readonly string[]> = new Map<strin
   [
     'message',
     [
-      ...['role', 'content', 'refusal', 'images', 'tool_calls', 'tool_call_id', 'function_call'],
+      ...['role', 'content', 'refusal', 'annotations', 'images', 'tool_calls', 'tool_call_id', 'function_call'],
       ...['reasoning_content', 'reasoning', 'reasoning_details'],
     ],
   ],

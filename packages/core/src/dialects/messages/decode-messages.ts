@@ -1,6 +1,7 @@
 import type { FunctionCallItem, FunctionCallOutputItem, Item, MessageItem, Part, ReasoningItem } from '../../protocol/item.ts'
 import { remember } from '../../protocol/original.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
+import { earlierItem } from '../earlier-answers.ts'
 import {
   anyText,
   arrayOf,
@@ -88,7 +89,7 @@ function readItem(body: JsonObject, path: string, role: MessageSource['role']): 
   }
   if (reader) return remember(reader.read(body, path), { dialect, body, path })
   // An unknown assistant block is an item, as in a response.
-  return role === 'assistant' && !isPartType(type) ? remember<Item>({ type: 'native', dialect, body }, { dialect, body, path }) : undefined
+  return role === 'assistant' && !isPartType(type) ? remember<Item>(earlierItem(dialect, body), { dialect, body, path }) : undefined
 }
 
 const readCall = (body: JsonObject, path: string): FunctionCallItem => ({

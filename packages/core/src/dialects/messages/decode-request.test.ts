@@ -185,7 +185,7 @@ describe('the conversation', () => {
         ],
       },
       { type: 'function_call', call_id: 't1', name: 'f', arguments: '{"a":1}' },
-      { type: 'native', dialect: 'messages', body: { type: 'server_tool_use', id: 's1', name: 'web_search', input: {} } },
+      { type: 'native', dialect: 'messages', body: { type: 'server_tool_use', id: 's1', name: 'web_search', input: {} }, isRecord: true },
       { type: 'function_call_output', call_id: 't1', output: 'r' },
       { type: 'message', role: 'user', content: [{ type: 'text', text: 'd' }] },
       { type: 'message', role: 'system', content: [{ type: 'text', text: 'e' }] },

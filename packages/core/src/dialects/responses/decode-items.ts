@@ -10,8 +10,12 @@ import type {
 } from '../../protocol/item.ts'
 import { remember } from '../../protocol/original.ts'
 import type { Json, JsonObject } from '../../protocol/wire.ts'
+import { earlierItem, earlierPart } from '../earlier-answers.ts'
 import { anyText, arrayOf, literalOf, nonEmptyText, objectValue, optional, type Read, required, wrongType } from '../field-readers.ts'
 import { imageType, imageUrlOf, sentBack } from '../generated-image.ts'
+import { stringOf } from '../json.ts'
+import { outputFeatures } from '../output-features.ts'
+import { decodeClientCall } from './decode-client-calls.ts'
 import { decodeToolsOf } from './decode-options.ts'
 import { decodeContent, decodePart } from './decode-parts.ts'
 import { entryTexts } from './items.ts'
@@ -29,8 +33,17 @@ export const decodeInputItem: Read<Item> = (value, path) => {
   const type = optional({ body, path }, 'type', anyText)
   if (type === 'item_reference' || (typeof body.id === 'string' && isReference(body, body.id))) return decodeReference(body, path)
   const decode = itemReaders.get(type ?? 'message')
-  return remember<Item>(decode ? decode(body, path) : { type: 'native', dialect, body }, { dialect, body })
+  return remember<Item>(decode?.(body, path) ?? decodeClientCall(stringOf(type), body) ?? unknownItem(body), { dialect, body, path })
 }
+
+/** Items of answers have ids. */
+const unknownItem = (body: JsonObject): Native =>
+  typeof body.id === 'string' || recordTypes.has(stringOf(body.type)) ? earlierItem(dialect, body) : { type: 'native', dialect, body }
+
+/** What providers ran and what clients were asked; types of which some come without an id. */
+const recordTypes: ReadonlySet<string> = new Set(
+  (['hostedTool', 'clientTool'] as const).flatMap(feature => outputFeatures.get(feature)?.types ?? []),
+)
 
 const contentFields = ['role', 'content', 'call_id', 'name', 'arguments', 'summary', 'encrypted_content'] as const
 
@@ -52,7 +65,8 @@ const decodeReference = (body: JsonObject, path: string): Item => ({
 
 const readMessage = (body: JsonObject, path: string): MessageItem => {
   const role = required({ body, path }, 'role', literalOf('user', 'assistant', 'system', 'developer'))
-  const content = required({ body, path }, 'content', decodeContent)
+  const decoded = required({ body, path }, 'content', decodeContent)
+  const content = role === 'assistant' ? decoded.map(earlierPart) : decoded
   const id = optional({ body, path }, 'id', anyText)
   const phase = optional({ body, path }, 'phase', anyText)
   const status = optional({ body, path }, 'status', anyText)
@@ -106,7 +120,7 @@ const readReasoning = (body: JsonObject, path: string): ReasoningItem => {
 
 /** An image that the model made in an earlier turn; one without its bytes stays what it is. */
 function readGeneratedImage(body: JsonObject): Item {
-  const native: Native = { type: 'native', dialect, body }
+  const native = earlierItem(dialect, body)
   const url = imageUrlOf(native)
   if (url === undefined) return native
   return sentBack([remember<ImagePart>({ type: 'image', url, isGenerated: true }, { dialect, body })])
@@ -126,5 +140,6 @@ const itemReaders: ReadonlyMap<string, (body: JsonObject, path: string) => Item>
   ['custom_tool_call_output', readCallOutput],
   ['reasoning', readReasoning],
   ['additional_tools', readAddedTools],
+  ['tool_search_output', readAddedTools],
   [imageType, readGeneratedImage],
 ])

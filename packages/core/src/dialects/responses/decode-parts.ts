@@ -26,7 +26,7 @@ export const decodeContent: Read<readonly Part[]> = (value, path) => {
 export const decodePart: Read<Part> = (value, path) => {
   const body = objectValue(value, path)
   const decode = decoders.get(required({ body, path }, 'type', anyText))
-  return remember<Part>(decode ? decode(body, path) : { type: 'native', dialect, body }, { dialect, body })
+  return remember<Part>(decode ? decode(body, path) : { type: 'native', dialect, body }, { dialect, body, path })
 }
 
 const decodeText = (body: JsonObject, path: string): Part => {

@@ -291,9 +291,11 @@ describe('items', () => {
     expect(refusal({ input: [{ type: 'item_reference' }] })).toBe('missing_required_parameter input[0].id')
   })
   test('what only a provider of this language knows is kept whole', () => {
-    for (const type of ['local_shell_call', 'computer_call_output', 'compaction', 'tomorrow']) {
+    for (const type of ['compaction', 'tomorrow']) {
       expect(item({ type, anything: [1] })).toEqual({ type: 'native', dialect: 'responses', body: { type, anything: [1] } })
     }
+    for (const body of [{ type: 'local_shell_call' }, { type: 'mcp_call', anything: [1] }, { type: 'tomorrow', id: 'x' }])
+      expect(item(body)).toEqual({ type: 'native', dialect: 'responses', body, isRecord: true })
     expect(prompt({ tools: [{ type: 'web_search', x: 1 }], tool_choice: { type: 'web_search' } })).toMatchObject({
       tools: [{ type: 'native', body: { type: 'web_search', x: 1 } }],
       tool_choice: { type: 'native', body: { type: 'web_search' } },

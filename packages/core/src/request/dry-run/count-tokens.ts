@@ -1,5 +1,6 @@
 import pTimeout from 'p-timeout'
 import type { Caller } from '../../access/caller.ts'
+import { withoutForeignRecords } from '../../dialects/earlier-answers.ts'
 import { estimateTokens } from '../../metering/count.ts'
 import type { ProviderDialect } from '../../protocol/dialect.ts'
 import { dialectFor, quirksFor } from '../../protocol/provider.ts'
@@ -153,7 +154,8 @@ async function callCounter(
   const kinds = media ? kindsToRead(request, { dialect, quirks }) : []
   const inlined = media && kinds.length > 0 ? await inlineMedia(request, { kinds, read: media, signal }) : undefined
   if (inlined && !inlined.ok) return undefined
-  const encoded = counting.encodeRequest(inlined?.request ?? request, candidate.offer, quirks)
+  const { request: sent } = withoutForeignRecords(inlined?.request ?? request, candidate.offer.dialect)
+  const encoded = counting.encodeRequest(sent, candidate.offer, quirks)
   const body = await requestJson({ candidate, dialect, encoded, quirks, stream: false, signal, url }, { transport, clock })
   const tokens = body && counting.decode(body)
   return tokens !== undefined && Number.isSafeInteger(tokens) && tokens >= 0 ? tokens : undefined

@@ -1,0 +1,120 @@
+import { expect, test } from 'vitest'
+import { isContentLost } from './apply-quirks.ts'
+import { withoutForeignRecords } from './earlier-answers.ts'
+import { chatClient, messagesClient, messagesProvider, responsesClient } from './index.ts'
+
+const responses = (...input: readonly object[]) => responsesClient.decodeRequest({ model: 'm', input: input as never })
+const messages = (...content: readonly object[]) =>
+  messagesClient.decodeRequest({
+    model: 'm',
+    max_tokens: 9,
+    messages: [
+      { role: 'user', content: 'Hi' },
+      { role: 'assistant', content: content as never },
+      { role: 'user', content: 'Go on.' },
+    ],
+  })
+const search = { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'q' } }
+const user = { role: 'user', content: 'Hi' }
+
+test('searches of an earlier answer are left out elsewhere, with one warning, and stay in their own language', () => {
+  const request = responses(user, search, { ...search, id: 'ws_2' }, user)
+  expect(withoutForeignRecords(request, 'responses')).toEqual({ request, warnings: [] })
+  const { request: sent, warnings } = withoutForeignRecords(request, 'gemini')
+  expect(sent.prompt.input.map(({ type }) => type)).toEqual(['message', 'message'])
+  expect(warnings).toEqual([
+    {
+      code: 'earlier_output_dropped',
+      message: '`input[1]` and 1 more (`web_search_call`) of earlier answers cannot be sent to the API of this provider and were left out.',
+      param: 'input[1]',
+    },
+  ])
+})
+
+test('a part that is not modelled is left out of its message, and a message of nothing else with it', () => {
+  const part = { type: 'output_smell', smell: 'roses' }
+  const said = { type: 'output_text', text: 'Roses.' }
+  const request = responses(user, { role: 'assistant', content: [part, said] }, { role: 'assistant', content: [part] })
+  const { request: sent, warnings } = withoutForeignRecords(request, 'chat')
+  expect(sent.prompt.input).toMatchObject([{ role: 'user' }, { role: 'assistant', content: [{ type: 'text', text: 'Roses.' }] }])
+  expect(warnings).toMatchObject([{ param: 'input[1].content[0]', message: expect.stringContaining('`output_smell`') }])
+})
+
+test('a part of the user that is not modelled is content, and so is a vendor’s compaction', () => {
+  for (const item of [
+    { role: 'user', content: [{ type: 'input_smell', smell: 'roses' }] },
+    { type: 'compaction', id: 'cmp_1', encrypted_content: 'e' },
+    { type: 'image_generation_call', id: 'ig_1', status: 'completed', result: null },
+  ]) {
+    const request = responses(user, item)
+    expect(withoutForeignRecords(request, 'messages').warnings).toEqual([])
+    expect(messagesProvider.encodeRequest(request, {} as never, {}).warnings.some(isContentLost)).toBe(true)
+  }
+})
+
+test('a summary in plain text is said by the assistant, and one that failed is left out', () => {
+  const { request, warnings } = withoutForeignRecords(messages({ type: 'compaction', content: 'They said Hi.' }), 'bedrock')
+  expect(warnings).toEqual([])
+  expect(request.prompt.input[1]).toMatchObject({ role: 'assistant', content: [{ type: 'text', text: 'They said Hi.' }] })
+  expect(withoutForeignRecords(messages({ type: 'compaction', content: null }), 'bedrock').warnings).toHaveLength(1)
+})
+
+test('the result of a call that is left out goes with it', () => {
+  const calls = [{ id: 'c1', type: 'mcp', mcp: { name: 'find' } }]
+  const request = chatClient.decodeRequest({
+    model: 'm',
+    messages: [user, { role: 'assistant', content: 'Wait.', tool_calls: calls }, { role: 'tool', tool_call_id: 'c1', content: 'r' }, user],
+  })
+  const { request: sent, warnings } = withoutForeignRecords(request, 'messages')
+  expect(sent.prompt.input.map(({ type }) => type)).toEqual(['message', 'message', 'message'])
+  expect(warnings).toMatchObject([{ message: expect.stringContaining('and 1 more (`mcp`, `function_call_output`)') }])
+})
+
+test('where a request holds nothing but records they are refused', () => {
+  const request = responses(search)
+  expect(withoutForeignRecords(request, 'messages').request).toBe(request)
+  expect(messagesProvider.encodeRequest(request, {} as never, {}).warnings.some(isContentLost)).toBe(true)
+})
+
+test('calls that a client carries out go elsewhere as function calls, with their results', () => {
+  const shell = { type: 'shell_call', id: 'sh_1', call_id: 'c1', status: 'completed', action: { commands: ['ls'] } }
+  const result = {
+    type: 'shell_call_output',
+    call_id: 'c1',
+    output: [{ stdout: 'a.txt', stderr: '', outcome: { type: 'exit', exit_code: 0 } }],
+  }
+  const old = { type: 'local_shell_call', id: 'l1', call_id: 'c2', status: 'completed', action: { type: 'exec', command: ['ls'] } }
+  const patch = {
+    type: 'apply_patch_call',
+    id: 'p1',
+    call_id: 'c3',
+    status: 'completed',
+    operation: { type: 'delete_file', path: 'a.txt' },
+  }
+  const click = { type: 'computer_call', id: 'u1', call_id: 'c4', actions: [{ type: 'click', x: 1, y: 2 }], pending_safety_checks: [] }
+  const screen = {
+    type: 'computer_call_output',
+    call_id: 'c4',
+    output: { type: 'computer_screenshot', image_url: 'data:image/png;base64,AAAA' },
+  }
+  const input = [
+    ...[user, shell, result, old, { type: 'local_shell_call_output', id: 'c2', output: 'b' }, patch],
+    ...[{ type: 'apply_patch_call_output', call_id: 'c3', status: 'completed' }, click, screen, user],
+  ]
+  const request = responses(...input)
+  const { request: sent, warnings } = withoutForeignRecords(request, 'messages')
+  expect(warnings).toEqual([])
+  const encoded = messagesProvider.encodeRequest(sent, {} as never, {})
+  expect(encoded.warnings.some(isContentLost)).toBe(false)
+  const text = JSON.stringify(encoded.body)
+  for (const part of [
+    '"name":"shell","input":{"commands":["ls"]}',
+    'a.txt',
+    '"name":"local_shell"',
+    '"content":"b"',
+    '"name":"apply_patch"',
+  ])
+    expect(text).toContain(part)
+  expect(text).toContain('"name":"computer","input":{"actions":[{"type":"click","x":1,"y":2}]}')
+  expect(text).toContain('"data":"AAAA"')
+})
