@@ -148,10 +148,13 @@ function checkFallenBack(end: End, row: UsageRow): void {
 
 /** Where the clock decides what is met, a machine that was too busy gets another try with longer waits. What is wrong stays wrong. */
 async function meetInTime(testbed: Testbed, fault: Fault): Promise<void> {
-  if (!fault.hangs && !fault.heavy && fault.deadlineMs === undefined) return meet(testbed, fault)
+  const startedAt = performance.now()
   try {
     await meet(testbed, fault)
-  } catch {
+  } catch (error) {
+    // Of the others, only one that took as long as the gateway waits may have met a limit that it should not.
+    const isClocked = fault.hangs || fault.heavy || fault.deadlineMs !== undefined
+    if (!isClocked && performance.now() - startedAt < patient.idleMs) throw error
     await meet(testbed, fault, 2)
   }
 }
@@ -229,14 +232,14 @@ export function describeCatalogue(dialects: readonly BuiltInDialect[], wanted: (
   const title = '$name, a provider speaking $dialect, another behind it: $fallback, $mode'
   describe.concurrent.each(named)(title, setting => {
     const testbed = testbedFor(setting, timeouts)
-    test.concurrent.for(casesOf(setting, false))('row $row, $name', { timeout: stretched(30_000) }, ({ fault }) =>
+    test.concurrent.for(casesOf(setting, false))('row $row, $name', { timeout: stretched(90_000) }, ({ fault }) =>
       meetInTime(testbed(), fault),
     )
   })
   // What takes the processor for seconds is met alone: beside others of its kind each would wait for all of them.
   describe.each(named.filter(setting => casesOf(setting, true).length > 0))(`${title}, heavy`, setting => {
     const testbed = testbedFor(setting, timeouts)
-    test.for(casesOf(setting, true))('row $row, $name', { timeout: stretched(30_000) }, ({ fault }) => meetInTime(testbed(), fault))
+    test.for(casesOf(setting, true))('row $row, $name', { timeout: stretched(90_000) }, ({ fault }) => meetInTime(testbed(), fault))
   })
 }
 

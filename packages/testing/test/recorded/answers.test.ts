@@ -1,39 +1,12 @@
-import type { JsonObject, Model } from '@signalbox/core/protocol'
-import { compatible } from '@signalbox/core/providers'
-import { createFetchHandler } from '@signalbox/fetch-handler'
+import type { JsonObject } from '@signalbox/core/protocol'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { answerWriters } from '../../src/answers/writers.ts'
-import { type TestGateway, testGateway } from '../../src/gateway.ts'
-import { asSse, type Recording, recordings } from '../../src/recorded.ts'
-import { scriptedTransport } from '../scripted-transport.ts'
-import { type Call, type Holdings, payloads, streamHoldings, wholeHoldings } from './holdings.ts'
-import { type ClientLanguage, paths, question, type Received, received } from './received.ts'
+import { type Recording, recordings } from '../../src/recorded.ts'
+import { type Call, streamHoldings, wholeHoldings } from './holdings.ts'
+import { languages, type Player, player, type PlayedReply, silentLosses, upstreamOf } from './player.ts'
+import type { ClientLanguage } from './received.ts'
 
 // Every recorded answer, played to clients of every language, whole and streamed: text, calls and usage arrive as recorded, and
 // whatever else the recording holds arrives as well or is named by a warning.
-
-const languages: readonly ClientLanguage[] = ['responses', 'chat', 'messages']
-const upstreams = ['responses', 'chat', 'messages', 'gemini', 'bedrock'] as const
-const upstreamOf = ({ dialect }: Recording): string => (dialect === 'completions' ? 'chat' : dialect)
-
-/** `{ messageStop: {…} }` is the event of that name. */
-const bedrockStream = (bodies: readonly JsonObject[]): Uint8Array => {
-  const frames = bodies.flatMap(body => Object.entries(body).map(([event, inner]) => ({ event, data: JSON.stringify(inner) })))
-  return answerWriters.bedrock.wire?.bytes(frames) as Uint8Array
-}
-
-const encoder = new TextEncoder()
-const bytesOf = (recording: Recording, stream: boolean): Uint8Array => {
-  if (!stream) return encoder.encode(JSON.stringify(recording.whole))
-  return recording.dialect === 'bedrock' ? bedrockStream(payloads(recording)) : asSse(recording)
-}
-/** As sockets deliver them. */
-const inPieces = (bytes: Uint8Array): readonly Uint8Array[] =>
-  Array.from({ length: Math.ceil(bytes.length / 65_536) }, (_, at) => bytes.subarray(at * 65_536, (at + 1) * 65_536))
-const typeOf = (recording: Recording, stream: boolean): string => {
-  if (!stream) return 'application/json'
-  return recording.dialect === 'bedrock' ? 'application/vnd.amazon.eventstream' : 'text/event-stream'
-}
 
 const { all, missing } = recordings()
 
@@ -48,62 +21,13 @@ const played = all
     ...(recording.chunks || recording.bytes ? [{ recording, stream: true, label: `${recording.vendor}/${recording.name}, streamed` }] : []),
   ])
 
-let current: { readonly recording: Recording; readonly stream: boolean } | undefined
-let testbed: TestGateway
-let handle: ReturnType<typeof createFetchHandler>
-
+let playing: Player
 beforeAll(async () => {
-  const transport = scriptedTransport(() => {
-    if (!current) throw new Error('Nothing is played.')
-    const { recording, stream } = current
-    return { headers: { 'content-type': typeOf(recording, stream) }, pieces: inPieces(bytesOf(recording, stream)) }
-  })
-  const providers = upstreams.map(dialect =>
-    compatible({ id: `up-${dialect}`, baseUrl: 'https://up.example/v1', apiKey: 'k', speaks: [dialect] }),
-  )
-  const models = upstreams.map(
-    (dialect): Model => ({
-      id: dialect,
-      offers: [
-        { provider: `up-${dialect}`, provider_model_id: 'm', dialect, price: { input: 1, output: 1 }, max_output_tokens: 1_000_000 },
-      ],
-    }),
-  )
-  testbed = await testGateway({ providers, models, transport })
-  handle = createFetchHandler(testbed.gateway)
+  playing = await player()
 })
-afterAll(() => testbed.close())
+afterAll(() => playing.close())
 
-interface Reply extends Received {
-  readonly status: number
-  readonly header: string
-}
-
-async function ask(language: ClientLanguage, recording: Recording, stream: boolean): Promise<Reply> {
-  current = { recording, stream }
-  const held = stream ? streamHoldings(recording) : wholeHoldings(recording)
-  const response = await handle(`http://x${paths[language]}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${testbed.secret}`, 'content-type': 'application/json' },
-    body: JSON.stringify(question(language, { model: upstreamOf(recording), stream, length: held.usage?.input ?? 1 })),
-  })
-  const reply = received(language, await response.text(), stream)
-  return { ...reply, status: response.status, header: response.headers.get('x-warnings') ?? '' }
-}
-
-const isNamed = ({ warnings }: Received, type: string): boolean =>
-  warnings.some(warning => warning.startsWith('output_dropped: ') && warning.includes(`\`${type}\``))
-
-/** In the language of the recording, what it holds comes as it is: as the type of an object, or as a field. */
-const isThere = ({ raw }: Received, type: string): boolean => raw.includes(`"type":"${type}"`) || raw.includes(`"${type}":`)
-
-/** What the client neither got nor was told of. */
-function silentLosses(held: Holdings, reply: Reply, isOwnLanguage: boolean): readonly string[] {
-  const others = [...held.others].filter(type => !isNamed(reply, type) && !(isOwnLanguage && isThere(reply, type)))
-  const images = held.images.filter(data => !reply.raw.includes(data) && !isNamed(reply, 'image_generation_call'))
-  const links = [...held.links].filter(link => !reply.raw.includes(JSON.stringify(link).slice(1, -1)))
-  return [...others, ...images.map(data => `image ${data.slice(0, 20)}`), ...links]
-}
+const ask = (language: ClientLanguage, recording: Recording, stream: boolean): Promise<PlayedReply> => playing.ask(language, recording, stream)
 
 describe.skipIf(missing)(`recorded answers${missing ? ` (${missing})` : ''}`, () => {
   describe.each(played)('$label', ({ recording, stream }) => {

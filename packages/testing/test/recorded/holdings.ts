@@ -115,6 +115,9 @@ function responses(found: Found, bodies: readonly JsonObject[]): void {
   found.isFailed = last.status === 'failed' || isObject(last.error) || events.some(({ type }) => type === 'error')
 }
 
+const isUnknownCall = ({ type, function: named, custom }: JsonObject): boolean =>
+  named === undefined && custom === undefined && !['', 'function', 'custom'].includes(string(type))
+
 const messageFields = new Set(['role', 'content', 'text', 'refusal', 'tool_calls', 'function_call', 'annotations', 'images'])
 const thoughtFields = new Set(['reasoning', 'reasoning_content', 'reasoning_details', 'extra_content'])
 
@@ -137,6 +140,10 @@ function chatMessage(found: Found, message: JsonObject, calls: Map<unknown, { na
     else found.others.add(string(annotation.type))
   }
   for (const [at, call] of list(message.tool_calls).entries()) {
+    if (isUnknownCall(call)) {
+      found.others.add(string(call.type))
+      continue
+    }
     const body = inner(call.function ?? call.custom)
     const key = call.index ?? at
     const known = calls.get(key) ?? { name: '', text: '', custom: isObject(call.custom) }

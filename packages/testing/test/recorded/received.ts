@@ -102,6 +102,7 @@ function readChat(reading: Reading, bodies: readonly JsonObject[]): void {
     const message = inner(choice.delta ?? choice.message)
     reading.text += string(message.content) + string(message.refusal)
     for (const [at, call] of list(message.tool_calls).entries()) {
+      if (!['', 'function', 'custom'].includes(string(call.type))) continue
       const key = call.index ?? at
       const known = calls.get(key) ?? { name: '', text: '', custom: call.type === 'custom' }
       const { name, arguments: written, input } = inner(call.function ?? call.custom)

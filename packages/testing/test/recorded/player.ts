@@ -1,0 +1,118 @@
+import type { BuiltInDialect } from '@signalbox/core/dialects'
+import type { JsonObject, Model } from '@signalbox/core/protocol'
+import { compatible } from '@signalbox/core/providers'
+import { createFetchHandler } from '@signalbox/fetch-handler'
+import { answerRequestOf, answerWriters, contentFor } from '../../src/answers/writers.ts'
+import { testGateway } from '../../src/gateway.ts'
+import { parsed } from '../../src/parsed.ts'
+import { asSse, type Recording } from '../../src/recorded.ts'
+import { type RawAnswer, scriptedTransport } from '../scripted-transport.ts'
+import { type Holdings, payloads, streamHoldings, wholeHoldings } from './holdings.ts'
+import { type ClientLanguage, paths, question, type Received, received } from './received.ts'
+
+// A gateway whose providers, one of each language, answer with recordings.
+
+export const languages: readonly ClientLanguage[] = ['responses', 'chat', 'messages']
+export const upstreams: readonly BuiltInDialect[] = ['responses', 'chat', 'messages', 'gemini', 'bedrock']
+export const upstreamOf = ({ dialect }: Recording): string => (dialect === 'completions' ? 'chat' : dialect)
+
+/** `{ messageStop: {…} }` is the event of that name. */
+const bedrockStream = (bodies: readonly JsonObject[]): Uint8Array => {
+  const frames = bodies.flatMap(body => Object.entries(body).map(([event, inner]) => ({ event, data: JSON.stringify(inner) })))
+  return answerWriters.bedrock.wire?.bytes(frames) as Uint8Array
+}
+
+const encoder = new TextEncoder()
+const bytesOf = (recording: Recording, stream: boolean): Uint8Array => {
+  if (!stream) return encoder.encode(JSON.stringify(recording.whole))
+  return recording.dialect === 'bedrock' ? bedrockStream(payloads(recording)) : asSse(recording)
+}
+/** As sockets deliver them. */
+const inPieces = (bytes: Uint8Array): readonly Uint8Array[] =>
+  Array.from({ length: Math.ceil(bytes.length / 65_536) }, (_, at) => bytes.subarray(at * 65_536, (at + 1) * 65_536))
+const typeOf = (recording: Recording, stream: boolean): string => {
+  if (!stream) return 'application/json'
+  return recording.dialect === 'bedrock' ? 'application/vnd.amazon.eventstream' : 'text/event-stream'
+}
+
+export interface PlayedReply extends Received {
+  readonly status: number
+  readonly header: string
+}
+
+export interface Player {
+  /** A new conversation, answered with the recording. */
+  ask(language: ClientLanguage, recording: Recording, stream: boolean): Promise<PlayedReply>
+  /** Any request, answered by a script, and the body that its provider was sent. */
+  send(language: ClientLanguage, body: JsonObject): Promise<{ readonly status: number; readonly json: JsonObject; readonly sent: string }>
+  close(): Promise<void>
+}
+
+/** What a provider of this language says where no recording is played. */
+function scripted(dialect: BuiltInDialect, body: string): RawAnswer {
+  const sent = parsed(body) ?? {}
+  const { whole } = answerWriters[dialect].write(contentFor(sent), answerRequestOf(sent))
+  return { headers: { 'content-type': 'application/json' }, pieces: [encoder.encode(JSON.stringify(whole))] }
+}
+
+export async function player(): Promise<Player> {
+  let current: { readonly recording: Recording; readonly stream: boolean } | undefined
+  let sent = ''
+  const transport = scriptedTransport((url, body) => {
+    sent = body
+    const dialect = upstreams.find(each => url.includes(`up-${each}.`)) ?? 'responses'
+    if (!current) return scripted(dialect, body)
+    const { recording, stream } = current
+    return { headers: { 'content-type': typeOf(recording, stream) }, pieces: inPieces(bytesOf(recording, stream)) }
+  })
+  const providers = upstreams.map(dialect =>
+    compatible({ id: `up-${dialect}`, baseUrl: `https://up-${dialect}.example/v1`, apiKey: 'k', speaks: [dialect] }),
+  )
+  const price = { input: 1, output: 1 }
+  const models = upstreams.map(
+    (dialect): Model => ({
+      id: dialect,
+      offers: [{ provider: `up-${dialect}`, provider_model_id: 'm', dialect, price, max_output_tokens: 1_000_000 }],
+    }),
+  )
+  const testbed = await testGateway({ providers, models, transport })
+  const handle = createFetchHandler(testbed.gateway)
+  const post = (language: ClientLanguage, body: JsonObject): Promise<Response> =>
+    handle(`http://x${paths[language]}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${testbed.secret}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+  return {
+    async ask(language, recording, stream) {
+      const isStream = stream || recording.whole === undefined
+      current = { recording, stream: isStream }
+      const held = isStream ? streamHoldings(recording) : wholeHoldings(recording)
+      const asked = question(language, { model: upstreamOf(recording), stream, length: held.usage?.input ?? 1 })
+      const response = await post(language, asked)
+      const reply = received(language, await response.text(), stream)
+      current = undefined
+      return { ...reply, status: response.status, header: response.headers.get('x-warnings') ?? '' }
+    },
+    async send(language, body) {
+      sent = ''
+      const response = await post(language, body)
+      return { status: response.status, json: (await response.json()) as JsonObject, sent }
+    },
+    close: () => testbed.close(),
+  }
+}
+
+const isNamed = ({ warnings }: Received, type: string): boolean =>
+  warnings.some(warning => warning.startsWith('output_dropped: ') && warning.includes(`\`${type}\``))
+
+/** In the language of the recording, what it holds comes as it is: as the type of an object, or as a field. */
+const isThere = ({ raw }: Received, type: string): boolean => raw.includes(`"type":"${type}"`) || raw.includes(`"${type}":`)
+
+/** What the client neither got nor was told of. */
+export function silentLosses(held: Holdings, reply: Received, isOwnLanguage: boolean): readonly string[] {
+  const others = [...held.others].filter(type => !isNamed(reply, type) && !(isOwnLanguage && isThere(reply, type)))
+  const images = held.images.filter(data => !reply.raw.includes(data) && !isNamed(reply, 'image_generation_call'))
+  const links = [...held.links].filter(link => !reply.raw.includes(JSON.stringify(link).slice(1, -1)))
+  return [...others, ...images.map(data => `image ${data.slice(0, 20)}`), ...links]
+}
