@@ -169,6 +169,11 @@ warning each; an offer that is known not to take images, files or audio is not a
 user messages and in results of tools; in a message of the assistant they go to an offer of the caller’s own language alone. An
 image that a model made (\`image_generation_call\`, \`images\` of a chat message) goes elsewhere as an image of the user; without its bytes, it is
 refused there. Gemini gets an image of its own in its own turn, with the signature that it came with.
+What else an earlier answer held goes with the conversation as well. Calls that the client carried out (shell, patch, computer) and their
+results are function calls elsewhere, and a summary in plain text (a \`compaction\` block of the Messages API) is a text of the assistant.
+What only the language of the answer has, such as a search, code that a provider ran, or an unknown type, stays out of a request in
+another language: one warning, \`earlier_output_dropped\`, names it, and an offer of that language goes first. A \`compaction\` that only its
+vendor can read is refused elsewhere, since the conversation would be another one without it.
 Formats of images and files that a language does not know are refused in the same way, and so is a request in which nothing is said
 (400 \`invalid_parameter_value\`).
 \`gateway.fidelity(request, model)\` and the \`fidelity\` of \`gateway.plan(request, caller)\` answer for a real request before the call.
@@ -200,7 +205,7 @@ ${listed(answerNotes)}
 
 Code that Gemini ran, its result, and the queries of its searches are dropped, although there are items for such calls
 (\`code_interpreter_call\`, \`web_search_call\`, \`server_tool_use\`). Those name a container, or hold sealed results, that only their vendor has
-made; a client sends them back with its next turn, and every provider but that vendor would refuse them. The sources of a search are citations, and
+made; a client sends them back with its next turn, and that vendor would refuse those of another. The sources of a search are citations, and
 what the code found is in the text of the answer.
 
 Silent: log probabilities, where the client’s language cannot ask for them, and a provider’s own account of the call, such as timings and
