@@ -1,7 +1,8 @@
-import { responsesProvider } from '@signalbox/core/dialects'
-import type { JsonObject } from '@signalbox/core/protocol'
+import { chatProvider, messagesProvider, responsesProvider } from '@signalbox/core/dialects'
+import type { Frame, JsonObject, Price, ProviderDialect } from '@signalbox/core/protocol'
 import { simulated } from '@signalbox/core/providers'
 import { expect, test } from 'vitest'
+import type { ReplyContext } from '../src/answers/index.ts'
 import type { Act } from '../src/index.ts'
 import { fakeClock, scriptedProvider, testGateway } from '../src/index.ts'
 
@@ -127,4 +128,104 @@ test.each<readonly [string, JsonObject, number]>([
   const tokens = Math.ceil(characters / 4)
   expect(tokens).toBeGreaterThan(20)
   expect(row).toMatchObject({ result: 'abandoned', estimated: true, outputTokens: tokens, cost: tokens * 5 })
+})
+
+interface Read {
+  readonly acts: readonly Act[]
+  readonly dialect: ProviderDialect
+  readonly price: Price
+  readonly body?: JsonObject
+}
+
+/** Reads what comes in the first second, then leaves; resolves to the usage row. */
+async function readAndLeave({ acts, dialect, price, body = {} }: Read) {
+  const clock = fakeClock()
+  const provider = scriptedProvider({ id: 'p', dialect, clock, acts })
+  const offer = { provider: 'p', provider_model_id: 'm', dialect: dialect.name, price, abilities: [] }
+  const { gateway, caller, storage } = await testGateway({ providers: [provider], models: [{ id: 'model', offers: [offer] }], clock })
+  const asked = { model: 'model', input: 'Hi', stream: true, max_output_tokens: 8_000, ...body }
+  const reply = gateway.infer(
+    gateway.dialects.responses.decodeRequest(asked, () => undefined),
+    { caller },
+  )
+  reply.events().read({ next: () => {}, end: () => {}, fail: () => {} })
+  await clock.advance(1_000)
+  const left = reply.leave()
+  await clock.advance(6_000)
+  await left
+  const [row] = await storage.usage.list({ workspaceId: caller.workspaceId, from: 0, to: Number.MAX_SAFE_INTEGER, limit: 1 })
+  return row
+}
+
+/** These frames, then silence. */
+const framesOf =
+  (write: (context: ReplyContext) => readonly Frame[]): Act =>
+  async context => ({
+    status: 200,
+    frames: (async function* () {
+      yield write(context)
+      await context.wait(600_000)
+    })(),
+  })
+
+const price = { input: 1_000_000, output: 1_000_000 }
+
+test.each([
+  ['Chinese', '信号楼是铁路上用来控制道岔和信号的建筑。', 15],
+  ['Korean', '신호소는 열차의 운행을 제어하는 건물이다. ', 14],
+  ['Thai', 'กล่องสัญญาณเป็นอาคารที่ใช้ควบคุมการเคลื่อนที่ของรถไฟ', 22],
+  ['JSON', '{"id":17,"x":25.5,"ok":true},', 14],
+])('a client that leaves %s pays for its tokens, of what it sent as of what it received', async (_, sentence, tokens) => {
+  const text = sentence.repeat(50)
+  const write = ({ writer }: ReplyContext) => {
+    const { opening, content } = writer.write({ text }, { model: 'm', includeUsage: true })
+    return [...opening, ...content]
+  }
+  const row = await readAndLeave({ acts: [framesOf(write)], dialect: chatProvider, price, body: { input: text } })
+  // As o200k counts them.
+  for (const billed of [row?.inputTokens, row?.outputTokens]) {
+    expect(billed).toBeGreaterThan(0.8 * tokens * 50)
+    expect(billed).toBeLessThan(1.3 * tokens * 50)
+  }
+})
+
+test('a client that leaves pays for a cached prompt what its provider said of it at the beginning', async () => {
+  const usage = { input_tokens: 10, cache_read_input_tokens: 20_000, output_tokens: 1 }
+  const start = { id: 'msg', type: 'message', role: 'assistant', model: 'm', content: [], stop_reason: null, usage }
+  const frames = [
+    frame('message_start', { message: start }),
+    frame('content_block_start', { index: 0, content_block: { type: 'text', text: '' } }),
+    frame('content_block_delta', { index: 0, delta: { type: 'text_delta', text: 'Now.' } }),
+  ]
+  const cachedPrice = { input: 10_000_000, cached: 1_000_000, output: 0 }
+  const body = { input: 'word '.repeat(20_000) }
+  const row = await readAndLeave({ acts: [framesOf(() => frames)], dialect: messagesProvider, price: cachedPrice, body })
+  expect(row).toMatchObject({ result: 'abandoned', inputTokens: 20_010, cachedTokens: 20_000, cost: 20_100, estimated: true })
+})
+
+test.each<readonly [string, ProviderDialect, readonly Frame[]]>([
+  [
+    'responses',
+    responsesProvider,
+    ['ws_1', 'ws_2', 'ws_3'].map((id, output_index) =>
+      frame('response.output_item.done', { output_index, item: { type: 'web_search_call', id, status: 'completed' } }),
+    ),
+  ],
+  [
+    'messages',
+    messagesProvider,
+    [0, 1, 2].flatMap(index => [
+      frame('content_block_start', {
+        index,
+        content_block: { type: 'server_tool_use', id: `srv_${index}`, name: 'web_search', input: {} },
+      }),
+      frame('content_block_stop', { index }),
+      frame('content_block_start', { index: index + 3, content_block: { type: 'text', text: 'Found.' } }),
+    ]),
+  ],
+])('a client that leaves pays for the searches that it saw, in the language of %s', async (_, dialect, frames) => {
+  const searches = { ...price, output: 0, input: 0, tools: { web_search: 10_000 } }
+  const body = { tools: [{ type: 'web_search' }] }
+  const row = await readAndLeave({ acts: [framesOf(() => frames)], dialect, price: searches, body })
+  expect(row).toMatchObject({ result: 'abandoned', cost: 30_000 })
 })

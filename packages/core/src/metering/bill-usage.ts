@@ -8,11 +8,13 @@ import { costOf, type Microdollars, saneUsage } from './money.ts'
 
 const zeroUsage: Usage = { input_tokens: 0, output_tokens: 0, cached_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0 }
 
-/** Tokens by our own count, where the provider did not say. */
+/** What was used by our own count, where the provider did not say. */
 export interface EstimatedTokens {
   readonly input: number
   /** Default: by the text that was seen. */
   readonly output?: number | undefined
+  /** Counts of the provider's that hold for the input. */
+  readonly read?: Usage | undefined
 }
 
 /**
@@ -20,12 +22,19 @@ export interface EstimatedTokens {
  * without a word costs nothing, whatever its provider took for reading the question.
  */
 export function billUsage(
-  seen: Pick<MeteredAnswer, 'usage' | 'characters' | 'outcome'>,
+  seen: Pick<MeteredAnswer, 'usage' | 'characters' | 'tokens' | 'hostedCalls' | 'outcome'>,
   price: Price | undefined,
-  { input, output = tokensOfText(seen.characters) }: EstimatedTokens,
+  { input, read, output = Math.ceil(seen.tokens ?? tokensOfText(seen.characters)) }: EstimatedTokens,
 ): { readonly usage: Usage; readonly cost: Microdollars } {
   const told = seen.usage ? saneUsage(seen.usage) : undefined
-  const usage = told ?? { ...zeroUsage, input_tokens: input, output_tokens: output, estimated: true }
+  const hosted_calls = seen.hostedCalls
+  const usage = told ?? {
+    ...(read ?? { ...zeroUsage, input_tokens: input }),
+    output_tokens: output,
+    reasoning_tokens: 0,
+    ...(hosted_calls && { hosted_calls }),
+    estimated: true,
+  }
   return { usage, cost: price && !isWordless(seen) ? costOf(price, usage) : 0 }
 }
 

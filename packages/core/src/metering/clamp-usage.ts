@@ -1,5 +1,5 @@
 import type { Usage } from '../protocol/response.ts'
-import { maxCountedTokens, tokensOfText } from './estimate.ts'
+import { maxCountedTokens } from './estimate.ts'
 import { maxHostedCalls, saneUsage } from './money.ts'
 
 // Usage reported by a provider is clamped to what is possible: input up to what was sent and fits the context window, output up to what
@@ -34,7 +34,8 @@ export function clampUsage(
   const longest = contextWindow ?? maxCountedTokens
   const input =
     usage.input_tokens <= Math.min(likelyInput, longest) ? usage.input_tokens : Math.min(usage.input_tokens, longest, maxInput())
-  const cap = maxOutput === undefined ? longest : Math.ceil(maxOutput * slack) + tokensOfText(thoughtCharacters)
+  // In hardly any script is a character more than a token, and in Chinese it is one.
+  const cap = maxOutput === undefined ? longest : Math.ceil(maxOutput * slack) + thoughtCharacters
   const output = Math.min(usage.output_tokens, cap)
   if (input === usage.input_tokens && output === usage.output_tokens) return { usage, isClamped: usage !== claimed && isBeyond(claimed) }
   // Parts of what was cut are made to fit.

@@ -16,12 +16,16 @@ export const maxCountedTokens = 10_000_000
 
 export const tokensOfText = (characters: number): number => Math.ceil(characters / charactersPerToken)
 
-/** Input tokens of a prompt, counted in characters: no text is copied or scanned. */
-export function estimateInput(prompt: Prompt): number {
+/**
+ * Input tokens of a prompt, counted in characters: no text is copied or scanned. `tokensIn` counts its texts otherwise.
+ *
+ * @example estimateInput(prompt, likelyTokensOfText)
+ */
+export function estimateInput(prompt: Prompt, tokensIn?: (text: string) => number): number {
   let characters = 0
   let others = (prompt.input.length + (prompt.instructions ? 1 : 0)) * tokensPerItem
   const count = (text: string): void => {
-    characters += text.length
+    characters += tokensIn ? tokensIn(text) * charactersPerToken : text.length
   }
   walkPrompt(prompt, {
     text: count,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { estimateOutput, thinkingOf } from './hidden-tokens.ts'
 
-const left = { characters: 400, thoughtCharacters: 0, thoughtMs: 10_000, thinking: 'known', pace: 50 } as const
+const left = { characters: 400, tokens: 100, thoughtCharacters: 0, thoughtMs: 10_000, thinking: 'known', pace: 50 } as const
 
 test.each([
   ['what was seen, and the thoughts of the time without text', {}, 600],

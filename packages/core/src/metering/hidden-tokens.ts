@@ -1,7 +1,6 @@
 import type { Model, Offer } from '../protocol/model.ts'
 import type { Prompt } from '../protocol/request.ts'
 import { createLru } from '../runtime/lru.ts'
-import { tokensOfText } from './estimate.ts'
 
 // Estimates the output tokens of an answer whose client disconnected before the usage came: visible text and hidden reasoning.
 
@@ -65,7 +64,9 @@ interface ThinkingFacts {
 
 export interface UnfinishedAnswer {
   readonly characters: number
-  /** Of those, thoughts. */
+  /** Likely tokens of those characters. */
+  readonly tokens: number
+  /** Of the characters, thoughts. */
   readonly thoughtCharacters: number
   /** Milliseconds that its provider was seen to work on what is not text. */
   readonly thoughtMs: number
@@ -75,9 +76,10 @@ export interface UnfinishedAnswer {
 }
 
 /** Output tokens of an answer that was left: what was seen, and as many thoughts as its offer writes in the time that it wrote no text. */
-export function estimateOutput({ characters, thoughtCharacters, thoughtMs, thinking, pace }: UnfinishedAnswer): number {
-  const seen = tokensOfText(characters)
+export function estimateOutput({ characters, tokens, thoughtCharacters, thoughtMs, thinking, pace }: UnfinishedAnswer): number {
+  const seen = Math.ceil(tokens)
   if (thinking === 'never' || thoughtMs < latencyMs) return seen
   const thoughts = Math.round((thoughtMs / 1_000) * (pace ?? (thinking === 'known' ? defaultPace : 0)))
-  return seen + Math.max(0, thoughts - tokensOfText(thoughtCharacters))
+  const seenThoughts = Math.ceil((tokens * thoughtCharacters) / Math.max(1, characters))
+  return seen + Math.max(0, thoughts - seenThoughts)
 }

@@ -5,7 +5,7 @@ import { encode as o200k } from 'gpt-tokenizer/encoding/o200k_base'
 import { expect, test } from 'vitest'
 import { haveRecordings, recordings } from '../../test/dialects/recordings.ts'
 import { chatProvider, geminiProvider, messagesProvider, responsesProvider } from '../dialects/index.ts'
-import { bytesOfText, maxTokensOfText } from './max-tokens.ts'
+import { bytesOfText, likelyTokensOfText, maxTokensOfText } from './max-tokens.ts'
 
 const decoders = { chat: chatProvider, gemini: geminiProvider, messages: messagesProvider, responses: responsesProvider }
 const source = readFileSync(new URL('./meter.ts', import.meta.url), 'utf8')
@@ -46,6 +46,19 @@ test.each([
   ['punctuation', some(2_000, 0x21, 15)],
 ])('%s, of which each character may be a token or more, is not held for as if it were prose', (_, text) => {
   expect(maxTokensOfText(text)).toBeGreaterThanOrEqual(0.8 * o200k(text).length)
+})
+
+test.each([
+  ['English prose', page],
+  ['code', source],
+  ['JSON', manifest],
+  ['Chinese', '信号楼是铁路上用来控制道岔和信号的建筑。如今一切由计算机完成。'.repeat(9)],
+  ['Korean', '신호소는 열차의 운행을 제어하는 건물이다. 오늘날에는 모든 것이 전자화되어 있다. '.repeat(9)],
+  ['Hindi', 'सिग्नल बॉक्स एक इमारत है जहाँ से ट्रेनों की आवाजाही को नियंत्रित किया जाता है। '.repeat(9)],
+  ['emoji', '😀😂🎉👍🔥'.repeat(50)],
+])('what is billed for %s without a usage is near what a tokenizer makes of it', (_, text) => {
+  expect(likelyTokensOfText(text) / o200k(text).length).toBeGreaterThan(0.8)
+  expect(likelyTokensOfText(text) / o200k(text).length).toBeLessThan(1.35)
 })
 
 test('base64 is not held for as if it were prose', () => {

@@ -38,7 +38,7 @@ test('the time of the first content is that of the first words or the first item
 test('nothing is known of the end before it came', () => {
   const meter = createMeter(fakeClock())
   meterEvent(meter, delta('text', 'a'))
-  expect(Object.keys(meteredAnswer(meter)).sort()).toEqual(['characters', 'firstContentAt', 'thoughtCharacters'])
+  expect(Object.keys(meteredAnswer(meter)).sort()).toEqual(['characters', 'firstContentAt', 'thoughtCharacters', 'tokens'])
   meterEvent(meter, finished)
   expect(meteredAnswer(meter)).toMatchObject({ outcome: { status: 'completed' }, usage })
 })

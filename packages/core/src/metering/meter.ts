@@ -1,16 +1,25 @@
+import { hostedToolOf, oneCallMore } from '../dialects/hosted-items.ts'
 import { type InferenceEvent, isPreamble } from '../protocol/event.ts'
 import type { Item } from '../protocol/item.ts'
-import type { InferenceResponse, Outcome, Usage } from '../protocol/response.ts'
+import type { HostedCalls, InferenceResponse, Outcome, Usage } from '../protocol/response.ts'
+import type { JsonObject } from '../protocol/wire.ts'
 import type { Clock } from '../runtime/ports.ts'
+import { likelyTokensOfText } from './max-tokens.ts'
 
 /** What an answer has come to. */
 export interface MeteredAnswer {
   /** Absent where the answer was left before its end. */
   readonly outcome?: Outcome
   readonly usage?: Usage
+  /** As the provider stated it at the beginning of the answer: its input is that of the request. */
+  readonly startUsage?: Usage
+  /** Calls of hosted tools that were handed on. Absent: none, or the usage is known. */
+  readonly hostedCalls?: HostedCalls
   /** Characters of text, reasoning, arguments and refusals that were handed on. */
   readonly characters: number
-  /** Of those, thoughts. */
+  /** Likely tokens of those characters. Absent where the usage is known. */
+  readonly tokens?: number
+  /** Of the characters, thoughts. */
   readonly thoughtCharacters: number
   /** Something was handed on that has no characters: a picture, what a tool of the provider's found. */
   readonly hasNative?: boolean
@@ -26,15 +35,24 @@ export interface MeteredAnswer {
   readonly laterThoughtMs?: number
 }
 
+/** Characters that are counted in one step. */
+const maxUncounted = 500
+
 /** Counts what passes of one answer. */
 export interface Meter {
   readonly clock: Pick<Clock, 'monotonic'>
   characters: number
+  /** Likely tokens of what was counted of them. */
+  tokens: number
+  /** Text that is not among the tokens yet: a word in two deltas is one word. */
+  uncounted: string
   thoughtCharacters: number
   hasNative: boolean
   /** Monotonic milliseconds. */
   firstContentAt: number | undefined
   finished: { readonly outcome: Outcome; readonly usage?: Usage } | undefined
+  startUsage: Usage | undefined
+  hostedCalls: HostedCalls | undefined
   hasThoughts: boolean
   /** What comes now is no text: from the start, from where thoughts or something without characters begin. */
   isThinking: boolean
@@ -42,16 +60,22 @@ export interface Meter {
   /** Monotonic milliseconds: thoughts after the first text have begun. */
   thinkingSince: number
   laterThoughtMs: number
-  left: (Pick<MeteredAnswer, 'characters' | 'firstTextAt' | 'laterThoughtMs'> & { readonly leftAt: number }) | undefined
+  left:
+    | (Pick<MeteredAnswer, 'characters' | 'tokens' | 'thoughtCharacters' | 'firstTextAt' | 'laterThoughtMs'> & { readonly leftAt: number })
+    | undefined
 }
 
 export const createMeter = (clock: Pick<Clock, 'monotonic'>): Meter => ({
   clock,
   characters: 0,
+  tokens: 0,
+  uncounted: '',
   thoughtCharacters: 0,
   hasNative: false,
   firstContentAt: undefined,
   finished: undefined,
+  startUsage: undefined,
+  hostedCalls: undefined,
   hasThoughts: false,
   isThinking: true,
   firstTextAt: undefined,
@@ -64,6 +88,8 @@ export function meterEvent(meter: Meter, event: InferenceEvent): void {
   if (event.type === 'delta' && event.delta.kind !== 'annotation') {
     const { kind, text } = event.delta
     meter.characters += text.length
+    meter.uncounted += text
+    if (meter.uncounted.length >= maxUncounted) tokensSoFar(meter)
     if (kind === 'reasoning') meter.thoughtCharacters += text.length
     const isThought = kind === 'reasoning' || kind === 'summary'
     if ((meter.firstContentAt === undefined || isThought !== meter.isThinking) && text !== '') startContent(meter, isThought)
@@ -73,14 +99,22 @@ export function meterEvent(meter: Meter, event: InferenceEvent): void {
     meter.finished = event
     return
   }
+  if (event.type === 'started') meter.startUsage = event.usage
   const isUnseen = 'item' in event && (event.item.type === 'reasoning' || event.item.type === 'native')
   if (isUnseen && !meter.isThinking) turn(meter, true, meter.clock.monotonic())
   if (isPreamble(event)) return
   // Pictures and hidden thoughts are content too, though they come whole.
   meter.firstContentAt ??= meter.clock.monotonic()
   if (event.type !== 'item_finished') return
-  meter.hasNative ||= event.item.type === 'native'
+  if (event.item.type === 'native') meterNative(meter, event.item.body)
   meter.hasThoughts ||= event.item.type === 'reasoning'
+}
+
+/** Likely tokens of all that was handed on. */
+function tokensSoFar(meter: Meter): number {
+  meter.tokens += likelyTokensOfText(meter.uncounted)
+  meter.uncounted = ''
+  return meter.tokens
 }
 
 /** The first text or thoughts, or text after thoughts, or thoughts after text. */
@@ -107,43 +141,55 @@ export function meterResponse(meter: Meter, response: InferenceResponse): void {
 }
 
 function meterItem(meter: Meter, item: Item): void {
-  if (item.type === 'native') meter.hasNative = true
-  else if (item.type === 'function_call') meter.characters += item.arguments.length
+  if (item.type === 'native') meterNative(meter, item.body)
+  else if (item.type === 'function_call') meterText(meter, item.arguments)
   else if (item.type === 'reasoning') {
-    for (const text of item.summary) meter.characters += text.length
+    for (const text of item.summary) meterText(meter, text)
     for (const text of item.content ?? []) {
-      meter.characters += text.length
+      meterText(meter, text)
       meter.thoughtCharacters += text.length
     }
   } else if (item.type === 'message')
-    for (const part of item.content)
-      meter.characters += part.type === 'text' ? part.text.length : part.type === 'refusal' ? part.refusal.length : 0
+    for (const part of item.content) meterText(meter, part.type === 'text' ? part.text : part.type === 'refusal' ? part.refusal : '')
+}
+
+function meterNative(meter: Meter, body: JsonObject): void {
+  meter.hasNative = true
+  const tool = hostedToolOf(body)
+  if (tool) meter.hostedCalls = oneCallMore(meter.hostedCalls, tool)
+}
+
+function meterText(meter: Meter, text: string): void {
+  meter.characters += text.length
+  meter.uncounted += text
 }
 
 /** The client leaves now: what comes later is looked at, and was not handed on. */
 export function meterLeft(meter: Meter): void {
-  const { clock, characters, firstTextAt, isThinking, thinkingSince, laterThoughtMs } = meter
+  const { clock, characters, thoughtCharacters, firstTextAt, isThinking, thinkingSince, laterThoughtMs } = meter
   const leftAt = clock.monotonic()
+  const tokens = tokensSoFar(meter)
   const thinkingMs = isThinking && firstTextAt !== undefined ? leftAt - thinkingSince : 0
   const first = firstTextAt !== undefined && { firstTextAt }
-  meter.left = { leftAt, characters, ...first, laterThoughtMs: laterThoughtMs + thinkingMs }
+  meter.left = { leftAt, characters, tokens, thoughtCharacters, ...first, laterThoughtMs: laterThoughtMs + thinkingMs }
 }
 
-export const meteredAnswer = ({
-  characters,
-  thoughtCharacters,
-  hasNative,
-  hasThoughts,
-  firstContentAt,
-  finished,
-  left,
-}: Meter): MeteredAnswer => ({
-  characters,
-  thoughtCharacters,
-  ...(hasNative && { hasNative }),
-  ...(hasThoughts && { hasThoughts }),
-  ...(firstContentAt !== undefined && { firstContentAt }),
-  ...(finished && { outcome: finished.outcome }),
-  ...(finished?.usage && { usage: finished.usage }),
-  ...left,
-})
+export function meteredAnswer(meter: Meter): MeteredAnswer {
+  const { characters, thoughtCharacters, hasNative, hasThoughts, firstContentAt, finished, left } = meter
+  return {
+    characters,
+    thoughtCharacters,
+    ...(hasNative && { hasNative }),
+    ...(hasThoughts && { hasThoughts }),
+    ...(firstContentAt !== undefined && { firstContentAt }),
+    ...(finished && { outcome: finished.outcome }),
+    ...(finished?.usage ? { usage: finished.usage } : countedSoFar(meter)),
+    ...left,
+  }
+}
+
+/** What stands in for the usage of the provider. */
+function countedSoFar(meter: Meter): Pick<MeteredAnswer, 'tokens' | 'startUsage' | 'hostedCalls'> {
+  const { startUsage, hostedCalls } = meter
+  return { tokens: tokensSoFar(meter), ...(startUsage && { startUsage }), ...(hostedCalls && { hostedCalls }) }
+}

@@ -6,7 +6,7 @@ import type { HostedCalls } from '../protocol/response.ts'
 import type { Json, JsonObject } from '../protocol/wire.ts'
 import { tokensOfFile, tokensOfSound } from './count-blobs.ts'
 import { estimateInput, maxCountedTokens } from './estimate.ts'
-import { bytesOfText, maxTokensOfText } from './max-tokens.ts'
+import { bytesOfText, likelyTokensOfText, maxTokensOfText } from './max-tokens.ts'
 import { maxHostedCalls } from './money.ts'
 import { walkPrompt } from './walk-prompt.ts'
 
@@ -62,6 +62,9 @@ function maxInput(prompt: Prompt): Pick<PromptSize, 'max' | 'hasAudio'> {
   })
   return { max: Math.max(tokens, estimateInput(prompt)), hasAudio }
 }
+
+/** Tokens that a prompt likely has, by its scripts: what is billed for it where its provider gave no usage. Reads all of its text. */
+export const likelyInput = (prompt: Prompt): number => estimateInput(prompt, likelyTokensOfText)
 
 /** What is not sent along may be of any length. */
 function maxOfFile(part: FilePart): number {

@@ -7,13 +7,23 @@ import type { DialectName, JsonObject } from './wire.ts'
  * anywhere in between, then exactly one `finished`. Indexes are dense: 0, 1, 2…, in the order in which items start.
  */
 export type InferenceEvent =
-  | { readonly type: 'started'; readonly id: string; readonly model: string; readonly created_at: number }
+  | StartedEvent
   | { readonly type: 'item_started'; readonly index: number; readonly item: Item }
   | { readonly type: 'delta'; readonly index: number; readonly delta: Delta }
   /** The complete item, including all deltas. */
   | { readonly type: 'item_finished'; readonly index: number; readonly item: Item }
   | NativeEvent
   | { readonly type: 'finished'; readonly outcome: Outcome; readonly usage?: Usage; readonly unmodeled?: Unmodeled }
+
+/** The first event of a streamed response. */
+export interface StartedEvent {
+  readonly type: 'started'
+  readonly id: string
+  readonly model: string
+  readonly created_at: number
+  /** Counts reported at the start, with the input tokens of the request. Absent if the provider reports them only at the end. */
+  readonly usage?: Usage
+}
 
 /** An event that is passed through without decoding. `index` is the item it refers to, if any. */
 export interface NativeEvent {

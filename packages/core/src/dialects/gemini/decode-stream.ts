@@ -1,6 +1,6 @@
 import type { EventDecoder, ResponseMapping } from '../../protocol/dialect.ts'
 import type { Outcome } from '../../protocol/response.ts'
-import type { Frame, Json, JsonObject } from '../../protocol/wire.ts'
+import { type Frame, isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { failed, invalidJson } from '../answer-failures.ts'
 import { readFrame } from '../frame.ts'
 import { emitItem, emptyMessage, noteUnmodeled } from '../item-assembler.ts'
@@ -71,7 +71,8 @@ export function decodeChunk(state: DecoderState, chunk: JsonObject): void {
 function startAnswer(state: DecoderState, chunk: JsonObject): void {
   if (state.head) return
   state.head = readHead(chunk)
-  state.events.push({ type: 'started', ...state.head })
+  const usage = isObject(chunk.usageMetadata) ? countUsage(chunk.usageMetadata, 0) : undefined
+  state.events.push({ type: 'started', ...state.head, ...(usage && { usage }) })
 }
 
 function decodeCandidate(state: DecoderState, candidate: JsonObject): void {

@@ -87,7 +87,8 @@ function startAnswer(state: DecoderState, message: JsonObject): void {
   state.isStarted = true
   const head = readHead(message)
   state.answerId = head.id
-  state.events.push(remember<InferenceEvent>({ type: 'started', ...head }, { dialect, body: message }))
+  const usage = decodeUsage(message.usage, true)
+  state.events.push(remember<InferenceEvent>({ type: 'started', ...head, ...(usage && { usage }) }, { dialect, body: message }))
 }
 
 function handleMessageStart(state: DecoderState, { message: body }: JsonObject): void {

@@ -1,11 +1,11 @@
 import type { ResponseMapping } from '../../protocol/dialect.ts'
 import type { Item } from '../../protocol/item.ts'
-import type { HostedTool } from '../../protocol/model.ts'
 import { originalOf, remember } from '../../protocol/original.ts'
 import type { HostedCalls, InferenceResponse, Outcome } from '../../protocol/response.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { failed, namelessCall } from '../answer-failures.ts'
 import { unreadable } from '../failure.ts'
+import { hostedToolOf, oneCallMore } from '../hosted-items.ts'
 import { callIdFor } from '../ids.ts'
 import { objects, stringOf } from '../json.ts'
 import { isCounted, readHostedCalls, readUsage, withOtherCalls, withTier } from '../usage.ts'
@@ -65,16 +65,6 @@ export function usageOf(body: JsonObject, answered: boolean): InferenceResponse[
 
 const hostedFields = { web_search: ['web_search.num_requests'], web_fetch: ['web_fetch.num_requests'] } as const
 
-/** Item types of hosted tools that vendors charge by the call. */
-const hostedItems: ReadonlyMap<Json | undefined, HostedTool> = new Map<Json | undefined, HostedTool>([
-  ['web_search_call', 'web_search'],
-  ['file_search_call', 'file_search'],
-  ['code_interpreter_call', 'code_interpreter'],
-  // Perplexity's.
-  ['search_results', 'web_search'],
-  ['fetch_url_results', 'web_fetch'],
-])
-
 /** Calls without a fee of their own: the client runs the tool, or only the tokens cost. */
 const freeCalls: ReadonlySet<Json | undefined> = new Set([
   'function_call',
@@ -87,18 +77,16 @@ const freeCalls: ReadonlySet<Json | undefined> = new Set([
 ])
 
 const otherCallsIn = (output: Json | undefined): readonly string[] =>
-  objects(output).flatMap(({ type }) =>
-    typeof type === 'string' && /_(call|results)$/.test(type) && !hostedItems.has(type) && !freeCalls.has(type) ? type : [],
-  )
+  objects(output).flatMap(item => {
+    const { type } = item
+    return typeof type === 'string' && /_(call|results)$/.test(type) && !hostedToolOf(item) && !freeCalls.has(type) ? type : []
+  })
 
 function hostedCallsIn(output: Json | undefined): HostedCalls | undefined {
-  if (!Array.isArray(output)) return undefined
-  let calls: { [Tool in HostedTool]?: number } | undefined
-  for (const item of output) {
-    const tool = isObject(item) ? hostedItems.get(item.type) : undefined
-    if (tool === undefined) continue
-    calls ??= {}
-    calls[tool] = (calls[tool] ?? 0) + 1
+  let calls: HostedCalls | undefined
+  for (const item of objects(output)) {
+    const tool = hostedToolOf(item)
+    if (tool) calls = oneCallMore(calls, tool)
   }
   return calls
 }

@@ -1,10 +1,10 @@
 import { requestPrice, unpricedExtras } from '../../dialects/request-price.ts'
 import { billUsage } from '../../metering/bill-usage.ts'
-import { clampUsage } from '../../metering/clamp-usage.ts'
+import { clampUsage, type UsageBounds } from '../../metering/clamp-usage.ts'
 import { estimateOutput, type OutputPaces, thinkingOf } from '../../metering/hidden-tokens.ts'
 import type { MeteredAnswer } from '../../metering/meter.ts'
 import { type Microdollars, unpricedTools } from '../../metering/money.ts'
-import { maxClaim } from '../../metering/prompt-size.ts'
+import { likelyInput, maxClaim } from '../../metering/prompt-size.ts'
 import { ratesAt } from '../../protocol/rates.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
 import type { Usage, Warning } from '../../protocol/response.ts'
@@ -41,15 +41,19 @@ export function chargeFor(charging: ChargeContext, committed: CommittedCall, see
   const { provider, offer } = committed.candidate
   const stated = { ...(committed.call.statedTier !== undefined && { service_tier: committed.call.statedTier }), ...seen.usage }
   const price = requestPrice(committed.candidate, request, stated)
-  if (!seen.usage)
-    return { ...billUsage(seen, price, { input: inputTokens, output: unseenOutput(charging, committed, seen) }), warnings: [] }
-  const { usage, isClamped } = clampUsage(seen.usage, {
+  const usageBounds: UsageBounds = {
     contextWindow: offer.context_window,
     likelyInput: inputTokens,
     maxInput: () => maxClaim(request.prompt),
     maxOutput: bounds.sentCap(committed.candidate) ?? offer.max_output_tokens,
     thoughtCharacters: seen.thoughtCharacters,
-  })
+  }
+  if (!seen.usage) {
+    const read = seen.startUsage?.input_tokens ? clampUsage(seen.startUsage, usageBounds).usage : undefined
+    const output = unseenOutput(charging, committed, seen)
+    return { ...billUsage(seen, price, { input: read ? 0 : likelyInput(request.prompt), output, read }), warnings: [] }
+  }
+  const { usage, isClamped } = clampUsage(seen.usage, usageBounds)
   const charge = billUsage({ ...seen, usage }, price, { input: inputTokens })
   const { other_calls: others = noCalls } = seen.usage
   const unpriced = price && usage.hosted_calls ? unpricedTools(ratesAt(price, usage.input_tokens), usage) : []
@@ -92,7 +96,7 @@ function unseenOutput({ request, bounds, paces }: ChargeContext, committed: Comm
   // The time of an answer that is read slowly is its reader's.
   const thoughtMs = isReadSlowly(committed) ? firstContentAt - call.sentAt : firstTextAt - call.sentAt + laterThoughtMs
   const pace = paces.of(call.selected.contender.offer.id)
-  return Math.min(estimateOutput({ ...seen, thoughtMs, thinking, pace }), bounds.maxOutput(candidate))
+  return Math.min(estimateOutput({ tokens: 0, ...seen, thoughtMs, thinking, pace }), bounds.maxOutput(candidate))
 }
 
 /** Of an answer that came to its end: how fast its offer writes. */

@@ -7,6 +7,7 @@ import { isGatewayError } from '../../errors/gateway-error.ts'
 import { billUsage, resultOf, zeroBill } from '../../metering/bill-usage.ts'
 import type { OutputPaces } from '../../metering/hidden-tokens.ts'
 import type { MeteredAnswer } from '../../metering/meter.ts'
+import { likelyInput } from '../../metering/prompt-size.ts'
 import type { Settlements } from '../../metering/settlements.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
 import type { Usage } from '../../protocol/response.ts'
@@ -86,7 +87,7 @@ export interface Settlement {
   /** What was decided of its routing, for the usage row. */
   routed(selection: Selection): void
   /** What would be billed if the request ended now. */
-  progress(candidate: Candidate, seen: Pick<MeteredAnswer, 'characters' | 'firstContentAt'>): JournalProgress
+  progress(candidate: Candidate, seen: Pick<MeteredAnswer, 'characters' | 'tokens' | 'firstContentAt'>): JournalProgress
 }
 
 export function createSettlement(ports: SettlementPorts, context: SettlementContext): Settlement {
@@ -109,11 +110,13 @@ interface SettlementState {
 }
 
 /** A provider that has taken the request computes, and may bill, whether or not its answer is wanted. */
-const unreadBill = ({ attempts, request, inputTokens }: SettlementContext): Bill =>
-  attempts.accepted.reduce(
-    (bill, payee) => addToBill(bill, payee, billUsage({ characters: 0 }, requestPrice(payee, request), { input: inputTokens }).cost),
-    noBill,
-  )
+function unreadBill({ attempts: { accepted }, request }: SettlementContext): Bill {
+  if (accepted.length === 0) return noBill
+  const input = likelyInput(request.prompt)
+  return accepted.reduce((bill, payee) => addToBill(bill, payee, billUsage(noText, requestPrice(payee, request), { input }).cost), noBill)
+}
+
+const noText = { characters: 0 }
 
 interface Completion {
   readonly seen: MeteredAnswer
@@ -162,10 +165,12 @@ function outputTime(
 function progressOf(
   { ports: { clock }, context }: SettlementState,
   candidate: Candidate,
-  { characters, firstContentAt }: Pick<MeteredAnswer, 'characters' | 'firstContentAt'>,
+  { characters, tokens, firstContentAt }: Pick<MeteredAnswer, 'characters' | 'tokens' | 'firstContentAt'>,
 ): JournalProgress {
   const { request, inputTokens, allowance, attempts, startedAt } = context
-  const { usage, cost } = billUsage({ characters }, requestPrice(candidate, request), { input: inputTokens })
+  const { usage, cost } = billUsage({ characters, ...(tokens !== undefined && { tokens }) }, requestPrice(candidate, request), {
+    input: inputTokens,
+  })
   const unread = unreadBill(context)
   const left = Math.max(0, allowance.least() - unread.cost - unread.byokCost)
   return {
@@ -183,10 +188,10 @@ function progressOf(
 
 function* release(settling: SettlementState, error: unknown, isLeft: boolean): Step<void> {
   const { context } = settling
-  const { attempts, plan, request, inputTokens, allowance } = context
+  const { attempts, plan, request, allowance } = context
   const payer = isLeft ? attempts.accepted[0] : undefined
   const candidate = payer ?? plan.candidates[0]
-  const { usage } = payer ? billUsage({ characters: 0 }, requestPrice(payer, request), { input: inputTokens }) : zeroBill
+  const { usage } = payer ? billUsage(noText, requestPrice(payer, request), { input: likelyInput(request.prompt) }) : zeroBill
   yield* writeSettlement(settling, {
     model: candidate.model.id,
     provider: (isGatewayError(error) ? error.facts.provider : undefined) ?? payer?.provider.id ?? '',
