@@ -202,6 +202,22 @@ test('a clock that is set back by a day puts nothing off: what is too old is loo
   expect(forgotten).toMatchObject([{ workspaceId: 'workspace' }, { before: clock.now() - 30 * dayMs }])
 })
 
+test('a clock that is set forward by months, and back, leaves the accounts of the present period as they were', async () => {
+  const { engine, clock } = createFixture()
+  const { storage, logger } = engine
+  const retention = createRetention({ storage, records: recordsOf(storage.records, clock), clock, logger })
+  const month = (at: number): string => `budget:app:user:u:month:${new Date(at).toISOString().slice(0, 7)}-01`
+  const accounts = [month(clock.now()), month(clock.now() - 60 * dayMs)]
+  await storage.ledger.settle({ id: 'r', amounts: Object.fromEntries(accounts.map(account => [account, 5])), at: clock.now() })
+  retention.look(await termsOf(engine))
+  await retention.flush()
+  clock.jump(90 * dayMs)
+  await clock.advance(3_600_000)
+  retention.look(await termsOf(engine))
+  await retention.flush()
+  expect(await storage.ledger.accounts({ prefix: 'budget:', limit: 9 })).toEqual([accounts[0]])
+})
+
 test('a store that cannot forget now is asked again in an hour, and its trouble is logged', async () => {
   const warned: unknown[] = []
   const { engine, clock } = createFixture()

@@ -95,9 +95,13 @@ type InBackground = <T>(forget: () => Awaitable<T>, ended: (result: T) => void) 
 /** Removes accounts that are over: some in each look, where the next is due. `now`: monotonic milliseconds. */
 function accountTidier({ storage, clock }: Pick<RetentionPorts, 'storage' | 'clock'>, inBackground: InBackground) {
   let after: string | undefined
+  // The least that the wall clock was ahead of the monotonic one: set forward, it ends no account of a period to which it may return.
+  let ahead = Number.POSITIVE_INFINITY
   // Loaded when it is needed: a program that starts for each request rarely gets here.
-  const look = async (): Promise<string | undefined> =>
-    (await import('./ended-accounts.ts')).forgetEnded(storage.ledger, { now: clock.now(), after })
+  const look = async (): Promise<string | undefined> => {
+    ahead = Math.min(ahead, clock.now() - clock.monotonic())
+    return (await import('./ended-accounts.ts')).forgetEnded(storage.ledger, { now: ahead + clock.monotonic(), after })
+  }
   const tidier = {
     due: Number.NEGATIVE_INFINITY,
     tidy(now: number): void {

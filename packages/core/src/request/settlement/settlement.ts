@@ -110,9 +110,10 @@ interface SettlementState {
 }
 
 /** A provider that has taken the request computes, and may bill, whether or not its answer is wanted. */
-function unreadBill({ attempts: { accepted }, request }: SettlementContext): Bill {
-  if (accepted.length === 0) return noBill
-  const input = likelyInput(request.prompt)
+function unreadBill(
+  { attempts: { accepted }, request }: SettlementContext,
+  input = accepted.length === 0 ? 0 : likelyInput(request.prompt),
+): Bill {
   return accepted.reduce((bill, payee) => addToBill(bill, payee, billUsage(noText, requestPrice(payee, request), { input }).cost), noBill)
 }
 
@@ -191,13 +192,14 @@ function* release(settling: SettlementState, error: unknown, isLeft: boolean): S
   const { attempts, plan, request, allowance } = context
   const payer = isLeft ? attempts.accepted[0] : undefined
   const candidate = payer ?? plan.candidates[0]
-  const { usage } = payer ? billUsage(noText, requestPrice(payer, request), { input: likelyInput(request.prompt) }) : zeroBill
+  const input = payer ? likelyInput(request.prompt) : 0
+  const { usage } = payer ? billUsage(noText, requestPrice(payer, request), { input }) : zeroBill
   yield* writeSettlement(settling, {
     model: candidate.model.id,
     provider: (isGatewayError(error) ? error.facts.provider : undefined) ?? payer?.provider.id ?? '',
     credential: candidate.credential.owner,
     usage,
-    bill: isLeft ? yield* payableBill(unreadBill(context), context, allowance) : noBill,
+    bill: isLeft ? yield* payableBill(unreadBill(context, input), context, allowance) : noBill,
     ...endingOf(error, isLeft),
     warnings: [],
   })
