@@ -135,21 +135,24 @@ interface Read {
   readonly dialect: ProviderDialect
   readonly price: Price
   readonly body?: JsonObject
+  readonly offer?: JsonObject
+  /** Default: 1. */
+  readonly seconds?: number
 }
 
-/** Reads what comes in the first second, then leaves; resolves to the usage row. */
-async function readAndLeave({ acts, dialect, price, body = {} }: Read) {
+/** Reads for so long, then leaves; resolves to the usage row. */
+async function readAndLeave({ acts, dialect, price, body = {}, offer = {}, seconds = 1 }: Read) {
   const clock = fakeClock()
   const provider = scriptedProvider({ id: 'p', dialect, clock, acts })
-  const offer = { provider: 'p', provider_model_id: 'm', dialect: dialect.name, price, abilities: [] }
-  const { gateway, caller, storage } = await testGateway({ providers: [provider], models: [{ id: 'model', offers: [offer] }], clock })
+  const offered = { provider: 'p', provider_model_id: 'm', dialect: dialect.name, price, abilities: [], ...offer }
+  const { gateway, caller, storage } = await testGateway({ providers: [provider], models: [{ id: 'model', offers: [offered] }], clock })
   const asked = { model: 'model', input: 'Hi', stream: true, max_output_tokens: 8_000, ...body }
   const reply = gateway.infer(
     gateway.dialects.responses.decodeRequest(asked, () => undefined),
     { caller },
   )
   reply.events().read({ next: () => {}, end: () => {}, fail: () => {} })
-  await clock.advance(1_000)
+  await clock.advance(seconds * 1_000)
   const left = reply.leave()
   await clock.advance(6_000)
   await left
@@ -228,4 +231,19 @@ test.each<readonly [string, ProviderDialect, readonly Frame[]]>([
   const body = { tools: [{ type: 'web_search' }] }
   const row = await readAndLeave({ acts: [framesOf(() => frames)], dialect, price: searches, body })
   expect(row).toMatchObject({ result: 'abandoned', cost: 30_000 })
+})
+
+test('a client that forbids thoughts where they cannot be turned off, and leaves, pays for the time before the first word', async () => {
+  const write = ({ writer }: ReplyContext) => {
+    const { opening, content } = writer.write({ text: 'Now.' }, { model: 'm', includeUsage: true })
+    return [...opening, ...content]
+  }
+  const late: Act = async context => {
+    await context.wait(20_000)
+    return framesOf(write)(context)
+  }
+  const body = { reasoning: { effort: 'none' } }
+  const offer = { abilities: ['reasoning'], quirks: { efforts: ['low', 'high'] } }
+  const row = await readAndLeave({ acts: [late], dialect: chatProvider, price, body, offer, seconds: 21 })
+  expect(row).toMatchObject({ result: 'abandoned', outputTokens: 1_202 })
 })

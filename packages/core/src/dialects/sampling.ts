@@ -26,7 +26,7 @@ export const wantsLogprobs = ({ top_logprobs = 0, include = [] }: Prompt): boole
 export function dropSampling(encoded: Encoded, prompt: Prompt, quirks: Quirks): Encoded {
   const { sampling = 'any' } = quirks
   const { temperature, top_p } = encoded.body
-  if (sampling === 'none' || (sampling === 'unless_thinking' && isThinking(prompt, quirks))) {
+  if (sampling === 'none' || (sampling === 'unless_thinking' && mayThink(prompt, quirks))) {
     return dropRefused(encoded, { refuses: samplers }, warningNames)
   }
   if (sampling === 'one' && temperature !== undefined && top_p !== undefined) return dropRefused(encoded, { refuses: ['top_p'] })
@@ -48,8 +48,13 @@ function inRange({ body, warnings }: Encoded, range: NonNullable<Quirks['tempera
 /**
  * Whether the model will think. Thinking is off if the client switches it off and the model allows that, or if the client does not
  * configure it and it is off by default.
+ *
+ * @example mayThink({ reasoning: { effort: 'none' } }, { thinking_off: 'never' }) // true
  */
-function isThinking({ reasoning }: Prompt, { efforts, thinking_off, thinking_switch, thinks_unasked = true }: Quirks): boolean {
+export function mayThink(
+  { reasoning }: Pick<Prompt, 'reasoning'>,
+  { efforts, thinking_off, thinking_switch, thinks_unasked = true }: Quirks,
+): boolean {
   if (reasoning?.effort === undefined) return thinks_unasked
   return reasoning.effort !== 'none' || thinking_off === 'never' || (efforts?.includes('none') === false && thinking_switch === undefined)
 }

@@ -1,4 +1,5 @@
-import type { Model, Offer } from '../protocol/model.ts'
+import { mayThink } from '../dialects/sampling.ts'
+import type { Model, Offer, Quirks } from '../protocol/model.ts'
 import type { Prompt } from '../protocol/request.ts'
 import { createLru } from '../runtime/lru.ts'
 
@@ -42,24 +43,28 @@ export function createOutputPaces(): OutputPaces {
 export type Thinking = 'never' | 'unknown' | 'known'
 
 /**
- * Never: it lacks the ability, or the request does not turn reasoning on, or turns it off, and has no extensions that may turn it on.
+ * Never: it lacks the ability, or the request does not turn reasoning on, or turns it off where that is possible, and has no extensions
+ * that may turn it on.
  *
- * @example thinkingOf({ offer: { abilities: ['reasoning'] }, model: {} }, { reasoning: { effort: 'none' } }) // 'never'
+ * @example thinkingOf({ offer: { abilities: ['reasoning'] }, model: {}, quirks: {} }, { reasoning: { effort: 'none' } }) // 'never'
  */
 export function thinkingOf(
-  { offer: { abilities, quirks }, model: { capabilities } }: ThinkingFacts,
-  { reasoning, extensions, native }: Pick<Prompt, 'reasoning' | 'extensions' | 'native'>,
+  { offer: { abilities }, model: { capabilities }, quirks }: ThinkingFacts,
+  prompt: Pick<Prompt, 'reasoning' | 'extensions' | 'native'>,
 ): Thinking {
+  const { reasoning, extensions, native } = prompt
   const isAsked = reasoning?.budget_tokens !== undefined || (reasoning?.effort !== undefined && reasoning.effort !== 'none')
-  const isOff = reasoning?.effort === 'none' || (!isAsked && quirks?.thinks_unasked === false)
+  const isOff = !mayThink(prompt, quirks) && (!isAsked || reasoning?.effort === 'none')
   const isAble = abilities?.includes('reasoning')
   if (isAble === false || (isOff && extensions === undefined && native === undefined)) return 'never'
   return isAble || isAsked || capabilities?.includes('reasoning') ? 'known' : 'unknown'
 }
 
 interface ThinkingFacts {
-  readonly offer: Pick<Offer, 'abilities' | 'quirks'>
+  readonly offer: Pick<Offer, 'abilities'>
   readonly model: Pick<Model, 'capabilities'>
+  /** Those of the provider and of the offer. */
+  readonly quirks: Quirks
 }
 
 export interface UnfinishedAnswer {

@@ -5,6 +5,7 @@ import { estimateOutput, type OutputPaces, thinkingOf } from '../../metering/hid
 import type { MeteredAnswer } from '../../metering/meter.ts'
 import { type Microdollars, unpricedTools } from '../../metering/money.ts'
 import { likelyInput, maxClaim } from '../../metering/prompt-size.ts'
+import { quirksFor } from '../../protocol/provider.ts'
 import { ratesAt } from '../../protocol/rates.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
 import type { Usage, Warning } from '../../protocol/response.ts'
@@ -92,7 +93,10 @@ function unseenOutput({ request, bounds, paces }: ChargeContext, committed: Comm
   const { call, candidate } = committed
   const { leftAt, firstContentAt, firstTextAt = leftAt, laterThoughtMs = 0, hasNative, hasThoughts } = seen
   if (firstTextAt === undefined || firstContentAt === undefined || call.sentAt === undefined) return undefined
-  const thinking = hasNative || hasThoughts ? 'known' : thinkingOf(candidate, request.prompt)
+  const thinking =
+    hasNative || hasThoughts
+      ? 'known'
+      : thinkingOf({ ...candidate, quirks: quirksFor(candidate.provider, candidate.offer) }, request.prompt)
   // The time of an answer that is read slowly is its reader's.
   const thoughtMs = isReadSlowly(committed) ? firstContentAt - call.sentAt : firstTextAt - call.sentAt + laterThoughtMs
   const pace = paces.of(call.selected.contender.offer.id)
