@@ -92,39 +92,43 @@ function makeTables(): Tables {
 /** Made at the first use: nothing is computed where no money is bounded. */
 let tables: Tables | undefined
 
+/** By how much the table is reduced, for ASCII and for other characters. */
+interface Reduction {
+  readonly ascii: number
+  readonly others: number
+}
+
+const unreduced: Reduction = { ascii: 1, others: 1 }
+/** How much higher the table is than what tokenizers make of a text. */
+const excess: Reduction = { ascii: 1.6, others: 2.5 }
+
 /** Tokens that a text has at most, in all but made-up texts. Linear; no text is copied. */
-export function maxTokensOfText(text: string): number {
+export function maxTokensOfText(text: string, reduction = unreduced): number {
   tables ??= makeTables()
   const { weights, next, pages } = tables
   let state: number = other
-  let sum = 0
+  let ascii = 0
+  let others = 0
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
     if (code < 128) {
       const place = state * 128 + code
-      sum += weights[place] as number
+      ascii += weights[place] as number
       state = next[place] as number
     } else {
-      sum += pages[code >> 8] as number
+      others += pages[code >> 8] as number
       state = other
     }
   }
-  return Math.ceil(sum / unit)
+  return Math.ceil((ascii / reduction.ascii + others / reduction.others) / unit)
 }
-
-/** How much higher the table is than what tokenizers make of a text, in ASCII and in other scripts. */
-const excess = { ascii: 1.6, others: 2.5 }
 
 /**
  * Tokens that a text likely has, by its scripts: what is billed for an answer whose provider gave no usage.
  *
- * @example likelyTokensOfText('信号楼是铁路上用来控制道岔和信号的建筑。') // 17.6
+ * @example likelyTokensOfText('信号楼是铁路上用来控制道岔和信号的建筑。') // 18
  */
-export function likelyTokensOfText(text: string): number {
-  const others = maxTokensOfText(text.replaceAll(/[\0-\x7f]+/g, ''))
-  const ascii = maxTokensOfText(text) - others
-  return Math.max(text.length / charactersPerToken, ascii / excess.ascii + others / excess.others)
-}
+export const likelyTokensOfText = (text: string): number => Math.max(text.length / charactersPerToken, maxTokensOfText(text, excess))
 
 /** Bytes of a text as UTF-8: no tokenizer makes more tokens than these. A lone surrogate counts two. */
 export function bytesOfText(text: string): number {

@@ -1,4 +1,4 @@
-import { hostedToolOf, oneCallMore } from '../dialects/hosted-items.ts'
+import { hostedToolOf, oneCallMore } from '../dialects/usage.ts'
 import { type InferenceEvent, isPreamble } from '../protocol/event.ts'
 import type { Item } from '../protocol/item.ts'
 import type { HostedCalls, InferenceResponse, Outcome, Usage } from '../protocol/response.ts'
@@ -141,27 +141,25 @@ export function meterResponse(meter: Meter, response: InferenceResponse): void {
 }
 
 function meterItem(meter: Meter, item: Item): void {
+  let received = ''
   if (item.type === 'native') meterNative(meter, item.body)
-  else if (item.type === 'function_call') meterText(meter, item.arguments)
+  else if (item.type === 'function_call') received = item.arguments
   else if (item.type === 'reasoning') {
-    for (const text of item.summary) meterText(meter, text)
+    for (const text of item.summary) received += text
     for (const text of item.content ?? []) {
-      meterText(meter, text)
+      received += text
       meter.thoughtCharacters += text.length
     }
   } else if (item.type === 'message')
-    for (const part of item.content) meterText(meter, part.type === 'text' ? part.text : part.type === 'refusal' ? part.refusal : '')
+    for (const part of item.content) received += part.type === 'text' ? part.text : part.type === 'refusal' ? part.refusal : ''
+  meter.characters += received.length
+  meter.uncounted += received
 }
 
 function meterNative(meter: Meter, body: JsonObject): void {
   meter.hasNative = true
   const tool = hostedToolOf(body)
   if (tool) meter.hostedCalls = oneCallMore(meter.hostedCalls, tool)
-}
-
-function meterText(meter: Meter, text: string): void {
-  meter.characters += text.length
-  meter.uncounted += text
 }
 
 /** The client leaves now: what comes later is looked at, and was not handed on. */

@@ -5,10 +5,9 @@ import type { HostedCalls, InferenceResponse, Outcome } from '../../protocol/res
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { failed, namelessCall } from '../answer-failures.ts'
 import { unreadable } from '../failure.ts'
-import { hostedToolOf, oneCallMore } from '../hosted-items.ts'
 import { callIdFor } from '../ids.ts'
 import { objects, stringOf } from '../json.ts'
-import { isCounted, readHostedCalls, readUsage, withOtherCalls, withTier } from '../usage.ts'
+import { hostedItems, isCounted, oneCallMore, readHostedCalls, readUsage, withOtherCalls, withTier } from '../usage.ts'
 import { failureIn } from './errors.ts'
 import { decodeItem } from './items.ts'
 import { dialect, usageFields } from './wire.ts'
@@ -77,15 +76,14 @@ const freeCalls: ReadonlySet<Json | undefined> = new Set([
 ])
 
 const otherCallsIn = (output: Json | undefined): readonly string[] =>
-  objects(output).flatMap(item => {
-    const { type } = item
-    return typeof type === 'string' && /_(call|results)$/.test(type) && !hostedToolOf(item) && !freeCalls.has(type) ? type : []
-  })
+  objects(output).flatMap(({ type }) =>
+    typeof type === 'string' && /_(call|results)$/.test(type) && !hostedItems.has(type) && !freeCalls.has(type) ? type : [],
+  )
 
 function hostedCallsIn(output: Json | undefined): HostedCalls | undefined {
   let calls: HostedCalls | undefined
-  for (const item of objects(output)) {
-    const tool = hostedToolOf(item)
+  for (const { type } of objects(output)) {
+    const tool = hostedItems.get(type)
     if (tool) calls = oneCallMore(calls, tool)
   }
   return calls
