@@ -1,10 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import ts from 'typescript'
 import { afterAll, expect, test } from 'vitest'
 import { draw } from '../tools/mutation/draw.ts'
+import { equivalents } from '../tools/mutation/equivalents-list.ts'
 import { findMutants, type Mutant } from '../tools/mutation/find-mutants.ts'
+import { sqlVariants } from '../tools/mutation/find-sql-mutants.ts'
 import { instrument } from '../tools/mutation/instrument.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'signalbox-mutants-'))
@@ -45,6 +47,15 @@ test('a mutant that is on changes what the code does, and none changes nothing',
   await expect(outcome(mutant('condition to true', 'amount < 0'))).rejects.toThrow('below')
 })
 
+test('a statement between if and else leaves them together', () => {
+  const source = 'let is = 0; if (is) is = 1\nelse is = 2'
+  const start = source.indexOf('is = 1')
+  const removed = { file, start, end: start + 6, line: 1, original: 'is = 1', mutated: '', operator: '', kind: 'statement', atLoad: true } as const
+  const compiled = instrument(source, [{ ...removed, id: 3 }])
+  Object.assign(globalThis, { __mutant: () => false })
+  expect(new Function(`${compiled}; return is`)()).toBe(2)
+})
+
 test('the same seed draws the same mutants, at most one a line, and another seed others', () => {
   const drawing = { rooms: [{ name: 'sample', files: [file] }], mutants, count: 4 }
   const lines = (seed: number): string =>
@@ -61,4 +72,36 @@ test('the same seed draws the same mutants, at most one a line, and another seed
 
 test('a file that changed after its mutants were found is refused', () => {
   expect(() => instrument(`\n${text}`, [{ ...mutant('n + 1', '10'), id: 0 }])).toThrow('has changed since its mutants were found')
+})
+
+test('a later draw takes nothing of an earlier one, and counts on from it', () => {
+  const drawing = { rooms: [{ name: 'sample', files: [file] }], mutants }
+  const before = draw({ ...drawing, count: 3, seed: 1 })
+  const after = draw({ ...drawing, count: 9, seed: 1, before })
+  expect(new Set([...before, ...after].map(({ line }) => line)).size).toBe(before.length + after.length)
+  expect([...before, ...after].map(({ id }) => id)).toEqual([...before, ...after].map((_, at) => at))
+})
+
+test('comparisons of SQL have mutants, but not those of comments, inserted values and other texts', () => {
+  const inserted = '$' + '{x > y}'
+  const variants = (text: string) => sqlVariants(text).map(({ operator, mutated }) => [operator, mutated])
+  expect(variants(`\`SELECT a FROM b WHERE a >= ${inserted} -- a > b\``)).toEqual([
+    ['SQL >= to >', `\`SELECT a FROM b WHERE a > ${inserted} -- a > b\``],
+  ])
+  expect(variants("'UPDATE a SET b = b + 1 WHERE c = 2 AND d = 3'").map(([operator]) => operator)).toEqual([
+    'SQL = to <>',
+    'SQL = to <>',
+    'SQL + to -',
+    'SQL AND to OR',
+  ])
+  expect(variants("'more AND less'")).toEqual([])
+})
+
+const root = join(import.meta.dirname, '../../..')
+
+test.each(equivalents)('a mutant that was judged to change nothing is still there: $file, $line', ({ file, line, original, reason }) => {
+  const lines = readFileSync(join(root, file), 'utf8').split('\n')
+  expect(lines.map(each => each.trim())).toContain(line)
+  expect(line).toContain(original.split('\n')[0])
+  expect(reason.length).toBeGreaterThan(20)
 })

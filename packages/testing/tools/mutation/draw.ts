@@ -5,6 +5,7 @@ import type { Room } from './rooms.ts'
 
 export interface Drawn extends Numbered {
   readonly room: string
+  readonly seed: number
 }
 
 interface Drawing {
@@ -12,10 +13,12 @@ interface Drawing {
   readonly mutants: readonly Mutant[]
   readonly count: number
   readonly seed: number
+  /** Drawn before: these are not drawn again, nor is what they overlap. */
+  readonly before?: readonly Drawn[]
 }
 
 /** At most one a line and none inside another; a file is drawn by the square root of what it holds, so that small ones are seen too. */
-export function draw({ rooms, mutants, count, seed }: Drawing): readonly Drawn[] {
+export function draw({ rooms, mutants, count, seed, before = [] }: Drawing): readonly Drawn[] {
   const random = seeded(seed)
   const roomOf = new Map(rooms.flatMap(({ name, files }) => files.map(file => [file, name] as const)))
   const left = new Map([...Map.groupBy(mutants, ({ file }) => file)].map(([file, found]) => [file, [...found]]))
@@ -25,8 +28,8 @@ export function draw({ rooms, mutants, count, seed }: Drawing): readonly Drawn[]
     const inFile = left.get(file) ?? []
     const mutant = inFile.splice(Math.floor(random() * inFile.length), 1)[0]
     if (inFile.length === 0) left.delete(file)
-    if (mutant === undefined || drawn.some(other => clashes(other, mutant))) continue
-    drawn.push({ ...mutant, id: drawn.length, room: roomOf.get(file) ?? '' })
+    if (mutant === undefined || [...before, ...drawn].some(other => clashes(other, mutant))) continue
+    drawn.push({ ...mutant, id: before.length + drawn.length, room: roomOf.get(file) ?? '', seed })
   }
   return drawn
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import ts from 'typescript'
+import { sqlVariants } from './find-sql-mutants.ts'
 
 /** A small fault to plant: `original` at `start` of `file` becomes `mutated`. */
 export interface Mutant {
@@ -17,7 +18,7 @@ export interface Mutant {
   readonly atLoad: boolean
 }
 
-type Found = Pick<Mutant, 'operator' | 'mutated'>
+type Found = Pick<Mutant, 'operator' | 'mutated'> & { readonly at?: number }
 
 const comparisons: ReadonlyMap<string, string> = new Map([
   ['<', '<='],
@@ -57,10 +58,10 @@ export function findMutants(files: readonly string[], options: ts.CompilerOption
 function mutantsOf(source: ts.SourceFile, checker: ts.TypeChecker): readonly Mutant[] {
   const text = readFileSync(source.fileName, 'utf8')
   const found: Mutant[] = []
-  const add = (node: ts.Node, kind: Mutant['kind'], { operator, mutated }: Found): void => {
+  const add = (node: ts.Node, kind: Mutant['kind'], { operator, mutated, at = 0 }: Found): void => {
     const start = node.getStart(source)
     const end = node.getEnd()
-    const line = source.getLineAndCharacterOfPosition(start).line + 1
+    const line = source.getLineAndCharacterOfPosition(start + at).line + 1
     found.push({
       file: source.fileName,
       start,
@@ -115,6 +116,8 @@ function isWritten(node: ts.Expression): boolean {
 }
 
 function variantsOf(node: ts.Expression, checker: ts.TypeChecker): readonly Found[] {
+  if (ts.isNoSubstitutionTemplateLiteral(node) || ts.isTemplateExpression(node) || ts.isStringLiteral(node))
+    return sqlVariants(node.getText())
   if (ts.isBinaryExpression(node)) return binary(node, checker)
   if (ts.isNumericLiteral(node)) return [{ operator: 'n + 1', mutated: `(${node.getText()} + 1)` }]
   if (node.kind === ts.SyntaxKind.TrueKeyword) return [{ operator: 'true to false', mutated: 'false' }]

@@ -17,6 +17,7 @@ export function instrument(text: string, mutants: readonly Numbered[]): string {
 
 function switchFor({ id, kind, original, mutated }: Numbered): string {
   const on = `globalThis.__mutant(${id})`
-  if (kind === 'statement') return `if (!${on}) { ${original} }`
+  // In a block of its own: an `else` after it belongs to the `if` before it.
+  if (kind === 'statement') return `{ if (!${on}) { ${original} } }`
   return `${kind === 'expression' ? '' : 'void '}(${on} ? (${mutated}) : (${original}))`
 }

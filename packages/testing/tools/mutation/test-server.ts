@@ -9,6 +9,8 @@ export interface Asked {
   readonly files?: readonly string[]
   /** The mutant that is on; absent: none, and all files run to their end. */
   readonly mutant?: number
+  /** The mutants that are on, each for one of the files. */
+  readonly byFile?: Readonly<Record<string, number>>
   /** Where to note which mutants each file reaches. */
   readonly hits?: string
 }
@@ -17,13 +19,18 @@ export interface Finished {
   readonly path: string
   readonly milliseconds: number
   readonly passed: boolean
+  /** The first test that failed. */
+  readonly by?: string
   /** Steps from it to each file that it imports and that has mutants. */
   readonly imports: Readonly<Record<string, number>>
 }
 
 export type Told =
   | { readonly kind: 'ready'; readonly files: readonly string[] }
-  | { readonly kind: 'caught'; readonly by: string }
+  /** Loaded, and its tests begin. */
+  | { readonly kind: 'began'; readonly path: string }
+  | { readonly kind: 'finished'; readonly file: Finished }
+  | { readonly kind: 'caught'; readonly by: string; readonly path: string }
   | { readonly kind: 'ended'; readonly files: readonly Finished[] }
 
 const tell = (told: Told): void => {
@@ -36,19 +43,23 @@ const mutated = new Set(listed.map(({ file }) => file))
 let asked: Asked = {}
 let isCaught = false
 
-function caughtBy(by: string): void {
+function caughtBy(by: string, path: string): void {
   if (asked.mutant === undefined || isCaught) return
   isCaught = true
-  tell({ kind: 'caught', by })
+  tell({ kind: 'caught', by, path })
   void vitest.cancelCurrentRun('test-failure')
 }
 
 const reporter = {
+  onTestModuleStart(module: TestModule): void {
+    tell({ kind: 'began', path: module.moduleId })
+  },
   onTestCaseResult(test: TestCase): void {
-    if (test.result().state === 'failed') caughtBy(`${test.module.relativeModuleId}: ${test.fullName}`)
+    if (test.result().state === 'failed') caughtBy(`${test.module.relativeModuleId}: ${test.fullName}`, test.module.moduleId)
   },
   onTestModuleEnd(module: TestModule): void {
-    if (module.state() === 'failed') caughtBy(module.relativeModuleId)
+    if (module.state() === 'failed') caughtBy(module.relativeModuleId, module.moduleId)
+    if (asked.hits === undefined) tell({ kind: 'finished', file: finishedOf(module) })
   },
 }
 
@@ -78,21 +89,26 @@ async function run(next: Asked): Promise<void> {
   asked = next
   isCaught = false
   setEnv('SIGNALBOX_MUTANT', next.mutant === undefined ? undefined : String(next.mutant))
+  setEnv('SIGNALBOX_MUTANT_BY_FILE', next.byFile && JSON.stringify(next.byFile))
   setEnv('SIGNALBOX_MUTANT_HITS', next.hits)
   const files = next.files?.map(path => byPath.get(path)).filter((found): found is TestSpecification => found !== undefined) ?? all
   vitest.state.filesMap.clear()
   vitest.state.idMap.clear()
   const { testModules, unhandledErrors } = await vitest.runTestSpecifications(files, false)
-  if (unhandledErrors.length > 0) caughtBy('an error outside of tests')
-  tell({
-    kind: 'ended',
-    files: testModules.map(module => ({
-      path: module.moduleId,
-      milliseconds: Math.round(module.diagnostic().duration),
-      passed: module.state() === 'passed',
-      imports: next.mutant === undefined ? importsOf(module.moduleId) : {},
-    })),
-  })
+  if (unhandledErrors.length > 0) caughtBy('an error outside of tests', '')
+  tell({ kind: 'ended', files: testModules.map(finishedOf) })
+}
+
+const finishedOf = (module: TestModule): Finished => {
+  const [failed] = module.children.allTests('failed')
+  const isPassed = module.state() === 'passed'
+  return {
+    path: module.moduleId,
+    milliseconds: Math.round(module.diagnostic().duration),
+    passed: isPassed,
+    ...(!isPassed && { by: `${module.relativeModuleId}: ${failed?.fullName ?? 'it does not load'}` }),
+    imports: asked.hits === undefined ? {} : importsOf(module.moduleId),
+  }
 }
 
 function setEnv(name: string, value: string | undefined): void {
