@@ -83,6 +83,29 @@ test('with no other offer an attempt gets two minutes for a stream, five for a w
   ])
 })
 
+test('the last attempt of a request is not cut short for the sake of an offer that could only be asked again', () => {
+  let now = 0
+  const router = createRouter({ offers: offers.slice(0, 2), clock: { now: () => now } })
+  const only = (id: string) => router.startAttempt(router.plan({ inputTokens: 500, offers: [id] }).next() as RouterChoice)
+  for (let at = 0; at < 60; at += 1) {
+    const attempt = only(at % 2 ? 'cheap' : 'middle')
+    now += 300
+    router.recordFirstContent(attempt)
+    router.finishAttempt(attempt, { outputTokens: 100 })
+  }
+  for (let at = 0; at < 3; at += 1) router.failAttempt(only('middle'), { kind: 'timeout' })
+  const secondTimeout = (maxAttempts: number) => {
+    const plan = router.plan({ inputTokens: 500, maxAttempts, rank: ({ id }) => (id === 'cheap' ? 0 : 1) })
+    router.failAttempt(router.startAttempt(plan.next() as RouterChoice), { kind: 'error' })
+    const second = plan.next() as RouterChoice
+    router.abandonAttempt(router.startAttempt(second))
+    return [second.offer.id, second.timeoutMs]
+  }
+  expect(secondTimeout(2)).toEqual(['middle', 120_000])
+  const [id, timeoutMs] = secondTimeout(3)
+  expect([id, Number(timeoutMs) < 60_000]).toEqual(['middle', true])
+})
+
 /** Two offers with twenty responses each, one in ten of them slow. */
 function twoKnown() {
   let now = 0

@@ -1,8 +1,11 @@
-import type { UsageRow } from '@signalbox/storage'
+import type { AuditRow, ItemStore, UsageRow } from '@signalbox/storage'
 import { describeStorage } from '@signalbox/storage/conformance'
+import type { StoredItem } from '@signalbox/storage/items'
 import { expect, test } from 'vitest'
+import { memoryAudit } from './audit.ts'
 import { setYoungest } from './bounded-map.ts'
 import { memoryStorage } from './index.ts'
+import { memoryItems } from './items.ts'
 import { createRecentIds } from './recent-ids.ts'
 import { memoryRouting } from './routing.ts'
 import { makeSweeper } from './sweeper.ts'
@@ -114,4 +117,64 @@ test('a row that is set again and again counts as the youngest', () => {
   expect(rows.has('999')).toBe(true)
   expect(rows.has('900')).toBe(false)
   expect(rows.size).toBeLessThanOrEqual(10)
+})
+
+test('an audit keeps the newest rows, a quarter more at most, and goes on counting', async () => {
+  const audit = memoryAudit(100)
+  const row = (place: number): AuditRow => ({
+    ...{
+      id: `a${place}`,
+      workspaceId: 'w',
+      place,
+      event: 'api_key.created',
+      subjectType: 'api_key',
+      subjectId: 'k',
+      at: AT,
+      changes: '{}',
+    },
+    ...{ previousHash: place > 1 ? `h${place - 1}` : '', hash: `h${place}` },
+  })
+  for (let place = 1; place <= 125; place += 1) {
+    expect(audit.follows(row(place))).toBe(true)
+    audit.append([row(place)])
+  }
+  const places = async () => (await audit.chain('w', { after: 0, limit: 1_000 })).map(({ place }) => place)
+  expect([(await places())[0], (await places()).length]).toEqual([1, 125])
+  audit.append([row(126)])
+  expect([(await places())[0], (await places()).length]).toEqual([27, 100])
+  expect([audit.follows(row(126)), audit.follows(row(127)), audit.follows({ ...row(127), previousHash: 'h1' })]).toEqual([
+    false,
+    true,
+    false,
+  ])
+})
+
+const HOUR = 3_600_000
+const itemOf = (id: string, bytes: number, workspaceId = 'w'): StoredItem => ({
+  workspaceId,
+  id,
+  expiresAt: AT + HOUR,
+  body: 'x'.repeat(bytes),
+})
+const valid = { at: AT, latest: AT + 2 * HOUR }
+const idsOf = async (items: ItemStore, workspaceId = 'w') =>
+  (await items.find(workspaceId, ['a', 'b', 'c', 'd'], valid)).map(({ id }) => id).sort()
+
+test('items fill a workspace and the process to the last byte, and the oldest make room beyond it', async () => {
+  const items = memoryItems(10)
+  await items.put([itemOf('a', 3), itemOf('b', 3)], 6, valid)
+  expect(await idsOf(items)).toEqual(['a', 'b'])
+  await items.put([itemOf('c', 1)], 6, valid)
+  expect(await idsOf(items)).toEqual(['b', 'c'])
+  await items.put([itemOf('a', 6, 'other')], 6, valid)
+  expect([await idsOf(items), await idsOf(items, 'other')]).toEqual([['b', 'c'], ['a']])
+  await items.put([itemOf('b', 0, 'other'), itemOf('c', 1, 'third')], 6, valid)
+  expect([await idsOf(items), await idsOf(items, 'other'), await idsOf(items, 'third')]).toEqual([['c'], ['a', 'b'], ['c']])
+})
+
+test('bytes of items that are replaced or expired are free again', async () => {
+  const items = memoryItems(10)
+  for (let times = 0; times < 50; times += 1) await items.put([itemOf('a', 4), { ...itemOf('b', 4), expiresAt: AT }], 8, valid)
+  await items.put([itemOf('c', 8)], 8, valid)
+  expect(await idsOf(items)).toEqual(['c'])
 })

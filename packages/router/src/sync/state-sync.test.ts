@@ -41,6 +41,22 @@ describe('what one router sees, the others know', () => {
     expect(seenBy(there, cheap).failureProbability).toBeGreaterThan(0.9)
   })
 
+  test('an outage that may have been a while ago says less than one just now', async () => {
+    const failingAfter = async (epoch: number): Promise<number> => {
+      const { there, time, store } = two()
+      acquaint(there)
+      time.ms += 600_000
+      const at = T0 + time.ms
+      const counts = { answered: 0, failed: 3, finished: 0, broken: 0, waits: 0, lnWaits: 0, lnWaitsSquared: 0, speeds: 0, lnSpeeds: 0 }
+      await store.publish([{ writer: 'here', offer: 'cheap', epoch, version: 1, at, ...counts }], at)
+      await there.listen()
+      return seenBy(there, cheap).failureProbability
+    }
+    const [sudden, spread] = [await failingAfter(T0 + 620_000), await failingAfter(T0)]
+    expect(spread).toBeGreaterThan(0.02)
+    expect(sudden).toBeGreaterThan(spread * 1.2)
+  })
+
   test('and that it is over', async () => {
     const { here, there, time } = await acquainted()
     for (let calls = 0; calls < 8; calls += 1) here.fail(cheap)

@@ -167,6 +167,13 @@ test('a time-out that a fallback made good is a warning', async () => {
   expect(outcome).toMatchObject({ warnings: [{ code: 'provider_timeout' }] })
 })
 
+test('however many providers timed out, there is one warning, of the first of them', async () => {
+  const { outcome } = await run({ a: ['server_error'], b: ['timed_out'], c: ['timed_out'], d: ['ok'] })
+  expect((outcome as CommittedCall).warnings).toEqual([
+    { code: 'provider_timeout', message: 'b did not respond in time; another provider was used.' },
+  ])
+})
+
 test('retries and fallbacks share one budget', async () => {
   expect((await run({ a: ['server_error'], b: ['server_error'], c: ['server_error'] }, { budget: 4 })).asked).toEqual(['a', 'b', 'c', 'a'])
   expect((await run({ a: ['server_error'], b: ['ok'] }, { budget: 1 })).asked).toEqual(['a'])

@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest'
+import type { Candidate } from '../routing/plan.ts'
+import type { KeptAnswer } from './item-references/kept-items.ts'
+import { createStamper, type StampFacts } from './stamp.ts'
+
+const candidate = {
+  model: { id: 'm-1', offers: [] },
+  offer: { provider: 'p', provider_model_id: 'p/m-1', dialect: 'chat' },
+  provider: { id: 'p' },
+} as unknown as Candidate
+const usage = { input_tokens: 1, output_tokens: 500, cached_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0 }
+const stamp = (facts: Partial<StampFacts> = {}) =>
+  createStamper({ requestId: 'a-b-c', modelAsked: 'asked', at: 5_999 })({ warnings: [], ...facts })
+const routing = (facts: Partial<StampFacts>) => stamp({ candidate, ...facts }).routing
+
+test('before a provider has answered a stamp names the requested model, and nothing that is not known', () => {
+  const { itemId, ...known } = stamp()
+  expect(known).toEqual({ id: 'resp_abc', model: 'asked', created_at: 5, warnings: [] })
+  expect(itemId('msg')).toBe('msg_abc0001')
+})
+
+test('item ids count up, in hexadecimal, over all stamps of a reply', () => {
+  const stamper = createStamper({ requestId: 'a-b', modelAsked: 'm', at: 0 })
+  const ids = Array.from({ length: 17 }, (_, at) => stamper({ warnings: [] }).itemId(at % 2 ? 'msg' : 'fc'))
+  expect([ids[0], ids[1], ids[9], ids[16]]).toEqual(['fc_ab0001', 'msg_ab0002', 'msg_ab000a', 'fc_ab0011'])
+})
+
+test('what is known of a call is in its stamp', () => {
+  expect(stamp({ candidate, endedAt: 7_999, estimatedInput: 0, used: { temperature: 1 } as never })).toMatchObject({
+    model: 'm-1',
+    completed_at: 7,
+    estimated_input_tokens: 0,
+    used: { temperature: 1 },
+    routing: { provider: 'p', provider_model_id: 'p/m-1', model_canonical: 'm-1', routing_strategy: '' },
+  })
+  expect(routing({ strategy: 'price' })).toMatchObject({ routing_strategy: 'price' })
+})
+
+test('a speed needs both the usage and the time, and is tokens per second with two digits', () => {
+  expect(routing({ usage, outputMs: 3_000 })).toMatchObject({ throughput_tps: 166.67 })
+  expect(routing({ usage })).not.toHaveProperty('throughput_tps')
+  expect(routing({ outputMs: 3_000 })).not.toHaveProperty('throughput_tps')
+})
+
+test('a cost is there once it is known, also if it is nothing, and what the workspace owes its provider beside it', () => {
+  expect(routing({})).not.toHaveProperty('cost')
+  expect(routing({ cost: 0 })).toMatchObject({ cost: { usd: 0 } })
+  expect(routing({ cost: 1_500_000, byokCost: 250_000 })).toMatchObject({ cost: { usd: 1.5, byok_usd: 0.25 } })
+  expect(routing({ byokCost: 250_000 })).not.toHaveProperty('cost')
+})
+
+test('items are kept for their owner from the settlement on, and claimed under its name', async () => {
+  const log: unknown[] = []
+  const items = {
+    claim: (...given: unknown[]) => void log.push(['claim', ...given]),
+    keep(...given: unknown[]) {
+      log.push(['keep', ...given])
+      return 'kept'
+    },
+  }
+  const kept = { items, owner: 'owner', waiting: undefined } as unknown as KeptAnswer
+  const { claimId, keepItems } = stamp({ kept, settledAt: 9 })
+  claimId?.('msg_1', 'message')
+  keepItems?.([{ id: 'msg_1' }])
+  expect(log).toEqual([
+    ['claim', 'owner', 'msg_1', 'message'],
+    ['keep', 'owner', [{ id: 'msg_1' }], 9],
+  ])
+  expect(kept.waiting).toBe('kept')
+  expect(stamp()).not.toHaveProperty('claimId')
+})
