@@ -77,9 +77,14 @@ test('many alike answers from elsewhere narrow the scatter', () => {
 })
 
 test('a failing offer is watched by all processes in turn, each fifteen seconds to fifteen for each of them later', () => {
-  const state = known()
-  mergeEvidence(state, evidence({ failed: 8 }), context({ others: 4, chance: 0.5 }))
-  expect(state.exploreAt).toBe(now + 15_000 * (1 + 4 * 0.5))
+  for (const seen of [{ failed: 8 }, { broken: 8 }, { failed: 4, broken: 4 }]) {
+    const state = known()
+    mergeEvidence(state, evidence(seen), context({ others: 4, chance: 0.5 }))
+    expect(state.exploreAt).toBe(now + 15_000 * (1 + 4 * 0.5))
+  }
+  const healthy = known()
+  mergeEvidence(healthy, evidence({ answered: 8 }), context({ others: 4, chance: 0.5 }))
+  expect(healthy.exploreAt).toBe(0)
 })
 
 test('answers from elsewhere that agree are still as uncertain as single answers are here', () => {

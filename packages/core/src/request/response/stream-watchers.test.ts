@@ -126,6 +126,23 @@ describe('the output cap', () => {
     ])
   })
 
+  test('parts of the item of which nothing was told are left out when it is cut', () => {
+    const parts: Item = {
+      type: 'message',
+      role: 'assistant',
+      content: [
+        { type: 'text', text: 'x'.repeat(most + 9) },
+        { type: 'text', text: 'more' },
+        { type: 'refusal', refusal: 'no' },
+      ],
+    }
+    const thoughts: Item = { type: 'reasoning', summary: ['Thus.'] }
+    expect(under([unfold(answer(thoughts, parts))]).response.output).toEqual([
+      { type: 'reasoning', summary: ['Thus.'] },
+      { type: 'message', role: 'assistant', status: 'incomplete', content: [{ type: 'text', text: 'x'.repeat(most) }] },
+    ])
+  })
+
   test('however the answer is cut into deltas and batches, what comes out is a legal stream of the right length', () => {
     fc.assert(
       fc.property(fc.array(fc.array(fc.string({ unit: 'binary', maxLength: 400 }), { maxLength: 4 }), { maxLength: 12 }), texts => {

@@ -1,0 +1,10 @@
+import { expect, test } from 'vitest'
+import { absent } from './check.ts'
+
+test('what a workspace does not have is named, by a hundred characters of its id at most', () => {
+  expect(absent('budget', 'budget_1')).toMatchObject({
+    code: 'resource_not_found',
+    message: 'There is no budget "budget_1" in this workspace.',
+  })
+  expect(absent('key', 'x'.repeat(101)).message).toBe(`There is no key "${'x'.repeat(100)}" in this workspace.`)
+})

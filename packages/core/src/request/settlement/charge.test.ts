@@ -1,0 +1,90 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { WorkspacePolicy } from '../../access/workspace-policy.ts'
+import { runSteps } from '../../runtime/steps.ts'
+import type { CommittedCall } from '../../upstream/call.ts'
+import type { Bill, BillContext } from './bill.ts'
+import { type ChargeContext, learnPace, payableBill } from './charge.ts'
+import type { Allowance } from './running-cost.ts'
+
+const owing = {
+  call: { requestId: 'r', workspaceId: 'w', keyId: 'k', model: 'm' },
+  policy: { budgets: [] } as unknown as WorkspacePolicy,
+  at: 0,
+} satisfies BillContext
+const account = 'credit:w'
+const bill = (cost: number, byokCost = 0): Bill => ({ cost, byokCost, isByok: false })
+
+interface Played {
+  /** Microdollars set aside. */
+  readonly held: number
+  /** What could be set aside beside that, at each extension. */
+  readonly free: readonly number[]
+}
+
+/** Pays a bill from what is held and free, and lists the amounts that were asked for. */
+function paid(owed: Bill, { held, free }: Played) {
+  const asked: number[] = []
+  const allowance: Allowance = {
+    amountOf: name => (name === account ? held : undefined),
+    least: () => held,
+    extend(more) {
+      const [amount, available] = [more(account), free[Math.min(asked.length, free.length - 1)] ?? 0]
+      asked.push(amount)
+      return amount > available ? { account, available } : undefined
+    },
+  }
+  return { bill: runSteps(payableBill(owed, owing, allowance)) as Bill, asked }
+}
+
+test('a bill within what is held is paid, and nothing is asked for', () => {
+  expect(paid(bill(70), { held: 70, free: [0] })).toEqual({ bill: bill(70), asked: [] })
+})
+
+test('what is missing is set aside, and where there is not so much, as much as there is', () => {
+  expect(paid(bill(100), { held: 70, free: [30] })).toEqual({ bill: bill(100), asked: [30] })
+  expect(paid(bill(100), { held: 70, free: [12] })).toEqual({ bill: bill(82), asked: [30, 12] })
+  expect(paid(bill(100), { held: 70, free: [0] })).toEqual({ bill: bill(70), asked: [30] })
+  expect(paid(bill(100), { held: 70, free: [-5] })).toEqual({ bill: bill(70), asked: [30] })
+})
+
+test('while others spend at the same time each refusal asks for less, and a second one of an account for nothing more', () => {
+  expect(paid(bill(100), { held: 70, free: [20, 10, 5] })).toEqual({ bill: bill(70), asked: [30, 20, 10] })
+  expect(paid(bill(100), { held: 70, free: [20, 10] })).toEqual({ bill: bill(80), asked: [30, 20, 10] })
+})
+
+test('an account that cannot refuse pays all of it', () => {
+  const nothing: Allowance = { amountOf: () => undefined, least: () => Number.POSITIVE_INFINITY, extend: () => undefined }
+  expect(runSteps(payableBill(bill(100), owing, nothing))).toEqual(bill(100))
+})
+
+test('what is cut is taken from the cost first, then from what is owed to providers', () => {
+  const whole = { ...owing, policy: { budgets: [] } as unknown as WorkspacePolicy }
+  const stuck: Allowance = { amountOf: () => 0, least: () => 0, extend: () => ({ account, available: 0 }) }
+  expect(runSteps(payableBill(bill(100, 40), whole, stuck))).toEqual(bill(0, 40))
+})
+
+test('whatever is held and free, no more is paid than both, no less than what is held, and nothing if it is all there', () => {
+  const amount = fc.integer({ min: 0, max: 1_000 })
+  fc.assert(
+    fc.property(amount, amount, amount, (cost, held, free) => {
+      const { bill: payable, asked } = paid(bill(cost), { held, free: [free] })
+      expect(payable.cost).toBe(Math.min(cost, held + free))
+      expect(asked.length).toBeLessThanOrEqual(2)
+    }),
+  )
+})
+
+test('the pace of an offer is learned from answers whose usage is stated, that were sent and read at once', () => {
+  const learned: unknown[] = []
+  const paces = { of: () => undefined, learn: (...given: readonly unknown[]) => void learned.push(given) } as ChargeContext['paces']
+  const call = { sentAt: 100, selected: { contender: { offer: { id: 'o' } } } }
+  const committedBy = (isSlow: boolean) => ({ call, answer: { stream: { isReadSlowly: () => isSlow } } }) as unknown as CommittedCall
+  const committed = committedBy(false)
+  const usage = { input_tokens: 1, output_tokens: 50, cached_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0 }
+  learnPace({ paces }, committedBy(true), { usage, endedAt: 1_100 })
+  learnPace({ paces }, committed, { usage, endedAt: 1_100 })
+  learnPace({ paces }, committed, { usage: { ...usage, estimated: true }, endedAt: 1_100 })
+  learnPace({ paces }, { ...committed, call: { ...call, sentAt: undefined } } as unknown as CommittedCall, { usage, endedAt: 1_100 })
+  expect(learned).toEqual([['o', { outputTokens: 50, milliseconds: 1_000 }]])
+})
