@@ -90,6 +90,37 @@ test('a key that is no longer cached costs one read: the policy of its workspace
   expect(reads).toEqual(['findByName'])
 })
 
+test('an unknown secret is looked up once a second, and again at once if a key was revoked meanwhile', async () => {
+  const storage = memoryStorage()
+  let lookUps = 0
+  const during: (() => Promise<unknown>)[] = []
+  const records: RecordStore = {
+    ...storage.records,
+    async findByName(...asked) {
+      lookUps += 1
+      const found = await storage.records.findByName(...asked)
+      await during.pop()?.()
+      return found
+    },
+  }
+  const { keys, authenticator, now } = await testbed(undefined, { ...storage, records })
+  const { id } = await keys.create({ name: 'a' })
+  const secret = makeSecret(ids)
+  lookUps = 0
+  const ask = () => authenticator.authenticate(secret).catch((error: { code: string }) => error.code)
+  for (let times = 0; times < 3; times += 1) expect(await ask()).toBe('invalid_api_key')
+  expect(lookUps).toBe(1)
+  now.ms += 999
+  await ask()
+  expect(lookUps).toBe(1)
+  now.ms += 1
+  during.push(() => keys.revoke(id))
+  await ask()
+  lookUps = 0
+  await ask()
+  expect(lookUps).toBe(1)
+})
+
 test('missing, malformed, unknown and revoked keys are refused in the same words', async () => {
   const { keys, authenticator } = await testbed()
   const { id, secret } = await keys.create({ name: 'a' })

@@ -71,6 +71,12 @@ test('without a request there is nothing, and nothing is divided by it', async (
   expect(await analytics.trends()).toEqual([])
 })
 
+test('a figure that no request has is left out', async () => {
+  const { firstContentMs: _, ...silent } = row('a', { result: 'error', outputTokens: 0 })
+  const { analytics } = await withRows(silent)
+  expect(await analytics.summary()).toMatchObject({ requests: 1, firstContentMs: {}, tokensPerSecond: {} })
+})
+
 test('trends are one series for each group, in days or hours of UTC', async () => {
   const { analytics, now } = await withRows(
     row('a'),

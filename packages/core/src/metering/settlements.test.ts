@@ -14,7 +14,15 @@ const row = (id: string): UsageRow => ({
 const settling = (id: string) => ({ row: row(id), amounts: { 'credit:w': 5 }, slotKeys: ['slots:k'] })
 
 /** A store that takes no settlements: `down` fails at once, `stuck` waits until it is over. */
-function scene({ spool, clock = fakeClock() }: { readonly spool?: SpoolStore; readonly clock?: FakeClock } = {}) {
+function scene({
+  spool,
+  clock = fakeClock(),
+  leave,
+}: {
+  readonly spool?: SpoolStore
+  readonly clock?: FakeClock
+  readonly leave?: Storage['counters']['leave']
+} = {}) {
   const kept = memoryStorage()
   const state = { mode: 'up' as 'up' | 'down' | 'stuck' | 'wrong', writes: 0, log: [] as string[] }
   const waiting: (() => void)[] = []
@@ -25,7 +33,7 @@ function scene({ spool, clock = fakeClock() }: { readonly spool?: SpoolStore; re
     if (state.mode === 'stuck') await new Promise<void>(resolve => waiting.push(resolve))
     await kept.settle(settlement)
   }
-  const storage: Storage = { ...kept, settle, ...(spool && { spool }) }
+  const storage: Storage = { ...kept, settle, ...(spool && { spool }), ...(leave && { counters: { ...kept.counters, leave } }) }
   const note = (_: unknown, message: string): void => void state.log.push(message)
   const settlements = createSettlements({ storage, clock, logger: { info: note, warn: note, error: note } })
   const rows = async () => (await kept.usage.list({ workspaceId: 'w', from: 0, to: 1e15, limit: 10_000 })).map(({ id }) => id).sort()
@@ -134,6 +142,19 @@ test('slots are freed though their settlement waits, because it is slow or fails
   expect(await enter('next')).toBe(false)
   await clock.advance(2 * settlementLimits.spoolAfterMs)
   expect(await enter('next')).toBe(true)
+})
+
+test('the slots of a settlement that is looked at again and again are freed once', async () => {
+  const left: string[] = []
+  const { settlements, state, clock, release } = scene({ leave: key => void left.push(key) })
+  state.mode = 'stuck'
+  const settled = settlements.settle(settling('slow'))
+  await clock.advance(10 * settlementLimits.spoolAfterMs)
+  expect(left).toEqual(['slots:k'])
+  release()
+  await clock.advance(settlementLimits.writeMs)
+  await settled
+  expect(left).toEqual(['slots:k'])
 })
 
 test('writes that are quick never touch the spool', async () => {
