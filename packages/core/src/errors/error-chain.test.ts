@@ -16,3 +16,8 @@ test('of errors that cause each other, three causes are named', () => {
   for (let at = 1; at < 9; at++) last = last.cause = new Error(String(at))
   expect(errorChain(error)).toBe('Error: 0, caused by Error: 1, caused by Error: 2, caused by Error: 3')
 })
+
+test('a cause that is no error is named by its text', () => {
+  expect(errorChain(new Error('failed', { cause: 'no table' }))).toBe('Error: failed, caused by no table')
+  expect(errorChain(new Error('failed: no table', { cause: 'no table' }))).toBe('Error: failed: no table')
+})

@@ -65,6 +65,28 @@ describe('the key of a conversation', () => {
     expect(new Set([key, ...others.map(other => keyOf(other))]).size).toBe(others.length + 1)
   })
 
+  test('tells pictures and files of its beginning apart by where they are, and its words wherever they stand', () => {
+    const beginning = (...content: readonly object[]) => keyOf({ input: [{ type: 'message', role: 'user', content } as Item] })
+    const text = (said: string) => ({ type: 'text', text: said })
+    const keys = [
+      beginning(text('See')),
+      beginning(text('See'), { type: 'image', url: 'https://a.example/1' }),
+      beginning(text('See'), { type: 'image', url: 'https://a.example/2' }),
+      beginning(text('See'), { type: 'file', url: 'https://a.example/3' }),
+      beginning({ type: 'image', url: 'https://a.example/1' }, text('See')),
+      beginning(text('See'), text('See')),
+    ]
+    expect(new Set(keys).size).toBe(keys.length)
+  })
+
+  test('follows from its first eight items where no user has spoken by then', () => {
+    const systems = (count: number) => Array.from({ length: count }, (_, at) => message('system', `${at}`))
+    expect(keyOf({ input: [...systems(8), message('user', 'A')] })).toBe(keyOf({ input: [...systems(8), message('user', 'B')] }))
+    expect(keyOf({ input: [...systems(7), message('user', 'A')] })).not.toBe(keyOf({ input: [...systems(7), message('user', 'B')] }))
+    const call = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' } as Item
+    expect(keyOf({ input: [call, message('user', 'A')] })).toBe(keyOf({ input: [message('user', 'A')] }))
+  })
+
   test('is no name that somebody else’s beginning could have', () => {
     const begun = keyOf({ input: [message('user', 'talk')] })
     expect(keyOf({ prompt_cache_key: 'talk' })).not.toBe(begun)

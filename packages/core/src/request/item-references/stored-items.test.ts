@@ -14,8 +14,12 @@ function kept() {
   const { items: store } = memoryStorage()
   if (!store) throw new Error('The memory storage keeps items.')
   const renewed: (readonly string[])[] = []
+  let puts = 0
   const watched: typeof store = {
-    put: (...row) => store.put(...row),
+    put(...row) {
+      puts += 1
+      return store.put(...row)
+    },
     find: (...row) => store.find(...row),
     renew(owner, ids, until) {
       renewed.push(ids)
@@ -27,7 +31,7 @@ function kept() {
     { store: watched, ring: makeKeyRing(() => [sealingKey]), clock: { now: () => time.now }, logger },
   )
   const find = async (...ids: readonly string[]) => [...(await items.find('w', ids)).keys()]
-  return { items, time, renewed, find }
+  return { items, time, renewed, find, puts: () => puts }
 }
 
 test('an item that is referred to in time stays for another hour, and one that nobody refers to goes', async () => {
@@ -61,4 +65,16 @@ test('an id of a provider is claimed once in a workspace, if it may be unique', 
   expect(items.claim('other', id, 'reasoning')).toBe(true)
   expect(items.claim('w', 'rs_1', 'reasoning')).toBe(false)
   expect(items.claim('w', `msg_${id}`, 'message')).toBe(false)
+})
+
+test('items are written together, and nothing is written where there are none to keep', async () => {
+  const { items, puts } = kept()
+  await items.keep('w', [])
+  await items.keep('w', [{ type: 'message' }])
+  expect(puts()).toBe(0)
+  await items.keep('w', [
+    { type: 'message', id: 'a' },
+    { type: 'message', id: 'b' },
+  ])
+  expect(puts()).toBe(1)
 })

@@ -143,6 +143,16 @@ describe('the output cap', () => {
     ])
   })
 
+  test('an item that had ended, or that the rest of the batch ends, is not ended again', () => {
+    const [first, second] = [message('x'.repeat(most)), message('more')]
+    const batch = unfold(answer(first, second))
+    const ends = batch.filter(event => event.type === 'item_finished')
+    const { cut } = outputCutter(cap, { onCut: () => {}, close: () => ends })
+    const events = cut(batch)
+    expect(events.filter(event => event.type === 'item_finished').map(event => 'index' in event && event.index)).toEqual([0, 1])
+    expect(faultsOf(events)).toEqual([])
+  })
+
   test('however the answer is cut into deltas and batches, what comes out is a legal stream of the right length', () => {
     fc.assert(
       fc.property(fc.array(fc.array(fc.string({ unit: 'binary', maxLength: 400 }), { maxLength: 4 }), { maxLength: 12 }), texts => {
