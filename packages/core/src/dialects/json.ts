@@ -16,7 +16,7 @@ export function objects(value: Json | undefined): readonly JsonObject[] {
 }
 
 function areObjects(list: readonly Json[]): list is readonly JsonObject[] {
-  for (const each of list) if (!isObject(each)) return false
+  for (let at = 0; at < list.length; at += 1) if (!isObject(list[at])) return false
   return true
 }
 

@@ -54,9 +54,10 @@ const routingFields: ReadonlyMap<string, Read<unknown>> = new Map(
 )
 
 /** Checks the routing options of an in-process request, whose body was not decoded. Throws a 400 that names the field. */
-export function checkRoutingFields({ models, ...options }: RoutingOptions): void {
-  if (Object.keys(options).length > 1 || typeof options.allow_fallbacks !== 'boolean')
-    exact(options as unknown as JsonObject, 'gateway.routing', routingFields)
+export function checkRoutingFields(routing: RoutingOptions): void {
+  if (Object.keys(routing).length <= 2 && typeof routing.allow_fallbacks === 'boolean') return
+  const { models, ...options } = routing
+  exact(options as unknown as JsonObject, 'gateway.routing', routingFields)
 }
 
 const readModels: Read<readonly string[]> = (value, path) => {
@@ -78,16 +79,19 @@ interface GatewayFields {
   readonly models?: readonly string[]
 }
 
+const readGateway: Read<GatewayFields> = (value, path) => exact(objectValue(value, path), path, gatewayReaders)
+
+const isNonEmpty = (models: readonly string[]): models is RoutingOptions['models'] => models.length > 0
+
 /** Reads `model` and `gateway`. */
 export function readRouting(body: JsonObject): { readonly routing: RoutingOptions; readonly metadata?: Readonly<Record<string, string>> } {
   const model = optional({ body, path: '' }, 'model', nonEmptyText)
-  const gateway =
-    optional({ body, path: '' }, 'gateway', (value, path) => exact(objectValue(value, path), path, gatewayReaders) as GatewayFields) ?? {}
-  if (model !== undefined && gateway.models) {
+  const gateway = optional({ body, path: '' }, 'gateway', readGateway)
+  if (model !== undefined && gateway?.models) {
     refuse('invalid_parameter_value', 'Set either `model` or `gateway.models`, not both.', 'model')
   }
-  const [first, ...rest] = gateway.models ?? (model === undefined ? [] : [model])
-  if (first === undefined) return missing('model', 'Set `model` to one model, or `gateway.models` to several.')
-  const { allow_fallbacks = true, ...options } = gateway.routing ?? {}
-  return { routing: { models: [first, ...rest], allow_fallbacks, ...options }, ...(gateway.metadata && { metadata: gateway.metadata }) }
+  const models = gateway?.models ?? (model === undefined ? [] : [model])
+  if (!isNonEmpty(models)) return missing('model', 'Set `model` to one model, or `gateway.models` to several.')
+  const routing = gateway?.routing ? { models, allow_fallbacks: true, ...gateway.routing } : { models, allow_fallbacks: true }
+  return gateway?.metadata ? { routing, metadata: gateway.metadata } : { routing }
 }

@@ -104,17 +104,18 @@ export const surchargedFields: readonly string[] = [...surcharged.keys()]
 
 /** The fields of a body, or of reported options, that raise the price by an unknown amount. */
 export function unpricedFields(body: JsonObject, price?: Price): readonly string[] {
-  const unpriced: string[] = []
-  for (const field of surchargedFields) {
-    if (!Object.hasOwn(body, field) || surcharged.get(field)?.has(body[field])) continue
-    if (!price?.surcharges?.some(each => each.field === field && each.value === body[field])) unpriced.push(field)
-  }
-  return unpriced
+  return surchargedFields.filter(
+    field =>
+      Object.hasOwn(body, field) &&
+      !surcharged.get(field)?.has(body[field]) &&
+      !price?.surcharges?.some(each => each.field === field && each.value === body[field]),
+  )
 }
 
-function withoutSurcharge({ body, warnings }: Encoded, price: Price | undefined): Encoded {
+function withoutSurcharge(encoded: Encoded, price: Price | undefined): Encoded {
+  const { body, warnings } = encoded
   const unpriced = unpricedFields(body, price)
-  if (unpriced.length === 0) return { body, warnings }
+  if (unpriced.length === 0) return encoded
   return {
     body: Object.fromEntries(Object.entries(body).filter(([field]) => !unpriced.includes(field))),
     warnings: [...warnings, ...unpriced.map(field => unsupported(field, `The price of \`${field}\` is unknown; it was left out.`))],
@@ -123,8 +124,10 @@ function withoutSurcharge({ body, warnings }: Encoded, price: Price | undefined)
 
 /** Sets the tier of a body, or removes one without a known price. Warns about each option of `gateway.routing` that has no effect. */
 export function applyServiceTier(encoded: Encoded, routing: RoutingOptions, tiers: Tiers): Encoded {
-  const { body, warnings } = withoutSurcharge(encoded, tiers.price)
+  const affordable = withoutSurcharge(encoded, tiers.price)
+  const { body, warnings } = affordable
   const bought = tierOf(routing, tiers)
+  if (body.service_tier === undefined && routing.tier === undefined) return affordable
   const { service_tier: named, ...rest } = body
   // `fast`, the newer name of the priority tier, is sent only to a provider that uses it; others get `priority`.
   const service_tier = named === 'fast' && tiers.quirks.priority_tier !== 'fast' ? 'priority' : named

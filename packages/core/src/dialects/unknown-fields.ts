@@ -12,27 +12,31 @@ import { itemParts, oneWarning } from './lossy-marks.ts'
 type KnownFields = NonNullable<ClientDialect['knownFields']>
 
 /** One warning for all such fields of a request to a provider of the dialect `target`. */
-export function unknownFieldWarnings({ input, tools = [], reasoning, text }: Prompt, target: DialectName): readonly Warning[] {
+export function unknownFieldWarnings({ input, tools, reasoning, text }: Prompt, target: DialectName): readonly Warning[] {
   const lost: string[] = []
   const seen = new Set<JsonObject>()
+  const isForeign = (decoded: object): boolean => (originalOf(decoded)?.dialect ?? target) !== target
   /** `type`: the type of an object that does not state it. `place`: its path in the prompt, if its path in the body is unknown. */
   const search = (decoded: object, type: string, place: string): void => {
     const original = originalOf(decoded)
-    if (!original || original.dialect === target || seen.has(original.body)) return
+    if (!original || seen.has(original.body)) return
     const { body, dialect, path = place } = original
     // One assistant message may have become several items.
     seen.add(body)
     const known = own(clientDialects, dialect)?.knownFields
     if (known) collectUnknown(lost, known, { body, type: typeof body.type === 'string' ? body.type : type, path })
   }
-  if (reasoning) search(reasoning, 'settings of reasoning', 'reasoning')
-  if (text) search(text, 'settings of text', 'text')
-  for (const [at, tool] of tools.entries()) search(tool, 'custom', `tools[${at}]`)
-  for (const [at, item] of input.entries()) {
-    search(item, 'message', `input[${at}]`)
-    for (const [index, part] of itemParts(item).entries())
-      if (part.type !== 'native') search(part, 'text', `input[${at}].content[${index}]`)
-  }
+  if (reasoning && isForeign(reasoning)) search(reasoning, 'settings of reasoning', 'reasoning')
+  if (text && isForeign(text)) search(text, 'settings of text', 'text')
+  tools?.forEach((tool, at) => {
+    if (isForeign(tool)) search(tool, 'custom', `tools[${at}]`)
+  })
+  input.forEach((item, at) => {
+    if (isForeign(item)) search(item, 'message', `input[${at}]`)
+    itemParts(item).forEach((part, index) => {
+      if (part.type !== 'native' && isForeign(part)) search(part, 'text', `input[${at}].content[${index}]`)
+    })
+  })
   return lost.length === 0 ? [] : oneWarning(lost, 'is not supported by the API of this provider and was left out.')
 }
 

@@ -1,3 +1,4 @@
+import type { AudioPart, FilePart } from '../protocol/item.ts'
 import type { Offer, Price, Rates } from '../protocol/model.ts'
 import { ratesUpTo } from '../protocol/rates.ts'
 import type { Prompt } from '../protocol/request.ts'
@@ -23,7 +24,7 @@ export const tokensOfText = (characters: number): number => Math.ceil(characters
  */
 export function estimateInput(prompt: Prompt, tokensIn?: (text: string) => number): number {
   let characters = 0
-  let others = (prompt.input.length + (prompt.instructions ? 1 : 0)) * tokensPerItem
+  let others = tokensAroundItems(prompt)
   const count = (text: string): void => {
     characters += tokensIn ? tokensIn(text) * charactersPerToken : text.length
   }
@@ -34,11 +35,15 @@ export function estimateInput(prompt: Prompt, tokensIn?: (text: string) => numbe
       others += tokensPerBlob
     },
     media: part => {
-      others += part.type === 'file' ? tokensOfFile(part) : tokensOfSound(part)
+      others += tokensOfMedia(part)
     },
   })
   return others + tokensOfText(characters)
 }
+
+export const tokensAroundItems = ({ input, instructions }: Prompt): number => (input.length + (instructions ? 1 : 0)) * tokensPerItem
+
+export const tokensOfMedia = (part: FilePart | AudioPart): number => (part.type === 'file' ? tokensOfFile(part) : tokensOfSound(part))
 
 /** An offer at the price that a request pays there: `{ ...offer, price: requestPrice(candidate, request) }`. */
 type Priced = Pick<Offer, 'context_window'> & { readonly price?: Price | undefined }

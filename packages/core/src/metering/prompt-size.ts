@@ -1,11 +1,10 @@
-import type { FilePart } from '../protocol/item.ts'
+import type { FilePart, Item } from '../protocol/item.ts'
 import { type HostedTool, hostedTools } from '../protocol/model.ts'
 import { maxTokensFor } from '../protocol/rates.ts'
 import type { Prompt, Tool } from '../protocol/request.ts'
 import type { HostedCalls } from '../protocol/response.ts'
 import type { Json, JsonObject } from '../protocol/wire.ts'
-import { tokensOfFile, tokensOfSound } from './count-blobs.ts'
-import { estimateInput, maxCountedTokens } from './estimate.ts'
+import { estimateInput, maxCountedTokens, tokensAroundItems, tokensOfMedia, tokensOfText, tokensPerBlob } from './estimate.ts'
 import { bytesOfText, likelyTokensOfText, maxTokensOfText } from './max-tokens.ts'
 import { maxHostedCalls } from './money.ts'
 import { walkPrompt } from './walk-prompt.ts'
@@ -33,43 +32,52 @@ const allowances = {
 
 /** Without `isBounded` no text is scanned: nothing can be refused for it. */
 export function sizeOfPrompt(prompt: Prompt, isBounded: boolean): PromptSize {
-  const likely = estimateInput(prompt)
-  if (!isBounded) return { likely, max: maxTokensFor(likely) }
-  const { max, hasAudio = false } = maxInput(prompt)
-  const mayCall = prompt.tools || prompt.extensions || prompt.native
-  return mayCall ? { likely, max, hasAudio, hosted: foreseenCalls(prompt) } : { likely, max, hasAudio }
+  if (!isBounded) {
+    const likely = estimateInput(prompt)
+    return { likely, max: maxTokensFor(likely) }
+  }
+  const size = isExtended(prompt) ? { likely: estimateInput(prompt), max: Number.POSITIVE_INFINITY, hasAudio: false } : boundedSize(prompt)
+  return prompt.tools || prompt.extensions || prompt.native ? { ...size, hosted: foreseenCalls(prompt) } : size
 }
 
-function maxInput(prompt: Prompt): Pick<PromptSize, 'max' | 'hasAudio'> {
-  if (isExtended(prompt)) return { max: Number.POSITIVE_INFINITY }
+/** Both lengths by one walk. `likely` is that of `estimateInput`. */
+function boundedSize(prompt: Prompt): PromptSize {
   const { prompt: base, item, tools, image, sealedCharacters, sound } = allowances.hold
   let hasAudio = false
   let tokens = base + prompt.input.length * item + (prompt.tools?.length ? tools : 0)
+  let characters = 0
+  let others = tokensAroundItems(prompt)
   walkPrompt(prompt, {
-    text: text => {
+    text(text) {
+      characters += text.length
       tokens += maxTokensOfText(text)
     },
-    sealed: text => {
+    sealed(text) {
+      characters += text.length
       tokens += Math.ceil(text.length / sealedCharacters)
     },
-    blob: field => {
+    blob(field) {
+      others += tokensPerBlob
       tokens += fetched.test(field) ? Number.POSITIVE_INFINITY : image
     },
-    media: part => {
+    media(part) {
       hasAudio ||= part.type === 'audio'
-      tokens += part.type === 'audio' ? sound * tokensOfSound(part) : maxOfFile(part)
+      const likely = tokensOfMedia(part)
+      others += likely
+      tokens += part.type === 'audio' ? sound * likely : maxOfFile(part, likely)
     },
   })
-  return { max: Math.max(tokens, estimateInput(prompt)), hasAudio }
+  const likely = others + tokensOfText(characters)
+  return { likely, max: Math.max(tokens, likely), hasAudio }
 }
 
 /** Tokens that a prompt likely has, by its scripts: what is billed for it where its provider gave no usage. Reads all of its text. */
 export const likelyInput = (prompt: Prompt): number => estimateInput(prompt, likelyTokensOfText)
 
 /** What is not sent along may be of any length. */
-function maxOfFile(part: FilePart): number {
+function maxOfFile(part: FilePart, likely: number): number {
   if (isText(part)) return part.url.length
-  return part.url.startsWith('data:') ? allowances.hold.document * tokensOfFile(part) : Number.POSITIVE_INFINITY
+  return part.url.startsWith('data:') ? allowances.hold.document * likely : Number.POSITIVE_INFINITY
 }
 
 /** Tokens that a provider may claim for a prompt: its bytes, and what templates put around them. `Infinity`: only its window bounds them. */
@@ -99,13 +107,14 @@ const isText = ({ url }: FilePart): boolean => url.startsWith('data:text/')
 const fetched = /^(?:file_url|file_id)$/
 
 /** The provider adds to the prompt: by tools that it runs itself, by what it stores, or by fields that say so. */
-function isExtended({ tools = [], input, extensions, native }: Prompt): boolean {
-  return (
-    tools.some(isHosted) ||
-    input.some(item => item.type === 'native' && item.body.type === 'item_reference') ||
-    [extensions, native?.body].some(fields => fields !== undefined && Object.keys(fields).some(field => adding.test(field)))
-  )
+function isExtended({ tools, input, extensions, native }: Prompt): boolean {
+  if (tools?.some(isHosted) || input.some(isReference)) return true
+  return (extensions !== undefined && hasAddingField(extensions)) || (native !== undefined && hasAddingField(native.body))
 }
+
+const isReference = (item: Item): boolean => item.type === 'native' && item.body.type === 'item_reference'
+
+const hasAddingField = (fields: JsonObject): boolean => Object.keys(fields).some(field => adding.test(field))
 
 /** Native tools that the client runs itself: they are a name and a schema. */
 const runByClients = /^(?:custom|bash|text_editor|computer|memory|local_shell|shell|apply_patch|str_replace)/

@@ -17,9 +17,10 @@ export interface PromptVisitor {
 export function walkPrompt(prompt: Prompt, visitor: PromptVisitor): void {
   if (prompt.instructions) visitor.text(prompt.instructions)
   for (const item of prompt.input) walkItem(item, visitor)
-  for (const tool of prompt.tools ?? []) visitor.text(textOfTool(tool))
+  if (prompt.tools) for (const tool of prompt.tools) visitor.text(textOfTool(tool))
   // What goes on unread is paid for all the same.
-  for (const unread of [prompt.extensions, prompt.native?.body]) if (unread) visitor.text(JSON.stringify(unread))
+  if (prompt.extensions) visitor.text(JSON.stringify(prompt.extensions))
+  if (prompt.native) visitor.text(JSON.stringify(prompt.native.body))
   if (prompt.text?.format?.type === 'json_schema') visitor.text(JSON.stringify(prompt.text.format.schema))
 }
 

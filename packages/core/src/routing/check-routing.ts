@@ -14,6 +14,7 @@ import type { RoutingOptions } from '../protocol/request.ts'
  */
 export function checkRouting(routing: RoutingOptions, providers: ReadonlyMap<string, Provider>): void {
   checkRoutingFields(routing)
+  if (!routing.order && !routing.only && !routing.ignore) return
   for (const field of ['order', 'only', 'ignore'] as const) {
     const at = routing[field]?.findIndex(id => !providers.has(id)) ?? -1
     if (at >= 0) throw unknownProvider(`gateway.routing.${field}[${at}]`, routing[field]?.[at] ?? '', providers)

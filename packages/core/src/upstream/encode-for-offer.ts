@@ -3,7 +3,7 @@ import { unknownFieldWarnings } from '../dialects/unknown-fields.ts'
 import type { EncodedRequest, ProviderDialect } from '../protocol/dialect.ts'
 import type { Offer, Quirks } from '../protocol/model.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
-import type { JsonObject } from '../protocol/wire.ts'
+import type { Json, JsonObject } from '../protocol/wire.ts'
 
 /** What one offer is sent, and everything that is lost on the way to it. */
 export function encodeForOffer(
@@ -21,8 +21,11 @@ export function encodeForOffer(
 /** The body with the conversation behind all that stays the same, and what is about this request alone behind that. */
 function inOrder(body: JsonObject, { conversationField: field, requestFields = noRequestFields }: ProviderDialect): JsonObject {
   if (field === undefined || !Object.hasOwn(body, field)) return body
-  const { [field]: last, ...rest } = body
-  if (!requestFields.some(name => Object.hasOwn(body, name))) return { ...rest, [field]: last }
+  const { [field]: last, ...rest }: Record<string, Json | undefined> = body
+  if (!requestFields.some(name => Object.hasOwn(body, name))) {
+    rest[field] = last
+    return rest
+  }
   const [late, early] = [true, false].map(isLate => Object.entries(rest).filter(([name]) => requestFields.includes(name) === isLate))
   return Object.fromEntries([...(early ?? []), [field, last], ...(late ?? [])])
 }

@@ -14,9 +14,7 @@ export interface ResponseFacts {
   readonly original?: JsonObject | undefined
 }
 
-export function startedResponse(facts: ResponseFacts): JsonObject {
-  return { ...baseOf(facts), status: 'in_progress', output: [], error: null, incomplete_details: null, completed_at: null, usage: null }
-}
+export const startedResponse = (facts: ResponseFacts): JsonObject => withUnknownFields(responseSoFar(facts), facts.original)
 
 export interface ResponseEnd {
   readonly outcome: Outcome
@@ -26,42 +24,40 @@ export interface ResponseEnd {
 
 export function finishedResponse(facts: ResponseFacts, { outcome, usage, output }: ResponseEnd): JsonObject {
   const { routing, warnings, completed_at } = facts.stamp
-  return {
-    ...baseOf(facts),
-    status: outcome.status,
-    output,
-    output_text: output.map(outputText).join(''),
-    error: outcome.status === 'failed' ? encodeFailure(outcome.error) : null,
-    incomplete_details: outcome.status === 'incomplete' ? { reason: outcome.reason } : null,
-    completed_at: completed_at ?? null,
-    usage: usage ? encodeUsage(usage) : null,
-    ...(usage?.hosted_calls && facts.original?.tool_usage === undefined && { tool_usage: encodeHostedCalls(usage.hosted_calls) }),
-    ...(routing && { routing_metadata: { ...routing } }),
-    ...(warnings.length > 0 && { warnings: warnings.map(warning => ({ ...warning })) }),
-  }
+  const response = responseSoFar(facts)
+  response.status = outcome.status
+  response.output = output
+  response.output_text = output.length === 1 && output[0] ? outputText(output[0]) : output.map(outputText).join('')
+  if (outcome.status === 'failed') response.error = encodeFailure(outcome.error)
+  if (outcome.status === 'incomplete') response.incomplete_details = { reason: outcome.reason }
+  response.completed_at = completed_at ?? null
+  if (usage) response.usage = encodeUsage(usage)
+  if (usage?.hosted_calls && facts.original?.tool_usage === undefined) response.tool_usage = encodeHostedCalls(usage.hosted_calls)
+  if (routing) response.routing_metadata = { ...routing }
+  if (warnings.length > 0) response.warnings = warnings.map(warning => ({ ...warning }))
+  return withUnknownFields(response, facts.original)
 }
 
-/** The fields that do not depend on the outcome. Id, model, the caller's options and `store` are always the gateway's. */
-function baseOf({ request: { prompt }, stamp, original }: ResponseFacts): JsonObject {
-  const options = stamp.used ? withUsed(echoOptions(prompt), stamp.used) : echoOptions(prompt)
-  return {
-    ...(original && unknownResponseFields(original)),
-    id: stamp.id,
-    object: 'response',
-    created_at: stamp.created_at,
-    model: stamp.model,
-    ...options,
-    ...(original && usedOptions(options, original)),
-  }
+type ResponseObject = Record<string, Json | undefined>
+
+/** A response that has begun. Id, model, the caller's options and `store` are always the gateway's. */
+function responseSoFar({ request: { prompt }, stamp, original }: ResponseFacts): ResponseObject {
+  const response = responseTo(prompt, stamp)
+  if (stamp.used) putUsed(response, stamp.used)
+  if (original) putReported(response, original)
+  return response
 }
 
-type EchoedOptions = Readonly<Record<string, Json>>
-
-function echoOptions(prompt: Prompt): EchoedOptions {
+/** One object with every field, the caller's options among them: to put it together from several would copy each field several times. */
+function responseTo(prompt: Prompt, { id, created_at, model }: Pick<Stamp, 'id' | 'created_at' | 'model'>): ResponseObject {
   const { text, reasoning } = prompt
   return {
+    id,
+    object: 'response',
+    created_at,
+    model,
     instructions: prompt.instructions ?? null,
-    tools: (prompt.tools ?? []).map(echoTool),
+    tools: prompt.tools ? prompt.tools.map(echoTool) : [],
     tool_choice: echoChoice(prompt.tool_choice ?? 'auto'),
     parallel_tool_calls: prompt.parallel_tool_calls ?? true,
     temperature: prompt.temperature ?? 1,
@@ -82,27 +78,35 @@ function echoOptions(prompt: Prompt): EchoedOptions {
     service_tier: prompt.service_tier ?? 'default',
     prompt_cache_key: prompt.prompt_cache_key ?? null,
     safety_identifier: prompt.safety_identifier ?? null,
-    ...(prompt.user !== undefined && { user: prompt.user }),
+    user: prompt.user,
     previous_response_id: null,
     store: false,
     background: false,
+    status: 'in_progress',
+    output: [],
+    output_text: undefined,
+    error: null,
+    incomplete_details: null,
+    completed_at: null,
+    usage: null,
+    routing_metadata: undefined,
   }
 }
 
-/** The settings that were sent with another value than the caller's; those that were left out have their defaults. */
-function withUsed(options: EchoedOptions, used: ReadonlyMap<string, Json>): EchoedOptions {
-  const defaults = echoOptions({ input: [] })
-  const echoed = new Map(Object.entries(options))
+const nameless = { id: '', created_at: 0, model: '' }
+
+/** Puts in the settings that were sent with another value than the caller's; those that were left out have their defaults. */
+function putUsed(response: ResponseObject, used: ReadonlyMap<string, Json>): void {
+  const defaults = responseTo({ input: [] }, nameless)
   for (const [setting, value] of used) {
     const [field = '', inner] = setting.split('.')
     const usual = own(defaults, field) ?? null
     // A choice has another word in each language: it matters that nothing is demanded any more.
     if (field === 'tool_choice' && value !== null && value !== 'auto') continue
-    const before = echoed.get(field)
-    if (inner === undefined) echoed.set(field, field === 'tool_choice' ? usual : (value ?? usual))
-    else if (isObject(before)) echoed.set(field, { ...before, [inner]: value ?? (isObject(usual) ? own(usual, inner) : undefined) ?? null })
+    const before = own(response, field)
+    if (inner === undefined) response[field] = field === 'tool_choice' ? usual : (value ?? usual)
+    else if (isObject(before)) response[field] = { ...before, [inner]: value ?? (isObject(usual) ? own(usual, inner) : undefined) ?? null }
   }
-  return Object.fromEntries(echoed)
 }
 
 const echoFormat = (format: NonNullable<Prompt['text']>['format']): JsonObject =>
@@ -139,10 +143,11 @@ const reportable = [
   'service_tier',
 ]
 
-function usedOptions(options: Readonly<Record<string, Json>>, original: JsonObject): JsonObject {
-  const used: Record<string, Json | undefined> = {}
-  for (const field of reportable) if (isLike(original[field], options[field])) used[field] = original[field]
-  return used
+function putReported(response: ResponseObject, original: JsonObject): void {
+  for (let at = 0; at < reportable.length; at += 1) {
+    const field = reportable[at] as string
+    if (isLike(original[field], response[field])) response[field] = original[field]
+  }
 }
 
 /** Whether a reported value has the type of the option. One that is null takes a number. */
@@ -151,24 +156,18 @@ const isLike = (reported: Json | undefined, option: Json | undefined): boolean =
   return typeof reported === (option === null ? 'number' : typeof option)
 }
 
-/** Fields that are encoded from events, or that hold the provider's view of its caller, which is the gateway. */
-const encodedFields: ReadonlySet<string> = new Set([
-  'output',
-  'output_text',
-  'usage',
-  'error',
-  'conversation',
-  'input',
-  'prompt',
-  'user',
-  'routing_metadata',
-  'warnings',
+/** Fields that the gateway writes, or that hold the provider's view of its caller, which is the gateway. */
+const ownFields: ReadonlySet<string> = new Set([
+  ...Object.keys(responseTo({ input: [] }, nameless)),
+  ...['conversation', 'input', 'prompt', 'warnings'],
 ])
-const isUnknown = (field: string): boolean => !encodedFields.has(field)
+const isUnknown = (field: string): boolean => !ownFields.has(field)
 
-/** Most answers have none, and then nothing is made. */
-const unknownResponseFields = (original: JsonObject): JsonObject | undefined =>
-  Object.keys(original).some(isUnknown) ? Object.fromEntries(Object.entries(original).filter(([field]) => isUnknown(field))) : undefined
+/** The response with the fields of the provider's own that are not known here. Most have none. */
+const withUnknownFields = (response: JsonObject, original: JsonObject | undefined): JsonObject =>
+  original && Object.keys(original).some(isUnknown)
+    ? { ...Object.fromEntries(Object.entries(original).filter(([field]) => isUnknown(field))), ...response }
+    : response
 
 const outputText = (item: JsonObject): string => {
   if (item.type !== 'message' || !Array.isArray(item.content)) return ''

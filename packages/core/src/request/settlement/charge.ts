@@ -120,10 +120,11 @@ export function learnPace(
  */
 export function* payableBill(bill: Bill, owing: BillContext, allowance: Allowance): Step<Bill> {
   const accounts = Object.entries(amountsOf(bill, owing))
-  const excesses = new Map(
-    accounts.map(([account, amount]) => [account, amount - (allowance.amountOf(account) ?? Number.POSITIVE_INFINITY)]),
-  )
-  const most = Math.max(0, ...excesses.values())
+  const excessOf = ([account, amount]: readonly [string, number]): number =>
+    amount - (allowance.amountOf(account) ?? Number.POSITIVE_INFINITY)
+  if (accounts.every(account => excessOf(account) <= 0)) return bill
+  const excesses = new Map(accounts.map(account => [account[0], excessOf(account)]))
+  const most = Math.max(...excesses.values())
   let unpaid = 0
   // Each account may refuse once; a further refusal means that others are spending at the same time.
   for (let tries = 0; unpaid < most; tries++) {
