@@ -122,11 +122,11 @@ function* run({ row, params }: Extract<Match, { kind: 'row' }>, state: RequestSt
   const isLarge = coming() || (request.turn?.bytes ?? 0) > heavyBytes
   const admission = isLarge && row.rate === 'inference' ? yield* wait(gateway.admit(caller, requestId)) : undefined
   try {
-    const { text, ...asked } = yield* read(row, state)
+    const { text, query, body } = yield* read(row, state)
     // Only lists of items refer to kept ones.
-    const mayRefer = Array.isArray(asked.body.input) || request.turn !== undefined
+    const mayRefer = Array.isArray(body.input) || request.turn !== undefined
     const claimMemory = mayRefer ? (bytes: number) => claimMore(state, caller, bytes) : undefined
-    const call = { ...seen, ...asked, admission, claimMemory }
+    const call = { gateway, site, request, requestId, log, context, params, query, body, admission, claimMemory }
     if (row.of === undefined) return yield* wait(row.handler(call, caller))
     const actor = actorOf(caller, call)
     const managed = withIdempotencyKey({ row, call, caller, text }, once =>

@@ -128,10 +128,15 @@ const noCacheHolders: readonly CachedPrompt[] = []
 export const timeLeft = ({ request, startedAt }: RequestContext, now: number): number =>
   (request.deadlineMs ?? Number.POSITIVE_INFINITY) - (now - startedAt)
 
-/** Estimates the candidates. `failed`: providers that just failed this request. */
-export function evaluate(context: RequestContext, candidates: readonly TrackedOffer[], failed?: ReadonlySet<string>): Evaluation {
+interface EvaluationOptions {
+  readonly now: number
+  /** Providers that have just failed this request. */
+  readonly failed?: ReadonlySet<string>
+}
+
+/** Estimates the candidates. */
+export function evaluate(context: RequestContext, candidates: readonly TrackedOffer[], { now, failed }: EvaluationOptions): Evaluation {
   const { router, request, stream, strategy, cacheHolders } = context
-  const now = router.monotonic()
   const left = timeLeft(context, now)
   // The last attempts are not spent on queueing: the queue may be longer than estimated, and another offer has room.
   const mayQueue = context.tried.length === 0 || context.attemptsLeft > lastAttempts

@@ -22,7 +22,7 @@ export function createPlan(router: RouterState, request: RouterRequest, among: r
   if (among.length === 0) throw new TypeError('A plan needs at least one offer to choose from.')
   if (request.cacheKey !== undefined && !request.dryRun) router.affinity.countTurn(request.cacheKey, request.inputTokens)
   const context = createRequestContext(router, request, among)
-  const first = evaluate(context, among)
+  const first = evaluate(context, among, { now: context.startedAt })
   let choices: readonly TrackedChoice[] | undefined
   return {
     // A method, not a getter: a getter on a per-request object keeps the object alive until a full collection.
@@ -60,7 +60,8 @@ function commitChoice(context: RequestContext, choice: TrackedChoice): void {
 /** The next attempt after at least one has been made. */
 function nextAttempt(context: RequestContext): TrackedChoice | undefined {
   const { tried } = context
-  if (timeLeft(context, context.router.monotonic()) <= 0) return undefined
+  const now = context.router.monotonic()
+  if (timeLeft(context, now) <= 0) return undefined
   const last = new Map(tried.map(each => [each.tracked, each]))
   const lastOf = (tracked: TrackedOffer): TrackedChoice | undefined => last.get(tracked)
   // An offer that was only rate limited may have capacity by now, which is better than one that is down.
@@ -74,7 +75,7 @@ function nextAttempt(context: RequestContext): TrackedChoice | undefined {
   const failed = new Set(tried.flatMap(({ failedWith, offer }) => (isFault(failedWith) ? [offer.provider ?? offer.id] : [])))
   const isOpen = new Set(open)
   const retryable = context.candidates.find(tracked => !isOpen.has(tracked) && mayRetry(lastOf(tracked)))
-  const seen = { ...evaluate(context, open, failed), timedOut, retryable }
+  const seen = { ...evaluate(context, open, { now, failed }), timedOut, retryable }
   const choice = chooseOffer(context, seen)
   return logged(context, seen, {
     ...choice,

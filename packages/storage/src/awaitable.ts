@@ -80,8 +80,19 @@ type ValuesOf<Runs extends readonly (() => unknown)[]> = { -readonly [Index in k
  * const ends = await allSettled(slots.map(key => () => counters.leave(key, requestId)))
  */
 export function allSettled<T>(runs: readonly (() => Awaitable<T>)[]): Awaitable<PromiseSettledResult<T>[]> {
-  const ends = runs.map(run => recover<PromiseSettledResult<T>>(() => andThen(run(), fulfilled), rejected))
+  const ends = runs.map(settledResult)
   return ends.every(end => !isPromise(end)) ? (ends as PromiseSettledResult<T>[]) : Promise.all(ends)
+}
+
+function settledResult<T>(run: () => Awaitable<T>): Awaitable<PromiseSettledResult<T>> {
+  try {
+    const value = run()
+    return isPromise(value)
+      ? Promise.resolve(value).then<PromiseSettledResult<T>, PromiseSettledResult<T>>(fulfilled, rejected)
+      : fulfilled(value)
+  } catch (error) {
+    return rejected(error)
+  }
 }
 
 const fulfilled = <T>(value: T): PromiseFulfilledResult<T> => ({ status: 'fulfilled', value })

@@ -126,7 +126,7 @@ export function createAuthenticator(ports: AuthenticatorPorts): Authenticator {
       const hit = known.get(secret)
       // Malformed keys, and for a second unknown ones, are refused without a look-up.
       if (!hit && (!secretForm.test(secret) || isMistyped(secret) || (unknown.get(secret) ?? now) > now)) throw invalidSecret(secret)
-      return hit && hit.until > now && hasAllBudgets(hit, policies)
+      return hit && hit.until > now && hasAllBudgets(hit, policies, now)
         ? accept(hit, now, { uses, clock })
         : orExpired(look(secret, hit), () => usableExpired(known.get(secret), ports)).then(cached => accept(cached, now, { uses, clock }))
     },
@@ -166,9 +166,9 @@ const workspaceIdsIn = (changes: readonly RecordChange[]): ReadonlySet<string> =
   new Set(changes.flatMap(({ kind, workspaceId }) => (cachedKinds.has(kind) ? workspaceId : [])))
 
 /** The budgets of a key are deleted when it is revoked: a key that lacks one may be revoked, and must not spend without it. */
-function hasAllBudgets(cached: Cached, policies: WorkspacePolicies): boolean {
+function hasAllBudgets(cached: Cached, policies: WorkspacePolicies, now?: number): boolean {
   const { caller } = cached
-  const policy = policies.cached(caller.workspaceId) ?? cached.policy
+  const policy = policies.cached(caller.workspaceId, now) ?? cached.policy
   if (policy === cached.policy) return true
   const existing = new Set(budgetsOf(policy, caller).map(({ id }) => id))
   if (!budgetsOf(cached.policy, caller).every(({ id }) => existing.has(id))) return false

@@ -24,8 +24,8 @@ interface RefusedKey {
 }
 
 export interface WorkspacePolicies {
-  /** The policy, if it was read within the last 30 s, or within the minute before an outage that lasts. */
-  cached(workspaceId: string): WorkspacePolicy | undefined
+  /** The policy, if it was read within the last 30 s, or within the minute before an outage that lasts. `now`: monotonic milliseconds. */
+  cached(workspaceId: string, now?: number): WorkspacePolicy | undefined
   /** The policy, without a promise if it was read within the last 30 s. Undefined: the workspace does not exist. */
   of(workspaceId: string): Awaitable<WorkspacePolicy | undefined>
   /** The policy from a read that begins after this call. Calls during a read share the next one. */
@@ -77,9 +77,9 @@ export function createWorkspacePolicies({ records, clock, isUsableExpired, open 
   const following = new Map<string, Promise<WorkspacePolicy | undefined>>()
 
   const readOf = (workspaceId: string): RunningRead | undefined => unlessLost(reading.get(workspaceId), clock.monotonic())
-  const cachedPolicy = (workspaceId: string): WorkspacePolicy | undefined => {
+  const cachedPolicy = (workspaceId: string, now = clock.monotonic()): WorkspacePolicy | undefined => {
     const cached = known.get(workspaceId)
-    const leftMs = cached ? cached.until - clock.monotonic() : 0
+    const leftMs = cached ? cached.until - now : 0
     if (!cached || (leftMs <= 0 && !isUsableExpired?.(cached.until))) return undefined
     // Refreshed in the background shortly before it expires, so that no request waits.
     if (leftMs <= aheadMs && !readOf(workspaceId)) void ask(workspaceId, { isShared: false }).catch(() => {})

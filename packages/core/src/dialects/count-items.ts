@@ -14,8 +14,8 @@ export function hasTooManyItems(answer: Json): boolean {
       if (count > answerLimits.items) return true
       for (let at = 0; at < next.length; at += 1) if (isObject(next[at])) open.push(next[at])
     } else if (isObject(next)) {
-      for (const name of holders) {
-        const held = next[name]
+      for (let at = 0; at < holders.length; at += 1) {
+        const held = next[holders[at] ?? 'output']
         if (typeof held === 'object' && held !== null) open.push(held)
       }
     }

@@ -14,15 +14,15 @@ type KnownFields = NonNullable<ClientDialect['knownFields']>
 /** One warning for all such fields of a request to a provider of the dialect `target`. */
 export function unknownFieldWarnings({ input, tools, reasoning, text }: Prompt, target: DialectName): readonly Warning[] {
   const lost: string[] = []
-  const seen = new Set<JsonObject>()
+  let seen: Set<JsonObject> | undefined
   const isForeign = (decoded: object): boolean => (originalOf(decoded)?.dialect ?? target) !== target
   /** `type`: the type of an object that does not state it. `place`: its path in the prompt, if its path in the body is unknown. */
   const search = (decoded: object, type: string, place: string): void => {
     const original = originalOf(decoded)
-    if (!original || seen.has(original.body)) return
+    if (!original || seen?.has(original.body)) return
     const { body, dialect, path = place } = original
     // One assistant message may have become several items.
-    seen.add(body)
+    seen = (seen ?? new Set()).add(body)
     const known = own(clientDialects, dialect)?.knownFields
     if (known) collectUnknown(lost, known, { body, type: typeof body.type === 'string' ? body.type : type, path })
   }

@@ -31,8 +31,8 @@ export interface UsageFields {
  */
 export function readUsage(wire: Json | undefined, names: UsageFields): Usage | undefined {
   if (!isObject(wire)) return undefined
-  const input = sum(wire, [names.input, ...beside(names.inputBeside)])
-  const output = sum(wire, [names.output, ...beside(names.outputBeside)])
+  const input = sum(wire, names.input, names.inputBeside)
+  const output = sum(wire, names.output, names.outputBeside)
   if (input === undefined && output === undefined) return undefined
   const cached = readCount(pick(wire, names.cached))?.tokens ?? 0
   const cacheWrite = readCount(pick(wire, names.cacheWrite))?.tokens ?? 0
@@ -72,6 +72,7 @@ export function readHostedCalls(wire: Json | undefined, names: NonNullable<Usage
 
 /** Adds the kinds of called tools that have no price: at most ten, and only valid names. */
 export function withOtherCalls(usage: Usage, kinds: readonly string[]): Usage {
+  if (kinds.length === 0) return usage
   const named = [...new Set(kinds)].filter(kind => /^[a-z]\w{0,40}$/.test(kind)).slice(0, 10)
   return named.length > 0 ? { ...usage, other_calls: named } : usage
 }
@@ -107,12 +108,14 @@ function balance({ input, output, cached, cacheWrite, reasoning, total, sound }:
   }
 }
 
-const beside = (names: readonly string[] = []): readonly (readonly string[])[] => names.map(name => [name])
-
-function sum(wire: JsonObject, fields: readonly (readonly string[])[]): Counted | undefined {
-  const counted = fields.map(names => readCount(pick(wire, names))).filter(each => each !== undefined)
-  if (counted.length < 2) return counted[0]
-  return { tokens: counted.reduce((total, { tokens }) => total + tokens, 0), sound: counted.every(({ sound }) => sound) }
+/** The count under the first of the names that is set, and those beside it. */
+function sum(wire: JsonObject, names: readonly string[], beside: readonly string[] = []): Counted | undefined {
+  let total = readCount(pick(wire, names))
+  for (const name of beside) {
+    const more = readCount(pick(wire, [name]))
+    total = total && more ? { tokens: total.tokens + more.tokens, sound: total.sound && more.sound } : (total ?? more)
+  }
+  return total
 }
 
 function pick(wire: JsonObject, names: readonly string[]): Json | undefined {

@@ -43,18 +43,20 @@ export function checkBody(root: JsonObject, suspect: Suspect): void {
     if (isObject(value)) visitObject(value, place, walk)
     else {
       checkEntries(value.length, place, walk)
-      for (let index = 0; index < value.length; index++) visit(value[index], index, { place, walk })
+      const at = { place, walk }
+      for (let index = 0; index < value.length; index++) visit(value[index], index, at)
     }
   }
 }
 
 function visitObject(value: JsonObject, place: BodyPlace, walk: Walk): void {
   const keys = Object.keys(value)
+  const at = { place, walk }
   checkFields(keys.length, place, walk)
   for (const key of keys) {
     if (key.length > bodyCaps.fieldName) throw tooLong('The name of a field', pathTo(place), bodyCaps.fieldName)
     if (walk.keys) checkKey(key, place)
-    visit(value[key], key, { place, walk })
+    visit(value[key], key, at)
   }
 }
 

@@ -46,7 +46,10 @@ export const tokensAroundItems = ({ input, instructions }: Prompt): number => (i
 export const tokensOfMedia = (part: FilePart | AudioPart): number => (part.type === 'file' ? tokensOfFile(part) : tokensOfSound(part))
 
 /** An offer at the price that a request pays there: `{ ...offer, price: requestPrice(candidate, request) }`. */
-type Priced = Pick<Offer, 'context_window'> & { readonly price?: Price | undefined }
+interface Priced {
+  readonly price?: Price | undefined
+  readonly context_window?: Offer['context_window'] | undefined
+}
 
 /** Tokens of a request: what its prompt likely has and has at most, and what its answer may have. */
 export interface RequestTokens {

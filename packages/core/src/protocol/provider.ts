@@ -127,11 +127,16 @@ export const dialectFor = ({ dialects }: Pick<Provider, 'dialects'>, { dialect }
 export const takesOwnKeys = ({ answer, byok = true }: Pick<Provider, 'answer' | 'byok'>): boolean => !answer && byok
 
 /** The quirks of the provider, the model and the offer, merged. */
-export const quirksFor = (provider: Pick<Provider, 'quirks' | 'quirksOf'>, { provider_model_id, quirks }: Offer): Quirks => ({
-  ...provider.quirks,
-  ...provider.quirksOf?.(provider_model_id),
-  ...quirks,
-})
+export function quirksFor(provider: Pick<Provider, 'quirks' | 'quirksOf'>, offer: Offer): Quirks {
+  const known = mergedQuirks.get(offer)
+  if (known?.provider === provider) return known.quirks
+  const quirks = { ...provider.quirks, ...provider.quirksOf?.(offer.provider_model_id), ...offer.quirks }
+  mergedQuirks.set(offer, { provider, quirks })
+  return quirks
+}
+
+/** Cached by offer, because several steps of each request read them. */
+const mergedQuirks = new WeakMap<Offer, { readonly provider: Pick<Provider, 'quirks' | 'quirksOf'>; readonly quirks: Quirks }>()
 
 /**
  * Creates a credential whose secret can only be read by name: it is absent from the credential's JSON, from copies, and from printed errors

@@ -17,23 +17,22 @@ import type { Limits, Timeouts } from '../upstream/limits.ts'
 import { type AdmitPorts, admit } from './admission/admit.ts'
 import { createJournal, type JournalProgress, type LiveJournal } from './admission/journal.ts'
 import { isOwnRateLimit } from './admission/rate-limits.ts'
-import type { Attempts } from './attempts/attempt-context.ts'
 import { type AttemptLoopPorts, attemptLoop } from './attempts/attempt-loop.ts'
 import { cacheKeyOf } from './attempts/cache-key.ts'
 import { hedges } from './attempts/hedging.ts'
 import { reportEnd } from './attempts/report-outcome.ts'
-import { type SelectionPorts, startSelection } from './attempts/select-offers.ts'
+import { type Selection, type SelectionPorts, startSelection } from './attempts/select-offers.ts'
 import { checkContent } from './check-content.ts'
 import { openCompactions } from './compaction/open-compactions.ts'
 import { type FollowedRequest, type FollowPorts, followClient } from './follow-client.ts'
 import { applyPolicy, type PolicedRequest, type PolicyPorts } from './policy/apply-policy.ts'
-import { type MoneyBounds, moneyBounds } from './policy/money-bounds.ts'
+import { moneyBounds } from './policy/money-bounds.ts'
 import { type Carried, openCarried, pinned } from './reasoning-state/open-state.ts'
 import { type CallOptions, leaveReply, type OpenedReply, type Reply, replyOf } from './reply.ts'
 import { type PipelinePorts, type ResponsePipeline, responsePipeline } from './response/response-pipeline.ts'
 import { responseStream } from './response/response-stream.ts'
-import { type Allowance, allowanceOf, runningLimit } from './settlement/running-cost.ts'
-import { createSettlement, type Settlement, type SettlementPorts } from './settlement/settlement.ts'
+import { allowanceOf, runningLimit } from './settlement/running-cost.ts'
+import { progressOf, type SettlementContext, type SettlementPorts, settleAnswered, settleUnanswered } from './settlement/settlement.ts'
 import { withUsageWarning } from './settlement/usage-warning.ts'
 import { createStamper, type StampFacts } from './stamp.ts'
 
@@ -100,14 +99,12 @@ function* answerRequest(ports: RequestPorts, state: RequestState): Step<OpenedRe
     state.following.admissionWatch.deadlineMs = request.routing.deadline_ms ?? ports.timeouts.deadlineMs
     checkContent(request.prompt) // 400 nothing to answer
     const tags = caller.tags || request.metadata?.tags ? tagsOf(caller, request.metadata) : undefined
+    const model = state.asked.routing.models[0]
     const call: CallFacts = {
-      requestId,
-      workspaceId,
-      keyId,
+      ...{ requestId, workspaceId, keyId, model },
       ...(ancestors && { ancestors }),
       ...(budgets && { budgets }),
       ...(tags && { tags }),
-      model: state.asked.routing.models[0],
     }
     const bounds = moneyBounds({ policy, caller, prompt: request.prompt, usualOutput: ports.limits.maxOutputTokens })
     const inputTokens = bounds.size.likely
@@ -117,19 +114,33 @@ function* answerRequest(ports: RequestPorts, state: RequestState): Step<OpenedRe
     const cacheKey = cacheKeyOf({ request, plan: able, inputTokens, workspaceId, header: state.options.header })
     const recalling = ports.sharing?.lookUpReaders(cacheKey)
     const journal = journalOf(call, { request, plan: able, at: state.at })
-    const holding = { requestId, caller, policy, plan: able, inputTokens, bounds, request, hedge, at: state.at, admission, journal }
+    const { at, startedAt } = state
+    const holding = { requestId, caller, policy, plan: able, inputTokens, bounds, request, hedge, at, admission, journal }
     const ticket = yield* admit(holding, ports) // 429 too fast or too many, 402 cannot be paid for
     state.following.startLease(ticket.slots, journal)
     admission?.take()
     if (recalling) yield* wait(recalling)
-    const allowance = allowanceOf(requestId, ticket.held, { ...ports, ledger: ports.storage.ledger })
-    const attempts: Attempts = { count: 0, accepted: [] }
-    const { plan } = ticket
-    const { at, startedAt } = state
-    const { waitUntil } = state.options
-    const context = { call, policy, request, plan, ticket, bounds, allowance, inputTokens, at, startedAt, attempts, waitUntil }
-    const settlement = createSettlement(ports, context)
-    return yield* callAndAnswer(ports, state, { ...context, policed, carried, hedge, cacheKey, journal, settlement })
+    return yield* callAndAnswer(ports, state, {
+      call,
+      policy,
+      policed,
+      request,
+      plan: ticket.plan,
+      ticket,
+      bounds,
+      allowance: allowanceOf(requestId, ticket.held, ports),
+      inputTokens,
+      at,
+      startedAt,
+      attempts: { count: 0, accepted: [] },
+      waitUntil: state.options.waitUntil,
+      carried,
+      hedge,
+      cacheKey,
+      journal,
+      selection: undefined,
+      committed: undefined,
+    })
   } catch (error) {
     if (isOwnRateLimit(error)) ports.refusals.count(caller, state.at)
     // A request that fails before it has taken the slot over gives it back, before its caller learns that it failed.
@@ -138,94 +149,89 @@ function* answerRequest(ports: RequestPorts, state: RequestState): Step<OpenedRe
   }
 }
 
-interface Admitted {
-  readonly call: CallFacts
-  readonly request: InferenceRequest
-  readonly plan: Plan
+/** An admitted request, as all further steps see it. */
+interface AdmittedRequest extends SettlementContext {
   readonly policed: PolicedRequest
   readonly carried: Carried | undefined
-  readonly bounds: MoneyBounds
-  readonly allowance: Allowance
-  readonly inputTokens: number
   readonly hedge: boolean
   readonly cacheKey: string | undefined
   readonly journal: LiveJournal
-  readonly attempts: Attempts
-  readonly settlement: Settlement
+  selection: Selection | undefined
+  /** The call whose answer the client gets. */
+  committed: CommittedCall | undefined
 }
 
 /** An admitted request is settled once, however it ends. */
-function* callAndAnswer(ports: RequestPorts, state: RequestState, admitted: Admitted): Step<OpenedReply> {
-  const { attempts, journal, settlement } = admitted
+function* callAndAnswer(ports: RequestPorts, state: RequestState, admitted: AdmittedRequest): Step<OpenedReply> {
+  const { attempts, journal } = admitted
   const { cancellation, endLease } = state.following
-  const progress = (): JournalProgress | undefined => attempts.last && settlement.progress(attempts.last, { characters: 0 })
+  const progress = (): JournalProgress | undefined =>
+    attempts.last && progressOf(ports.clock, admitted, { candidate: attempts.last, characters: 0 })
   journal.progress = progress
-  let committed: CommittedCall | undefined
   try {
-    committed = yield* callProviders(ports, state, admitted)
-    return yield* openAnswer(ports, state, { ...admitted, committed })
+    admitted.committed = yield* callProviders(ports, state, admitted)
+    return yield* openAnswer(ports, state, admitted as CommittedRequest)
   } catch (error) {
+    const { committed } = admitted
     if (committed) {
       reportEnd(ports.router, committed, {})
       if ('stream' in committed.answer) committed.answer.stream.cancel()
     }
     endLease()
-    yield* settlement.release(error, cancellation.reason === 'client_left')
+    yield* settleUnanswered(ports, admitted, { error, isLeft: cancellation.reason === 'client_left' })
     throw error
   }
 }
 
-function* callProviders(ports: RequestPorts, state: RequestState, admitted: Admitted): Step<CommittedCall> {
-  const { request, policed, attempts } = admitted
+function callProviders(ports: RequestPorts, state: RequestState, admitted: AdmittedRequest): Step<CommittedCall> {
+  const { call, request, plan, policed, bounds, carried, attempts, startedAt, inputTokens, hedge, cacheKey } = admitted
   const { clock, timeouts, limits } = ports
-  const { startedAt, following } = state
   const { timeout_ms, deadline_ms } = request.routing
   const deadlineAt = startedAt + (deadline_ms ?? timeouts.deadlineMs)
   const usualMs = request.delivery === 'stream' ? timeouts.firstByteMs : timeouts.wholeMs
   const ceilingMs = timeout_ms ?? usualMs
-  const selection = startSelection(ports, { ...admitted, leftMs: deadlineAt - clock.monotonic(), ceilingMs, attempts: limits.attempts })
-  admitted.settlement.routed(selection)
-  return yield* attemptLoop(ports, {
-    ...admitted,
+  const leftMs = deadlineAt - clock.monotonic()
+  const selecting = { call, plan, request, inputTokens, cacheKey, hedge, leftMs, ceilingMs, attempts: limits.attempts }
+  const selection = startSelection(ports, selecting)
+  admitted.selection = selection
+  return attemptLoop(ports, {
+    call,
+    request,
+    plan,
     selection,
-    attempts,
-    startedAt,
-    cancellation: following.cancellation,
+    bounds,
+    carried,
+    cancellation: state.following.cancellation,
     limits: { deadlineAt, ceilingMs, idleMs: timeouts.idleMs },
     maxCalls: limits.attempts,
     isCeilingChosen: ceilingMs < usualMs,
+    startedAt,
     hedgeMaxCost: policed.hedgeMaxCost,
     refusedKeys: policed.policy.refusedKeys,
+    attempts,
   })
 }
 
-interface Committed extends Admitted {
-  readonly committed: CommittedCall
-}
+type CommittedRequest = AdmittedRequest & { readonly committed: CommittedCall }
 
-function* openAnswer(ports: RequestPorts, state: RequestState, context: Committed): Step<OpenedReply> {
-  const { committed, request, plan, bounds, journal, settlement, inputTokens: estimatedInput } = context
+function* openAnswer(ports: RequestPorts, state: RequestState, admitted: CommittedRequest): Step<OpenedReply> {
+  const { committed, request, plan, bounds, journal, inputTokens: estimatedInput } = admitted
   const { candidate, answer } = committed
   const { items } = ports
   const { caller } = state.options
   // Inlined for callers with an API key, which most have.
   const isPlain = !caller.isEndUser && !caller.workspaceId.startsWith('[')
   const owner = isPlain ? caller.workspaceId : itemOwnerOf(caller)
-  const kept = items && context.policed.keepsItems ? { items, owner, waiting: undefined } : undefined
+  const kept = items && admitted.policed.keepsItems ? { items, owner, waiting: undefined } : undefined
   state.known = { candidate, strategy: plan.strategy, warnings: committed.warnings, used: committed.used, estimatedInput, kept }
-  const pipeline = responsePipeline(ports, {
-    request,
-    asked: state.asked,
-    committed,
-    caller,
-    cap: bounds.sentCap(candidate),
-  })
+  const piping = { request, asked: state.asked, committed, caller, cap: bounds.sentCap(candidate) }
+  const pipeline = responsePipeline(ports, piping)
   const meter = createMeter(ports.clock)
-  const progress = (): JournalProgress => settlement.progress(candidate, meteredAnswer(meter))
+  const progress = (): JournalProgress => progressOf(ports.clock, admitted, { candidate, ...meteredAnswer(meter) })
   journal.progress = progress
-  const settle = (seen: MeteredAnswer): Step<Usage> => settleAnswer(state, context, { pipeline, seen })
+  const settle = (seen: MeteredAnswer): Step<Usage> => settleAnswer(ports, state, { admitted, pipeline, seen })
   if ('stream' in answer) {
-    const running = runningLimitOf(answer.stream, context)
+    const running = runningLimitOf(answer.stream, admitted)
     const stages = { pipeline: pipeline.batch, meter, running, drains: ports.drains }
     return { stream: responseStream(answer.stream, { ...stages, settle: seen => runSteps(settle(seen)) }) }
   }
@@ -234,18 +240,20 @@ function* openAnswer(ports: RequestPorts, state: RequestState, context: Committe
   return { response: withUsage(response, yield* settle(meteredAnswer(meter))) }
 }
 
-interface AnswerSettlement {
+interface AnswerToSettle {
+  readonly admitted: CommittedRequest
   readonly pipeline: ResponsePipeline
   readonly seen: MeteredAnswer
 }
 
-function* settleAnswer(state: RequestState, { committed, settlement }: Committed, { pipeline, seen }: AnswerSettlement): Step<Usage> {
+function* settleAnswer(ports: RequestPorts, state: RequestState, { admitted, pipeline, seen }: AnswerToSettle): Step<Usage> {
   const { cancellation, endLease, release } = state.following
   endLease()
   const isLeft = cancellation.reason === 'client_left'
   try {
     const warnings = withUsageWarning(pipeline.warnings(), seen)
-    const settled = yield* settlement.complete({ ...committed, warnings }, seen, isLeft)
+    const committed = warnings === admitted.committed.warnings ? admitted.committed : { ...admitted.committed, warnings }
+    const settled = yield* settleAnswered(ports, admitted, { committed, seen, isLeft })
     state.known = { ...state.known, ...settled }
     return settled.usage
   } finally {
@@ -253,7 +261,7 @@ function* settleAnswer(state: RequestState, { committed, settlement }: Committed
   }
 }
 
-function runningLimitOf(stream: AnswerStream, { committed, request, allowance, inputTokens }: Committed) {
+function runningLimitOf(stream: AnswerStream, { committed, request, allowance, inputTokens }: CommittedRequest) {
   return runningLimit({ allowance, price: requestPrice(committed.candidate, request), inputTokens, stop: stream.stop })
 }
 

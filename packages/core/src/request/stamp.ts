@@ -1,8 +1,6 @@
 import type { UsedSettings } from '../dialects/used-settings.ts'
 import type { Stamp } from '../protocol/dialect.ts'
-import type { Item } from '../protocol/item.ts'
 import type { Usage, Warning } from '../protocol/response.ts'
-import type { JsonObject } from '../protocol/wire.ts'
 import type { Candidate } from '../routing/plan.ts'
 import type { KeptAnswer } from './item-references/kept-items.ts'
 
@@ -45,30 +43,41 @@ export function createStamper({ requestId, modelAsked, at }: StampOptions): (kno
     items += 1
     return `${prefix}_${tail}${items.toString(16).padStart(4, '0')}`
   }
-  return ({ candidate, strategy, warnings, used, usage, estimatedInput, cost, byokCost, outputMs, endedAt, settledAt, kept }) => ({
-    id: `resp_${tail}`,
-    model: candidate?.model.id ?? modelAsked,
-    created_at: Math.floor(at / 1000),
-    ...(endedAt !== undefined && { completed_at: Math.floor(endedAt / 1000) }),
-    ...(estimatedInput !== undefined && { estimated_input_tokens: estimatedInput }),
-    itemId,
-    warnings,
-    ...(kept && {
-      claimId: (id: string, type: Item['type']) => kept.items.claim(kept.owner, id, type),
-      keepItems: (items: readonly JsonObject[]) => {
+  return known => {
+    const { candidate, warnings, used, estimatedInput, endedAt, settledAt, kept } = known
+    const stamp: Writable<Stamp> = {
+      id: `resp_${tail}`,
+      model: candidate?.model.id ?? modelAsked,
+      created_at: Math.floor(at / 1000),
+      itemId,
+      warnings,
+    }
+    if (endedAt !== undefined) stamp.completed_at = Math.floor(endedAt / 1000)
+    if (estimatedInput !== undefined) stamp.estimated_input_tokens = estimatedInput
+    if (kept) {
+      const claimId: Stamp['claimId'] = (id, type) => kept.items.claim(kept.owner, id, type)
+      const keepItems: Stamp['keepItems'] = items => {
         kept.waiting = kept.items.keep(kept.owner, items, settledAt)
-      },
-    }),
-    ...(used && { used }),
-    ...(candidate && {
-      routing: {
-        provider: candidate.provider.id,
-        provider_model_id: candidate.offer.provider_model_id,
-        model_canonical: candidate.model.id,
-        routing_strategy: strategy ?? '',
-        ...(usage && outputMs !== undefined && { throughput_tps: Math.round((usage.output_tokens / outputMs) * 1e5) / 100 }),
-        ...(cost !== undefined && { cost: { usd: cost / 1_000_000, ...(byokCost !== undefined && { byok_usd: byokCost / 1_000_000 }) } }),
-      },
-    }),
-  })
+      }
+      stamp.claimId = claimId
+      stamp.keepItems = keepItems
+    }
+    if (used) stamp.used = used
+    if (candidate) stamp.routing = routingOf(candidate, known)
+    return stamp
+  }
 }
+
+type Writable<T> = { -readonly [Key in keyof T]: T[Key] }
+
+const routingOf = (
+  { provider, offer, model }: Candidate,
+  { strategy = '', usage, cost, byokCost, outputMs }: StampFacts,
+): NonNullable<Stamp['routing']> => ({
+  provider: provider.id,
+  provider_model_id: offer.provider_model_id,
+  model_canonical: model.id,
+  routing_strategy: strategy,
+  ...(usage && outputMs !== undefined && { throughput_tps: Math.round((usage.output_tokens / outputMs) * 1e5) / 100 }),
+  ...(cost !== undefined && { cost: { usd: cost / 1_000_000, ...(byokCost !== undefined && { byok_usd: byokCost / 1_000_000 }) } }),
+})

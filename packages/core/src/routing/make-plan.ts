@@ -42,8 +42,8 @@ export function makePlan(request: InferenceRequest, inputTokens: number, input: 
   const ruling = strategyNamed(name, strategies)
   if (ruling === undefined) throw unknownStrategy(name, Object.keys(strategies), input.defaulted?.has('strategy'))
   const named = modelsOf(request, input)
-  const models = named.filter(({ status }) => status !== 'retired')
   const retired = named.filter(({ status }) => status === 'retired')
+  const models = retired.length === 0 ? named : named.filter(({ status }) => status !== 'retired')
   if (models.length === 0 && retired[0]) throw retiredModelError(retired[0], paramOf(request, 0))
   const found = models.map(model => candidatesOf(model, input))
   const query: RoutingQuery = {
@@ -52,22 +52,16 @@ export function makePlan(request: InferenceRequest, inputTokens: number, input: 
     demands: input.demands ?? {},
     defaulted: input.defaulted,
     readsMedia: input.readsMedia ?? false,
-    responsesOnly: new Set(models.filter((_, at) => found[at]?.responsesOnly)),
+    responsesOnly: found.some(each => each.responsesOnly) ? new Set(models.filter((_, at) => found[at]?.responsesOnly)) : noModels,
   }
   const { eligible, excluded: sifted } = filterCandidates(allOf(found), query)
-  const excluded = [...retired.map(retiredModel), ...found.flatMap(({ missing }) => missing), ...sifted]
-  const [first, ...rest] = eligible
-  if (!first) throw noCandidatesError(models, excluded)
-  const keepsOrder = ruling === 'order'
-  const ranks = candidateRanks(eligible, {
-    order: routing.order,
-    distance: distanceIn(keepsOrder ? models : [], query),
-    lastMade,
-    keepsOrder,
-  })
+  const offline = found.flatMap(({ missing }) => missing)
+  const excluded = retired.length + offline.length === 0 ? sifted : [...retired.map(retiredModel), ...offline, ...sifted]
+  if (!isNonEmpty(eligible)) throw noCandidatesError(models, excluded)
+  const ranks = eligible.length > 1 ? ranksOf(eligible, { query, models, lastMade, keepsOrder: ruling === 'order' }) : undefined
   const pinned = lastMade ? eligible.filter(candidate => lastMade(candidate) !== undefined) : []
   return {
-    candidates: [first, ...rest],
+    candidates: eligible,
     excluded,
     strategy: name,
     ruling,
@@ -76,9 +70,29 @@ export function makePlan(request: InferenceRequest, inputTokens: number, input: 
   }
 }
 
+const noModels: ReadonlySet<Model> = new Set()
+
+const isNonEmpty = (candidates: readonly Candidate[]): candidates is Plan['candidates'] => candidates.length > 0
+
+interface RankContext {
+  readonly lastMade: PlanInput['lastMade']
+  readonly query: RoutingQuery
+  readonly models: readonly Model[]
+  readonly keepsOrder: boolean
+}
+
+const ranksOf = (eligible: readonly Candidate[], { query, models, lastMade, keepsOrder }: RankContext): readonly number[] | undefined =>
+  candidateRanks(eligible, {
+    order: query.routing.order,
+    distance: distanceIn(keepsOrder ? models : [], query),
+    lastMade,
+    keepsOrder,
+  })
+
 /** The named models, each once: an alias beside its model adds nothing. */
 function modelsOf(request: InferenceRequest, input: PlanInput): readonly Model[] {
-  return [...new Set(request.routing.models.map((name, at) => modelNamed(name, paramOf(request, at), input)))]
+  const models = request.routing.models.map((name, at) => input.find(name) ?? refuseModel(name, paramOf(request, at), input))
+  return models.length === 1 ? models : [...new Set(models)]
 }
 
 /** The field that names a model of the request. */
@@ -110,9 +124,7 @@ const retiredModelError = (model: Model, param: string): GatewayError =>
     ...(model.successor !== undefined && { suggestion: `Use "${model.successor}" instead.` }),
   })
 
-function modelNamed(name: string, param: string, { find, nearest }: PlanInput): Model {
-  const model = find(name)
-  if (model) return model
+function refuseModel(name: string, param: string, { nearest }: PlanInput): never {
   const close = nearest(name)
   throw new GatewayError('model_not_found', {
     message: `The model ${quoted(name)} does not exist.${close[0] === undefined ? '' : ` Did you mean "${close[0]}"?`}`,

@@ -34,7 +34,7 @@ export interface AttemptOptions {
   readonly candidate: Candidate
   readonly request: InferenceRequest
   /** What was left out of the request before it came here. */
-  readonly warnings?: readonly Warning[]
+  readonly warnings?: readonly Warning[] | undefined
   readonly cancellation: Cancellation
   readonly limits: AttemptLimits
   /** The call goes out now. Not called where it never does. */

@@ -77,8 +77,8 @@ export function sendRequest(options: SendOptions, ports: SendPorts, handlers: An
   const received = (reply: TransportReply): void => orError(handlers, () => readReply(reply, options, { ports, handlers }))
   const transmit = (): void => void transport({ url, method: 'POST', headers, body, signal }).then(received, unreachable)
   try {
-    const times = { now: clock.now(), monotonic: clock.monotonic() }
-    const authorizing = provider.authorize(headers, credential, { dialect, url, body, transport, ...times, signal })
+    const [now, monotonic] = [clock.now(), clock.monotonic()]
+    const authorizing = provider.authorize(headers, credential, { dialect, url, body, transport, now, monotonic, signal })
     if (authorizing) authorizing.then(transmit).catch(unreachable)
     else transmit()
   } catch (error) {

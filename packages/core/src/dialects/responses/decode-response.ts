@@ -28,6 +28,7 @@ export function decodeResponse(body: JsonObject, mapping?: ResponseMapping): Inf
 const isNameless = (item: Item): boolean => item.type === 'function_call' && item.name === ''
 
 function withCallIds(output: readonly Item[], head: Head): readonly Item[] {
+  if (!output.some(({ type }) => type === 'function_call')) return output
   const callIds = new Set<string>()
   return output.map(item => {
     if (item.type !== 'function_call') return item

@@ -1,4 +1,4 @@
-import type { Storage } from '@signalbox/storage'
+import type { Awaitable, Storage } from '@signalbox/storage'
 import { allSettled } from '@signalbox/storage/awaitable'
 import type { KeyRefusals } from '../../access/key-refusals.ts'
 import { reloadsCredit } from '../../access/workspace-policy.ts'
@@ -49,10 +49,10 @@ export function* admit(
   const rates = ratesOfModel(rated, limits, tokensOfRequest(inputTokens, request.prompt.max_output_tokens, plan))
   if (!admission) rates.push(...ratesOfWorkspace(rated, limits))
   const slots = admission ? [] : slotsOf(caller, policy, limits)
-  const { counted, entered } = yield* takeTogether({ rates, slots, requestId, at }, counters)
-  const tokens = counted.status === 'fulfilled' ? tokensIn(rates) : undefined
+  const results = yield* takeTogether({ rates, slots, requestId, at }, counters)
+  const tokens = results[0]?.status === 'fulfilled' ? tokensIn(rates) : undefined
   try {
-    throwRefusals({ slots, counted, entered })
+    throwRefusals(results, slots)
     const taken = admission?.slots ?? slots
     if (asking.journal) asking.journal.slotKeys = taken.map(({ key }) => key)
     const { plan: payable, accounts } = yield* holdFunds(asking, ledger)
@@ -73,5 +73,5 @@ export function* admit(
 export const countRequest = (
   rated: RateContext & { readonly admission?: EarlyAdmission | undefined },
   { storage, limits }: Pick<AdmitPorts, 'storage' | 'limits'>,
-): Step<void> =>
+): Awaitable<void> =>
   takeRates([...ratesOfModel(rated, limits), ...(rated.admission ? [] : ratesOfWorkspace(rated, limits))], storage.counters, rated.at)

@@ -68,7 +68,7 @@ function* takeEarly(ports: EarlyAdmissionPorts, caller: Caller, requestId: strin
   const rates = [upload, ...ratesOfWorkspace({ caller, policy }, limits)]
   const taken = yield* takeTogether({ rates, slots, requestId, at }, counters)
   try {
-    throwRefusals({ ...taken, slots })
+    throwRefusals(taken, slots)
   } catch (error) {
     if (isOwnRateLimit(error)) ports.refusals.count(caller, at)
     yield* wait(vacate())

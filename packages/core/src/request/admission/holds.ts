@@ -173,10 +173,11 @@ function maxCostOfAll(holding: HoldContext, candidates: readonly Candidate[]): M
 function maxCostOf(candidate: Candidate, { request, bounds }: HoldContext, output: number): Microdollars {
   const price = requestPrice(candidate, request)
   const tokens = { ...bounds.size, output }
-  const held = estimateMaxCost({ ...candidate.offer, ...(price && { price }) }, tokens)
+  const { context_window } = candidate.offer
+  const held = estimateMaxCost({ price: price ?? candidate.offer.price, context_window }, tokens)
   // A provider may serve what asks for the priority tier at the usual one, whose long prompts may cost more.
   const usual = candidate.offer.price?.priority && requestPrice(candidate, request, usualTier)
-  return usual && usual !== price ? Math.max(held, estimateMaxCost({ ...candidate.offer, price: usual }, tokens)) : held
+  return usual && usual !== price ? Math.max(held, estimateMaxCost({ price: usual, context_window }, tokens)) : held
 }
 
 const usualTier = { service_tier: 'default' }

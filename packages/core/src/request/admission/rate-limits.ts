@@ -1,10 +1,10 @@
-import type { CounterStore } from '@signalbox/storage'
+import type { Awaitable, CounterStore } from '@signalbox/storage'
+import { andThen } from '@signalbox/storage/awaitable'
 import type { CounterRefusal, CounterRequest } from '@signalbox/storage/counters'
 import type { Caller } from '../../access/caller.ts'
 import type { WorkspacePolicy } from '../../access/workspace-policy.ts'
 import { GatewayError, isGatewayError, orStoreDown } from '../../errors/gateway-error.ts'
 import type { Plan } from '../../routing/plan.ts'
-import { type Step, wait } from '../../runtime/steps.ts'
 import type { Limits } from '../../upstream/limits.ts'
 
 // Limits per minute: requests of a key for one model, requests of its workspace, and the tokens of both. The names of counters begin
@@ -25,8 +25,9 @@ export interface Tokens {
 }
 
 export interface Rate extends CounterRequest {
-  readonly isTokens?: true
-  readonly refused: (refusal: CounterRefusal) => GatewayError
+  readonly subject: RateSubject
+  /** What is counted, in words. Absent: tokens. */
+  readonly what: string | undefined
 }
 
 type RateSubject = keyof typeof subjects
@@ -100,13 +101,18 @@ export function tokensOfRequest(inputTokens: number, maxOutput: number | undefin
 }
 
 /** Increments all counters, or none. Throws for the first that is at its limit. */
-export function* takeRates(rates: readonly Rate[], counters: CounterStore, at: number): Step<void> {
-  if (rates.length === 0) return
+export function takeRates(rates: readonly Rate[], counters: CounterStore, at: number): Awaitable<void> {
+  if (rates.length === 0) return undefined
   // A request larger than the limit of a whole minute never fits.
   const vain = rates.find(({ amount, limit }) => amount > limit)
-  if (vain) throw vain.refused({ key: vain.key, retryAfterMs: minute })
-  const refusal = yield* wait(orStoreDown(() => counters.take(rates, at)))
-  if (refusal) throw (rates.find(({ key }) => key === refusal.key) ?? rates[0])?.refused(refusal)
+  if (vain) throw rateError(vain, { retryAfterMs: minute, at })
+  return andThen(
+    orStoreDown(() => counters.take(rates, at)),
+    refusal => {
+      const refusing = refusal && (rates.find(({ key }) => key === refusal.key) ?? rates[0])
+      if (refusing) throw rateError(refusing, { retryAfterMs: refusal.retryAfterMs, at })
+    },
+  )
 }
 
 interface RequestLimit extends Pick<CounterRequest, 'key' | 'limit'> {
@@ -114,20 +120,14 @@ interface RequestLimit extends Pick<CounterRequest, 'key' | 'limit'> {
   readonly what?: string
 }
 
-function requestRate(whose: RateSubject, { key, limit, what = 'requests per minute' }: RequestLimit): Rate {
-  return {
-    key,
-    amount: 1,
-    limit,
-    windowMs: minute,
-    refused: ({ retryAfterMs }) =>
-      new GatewayError('requests_per_min_exceeded', {
-        message: `Rate limit reached for ${subjects[whose]}: ${whose === 'shared' ? '' : `${limit} `}${what}. Try again in ${seconds(retryAfterMs)} s.`,
-        limitedBy: 'routing',
-        retryAfterMs,
-      }),
-  }
-}
+const requestRate = (subject: RateSubject, { key, limit, what = 'requests per minute' }: RequestLimit): Rate => ({
+  key,
+  amount: 1,
+  limit,
+  windowMs: minute,
+  subject,
+  what,
+})
 
 interface TokenLimit {
   readonly workspaceId: string
@@ -142,32 +142,46 @@ interface TokenLimit {
  * The minute is part of the counter's name, so that a late correction does not change another minute. The window is longer than a minute:
  * the clock of the store may differ from that of this process, and the counter must not restart before the minute is over for both.
  */
-function tokenRate(whose: RateSubject, { workspaceId, id, limit, amount, at }: TokenLimit): Rate {
-  const retryAfterMs = minute - (at % minute)
-  const tokenLimit = whose === 'shared' ? '' : ` of ${limit} tokens per minute`
-  return {
-    key: `${workspaceId}/tpm:${id}:${Math.floor(at / minute)}`,
-    isTokens: true,
-    amount,
-    limit,
-    windowMs: 3 * minute,
-    refused: () =>
-      new GatewayError('tokens_per_min_exceeded', {
-        message:
-          amount > limit
-            ? `The request may use ${amount} tokens, more than the limit${tokenLimit} of ${subjects[whose]}. Shorten the prompt, or lower \`max_output_tokens\`.`
-            : `Token limit reached for ${subjects[whose]}: fewer tokens are left in this minute than the request may use (${amount}${whose === 'shared' ? '' : `; the limit is ${limit} per minute`}). Try again in ${seconds(retryAfterMs)} s, or lower \`max_output_tokens\`.`,
-        limitedBy: 'routing',
-        ...(amount > limit ? { shouldRetry: false } : { retryAfterMs }),
-      }),
-  }
+const tokenRate = (subject: RateSubject, { workspaceId, id, limit, amount, at }: TokenLimit): Rate => ({
+  key: `${workspaceId}/tpm:${id}:${Math.floor(at / minute)}`,
+  amount,
+  limit,
+  windowMs: 3 * minute,
+  subject,
+  what: undefined,
+})
+
+interface RateRefusal extends Pick<CounterRefusal, 'retryAfterMs'> {
+  /** Unix milliseconds. */
+  readonly at: number
+}
+
+function rateError({ subject, what, amount, limit }: Rate, { retryAfterMs, at }: RateRefusal): GatewayError {
+  const whose = subjects[subject]
+  const isHidden = subject === 'shared'
+  if (what !== undefined)
+    return new GatewayError('requests_per_min_exceeded', {
+      message: `Rate limit reached for ${whose}: ${isHidden ? '' : `${limit} `}${what}. Try again in ${seconds(retryAfterMs)} s.`,
+      limitedBy: 'routing',
+      retryAfterMs,
+    })
+  const tokenLimit = isHidden ? '' : ` of ${limit} tokens per minute`
+  const untilNextMs = minute - (at % minute)
+  return new GatewayError('tokens_per_min_exceeded', {
+    message:
+      amount > limit
+        ? `The request may use ${amount} tokens, more than the limit${tokenLimit} of ${whose}. Shorten the prompt, or lower \`max_output_tokens\`.`
+        : `Token limit reached for ${whose}: fewer tokens are left in this minute than the request may use (${amount}${isHidden ? '' : `; the limit is ${limit} per minute`}). Try again in ${seconds(untilNextMs)} s, or lower \`max_output_tokens\`.`,
+    limitedBy: 'routing',
+    ...(amount > limit ? { shouldRetry: false } : { retryAfterMs: untilNextMs }),
+  })
 }
 
 const seconds = (milliseconds: number): number => Math.max(1, Math.ceil(milliseconds / 1_000))
 
 /** The token counters among the rates, to be corrected once usage is known. Undefined: tokens are not limited. */
 export function tokensIn(rates: readonly Rate[]): Tokens | undefined {
-  const counted = rates.filter(({ isTokens }) => isTokens)
+  const counted = rates.filter(({ what }) => what === undefined)
   return counted[0] && { keys: counted.map(({ key }) => key), amount: counted[0].amount }
 }
 

@@ -3,7 +3,7 @@ import { allSettled, isPromise } from '@signalbox/storage/awaitable'
 import type { Caller } from '../../access/caller.ts'
 import type { WorkspacePolicy } from '../../access/workspace-policy.ts'
 import { GatewayError, storeDown } from '../../errors/gateway-error.ts'
-import { runSteps, type Step, wait } from '../../runtime/steps.ts'
+import { type Step, wait } from '../../runtime/steps.ts'
 import type { Limits } from '../../upstream/limits.ts'
 import { type Rate, takeRates } from './rate-limits.ts'
 
@@ -14,7 +14,8 @@ export interface SlotKey {
 }
 
 export interface Slot extends SlotKey {
-  readonly refused: () => GatewayError
+  /** The subject of the limit in its message. */
+  readonly whose: string
 }
 
 /** Milliseconds of a slot's lease: renewed while the request runs, and free soon after a crash. */
@@ -45,16 +46,14 @@ export function slotsOf(
 /** The limit of a workspace is not shown to end users. */
 const workspaceOfUser = 'The workspace of this user'
 
-const slotOf = (whose: string, key: string, limit: number): Slot => ({
-  key,
-  limit,
-  refused: () =>
-    new GatewayError('concurrent_requests_exceeded', {
-      message: `${whose} has reached its limit of ${whose === workspaceOfUser ? '' : `${limit} `}concurrent requests. Wait for one to finish.`,
-      limitedBy: 'routing',
-      retryAfterMs: 1_000,
-    }),
-})
+const slotOf = (whose: string, key: string, limit: number): Slot => ({ key, limit, whose })
+
+const slotError = ({ whose, limit }: Slot): GatewayError =>
+  new GatewayError('concurrent_requests_exceeded', {
+    message: `${whose} has reached its limit of ${whose === workspaceOfUser ? '' : `${limit} `}concurrent requests. Wait for one to finish.`,
+    limitedBy: 'routing',
+    retryAfterMs: 1_000,
+  })
 
 export interface SlotRequests {
   readonly rates: readonly Rate[]
@@ -64,24 +63,16 @@ export interface SlotRequests {
   readonly at: number
 }
 
-export interface SlotResults {
-  readonly counted: PromiseSettledResult<unknown>
-  /** For each room, in the same order: whether there was a place. */
-  readonly entered: readonly PromiseSettledResult<unknown>[]
-}
+/** How the count of the rates ended, then for each slot, in the same order, whether it was free. */
+export type SlotResults = readonly PromiseSettledResult<unknown>[]
 
 /** Counts against the rate limits and takes the slots, in one batch of the store. */
 export function* takeTogether({ rates, slots, requestId, at }: SlotRequests, counters: CounterStore): Step<SlotResults> {
-  const count = (): Awaitable<unknown> => runSteps(takeRates(rates, counters, at))
-  const enter = slots.map(
-    ({ key, limit }) =>
-      (): Awaitable<unknown> =>
-        counters.enter({ key, slot: requestId, limit, ttlMs: slotMs }, at),
-  )
-  const taking = allSettled([count, ...enter])
+  const calls: (() => Awaitable<unknown>)[] = [() => takeRates(rates, counters, at)]
+  for (const { key, limit } of slots) calls.push(() => counters.enter({ key, slot: requestId, limit, ttlMs: slotMs }, at))
+  const taking = allSettled(calls)
   try {
-    const [counted, ...entered] = yield* wait(taking)
-    return { counted: counted as PromiseSettledResult<unknown>, entered }
+    return yield* wait(taking)
   } catch (error) {
     // Interrupted. A slot may be taken already, or may still be taken by a pending call.
     const leave = (): Awaitable<unknown> => allSettled(leaveSlots(slots, requestId, counters))
@@ -92,12 +83,13 @@ export function* takeTogether({ rates, slots, requestId, at }: SlotRequests, cou
 }
 
 /** Throws for the first slot that was full, else for the rate limit. */
-export function throwRefusals({ slots, counted, entered }: SlotResults & Pick<SlotRequests, 'slots'>): void {
-  entered.forEach((room, place) => {
-    if (room.status === 'rejected') throw storeDown(room.reason)
-    if (!room.value) throw slots[place]?.refused()
+export function throwRefusals([counted, ...entered]: SlotResults, slots: readonly Slot[]): void {
+  slots.forEach((slot, place) => {
+    const room = entered[place]
+    if (room?.status === 'rejected') throw storeDown(room.reason)
+    if (!room?.value) throw slotError(slot)
   })
-  if (counted.status === 'rejected') throw counted.reason
+  if (counted?.status === 'rejected') throw counted.reason
 }
 
 /** Calls that free the slots, whether or not they were taken. */

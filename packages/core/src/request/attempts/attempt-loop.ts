@@ -14,7 +14,7 @@ import { allFailed } from '../../upstream/error-message.ts'
 import { type RacedCall, race } from '../../upstream/race.ts'
 import { mostInformative, verdicts } from '../../upstream/verdicts.ts'
 import { type AttemptContext, noteAccepted } from './attempt-context.ts'
-import { type CallPorts, callCandidate } from './call-candidate.ts'
+import { type CallPorts, callCandidate, reportResult } from './call-candidate.ts'
 import { affordsBeside } from './hedging.ts'
 import { type Refusal, refusalOf, refusedKeyWarnings } from './refused-keys.ts'
 import { reportFailure, reportOvertaken } from './report-outcome.ts'
@@ -38,7 +38,7 @@ interface LoopState {
   /** Candidates in the order of their calls, once per call. */
   readonly called: Candidate[]
   /** Candidates that could not use the state of the conversation, and are not sent it again. */
-  readonly stateless: Set<Candidate>
+  readonly stateless: Candidate[]
   readonly refusals: Refusal[]
   callsLeft: number
   /** Chosen, and not called yet. */
@@ -57,7 +57,7 @@ export function* attemptLoop(ports: AttemptLoopPorts, context: AttemptContext): 
     failures: [],
     full: [],
     called: [],
-    stateless: new Set(),
+    stateless: [],
     refusals: [],
     callsLeft: context.maxCalls,
     waiting: undefined,
@@ -66,7 +66,10 @@ export function* attemptLoop(ports: AttemptLoopPorts, context: AttemptContext): 
   for (let selected = nextOffer(loop); selected; selected = nextOffer(loop)) {
     const waitMs = waitBefore(loop, selected)
     if (waitMs === undefined) continue
-    if (waitMs > 0) yield* wait(pause(clock, waitMs, cancellation))
+    if (waitMs > 0) {
+      yield* wait(pause(clock, waitMs, cancellation))
+      if (isOver(loop)) continue
+    }
     const committed = yield* callOrHedge(loop, selected)
     if (!committed) continue
     const { provider } = committed.candidate
@@ -102,7 +105,7 @@ function nextOffer(loop: LoopState): SelectedOffer | undefined {
 /** Milliseconds to wait before the call. Undefined: skip the candidate. */
 function waitBefore(loop: LoopState, { candidate, contender: { state }, choice: { waitMs, estimate } }: SelectedOffer): number | undefined {
   const isVain = estimate.rateLimitedMs > waitMs + 1
-  if (!isVain && waitMs < timeLeft(loop)) return waitMs
+  if (!isVain && (waitMs <= 0 || waitMs < timeLeft(loop))) return waitMs
   if (loop.called.includes(candidate)) return undefined
   // If Retry-After exceeds the longest wait, one probe at a time is allowed.
   if (!isVain || state.runningAttempts === 0 || state.capacity.refusals === 0) return 0
@@ -111,15 +114,15 @@ function waitBefore(loop: LoopState, { candidate, contender: { state }, choice: 
 }
 
 /** Calls a candidate, and hedges with another one if that is worth its cost. Undefined: all calls failed. */
-function* callOrHedge(loop: LoopState, selected: SelectedOffer): Step<CommittedCall | undefined> {
+function callOrHedge(loop: LoopState, selected: SelectedOffer): Step<CommittedCall | undefined> {
   const { hedgeAfterMs } = selected.choice
-  if (hedgeAfterMs === undefined) return yield* callOnce(loop, selected)
+  if (hedgeAfterMs === undefined) return callOnce(loop, selected)
   const drop = ({ call, answer }: CommittedCall): void => {
     handleHedgeLost(loop, call, true)
     closeAnswer(answer)
   }
   const second = (): RacedCall<CommittedCall> | undefined => launchSecond(loop, selected)
-  return yield* wait(race(launch(loop, selected), { afterMs: hedgeAfterMs, second, drop, clock: loop.ports.clock }))
+  return wait(race(launch(loop, selected), { afterMs: hedgeAfterMs, second, drop, clock: loop.ports.clock }))
 }
 
 function launch(loop: LoopState, selected: SelectedOffer): RacedCall<CommittedCall> {
@@ -136,14 +139,14 @@ function launchSecond(loop: LoopState, beside: SelectedOffer): RacedCall<Committ
 }
 
 function* callOnce(loop: LoopState, selected: SelectedOffer, scope?: AbortScope): Step<CommittedCall | undefined> {
-  if (isOver(loop)) return undefined
   loop.callsLeft -= 1
   const { ports, context } = loop
   const { candidate, choice } = selected
   const { limits, cancellation } = context
   const ceilingMs = isAlone(loop) ? limits.ceilingMs : Math.min(limits.ceilingMs, choice.timeoutMs)
-  const call: UpstreamCall = { selected, isStateless: loop.stateless.has(candidate), ceilingMs, cancellation: scope ?? cancellation }
-  const result = yield* callCandidate(ports, context, call)
+  const call: UpstreamCall = { selected, isStateless: loop.stateless.includes(candidate), ceilingMs, cancellation: scope ?? cancellation }
+  const result = yield* wait(callCandidate(ports, context, call))
+  reportResult(ports.router, context, { call, result })
   if (scope?.isAborted) {
     handleHedgeLost(loop, call, result.ok || result.accepted)
     if (result.ok) closeAnswer(result.answer)
@@ -151,9 +154,10 @@ function* callOnce(loop: LoopState, selected: SelectedOffer, scope?: AbortScope)
   }
   if (result.ok) {
     const { answer, warnings, used } = result
-    return { call, candidate, answer, warnings: [...warnings, ...survivedTimeouts(loop.failures)], used }
+    const survived = survivedTimeouts(loop.failures)
+    return { call, candidate, answer, warnings: survived.length > 0 ? [...warnings, ...survived] : warnings, used }
   }
-  if (!handleFailure(loop, call, result.failure)) return undefined
+  if (!handleFailure(loop, call, result.failure) || isOver(loop)) return undefined
   return yield* callOnce(loop, selected, scope)
 }
 
@@ -170,7 +174,7 @@ function handleFailure(loop: LoopState, call: UpstreamCall, failure: Failure): b
   report(loop, call, { failure, isFinal: isFinal && !isStripped })
   if (then === 'stop') loop.stopped = moreTelling(loop.stopped, failure)
   if (isAlone(loop) && !isFinal) loop.waiting = retryAfter(selected, failure)
-  if (isStripped) stateless.add(candidate)
+  if (isStripped) stateless.push(candidate)
   return isStripped
 }
 
@@ -224,6 +228,7 @@ const survivedTimeouts = (failures: readonly Failure[]): readonly Warning[] =>
 
 function withWarnings(committed: CommittedCall, { context, refusals }: LoopState): CommittedCall {
   const { plan, request, attempts, refusedKeys } = context
+  if (attempts.accepted.length === 0 && refusals.length === 0 && !refusedKeys) return committed
   const hedged = attempts.accepted.map(({ provider }) => paidTwice(provider.id, committed.candidate.provider.id))
   const refused = refusedKeyWarnings(committed.candidate, refusals, { refusedKeys, plan, request })
   return hedged.length + refused.length > 0 ? { ...committed, warnings: [...committed.warnings, ...hedged, ...refused] } : committed

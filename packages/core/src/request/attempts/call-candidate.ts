@@ -1,6 +1,5 @@
 import type { DynamicRouter } from '@signalbox/router'
 import type { Candidate } from '../../routing/plan.ts'
-import { type Step, wait } from '../../runtime/steps.ts'
 import { type AttemptPorts, type AttemptResult, runAttempt } from '../../upstream/attempt.ts'
 import type { UpstreamCall } from '../../upstream/call.ts'
 import type { SendPorts } from '../../upstream/send.ts'
@@ -13,15 +12,13 @@ export interface CallPorts extends AttemptPorts {
   readonly onOwnAnswer?: ((candidate: Candidate, header: (name: string) => string | undefined) => void) | undefined
 }
 
-/** One call, and what the router learns of it as far as it succeeds. */
-export function* callCandidate(
-  { router, transport, clock, logger, media, onOwnAnswer }: CallPorts,
-  { request, bounds, carried, cancellation, limits, attempts }: AttemptContext,
-  call: UpstreamCall,
-): Step<AttemptResult> {
+/** Makes one call. */
+export function callCandidate(ports: CallPorts, context: AttemptContext, call: UpstreamCall): Promise<AttemptResult> {
+  const { router, transport, clock, logger, media, onOwnAnswer } = ports
+  const { request, bounds, carried, limits, attempts } = context
   const { candidate, choice, contender: tracked } = call.selected
   attempts.count += 1
-  const fitted = carried?.fit(candidate, call.isStateless) ?? { request }
+  const fitted = carried?.fit(candidate, call.isStateless)
   const onSent = (): void => {
     call.sentAt = clock.monotonic()
     call.underway = router.startAttempt(choice)
@@ -31,13 +28,13 @@ export function* callCandidate(
     router.updateHeadroom(tracked, seen)
     if (candidate.credential.owner === 'workspace') onOwnAnswer?.(candidate, header)
   }
-  const attempting = runAttempt(
+  return runAttempt(
     {
-      ...fitted,
-      request: bounds.capped(fitted.request, candidate),
+      warnings: fitted?.warnings,
+      request: bounds.capped(fitted?.request ?? request, candidate),
       candidate,
       cancellation: call.cancellation,
-      limits: { ...limits, ceilingMs: call.ceilingMs },
+      limits: { deadlineAt: limits.deadlineAt, ceilingMs: call.ceilingMs, idleMs: limits.idleMs },
       onSent,
       onTier: tier => {
         call.statedTier = tier
@@ -45,8 +42,19 @@ export function* callCandidate(
     },
     { transport, clock, logger, media, onHeadroom },
   )
-  const result = yield* wait(attempting)
+}
+
+interface CallResult {
+  readonly call: UpstreamCall
+  readonly result: AttemptResult
+}
+
+/** What the router learns of a call that succeeded, and what is paid for one that did not. */
+export function reportResult(
+  router: DynamicRouter,
+  { request, cancellation, attempts }: AttemptContext,
+  { call, result }: CallResult,
+): void {
   if (result.ok) reportCommit(router, call, { answer: result.answer, stream: request.delivery === 'stream' })
-  else if (result.accepted && cancellation.reason) noteAccepted(attempts, candidate)
-  return result
+  else if (result.accepted && cancellation.reason) noteAccepted(attempts, call.selected.candidate)
 }

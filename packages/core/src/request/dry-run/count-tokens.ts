@@ -84,7 +84,7 @@ function* planCount(ports: RequestPorts, asked: InferenceRequest, { caller, admi
   const plan = makePlan({ ...request, delivery: 'stream' }, 0, pinned(planning, carried))
   const at = ports.clock.now()
   try {
-    yield* countRequest({ caller, policy, plan, at, admission }, ports)
+    yield* wait(countRequest({ caller, policy, plan, at, admission }, ports))
   } catch (error) {
     if (isOwnRateLimit(error)) ports.refusals.count(caller, at)
     throw error

@@ -45,10 +45,11 @@ export interface ResponsePipeline {
 
 /** Only what the request needs is in the pipeline. */
 export function responsePipeline(ports: PipelinePorts, { request, asked, committed, caller, cap }: PipelineContext): ResponsePipeline {
+  const { ring, logger } = ports
   const { candidate, answer, warnings } = committed
   const { provider, offer } = candidate
   const onCut = (): void =>
-    ports.logger.warn(
+    logger.warn(
       { provider: provider.id, model: offer.provider_model_id, cap },
       'The provider ignored the output limit; its response was cut.',
     )
@@ -57,7 +58,7 @@ export function responsePipeline(ports: PipelinePorts, { request, asked, committ
   const { tools, reasoning } = request.prompt
   const calls = tools && watchCalls(request.prompt)
   const summaries = reasoning?.summary ? summaryRewriter(request.prompt, dialectFor(provider, offer)) : undefined
-  const seal = itemSealer(candidate, { ...ports, owner: caller })
+  const seal = itemSealer(candidate, { ring, logger, owner: caller })
   const sent: SentSoFar = { asked, provider: offer.dialect, items: 0, isEmpty: true, losses: undefined }
   return {
     batch(batch) {

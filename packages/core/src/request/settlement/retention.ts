@@ -8,8 +8,8 @@ import type { Clock, Logger } from '../../runtime/ports.ts'
 
 /** Deletes expired data: usage rows past the retention of their workspace, expired records, and accounts of past periods. */
 export interface Retention {
-  /** A request of the workspace was settled. Never in its way: what there is to do happens behind it. */
-  look(policy: WorkspacePolicy): void
+  /** A request of the workspace was settled, at about `now` (monotonic milliseconds). Never in its way: what there is to do happens behind it. */
+  look(policy: WorkspacePolicy, now?: number): void
   /** Resolves once what has begun is done. */
   flush(): Promise<void>
 }
@@ -67,8 +67,7 @@ export function createRetention({ storage, records, clock, logger }: RetentionPo
     return some.length
   }
   return {
-    look({ workspace }) {
-      const now = clock.monotonic()
+    look({ workspace }, now = clock.monotonic()) {
       tidy(workspace, now)
       if (accounts.due <= now) accounts.tidy(now)
       if (recordsDue > now) return

@@ -23,7 +23,7 @@ export interface Allowance {
 }
 
 export interface AllowancePorts {
-  readonly ledger: Pick<LedgerStore, 'extend'>
+  readonly storage: { readonly ledger: Pick<LedgerStore, 'extend'> }
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -31,7 +31,7 @@ export interface AllowancePorts {
 /** Accounts that count requests are no money. */
 const isMoney = ({ account, floor }: HeldAccount): boolean => Number.isFinite(floor) && !account.startsWith('byok:')
 
-export function allowanceOf(requestId: string, held: readonly HeldAccount[], { ledger, clock, logger }: AllowancePorts): Allowance {
+export function allowanceOf(requestId: string, held: readonly HeldAccount[], { storage, clock, logger }: AllowancePorts): Allowance {
   let isExtending = false
   const bounded = held.filter(isMoney).map(each => ({ ...each }))
   return {
@@ -45,7 +45,7 @@ export function allowanceOf(requestId: string, held: readonly HeldAccount[], { l
       if (isExtending) return { account: first.account, available: 0 }
       isExtending = true
       const extended = recover(
-        () => withinStorageWait(ledger.extend({ id: requestId, accounts }), clock),
+        () => withinStorageWait(storage.ledger.extend({ id: requestId, accounts }), clock),
         error => {
           logger.warn(
             { requestId, error: String(error) },

@@ -1,6 +1,6 @@
 import type { DynamicRouter } from '@signalbox/router'
 import type { Awaitable, Storage, UsageResult, UsageRow } from '@signalbox/storage'
-import { allOf, recover } from '@signalbox/storage/awaitable'
+import { allOf, isPromise, recover } from '@signalbox/storage/awaitable'
 import { reloadsCredit, type WorkspacePolicy } from '../../access/workspace-policy.ts'
 import { requestPrice } from '../../dialects/request-price.ts'
 import { isGatewayError } from '../../errors/gateway-error.ts'
@@ -67,47 +67,20 @@ export interface SettlementContext {
   readonly startedAt: number
   readonly attempts: Attempts
   readonly waitUntil?: CallOptions['waitUntil'] | undefined
+  /** What was decided of its routing. Undefined: it did not come to that. */
+  readonly selection?: Selection | undefined
 }
 
 /** The fields of a usage row that depend on the outcome; the rest is known from the start. */
 type RowOutcome = Pick<UsageRow, 'model' | 'provider' | 'credential' | 'result' | 'code' | 'warnings' | 'firstContentMs'> & {
   readonly usage: Usage
   readonly bill: Bill
+  /** Monotonic milliseconds: when it ended. */
+  readonly now: number
 }
 
 /** What a settled answer used and cost, and when it ended. */
 type Settled = Pick<StampFacts, 'cost' | 'byokCost' | 'outputMs' | 'endedAt' | 'settledAt' | 'warnings'> & { readonly usage: Usage }
-
-/** Settles one admitted request, however it ends: one usage row, and its cost by the ledger. */
-export interface Settlement {
-  /** There was an answer: it is billed by what was seen. */
-  complete(committed: CommittedCall, seen: MeteredAnswer, isLeft: boolean): Step<Settled>
-  /** There was no answer, or the client left before. */
-  release(error: unknown, isLeft: boolean): Step<void>
-  /** What was decided of its routing, for the usage row. */
-  routed(selection: Selection): void
-  /** What would be billed if the request ended now. */
-  progress(candidate: Candidate, seen: Pick<MeteredAnswer, 'characters' | 'tokens' | 'firstContentAt'>): JournalProgress
-}
-
-export function createSettlement(ports: SettlementPorts, context: SettlementContext): Settlement {
-  const settling: SettlementState = { ports, context, selection: undefined }
-  return {
-    complete: (committed, seen, isLeft) => complete(settling, committed, { seen, isLeft }),
-    release: (error, isLeft) => release(settling, error, isLeft),
-    progress: (candidate, seen) => progressOf(settling, candidate, seen),
-    routed: selection => {
-      settling.selection = selection
-    },
-  }
-}
-
-interface SettlementState {
-  readonly ports: SettlementPorts
-  readonly context: SettlementContext
-  /** Absent: it did not come to that. */
-  selection: Selection | undefined
-}
 
 /** A provider that has taken the request computes, and may bill, whether or not its answer is wanted. */
 function unreadBill(
@@ -120,35 +93,40 @@ function unreadBill(
 const noText = { characters: 0 }
 
 interface Completion {
+  readonly committed: CommittedCall
   readonly seen: MeteredAnswer
   readonly isLeft: boolean
 }
 
-function* complete(settling: SettlementState, committed: CommittedCall, { seen, isLeft }: Completion): Step<Settled> {
-  const { ports, context } = settling
-  const { clock, router } = ports
-  const { request, startedAt, allowance } = context
+/** Settles a request that had an answer: it is billed by what was seen. */
+export function* settleAnswered(
+  ports: SettlementPorts,
+  context: SettlementContext,
+  { committed, seen, isLeft }: Completion,
+): Step<Settled> {
+  const { clock, router, paces, logger } = ports
+  const { call, bounds, inputTokens, request, startedAt, allowance } = context
   const { candidate } = committed
   const now = clock.monotonic()
-  const charging = { ...context, paces: ports.paces, logger: ports.logger }
-  const { usage, cost, warnings } = chargeFor(charging, committed, seen)
+  const { usage, cost, warnings } = chargeFor({ call, request, bounds, inputTokens, paces, logger }, committed, seen)
   reportEnd(router, committed, seen.usage ? { ...seen, usage } : seen)
   if (seen.outcome?.status === 'completed') learnPace(ports, committed, { usage, endedAt: now })
   const told = warnings.length === 0 ? committed.warnings : [...committed.warnings, ...warnings]
   const bill = yield* payableBill(addToBill(unreadBill(context), candidate, cost), context, allowance)
   const outputMs = outputTime(committed, { now, firstContentAt: request.delivery === 'stream' ? seen.firstContentAt : undefined })
-  yield* writeSettlement(settling, {
+  yield* writeSettlement(ports, context, {
     model: candidate.model.id,
     provider: candidate.provider.id,
     credential: candidate.credential.owner,
     usage,
     bill,
+    now,
     ...resultOf(seen, isLeft),
     warnings: told.map(({ code }) => code),
     ...(seen.firstContentAt !== undefined && { firstContentMs: Math.round(seen.firstContentAt - startedAt) }),
   })
   const byok = bill.isByok && { byokCost: bill.byokCost }
-  return { usage, cost: bill.cost, ...byok, outputMs, endedAt: clock.now(), settledAt: now, warnings: told }
+  return { usage, cost: bill.cost, ...byok, outputMs, endedAt: context.at + now - startedAt, settledAt: now, warnings: told }
 }
 
 /** A stream that comes at once is measured like a whole answer: from when its call was sent. */
@@ -163,10 +141,16 @@ function outputTime(
   return Math.max(1, streamedMs >= minStreamMs ? streamedMs : now - (call.sentAt ?? now))
 }
 
-function progressOf(
-  { ports: { clock }, context }: SettlementState,
-  candidate: Candidate,
-  { characters, tokens, firstContentAt }: Pick<MeteredAnswer, 'characters' | 'tokens' | 'firstContentAt'>,
+/** What is known of an answer while it is produced. */
+interface AnswerSoFar extends Pick<MeteredAnswer, 'characters' | 'tokens' | 'firstContentAt'> {
+  readonly candidate: Candidate
+}
+
+/** What would be billed if the request ended now. */
+export function progressOf(
+  clock: Clock,
+  context: SettlementContext,
+  { candidate, characters, tokens, firstContentAt }: AnswerSoFar,
 ): JournalProgress {
   const { request, inputTokens, allowance, attempts, startedAt } = context
   const { usage, cost } = billUsage({ characters, ...(tokens !== undefined && { tokens }) }, requestPrice(candidate, request), {
@@ -187,19 +171,25 @@ function progressOf(
   }
 }
 
-function* release(settling: SettlementState, error: unknown, isLeft: boolean): Step<void> {
-  const { context } = settling
+interface Failed {
+  readonly error: unknown
+  readonly isLeft: boolean
+}
+
+/** Settles a request that had no answer, or whose client left before. */
+export function* settleUnanswered(ports: SettlementPorts, context: SettlementContext, { error, isLeft }: Failed): Step<void> {
   const { attempts, plan, request, allowance } = context
   const payer = isLeft ? attempts.accepted[0] : undefined
   const candidate = payer ?? plan.candidates[0]
   const input = payer ? likelyInput(request.prompt) : 0
   const { usage } = payer ? billUsage(noText, requestPrice(payer, request), { input }) : zeroBill
-  yield* writeSettlement(settling, {
+  yield* writeSettlement(ports, context, {
     model: candidate.model.id,
     provider: (isGatewayError(error) ? error.facts.provider : undefined) ?? payer?.provider.id ?? '',
     credential: candidate.credential.owner,
     usage,
     bill: isLeft ? yield* payableBill(unreadBill(context, input), context, allowance) : noBill,
+    now: ports.clock.monotonic(),
     ...endingOf(error, isLeft),
     warnings: [],
   })
@@ -211,11 +201,11 @@ function endingOf(error: unknown, left: boolean): Pick<UsageRow, 'result' | 'cod
   return { result: error.status === 429 ? 'rate_limited' : 'error', code: error.code }
 }
 
-function* writeSettlement(settling: SettlementState, { usage, bill, ...entry }: RowOutcome): Step<void> {
-  const { ports, context } = settling
+function* writeSettlement(ports: SettlementPorts, context: SettlementContext, outcome: RowOutcome): Step<void> {
   const { logger, hooks, pending } = ports
   const { call, policy, ticket, waitUntil } = context
-  const row = rowOf(settling, { usage, bill, ...entry })
+  const { bill, usage, now } = outcome
+  const row = rowOf(ports, context, outcome)
   const amounts = amountsOf(bill, context)
   const onSettled = (): void => {
     if (bill.cost > 0 && reloadsCredit(policy)) ports.onSpent?.(call.workspaceId)
@@ -225,14 +215,14 @@ function* writeSettlement(settling: SettlementState, { usage, bill, ...entry }: 
     void told.finally(() => pending.delete(told))
   }
   const slotKeys = ticket.slots.map(({ key }) => key)
-  const settle = (): Awaitable<void> => ports.settlements.settle({ row, amounts, slotKeys, onSettled, waitUntil })
-  yield* wait(allOf([() => correctTokens(ports, ticket.tokens, usage), settle]))
-  ports.retention.look(policy)
+  const correcting = correctTokens(ports, ticket.tokens, usage)
+  yield* wait(ports.settlements.settle({ row, amounts, slotKeys, onSettled, waitUntil }))
+  if (isPromise(correcting)) yield* wait(correcting)
+  ports.retention.look(policy, now)
   if (hooks.onSettle) callHook(logger, 'onSettle', () => hooks.onSettle?.(call, row))
 }
 
-function rowOf(settling: SettlementState, { usage, bill, ...entry }: RowOutcome): UsageRow {
-  const { ports, context } = settling
+function rowOf(ports: SettlementPorts, context: SettlementContext, { usage, bill, now, ...entry }: RowOutcome): UsageRow {
   const { call, request, plan, at, startedAt, attempts } = context
   return {
     id: call.requestId,
@@ -251,10 +241,10 @@ function rowOf(settling: SettlementState, { usage, bill, ...entry }: RowOutcome)
     cost: bill.cost,
     byokCost: bill.byokCost,
     attempts: attempts.count,
-    durationMs: Math.round(ports.clock.monotonic() - startedAt),
+    durationMs: Math.round(now - startedAt),
     ...(request.metadata && { metadata: request.metadata }),
     ...(call.tags && { tags: call.tags }),
-    ...evidenceOf(settling, entry.result),
+    ...evidenceOf(ports, context, entry.result),
     ...entry,
   }
 }
@@ -271,8 +261,8 @@ function correctTokens({ storage, clock, logger }: SettlementPorts, tokens: Toke
 }
 
 /** How it was routed, for the usage row. An error here must not fail the settlement. */
-function evidenceOf({ ports, context, selection }: SettlementState, result: UsageResult): Pick<UsageRow, 'routing'> {
-  const { call, ticket, attempts } = context
+function evidenceOf(ports: SettlementPorts, context: SettlementContext, result: UsageResult): Pick<UsageRow, 'routing'> {
+  const { call, ticket, attempts, selection } = context
   const { excluded, strategy } = ticket.plan
   if (!selection?.trace || ports.storedShare <= 0) return {}
   const { requestId } = call
