@@ -1,4 +1,5 @@
-import { readdirSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync } from 'node:fs'
 import { defaultServerConditions } from 'vite'
 import { defineConfig } from 'vitest/config'
 
@@ -39,6 +40,10 @@ const waitingFiles = [
     name => `packages/testing/test/${name}.test.ts`,
   ),
 ]
+
+// What `pnpm generate` writes is not in the repository.
+if (!existsSync(new URL('packages/client/src/generated', import.meta.url)))
+  execFileSync('node', ['--conditions=signalbox-source', new URL('packages/client/tools/generate.ts', import.meta.url).pathname])
 
 const packages = readdirSync(new URL('packages', import.meta.url))
 
