@@ -72,7 +72,7 @@ describe('a second call', () => {
     const [hold] = await storage.ledger.holds({ limit: 10 })
     const { progress } = JSON.parse(hold?.journal ?? '{}')
     expect(progress).toMatchObject({ provider: 'second' })
-    expect(progress.usage.output_tokens).toBe(19)
+    expect(progress.usage.output_tokens).toBe(23)
     const { held } = await storage.ledger.balance(`credit:${scene.caller.workspaceId}`)
     expect(progress.bill.cost).toBeLessThanOrEqual(held)
     await settled([answering], scene.clock)
