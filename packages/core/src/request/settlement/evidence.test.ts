@@ -202,9 +202,15 @@ test('a clock that is set back by a day puts nothing off: what is too old is loo
   expect(forgotten).toMatchObject([{ workspaceId: 'workspace' }, { before: clock.now() - 30 * dayMs }])
 })
 
-test('a clock that is set forward by months, and back, leaves the accounts of the present period as they were', async () => {
+test('a clock that is set forward by months deletes no account of the present period, no recent row and no record that is valid', async () => {
   const { engine, clock } = createFixture()
-  const { storage, logger } = engine
+  const { logger } = engine
+  const latest: number[] = []
+  const storage = {
+    ...engine.storage,
+    usage: { ...engine.storage.usage, forget: async ({ before }: { readonly before: number }) => latest.push(before) * 0 },
+    records: { ...engine.storage.records, expire: async (at: number) => latest.push(at) * 0 },
+  }
   const retention = createRetention({ storage, records: recordsOf(storage.records, clock), clock, logger })
   const month = (at: number): string => `budget:app:user:u:month:${new Date(at).toISOString().slice(0, 7)}-01`
   const accounts = [month(clock.now()), month(clock.now() - 60 * dayMs)]
@@ -216,6 +222,7 @@ test('a clock that is set forward by months, and back, leaves the accounts of th
   retention.look(await termsOf(engine))
   await retention.flush()
   expect(await storage.ledger.accounts({ prefix: 'budget:', limit: 9 })).toEqual([accounts[0]])
+  expect(Math.max(...latest)).toBe(clock.now() - 90 * dayMs)
 })
 
 test('a store that cannot forget now is asked again in an hour, and its trouble is logged', async () => {

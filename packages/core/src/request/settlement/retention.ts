@@ -37,6 +37,7 @@ export function createRetention({ storage, records, clock, logger }: RetentionPo
   const due = createLru<number>(maxWorkspaces)
   const running = new Set<Promise<void>>()
   let recordsDue = Number.NEGATIVE_INFINITY
+  const earliestNow = earliestTime(clock)
 
   const inBackground: InBackground = (forget, ended) => {
     const over = promised(forget)
@@ -49,7 +50,7 @@ export function createRetention({ storage, records, clock, logger }: RetentionPo
     if ((due.get(id) ?? now) > now) return
     due.set(id, now + hourMs)
     // How old a row is goes by its date, and so by the wall clock.
-    const before = clock.now() - (body.settings?.logRetentionDays ?? usualDays) * dayMs
+    const before = earliestNow() - (body.settings?.logRetentionDays ?? usualDays) * dayMs
     inBackground(
       () => storage.usage.forget({ workspaceId: id, before, limit: maxRows }),
       gone => {
@@ -58,7 +59,7 @@ export function createRetention({ storage, records, clock, logger }: RetentionPo
       },
     )
   }
-  const accounts = accountTidier({ storage, clock }, inBackground)
+  const accounts = accountTidier(storage, earliestNow, inBackground)
   let place: string | undefined
   const tidyIdle = async (now: number): Promise<number> => {
     const some = await records.list('workspace', { limit: idleAtOnce, ...(place !== undefined && { after: place }) })
@@ -73,7 +74,7 @@ export function createRetention({ storage, records, clock, logger }: RetentionPo
       if (recordsDue > now) return
       recordsDue = now + hourMs
       inBackground(
-        () => storage.records.expire(clock.now(), maxRecords),
+        () => storage.records.expire(earliestNow(), maxRecords),
         gone => {
           if (gone >= maxRecords) recordsDue = now
         },
@@ -89,18 +90,23 @@ export function createRetention({ storage, records, clock, logger }: RetentionPo
   }
 }
 
+/** The earliest that it can be, in Unix milliseconds: a wall clock that is set forward deletes nothing of a time to which it may return. */
+function earliestTime(clock: Pick<Clock, 'now' | 'monotonic'>): () => number {
+  let ahead = Number.POSITIVE_INFINITY
+  return () => {
+    ahead = Math.min(ahead, clock.now() - clock.monotonic())
+    return Math.floor(ahead + clock.monotonic())
+  }
+}
+
 type InBackground = <T>(forget: () => Awaitable<T>, ended: (result: T) => void) => void
 
 /** Removes accounts that are over: some in each look, where the next is due. `now`: monotonic milliseconds. */
-function accountTidier({ storage, clock }: Pick<RetentionPorts, 'storage' | 'clock'>, inBackground: InBackground) {
+function accountTidier(storage: RetentionPorts['storage'], earliestNow: () => number, inBackground: InBackground) {
   let after: string | undefined
-  // The least that the wall clock was ahead of the monotonic one: set forward, it ends no account of a period to which it may return.
-  let ahead = Number.POSITIVE_INFINITY
   // Loaded when it is needed: a program that starts for each request rarely gets here.
-  const look = async (): Promise<string | undefined> => {
-    ahead = Math.min(ahead, clock.now() - clock.monotonic())
-    return (await import('./ended-accounts.ts')).forgetEnded(storage.ledger, { now: ahead + clock.monotonic(), after })
-  }
+  const look = async (): Promise<string | undefined> =>
+    (await import('./ended-accounts.ts')).forgetEnded(storage.ledger, { now: earliestNow(), after })
   const tidier = {
     due: Number.NEGATIVE_INFINITY,
     tidy(now: number): void {
