@@ -7,7 +7,7 @@ const text = (said: string) => ({ type: 'text', text: said })
 const check = (input: readonly Item[], instructions?: string) => () =>
   checkContent({ input, ...(instructions !== undefined && { instructions }) })
 
-test.each<readonly [string, readonly Item[], string?]>([
+test.each<readonly [string, readonly Item[], ...string[]]>([
   ['text', [message(text('Hi'))]],
   ['text beside blanks', [message(text(' ')), message(text(''), text('Hi'))]],
   ['an image', [message({ type: 'image', url: 'https://a.example/1' })]],
@@ -21,7 +21,7 @@ test.each<readonly [string, readonly Item[], string?]>([
   expect(check(input, instructions)).not.toThrow()
 })
 
-test.each<readonly [string, readonly Item[], string?]>([
+test.each<readonly [string, readonly Item[], ...string[]]>([
   ['nothing', []],
   ['blank instructions', [], ' \n'],
   ['blank texts', [message(text(' ')), message(text('\n'))]],
