@@ -146,15 +146,18 @@ function checkFallenBack(end: End, row: UsageRow): void {
   expect(row.attempts).toBeGreaterThanOrEqual(2)
 }
 
+/** What waits for nothing takes longer on a machine that is too busy. */
+const busyMs = 2_000
+
 /** Where the clock decides what is met, a machine that was too busy gets another try with longer waits. What is wrong stays wrong. */
 async function meetInTime(testbed: Testbed, fault: Fault): Promise<void> {
   const startedAt = performance.now()
   try {
     await meet(testbed, fault)
   } catch (error) {
-    // Of the others, only one that took as long as the gateway waits may have met a limit that it should not.
+    // Of the others, one that took seconds may have met a limit of time that the gateway learned on a quieter machine.
     const isClocked = fault.hangs || fault.heavy || fault.deadlineMs !== undefined
-    if (!isClocked && performance.now() - startedAt < patient.idleMs) throw error
+    if (!isClocked && performance.now() - startedAt < busyMs) throw error
     await meet(testbed, fault, 2)
   }
 }

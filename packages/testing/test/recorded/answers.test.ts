@@ -2,7 +2,7 @@ import type { JsonObject } from '@signalbox/core/protocol'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { type Recording, recordings } from '../../src/recorded.ts'
 import { type Call, streamHoldings, wholeHoldings } from './holdings.ts'
-import { languages, type Player, player, type PlayedReply, silentLosses, upstreamOf } from './player.ts'
+import { languages, type PlayedReply, type Player, player, silentLosses, upstreamOf } from './player.ts'
 import type { ClientLanguage } from './received.ts'
 
 // Every recorded answer, played to clients of every language, whole and streamed: text, calls and usage arrive as recorded, and
@@ -27,7 +27,8 @@ beforeAll(async () => {
 })
 afterAll(() => playing.close())
 
-const ask = (language: ClientLanguage, recording: Recording, stream: boolean): Promise<PlayedReply> => playing.ask(language, recording, stream)
+const ask = (language: ClientLanguage, recording: Recording, stream: boolean): Promise<PlayedReply> =>
+  playing.ask(language, recording, stream)
 
 describe.skipIf(missing)(`recorded answers${missing ? ` (${missing})` : ''}`, () => {
   describe.each(played)('$label', ({ recording, stream }) => {

@@ -40,7 +40,10 @@ const nextTurn: Readonly<Record<ClientLanguage, (answer: JsonObject) => JsonObje
 
 /** Only its vendor can read it, and without it the conversation would be another one. */
 const refused = (recording: Recording, language: ClientLanguage, target: string): boolean =>
-  language === 'responses' && target !== 'responses' && JSON.stringify(recording).includes('encrypted_content') && /compaction/.test(recording.name)
+  language === 'responses' &&
+  target !== 'responses' &&
+  JSON.stringify(recording).includes('encrypted_content') &&
+  /compaction/.test(recording.name)
 
 const isPlayed = ({ name }: Recording): boolean =>
   inject('isLongRun') || [...name].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 997, 7) % 5 === 0

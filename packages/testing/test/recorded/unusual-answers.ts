@@ -33,22 +33,26 @@ const call = (id: string, name: string, written: string): JsonObject => ({
   ...{ type: 'function_call', id: `fc_${id}`, call_id: `call_${id}`, name, arguments: written, status: 'completed' },
 })
 
-const completion = (name: string, message: JsonObject, finish_reason: string, beside: JsonObject = {}): Unusual => {
+const completion = (name: string, message: JsonObject, [finish_reason, beside = {}]: readonly [string, JsonObject?]): Unusual => {
   const usage = { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18, prompt_tokens_details: null }
   const choice = { index: 0, message: { role: 'assistant', content: null, refusal: null, ...message }, finish_reason, ...beside }
   const whole = { id: 'c', object: 'chat.completion', created: 1, model: 'm', choices: [choice], usage, system_fingerprint: null }
-  return { name, dialect: 'chat', whole, chunks: chatChunks(message, finish_reason, usage, beside) }
+  return { name, dialect: 'chat', whole, chunks: chatChunks(message, [finish_reason, beside], usage) }
 }
 
-const message = (name: string, content: readonly JsonObject[], stop_reason = 'end_turn', stop_sequence: string | null = null): Unusual => {
+const message = (
+  name: string,
+  content: readonly JsonObject[],
+  [stop_reason, stop_sequence = null]: readonly [string, string?] | readonly [string, null] = ['end_turn', null],
+): Unusual => {
   const whole = { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content, stop_reason, stop_sequence, usage }
   return { name, dialect: 'messages', whole, chunks: messagesChunks(content, { stop_reason, stop_sequence }, usage) }
 }
 
-const candidate = (name: string, parts: readonly JsonObject[], finishReason = 'STOP', beside: JsonObject = {}): Unusual => {
+const candidate = (name: string, parts: readonly JsonObject[], end: JsonObject = {}): Unusual => {
   const usageMetadata = { promptTokenCount: 11, candidatesTokenCount: 7, totalTokenCount: 18 }
-  const whole = { candidates: [{ index: 0, content: { role: 'model', parts }, finishReason, ...beside }], usageMetadata }
-  return { name, dialect: 'gemini', whole, chunks: geminiChunks(parts, { finishReason, ...beside }, usageMetadata) }
+  const whole = { candidates: [{ index: 0, content: { role: 'model', parts }, finishReason: 'STOP', ...end }], usageMetadata }
+  return { name, dialect: 'gemini', whole, chunks: geminiChunks(parts, { finishReason: 'STOP', ...end }, usageMetadata) }
 }
 
 const converse = (name: string, content: readonly JsonObject[], stopReason = 'end_turn'): Unusual => {
@@ -58,7 +62,13 @@ const converse = (name: string, content: readonly JsonObject[], stopReason = 'en
 }
 
 const cited = (type: string, facts: JsonObject): JsonObject => ({ type, ...facts })
-const location = (type: string, facts: JsonObject): JsonObject => ({ type, cited_text: 'x', document_index: 0, document_title: null, ...facts })
+const location = (type: string, facts: JsonObject): JsonObject => ({
+  type,
+  cited_text: 'x',
+  document_index: 0,
+  document_title: null,
+  ...facts,
+})
 
 const ofResponses: readonly Unusual[] = [
   response('parallel calls after a word', [
@@ -88,7 +98,14 @@ const ofResponses: readonly Unusual[] = [
   response('hosted tools of every kind', [
     { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'q', sources: null } },
     { type: 'file_search_call', id: 'fs_1', status: 'completed', queries: ['q'], results: null },
-    { type: 'code_interpreter_call', id: 'ci_1', status: 'completed', code: '1', container_id: 'c', outputs: [{ type: 'logs', logs: '1' }] },
+    {
+      type: 'code_interpreter_call',
+      id: 'ci_1',
+      status: 'completed',
+      code: '1',
+      container_id: 'c',
+      outputs: [{ type: 'logs', logs: '1' }],
+    },
     { type: 'mcp_list_tools', id: 'mcpl_1', server_label: 's', tools: [] },
     { type: 'mcp_call', id: 'mcp_1', name: 'n', arguments: '{}', server_label: 's', output: 'o', error: null },
     { type: 'hologram', id: 'h_1', status: 'completed', depth: null },
@@ -110,10 +127,7 @@ const ofResponses: readonly Unusual[] = [
   ]),
   response('an image', [{ type: 'image_generation_call', id: 'ig_1', status: 'completed', result: png, output_format: 'png' }]),
   response('a call of a custom tool', [{ type: 'custom_tool_call', id: 'ctc_1', call_id: 'c1', name: 'patch', input: '*** "Begin"\n\\' }]),
-  response('a compaction of the vendor', [
-    said('m1', text('So far.')),
-    { type: 'compaction', id: 'cmp_1', encrypted_content: 'sealed' },
-  ]),
+  response('a compaction of the vendor', [said('m1', text('So far.')), { type: 'compaction', id: 'cmp_1', encrypted_content: 'sealed' }]),
   response('cut by a filter', [{ ...said('m1', text('Half a')), status: 'incomplete' }], {
     status: 'incomplete',
     incomplete_details: { reason: 'content_filter' },
@@ -126,27 +140,38 @@ const ofResponses: readonly Unusual[] = [
 
 const tool = (id: string, name: string, written: Json): JsonObject => ({ id, type: 'function', function: { name, arguments: written } })
 const ofChat: readonly Unusual[] = [
-  completion('parallel calls after a word', { content: 'Let me look.', tool_calls: [tool('a', 'look', '{"x":1}'), tool('b', 'list', '{}')] }, 'tool_calls'),
-  completion('large arguments', { tool_calls: [tool('a', 'write', large)] }, 'tool_calls'),
-  completion('a refusal', { refusal: 'I will not.' }, 'stop'),
-  completion('log probabilities', { content: 'Yes' }, 'stop', {
-    logprobs: { content: [{ token: 'Yes', logprob: -0.1, bytes: null, top_logprobs: [] }], refusal: null },
-  }),
+  completion(
+    'parallel calls after a word',
+    { content: 'Let me look.', tool_calls: [tool('a', 'look', '{"x":1}'), tool('b', 'list', '{}')] },
+    ['tool_calls'],
+  ),
+  completion('large arguments', { tool_calls: [tool('a', 'write', large)] }, ['tool_calls']),
+  completion('a refusal', { refusal: 'I will not.' }, ['stop']),
+  completion('log probabilities', { content: 'Yes' }, [
+    'stop',
+    { logprobs: { content: [{ token: 'Yes', logprob: -0.1, bytes: null, top_logprobs: [] }], refusal: null } },
+  ]),
   completion(
     'a citation',
     {
       content: 'See it.',
       annotations: [{ type: 'url_citation', url_citation: { url: 'https://a.example/1', title: 'A', start_index: 0, end_index: 3 } }],
     },
-    'stop',
+    ['stop'],
   ),
-  completion('reasoning', { reasoning_content: 'Hm.', content: 'Yes.' }, 'stop'),
-  completion('cut by a filter', { content: 'Half a' }, 'content_filter'),
-  completion('cut for a reason without a name', { content: 'Half a' }, 'weariness'),
-  completion('null wherever it may be', { content: 'Yes.', tool_calls: null, function_call: null, annotations: null, audio: null }, 'stop'),
-  completion('sound', { content: 'Hear:', audio: { id: 'a', data: png, transcript: 'Hi', expires_at: 1 } }, 'stop'),
-  completion('an image', { content: 'See:', images: [{ type: 'image_url', image_url: { url: `data:image/png;base64,${png}` } }] }, 'stop'),
-  completion('a call of an unknown type', { content: 'Wait.', tool_calls: [{ id: 'x', type: 'mcp', mcp: { name: 'find' } }] }, 'tool_calls'),
+  completion('reasoning', { reasoning_content: 'Hm.', content: 'Yes.' }, ['stop']),
+  completion('cut by a filter', { content: 'Half a' }, ['content_filter']),
+  completion('cut for a reason without a name', { content: 'Half a' }, ['weariness']),
+  completion('null wherever it may be', { content: 'Yes.', tool_calls: null, function_call: null, annotations: null, audio: null }, [
+    'stop',
+  ]),
+  completion('sound', { content: 'Hear:', audio: { id: 'a', data: png, transcript: 'Hi', expires_at: 1 } }, ['stop']),
+  completion('an image', { content: 'See:', images: [{ type: 'image_url', image_url: { url: `data:image/png;base64,${png}` } }] }, [
+    'stop',
+  ]),
+  completion('a call of an unknown type', { content: 'Wait.', tool_calls: [{ id: 'x', type: 'mcp', mcp: { name: 'find' } }] }, [
+    'tool_calls',
+  ]),
 ]
 
 const ofMessages: readonly Unusual[] = [
@@ -159,7 +184,7 @@ const ofMessages: readonly Unusual[] = [
       { type: 'tool_use', id: 'toolu_a', name: 'look', input: { x: 1 } },
       { type: 'tool_use', id: 'toolu_b', name: 'list', input: {} },
     ],
-    'tool_use',
+    ['tool_use'],
   ),
   message('citations of every kind', [
     {
@@ -177,24 +202,42 @@ const ofMessages: readonly Unusual[] = [
   ]),
   message('hosted tools of every kind', [
     { type: 'server_tool_use', id: 'srv_1', name: 'web_search', input: { query: 'q' } },
-    { type: 'web_search_tool_result', tool_use_id: 'srv_1', content: [{ type: 'web_search_result', url: 'https://a.example', title: 'A' }] },
+    {
+      type: 'web_search_tool_result',
+      tool_use_id: 'srv_1',
+      content: [{ type: 'web_search_result', url: 'https://a.example', title: 'A' }],
+    },
     { type: 'server_tool_use', id: 'srv_2', name: 'code_execution', input: { code: '1' } },
     { type: 'code_execution_tool_result', tool_use_id: 'srv_2', content: { type: 'code_execution_result', stdout: '1', return_code: 0 } },
     { type: 'mcp_tool_use', id: 'mcp_1', name: 'find', server_name: 's', input: {} },
     { type: 'mcp_tool_result', tool_use_id: 'mcp_1', is_error: false, content: [{ type: 'text', text: 'r' }] },
     { type: 'text', text: 'All done.' },
   ]),
-  message('a pause', [{ type: 'server_tool_use', id: 'srv_1', name: 'web_search', input: { query: 'q' } }, { type: 'text', text: 'Wait.' }], 'pause_turn'),
-  message('a stop text', [{ type: 'text', text: 'One, two,' }], 'stop_sequence', 'three'),
-  message('the end of the context', [{ type: 'text', text: 'Half a' }], 'model_context_window_exceeded'),
-  message('a refusal', [{ type: 'text', text: 'Half a' }], 'refusal'),
-  message('a reason without a name', [{ type: 'text', text: 'Half a' }], 'weariness'),
+  message(
+    'a pause',
+    [
+      { type: 'server_tool_use', id: 'srv_1', name: 'web_search', input: { query: 'q' } },
+      { type: 'text', text: 'Wait.' },
+    ],
+    ['pause_turn'],
+  ),
+  message('a stop text', [{ type: 'text', text: 'One, two,' }], ['stop_sequence', 'three']),
+  message('the end of the context', [{ type: 'text', text: 'Half a' }], ['model_context_window_exceeded']),
+  message('a refusal', [{ type: 'text', text: 'Half a' }], ['refusal']),
+  message('a reason without a name', [{ type: 'text', text: 'Half a' }], ['weariness']),
   message('a summary of the conversation', [
     { type: 'compaction', content: 'A summary in words.' },
     { type: 'text', text: 'Go on.' },
   ]),
-  message('large arguments', [{ type: 'tool_use', id: 'toolu_a', name: 'write', input: JSON.parse(large) as JsonObject }], 'tool_use'),
-  message('an empty text before a call', [{ type: 'text', text: '' }, { type: 'tool_use', id: 'toolu_a', name: 'look', input: {} }], 'tool_use'),
+  message('large arguments', [{ type: 'tool_use', id: 'toolu_a', name: 'write', input: JSON.parse(large) as JsonObject }], ['tool_use']),
+  message(
+    'an empty text before a call',
+    [
+      { type: 'text', text: '' },
+      { type: 'tool_use', id: 'toolu_a', name: 'look', input: {} },
+    ],
+    ['tool_use'],
+  ),
 ]
 
 const ofGemini: readonly Unusual[] = [
@@ -211,17 +254,23 @@ const ofGemini: readonly Unusual[] = [
       { codeExecutionResult: { outcome: 'OUTCOME_OK', output: '1' } },
       { text: 'It is one.' },
     ],
-    'STOP',
     {
       groundingMetadata: { webSearchQueries: ['one'], searchEntryPoint: { renderedContent: '<div>' } },
       urlContextMetadata: { urlMetadata: [{ retrievedUrl: 'https://a.example' }] },
     },
   ),
-  candidate('an image and sound', [{ text: 'See:' }, { inlineData: { mimeType: 'image/png', data: png } }, { inlineData: { mimeType: 'audio/wav', data: png } }]),
+  candidate('an image and sound', [
+    { text: 'See:' },
+    { inlineData: { mimeType: 'image/png', data: png } },
+    { inlineData: { mimeType: 'audio/wav', data: png } },
+  ]),
   candidate('a file at an address', [{ text: 'See:' }, { fileData: { mimeType: 'video/mp4', fileUri: 'https://a.example/1.mp4' } }]),
-  candidate('cut by a filter', [{ text: 'Half a' }], 'SAFETY', { safetyRatings: [{ category: 'C', probability: 'HIGH', blocked: true }] }),
-  candidate('recitation', [{ text: 'Half a' }], 'RECITATION'),
-  candidate('a reason without a name', [{ text: 'Half a' }], 'WEARINESS'),
+  candidate('cut by a filter', [{ text: 'Half a' }], {
+    finishReason: 'SAFETY',
+    safetyRatings: [{ category: 'C', probability: 'HIGH', blocked: true }],
+  }),
+  candidate('recitation', [{ text: 'Half a' }], { finishReason: 'RECITATION' }),
+  candidate('a reason without a name', [{ text: 'Half a' }], { finishReason: 'WEARINESS' }),
   candidate('parts of nothing', [{ text: '' }, { text: 'Yes.' }, { text: '', thoughtSignature: 'c2ln' }]),
 ]
 
@@ -261,19 +310,87 @@ const done = (item: JsonObject, output_index: number): JsonObject => ({ type: 'r
 
 /** Streams that other servers of each language send. */
 const bareStreams: readonly Recording[] = [
-  stream('usage with every chunk', 'chat', chunk({ content: 'Yes' }, null, { usage: { ...tokens, completion_tokens: 1, total_tokens: 12 } }), chunk({ content: '.' }, 'stop', { usage: tokens })),
+  stream(
+    'usage with every chunk',
+    'chat',
+    chunk({ content: 'Yes' }, null, { usage: { ...tokens, completion_tokens: 1, total_tokens: 12 } }),
+    chunk({ content: '.' }, 'stop', { usage: tokens }),
+  ),
   stream('usage in a field of the server', 'chat', chunk({ content: 'Yes.' }), chunk({}, 'stop', { x_groq: { id: 'r', usage: tokens } })),
-  stream('usage without choices before the end', 'chat', chunk({ content: 'Yes' }), { id: 'c', object: 'chat.completion.chunk', choices: [], usage: tokens }, chunk({ content: '.' }, 'stop')),
-  stream('calls in one piece, with their end', 'chat', chunk({ content: null, tool_calls: [{ index: 0, ...tool('a', 'look', '{"x":1}') }, { index: 1, ...tool('b', 'list', '{}') }] }, 'tool_calls', { usage: tokens })),
-  stream('calls without an index', 'chat', chunk({ tool_calls: [tool('a', 'look', '{"x":1}')] }), chunk({ tool_calls: [{ ...tool('b', 'list', '{}'), index: 1 }] }, 'tool_calls', { usage: tokens })),
-  stream('deltas of null', 'chat', chunk({ role: null, content: null, tool_calls: null }), chunk({ content: 'Yes.', reasoning_content: null, refusal: null }), chunk({ content: null }, 'stop', { usage: tokens, error: null })),
-  stream('items without deltas', 'responses', done(said('m1', text('Yes.')), 0), done(call('a', 'look', '{}'), 1), finished([said('m1', text('Yes.')), call('a', 'look', '{}')])),
+  stream(
+    'usage without choices before the end',
+    'chat',
+    chunk({ content: 'Yes' }),
+    { id: 'c', object: 'chat.completion.chunk', choices: [], usage: tokens },
+    chunk({ content: '.' }, 'stop'),
+  ),
+  stream(
+    'calls in one piece, with their end',
+    'chat',
+    chunk(
+      {
+        content: null,
+        tool_calls: [
+          { index: 0, ...tool('a', 'look', '{"x":1}') },
+          { index: 1, ...tool('b', 'list', '{}') },
+        ],
+      },
+      'tool_calls',
+      { usage: tokens },
+    ),
+  ),
+  stream(
+    'calls without an index',
+    'chat',
+    chunk({ tool_calls: [tool('a', 'look', '{"x":1}')] }),
+    chunk({ tool_calls: [{ ...tool('b', 'list', '{}'), index: 1 }] }, 'tool_calls', { usage: tokens }),
+  ),
+  stream(
+    'deltas of null',
+    'chat',
+    chunk({ role: null, content: null, tool_calls: null }),
+    chunk({ content: 'Yes.', reasoning_content: null, refusal: null }),
+    chunk({ content: null }, 'stop', { usage: tokens, error: null }),
+  ),
+  stream(
+    'items without deltas',
+    'responses',
+    done(said('m1', text('Yes.')), 0),
+    done(call('a', 'look', '{}'), 1),
+    finished([said('m1', text('Yes.')), call('a', 'look', '{}')]),
+  ),
   stream('an end without its items', 'responses', done(said('m1', text('Yes.')), 0), finished([])),
   stream('an end alone', 'responses', finished([said('m1', text('Yes.')), call('a', 'look', '{}')])),
-  stream('usage at the start alone', 'messages', started, { type: 'content_block_start', index: 0, content_block: { type: 'text', text: 'Yes.' } }, { type: 'content_block_stop', index: 0 }, { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 7 } }, { type: 'message_stop' }),
-  stream('a call whose input is there at its start', 'messages', started, { type: 'content_block_start', index: 0, content_block: { type: 'tool_use', id: 'a', name: 'look', input: { x: 1 } } }, { type: 'content_block_stop', index: 0 }, { type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 7 } }, { type: 'message_stop' }),
-  stream('arguments of null', 'gemini', { candidates: [{ content: { role: 'model', parts: [{ functionCall: { name: 'list', args: null } }] } }] }, { candidates: [{ finishReason: 'STOP' }], usageMetadata: counts }),
-  stream('usage at the start alone', 'gemini', { candidates: [{ content: { parts: [{ text: 'Yes' }], role: 'model' } }], usageMetadata: counts }, { candidates: [{ content: { parts: [{ text: '.' }] }, finishReason: 'STOP' }] }),
+  stream(
+    'usage at the start alone',
+    'messages',
+    started,
+    { type: 'content_block_start', index: 0, content_block: { type: 'text', text: 'Yes.' } },
+    { type: 'content_block_stop', index: 0 },
+    { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 7 } },
+    { type: 'message_stop' },
+  ),
+  stream(
+    'a call whose input is there at its start',
+    'messages',
+    started,
+    { type: 'content_block_start', index: 0, content_block: { type: 'tool_use', id: 'a', name: 'look', input: { x: 1 } } },
+    { type: 'content_block_stop', index: 0 },
+    { type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 7 } },
+    { type: 'message_stop' },
+  ),
+  stream(
+    'arguments of null',
+    'gemini',
+    { candidates: [{ content: { role: 'model', parts: [{ functionCall: { name: 'list', args: null } }] } }] },
+    { candidates: [{ finishReason: 'STOP' }], usageMetadata: counts },
+  ),
+  stream(
+    'usage at the start alone',
+    'gemini',
+    { candidates: [{ content: { parts: [{ text: 'Yes' }], role: 'model' } }], usageMetadata: counts },
+    { candidates: [{ content: { parts: [{ text: '.' }] }, finishReason: 'STOP' }] },
+  ),
 ]
 
 const withBothForms = [...ofResponses, ...ofChat, ...ofMessages, ...ofGemini, ...ofBedrock].map(

@@ -21,7 +21,11 @@ const partEvents = (part: JsonObject, place: JsonObject): readonly JsonObject[] 
   const name = part.type === 'refusal' ? 'response.refusal' : 'response.output_text'
   const whole = words(part[field])
   return [
-    { type: 'response.content_part.added', ...place, part: { ...part, [field]: '', ...(part.annotations !== undefined && { annotations: [] }) } },
+    {
+      type: 'response.content_part.added',
+      ...place,
+      part: { ...part, [field]: '', ...(part.annotations !== undefined && { annotations: [] }) },
+    },
     ...pieces(whole).map(delta => ({ type: `${name}.delta`, ...place, delta })),
     ...list(part.annotations).map((annotation, annotation_index) => ({
       ...{ type: 'response.output_text.annotation.added', ...place },
@@ -70,7 +74,11 @@ export function responsesChunks(whole: JsonObject, output: readonly JsonObject[]
   return events.map((event, sequence_number) => ({ ...event, sequence_number }))
 }
 
-export function chatChunks(message: JsonObject, finish_reason: string, usage: JsonObject, beside: JsonObject): readonly JsonObject[] {
+export function chatChunks(
+  message: JsonObject,
+  [finish_reason, beside]: readonly [string, JsonObject],
+  usage: JsonObject,
+): readonly JsonObject[] {
   const chunk = (delta: JsonObject, more: JsonObject = {}): JsonObject => ({
     ...{ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', usage: null },
     choices: [{ index: 0, delta, finish_reason: null, logprobs: null, ...more }],
@@ -101,16 +109,34 @@ export function chatChunks(message: JsonObject, finish_reason: string, usage: Js
 
 export function messagesChunks(content: readonly JsonObject[], stop: JsonObject, usage: JsonObject): readonly JsonObject[] {
   const blocks = content.flatMap((block, index): readonly JsonObject[] => {
-    const delta = (type: string, field: string, value: string): JsonObject => ({ type: 'content_block_delta', index, delta: { type, [field]: value } })
+    const delta = (type: string, field: string, value: string): JsonObject => ({
+      type: 'content_block_delta',
+      index,
+      delta: { type, [field]: value },
+    })
     const begin = (content_block: JsonObject): JsonObject => ({ type: 'content_block_start', index, content_block })
     const end = { type: 'content_block_stop', index }
     if (block.type === 'text') {
-      const citations = list(block.citations).map(citation => ({ type: 'content_block_delta', index, delta: { type: 'citations_delta', citation } }))
-      return [begin({ type: 'text', text: '' }), ...pieces(words(block.text)).map(piece => delta('text_delta', 'text', piece)), ...citations, end]
+      const citations = list(block.citations).map(citation => ({
+        type: 'content_block_delta',
+        index,
+        delta: { type: 'citations_delta', citation },
+      }))
+      return [
+        begin({ type: 'text', text: '' }),
+        ...pieces(words(block.text)).map(piece => delta('text_delta', 'text', piece)),
+        ...citations,
+        end,
+      ]
     }
     if (block.type === 'thinking') {
       const thoughts = pieces(words(block.thinking)).map(piece => delta('thinking_delta', 'thinking', piece))
-      return [begin({ type: 'thinking', thinking: '', signature: '' }), ...thoughts, delta('signature_delta', 'signature', words(block.signature)), end]
+      return [
+        begin({ type: 'thinking', thinking: '', signature: '' }),
+        ...thoughts,
+        delta('signature_delta', 'signature', words(block.signature)),
+        end,
+      ]
     }
     if (block.type === 'tool_use' || block.type === 'server_tool_use') {
       const input = pieces(JSON.stringify(block.input ?? {})).map(piece => delta('input_json_delta', 'partial_json', piece))
@@ -161,7 +187,11 @@ export function bedrockChunks(content: readonly JsonObject[], stopReason: string
       return [{ contentBlockStart: { contentBlockIndex, start: { toolUse: start } } }, ...written, stop]
     }
     const { text = '', signature = '' } = ((block.reasoningContent as JsonObject).reasoningText ?? {}) as JsonObject
-    return [...pieces(words(text)).map(piece => delta({ reasoningContent: { text: piece } })), delta({ reasoningContent: { signature } }), stop]
+    return [
+      ...pieces(words(text)).map(piece => delta({ reasoningContent: { text: piece } })),
+      delta({ reasoningContent: { signature } }),
+      stop,
+    ]
   })
   const calls = blocks.filter((_, at) => content[at]?.toolUse !== undefined)
   const others = blocks.filter((_, at) => content[at]?.toolUse === undefined).flat()

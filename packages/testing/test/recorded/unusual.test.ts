@@ -48,29 +48,32 @@ const readers: Readonly<Record<ClientLanguage, (raw: string) => Promise<string>>
 
 const additions = /\[The model answered with [^\]]*\]|!\[image\]\([^)]*\)/g
 
-describe.each(unusualAnswers.map(recording => ({ recording, label: `${recording.vendor}, ${recording.name}` })))('$label', ({ recording }) => {
-  test.each(languages)('to a client of %s', async language => {
-    const whole = await playing.ask(language, recording, false)
-    const streamed = await playing.ask(language, recording, true)
-    const inStream = streamHoldings(recording)
-    for (const [reply, held] of [
-      [whole, recording.whole ? wholeHoldings(recording) : inStream],
-      [streamed, inStream],
-    ] as const) {
-      expect(reply.status).toBe(200)
-      expect(reply.text).toBe(held.text)
-      const isObjectInput = language === 'messages'
-      expect(reply.calls).toEqual(
-        held.calls.map(({ name, input }) => ({ name, input: isObjectInput && typeof input === 'string' ? { input } : input })),
-      )
-      expect(reply.usage).toEqual({ input: 11, output: 7 })
-      expect(silentLosses(held, reply, language === upstreamOf(recording))).toEqual([])
-    }
-    const endOf = (raw: string): string | undefined => raw.match(endings[language])?.at(-1)
-    expect(endOf(streamed.raw)).toBe(endOf(whole.raw))
-    expect([...streamed.warnings].toSorted()).toEqual([...whole.warnings].toSorted())
-    // The SDK knows no such call; a client of the provider's own language gets it as it came.
-    if (recording.name === 'a call of an unknown type' && language === 'chat') return
-    expect((await readers[language](streamed.raw)).replace(additions, '').trim()).toBe(inStream.text.trim())
-  })
-})
+describe.each(unusualAnswers.map(recording => ({ recording, label: `${recording.vendor}, ${recording.name}` })))(
+  '$label',
+  ({ recording }) => {
+    test.each(languages)('to a client of %s', async language => {
+      const whole = await playing.ask(language, recording, false)
+      const streamed = await playing.ask(language, recording, true)
+      const inStream = streamHoldings(recording)
+      for (const [reply, held] of [
+        [whole, recording.whole ? wholeHoldings(recording) : inStream],
+        [streamed, inStream],
+      ] as const) {
+        expect(reply.status).toBe(200)
+        expect(reply.text).toBe(held.text)
+        const isObjectInput = language === 'messages'
+        expect(reply.calls).toEqual(
+          held.calls.map(({ name, input }) => ({ name, input: isObjectInput && typeof input === 'string' ? { input } : input })),
+        )
+        expect(reply.usage).toEqual({ input: 11, output: 7 })
+        expect(silentLosses(held, reply, language === upstreamOf(recording))).toEqual([])
+      }
+      const endOf = (raw: string): string | undefined => raw.match(endings[language])?.at(-1)
+      expect(endOf(streamed.raw)).toBe(endOf(whole.raw))
+      expect([...streamed.warnings].toSorted()).toEqual([...whole.warnings].toSorted())
+      // The SDK knows no such call; a client of the provider's own language gets it as it came.
+      if (recording.name === 'a call of an unknown type' && language === 'chat') return
+      expect((await readers[language](streamed.raw)).replace(additions, '').trim()).toBe(inStream.text.trim())
+    })
+  },
+)
