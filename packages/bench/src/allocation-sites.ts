@@ -5,14 +5,14 @@ export interface Allocations {
   readonly children: readonly Allocations[]
 }
 
-/** Who allocates, or holds, how much. */
+/** A function and the bytes it allocates or holds. */
 export interface Site {
   readonly name: string
   readonly url: string
   /** As V8 counts, from 0. */
   readonly line: number
   readonly bytes: number
-  /** Of the function and what it called. */
+  /** Bytes of the function and its callees. */
   readonly total: number
 }
 

@@ -8,10 +8,10 @@ import { table } from './report.ts'
 import type { Options, Section } from './section.ts'
 import { slowJob } from './streams.ts'
 
-/** Who makes the garbage: bytes allocated by request, collected or not. */
+/** Allocation sites per request: all allocated bytes, collected or not. */
 export const allocations: Section = options => count('all', options)
 
-/** Who makes the garbage that costs most: bytes by request that outlive a collection of the young. */
+/** Allocation sites of the most expensive garbage: bytes per request that outlive a young-generation collection. */
 export const promoted: Section = options => count('promoted', options)
 
 async function count(counting: Counting, { quick, only, server: kind }: Options): Promise<string> {
@@ -36,7 +36,7 @@ async function count(counting: Counting, { quick, only, server: kind }: Options)
   return pages.join('\n\n')
 }
 
-/** What open streams hold, by who allocated it. */
+/** Memory held by open streams, by allocation site. */
 export const held: Section = async ({ quick, server: kind }) => {
   const count = quick ? 100 : 500
   const lab = await openLab()

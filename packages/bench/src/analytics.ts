@@ -11,14 +11,14 @@ import { against, table } from './report.ts'
 import type { Section } from './section.ts'
 
 const DAY = 86_400_000
-/** A midnight of UTC, thirty days before the last row. */
+/** Midnight UTC, thirty days before the last row. */
 const from = 20_000 * DAY
 const days = 30
 const month: TotalsQuery = { workspaceId: 'ws_bench', from, to: from + days * DAY }
 const [keys, models, providers] = [20, 30, 6]
 const [totalsMs, pageMs, firstByteMs] = [300, 20, 200]
 
-/** What it takes to answer for a month of a busy workspace out of one SQLite file. */
+/** The cost of dashboard queries over a month of a busy workspace in one SQLite file. */
 export const analytics: Section = async ({ quick, only }) => {
   const rows = quick ? 100_000 : 1_000_000
   const folder = mkdtempSync(join(tmpdir(), 'signalbox-bench-'))
@@ -80,7 +80,7 @@ const questions: readonly Question[] = [
   totals('days of a provider', { interval: 'day', provider: 'provider-3' }),
   totals('days of a key', { interval: 'day', keyId: 'key_7' }),
   totals('hours', { interval: 'hour' }),
-  // 21,600 answers, and one that has to look at rows: no target is set for these.
+  // 21,600 totals, and one query that has to read rows; no target is set for these.
   { ...totals('hours by model', { interval: 'hour', groupBy: 'model' }), most: undefined },
   { ...totals('days of a key by model', { interval: 'day', keyId: 'key_7', groupBy: 'model' }), most: undefined },
   page('page', {}),
@@ -91,7 +91,7 @@ const questions: readonly Question[] = [
 
 interface Found {
   readonly ms: number
-  /** CPU milliseconds: the duration on an idle machine. */
+  /** CPU milliseconds, which is the duration on an idle machine. */
   readonly cpu: number
   readonly answers: number
 }
@@ -117,7 +117,7 @@ async function fill(usage: UsageStore, rows: number): Promise<Found> {
   })
 }
 
-/** In a process of its own: what was needed to fill the file is not its memory. */
+/** Runs in a separate process, so that the memory used to fill the file does not count. */
 async function dashboard(path: string): Promise<DashboardFound> {
   const child = new URL('./children/dashboard.ts', import.meta.url).pathname
   const dates = [month.from, month.to].map(at => new Date(at).toISOString())
@@ -128,7 +128,7 @@ async function dashboard(path: string): Promise<DashboardFound> {
 
 type Chance = ReturnType<typeof makeChance>
 
-/** The same rows every time. */
+/** A seeded generator, so that the rows are always the same. */
 function makeChance() {
   let seed = 1
   const share = (): number => {

@@ -6,17 +6,17 @@ import type { Storage } from '@signalbox/storage'
 import { type Language, languages } from './languages.ts'
 
 export interface BenchGatewayOptions {
-  /** The provider's address. */
+  /** The provider's URL. */
   readonly upstream: string
   readonly storage: Storage
   readonly transport: Transport
-  /** Leaves nothing to chance, for counts: no request keeps more of its routing in its usage row than the others. Default: false. */
+  /** Makes counts repeatable: no request stores more routing data in its usage row than others. Default: false. */
   readonly isRepeatable?: boolean
 }
 
 export interface BenchGateway {
   readonly gateway: Gateway
-  /** The header of a key of a workspace with credit. */
+  /** The authorization header with a key of a workspace with credit. */
   readonly authorization: string
 }
 
@@ -26,7 +26,7 @@ const model = (dialect: Language, provider_model_id: string): Model => ({
   offers: [{ provider: 'bench', provider_model_id, dialect, price }],
 })
 
-/** The gateway that is measured: every step of a request is on, and no limit is reached. */
+/** The measured gateway: every step of a request is enabled, and no limit is reached. */
 export async function openBenchGateway({ upstream, storage, transport, isRepeatable = false }: BenchGatewayOptions): Promise<BenchGateway> {
   const gateway = createGateway({
     providers: [compatible({ id: 'bench', baseUrl: `${upstream}/v1`, apiKey: 'sk-bench', speaks: languages })],

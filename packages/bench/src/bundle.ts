@@ -7,8 +7,8 @@ const dist = resolve(import.meta.dirname, '../dist')
 const requestLog = resolve(import.meta.dirname, '../../cli/src/log.ts')
 
 /**
- * The gateway's side as one file, made by the compiler and for the target that the published packages are made with, so that
- * what is measured is what users run, without having to build all packages first. Undici stays outside, as it does for users.
+ * Bundles the gateway into one file with the compiler and target of the published packages, so that the measured code is what users run,
+ * without building all packages first. Undici stays external, as it does for users.
  */
 export async function bundleGateway(): Promise<string> {
   const outfile = join(dist, 'gateway.js')
@@ -33,9 +33,9 @@ export async function bundleGateway(): Promise<string> {
 const constants = resolve(import.meta.dirname, '../../router/src/constants.ts')
 
 /**
- * The router as the body of a function of `exports`, `require` and `changed`: tuning constants by name, as in
- * `{ 'circuitBreaker.firstPauseMs': 4_000 }`. Each call makes another router, so many differently tuned ones live in one process, and the router
- * that users run knows nothing of it.
+ * Bundles the router as the body of a function of `exports`, `require` and `changed`: tuning constants by name, as in `{
+ * 'circuitBreaker.firstPauseMs': 4_000 }`. Each call creates another router, so many differently tuned ones can run in one process, without
+ * changes to the published router.
  */
 export async function bundleTunableRouter(): Promise<string> {
   const { outputFiles } = await build({
@@ -51,11 +51,11 @@ export async function bundleTunableRouter(): Promise<string> {
     conditions: ['signalbox-source'],
     plugins: [changedConstants],
   })
-  // What would be given to the module is given to the function.
+  // Arguments of the module become arguments of the function.
   return `const module = {}\n${outputFiles[0]?.text ?? ''}\nObject.assign(exports, module.exports)`
 }
 
-/** Changes them before any module that reads the constants: each reads them as it is loaded. */
+/** Changes constants before any module reads them, which each does when it is loaded. */
 const changedConstants: Plugin = {
   name: 'changed constants',
   setup({ onLoad }) {

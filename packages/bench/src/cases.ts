@@ -4,16 +4,16 @@ import { type Language, languages } from './languages.ts'
 import { bodyOf, pathOf } from './requests.ts'
 import { deltaMark, deltas } from './speech.ts'
 
-/** One way through the gateway. */
+/** One path through the gateway. */
 export interface Case {
-  /** What the client speaks. */
+  /** Dialect of the client. */
   readonly client: Language
-  /** What the provider speaks. */
+  /** Dialect of the provider. */
   readonly provider: Language
-  /** `streamed`: a delta every 2 ms. `burst`: as fast as they can be taken. */
+  /** `streamed`: a delta every 2 ms. `burst`: as fast as they are read. */
   readonly delivery: 'whole' | 'streamed' | 'burst'
   readonly connections: number
-  /** At this pace, the same for all; without, as fast as they are answered. */
+  /** Request rate, the same for all servers. Absent: as fast as requests are answered. */
   readonly perSecond?: number
 }
 
@@ -26,14 +26,14 @@ const usual: readonly Pair[] = [
   { client: 'responses', provider: 'chat' },
 ]
 
-/** Every language of a client with every one of a provider. */
+/** Every client dialect with every provider dialect. */
 export const pairs: readonly Pair[] = (['responses', 'chat', 'messages'] as const).flatMap(client =>
   languages.map(provider => ({ client, provider })),
 )
 
 /**
- * A server that is asked as fast as it answers finds its neighbours awake the faster it is itself, and waking a process is
- * the dearest part of a write. So whole answers are also measured at one pace for all; streams are paced by the provider.
+ * If requests are sent as fast as a server responds, a faster server finds its neighbours awake more often, and waking a process is the
+ * most expensive part of a write. So whole responses are also measured at a fixed rate; streams are paced by the provider.
  */
 const ways: readonly Way[] = [
   { delivery: 'whole', connections: 1 },
@@ -48,7 +48,7 @@ const ways: readonly Way[] = [
 /** The usual pairs in every way. */
 export const relayed: readonly Case[] = ways.flatMap(way => usual.map(pair => ({ ...pair, ...way })))
 
-/** Every pair, asked as fast as it answers. */
+/** Every pair, with requests sent as fast as they are answered. */
 const busy = 32
 export const deliveries = ['whole', 'streamed', 'burst'] as const satisfies readonly Case['delivery'][]
 export const caseOf = (pair: Pair, delivery: Case['delivery']): Case => ({ ...pair, delivery, connections: busy })
@@ -69,7 +69,7 @@ export const titleOf = (one: Case): string =>
     ...(one.perSecond ? [`${one.perSecond} /s`] : []),
   ].join(', ')
 
-/** `--only burst --only 32`: every word must be in the title. */
+/** `--only burst --only 32`: every word must occur in the title. */
 export const chosen = <T>(among: readonly T[], words: readonly string[], title: (one: T) => string): readonly T[] =>
   among.filter(one => words.every(word => title(one).includes(word)))
 
@@ -77,7 +77,7 @@ export const chosen = <T>(among: readonly T[], words: readonly string[], title: 
 export const lookedInto = (words: readonly string[]): readonly Case[] =>
   words.length > 0 ? chosen(all, words, titleOf) : chosen(relayed, [`${busy}`], titleOf)
 
-/** How many requests make a round of one or two seconds. */
+/** Number of requests per round of one or two seconds. */
 const counts: Readonly<Record<Case['delivery'], readonly [one: number, many: number]>> = {
   whole: [2_000, 8_000],
   streamed: [10, 320],
@@ -86,7 +86,7 @@ const counts: Readonly<Record<Case['delivery'], readonly [one: number, many: num
 export const requestsOf = ({ delivery, connections, perSecond }: Case): number =>
   perSecond !== undefined ? perSecond * 2 : counts[delivery][connections === 1 ? 0 : 1]
 
-/** The floor translates nothing, and a peer is only given what it can pass on, so both are asked in the provider's language. */
+/** The floor translates nothing, and a peer only gets requests it can pass through, so both are called in the provider's dialect. */
 const passesOn = ({ kind }: Server): boolean => kind === 'floor' || kind === 'peer'
 
 export function jobFor(one: Case, server: Server, requests: number): Job {
@@ -107,7 +107,7 @@ export function jobFor(one: Case, server: Server, requests: number): Job {
   }
 }
 
-/** A job whose answers are looked at, each of them. */
+/** A job whose responses are all verified. */
 export const checked = (job: Job, one: Case, server: Server): Job => ({
   ...job,
   check:

@@ -19,7 +19,7 @@ const rows: readonly Row[] = [
   ...clients.map((language): Row => ({ title: `${language}, events to frames`, ask: child => child.ask('encoder', { language }) })),
 ]
 
-/** What each decoder and encoder allocates for a delta, beside the least that it must: the event, or the frame. */
+/** Bytes that each decoder and encoder allocates per delta, compared with the minimum: the event, or the frame. */
 export const codecs: Section = async ({ only }) => {
   const lines: (readonly string[])[] = []
   for (const { title, ask } of chosen(rows, only, row => row.title)) {

@@ -4,7 +4,7 @@ import { measureCounts } from './counts/measure.ts'
 import { table } from './report.ts'
 import type { Section } from './section.ts'
 
-/** What a request makes and calls, in numbers that no other work on the machine can change. */
+/** What a request creates and calls, as numbers that do not depend on other work on the machine. */
 export const counts: Section = async () => {
   const { figures, origins } = await measureCounts()
   const rows = Object.entries(figures).map(([name, figure]) => {

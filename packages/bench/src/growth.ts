@@ -11,7 +11,7 @@ import { medianOf } from './numbers.ts'
 import { table } from './report.ts'
 import type { Section } from './section.ts'
 
-/** A database of a size, and the keys of it that requests come with. */
+/** A database size, and the keys that requests use. */
 interface Size {
   readonly title: string
   readonly keys: number
@@ -29,7 +29,7 @@ const sizes: readonly Size[] = [
 const inFlight = 32
 const keysAtOnce = 500
 const rowsAtOnce = 1_000_000
-/** What the CPU of a request is to stay below, divided by that of the smallest database. */
+/** Maximum CPU per request relative to the smallest database. */
 const target = 1.1
 
 interface Opened {
@@ -40,7 +40,7 @@ interface Opened {
   next: number
 }
 
-/** What a request costs the process with few and with many keys and usage rows, over SQLite: in turns, and without sockets. */
+/** CPU cost of a request with few and with many keys and usage rows, over SQLite, measured in turns and without sockets. */
 export const growth: Section = async ({ quick, only }) => {
   const folder = mkdtempSync(join(tmpdir(), 'signalbox-bench-'))
   const chosen = sizes.filter(({ title }) => only.every(word => title.includes(word)))
@@ -91,7 +91,7 @@ async function open(file: string, size: Size): Promise<Opened> {
   return { size, storage, gateway, bytes: statSync(file).size, next: 0 }
 }
 
-/** Rows of the last 30 days, as if the totals had counted them. */
+/** Adds rows of the last 30 days, as if the totals had counted them. */
 function fillUsage(file: string, workspaceId: string, rows: number): void {
   const db = new DatabaseSync(file)
   db.exec('PRAGMA synchronous = OFF')
@@ -107,7 +107,7 @@ function fillUsage(file: string, workspaceId: string, rows: number): void {
   db.close()
 }
 
-/** Microseconds of CPU of the process for each request. */
+/** Microseconds of the process's CPU per request. */
 async function measure(opened: Opened, requests: number): Promise<number> {
   const { gateway, size } = opened
   const end = opened.next + requests

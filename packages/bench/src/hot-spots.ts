@@ -1,4 +1,4 @@
-/** The part of a V8 CPU profile that we read. */
+/** The part of a V8 CPU profile that is used. */
 export interface Profile {
   readonly nodes: readonly {
     readonly id: number
@@ -16,7 +16,7 @@ interface HotSpot {
   readonly line: number
   /** Microseconds in the function itself. */
   readonly self: number
-  /** Microseconds in it and in what it called. */
+  /** Microseconds in it and its callees. */
   readonly total: number
 }
 
@@ -26,7 +26,7 @@ export interface HotSpots {
   readonly spots: readonly HotSpot[]
 }
 
-/** Sums a profile by function. Runs in the child: a raw profile is too large to be sent about. */
+/** Sums a profile by function. Runs in the child, because a raw profile is too large to send. */
 export function hotSpots({ nodes, samples, timeDeltas }: Profile): HotSpots {
   const selfOf = new Map<number, number>()
   samples.forEach((id, at) => {
@@ -45,7 +45,7 @@ export function hotSpots({ nodes, samples, timeDeltas }: Profile): HotSpots {
     const own = selfOf.get(id) ?? 0
     const inside = new Set(above).add(key)
     const total = (node.children ?? []).reduce((sum, child) => sum + walk(child, inside), own)
-    // The profiler's own calls are no part of what it looks at.
+    // The profiler's own calls are excluded.
     if (functionName === '(idle)' || functionName === '(root)' || url.startsWith('node:inspector')) return total
     busy += own
     const spot = spots.get(key) ?? { name: functionName || '(anonymous)', url, line: lineNumber, self: 0, total: 0 }

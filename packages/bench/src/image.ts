@@ -7,13 +7,13 @@ import { type Asked, bodyOf, pathOf } from './requests.ts'
 import type { Section } from './section.ts'
 
 const megabytes = 30
-/** Bytes of memory for each byte of the body. */
+/** Maximum bytes of memory per byte of the body. */
 const most = 4
 
-/** Base64 letters that encode no image: the gateway does not decode them. */
+/** Base64 that is not an image: the gateway does not decode it. */
 const base64 = 'iVBORw0KGgo+/A8z'.repeat((megabytes * 1_000_000) / 16)
 
-/** What a large image in a request costs in memory, between every client and every provider, each in a process of its own. */
+/** Memory cost of a large image in a request, for every client and provider dialect, each in a separate process. */
 export const image: Section = async ({ quick, only }) => {
   const lab = await openLab()
   try {
@@ -43,7 +43,7 @@ interface Found {
   readonly body: number
 }
 
-/** Small requests first: what any request needs is there when the large one comes. */
+/** Small requests first, so that the memory that any request needs is already allocated. */
 async function observe(lab: Lab, language: Language, provider: Language): Promise<Found> {
   const server = await lab.open('memory')
   const asked: Asked = { language, model: `${provider}/bench`, stream: false }

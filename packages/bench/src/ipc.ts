@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 
-/** What a child process can be asked, by name. Values cross as JSON. */
+/** The requests that a child process supports, by name. Values are sent as JSON. */
 export type Verbs = Readonly<Record<string, (input: never) => unknown>>
 
 export interface Child<V extends Verbs> {
@@ -21,7 +21,7 @@ interface Answer {
   readonly error?: string
 }
 
-/** The child's side: answers until the parent lets go. */
+/** The child's side: responds until the parent disconnects. */
 export function serve(verbs: Verbs): void {
   process.on('message', ({ id, verb, input }: Question) => {
     const run = verbs[verb] as ((input: unknown) => unknown) | undefined
@@ -33,7 +33,7 @@ export function serve(verbs: Verbs): void {
         (error: unknown) => send({ id, error: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
       )
   })
-  // The parent's end, however it came, is ours: a bench leaves nothing running.
+  // Exits with the parent, so that a benchmark leaves nothing running.
   process.on('disconnect', () => process.exit(0))
 }
 

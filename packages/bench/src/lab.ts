@@ -8,7 +8,7 @@ import type { UpstreamVerbs } from './children/upstream.ts'
 import { type Child, start } from './ipc.ts'
 import { dropSchema, newName } from './stores.ts'
 
-/** The servers that are measured. */
+/** The measured servers. */
 export const kinds = ['floor', 'memory', 'sqlite'] as const
 export type Kind = (typeof kinds)[number]
 /** Storages on servers of this machine. */

@@ -1,3 +1,3 @@
-/** What providers speak; clients speak the first three. */
+/** Dialects of providers; clients use the first three. */
 export const languages = ['responses', 'chat', 'messages', 'gemini', 'bedrock'] as const
 export type Language = (typeof languages)[number]

@@ -11,7 +11,7 @@ Sections: ${Object.keys(sections).join(', ')}. Without any: those that a page of
 --server   the one that profile, allocations, promoted and held look into; default memory`
 
 const { values, positionals } = parseArgs({
-  // pnpm hands on the dashes that part its own options from ours.
+  // pnpm forwards the dashes that separate its options from ours.
   args: process.argv.slice(2).filter(arg => arg !== '--'),
   allowPositionals: true,
   options: {

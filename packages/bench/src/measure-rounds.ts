@@ -1,9 +1,9 @@
 import { type Case, checked, jobFor, requestsOf } from './cases.ts'
 import type { Lab, Server } from './lab.ts'
 
-/** What one server cost in one round. */
+/** The cost of one server in one round. */
 interface Measured {
-  /** Microseconds of CPU for each request. */
+  /** Microseconds of CPU per request. */
   readonly cpu: number
   readonly perSecond: number
   readonly p50: number
@@ -11,7 +11,7 @@ interface Measured {
   readonly chunks: number
 }
 
-/** What each of the servers cost in the same round, by its kind. */
+/** The cost of each server in the same round, by kind. */
 export type Round = Readonly<Record<Server['kind'], Measured>>
 
 export interface Rounds {
@@ -21,14 +21,14 @@ export interface Rounds {
   readonly quick: boolean
 }
 
-/** Measures servers in turns, since a machine is never the same twice. */
+/** Measures servers in turns, because the state of a machine varies. */
 export async function measureRounds(one: Case, { lab, servers, quick }: Rounds): Promise<readonly Round[]> {
   const requests = Math.ceil(requestsOf(one) / (quick ? 4 : 1))
   for (const server of servers) await warmUp(lab, one, server)
   const rounds: Round[] = []
   for (let at = 0; at < (quick ? 2 : 5); at += 1) {
     const found: Partial<Record<Server['kind'], Measured>> = {}
-    // The first of a round may find the machine in another state, so they take turns.
+    // The first server of a round may find the machine in another state, so they take turns.
     for (let turn = 0; turn < servers.length; turn += 1) {
       const server = servers[(at + turn) % servers.length]
       if (server) found[server.kind] = await measure(lab, server, { one, requests })
@@ -49,7 +49,7 @@ async function measure(
   return { cpu, perSecond: requests / seconds, p50, p99, chunks }
 }
 
-/** Ten requests of a paced stream would be measured cold, so the code that they run is warmed by bursts. */
+/** Ten requests of a paced stream would be measured cold, so their code is warmed up with bursts. */
 async function warmUp({ load }: Lab, one: Case, server: Server): Promise<void> {
   await load.ask('run', checked(jobFor({ ...one, connections: 8 }, server, 50), one, server))
   const hot: Case = { client: one.client, provider: one.provider, delivery: one.delivery === 'whole' ? 'whole' : 'burst', connections: 8 }

@@ -2,18 +2,18 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** A function as V8 names it. */
+/** A function as V8 identifies it. */
 interface Place {
   readonly name: string
   readonly url: string
   readonly line: number
 }
 
-/** Folder of the source, as in `packages/core/src/routing`; what is not ours by its package or as V8 names it. */
+/** Folder of the source, as in `packages/core/src/routing`; foreign code by package, or as V8 names it. */
 export const roomOf = (where: string): string =>
   /^packages\/[\w-]+\/src(\/[\w-]+)*?(?=\/[\w.-]+:)/.exec(where)?.[0] ?? where.replace(/:\d+$/, '')
 
-/** Line of the bundle → source: the bundler heads every module with a comment that names its file. */
+/** Maps lines of the bundle to sources: the bundler starts every module with a comment that names its file. */
 export function originsOf(): (place: Place) => string {
   const bundle = resolve(import.meta.dirname, '../dist/gateway.js')
   const files: string[] = []

@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 
 const folder = resolve(import.meta.dirname, '../dist/peer')
 
-/** The gateway that ours is compared with, and the versions of its server that it streams with: later ones break its headers. */
+/** The gateway that ours is compared with, and the versions of its server that it can stream with; later ones break its headers. */
 const pinned = { hono: '4.9.7', '@hono/node-server': '1.3.3' }
 const dependencies = { '@portkey-ai/gateway': '1.15.2', ...pinned }
 
@@ -14,7 +14,7 @@ export const peer = { name: '@portkey-ai/gateway', version: dependencies['@portk
 /** The script that starts it. */
 export const peerScript = join(folder, 'node_modules', peer.name, 'build/start-server.js')
 
-/** Installs it beside the build output, so that it is no dependency of anything here; runs none of its install scripts. */
+/** Installs it next to the build output, so that nothing here depends on it. Runs none of its install scripts. */
 export async function installPeer(): Promise<void> {
   if (isInstalled()) return
   process.stderr.write(`peers: installing ${peer.name}\n`)

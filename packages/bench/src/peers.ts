@@ -6,16 +6,16 @@ import { installPeer, peer } from './peer.ts'
 import { against, table } from './report.ts'
 import type { Section } from './section.ts'
 
-/** Ours ÷ theirs, of CPU. */
+/** Maximum CPU ratio, ours ÷ theirs. */
 const targets = { whole: 0.33, streamed: 0.35, burst: 0.35 } as const
 
-/** Busy connections, in the language that both pass on as it is. */
+/** Busy connections, in the dialect that both pass through. */
 const cases = relayed.filter(
   ({ client, provider, connections, perSecond }) =>
     client === 'chat' && provider === 'chat' && connections === 32 && perSecond === undefined,
 )
 
-/** What a request costs here and in another gateway for Node, measured in turns on the same work. */
+/** CPU cost of a request here and in another gateway for Node, measured in turns on the same work. */
 export const peers: Section = async ({ quick, only }) => {
   await installPeer()
   const lab = await openLab()

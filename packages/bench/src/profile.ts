@@ -9,7 +9,7 @@ import type { Section } from './section.ts'
 
 const folder = resolve(import.meta.dirname, '../dist/profiles')
 
-/** Where the time goes: V8's sampling profiler in the server alone, after warm-up. The files open in any profile viewer. */
+/** Where the time goes: V8's sampling profiler in the server, after warm-up. The files open in any profile viewer. */
 export const profile: Section = async ({ quick, only, server: kind }) => {
   mkdirSync(folder, { recursive: true })
   const lab = await openLab()

@@ -1,14 +1,14 @@
-/** The head of an HTTP request, and where its body lies in the bytes read so far. */
+/** The head of an HTTP request, and the position of its body in the bytes read so far. */
 export interface Head {
   readonly path: string
-  /** Bytes of the request, head included. */
+  /** Bytes of the request, including the head. */
   readonly size: number
   readonly bodyAt: number
 }
 
 const headEnd = Buffer.from('\r\n\r\n')
 
-/** Reads a head; undefined if its end has not come yet. */
+/** Reads a head; undefined if it is incomplete. */
 export function readHead(bytes: Buffer): Head | undefined {
   const end = bytes.indexOf(headEnd)
   if (end === -1) return undefined
@@ -20,13 +20,13 @@ export function readHead(bytes: Buffer): Head | undefined {
 
 export interface Post {
   readonly path: string
-  /** Empty: without the header. */
+  /** Empty: no header. */
   readonly authorization: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body: string
 }
 
-/** A POST of JSON as it goes over the wire. */
+/** The bytes of a JSON POST request. */
 export function postBytes({ path, authorization, headers = {}, body }: Post): Buffer {
   const proof = authorization === '' ? '' : `authorization: ${authorization}\r\n`
   const others = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)

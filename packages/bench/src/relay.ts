@@ -5,10 +5,10 @@ import { medianOf } from './numbers.ts'
 import { against, table } from './report.ts'
 import type { Section } from './section.ts'
 
-/** At 32 connections; one connection pays for waking up, which says little about a busy server. */
+/** For 32 connections. A single connection pays for waking up, which says little about a busy server. */
 const targets = { whole: 2, streamed: 1.3, burst: 1.3, sqlite: 1.5 } as const
 
-/** What a request costs, beside a proxy that only copies bytes: measured in turns, since a machine is never the same twice. */
+/** CPU cost of a request compared with a proxy that only copies bytes, measured in turns, because the state of a machine varies. */
 export const relay: Section = async ({ quick, only }) => {
   const lab = await openLab()
   try {

@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 
 const docs = resolve(import.meta.dirname, '../../../docs')
 
-/** A Markdown table with its columns lined up: the first `left` ones to the left, the others to the right. */
+/** A Markdown table with aligned columns: the first `left` ones to the left, the others to the right. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[], left = 1): string {
   const widths = head.map((title, at) => Math.max(3, title.length, ...rows.map(row => row[at]?.length ?? 0)))
   const line = (cells: readonly string[]): string =>
@@ -18,7 +18,7 @@ const machine = (): string => {
   return `${new Date().toISOString().slice(0, 10)}, Node ${process.versions.node}, ${availableParallelism()} CPUs${cpu ? ` (${cpu.model.trim()})` : ''}`
 }
 
-/** Puts what a section found between its markers on a page of docs/; a page without them gets them at its end. */
+/** Puts the result of a section between its markers on a page of docs/, or appends it if the page has none. */
 export function publish(section: string, text: string, on: string): void {
   const page = resolve(docs, `${on}.md`)
   const [begin, end] = [`<!-- bench:${section} -->`, `<!-- /bench:${section} -->`]
@@ -28,5 +28,5 @@ export function publish(section: string, text: string, on: string): void {
   writeFileSync(page, from === -1 || to === -1 ? `${old.trimEnd()}\n\n${block}\n` : old.slice(0, from) + block + old.slice(to + end.length))
 }
 
-/** `1.38 of 1.30 ✗`: a ratio beside what it should be at most. */
+/** `1.38 ✗`: a ratio, and whether it is within its maximum. */
 export const against = (value: number, most: number): string => `${value.toFixed(2)} ${value <= most ? '✓' : '✗'}`

@@ -1,7 +1,7 @@
 import { answerWriters } from '@signalbox/testing/answers'
 import { type Language, languages } from './languages.ts'
 
-/** What a request asks for, and how it asks. */
+/** What a request asks for, and in which dialect. */
 export interface Asked {
   readonly language: Language
   readonly model: string
@@ -13,7 +13,7 @@ const question = 'Which way did the night mail go, and why did it not wait for t
 const temperature = 0.7
 const most = 400
 
-/** Where a request goes and what it says, as a small agent sends it. `image`: base64 that goes with the question. */
+/** Path and body of a request, like those of a small agent. `image`: base64 data sent with the question. */
 interface Manner {
   readonly path: (asked: Asked) => string
   readonly body: (asked: Asked, image?: string) => object
@@ -106,7 +106,7 @@ const manners: Readonly<Record<Language, Manner>> = {
 export const pathOf = (asked: Asked): string => manners[asked.language].path(asked)
 export const bodyOf = (asked: Asked, image?: string): string => JSON.stringify(manners[asked.language].body(asked, image))
 
-/** The other way round: who asks, as the provider sees it. Model and delivery stand in the path or in the body. */
+/** Identifies the request on the provider's side. Model and delivery are in the path or in the body. */
 export function askedIn(path: string, body: string): Asked | undefined {
   for (const language of languages) {
     const writer = answerWriters[language]

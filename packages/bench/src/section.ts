@@ -1,14 +1,14 @@
 import type { Kind } from './lab.ts'
 
-/** What every section of the benchmark is given. */
+/** Options of every section of the benchmark. */
 export interface Options {
-  /** Fewer requests and rounds; the figures are for a glance and are not written to the page. */
+  /** Fewer requests and rounds; the figures are only for a quick look and not written to the page. */
   readonly quick: boolean
-  /** Only cases whose title holds every one of these words. */
+  /** Only cases whose title contains all of these words. */
   readonly only: readonly string[]
-  /** The one that `profile`, `allocations` and `held` look into. */
+  /** The server that `profile`, `allocations` and `held` examine. */
   readonly server: Kind
 }
 
-/** Measures, and returns what it found as Markdown. */
+/** Measures, and returns the results as Markdown. */
 export type Section = (options: Options) => Promise<string>

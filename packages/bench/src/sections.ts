@@ -19,9 +19,9 @@ import { workers } from './workers.ts'
 
 interface Listed {
   readonly run: Section
-  /** The page of docs/ that shows it. */
+  /** The page in docs/ that shows it. */
   readonly page?: string
-  /** Runs only where it is named, since it needs the network or servers. Default: false. */
+  /** Whether it only runs by name, because it needs the network or servers. Default: false. */
   readonly isOnDemand?: boolean
 }
 

@@ -14,12 +14,12 @@ import type { Section } from './section.ts'
 const perSecond = 40
 /** Shares of the requests. */
 const [aborted, broken, streamed] = [0.12, 0.2, 0.6]
-/** Megabytes that the heap may grow by in a minute, once everything is warm. */
+/** Megabytes per minute by which the heap may grow after warm-up. */
 const maxGrowthMb = 1
 const warmMinutes = 3
 
 const script = (name: string): string => join(import.meta.dirname, 'children', `${name}.ts`)
-/** Those that any provider can play at once, and that are over soon. */
+/** Faults that any provider can play at once, and that end soon. */
 const playable = faults.filter(
   ({ needs, hangs, heavy, dialects, asks, deadlineMs }) => !needs && !hangs && !heavy && !asks && !deadlineMs && dialects.includes('chat'),
 )
@@ -75,7 +75,7 @@ async function run({ url, authorization, untilMs }: Load): Promise<Counts> {
   const open = new Set<Promise<void>>()
   for (let next = performance.now(); next < untilMs; next += 1_000 / perSecond) {
     await sleep(Math.max(0, next - performance.now()))
-    // A server that stands still is not buried: what it has not answered bounds what is sent.
+    // Limits the load on a stalled server by the number of open requests.
     if (open.size >= 400) continue
     const fault = random() < broken ? playable[Math.floor(random() * playable.length)] : undefined
     const request = send({
@@ -125,14 +125,14 @@ interface Rest extends Left {
   readonly sockets: number
 }
 
-/** What is left once everything had time to end; of connections, which are kept for a while, once the gateway is closed. */
+/** What is left after everything had time to end. Connections, which are kept for a while, are counted after the gateway is closed. */
 async function atRest(gateway: Child<SoakVerbs>, provider: Child<ChaosVerbs>): Promise<Rest> {
   const left = await settled(async () => ({ ...(await gateway.ask('left', {})), playing: await provider.ask('playing', {}) }))
   await gateway.ask('close', {})
   return { ...left, ...(await settled(async () => ({ sockets: await gateway.ask('sockets', {}) }))) }
 }
 
-/** Looks once a second until all of it is 0, for 20 s at most. */
+/** Checks once a second until everything is 0, for at most 20 s. */
 async function settled<T extends Readonly<Record<keyof T, number>>>(look: () => Promise<T>): Promise<T> {
   for (let round = 0; ; round += 1) {
     const found = await look()
@@ -141,7 +141,7 @@ async function settled<T extends Readonly<Record<keyof T, number>>>(look: () => 
   }
 }
 
-/** Megabytes a minute, by least squares. */
+/** Megabytes per minute, by least squares. */
 function growth(samples: readonly Sample[]): number {
   const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length
   const [minutes, heaps] = [mean(samples.map(({ minute }) => minute)), mean(samples.map(({ heap }) => heap))]

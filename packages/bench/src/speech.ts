@@ -1,9 +1,9 @@
 import { answerWriters, sse } from '@signalbox/testing/answers'
 import type { Language } from './languages.ts'
 
-/** What the fake provider says; the load generator counts it again on the other side. */
+/** The content of the fake provider, which the load generator verifies on the other side. */
 export interface Speech {
-  /** A whole answer, about 600 bytes. */
+  /** A whole response of about 600 bytes. */
   readonly whole: string
   /** The content type of a stream. */
   readonly type: string
@@ -12,7 +12,7 @@ export interface Speech {
   readonly tail: Uint8Array
 }
 
-/** Found once in the wire text of each delta. */
+/** Occurs once in the wire text of each delta. */
 export const deltaMark: Readonly<Record<Language, string>> = {
   responses: '"type":"response.output_text.delta"',
   chat: '"delta":{"content":',
@@ -107,7 +107,7 @@ function chat(): Text {
   }
 }
 
-/** As the test servers speak it: a speech of one piece, opened where the piece stands. */
+/** The format of the test servers: a response of one piece, split at the piece. */
 function spoken(language: Language): Speech {
   const writer = answerWriters[language]
   const { type, bytes } = writer.wire ?? { type: 'text/event-stream', bytes: frames => Buffer.from(sse(frames)) }
@@ -125,7 +125,7 @@ function spoken(language: Language): Speech {
   }
 }
 
-/** Where the test servers are brief and the vendor is not, the words of the vendor: a chunk is mostly what is said with each. */
+/** The vendor's own format where the test servers are terser: a chunk mostly consists of repeated fields. */
 export const speeches: Readonly<Record<Language, Speech>> = {
   responses: events(responses()),
   chat: events(chat()),

@@ -7,8 +7,8 @@ import { describeManners } from './adapter/manners.ts'
 import { createFixture, type StartAdapter } from './adapter/setting.ts'
 
 /**
- * What every server bridge must do, over real sockets: answers whole and streamed, back-pressure, hanging up, limits,
- * and manners. `start` serves the gateway on a free port of 127.0.0.1; the body limit that it is given must be kept.
+ * Conformance suite for server adapters, over real sockets: whole and streamed responses, backpressure, disconnects, limits, and HTTP
+ * semantics. `start` serves the gateway on a free port of 127.0.0.1, and must apply the given body limit.
  *
  * @example
  * describeAdapter('node-http', (gateway, options) => serve(gateway, { port: 0, ...options }))

@@ -5,26 +5,29 @@ import type { Fault } from './chaos/expect.ts'
 import { faultNamed, faults } from './chaos/faults.ts'
 import { askedIn, type Director, type Listening, listenRaw, misplaced } from './chaos/server.ts'
 
-/** What to play: a fault by name, a fault, or an act of one's own. */
+/** What to play: a fault by name, a fault, or a custom function. */
 export type Script = string | Fault | Play
 
 export interface ChaosProvider {
-  /** Ends in `/v1`: what `compatible` takes as `baseUrl`. */
+  /** Ends in `/v1`, as `compatible` expects for `baseUrl`. */
   readonly url: string
   readonly port: number
-  /** In the order of their heads' arrival. */
+  /** In order of arrival of their heads. */
   readonly requests: readonly SeenRequest[]
-  /** Requests to the address that redirects point to, and to unknown paths. Must stay empty. */
+  /** Requests to the target of redirects and to unknown paths. Must stay empty. */
   readonly strayed: readonly SeenRequest[]
-  /** Plays this on the next request, or the next few. */
+  /** Plays this for the next request, or the next few. */
   next(script: Script, times?: number): void
-  /** Plays this on every request that nothing was queued for; `undefined`: answers rightly again. */
+  /** Plays this for every request without a queued script; `undefined` restores correct responses. */
   always(script: Script | undefined): void
-  /** Connections open now. */
+  /** Number of open connections. */
   connections(): number
-  /** Requests whose answer is not over yet: the other side still waits, or has not been seen to leave. */
+  /** Number of unfinished responses: the client is still waiting, or its disconnect was not noticed yet. */
   playing(): number
-  /** Resolves when the condition holds, looked at every few milliseconds; rejects after `pingTimeoutMs` (default 5,000), naming what was waited for. */
+  /**
+   * Resolves when the condition holds, polling every few milliseconds; rejects after `patienceMs` (default 5,000) with the description of
+   * what was awaited.
+   */
   until(what: string, holds: (server: ChaosProvider) => boolean, patienceMs?: number): Promise<void>
   close(): Promise<void>
 }
@@ -42,7 +45,7 @@ const played = (script: Script): Played => {
   return { play: fault.play, fault: fault.name }
 }
 
-/** `fault:<name>` as the model asks for a fault without anyone setting it up. */
+/** The model `fault:<name>` requests a fault without further setup. */
 const byModel = (seen: SeenRequest): Played | undefined => {
   const wanted = /^fault:(.+)$/.exec(String(askedIn(seen).model))?.[1]
   const fault = wanted === undefined ? undefined : faults.find(({ name }) => name === wanted)
@@ -50,7 +53,7 @@ const byModel = (seen: SeenRequest): Played | undefined => {
 }
 
 /**
- * A provider on a real socket of 127.0.0.1 that speaks every language of a provider, and breaks as it is told.
+ * A provider on a real socket of 127.0.0.1 that supports all provider dialects and fails on command.
  *
  * @example
  * const server = await chaosProvider()
@@ -106,7 +109,7 @@ export async function chaosProvider(options: { readonly pace?: Partial<Pace> } =
 }
 
 /**
- * A transport that never gets through, and says so as the system would.
+ * A transport that never connects, with the system's error.
  *
  * @example const gateway = createGateway({ ...options, transport: brokenTransport('ENETUNREACH') })
  */

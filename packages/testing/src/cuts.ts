@@ -1,4 +1,4 @@
-/** Small, fast and the same everywhere (mulberry32): a failing test must fail again. */
+/** A seeded random generator (mulberry32): small, fast and the same everywhere, so that a failing test fails again. */
 export const seeded = (seed: number): (() => number) => {
   let state = seed >>> 0
   return () => {
@@ -15,8 +15,8 @@ const split = (bytes: Uint8Array, points: readonly number[]): readonly Uint8Arra
 }
 
 /**
- * Ways in which a network may hand over the same bytes: each single cut of up to 64 kB, seeded cuts into many pieces of
- * what is longer. `max` bounds how many; where it is less than there are, those taken are spread evenly.
+ * Ways in which a network may split the same bytes: every single split for up to 64 kB, and seeded splits into many pieces for longer data.
+ * `max` bounds their number; if it is less than there are, the chosen ones are evenly spread.
  *
  * @example for (const pieces of cuts(asSse(recording), { max: 500 })) expect(readAll(pieces)).toEqual(readAll([asSse(recording)]))
  */

@@ -2,16 +2,16 @@ import { setImmediate } from 'node:timers/promises'
 import type { Clock } from '@signalbox/core/runtime'
 
 export interface FakeClock extends Clock {
-  /** Moves time on and runs what falls due on the way, in order. What a timer wakes may set timers that fall due within the same move. */
+  /** Advances time and runs the timers that fall due, in order. They may set further timers that fall due within the same call. */
   advance(milliseconds: number): Promise<void>
-  /** Sets the wall clock forward, or back, as a correction of a real one does. Timers and the monotonic clock do not notice. */
+  /** Sets the wall clock forward or back, like a correction of a real one. Timers and the monotonic clock are unaffected. */
   jump(milliseconds: number): void
-  /** How many timers wait. */
+  /** Number of pending timers. */
   pending(): number
 }
 
 /**
- * Time that moves when told, and not otherwise.
+ * A clock whose time only changes when told to.
  *
  * @example
  * const clock = fakeClock()
@@ -26,7 +26,7 @@ export function fakeClock(options: { readonly now?: number } = {}): FakeClock {
 
   const nextDue = (by: number) => {
     let next: { readonly timer: object; readonly due: number; readonly run: () => void } | undefined
-    // Insertion order breaks ties, as it does for real timers.
+    // Insertion order breaks ties, as for real timers.
     for (const [timer, { due, run }] of timers) if (due <= by && (!next || due < next.due)) next = { timer, due, run }
     return next
   }
@@ -44,7 +44,7 @@ export function fakeClock(options: { readonly now?: number } = {}): FakeClock {
     },
     async advance(milliseconds) {
       const end = now + milliseconds
-      // A turn of the real loop lets every promise that can go on do so, before and after each timer.
+      // A turn of the real event loop lets all pending promises continue, before and after each timer.
       await setImmediate()
       for (let next = nextDue(end); next; next = nextDue(end)) {
         timers.delete(next.timer)

@@ -1,7 +1,7 @@
 import { type Clock, webClock } from '@signalbox/core/runtime'
 
 /**
- * The clock of the runtime, whose timers are due so many times as early: for limits that are waited for over real sockets.
+ * The runtime's clock with timers that fire the given number of times earlier, to test time limits over real sockets.
  *
  * @example createGateway({ ...options, clock: fasterClock(10) })
  */

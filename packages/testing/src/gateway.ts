@@ -7,17 +7,17 @@ import { memoryStorage } from '@signalbox/storage-memory'
 import { cannedAnswers, isBuiltInDialect } from './answers/writers.ts'
 import { faults } from './chaos/faults.ts'
 
-/** Where a provider listens: a {@link chaosProvider}, a dead end's base URL, or anything else with an address. */
+/** The location of a provider: a {@link chaosProvider}, the base URL of an address fault, or anything else with a URL. */
 export type Reachable = { readonly url: string } | { readonly baseUrl: string }
 
 export interface TestGatewayOptions extends Omit<Partial<GatewayOptions>, 'providers' | 'models'> {
-  /** Asked in this order, as `server-1`, `server-2`, …: the strategy is `order` where the options do not say otherwise. */
+  /** Tried in this order, as `server-1`, `server-2`, …: the strategy is `order` unless the options say otherwise. */
   readonly servers?: readonly Reachable[]
-  /** Asked after the servers. */
+  /** Tried after the servers. */
   readonly providers?: readonly Provider[]
   /** Default: {@link testModels} over all servers and providers. */
   readonly models?: readonly Model[]
-  /** What the gateway speaks to the servers. Default: `responses`. */
+  /** The dialect between gateway and servers. Default: `responses`. */
   readonly dialect?: BuiltInDialect
   /** Microdollars. Default: a thousand dollars. */
   readonly credit?: number
@@ -25,14 +25,14 @@ export interface TestGatewayOptions extends Omit<Partial<GatewayOptions>, 'provi
 
 export interface TestGateway {
   readonly gateway: Gateway
-  /** Of a key with every scope. */
+  /** The secret of a key with every scope. */
   readonly secret: string
   readonly caller: Caller
   readonly storage: Storage
   close(): Promise<void>
 }
 
-/** What a token of every test model costs: two microdollars out, one in. */
+/** Price of every test model in microdollars per token: one for input, two for output. */
 export const testPrice = { input: 1_000_000, output: 2_000_000 } as const
 
 const offer = (provider: string, dialect: string, provider_model_id: string): Offer => ({
@@ -43,8 +43,8 @@ const offer = (provider: string, dialect: string, provider_model_id: string): Of
 })
 
 /**
- * `test-model`, `say:<script>` for every script, and `fault:<name>` for every fault: there the first provider plays the
- * fault, and each further one answers rightly.
+ * `test-model`, `say:<script>` for every script, and `fault:<name>` for every fault: the first provider plays the fault, and each further
+ * one responds correctly.
  */
 export function testModels(providers: readonly { readonly id: string; readonly dialect: string }[]): readonly Model[] {
   const model = (id: string, wired: (at: number) => string): Model => ({
@@ -100,5 +100,5 @@ export async function testGateway(options: TestGatewayOptions = {}): Promise<Tes
   return { gateway, secret, caller: await gateway.authenticate(secret), storage, close: () => gateway.close() }
 }
 
-/** Tests look at what comes back, not at what is logged. */
+/** Tests check responses, not logs. */
 const quiet = { info: () => {}, warn: () => {}, error: () => {} }

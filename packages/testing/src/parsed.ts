@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '@signalbox/core/protocol'
 
-/** The object that a text holds, or nothing: what comes in need not be JSON. */
+/** Parses a JSON object; undefined if the text is not one. */
 export function parsed(text: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(text)

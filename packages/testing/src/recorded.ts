@@ -3,15 +3,15 @@ import { basename, join } from 'node:path'
 import type { JsonObject } from '@signalbox/core/protocol'
 import { parsed } from './parsed.ts'
 
-/** One recorded answer of a real provider: the stream, the whole body, or both, of the same kind of call. */
+/** One recorded response of a real provider: the stream, the whole body, or both, for the same kind of call. */
 export interface Recording {
   readonly vendor: string
-  /** File name without its endings. */
+  /** File name without extensions. */
   readonly name: string
   readonly dialect: RecordedDialect
-  /** JSON payloads of a stream, in order, their framing removed. */
+  /** JSON payloads of a stream, in order, without framing. */
   readonly chunks?: readonly string[]
-  /** Bytes of a stream exactly as they came. */
+  /** Bytes of a stream exactly as received. */
   readonly bytes?: Uint8Array
   readonly whole?: JsonObject
 }
@@ -21,11 +21,11 @@ export type RecordedDialect = 'responses' | 'chat' | 'completions' | 'messages' 
 export interface Recordings {
   readonly all: readonly Recording[]
   readonly byVendor: Readonly<Record<string, readonly Recording[]>>
-  /** Why there are none. A test that needs them skips, and says this. */
+  /** Why there are none. A test that needs them skips with this reason. */
   readonly missing?: string
 }
 
-/** Told by the shape of the first payload: a folder's name says who sent it, not in which dialect. */
+/** Detected by the shape of the first payload, because a folder name identifies the vendor, not the dialect. */
 const marks: readonly (readonly [RecordedDialect, (body: JsonObject) => boolean])[] = [
   ['completions', body => body.object === 'text_completion'],
   ['chat', body => Array.isArray(body.choices)],
@@ -44,7 +44,7 @@ const dialectOf = (...bodies: readonly (JsonObject | undefined)[]): RecordedDial
   return 'error'
 }
 
-/** The folder named, or SIGNALBOX_RECORDINGS, or `shared/recordings` beside any folder above this one. */
+/** The given folder, or SIGNALBOX_RECORDINGS, or `shared/recordings` next to any parent folder. */
 function locate(folder: string | undefined): string | undefined {
   const named = folder ?? process.env.SIGNALBOX_RECORDINGS
   if (named !== undefined) return existsSync(named) ? named : undefined
@@ -85,7 +85,7 @@ function readVendor(folder: string, vendor: string): readonly Recording[] {
 }
 
 /**
- * Recorded answers of real providers, where they are at hand.
+ * Recorded responses of real providers, if available.
  *
  * @example
  * const { all, missing } = recordings()
@@ -107,16 +107,16 @@ export function recordings(folder?: string): Recordings {
   return { all: Object.values(byVendor).flat(), byVendor }
 }
 
-/** Whether the stream can be sent as server-sent events at all: Bedrock frames its events otherwise. */
+/** Whether the stream can be sent as server-sent events; Bedrock uses another framing. */
 export const isSse = (recording: Recording): boolean =>
   recording.bytes !== undefined || (recording.chunks !== undefined && recording.dialect !== 'bedrock')
 
-/** Dialects whose events are named by their payload's type. */
+/** Dialects whose event names are the types of the payloads. */
 const named: ReadonlySet<RecordedDialect> = new Set(['responses', 'messages'])
-/** Dialects whose streams say when they are over. */
+/** Dialects whose streams end with `[DONE]`. */
 const closedByDone: ReadonlySet<RecordedDialect> = new Set(['chat', 'completions'])
 
-/** Also of a payload that is not valid JSON: a few were recorded broken, and are worth replaying for it. */
+/** Also works for invalid JSON: a few recordings are broken, and worth replaying for that reason. */
 const typeOf = (data: string): string | undefined => {
   const type = parsed(data)?.type ?? /^\{"type":"([^"]+)"/.exec(data)?.[1]
   return typeof type === 'string' ? type : undefined

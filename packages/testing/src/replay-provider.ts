@@ -3,7 +3,7 @@ import { type ChaosProvider, chaosProvider } from './chaos-provider.ts'
 import { asSse, type Recording } from './recorded.ts'
 
 /**
- * A provider on a real socket that answers everything with one recording, streamed or whole as it was asked.
+ * A provider on a real socket that responds to everything with one recording, streamed or whole as requested.
  *
  * @example
  * const server = await replayProvider(recording, { pieces: [...cuts(asSse(recording), { max: 1 })][0] })
@@ -11,7 +11,7 @@ import { asSse, type Recording } from './recorded.ts'
 export async function replayProvider(
   recording: Recording,
   options: {
-    /** The stream in these pieces, one chunk each. Default: one piece. */
+    /** The stream split into these pieces, one chunk each. Default: one piece. */
     readonly pieces?: readonly Uint8Array[]
   } = {},
 ): Promise<ChaosProvider> {

@@ -3,16 +3,16 @@ import type { Clock } from '@signalbox/core/runtime'
 import type { AnswerContent, AnswerError, AnswerWriter, WrittenAnswer } from './answers/answer.ts'
 import { answerRequestOf, answerWriters, contentFor, isBuiltInDialect } from './answers/writers.ts'
 
-/** One call that the provider got. `aborted` turns true when the caller leaves it. */
+/** One call that the provider received. `aborted` becomes true when the caller disconnects. */
 export interface ScriptedCall {
   readonly body: JsonObject
   readonly stream: boolean
   readonly aborted: boolean
-  /** The answer was told to its end. */
+  /** Whether the response was sent completely. */
   readonly finished: boolean
 }
 
-/** What a scripted provider does with one call. */
+/** Handles one call of a scripted provider. */
 export type Act = (context: ReplyContext) => Promise<LocalReply>
 
 export interface ReplyContext {
@@ -21,18 +21,18 @@ export interface ReplyContext {
   readonly signal: AbortSignal
   readonly writer: AnswerWriter
   readonly answer: WrittenAnswer
-  /** Waits on the clock; rejects at once when the caller leaves. */
+  /** Waits on the clock; rejects at once when the caller disconnects. */
   wait(milliseconds: number): Promise<void>
   finished(): void
 }
 
 export interface ScriptedProvider extends Provider {
   readonly calls: readonly ScriptedCall[]
-  /** Adds acts; each serves one call. When none is left, calls are answered rightly. */
+  /** Adds acts; each handles one call. Without acts left, calls get a correct response. */
   play(...acts: readonly Act[]): void
 }
 
-/** Rejects when the caller leaves, and never resolves. */
+/** Rejects when the caller disconnects, and never resolves. */
 const left = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => {
     const leave = (): void => reject(signal.reason)
@@ -70,20 +70,20 @@ const brokenConnection = (): never => {
   throw Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })
 }
 
-/** Acts for {@link scriptedProvider}. Those that break a stream reject where the answer was to be whole. */
+/** Acts for {@link scriptedProvider}. Those that break a stream reject if the response is not streamed. */
 export const acts = {
-  /** Says this, or what the model's name asks for. */
+  /** Responds with this, or with what the model name requests. */
   reply: (script?: string | AnswerContent): Act =>
     script === undefined ? answer : withContent(typeof script === 'string' ? { text: script } : script),
   toolCall: (name: string, args: JsonObject = {}): Act => withContent({ tools: [{ name, arguments: JSON.stringify(args) }] }),
-  /** Nothing for so long, then the act (default: the right answer). */
+  /** Waits, then runs the act (default: a correct response). */
   stall:
     (milliseconds: number, then: Act = answer): Act =>
     async context => {
       await context.wait(milliseconds)
       return then(context)
     },
-  /** A status other than 200, with an error in the dialect of the provider. `retryAfter` in seconds. */
+  /** A status other than 200, with an error in the provider's dialect. `retryAfter` in seconds. */
   status:
     (
       status: number,
@@ -99,24 +99,24 @@ export const acts = {
       headers: { ...more.headers, ...(more.retryAfter !== undefined && { 'retry-after': String(more.retryAfter) }) },
       body: writer.error(scriptedError(more.message ?? `Status ${status}.`, more.code ?? 'scripted_error')),
     }),
-  /** Announces an answer and says nothing of it; the connection breaks. */
+  /** Announces a response without content; then the connection breaks. */
   preambleThenFail: (): Act => async context =>
     context.stream ? framesThen(context.answer.opening, context, brokenConnection) : brokenConnection(),
-  /** The connection breaks after `count` events of content. */
+  /** The connection breaks after `count` content events. */
   breakAfter:
     (count: number): Act =>
     async context =>
       context.stream
         ? framesThen([...context.answer.opening, ...context.answer.content.slice(0, count)], context, brokenConnection)
         : brokenConnection(),
-  /** The stream ends in order after `count` events of content, with nothing to say that the answer is over. */
+  /** The stream ends normally after `count` content events, without saying that the response is complete. */
   endAfter:
     (count: number): Act =>
     async context =>
       context.stream
         ? framesThen([...context.answer.opening, ...context.answer.content.slice(0, count)], context, () => {})
         : { status: 200, body: {} },
-  /** `count` events of content, then silence for so long, then the rest. */
+  /** `count` content events, then silence for this long, then the rest. */
   pauseAfter:
     (count: number, milliseconds: number): Act =>
     async context => {
@@ -134,13 +134,13 @@ export const acts = {
         ),
       }
     },
-  /** An answer that never comes. */
+  /** Never responds. */
   never: (): Act => context => left(context.signal),
-  /** No connection at all. */
+  /** Cannot be connected to. */
   unreachable: (): Act => async () => {
     throw Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:1'), { code: 'ECONNREFUSED' })
   },
-  /** Status 200 and an error as the first that is said. */
+  /** Status 200, with an error as the first event. */
   errorFirst:
     (code = 'server_error', message = 'The server had an error.'): Act =>
     async context => {
@@ -149,7 +149,7 @@ export const acts = {
         ? framesThen(context.writer.errorFrames(scriptedError(message, code), asked), context, () => {})
         : { status: 200, body: context.writer.failed(scriptedError(message, code), asked) }
     },
-  /** An error after `count` events of content. */
+  /** An error after `count` content events. */
   errorAfter:
     (count: number, code = 'server_error', message = 'The server had an error.'): Act =>
     async context => {
@@ -204,11 +204,12 @@ const realTimers: Pick<Clock, 'setTimeout' | 'clearTimeout'> = {
 }
 
 /**
- * A provider in this process that plays a list of acts, one a call. No network; time passes on `clock`.
+ * A provider in this process that plays a list of acts, one per call. No network; time passes on `clock`.
  *
  * @example
  * const clock = fakeClock()
- * const provider = scriptedProvider({ id: 'slow', dialect: chatProvider, clock, acts: [acts.stall(5_000), acts.status(429, { retryAfter: 3 })] })
+ * const provider = scriptedProvider({ id: 'slow', dialect: chatProvider, clock, acts: [acts.stall(5_000), acts.status(429, { retryAfter: 3
+ * })] })
  */
 export function scriptedProvider(options: {
   readonly id: string

@@ -1,10 +1,10 @@
 import { chaosProvider } from '@signalbox/testing'
 import { serve } from '../ipc.ts'
 
-/** A provider in a process of its own that breaks as the model asked for says. */
+/** A provider in a separate process that fails as the requested model says. */
 export type ChaosVerbs = {
   listen: (input: Record<string, never>) => Promise<string>
-  /** Answers that are not over. */
+  /** Number of unfinished responses. */
   playing: (input: Record<string, never>) => number
 }
 

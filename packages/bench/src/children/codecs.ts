@@ -7,26 +7,26 @@ import { bodyOf } from '../requests.ts'
 import { speeches } from '../speech.ts'
 
 /**
- * Decoders of provider streams and encoders of client streams by themselves, without a socket: a decoder reads a stream of `count`
- * deltas, an encoder writes one, `atOnce` deltas together. Beside each stands the least that could be made in its place.
+ * Measures decoders of provider streams and encoders of client streams without sockets: a decoder reads a stream of `count` deltas, an
+ * encoder writes one, `atOnce` deltas together. Next to each is the minimum that has to be created.
  */
 export type CodecVerbs = {
-  /** Bytes → frames, where a language has a reader of its own. */
+  /** Bytes → frames, for dialects with their own reader. */
   reader: (input: { readonly language: Language }) => CodecCost | undefined
   decoder: (input: { readonly language: Language }) => CodecCost
   encoder: (input: { readonly language: Language }) => CodecCost
 }
 
-/** Of one delta. */
+/** Per delta. */
 export interface Cost {
-  /** Of the heap. */
+  /** Bytes of the heap. */
   readonly bytes: number
   readonly ns: number
 }
 
 export interface CodecCost {
   readonly ours: Cost
-  /** Of a reader: the frame. Of a decoder: its JSON parsed, and the event. Of an encoder: the frame, with the text as JSON in it. */
+  /** For a reader: the frame. For a decoder: its parsed JSON and the event. For an encoder: the frame with the text as JSON. */
   readonly least: Cost
 }
 
@@ -38,13 +38,13 @@ const warmth = 2_000
 const batchesOf = <T>(list: readonly T[]): readonly (readonly T[])[] =>
   Array.from({ length: list.length / atOnce }, (_, at) => list.slice(at * atOnce, (at + 1) * atOnce))
 
-/** `prepare` is not measured; what it gives back is called once, and makes something of every delta. */
+/** `prepare` is not measured; the function it returns is called once, and processes all deltas. */
 function costOf(prepare: () => () => void): Cost {
   for (let round = 0; round < warmth; round += 1) prepare()()
   const found = Array.from({ length: rounds }, () => {
     const run = prepare()
-    // The young generation holds all of a round: nothing is collected before it is counted. A full collection would throw away
-    // compiled code.
+    // The young generation holds all of a round, so nothing is collected before it is counted. A full collection would discard compiled
+    // code.
     globalThis.gc?.({ type: 'minor', execution: 'sync' })
     const before = process.memoryUsage().heapUsed
     const began = process.hrtime.bigint()
@@ -55,7 +55,7 @@ function costOf(prepare: () => () => void): Cost {
   return { bytes: medianOf(found.map(({ bytes }) => bytes)) / count, ns: medianOf(found.map(({ ns }) => ns)) / count }
 }
 
-/** What was made last is held on to, so that nothing is found to be superfluous. */
+/** Keeps the latest results, so that the optimizer cannot remove the work. */
 const held: { latest: unknown; parsed: unknown } = { latest: undefined, parsed: undefined }
 
 interface Stream {

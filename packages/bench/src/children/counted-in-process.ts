@@ -9,18 +9,18 @@ import { serve } from '../ipc.ts'
 import type { Language } from '../languages.ts'
 import { bodyOf, pathOf } from '../requests.ts'
 
-/** The gateway as a function, with a provider that needs no socket: what is counted is the gateway's own work. */
+/** The gateway as a function, with a provider without sockets, so that only the gateway's own work is counted. */
 export interface CountedRequest {
   readonly client: Language
   readonly provider: Language
-  /** Of a streamed answer; 0 asks for a whole one. */
+  /** Deltas of a streamed response; 0 requests a whole one. */
   readonly deltas: number
 }
 
 export interface CountedWork extends Counts {
   /** Bytes of V8's heap, without those of the client and the provider. */
   readonly bytes: number
-  /** Bytes that collections of the young generation leave behind, though the request is over: mostly its usage row and its ledger entry. */
+  /** Bytes that survive young-generation collections after the request: mostly its usage row and its ledger entry. */
   readonly keptBytes: number
 }
 
@@ -31,7 +31,7 @@ const { gateway, authorization } = await openBenchGateway({ upstream, storage: m
 const api = createApi(gateway, { onRequest: () => {} })
 const instruments = makeInstruments()
 
-/** What answers a request: the gateway, or the provider directly. */
+/** Handles a request: the gateway, or the provider directly. */
 type Answer = (request: ApiRequest) => Promise<{ readonly status: number; readonly body: string | TransportBody | Source<string> }>
 
 serve({
@@ -53,7 +53,7 @@ serve({
   },
 } satisfies InProcessVerbs)
 
-/** Bytes that one run allocates: the least of three groups without a collection, once the code has been compiled. */
+/** Bytes that one run allocates: the minimum of three groups without a collection, after the code was compiled. */
 async function bytesOf(once: () => Promise<void>, stream: boolean): Promise<number> {
   const repeat = async (times: number): Promise<void> => {
     for (let at = 0; at < times; at += 1) await once()
@@ -70,8 +70,8 @@ async function bytesOf(once: () => Promise<void>, stream: boolean): Promise<numb
 }
 
 /**
- * Bytes of one request that survive the collections of the young generation after it. Requests run 32 at once, since what keeps
- * one of them alive may be a table that another one made grow.
+ * Bytes of one request that survive young-generation collections. 32 requests run at once, because one request may be kept alive by a table
+ * that another one grew.
  */
 async function keptBytesOf(once: () => Promise<void>): Promise<number> {
   const rounds = 10
@@ -87,7 +87,7 @@ async function keptBytesOf(once: () => Promise<void>): Promise<number> {
   return (after - before) / rounds / atOnce
 }
 
-/** Makes the same request again and again. */
+/** Repeats the same request. */
 function requestOf(asked: Parameters<typeof pathOf>[0]): () => ApiRequest {
   const [path = '', query = ''] = pathOf(asked).split('?')
   const body = bodyOf(asked)

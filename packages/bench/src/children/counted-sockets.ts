@@ -5,17 +5,17 @@ import { type FunctionCalls, openCoverage } from '../counts/coverage.ts'
 import { type Counts, heapAfterYoungCollections, makeInstruments, settled } from '../counts/instruments.ts'
 import { serve } from '../ipc.ts'
 
-/** A gateway behind sockets, as a user runs it on Node, that counts what it does. */
+/** A gateway behind sockets, as users run it on Node, that counts its work. */
 export type SocketVerbs = {
   listen: (input: { readonly upstream: string }) => Promise<{ readonly port: number; readonly authorization: string }>
   startCounts: (input: Record<string, never>) => void
   stopCounts: (input: Record<string, never>) => Promise<Counts>
-  /** Bytes of V8's heap and what hangs on it, after a collection. */
+  /** Bytes of V8's heap and external memory after a collection. */
   heap: (input: Record<string, never>) => Promise<number>
-  /** Bytes of V8's heap after collections of the young generation alone. */
+  /** Bytes of V8's heap after young-generation collections only. */
   heapOfYoung: (input: Record<string, never>) => Promise<number>
   startCoverage: (input: Record<string, never>) => Promise<void>
-  /** The calls since the start or since they were last taken, once nothing is left to do. */
+  /** The calls since the start or the previous call, once no work is left. */
   takeCoverage: (input: Record<string, never>) => Promise<FunctionCalls>
 }
 

@@ -3,7 +3,7 @@ import { createGateway } from '@signalbox/core'
 import { asIterator } from '@signalbox/core/runtime'
 import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
 
-// What a dashboard asks, over the API and in a process of its own: memory is then that of the answers alone.
+// Dashboard queries over the API, in a separate process, so that its memory is that of the queries alone.
 
 export interface DashboardFound {
   readonly questions: readonly { readonly title: string; readonly ms: number }[]
@@ -62,7 +62,7 @@ async function exported(): Promise<DashboardFound['export']> {
   for (; !step.done; step = await chunks.next()) {
     bytes += step.value.length
     pieces += 1
-    // What it takes to begin is not growth.
+    // Start-up memory is not growth.
     if (pieces === 20) {
       before = heapHeld()
       base = process.memoryUsage.rss()
@@ -79,7 +79,7 @@ async function exported(): Promise<DashboardFound['export']> {
   }
 }
 
-/** What is left after a collection. */
+/** Heap bytes after a collection. */
 function heapHeld(): number {
   globalThis.gc?.()
   return process.memoryUsage().heapUsed

@@ -4,7 +4,7 @@ import { serve } from '../ipc.ts'
 import { languages } from '../languages.ts'
 import { measured } from './measured.ts'
 
-/** The least that a proxy on Node can do: headers and bytes go through as they came. No key, no limit, no parsing, no books. */
+/** The minimum that a proxy on Node can do: forward headers and bytes unchanged. No key, limits, parsing or accounting. */
 const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY })
 
 const listen = (upstream: string): Promise<number> => {

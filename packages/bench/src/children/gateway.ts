@@ -6,12 +6,12 @@ import { serve } from '../ipc.ts'
 import { openStore, type Store } from '../stores.ts'
 import { measured } from './measured.ts'
 
-/** What makes the request log of the standalone server. */
+/** Creates the request log of the standalone server. */
 type CreateLog = (sink: { write(text: string): unknown }) => { readonly onRequest: (line: RequestLine) => void }
 
 /**
- * The gateway as a user starts it on Node, its request log included, which goes nowhere. The arguments of the process: a
- * store, and its file or schema; without, the books are kept in memory.
+ * The gateway as users start it on Node, including its request log, whose output is discarded. Process arguments: a store, and its file or
+ * schema; without any, memory storage is used.
  */
 export async function runGateway(createLog: CreateLog): Promise<void> {
   const [, , store = 'memory', name = ''] = process.argv

@@ -4,7 +4,7 @@ import { serve } from '../ipc.ts'
 import { medianOf, percentile } from '../numbers.ts'
 import { postBytes } from '../raw-http.ts'
 
-/** The load generator: bare sockets with a keep-alive each, one request at a time on each, a fixed number in all. */
+/** The load generator: raw keep-alive sockets with one request at a time each, and a fixed total. */
 export interface Job {
   readonly port: number
   readonly path: string
@@ -13,31 +13,31 @@ export interface Job {
   readonly body: string
   readonly connections: number
   readonly requests: number
-  /** Sent at this pace, or, where absent, each as soon as the one before it is answered. */
+  /** Request rate. Absent: each request is sent as soon as the previous one is answered. */
   readonly perSecond?: number
-  /** Every answer must hold `mark` so many times; checked where asked for, since looking costs time. */
+  /** Every response must contain `mark` this many times. Only checked on demand, because it takes time. */
   readonly check?: { readonly mark: string; readonly times: number }
 }
 
 export interface Run {
   readonly seconds: number
-  /** Milliseconds from the request to the end of its answer. */
+  /** Milliseconds from the request to the end of its response. */
   readonly p50: number
   readonly p99: number
-  /** Chunks of a streamed answer: how many writes of the server it came in. Looked at in some answers only. */
+  /** Chunks of a streamed response, which is the number of the server's writes. Counted in some responses only. */
   readonly chunks: number
 }
 
 export interface Delays {
   readonly deltas: number
-  /** Milliseconds from the provider's write to our read. */
+  /** Milliseconds from the provider's write to the client's read. */
   readonly p50: number
   readonly p99: number
 }
 
 export type LoadVerbs = {
   run: (job: Job) => Promise<Run>
-  /** Every stream at once; resolves when the last is over. */
+  /** All streams at once; resolves when the last one ends. */
   streams: (job: Job) => Promise<Delays>
 }
 
@@ -109,7 +109,7 @@ function examine({ status, bytes }: Reply, check: Job['check']): void {
     throw new Error(`Expected 200 and ${check?.times} marks, got ${status} and ${found}:\n${text.slice(0, 2_000)}`)
 }
 
-/** A delta that tells when it was written; the whole text, which some languages tell again at the end, is none. */
+/** A delta that states when it was written. The whole text, which some dialects repeat at the end, does not match. */
 const stamped = /"(?:delta|content)":" @([\d.]+)@"/g
 
 const monotonic = (): number => Number(process.hrtime.bigint()) / 1e6

@@ -4,36 +4,36 @@ import { type Allocations, type Site, sitesOf } from '../allocation-sites.ts'
 import { type HotSpots, hotSpots, type Profile } from '../hot-spots.ts'
 import type { Verbs } from '../ipc.ts'
 
-/** What every server under measurement can be asked, the floor and ours alike. */
+/** The requests that every measured server supports, both the floor and the gateway. */
 export interface Memory {
   readonly rss: number
-  /** V8's heap and what hangs on it, after a collection. */
+  /** V8's heap and external memory after a collection. */
   readonly heap: number
 }
 
 export type MeasuredVerbs = {
   listen: (input: { readonly upstream: string }) => Promise<Listening>
-  /** Microseconds of CPU so far, all threads: collections and compilation are part of the price. */
+  /** Microseconds of CPU so far on all threads, including garbage collection and compilation. */
   cpu: (input: Record<string, never>) => number
   memory: (input: Record<string, never>) => Memory
-  /** The most bytes that the process ever had. */
+  /** Peak memory of the process in bytes. */
   peak: (input: Record<string, never>) => number
   startProfile: (input: Record<string, never>) => Promise<void>
-  /** `file`: where the whole profile goes, for those who want to look closer. */
+  /** `file`: where to write the full profile. */
   stopProfile: (input: { readonly file: string }) => Promise<HotSpots>
   startAllocations: (input: { readonly counting: Counting }) => Promise<void>
   stopAllocations: (input: Record<string, never>) => Promise<readonly Site[]>
 }
 
-/** Everything that is allocated; only what outlives a collection of the young, which is what makes those slow; only what is held at the end. */
+/** All allocations; only those that outlive a young-generation collection, which make collections slow; or only those held at the end. */
 export type Counting = 'all' | 'promoted' | 'held'
 
 export interface Listening {
   readonly port: number
   readonly authorization: string
-  /** Sent with each request beside the authorization. */
+  /** Sent with each request, in addition to the authorization. */
   readonly headers?: Readonly<Record<string, string>>
-  /** What it can be asked in. */
+  /** Dialects it accepts. */
   readonly speaks: readonly string[]
 }
 

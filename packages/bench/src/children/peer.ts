@@ -3,7 +3,7 @@ import { serve } from '../ipc.ts'
 import { peerScript } from '../peer.ts'
 import { measured } from './measured.ts'
 
-/** Another gateway in a process that is measured as ours is. What it prints is left out. */
+/** Another gateway in a process that is measured like ours. Its output is discarded. */
 serve(
   measured(async ({ upstream }) => {
     const port = await freePort()

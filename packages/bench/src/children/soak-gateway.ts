@@ -3,12 +3,12 @@ import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
 import { testGateway } from '@signalbox/testing'
 import { serve } from '../ipc.ts'
 
-/** The gateway on a SQLite file, its only argument, in front of two providers of which the first may break. */
+/** The gateway on a SQLite file (its only argument), in front of two providers of which the first may fail. */
 export type SoakVerbs = {
   listen: (input: { readonly upstream: string }) => Promise<{ readonly url: string; readonly authorization: string }>
   /** Bytes, after a collection. */
   memory: (input: Record<string, never>) => { readonly heap: number; readonly rss: number }
-  /** What is left under way. All of it is 0 where nothing is. */
+  /** Work and state that is left. All values are 0 when idle. */
   left: (input: Record<string, never>) => Promise<Left>
   close: (input: Record<string, never>) => Promise<void>
   /** Connections of this process, to clients and to providers. */
@@ -19,7 +19,7 @@ export interface Left {
   readonly holds: number
   readonly held: number
   readonly slots: number
-  /** Microdollars by which the sum of the entries is not the balance. */
+  /** Microdollars by which the sum of the entries differs from the balance. */
   readonly unbooked: number
 }
 

@@ -7,12 +7,12 @@ import { askedIn } from '../requests.ts'
 import { deltas, type Speech, speeches } from '../speech.ts'
 
 /**
- * The provider: as little HTTP as will do, so that both cores are left to what is measured. Whole answers are one write.
- * A stream is one write per delta, in one of three manners, by the model asked for:
+ * The provider: minimal HTTP, so that both cores are left to the measured server. Whole responses are one write. A stream is one write per
+ * delta, paced by the requested model:
  *
- * - `bench`: 2 ms from delta to delta, so that a server that keeps up reads them one by one;
+ * - `bench`: 2 ms between deltas, so that a server that keeps up reads them one by one;
  * - `bench-burst`: as fast as the event loop turns, so that a busy server reads several at once;
- * - `bench-slow`: 20 ms from delta to delta, each of which tells when it was written.
+ * - `bench-slow`: 20 ms between deltas, each of which states when it was written.
  */
 export type UpstreamVerbs = { listen: (input: Record<string, never>) => Promise<number> }
 
@@ -40,7 +40,7 @@ const canned: Readonly<Record<Language, Canned>> = {
   bedrock: can(speeches.bedrock),
 }
 
-/** A body may be tens of megabytes: it is joined once, when all of it is here. */
+/** A body may be tens of megabytes, so it is joined once when it is complete. */
 const server = createServer({ noDelay: true }, socket => {
   let pieces: Buffer[] = []
   let size = 0
@@ -85,7 +85,7 @@ function burst(socket: Socket, writes: readonly Buffer[]): void {
   step()
 }
 
-/** The monotonic clock of the machine, which all processes share. */
+/** The machine's monotonic clock, which all processes share. */
 const stamp = (): string => ` @${(Number(process.hrtime.bigint()) / 1e6).toFixed(3)}@`
 
 function slowly(speech: Speech, at: number): Buffer | undefined {
@@ -104,7 +104,7 @@ interface Speaking {
 
 let speaking: Speaking[] = []
 
-/** The first write at once, then one every so often; streams do not march in step. */
+/** The first write at once, then one at a fixed interval; streams are not synchronized. */
 function speak(socket: Socket, everyMs: number, write: Speaking['write']): void {
   const first = write(0)
   if (first) socket.write(first)
@@ -117,7 +117,7 @@ setInterval(() => {
   speaking = speaking.filter(stream => stream.next > now || say(stream))
 }, 1)
 
-/** False: that was the last. */
+/** False after the last write. */
 function say(stream: Speaking): boolean {
   const bytes = stream.socket.destroyed ? undefined : stream.write(stream.at)
   if (bytes === undefined) return false

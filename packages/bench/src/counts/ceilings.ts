@@ -1,21 +1,21 @@
-/** What a figure may be at most. */
+/** An upper bound of a figure. */
 export interface Ceiling {
-  /** What it is now; a figure far below it fails as well, so that no improvement is lost again. */
+  /** The current value. A figure far below it fails as well, so that no improvement is lost again. */
   readonly ceiling: number
-  /** What it should become. Absent: the ceiling is the goal. */
+  /** The intended value. Absent: the ceiling is the goal. */
   readonly goal?: number
 }
 
-/** The ceilings of what requests cost, by the names of the figures. Bytes are of the heap. */
+/** The ceilings of the cost of requests, by figure. Bytes are of the heap. */
 export const ceilings: Readonly<Record<string, Ceiling>> = {
   'whole: promises': { ceiling: 14, goal: 25 },
   'whole: timers': { ceiling: 1, goal: 2 },
   'whole: JSON.parse': { ceiling: 2 },
   'whole: JSON.stringify': { ceiling: 2 },
   'whole: clock reads': { ceiling: 29, goal: 20 },
-  // 109,004 to 109,090 seen: a request may claim memory for the items that it refers to, and carries the budgets of an end user.
+  // 109,004 to 109,090 observed: a request may reserve memory for the items it refers to, and carries the budgets of an end user.
   'whole: bytes': { ceiling: 110_000, goal: 60_000 },
-  // Of these, 1,200 are the item of the answer, which can be referred to for an hour.
+  // Of these, 1,200 are the response item, which can be referred to for an hour.
   'whole: bytes kept': { ceiling: 4_500 },
   'whole from chat: promises': { ceiling: 14, goal: 25 },
   'whole from chat: timers': { ceiling: 1, goal: 2 },
@@ -35,7 +35,7 @@ export const ceilings: Readonly<Record<string, Ceiling>> = {
   'delta: JSON.parse': { ceiling: 1 },
   'delta: JSON.stringify': { ceiling: 1 },
   'delta: clock reads': { ceiling: 2, goal: 1 },
-  // Up to 2,026 seen, since the meter tells thoughts from text.
+  // Up to 2,026 observed, since the meter distinguishes reasoning from text.
   'delta: bytes': { ceiling: 2_040, goal: 1_000 },
   'delta from chat: promises': { ceiling: 0, goal: 0 },
   'delta from chat: timers': { ceiling: 0 },
@@ -50,7 +50,7 @@ export const ceilings: Readonly<Record<string, Ceiling>> = {
   'whole over sockets: clock reads': { ceiling: 29, goal: 20 },
   'delta over sockets: promises': { ceiling: 0, goal: 0 },
   'delta over sockets: timers': { ceiling: 0 },
-  // 8,039 to 8,828 seen, the most beside other work on the machine.
+  // 8,039 to 8,828 observed, the maximum on a busy machine.
   'whole over sockets: bytes kept': { ceiling: 9_200 },
   'stream of 50 over sockets: bytes kept': { ceiling: 12_000 },
   'open stream: heap at 100 deltas': { ceiling: 59_000, goal: 40_000 },
@@ -58,8 +58,8 @@ export const ceilings: Readonly<Record<string, Ceiling>> = {
 }
 
 /**
- * The ceilings of how much code runs for a request. Referring to items, checks of content that a language cannot say, names of
- * what an answer loses, and bounded waits for the storage take 5 files, 15 functions and 30 calls of it.
+ * The ceilings of how much code runs per request. Item references, checks of content that a dialect cannot express, names of what a
+ * response loses, and bounded storage waits take 5 files, 15 functions and 30 calls of it.
  */
 export const walkCeilings: Readonly<Record<string, Ceiling>> = {
   'whole: files': { ceiling: 159, goal: 85 },
@@ -73,10 +73,10 @@ export const walkCeilings: Readonly<Record<string, Ceiling>> = {
   'delta: calls': { ceiling: 84, goal: 45 },
 }
 
-/** The share of a ceiling below which a figure is an improvement that the table must show. */
+/** The share of a ceiling below which a figure is an improvement that the table must record. */
 const slack = 0.85
 
-/** `figure: what is wrong`, for every figure above its ceiling, far below it, or without one. */
+/** `figure: problem`, for every figure above its ceiling, far below it, or without one. */
 export function offences(figures: Readonly<Record<string, number>>, table = ceilings): readonly string[] {
   const names = new Set([...Object.keys(figures), ...Object.keys(table)])
   return [...names].flatMap(name => {

@@ -1,11 +1,11 @@
 import { Session } from 'node:inspector/promises'
 
-/** How often each function of the product ran, as `core/request/infer.ts:infer@120`; the number is its place in the file. */
+/** How often each function of the product ran, as `core/request/infer.ts:infer@120`; the number is its position in the file. */
 export type FunctionCalls = Readonly<Record<string, number>>
 
 export interface Coverage {
   start(): Promise<void>
-  /** What ran since the start, or since it was last taken. */
+  /** Calls since the start or the previous `take`. */
   take(): Promise<FunctionCalls>
 }
 
@@ -17,7 +17,7 @@ interface Script {
   }[]
 }
 
-/** V8's exact counts of calls in this process. */
+/** V8's exact call counts of this process. */
 export function openCoverage(): Coverage {
   const session = new Session()
   return {

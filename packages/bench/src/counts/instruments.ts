@@ -2,10 +2,10 @@ import { createHook } from 'node:async_hooks'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { getHeapStatistics } from 'node:v8'
 
-/** A number of calls by the source file or package that made them, or `node` for Node itself. */
+/** Call counts by the source file or package of the caller, or `node` for Node itself. */
 export type ByOrigin = Readonly<Record<string, number>>
 
-/** What this process did between the start and the stop of a count, without what the benchmark itself did. */
+/** What this process did between the start and the stop of a count, without the benchmark's own work. */
 export interface Counts {
   readonly promises: ByOrigin
   readonly timers: ByOrigin
@@ -19,7 +19,7 @@ export interface Instruments {
   stop(): Counts
 }
 
-/** Makes the instruments. Wraps `JSON`, `Date.now` and `performance.now` of this process for good. */
+/** Creates the instruments. Permanently wraps `JSON`, `Date.now` and `performance.now` of this process. */
 export function makeInstruments(): Instruments {
   const calls = wrapCalls()
   const made: Record<string, Map<string, number>> = {}
@@ -62,8 +62,8 @@ function wrapCalls(): Record<'parses' | 'stringifies' | 'clockReads', number> {
 }
 
 /**
- * `core/execution/send.ts`, `undici`, `node`, or `bench` for the benchmark itself: by the topmost frame that is none of Node's,
- * and not the clock, through which all timers are set.
+ * `core/execution/send.ts`, `undici`, `node`, or `bench` for the benchmark itself: by the topmost frame that belongs neither to Node nor to
+ * the clock, through which all timers are set.
  */
 function originOf(stack: string): string {
   for (const line of stack.split('\n').slice(2)) {
@@ -77,8 +77,8 @@ function originOf(stack: string): string {
 }
 
 /**
- * Runs `work` and returns how many bytes of V8's heap it allocated; undefined if a collection ran meanwhile. The young generation
- * must hold all of them.
+ * Runs `work` and returns the bytes of V8's heap it allocated; undefined if a collection ran meanwhile. The young generation must be able
+ * to hold all of them.
  */
 export async function allocatedBy(work: () => Promise<void>): Promise<number | undefined> {
   globalThis.gc?.()
@@ -89,7 +89,7 @@ export async function allocatedBy(work: () => Promise<void>): Promise<number | u
   return (await collections()) === 0 ? bytes : undefined
 }
 
-/** The least of several counts of the same work: what a timer of something else has added to one of them is in no other. */
+/** The minimum of several counts of the same work, which excludes timers of unrelated work. */
 export function leastOf(counts: readonly Counts[]): Counts {
   const least = (value: (one: Counts) => number): number => Math.min(...counts.map(value))
   return {
@@ -105,7 +105,7 @@ export const totalOf = (counts: ByOrigin): number => Object.values(counts).reduc
 
 const leastTotal = (all: readonly ByOrigin[]): ByOrigin => all.reduce((least, one) => (totalOf(one) < totalOf(least) ? one : least))
 
-/** Watches for collections; the function that it returns resolves to their number. */
+/** Watches for collections; the returned function resolves to their number. */
 function watchCollections(): () => Promise<number> {
   let seen = 0
   const observer = new PerformanceObserver(list => {
@@ -119,14 +119,14 @@ function watchCollections(): () => Promise<number> {
   }
 }
 
-/** Bytes of V8's heap after collections of the young generation alone, once nothing is left to do. Needs `--expose-gc`. */
+/** Bytes of V8's heap after young-generation collections only, once no work is left. Needs `--expose-gc`. */
 export async function heapAfterYoungCollections(): Promise<number> {
   await settled()
   for (let round = 0; round < 2; round += 1) globalThis.gc?.({ type: 'minor' })
   return getHeapStatistics().used_heap_size
 }
 
-/** Resolves when what a request leaves behind, such as its settlement, has been done. */
+/** Resolves when work that a request leaves behind, such as its settlement, is done. */
 export async function settled(): Promise<void> {
   for (let turn = 0; turn < 5; turn += 1) await nextTurn()
 }

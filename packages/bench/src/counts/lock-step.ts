@@ -1,19 +1,19 @@
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { readHead } from '../raw-http.ts'
 
-/** A provider and a client in one process, each over a bare socket: the provider says a piece only once the client has the one before. */
+/** A provider and a client in one process, each over a raw socket: the provider writes a piece only once the client has read the previous one. */
 export interface LockStep {
-  /** The provider's address. */
+  /** The provider's URL. */
   readonly upstream: string
-  /** Sends a request over a kept connection; resolves once the provider has read what the gateway made of it. */
+  /** Sends a request over a keep-alive connection; resolves once the provider has read the gateway's request. */
   send(port: number, request: Buffer): Promise<Exchange>
   close(): void
 }
 
 interface Exchange {
-  /** The provider writes; resolves once the client has read `mark` so many times since. */
+  /** The provider writes; resolves once the client has read `mark` this many times since. */
   say(bytes: Uint8Array, mark: string, times?: number): Promise<void>
-  /** The answer is over: the client's connection serves the next request. */
+  /** Ends the response: the client's connection serves the next request. */
   done(): void
 }
 
@@ -58,7 +58,7 @@ async function dial(port: number, sockets: Set<Socket>): Promise<Socket> {
   return socket
 }
 
-/** Calls `arrived` for each request, once all of its body is here. */
+/** Calls `arrived` for each request with a complete body. */
 function readRequests(socket: Socket, arrived: () => void): void {
   let bytes: Buffer = Buffer.alloc(0)
   socket.on('error', () => socket.destroy())

@@ -11,20 +11,20 @@ export type Figures = Readonly<Record<string, number>>
 
 export interface Measured {
   readonly figures: Figures
-  /** The files that make the promises of a whole answer, and those of 100 deltas. */
+  /** The files that create the promises of a whole response, and those of 100 deltas. */
   readonly origins: { readonly whole: ByOrigin; readonly deltas: ByOrigin }
 }
 
 const script = (name: string): string => join(import.meta.dirname, '../children', `${name}.ts`)
 
-/** Counts what requests cost, in process and over sockets, without a look at any clock. */
+/** Counts what requests cost, in process and over sockets, without reading a clock. */
 export async function measureCounts(): Promise<Measured> {
   const own = await inProcess()
   return { ...own, figures: { ...own.figures, ...(await overSockets()) } }
 }
 
 async function inProcess(): Promise<Measured> {
-  // One thread, so that code is compiled at the same call each time; a young generation that holds what a count allocates.
+  // One thread, so that code is compiled at the same call each time, and a young generation that holds everything a count allocates.
   const execArgv = ['--expose-gc', '--single-threaded', '--min-semi-space-size=64', '--max-semi-space-size=64']
   const child = start<InProcessVerbs>({ script: script('counted-in-process'), execArgv })
   const count = (request: Partial<CountedRequest>): Promise<CountedWork> =>
@@ -53,7 +53,7 @@ async function inProcess(): Promise<Measured> {
   }
 }
 
-/** Node's own timers, of connections that are kept, are not set by request. */
+/** Excludes Node's timers for idle connections, which are not set per request. */
 const ownTimers = ({ timers }: Counts): number => totalOf({ ...timers, node: 0 })
 
 const countsOf = (name: string, counts: Counts): Figures => ({
@@ -69,7 +69,7 @@ const workOf = (name: string, work: CountedWork): Figures => ({
   [`${name}: bytes`]: Math.round(work.bytes),
 })
 
-/** One of the hundred deltas that the longer of two streams has more. */
+/** The cost of one of the hundred additional deltas of the longer of two streams. */
 function deltaOf(name: string, short: CountedWork, long: CountedWork): Figures {
   const [less, more] = [workOf(name, short), workOf(name, long)]
   return Object.fromEntries(Object.entries(more).map(([key, value]) => [key, (value - (less[key] ?? 0)) / 100]))
@@ -102,7 +102,7 @@ async function overSockets(): Promise<Figures> {
   }
 }
 
-/** Bytes of a request that survive the collections of the young generation after it. */
+/** Bytes of a request that survive young-generation collections. */
 async function keptBytes(child: Child<SocketVerbs>, run: () => Promise<void>): Promise<number> {
   const requests = 30
   await child.ask('heap', {})
@@ -125,9 +125,9 @@ async function counted(child: Child<SocketVerbs>, run: () => Promise<void>): Pro
   return leastOf(counts)
 }
 
-/** How many streams are open while their heap is measured. */
+/** Number of open streams while their heap is measured. */
 const openStreams = 32
-/** How many deltas the provider writes at once. */
+/** Number of deltas that the provider writes at once. */
 const batch = 50
 
 async function heapOfStreams(child: Child<SocketVerbs>, traffic: Traffic): Promise<Figures> {

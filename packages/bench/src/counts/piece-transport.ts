@@ -6,14 +6,14 @@ import { type Speech, speeches } from '../speech.ts'
 /** A provider without sockets. */
 export interface PieceTransport {
   readonly transport: Transport
-  /** How many deltas the streams that are opened from now on have. */
+  /** Sets the number of deltas of streams opened from now on. */
   setDeltas(deltas: number): void
 }
 
 const upstream = 'http://provider.test'
 const streamHeaders = (type: string): Readonly<Record<string, string>> => ({ 'content-type': type })
 
-/** Answers with what the fake provider of the benchmark says; each piece of a stream comes in a turn of the event loop of its own. */
+/** Responds like the fake provider of the benchmark; each piece of a stream comes in its own turn of the event loop. */
 export function pieceTransport(): PieceTransport & { readonly upstream: string } {
   const wholes = new Map<Speech, Uint8Array>()
   const streams = new Map<Speech, readonly Uint8Array[]>()

@@ -8,13 +8,13 @@ import type { LockStep } from './lock-step.ts'
 /** Requests over sockets, one piece at a time. */
 export interface Traffic {
   whole(): Promise<void>
-  /** Asks for a whole answer; resolves when the provider has been asked. */
+  /** Requests a whole response; resolves when the provider has the request. */
   ask(): Promise<Pending>
-  /** Asks for a stream; resolves when the provider has been asked. */
+  /** Requests a stream; resolves when the provider has the request. */
   askStream(): Promise<OpenStream>
   /** Resolves when the first delta has come. */
   open(): Promise<OpenStream>
-  /** A stream of so many deltas, each read before the next is written. */
+  /** A stream of this many deltas, each read before the next is written. */
   stream(deltas: number): Promise<void>
 }
 
@@ -23,9 +23,9 @@ interface Pending {
 }
 
 export interface OpenStream {
-  /** Writes what comes before the deltas, and the first of them. */
+  /** Writes everything up to and including the first delta. */
   begin(): Promise<void>
-  /** Writes so many deltas at once; resolves when all have come. */
+  /** Writes this many deltas at once; resolves when all were read. */
   deltas(count: number): Promise<void>
   end(): Promise<void>
 }
@@ -34,11 +34,11 @@ export interface TrafficOptions {
   readonly lockStep: LockStep
   readonly port: number
   readonly authorization: string
-  /** Of client and provider. */
+  /** Dialect of client and provider. */
   readonly language: Language
 }
 
-/** More tokens than any stream here has: none is cut. */
+/** More tokens than any stream here has, so that none is cut off. */
 const maxTokens = 100_000
 
 export function trafficOf({ lockStep, port, authorization, language }: TrafficOptions): Traffic {

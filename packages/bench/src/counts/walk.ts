@@ -11,7 +11,7 @@ export interface Step {
   readonly calls: FunctionCalls
 }
 
-/** What runs for one request over sockets, step by step. The streamed one has one delta beside that of its first content. */
+/** What runs for one request over sockets, step by step. The streamed one has one delta after its first content. */
 export interface Walk {
   readonly whole: readonly Step[]
   readonly streamed: readonly Step[]
@@ -26,7 +26,7 @@ interface Extent {
 
 const script = join(import.meta.dirname, '../children/counted-sockets.ts')
 
-/** Walks a few requests once the caches are filled, and keeps what ran in each of them: the rest is work beside requests. */
+/** Runs a few requests after the caches are filled, and keeps what ran in each of them; the rest is unrelated work. */
 export async function measureWalk(): Promise<Walk> {
   const child = start<SocketVerbs>({ script })
   const lockStep = await openLockStep()

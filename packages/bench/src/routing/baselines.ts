@@ -11,7 +11,7 @@ const shuffled = (count: number, dice: Dice): number[] => {
   return order
 }
 
-/** Anybody, then anybody else. */
+/** A random offer, then another random one. */
 export const random: Policy = {
   name: 'random',
   create: setting => {
@@ -20,7 +20,7 @@ export const random: Policy = {
   },
 }
 
-/** Everybody in turn; the fallbacks are those whose turn is next. */
+/** Round robin; the fallbacks are the next in turn. */
 export const roundRobin: Policy = {
   name: 'round robin',
   create: setting => {

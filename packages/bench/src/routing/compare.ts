@@ -7,13 +7,13 @@ import type { World } from './world.ts'
 /** Figures of one policy over several runs, all requests together. Shares from 0 to 1. */
 export interface Pooled {
   readonly name: string
-  /** By run: what it lost more than the oracle, as a share of what that lost. */
+  /** By run: how much more it lost than the oracle, relative to the oracle's loss. */
   readonly regrets: readonly number[]
   readonly regret: number
   readonly success: number
-  /** Milliseconds from arrival to first content, of what succeeded: the middle, and what 5 % and 1 % exceed. */
+  /** Milliseconds from arrival to first content of successful requests: median, 95th and 99th percentile. */
   readonly firstContentMs: readonly [number, number, number]
-  /** USD per thousand requests that succeeded. */
+  /** USD per thousand successful requests. */
   readonly usd: number
   readonly extra: number
   readonly limited: number
@@ -27,7 +27,7 @@ export interface Trial {
 
 export const meanOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length
 
-/** Lets the oracle and every policy serve the same requests. The oracle comes first. */
+/** Runs the oracle and every policy on the same requests. The oracle comes first. */
 export function compare(trials: readonly Trial[], policies: readonly Policy[]): readonly Pooled[] {
   const base = trials.map(({ world, run }) => simulate(world, oracle, run))
   const others = policies.map(policy => {

@@ -12,7 +12,7 @@ import { type Constants, loadRouter } from './tunable-router.ts'
 const full: Extent & { readonly jittered: number } = { seeds: 2, minutes: 20, jittered: 8 }
 const glance: typeof full = { seeds: 1, minutes: 10, jittered: 4 }
 
-/** A share near one, or a growth: what is halved and doubled is its distance from one. */
+/** A share near one, or a growth factor: its distance from one is halved and doubled. */
 const aroundOne: ReadonlySet<string> = new Set([
   'failures.beforeContent.down',
   'failures.afterContent.down',
@@ -31,7 +31,7 @@ const aroundOne: ReadonlySet<string> = new Set([
 export const scaled = (name: string, value: number, factor: number): number =>
   aroundOne.has(name) ? 1 + (value - 1) * factor : value * factor
 
-/** What halving and doubling each tuning constant of the router does to what it loses: the same requests and the same luck each time. */
+/** How halving and doubling each tuning constant of the router changes its loss, with the same requests and random numbers each time. */
 export const constants: Section = async ({ quick, only }) => {
   const extent = quick ? glance : full
   const code = await bundleTunableRouter()
@@ -49,7 +49,7 @@ export const constants: Section = async ({ quick, only }) => {
   return [summary(extent, { base, luck }), table(head, rows, 3)].join('\n\n')
 }
 
-/** Measures each on whichever core is free. */
+/** Measures each on any free core. */
 async function measureAll(code: string, jobs: readonly Constants[], extent: Extent): Promise<readonly Outcome[]> {
   const outcomes: Outcome[] = []
   let taken = 0
@@ -69,7 +69,7 @@ async function measureAll(code: string, jobs: readonly Constants[], extent: Exte
   return outcomes
 }
 
-/** All constants off by up to three percent. What counts calls stays as it is: a count of 3.01 is one of 4. */
+/** All constants changed by up to three percent. Counts of calls stay unchanged, because 3.01 would act as 4. */
 function jitter(usual: Constants, count: number): readonly Constants[] {
   const dice = createDice(1)
   const isCount = (value: number): boolean => Number.isInteger(value) && value < 100
@@ -80,10 +80,10 @@ function jitter(usual: Constants, count: number): readonly Constants[] {
   )
 }
 
-/** Smaller changes do not show in the table. */
+/** Smaller changes are not shown in the table. */
 const leastShown = 0.0005
 
-/** How far the regret moves where next to nothing was changed: twice the deviation. */
+/** How much the regret varies with negligible changes: twice the standard deviation. */
 function luckIn({ regrets }: Outcome, near: readonly Outcome[], world: number): number {
   const squares = near.map(each => ((each.regrets[world] ?? 0) - (regrets[world] ?? 0)) ** 2)
   return Math.max(leastShown, 2 * Math.sqrt(squares.reduce((sum, square) => sum + square, 0) / near.length))

@@ -22,7 +22,7 @@ const ten: World = {
   faults: () => [],
 }
 
-/** What one decision among ten offers costs a router that has seen ten minutes of traffic. */
+/** The cost of one decision among ten offers for a router that has seen ten minutes of traffic. */
 export function costOfDecision(policy: Policy, rounds: number): Decision {
   const { router } = simulateWith(ten, policy, { seed: 1 })
   const dice = createDice(1)

@@ -4,11 +4,11 @@ import type { Policy } from './policy.ts'
 import { simulate } from './simulate.ts'
 import { type Fault, type RequestSize, sixOffers, type TrueOffer, type World } from './world.ts'
 
-// One offer that everybody should prefer, and one thing that happens to it: what a policy does about it can be counted.
+// One offer that every policy should prefer, and one thing that happens to it, so that the reaction of a policy can be measured.
 
 type Trouble = Omit<Fault, 'offer' | 'fromMs' | 'toMs'>
 
-/** What may befall the favourite, by name. */
+/** What can happen to the favourite, by name. */
 export const troubles: Readonly<Record<string, Trouble>> = {
   outage: { errors: 1, errorMs: 60 },
   hang: { hangs: 1 },
@@ -23,7 +23,7 @@ const fault = { fromMs: 10 * minuteMs, toMs: 20 * minuteMs }
 
 const [, birch, cedar, elm] = sixOffers as readonly [TrueOffer, TrueOffer, TrueOffer, TrueOffer]
 const favourite = 0
-/** The first is the cheapest and the fastest: whatever a policy looks at, it is the one to prefer. */
+/** The first is the cheapest and the fastest, so every policy should prefer it. */
 const offers: readonly TrueOffer[] = [
   { ...birch, id: 'oak', firstContentMs: 400, msPerToken: 0.05, tokensPerSecond: 120, breaks: 0.0004 },
   { ...cedar, firstContentMs: 600, price: { input: 800_000, output: 2_600_000, cached: 400_000 } },
@@ -43,16 +43,16 @@ const drill = (faults: readonly Fault[], size?: RequestSize): World => ({
 })
 
 export interface Met {
-  /** First attempts that still went to the favourite while it was broken, and the share of all first attempts then. */
+  /** First attempts that went to the favourite while it was broken, and their share of all first attempts then. */
   readonly attempts: number
   readonly share: number
-  /** Milliseconds to first content that 5 % of what arrived then exceeded, failures included. */
+  /** 95th percentile of milliseconds to first content of requests that arrived then, including failures. */
   readonly slowMs: number
-  /** Share of what arrived then that failed. */
+  /** Share of requests that arrived then and failed. */
   readonly failed: number
 }
 
-/** The favourite breaks for ten minutes: how many still meet it, and what becomes of all who arrive then. A mean of the seeds. */
+/** The favourite breaks for ten minutes: how many requests still go to it, and what happens to requests that arrive then. Mean over the seeds. */
 export function meet(policy: Policy, trouble: Trouble, { rate, seeds }: { readonly rate: number; readonly seeds: number }): Met {
   const world = drill([{ ...trouble, offer: favourite, ...fault }])
   let [attempts, arrived, failed] = [0, 0, 0]
@@ -72,7 +72,7 @@ export function meet(policy: Policy, trouble: Trouble, { rate, seeds }: { readon
 }
 
 export interface Back {
-  /** Seconds until the favourite has its traffic again: the middle of the seeds, and the longest. Infinite: not within the run. */
+  /** Seconds until the favourite gets its traffic back: median and maximum over the seeds. Infinite: not within the run. */
   readonly usual: number
   readonly longest: number
 }
@@ -80,16 +80,16 @@ export interface Back {
 interface DrillOptions {
   readonly rate: number
   readonly seeds: number
-  /** All requests are of this size, and none belongs to a conversation. */
+  /** All requests have this size, and none belongs to a conversation. */
   readonly size?: RequestSize
 }
 
-/** The favourite has recovered after ten minutes: when does it have its traffic again? */
+/** The favourite has recovered after ten minutes: when does it get its traffic back? */
 export function recover(policy: Policy, trouble: Trouble, options: DrillOptions): Back {
   return back(policy, { ...trouble, offer: favourite, ...fault }, options)
 }
 
-/** An offer that was slow for half an hour, ever since anybody knows it, is the best from then on: when is that found? */
+/** An offer that was always slow becomes the best after half an hour: when is that noticed? */
 export function improve(policy: Policy, { rate, seeds }: { readonly rate: number; readonly seeds: number }): Back {
   return back(policy, { slower: 4, offer: favourite, fromMs: 0, toMs: 30 * minuteMs }, { rate, seeds })
 }
@@ -105,8 +105,8 @@ function back(policy: Policy, trouble: Fault, { rate, seeds, size }: DrillOption
 const enough = { of: 20, at: 16 }
 
 /**
- * From when on 16 of 20 requests go to the favourite. Conversations are left out: it is right that they stay where they are warm.
- * A policy that spreads its traffic never gets there.
+ * When 16 of 20 requests go to the favourite again. Conversations are excluded, because they should stay where their prompt is cached. A
+ * policy that spreads its traffic never gets there.
  */
 function secondsUntilBack(figures: Figures, fromMs: number): number {
   const later: number[] = []

@@ -1,9 +1,9 @@
-/** What happens when, the earliest first; of two at one time, the one that was set earlier. */
+/** A queue of timed events, earliest first; at equal times, the one that was added first. */
 export interface Events {
   at(atMs: number, happen: () => void): void
-  /** Milliseconds of the next one; infinity for none. */
+  /** Time of the next event in milliseconds; infinity if there is none. */
   nextMs(): number
-  /** Lets the next one happen. */
+  /** Runs the next event. */
   happen(): void
 }
 

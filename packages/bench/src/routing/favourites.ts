@@ -3,7 +3,7 @@ import { bill } from './bill.ts'
 import { meanOutput, meanPrompt } from './requests.ts'
 import type { TrueOffer, World } from './world.ts'
 
-/** What a usual request loses at an offer on a usual day, in USD. */
+/** The loss of a usual request at an offer under normal conditions, in USD. */
 function usualLoss(offer: TrueOffer, worth: PreferencePrices): number {
   const seconds =
     (offer.firstContentMs * Math.exp(offer.scatter ** 2 / 2) * (1 + offer.tail * (offer.tailTimes - 1)) + offer.msPerToken * meanPrompt) /
@@ -15,8 +15,8 @@ function usualLoss(offer: TrueOffer, worth: PreferencePrices): number {
 }
 
 /**
- * Offers by index, the best first: those whom a fault should hit to matter. The best are those whom the oracle asks most while
- * nothing is wrong; of those whom it asks as often, the one that loses less on a usual day.
+ * Offers by index, the best first: the ones that a fault should hit to have an effect. Ordered by how often the oracle calls them while
+ * nothing is wrong, then by their usual loss.
  */
 export function favourites({ offers }: World, worth: PreferencePrices, calls: readonly number[]): readonly number[] {
   return offers

@@ -1,26 +1,26 @@
 import type { PreferencePrices } from '@signalbox/router'
 import type { Asked } from './requests.ts'
 
-/** What came of a run. */
+/** The results of a run. */
 export interface Figures {
   readonly requests: number
   /** Per request, in USD by the preference of the run. */
   readonly losses: Float64Array
   readonly meanLoss: number
-  /** Share of requests that were answered to their end. */
+  /** Share of requests with a complete response. */
   readonly success: number
-  /** Milliseconds to first content from arrival, of what succeeded, ascending. */
+  /** Milliseconds from arrival to first content of successful requests, ascending. */
   readonly firstContentMs: Float64Array
   readonly usd: number
   /** Calls made. */
   readonly attempts: number
-  /** Calls answered with 429. */
+  /** Calls that returned 429. */
   readonly limited: number
   readonly promptTokens: number
   readonly cachedTokens: number
   /** Calls per offer. */
   readonly calls: readonly number[]
-  /** Per request: whom it asked first (-1: nobody), when it arrived, and what became of it. */
+  /** Per request: the first offer it called (-1: none), when it arrived, and its outcome. */
   readonly firstAsked: Int8Array
   readonly arrivedMs: Float64Array
   readonly keyed: Uint8Array
@@ -28,7 +28,7 @@ export interface Figures {
   readonly waitedMs: Float64Array
 }
 
-/** Counts while a run goes on. */
+/** Counts while a run is in progress. */
 export interface Tally {
   sent(asked: Asked, offer: number): void
   attemptsOf(asked: Asked): number

@@ -4,15 +4,15 @@ import { createRanked, type Policy, type Ranking, type Setting } from './policy.
 
 const indexes = (setting: Setting): readonly number[] => setting.offers.map((_, at) => at)
 
-/** Offers that are left alone until a time, after those that are not. */
+/** Moves offers that are paused to the end. */
 const restedLast = (order: readonly number[], untilMs: readonly number[], nowMs: number): readonly number[] => {
   const isResting = (at: number): boolean => (untilMs[at] ?? 0) > nowMs
   return [...order.filter(at => !isResting(at)), ...order.filter(isResting)]
 }
 
 /**
- * The lowest mean of the last ten waits, as LiteLLM does: somebody new goes first, a timeout counts as 1000 s, other failures as
- * nothing, and who fails more than half of a minute's calls, or answers 429, rests for 5 s. An hour's samples are forgotten.
+ * The lowest mean of the last ten waits, like LiteLLM: a new offer goes first, a timeout counts as 1000 s, other failures as nothing, and
+ * an offer that fails more than half of a minute's calls, or returns 429, is paused for 5 s. Samples older than an hour are dropped.
  */
 export const lowestLatency: Policy = { name: 'lowest latency', create: setting => createRanked(setting, latencyRanking(setting)) }
 
@@ -59,8 +59,8 @@ function latencyRanking(setting: Setting): Ranking {
 }
 
 /**
- * Of two at random the one with the lower peak of waits times calls under way, as Finagle does: the peak falls by half within
- * seconds, and who fails five times in a row is left alone, for 5 s at first and up to 300 s.
+ * Of two random offers, the one with the lower peak of waits times running calls, like Finagle: the peak halves within seconds, and an
+ * offer that fails five times in a row is paused, for 5 s at first and up to 300 s.
  */
 export const peakEwma: Policy = { name: 'two choices, peak EWMA', create: setting => createRanked(setting, peakRanking(setting)) }
 
@@ -78,7 +78,7 @@ function peakRanking(setting: Setting): Ranking {
   const load = (at: number): number => {
     const open = all[at]?.open ?? 0
     const ms = peak(at)
-    // Somebody with calls under way of whom nothing is known yet is not free.
+    // An unknown offer with running calls is not free.
     return ms === 0 && open > 0 ? 1e6 + open : ms * (open + 1)
   }
   const note = (at: number, ms: number): void => {
@@ -125,8 +125,8 @@ function shuffle(values: readonly number[], dice: ReturnType<typeof createDice>)
 }
 
 /**
- * Of those without an outage in the last 30 s one at random, weighed by 1 / price²; the others by price after it. The rule that
- * OpenRouter has published longest. An outage: two failures or more, of a fifth of the calls.
+ * A random one of the offers without an outage in the last 30 s, weighted by 1 / price²; the others by price after it. This is OpenRouter's
+ * longest published rule. An outage: at least two failures that are at least a fifth of the calls.
  */
 export const inverseSquare: Policy = { name: '1 / price²', create: setting => createRanked(setting, inverseRanking(setting)) }
 
@@ -139,7 +139,7 @@ function inverseRanking(setting: Setting): Ranking {
   const isDown = (at: number): boolean => {
     const its = recent[at]
     if (!its) return false
-    // Most have no failures at all: only then is it worth counting.
+    // Most have no failures, so this is checked first.
     if (its.failures.length === 0) return false
     its.failures = since(its.failures)
     its.calls = since(its.calls)

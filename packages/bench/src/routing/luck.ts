@@ -1,5 +1,5 @@
-// Luck as a function: what is drawn depends on who asks for what, never on how many draws went before. So every policy meets the
-// same luck, whatever it does, and a difference between two policies is theirs.
+// Deterministic random numbers: each depends only on its purpose, not on the number of draws before it. So every policy meets the same
+// random events, and a difference between two policies is their own.
 
 const scramble = (value: number): number => {
   let mixed = value
@@ -8,21 +8,21 @@ const scramble = (value: number): number => {
   return mixed ^ (mixed >>> 16)
 }
 
-/** A place of its own for the draws of `part` within `whole`: of a request within a run, of an attempt within a request. */
+/** A separate position for the draws of `part` within `whole`: of a request within a run, of an attempt within a request. */
 export const within = (whole: number, part: number): number => scramble(Math.imul(whole, 0x9e3779b1) + Math.imul(part + 1, 0x27d4eb2f))
 
-/** Evenly between 0 and 1, neither of them. */
+/** Uniform between 0 and 1, exclusive. */
 export const uniform = (place: number, purpose: number): number => ((within(place, purpose) >>> 0) + 0.5) / 4_294_967_296
 
-/** Around 0 with a deviation of 1. */
+/** Normal, with mean 0 and deviation 1. */
 export const normal = (place: number, purpose: number): number =>
   Math.sqrt(-2 * Math.log(uniform(place, purpose))) * Math.cos(2 * Math.PI * uniform(place, purpose + 7_919))
 
-/** Draws one after the other, for building worlds, where order is fixed anyway. */
+/** Sequential draws, for building worlds, where the order is fixed. */
 export interface Dice {
-  /** Evenly in a range. */
+  /** Uniform in a range. */
   between(from: number, to: number): number
-  /** In a range of which every factor is as likely: half of the draws lie below `sqrt(from * to)`. */
+  /** Log-uniform in a range: half of the draws are below `sqrt(from * to)`. */
   scaled(from: number, to: number): number
   /** From 0 to `count - 1`. */
   below(count: number): number

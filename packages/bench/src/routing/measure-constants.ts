@@ -5,30 +5,30 @@ import type { Policy } from './policy.ts'
 import { simulate } from './simulate.ts'
 import { worlds } from './worlds.ts'
 
-/** How much is run. */
+/** The size of the measurement. */
 export interface Extent {
   readonly seeds: number
   readonly minutes: number
 }
 
-/** What a router loses in each world. */
+/** The loss of a router in each world. */
 export interface Outcome {
   /** Mean loss of each run. */
   readonly losses: readonly number[]
-  /** By world: what it loses more than the oracle, as a share of what that loses. */
+  /** By world: how much more it loses than the oracle, relative to the oracle's loss. */
   readonly regrets: readonly number[]
-  /** Attempts beyond one for each request, as a share of the requests. */
+  /** Attempts beyond one per request, as a share of the requests. */
   readonly extra: number
 }
 
 export const rate = 8
 
-/** The first seed: `pnpm bench routing`, by which the router was tuned, uses none of these. */
+/** The first seed. None of these is used by `pnpm bench routing`, with which the router was tuned. */
 export const firstSeed = 501
 
 export const served = ['calm', 'gray failure', 'outage', 'limits', 'cache'].flatMap(name => worlds.filter(world => world.name === name))
 
-/** Lets each policy serve the same runs of the same worlds. */
+/** Runs each policy on the same runs of the same worlds. */
 export function measureIn({ seeds, minutes }: Extent): (policy: Policy) => Outcome {
   const trials = served.flatMap(world =>
     Array.from({ length: seeds }, (_, at): Trial => ({ world, run: { rate, minutes, seed: at + firstSeed } })),

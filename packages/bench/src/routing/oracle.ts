@@ -5,18 +5,18 @@ import { meanGrowth, traffic } from './requests.ts'
 import { below, spreadOf, type Waits } from './waits.ts'
 import type { TrueOffer } from './world.ts'
 
-/** How the oracle looks ahead. Each may be set, to see whether another figure were better: none is by more than noise. */
+/** How the oracle looks ahead. Each parameter can be set to check whether another value is better; none is by more than noise. */
 interface Foresight {
-  /** Times the further turns of a conversation. Less than one: offers change before they come, and some come after the run. */
+  /** Weight of the further turns of a conversation. Less than one, because offers change before they come, and some come after the run. */
   readonly turns?: number
-  /** Times what waiting for a place is worth. Many: whoever waits delays all who come after. */
+  /** Weight of waiting for a slot. Large, because a waiting request delays all later ones. */
   readonly queueing?: number
-  /** USD by which a place's worth to others rises in a second in which none is left, and the share that should be left. */
+  /** USD per second by which a slot's value to others rises while none is free, and the share that should stay free. */
   readonly dearer?: number
   readonly spare?: number
 }
 
-/** Knows how every offer really is at this moment, and no luck to come: what is left to lose for any policy is the gap to it. */
+/** Knows the true current state of every offer, but no future random events. The gap to it is what a policy could still gain. */
 export const oracle: Policy = oracleWith({})
 
 export function oracleWith(foresight: Foresight): Policy {
@@ -27,11 +27,11 @@ interface Seer {
   readonly at: number
   readonly offer: TrueOffer
   readonly waits: Waits
-  /** That the next turn of a conversation comes before this offer forgets its prompt. */
+  /** Probability that the next turn of a conversation comes before this offer evicts its prompt. */
   readonly returns: number
-  /** Calls that wait for a place at it. */
+  /** Calls that wait for a slot. */
   queued: number
-  /** USD that a place at it is worth to others. */
+  /** Value of a slot to other requests, in USD. */
   scarce: number
   scarceMs: number
 }
@@ -54,7 +54,7 @@ function createOracle(setting: Setting, { turns = 0.6, queueing = 10, dearer = 0
     return prospectOf({ ...seer, state: reality.state(seer.at, now()) }, { inputTokens, warm, keyed: cacheKey !== undefined, stream })
   }
 
-  /** What a place at an offer costs: waiting for it, and that others do not get it. */
+  /** The cost of a slot at an offer: waiting for it, and taking it from others. */
   const placeAt = (seer: Seer): { readonly waitMs: number; readonly loss: number } => {
     const waitMs = reality.freeInMs(seer.at, now(), seer.queued)
     const free = Math.max(0, reality.freeShare(seer.at, now()))
@@ -75,7 +75,7 @@ function createOracle(setting: Setting, { turns = 0.6, queueing = 10, dearer = 0
     })
   }
 
-  /** What a second attempt loses: first as if nothing came after it, so that nobody who is down looks cheap, then with that guess. */
+  /** The loss of a second attempt: first as if nothing came after it, so that an offer that is down does not look cheap, then with that estimate. */
   const afterFailure = (prospects: readonly Prospect[], leftMs: number): number => {
     const guess: Else = { worth, leftMs, next: worth.failure }
     const places = seers.map(seer => placeAt(seer).loss)
@@ -86,7 +86,7 @@ function createOracle(setting: Setting, { turns = 0.6, queueing = 10, dearer = 0
     return prospect ? bestCut(prospect, { worth, leftMs, next: least }).loss + (places[best] ?? 0) : least
   }
 
-  /** What the further turns of a conversation lose if this one is read here: with its prompt in the cache, or wherever they go else. */
+  /** The loss of the further turns of a conversation if this one is read here: with its prompt in the cache, or elsewhere. */
   const afterwards = (request: RouterRequest, leftMs: number): readonly number[] => {
     if (request.cacheKey === undefined || turns === 0) return []
     const later = (seer: Seer, warm: number): Prospect => {
@@ -101,7 +101,7 @@ function createOracle(setting: Setting, { turns = 0.6, queueing = 10, dearer = 0
     return seers.map(seer => {
       const prospect = later(seer, Number.POSITIVE_INFINITY)
       const saved = elsewhere - seer.scarce - lossOf(prospect, leftMs, { worth, leftMs, next: elsewhere })
-      // Who does not answer has not read the prompt.
+      // An offer that does not respond has not read the prompt.
       const reads = (1 - prospect.hangs) * (1 - prospect.errors)
       return ((turns * seer.returns) / (1 - seer.returns)) * reads * Math.min(0, -saved)
     })
@@ -113,7 +113,7 @@ function createOracle(setting: Setting, { turns = 0.6, queueing = 10, dearer = 0
     const best = judged.reduce((a, b) => (b.loss < a.loss ? b : a))
     const offer = offers[best.seer.at]
     if (!offer) return undefined
-    // Whoever would come too late for a place takes none.
+    // A call that would get its slot too late does not take one.
     if (best.waitMs > 0 && best.waitMs < endsMs - now()) best.seer.queued += 1
     return { offer, score: best.loss, estimate: blind, reason: 'best', waitMs: best.waitMs, timeoutMs: best.cutMs }
   }

@@ -1,4 +1,4 @@
-/** Bars in groups: a title, and a value for each series. */
+/** A group of bars: a title, and a value for each series. */
 export interface Group {
   readonly title: string
   readonly values: readonly number[]
@@ -8,7 +8,7 @@ export interface Chart {
   readonly title: string
   readonly series: readonly string[]
   readonly groups: readonly Group[]
-  /** What is written behind a bar. */
+  /** The text next to a bar. */
   readonly label: (value: number) => string
 }
 
@@ -22,7 +22,7 @@ const colours = ['#0a7d4f', '#d98c1f', '#b8b04a', '#7a6fd0', '#4a90c2', '#9a9a9a
 
 const escaped = (text: string): string => text.replace(/[&<>]/g, sign => `&#${sign.charCodeAt(0)};`)
 
-/** A bar chart as SVG that needs nothing else, and can be read on light ground and on dark. */
+/** A bar chart as self-contained SVG that is readable on light and dark backgrounds. */
 export function barChart({ title, series, groups, label }: Chart): string {
   const most = Math.max(...groups.flatMap(({ values }) => values), 1e-9)
   const scale = (value: number): number => (Math.max(0, value) / most) * (width - left - right)

@@ -12,7 +12,7 @@ import type {
 } from '@signalbox/router'
 import type { Reality } from './reality.ts'
 
-/** What a policy is given to make its router of. */
+/** The inputs from which a policy creates its router. */
 export interface Setting {
   readonly offers: readonly RouterOffer[]
   readonly preference: Preference
@@ -20,7 +20,7 @@ export interface Setting {
   readonly seed: number
   /** Milliseconds of the simulated clock. */
   readonly now: () => number
-  /** The truth. Only the oracle may look. */
+  /** The true state of the offers. Only the oracle may use it. */
   readonly reality: Reality
 }
 
@@ -29,19 +29,19 @@ export interface Policy {
   readonly create: (setting: Setting) => Router
 }
 
-/** How a simple policy ranks offers, and what it learns. Offers go by their index. */
+/** How a simple policy ranks offers, and what it learns. Offers are indices. */
 export interface Ranking {
   rank(request: RouterRequest): readonly number[]
   started?(offer: number): void
-  /** First content of a stream has come after so many milliseconds. Whole answers take longer, and would make who got them look slow. */
+  /** Called with the milliseconds to first content of a stream. Not called for whole responses, which take longer and would make an offer look slow. */
   answered?(offer: number, afterMs: number): void
   served?(offer: number): void
   failed?(offer: number, failed: AttemptFailure): void
-  /** Whatever became of it, the call is over. */
+  /** Called when a call is over, whatever its outcome. */
   over?(offer: number): void
 }
 
-/** As most software is set: the same for everyone, whatever the offer. */
+/** Typical fixed timeouts, the same for every offer. */
 const fixedTimeoutMs = { stream: 8_000, whole: 45_000 } as const
 
 interface Going extends RouterAttempt {
@@ -49,7 +49,7 @@ interface Going extends RouterAttempt {
   readonly atMs: number
 }
 
-/** A router that walks a ranking from its best to its last, and then again, as the baselines do. */
+/** A router that goes through a ranking from best to last, and then again, like the baselines. */
 export function createRanked({ offers, now }: Setting, ranking: Ranking): Router {
   const indexOf = new Map(offers.map((offer, at) => [offer.id, at]))
   const plan = (request: RouterRequest) => {
@@ -89,5 +89,5 @@ export function createRanked({ offers, now }: Setting, ranking: Ranking): Router
   }
 }
 
-/** What somebody sees who does not look: these policies judge by no numbers that a trace could show. */
+/** The estimate of a policy without estimates: these policies use no numbers that a trace could show. */
 export const blind = {} as OfferEstimate

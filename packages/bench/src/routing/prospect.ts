@@ -5,10 +5,10 @@ import { meanOutput, traffic } from './requests.ts'
 import { ranks, type Waits } from './waits.ts'
 import { leastCached, type TrueOffer } from './world.ts'
 
-/** One request at one offer as it is now: what is known of it before it is sent. */
+/** One request at one offer in its current state, before it is sent. */
 export interface Prospect {
   readonly waits: Waits
-  /** Milliseconds: the present median wait of an empty prompt, what reading this prompt adds, and an answer of middle length. */
+  /** Milliseconds: the current median wait of an empty prompt, the time to read this prompt, and the duration of a response of median length. */
   readonly waitMs: number
   readonly readMs: number
   readonly growMs: number
@@ -17,7 +17,7 @@ export interface Prospect {
   readonly hangs: number
   readonly breaks: number
   readonly usd: number
-  /** What it costs if it is given up. */
+  /** Its cost if it is given up. */
   readonly cancelledUsd: number
   readonly stream: boolean
 }
@@ -30,7 +30,7 @@ export interface Known {
 
 export interface Size {
   readonly inputTokens: number
-  /** Of the input, what is in the offer's cache. */
+  /** Cached part of the input. */
   readonly warm: number
   readonly keyed: boolean
   readonly stream: boolean
@@ -58,7 +58,7 @@ export interface Else {
   readonly worth: PreferencePrices
   /** Milliseconds until the deadline. */
   readonly leftMs: number
-  /** What is expected to be lost if this offer does not answer and somebody else is asked. */
+  /** The expected loss if this offer does not respond and another one is called. */
   readonly next: number
 }
 
@@ -66,7 +66,7 @@ export interface Else {
 const lengths = ranks(8).map(z => Math.exp(traffic.outputScatter * z - traffic.outputScatter ** 2 / 2))
 const streamed = [1] as const
 
-/** The expected loss of asking now and giving up after `cutMs`, in USD. */
+/** The expected loss of calling now and giving up after `cutMs`, in USD. */
 export function lossOf(prospect: Prospect, cutMs: number, { worth, leftMs, next }: Else): number {
   const { waits, waitMs, readMs, breaks, usd, stream } = prospect
   const perMs = worth.waiting / 1_000
@@ -80,7 +80,7 @@ export function lossOf(prospect: Prospect, cutMs: number, { worth, leftMs, next 
     const share = waits.share[known - 1] ?? 0
     const waited = perMs * (waitMs * (waits.sum[known - 1] ?? 0) + readMs * share)
     const grown = (worth.generation * growMs) / 1_000
-    // A stream that breaks has failed; of a whole answer nothing was seen, and another can be asked.
+    // A broken stream has failed. Of a whole response nothing was sent, so another offer can be called.
     const broken = stream ? worth.failure + (usd + grown) / 2 : (perMs * growMs) / 2 + next
     loss += (waited + share * ((1 - breaks) * (usd + grown) + breaks * broken)) / parts.length
     silent += (1 - share) / parts.length
@@ -93,11 +93,11 @@ export function lossOf(prospect: Prospect, cutMs: number, { worth, leftMs, next 
   )
 }
 
-/** When to give up, for the least loss. */
+/** When to give up for the smallest loss. */
 export function bestCut(prospect: Prospect, other: Else): { readonly cutMs: number; readonly loss: number } {
   let best = { cutMs: other.leftMs, loss: lossOf(prospect, other.leftMs, other) }
   const longestMs = prospect.stream ? 0 : prospect.growMs * (lengths.at(-1) ?? 1)
-  // Without seeing where a whole answer stands, giving up early pays only where calls hang.
+  // The progress of a whole response cannot be seen, so giving up early only pays if calls hang.
   if (!prospect.stream && prospect.hangs === 0) return best
   const { times } = prospect.waits
   for (let at = times.length >> 1; at < times.length; at += 1) {
@@ -109,7 +109,7 @@ export function bestCut(prospect: Prospect, other: Else): { readonly cutMs: numb
   return best
 }
 
-/** How many of ascending values are not over `most`. */
+/** How many of ascending values are at most `most`. */
 function countUpTo(values: Float64Array, most: number): number {
   let [low, high] = [0, values.length]
   while (low < high) {

@@ -2,7 +2,7 @@ import { createDice, type Dice, within } from './luck.ts'
 import type { Fault, FaultPlan, TrueOffer, World } from './world.ts'
 import { inSpans } from './worlds.ts'
 
-/** A world of which everything is drawn: who sells, at what price, how fast, how busy it is and what goes wrong. */
+/** A random world: offers, prices, speeds, load and faults. */
 export function randomWorld(seed: number): World {
   const dice = createDice(within(seed, 505))
   const count = 2 + dice.below(11)
@@ -13,7 +13,7 @@ export function randomWorld(seed: number): World {
 }
 
 function randomOffer(dice: Dice, at: number, rate: number): TrueOffer {
-  // Who is dear is mostly fast, or reliable, or neither.
+  // Expensive offers are usually fast, or reliable, or neither.
   const dear = dice.between(0, 1)
   const input = Math.round(500_000 * 3 ** (dear * dice.between(0.7, 1.3)))
   const output = Math.round(input * dice.between(3.2, 4))
@@ -34,7 +34,7 @@ function randomOffer(dice: Dice, at: number, rate: number): TrueOffer {
     errors: dice.scaled(0.001, 0.012),
     errorMs: dice.scaled(100, 1_000),
     breaks: dice.scaled(0.0003, 0.002),
-    // From a third of the traffic to many times of it.
+    // From a third of the traffic to several times as much.
     requestsPerMinute: Math.round(60 * Math.max(0.5, rate * dice.scaled(0.35, 6))),
     burstSeconds: dice.between(4, 15),
     tells: (['headers', 'retry_after', 'nothing'] as const)[dice.below(3)] ?? 'nothing',
@@ -58,7 +58,7 @@ const troubles: readonly ((dice: Dice) => Omit<Fault, 'offer' | 'fromMs' | 'toMs
 
 function randomFaults(plan: FaultPlan): readonly Fault[] {
   const dice = createDice(within(plan.seed, 606))
-  // Now and then nothing goes wrong at all.
+  // Sometimes nothing goes wrong at all.
   if (dice.chance(0.15)) return []
   return inSpans(plan, of => troubles[of.below(troubles.length)]?.(of))
 }

@@ -2,9 +2,9 @@ import { normal, uniform, within } from './luck.ts'
 import { type Asked, wave } from './requests.ts'
 import { type Fault, leastCached, type TrueOffer, type World } from './world.ts'
 
-/** An offer as it is at one time: its own traits, what it drifted to, and what is wrong with it. */
+/** The true state of an offer at one time: its own traits, its drift, and its current faults. */
 export interface State {
-  /** Times the usual wait. */
+  /** Factor of the usual wait. */
   wait: number
   tokensPerSecond: number
   errors: number
@@ -12,11 +12,11 @@ export interface State {
   hangs: number
   breaks: number
   longest: number
-  /** Requests that its limit lets through each millisecond. */
+  /** Requests per millisecond that its limit allows. */
   refill: number
 }
 
-/** What becomes of a call, as fate has it. Times are of the run; `cached` tokens of the prompt are read from the cache. */
+/** The true outcome of a call. Times are of the run; `cached` tokens of the prompt are read from the cache. */
 export type Fate =
   | { readonly kind: 'limited'; readonly atMs: number; readonly retryAfterMs?: number }
   | { readonly kind: 'error'; readonly atMs: number }
@@ -25,7 +25,7 @@ export type Fate =
       readonly kind: 'answer'
       readonly firstMs: number
       readonly endMs: number
-      /** It breaks off then. */
+      /** When it breaks off. */
       readonly brokenMs?: number
       readonly cached: number
     }
@@ -33,7 +33,7 @@ export type Fate =
 interface Call {
   readonly offer: number
   readonly asked: Asked
-  /** How often this request has asked this offer before. */
+  /** How often this request has called this offer before. */
   readonly again: number
   readonly atMs: number
 }
@@ -43,19 +43,19 @@ interface Headroom {
   readonly resetsInMs: number
 }
 
-/** Offers as they truly are. Time only moves on. */
+/** The true behaviour of offers. Time only moves forward. */
 export interface Reality {
   readonly world: World
-  /** The same object each time: look, do not keep. */
+  /** Always the same object, so do not keep it. */
   state(offer: number, atMs: number): State
-  /** Milliseconds until its limit lets a call through, after as many others: 0 is now. */
+  /** Milliseconds until its limit allows a call after this many others; 0 is now. */
   freeInMs(offer: number, atMs: number, others?: number): number
-  /** Of the calls that its limit lets through at once, the share that is left. */
+  /** Free share of its burst. */
   freeShare(offer: number, atMs: number): number
-  /** Tokens of a prompt that it has in its cache. */
+  /** Tokens of a prompt in its cache. */
   warm(offer: number, session: string | undefined, atMs: number): number
   call(call: Call): Fate
-  /** It has read the prompt of a conversation. */
+  /** Records that it has read the prompt of a conversation. */
   read(offer: number, asked: Asked, atMs: number): void
   headroom(offer: number, atMs: number): Headroom | undefined
 }
@@ -68,9 +68,9 @@ interface Standing {
   readonly phase: number
   readonly caches: Map<string, { tokens: number; atMs: number }>
   readonly state: State
-  /** When `state` was reckoned. */
+  /** When `state` was computed. */
   stateMs: number
-  /** Calls that its limit lets through at once. */
+  /** Calls that its limit allows at once. */
   free: number
   freeMs: number
 }
@@ -81,11 +81,11 @@ export interface RealityOptions {
   readonly faults: readonly Fault[]
 }
 
-/** One call, where sums of fractions may fall short of it. */
+/** One call, allowing for rounding errors in sums of fractions. */
 const almost = 1 - 1e-9
 
 const stepMs = 5_000
-/** How long the drift remembers. */
+/** Correlation time of the drift. */
 const memoryMs = 1_200_000
 
 const purpose = { error: 1, hang: 2, broken: 3, breaksAt: 4, body: 5, tail: 6, tailBody: 7, hit: 8, errorMs: 9 } as const
@@ -191,7 +191,7 @@ function fate({ call, place, cached, now, offer }: Fated): Fate {
   return { kind: 'answer', firstMs, endMs, cached, brokenMs: firstMs + (endMs - firstMs) * uniform(place, purpose.breaksAt) }
 }
 
-/** How much the times of a tail scatter. */
+/** Deviation of the factor of slow waits. */
 export const tailScatter = 0.3
 
 function reckon(standing: Standing, atMs: number, span: { readonly endMs: number; readonly drift: number }): State {
@@ -199,7 +199,7 @@ function reckon(standing: Standing, atMs: number, span: { readonly endMs: number
   if (standing.stateMs === atMs) return state
   standing.stateMs = atMs
   const step = Math.min(standing.waits.length - 1, Math.floor(atMs / stepMs))
-  // Others' load comes and goes too: a busy offer is slower, each at its own hour.
+  // The load of others varies too: a busy offer is slower, each at its own time.
   const busy = span.drift === 0 ? 0 : 0.25 * (wave(atMs / span.endMs + standing.phase) - 1)
   state.wait = Math.exp((standing.waits[step] ?? 0) + busy)
   state.tokensPerSecond = offer.tokensPerSecond * Math.exp((standing.speeds[step] ?? 0) - busy)
@@ -225,7 +225,7 @@ function afflict(state: State, fault: Fault): void {
   state.refill *= fault.limit ?? 1
 }
 
-/** A path that strays and comes back: Ornstein and Uhlenbeck's. */
+/** A mean-reverting random walk (Ornstein-Uhlenbeck process). */
 function wander(place: number, { steps, deviation }: { readonly steps: number; readonly deviation: number }): Float64Array {
   const path = new Float64Array(steps)
   if (deviation === 0) return path

@@ -1,7 +1,7 @@
 import { createDice, normal, uniform, within } from './luck.ts'
 import type { World } from './world.ts'
 
-/** A request before anybody has answered it. */
+/** A request before it is served. */
 export interface Asked {
   readonly number: number
   readonly atMs: number
@@ -12,20 +12,20 @@ export interface Asked {
   readonly session?: string
 }
 
-/** What is true of all requests, for those who know the truth: the oracle. */
+/** Statistics of all requests, known only to the oracle. */
 export const traffic = {
   streamed: 0.8,
   outputMedian: 220,
   outputScatter: 0.9,
   promptMedian: 700,
   promptScatter: 1,
-  /** Of the first turn of a conversation: instructions and tools. */
+  /** First turn of a conversation: instructions and tools. */
   openingMedian: 1_500,
   openingScatter: 0.7,
-  /** What the user adds each turn. */
+  /** Tokens that the user adds each turn. */
   saidMedian: 80,
   saidScatter: 0.8,
-  /** That another turn follows. */
+  /** Probability of another turn. */
   goesOn: 0.85,
   pauseMs: 5_000,
   pauseMedianMs: 35_000,
@@ -35,7 +35,7 @@ export const traffic = {
 const mean = (median: number, scatter: number): number => median * Math.exp(scatter ** 2 / 2)
 export const meanOutput = mean(traffic.outputMedian, traffic.outputScatter)
 export const meanPrompt = mean(traffic.promptMedian, traffic.promptScatter)
-/** What one turn adds to the prompt of the next. */
+/** Tokens that one turn adds to the prompt of the next. */
 export const meanGrowth = meanOutput + mean(traffic.saidMedian, traffic.saidScatter)
 const meanTurns = 1 / (1 - traffic.goesOn)
 
@@ -48,7 +48,7 @@ const opening = logNormal(traffic.openingMedian, traffic.openingScatter)
 const said = logNormal(traffic.saidMedian, traffic.saidScatter)
 const pause = logNormal(traffic.pauseMedianMs, traffic.pauseScatter)
 
-/** How busy the world is at a time, around 1: one wave, as of a day, over the run. */
+/** Relative load at a time, around 1: one wave, like a day, over the run. */
 export const wave = (share: number): number => 1 + 0.4 * Math.sin(2 * Math.PI * share)
 
 export interface Span {
@@ -57,7 +57,7 @@ export interface Span {
   readonly rate: number
 }
 
-/** All requests of a run in the order of their arrival. Nothing that a policy does changes them. */
+/** All requests of a run in order of arrival. They do not depend on the policy. */
 export function makeRequests(world: World, { seed, minutes, rate }: Span): readonly Asked[] {
   const place = within(seed, 101)
   const drafts: Omit<Asked, 'number'>[] = []
@@ -72,7 +72,7 @@ export function makeRequests(world: World, { seed, minutes, rate }: Span): reado
     })
   }
   let session = 0
-  // Conversations that began before the run have turns in it: without them its first minutes were too quiet.
+  // Conversations that started before the run have turns in it; without them, its first minutes would be too quiet.
   for (const atMs of arrivals(within(place, 2), { rate: (rate * world.sessions) / meanTurns, minutes: minutes + lead })) {
     session += 1
     for (const turn of conversation(within(place, 1_000_000_000 + session), `s${session}`)) {

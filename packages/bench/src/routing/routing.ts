@@ -15,7 +15,7 @@ import { worlds } from './worlds.ts'
 
 const picture = resolve(import.meta.dirname, '../../../../docs/routing.svg')
 
-/** How much is run: of a glance, or for the page. */
+/** Size of the measurement: for a quick look, or for the page. */
 interface Extent {
   readonly seeds: number
   readonly loads: readonly { readonly rate: number; readonly minutes: number }[]
@@ -49,11 +49,11 @@ const glance: Extent = {
 
 interface Part {
   readonly text: string
-  /** Its bars in the picture. */
+  /** Its bars in the chart. */
   readonly group?: Group
 }
 
-/** What routing loses: every policy serves the same simulated hours, and one that knows the truth says how well it can be done. */
+/** The loss of routing: every policy serves the same simulated hours, and one that knows the truth shows how well it can be done. */
 export const routing: Section = async ({ quick, only }) => {
   const extent = quick ? glance : full
   const parts: Readonly<Record<string, (extent: Extent) => Part>> = {

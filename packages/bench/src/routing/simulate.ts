@@ -25,24 +25,24 @@ export interface Run {
   readonly rate?: number
   /** Default: `balanced`. */
   readonly preference?: Preference
-  /** A second offer may be asked while the first is silent. Default: false. */
+  /** Whether a second offer may be called while the first is silent. Default: false. */
   readonly hedge?: boolean
 }
 
-/** To first content of a stream, to the end of a whole answer. */
+/** To first content of a stream, or to the end of a whole response. */
 const deadlineMs = { stream: 20_000, whole: 90_000 } as const
 const attempts = 4
 
 /**
- * Lets a policy serve a world's requests, in the order of time, many at once, and returns what came of it. The same run of the same
- * world gives the same figures, and two policies meet the same requests and the same luck.
+ * Runs a policy on a world's requests, in chronological order and concurrently, and returns the results. The same run of the same world
+ * gives the same figures, and two policies meet the same requests and random events.
  * @example simulate(worlds.calm, policies.random, { seed: 1, minutes: 10 }).meanLoss
  */
 export function simulate(world: World, policy: Policy, run: Run): Figures {
   return simulateWith(world, policy, run).figures
 }
 
-/** As `simulate`, and the router as the run left it. */
+/** As `simulate`, and also returns the router in its final state. */
 export function simulateWith(world: World, policy: Policy, run: Run): { readonly figures: Figures; readonly router: Router } {
   const { seed, minutes = world.minutes, rate = world.rate, preference = 'balanced', hedge = false } = run
   const worth = preferences[preference]
@@ -69,7 +69,7 @@ const calmMinutes = 15
 const calmRate = 4
 const found = new WeakMap<World, Map<string, readonly number[]>>()
 
-/** Kept by run, since every policy serves the same ones. */
+/** Cached by run, because it is the same for every policy. */
 function favouritesIn(world: World, { seed, minutes, rate, preference }: Required<Omit<Run, 'hedge'>>): readonly number[] {
   const run = { seed, minutes: Math.min(minutes, calmMinutes), rate: Math.min(rate, calmRate), preference }
   const key = Object.values(run).join()
@@ -96,12 +96,12 @@ interface Scene {
   readonly offerOf: (choice: RouterChoice) => number
 }
 
-/** A request on its way. */
+/** A running request. */
 interface Journey {
   readonly asked: Asked
   readonly plan: RouterPlan
   readonly endsMs: number
-  /** Calls under way or about to go out. */
+  /** Calls that are running or about to be sent. */
   open: number
   readonly lines: Line[]
   over: boolean
@@ -112,7 +112,7 @@ interface Line {
   readonly attempt: RouterAttempt
   readonly offer: number
   readonly fate: Fate
-  /** Nothing that it does matters any more. */
+  /** Whether its further events no longer matter. */
   closed: boolean
 }
 
@@ -170,7 +170,7 @@ function send(scene: Scene, journey: Journey, choice: RouterChoice): void {
   journey.lines.push(line)
   follow(scene, journey, line)
   const leftMs = journey.endsMs - clock.nowMs
-  // A deadline is the caller's limit: that it passed says less of an offer than that the policy's own did.
+  // A deadline is the client's limit: its passing says less about an offer than a timeout of the policy.
   const failed = choice.timeoutMs > leftMs ? ({ kind: 'timeout', chosen: true } as const) : ({ kind: 'timeout' } as const)
   events.at(clock.nowMs + Math.min(choice.timeoutMs, leftMs), () => giveUp(scene, journey, { line, failed }))
   if (!scene.hedge || choice.hedgeAfterMs === undefined) return
@@ -202,7 +202,7 @@ interface Answer {
   readonly fate: Extract<Fate, { kind: 'answer' }>
 }
 
-/** First content of a stream: from here on nobody else is asked. */
+/** First content of a stream: no other offer is called from here on. */
 function stream(scene: Scene, journey: Journey, { line, fate }: Answer): void {
   const { events, router, tally } = scene
   if (line.closed || journey.over) return
@@ -286,7 +286,7 @@ function pay(scene: Scene, { asked }: Journey, { line, fate, share }: Answer & {
   scene.tally.read(asked.inputTokens, fate.cached)
 }
 
-/** Of a call that nobody waits for any more: some providers want their prompt paid all the same. */
+/** The cost of a cancelled call: some providers charge for its prompt nevertheless. */
 function payCancelled(scene: Scene, { asked }: Journey, { offer, fate }: Line): void {
   const sold = scene.world.offers[offer]
   if (fate.kind !== 'answer' || !sold?.billsCancelled) return

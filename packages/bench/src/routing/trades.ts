@@ -1,4 +1,4 @@
-/** What each tuning constant of the router trades: what more of it gains, and what it costs. */
+/** The trade-off of each tuning constant of the router: what more of it gains, and what it costs. */
 export const trades: Readonly<Record<string, string>> = {
   'failures.beforeContent.baseline': 'Higher: a single failure is more likely chance; faults are seen later.',
   'failures.beforeContent.degraded': 'Higher: mild faults are told apart from chance sooner, and the mildest are missed.',

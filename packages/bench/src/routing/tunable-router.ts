@@ -8,7 +8,7 @@ export type Constants = Readonly<Record<string, number>>
 
 export interface TunedRouter {
   readonly policy: Policy
-  /** Every constant that this router works by. */
+  /** All constants that this router uses. */
   readonly constants: Constants
 }
 
@@ -22,7 +22,7 @@ interface RouterModule {
 
 const require = createRequire(import.meta.url)
 
-/** Makes the router of `bundleTunableRouter` with some constants changed. An unknown name is an error. */
+/** Creates the router of `bundleTunableRouter` with some constants changed. Throws if a name is unknown. */
 export function loadRouter(code: string, changed: Constants): TunedRouter {
   const module = {} as RouterModule
   compileFunction(code, ['exports', 'require', 'changed'])(module, require, changed)

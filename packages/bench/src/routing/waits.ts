@@ -1,23 +1,23 @@
 import { tailScatter } from './reality.ts'
 import type { TrueOffer } from './world.ts'
 
-/** How an offer's waits are spread: as many points of equal rank, ascending, each times the offer's present median. */
+/** The distribution of an offer's waits: equally likely points, ascending, as factors of the offer's current median. */
 export interface Waits {
   readonly times: Float64Array
-  /** Share of waits up to and with this point. */
+  /** Share of waits up to and including this point. */
   readonly share: Float64Array
-  /** Sum of `times` by share, up to and with this point. */
+  /** Sum of `times` by share, up to and including this point. */
   readonly sum: Float64Array
 }
 
-/** Ends of a normal curve cut into parts of equal share are far apart: this many keep its mean to a thousandth. */
+/** The outer parts of a normal distribution split into equal shares are wide; this many keep its mean accurate to a thousandth. */
 const bodyPoints = 40
 const tailPoints = 16
 
 export function spreadOf({ scatter, tail, tailTimes }: TrueOffer): Waits {
   const points: { readonly times: number; readonly share: number }[] = []
   for (const z of ranks(bodyPoints)) points.push({ times: Math.exp(scatter * z), share: (1 - tail) / bodyPoints })
-  // Of a tail both scatters apply, one on the other.
+  // Slow waits scatter by both deviations combined.
   const wide = Math.hypot(scatter, tailScatter)
   for (const z of ranks(tailPoints)) points.push({ times: tailTimes * Math.exp(wide * z), share: tail / tailPoints })
   points.sort((a, b) => a.times - b.times)
@@ -37,12 +37,12 @@ function summed(values: readonly number[]): Float64Array {
   })
 }
 
-/** The middles of `count` parts of a normal curve that weigh the same. */
+/** The medians of `count` equally likely parts of a normal distribution. */
 export function ranks(count: number): readonly number[] {
   return Array.from({ length: count }, (_, at) => quantile((at + 0.5) / count))
 }
 
-/** Where a normal curve has this share below it, by halving. */
+/** The quantile of a normal distribution, by bisection. */
 function quantile(share: number): number {
   let [low, high] = [-6, 6]
   for (let at = 0; at < 50; at += 1) {
@@ -53,7 +53,7 @@ function quantile(share: number): number {
   return (low + high) / 2
 }
 
-/** The share of a normal curve below a value: Abramowitz and Stegun, 26.2.17. */
+/** The cumulative normal distribution: Abramowitz and Stegun, 26.2.17. */
 export function below(value: number): number {
   const t = 1 / (1 + 0.2316419 * Math.abs(value))
   const poly = t * (0.31938153 + t * (-0.356563782 + t * (1.781477937 + t * (-1.821255978 + t * 1.330274429))))

@@ -1,60 +1,60 @@
 import type { RouterOffer } from '@signalbox/router'
 
-/** An offer as it truly is. Milliseconds and shares from 0 to 1. */
+/** The true properties of an offer. Milliseconds and shares from 0 to 1. */
 export interface TrueOffer {
   readonly id: string
   /** Microdollars per million tokens. */
   readonly price: RouterOffer['price']
-  /** Median wait until first content, of an empty prompt. */
+  /** Median wait until first content for an empty prompt. */
   readonly firstContentMs: number
-  /** How much waits scatter: the deviation of their logarithm. */
+  /** Scatter of waits: the standard deviation of their logarithm. */
   readonly scatter: number
-  /** Share of waits that are several times longer, and how many times. */
+  /** Share of waits that are several times longer, and by which factor. */
   readonly tail: number
   readonly tailTimes: number
-  /** What each prompt token adds that is not read from a cache. */
+  /** Milliseconds per uncached prompt token. */
   readonly msPerToken: number
   readonly tokensPerSecond: number
-  /** Share of calls answered by a fault, and how long that takes. */
+  /** Share of calls that fail, and how long that takes. */
   readonly errors: number
   readonly errorMs: number
-  /** Share of answers that break off in their middle. */
+  /** Share of responses that break off. */
   readonly breaks: number
   readonly requestsPerMinute: number
-  /** Seconds' worth of the limit that may come at once. */
+  /** Burst of the limit, in seconds. */
   readonly burstSeconds: number
-  /** What it says of its limit: in headers of every answer, with a refusal, or nothing. */
+  /** How it reveals its limit: in headers of every response, with a 429, or not at all. */
   readonly tells: 'headers' | 'retry_after' | 'nothing'
-  /** Share of prompts that find their beginning in the cache where it is there. */
+  /** Share of prompts that hit the cache when their beginning is in it. */
   readonly cacheHits: number
   readonly cacheMs: number
-  /** A call that is given up costs its prompt. */
+  /** Whether the prompt of a cancelled call is charged. */
   readonly billsCancelled: boolean
 }
 
-/** Something that happens to one offer for a while. What is left out stays as it is. */
+/** Something that happens to one offer for a while. Absent fields mean no change. */
 export interface Fault {
   readonly offer: number
   readonly fromMs: number
   readonly toMs: number
-  /** Times the wait; answers grow slower by its square root. */
+  /** Factor of the wait; responses slow down by its square root. */
   readonly slower?: number
-  /** Share of calls, over the usual. */
+  /** Additional share of failing calls. */
   readonly errors?: number
   readonly errorMs?: number
-  /** Share of calls that are never answered. */
+  /** Share of calls that never get a response. */
   readonly hangs?: number
   readonly breaks?: number
-  /** Prompts of more tokens fail. */
+  /** Prompts with more tokens fail. */
   readonly longest?: number
-  /** Times the rate limit. */
+  /** Factor of the rate limit. */
   readonly limit?: number
 }
 
 export interface FaultPlan {
   readonly seed: number
   readonly minutes: number
-  /** Offers by index, the one that is best in this run first. */
+  /** Offers by index, the best one of this run first. */
   readonly favourites: () => readonly number[]
 }
 
@@ -66,24 +66,24 @@ export interface RequestSize {
 export interface World {
   readonly name: string
   readonly offers: readonly TrueOffer[]
-  /** Requests per second, on average. */
+  /** Average requests per second. */
   readonly rate: number
   readonly minutes: number
   /** Share of requests that belong to a conversation. */
   readonly sessions: number
-  /** Tokens of every request outside a conversation. Default: they scatter, see `traffic`. */
+  /** Tokens of every request outside a conversation. Default: random, see `traffic`. */
   readonly size?: RequestSize
-  /** How far offers wander: the deviation of the logarithm of their speed. */
+  /** How far offers drift: the standard deviation of the logarithm of their speed. */
   readonly drift: number
   readonly faults: (plan: FaultPlan) => readonly Fault[]
 }
 
-/** The least prompt that providers keep in a cache. */
+/** The shortest prompt that providers cache. */
 export const leastCached = 1_024
 
 const usual = { tail: 0.02, tailTimes: 4, burstSeconds: 8, cacheHits: 0.95, cacheMs: 300_000, billsCancelled: true }
 
-/** Six offers of one model, from cheap and slow to dear and fast. */
+/** Six offers of one model, from cheap and slow to expensive and fast. */
 export const sixOffers: readonly TrueOffer[] = [
   {
     ...usual,

@@ -5,14 +5,14 @@ const usual = { offers: sixOffers, rate: 8, minutes: 60, sessions: 0.4, drift: 0
 
 export const calm: World = { ...usual, name: 'calm', faults: () => [] }
 
-/** The favourites answer several times more slowly for ten minutes at a time, now one of them, now two. */
+/** The favourites respond several times more slowly for ten minutes at a time, sometimes one of them, sometimes two. */
 const brownOut: World = {
   ...usual,
   name: 'brown-out',
   faults: plan => inSpans(plan, dice => ({ slower: dice.between(3.5, 6.5) })),
 }
 
-/** The favourites are down: they say so at once, or after a while, or never. */
+/** The favourites are down: calls fail at once, after a while, or never return. */
 const outage: World = {
   ...usual,
   name: 'outage',
@@ -21,7 +21,7 @@ const outage: World = {
 
 const outages = [{ errors: 1, errorMs: 60 }, { errors: 1, errorMs: 6_000 }, { hangs: 1 }] as const
 
-/** The favourites look well to whoever checks them, and fail a part of their calls. */
+/** The favourites look healthy to checks, but fail some of their calls. */
 const gray: World = {
   ...usual,
   name: 'gray failure',
@@ -30,7 +30,7 @@ const gray: World = {
 
 const grayFailures = [{ errors: 0.3 }, { hangs: 0.3 }, { breaks: 0.25 }, { longest: 2_500 }] as const
 
-/** The favourites let through a fraction of what they usually do. */
+/** The favourites allow only a fraction of their usual rate. */
 const limits: World = {
   ...usual,
   name: 'limits',
@@ -38,7 +38,7 @@ const limits: World = {
   faults: plan => inSpans(plan, dice => ({ limit: dice.between(0.08, 0.35) })),
 }
 
-/** Long conversations, and caches that cost a tenth at some. */
+/** Long conversations, and caches that cost a tenth at some offers. */
 export const cache: World = {
   ...usual,
   name: 'cache',
@@ -56,7 +56,7 @@ const pick = <T>(dice: Dice, from: readonly T[]): T | undefined => from[dice.bel
 
 type Trouble = Omit<Fault, 'offer' | 'fromMs' | 'toMs'>
 
-/** Good minutes and bad ones by turns; the bad ones hit the favourite mostly, sometimes the second or both. */
+/** Alternating good and bad minutes; bad ones usually hit the favourite, sometimes the second or both. */
 export function inSpans({ seed, minutes, favourites }: FaultPlan, trouble: (dice: Dice) => Trouble | undefined): readonly Fault[] {
   const dice = createDice(within(seed, 404))
   const faults: Fault[] = []

@@ -41,7 +41,7 @@ export function describeAnswers(setting: () => Setting): void {
       const { opening, content, closing } = line.answer
       const texts = [...opening, ...content, ...closing].map(({ data }) => `data: ${data}\n\n`)
       await line.write('HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n')
-      // Half an event, a rest, and the other half: what arrives in pieces must not be passed on in pieces.
+      // Half an event, a rest, and the other half: an event that arrives in pieces must not be forwarded in pieces.
       for (const text of texts.flatMap(whole => [whole.slice(0, 8), whole.slice(8)])) {
         await line.write(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`)
         await line.wait(2)
@@ -90,7 +90,7 @@ export function describeAnswers(setting: () => Setting): void {
       before = written()
       await later(300)
     }
-    // What is not held back lies in the buffers of the two connections, which belong to the system.
+    // What is not held back is in the socket buffers of the two connections, which belong to the system.
     expect(written()).toBeLessThan(16 * MiB)
     socket.on('data', (chunk: Buffer) => read.push(chunk)).resume()
     await upstream.until('all of it has arrived', () => read.at(-1)?.toString('latin1').endsWith('0\r\n\r\n') === true, 30_000)

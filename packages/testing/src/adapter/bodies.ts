@@ -35,7 +35,7 @@ export function describeLargeBodies(setting: () => Setting): void {
 
 export const smallLimit = 100_000
 
-/** A limit of {@link smallLimit}: what is larger is refused, without being read. */
+/** A limit of {@link smallLimit}: larger bodies are rejected without being read. */
 export function describeBodyLimit(setting: () => Setting): void {
   const oversized = 64 * MiB
   const lengthHeaders = { 'with its length told': `content-length: ${oversized}`, 'of unknown length': 'transfer-encoding: chunked' }
@@ -62,7 +62,7 @@ export function describeBodyLimit(setting: () => Setting): void {
       socket.destroy()
       expect(text).toMatch(/^HTTP\/1\.1 413 /)
       expect(JSON.parse(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1)).error).toMatchObject({ code: 'request_too_large' })
-      // The rest was not wanted, so this connection cannot carry another request.
+      // The rest was not read, so this connection cannot be reused.
       expect(ended).toBe(true)
       expect(sent).toBeLessThan(oversized / 2)
       expect(upstream.requests.length).toBe(known)

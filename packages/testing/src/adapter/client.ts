@@ -1,12 +1,12 @@
 import { type Agent, request } from 'node:http'
 import { connect, type Socket } from 'node:net'
 
-/** HTTP with nothing in between: what a server does to a connection must be seen as it is. */
+/** Bare HTTP, to observe exactly what a server does to a connection. */
 export interface Answered {
   readonly status: number
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
   readonly text: string
-  /** Our end of the connection: the same number is the same connection. */
+  /** The local port of the connection: the same port means the same connection. */
   readonly port: number
 }
 
@@ -52,7 +52,7 @@ export const dial = (url: string): Promise<Socket> =>
     })
   })
 
-/** The path of the request line: below the path at which the API is mounted. */
+/** The path of the request line: relative to where the API is mounted. */
 export const below = (url: string, path: string): string => new URL(`${url}${path}`).pathname
 
 export const post = (path: string, secret: string, body: string): string =>
@@ -66,7 +66,7 @@ export const post = (path: string, secret: string, body: string): string =>
     body,
   ].join('\r\n')
 
-/** All that a connection brings, until it ends, is silent for too long, or has brought enough. */
+/** Everything received on a connection until it ends, is silent for too long, or has sent enough. */
 export const hear = (
   socket: Socket,
   { patienceMs = 3_000, enough = () => false }: { readonly patienceMs?: number; readonly enough?: (text: string) => boolean } = {},

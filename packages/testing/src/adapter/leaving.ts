@@ -5,7 +5,7 @@ import type { Script } from '../chaos-provider.ts'
 import { below, dial, hear, later, post } from './client.ts'
 import { inferencePath, question, type Setting } from './setting.ts'
 
-/** Word after word, until the other side has had enough. */
+/** Sends words until the client disconnects. */
 const babble: Play = async line => {
   const chunk = (data: string): string => `${Buffer.byteLength(data).toString(16)}\r\n${data}\r\n`
   await line.write('HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n')
@@ -18,9 +18,12 @@ interface Phase {
   readonly phase: string
   readonly plays: Script
   readonly stream: boolean
-  /** What the client has seen when it leaves; nothing: it leaves once the provider has the request. */
+  /** Text that the client has received when it disconnects. Absent: it disconnects once the provider has the request. */
   readonly seen?: string
-  /** Milliseconds in which the provider sees the close. Default: 500. Once content was seen, an answer is read on for its usage: for 5 s by the clock of the gateway. */
+  /**
+   * Milliseconds within which the provider must see the close. Default: 500. After content was received, a response is drained for its
+   * usage, for up to 5 s of the gateway's clock.
+   */
   readonly withinMs?: number
 }
 
@@ -34,7 +37,7 @@ const phases: readonly Phase[] = [
   { phase: 'while a whole answer trickles in', plays: 'drip', stream: false },
 ]
 
-/** A caller who leaves stops the provider, in whatever phase. */
+/** A disconnecting client stops the provider, in any phase. */
 export function describeLeaving(setting: () => Setting): void {
   test.each(phases)('who leaves $phase closes the connection to the provider in time', async ({ plays, stream, seen, withinMs = 500 }) => {
     const { url, secret, upstream } = setting()

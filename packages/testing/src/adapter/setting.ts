@@ -6,18 +6,18 @@ import { type ChaosProvider, chaosProvider } from '../chaos-provider.ts'
 import { fasterClock } from '../faster-clock.ts'
 import { type TestGateway, testGateway } from '../gateway.ts'
 
-/** What an adapter is given beside the gateway. */
+/** Options of an adapter other than the gateway. */
 export type AdapterOptions = Pick<ApiOptions, 'bodyBytes'>
 
 export interface Started {
-  /** As in `http://127.0.0.1:49152`, with the path at which the API is mounted, if there is one. */
+  /** As in `http://127.0.0.1:49152`, followed by the mount path, if any. */
   readonly url: string
   close(): Promise<void>
 }
 
 export type StartAdapter = (gateway: Gateway, options: AdapterOptions) => Promise<Started>
 
-/** Everything that one group of tests runs against; filled before the first of them. */
+/** The fixture of one group of tests, set up before the first of them. */
 export interface Setting {
   readonly upstream: ChaosProvider
   readonly url: string
@@ -42,7 +42,7 @@ export function createFixture({ start, options = {}, transport }: Staging): () =
       servers: [upstream],
       dialect: 'chat',
       clock: fasterClock(5),
-      // One of the answers is 24 MiB long.
+      // One of the responses is 24 MiB long.
       limits: { attempts: 1, maxOutputTokens: 7_000_000 },
       ...(transport && { transport: transport() }),
     })

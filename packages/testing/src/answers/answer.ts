@@ -1,23 +1,23 @@
 import type { Frame, JsonObject } from '@signalbox/core/protocol'
 
-/** What a provider says in one answer, before it is put into a dialect. */
+/** The content of one provider response, before it is encoded in a dialect. */
 export interface AnswerContent {
   readonly reasoning?: string
   readonly text?: string
   readonly refusal?: string
   readonly tools?: readonly AnswerToolCall[]
-  /** Default: `stop`, or `tool_calls` where tools are called. */
+  /** Default: `stop`, or `tool_calls` if tools are called. */
   readonly finish?: 'stop' | 'length' | 'content_filter'
-  /** Default: counted from the pieces. `none`: the provider keeps it to itself. */
+  /** Default: counted from the pieces. `none`: the provider does not report it. */
   readonly usage?: AnswerUsage | 'none'
 }
 
 export interface AnswerToolCall {
   readonly name: string
   readonly arguments: string
-  /** Default: numbered from 1, in the manner of the dialect. Empty: none is given, where the dialect knows such calls. */
+  /** Default: numbered from 1, in the dialect's format. Empty: none is sent, if the dialect allows that. */
   readonly id?: string
-  /** A call of a custom tool, whose `arguments` are plain text. The Responses API alone has it here. */
+  /** Whether it is a call of a custom tool, whose `arguments` are plain text. Only implemented for the Responses API. */
   readonly custom?: boolean
 }
 
@@ -28,24 +28,24 @@ export interface AnswerUsage {
   readonly reasoning?: number
 }
 
-/** What of a request decides how the answer looks. */
+/** Properties of a request that affect the response. */
 export interface AnswerRequest {
   readonly model: string
-  /** Chat tells usage in a stream only where it was request to. */
+  /** Chat Completions reports usage in a stream only on request. */
   readonly includeUsage: boolean
 }
 
-/** One answer in one dialect, in both deliveries; the stream in three acts, so that a fault can strike between them. */
+/** One response in one dialect, both whole and streamed; the stream is split in three parts, so that a fault can occur between them. */
 export interface WrittenAnswer {
   readonly whole: JsonObject
-  /** Announces, says nothing yet. */
+  /** Announces the stream without content. */
   readonly opening: readonly Frame[]
   readonly content: readonly Frame[]
-  /** What makes the answer finished: the terminal event, or finish reason, usage and `[DONE]`. */
+  /** Finishes the response: the terminal event, or finish reason, usage and `[DONE]`. */
   readonly closing: readonly Frame[]
 }
 
-/** An unhappy answer, before it is put into a dialect. */
+/** An error response, before it is encoded in a dialect. */
 export interface AnswerError {
   readonly message: string
   readonly type: string
@@ -53,33 +53,33 @@ export interface AnswerError {
   readonly param?: string | null
 }
 
-/** A dialect as a provider speaks it. */
+/** The provider side of a dialect. */
 export interface AnswerWriter {
   readonly path: string
-  /** Where the path says what other languages say in the body: what it says, if it is one of this language. */
+  /** Model and delivery from the path, if this dialect has them there instead of in the body. */
   addressed?(path: string): { readonly model: string; readonly stream: boolean } | undefined
-  /** How frames go over the wire, where they are no server-sent events. */
+  /** How frames are sent, if not as server-sent events. */
   readonly wire?: { readonly type: string; readonly bytes: (frames: readonly Frame[]) => Uint8Array }
   write(script: AnswerContent, request: AnswerRequest): WrittenAnswer
-  /** The error as a body of its own. */
+  /** Encodes the error as a response body. */
   error(trouble: AnswerError): JsonObject
-  /** The error as the frames that end a stream. */
+  /** Encodes the error as the frames that end a stream. */
   errorFrames(trouble: AnswerError, request: AnswerRequest): readonly Frame[]
-  /** A whole answer that says it failed, under a status that says it did not. */
+  /** Encodes a whole response that reports a failure although its status is 200. */
   failed(trouble: AnswerError, request: AnswerRequest): JsonObject
-  /** A frame of `text` that can stand among the content of `tell({ text })`. */
+  /** Encodes a frame with `text` that can be inserted into the content of `write({ text })`. */
   textFrame(text: string, request: AnswerRequest): Frame
-  /** A frame of a kind that nobody has heard of yet. */
+  /** Encodes a frame of an unknown type. */
   unknownFrame(request: AnswerRequest): Frame
 }
 
-/** Two- and four-byte characters on purpose: whoever cuts bytes wrongly is found out. */
+/** Contains two- and four-byte characters, so that wrong splitting of bytes is detected. */
 export const defaultText =
   'Signals were set by hand once: a lever for each arm, a bell for each train. Schöne Grüße aus dem Stellwerk, 日本語も少し, and one 🚂 for good measure.'
 
 export const created = 1_764_547_200
 
-/** Words with the space that follows them: what models send, roughly. */
+/** Words with their trailing space, roughly like the pieces that models send. */
 export const pieces = (text: string): readonly string[] => text.match(/\S+\s*|\s+/g) ?? []
 
 export function usageOf(script: AnswerContent): Required<AnswerUsage> | undefined {
@@ -90,7 +90,7 @@ export function usageOf(script: AnswerContent): Required<AnswerUsage> | undefine
   return { input: 12, output: said.reduce((sum, text) => sum + pieces(text ?? '').length, reasoning), cached: 0, reasoning }
 }
 
-/** Frames as they go over the wire. */
+/** Frames as server-sent events. */
 export const sse = (frames: readonly Frame[]): string => frames.map(frameText).join('')
 
 export const frameText = ({ event, data }: Frame): string => `${event === undefined ? '' : `event: ${event}\n`}data: ${data}\n\n`

@@ -24,7 +24,7 @@ const usageObject = ({ input, output, cached }: Required<AnswerUsage>): JsonObje
 
 const reasons = { stop: 'end_turn', length: 'max_tokens', content_filter: 'content_filtered' } as const
 
-/** A guardrail puts its own words in the place of the model's. */
+/** A guardrail replaces the model's text with its own. */
 function stopOf({ refusal, tools = [], finish = 'stop' }: AnswerContent): JsonObject {
   if (refusal !== undefined) return { stopReason: 'guardrail_intervened' }
   return { stopReason: finish === 'stop' && tools.length > 0 ? 'tool_use' : reasons[finish] }
@@ -32,10 +32,10 @@ function stopOf({ refusal, tools = [], finish = 'stop' }: AnswerContent): JsonOb
 
 const signature = 'c2lnbmF0dXJlIG9mIGEgdGhvdWdodA=='
 
-/** One block, what announces it, and the deltas that bring it. */
+/** One block with its start event and deltas. */
 interface Spoken {
   readonly block: JsonObject
-  /** Only calls announce themselves. */
+  /** Only calls have a start event. */
   readonly start?: JsonObject
   readonly deltas: readonly JsonObject[]
 }
@@ -69,7 +69,7 @@ const framesOf = ({ start, deltas }: Spoken, contentBlockIndex: number): readonl
   frame('contentBlockStop', { contentBlockIndex }),
 ]
 
-/** Its errors go by the names of exceptions. */
+/** Bedrock identifies errors by exception names. */
 const exceptions: ReadonlyMap<string | null, string> = new Map<string | null, string>([
   ['rate_limit_exceeded', 'throttlingException'],
   ['insufficient_quota', 'serviceQuotaExceededException'],
@@ -89,7 +89,7 @@ const errorOf = (trouble: AnswerError): JsonObject => {
   return { __type: name.charAt(0).toUpperCase() + name.slice(1), message: trouble.message }
 }
 
-/** Bedrock's Converse, as AWS speaks it. Model and delivery stand in the path. */
+/** Bedrock's Converse API. Model and delivery are in the path. */
 export const bedrockWriter: AnswerWriter = {
   path: '/v1/model',
   addressed(path) {

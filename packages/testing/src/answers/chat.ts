@@ -68,7 +68,7 @@ const whole = (script: AnswerContent, request: AnswerRequest): JsonObject => {
   }
 }
 
-/** Chat Completions, as OpenAI speaks it. */
+/** OpenAI's Chat Completions API. */
 export const chatWriter: AnswerWriter = {
   path: '/v1/chat/completions',
   write(script, request) {

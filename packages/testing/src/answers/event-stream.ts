@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
 
-/** Of a header: a text, or bytes that begin with the number of their type. */
+/** A header value: a text, or bytes that start with their type number. */
 export type HeaderValue = string | Uint8Array
 
 const textType = 7
@@ -15,7 +15,7 @@ function textHeader(value: string): Uint8Array {
 const headerBytes = ([name, value]: readonly [string, HeaderValue]): Uint8Array =>
   Buffer.concat([Buffer.from([Buffer.byteLength(name)]), Buffer.from(name), typeof value === 'string' ? textHeader(value) : value])
 
-/** What a message begins with: its length, that of its headers, and a checksum of the two. */
+/** The start of a message: its length, that of its headers, and a checksum of both. */
 export function prelude(length: number, headersLength: number): Buffer {
   const bytes = Buffer.alloc(12)
   bytes.writeUInt32BE(length)
@@ -24,7 +24,7 @@ export function prelude(length: number, headersLength: number): Buffer {
   return bytes
 }
 
-/** A message of an AWS event stream: a prelude, headers, a payload, and a checksum over it all. */
+/** A message of an AWS event stream: a prelude, headers, a payload, and a checksum of all of it. */
 export function eventMessage(headers: Readonly<Record<string, HeaderValue>>, payload: Uint8Array): Buffer {
   const head = Buffer.concat(Object.entries(headers).map(headerBytes))
   const message = Buffer.concat([prelude(16 + head.length + payload.length, head.length), head, payload, Buffer.alloc(4)])

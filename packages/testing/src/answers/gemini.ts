@@ -22,13 +22,13 @@ const usageObject = ({ input, output, cached, reasoning }: Required<AnswerUsage>
 
 const reasons = { stop: 'STOP', length: 'MAX_TOKENS', content_filter: 'SAFETY' } as const
 
-/** What is refused comes as the reason of the end, and stands in no part. */
+/** A refusal is sent as the finish reason, not as a part. */
 const finishOf = ({ refusal, finish = 'stop' }: AnswerContent): JsonObject =>
   refusal === undefined ? { finishReason: reasons[finish] } : { finishReason: 'PROHIBITED_CONTENT', finishMessage: refusal }
 
 const signature = 'c2lnbmF0dXJlIG9mIGEgdGhvdWdodA=='
 
-/** Of several calls the first is signed. */
+/** Of several calls, the first one is signed. */
 const calls = ({ tools = [] }: AnswerContent): readonly JsonObject[] =>
   tools.map(({ id, name, arguments: written }, at) => ({
     functionCall: { ...(id !== '' && { id: id ?? `call_${at + 1}` }), name, args: parsed(written) ?? {} },
@@ -41,7 +41,7 @@ const parts = (script: AnswerContent, cut: (text: string) => readonly string[]):
   ...calls(script),
 ]
 
-/** Here an error has the number of an HTTP status, and a name that stands for several things. */
+/** Gemini errors have an HTTP status number, and a name that stands for several errors. */
 const errors: ReadonlyMap<string | null, JsonObject> = new Map<string | null, JsonObject>([
   ['rate_limit_exceeded', { code: 429, status: 'RESOURCE_EXHAUSTED' }],
   [
@@ -62,7 +62,7 @@ const errorOf = ({ code, type, message }: AnswerError): JsonObject => ({
   error: { message, ...(errors.get(code) ?? (type === 'invalid_request_error' ? invalid : internal)) },
 })
 
-/** Gemini, as Google speaks it. Model and manner stand in the path: any version, since each provider names its own. */
+/** Google's Gemini API. Model and delivery are in the path, with any version, since each provider has its own. */
 export const geminiWriter: AnswerWriter = {
   path: '/v1beta/models',
   addressed(path) {

@@ -1,4 +1,4 @@
-// Answers of providers in each built-in dialect: what scripted and chaos providers send.
+// Provider responses in each built-in dialect, as scripted and chaos providers send them.
 
 export type { RecordedDialect } from '../recorded.ts'
 export type { ReplyContext, ScriptedCall } from '../scripted-provider.ts'

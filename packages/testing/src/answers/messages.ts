@@ -22,7 +22,7 @@ const usageObject = (usage: Required<AnswerUsage>): JsonObject => ({
 
 const reasons = { stop: 'end_turn', length: 'max_tokens', content_filter: 'refusal' } as const
 
-/** What is refused comes as the reason of the end, and stands in no block. */
+/** A refusal is sent as the stop reason, not as a block. */
 function stopOf(script: AnswerContent): JsonObject {
   const { refusal, tools = [], finish = 'stop' } = script
   const reason = refusal === undefined ? (finish === 'stop' && tools.length > 0 ? 'tool_use' : reasons[finish]) : 'refusal'
@@ -33,7 +33,7 @@ function stopOf(script: AnswerContent): JsonObject {
   }
 }
 
-/** One block, and the deltas that bring it. */
+/** One block with its deltas. */
 interface Spoken {
   readonly block: JsonObject
   readonly announced: JsonObject
@@ -84,7 +84,7 @@ const message = (request: AnswerRequest, rest: JsonObject): JsonObject => ({
   ...rest,
 })
 
-/** Here an error has a type and no code. */
+/** Messages errors have a type and no code. */
 const types: ReadonlyMap<string | null, string> = new Map([
   ['rate_limit_exceeded', 'rate_limit_error'],
   ['server_is_overloaded', 'overloaded_error'],
@@ -96,7 +96,7 @@ const types: ReadonlyMap<string | null, string> = new Map([
   ['request_too_large', 'request_too_large'],
 ])
 
-/** The Messages API, as Anthropic speaks it. */
+/** Anthropic's Messages API. */
 export const messagesWriter: AnswerWriter = {
   path: '/v1/messages',
   write(script, request) {

@@ -55,7 +55,7 @@ const response = (request: AnswerRequest, rest: JsonObject): JsonObject => ({
 const textPart = (text: string): JsonObject => ({ type: 'output_text', text, annotations: [], logprobs: [] })
 const refusalPart = (refusal: string): JsonObject => ({ type: 'refusal', refusal })
 
-/** One item of the output, and the events that bring it, each without its sequence number. */
+/** One output item and its events, each without its sequence number. */
 interface Spoken {
   readonly item: JsonObject
   readonly events: readonly JsonObject[]
@@ -160,7 +160,7 @@ const frame = (body: JsonObject, sequence_number: number): Frame => {
 
 const failure = (trouble: AnswerError): JsonObject => ({ code: trouble.code, message: trouble.message })
 
-/** The Responses API, as OpenAI speaks it. */
+/** OpenAI's Responses API. */
 export const responsesWriter: AnswerWriter = {
   path: '/v1/responses',
   write(script, request) {

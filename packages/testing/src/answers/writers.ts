@@ -17,7 +17,7 @@ export const answerWriters: Readonly<Record<BuiltInDialect, AnswerWriter>> = {
 
 export const isBuiltInDialect = (name: string): name is BuiltInDialect => Object.hasOwn(answerWriters, name)
 
-/** What a model id of the form `say:…` answers; every other model says `text`. */
+/** Responses of model ids of the form `say:…`; every other model responds with `text`. */
 export const cannedAnswers = {
   text: { text: defaultText },
   reasoning: { reasoning: 'First the points, then the signal.', text: defaultText },
@@ -38,7 +38,7 @@ export const cannedAnswers = {
 
 export type CannedAnswerName = keyof typeof cannedAnswers
 
-/** The words request for by the model's name, a tool call where one is demanded, else plain text. */
+/** The content requested by the model name, a tool call if one is forced, otherwise plain text. */
 export function contentFor(body: JsonObject): AnswerContent {
   const wanted = /^say:(.+)$/.exec(String(body.model))?.[1]
   if (wanted !== undefined && Object.hasOwn(cannedAnswers, wanted)) return cannedAnswers[wanted as CannedAnswerName]

@@ -3,7 +3,7 @@ import type { Frame, JsonObject } from '@signalbox/core/protocol'
 import { type AnswerContent, type AnswerError, sse, type WrittenAnswer } from '../answers/answer.ts'
 import type { Exchange } from './exchange.ts'
 
-/** What happens to one request. */
+/** Plays the response to one request. */
 export type Play = (exchange: Exchange) => Promise<void>
 
 export type Bytes = string | Uint8Array
@@ -33,7 +33,7 @@ export const chunk = (bytes: Bytes): Uint8Array =>
 
 export const lastChunk = '0\r\n\r\n'
 
-/** A body in one piece, under any status. */
+/** A body in one piece, with any status. */
 export const whole =
   (status: number, headers: HeaderFields, body: Bytes): Play =>
   async exchange => {
@@ -45,13 +45,13 @@ export const whole =
 export const json = (status: number, body: JsonObject, headers: HeaderFields = {}): Play =>
   whole(status, { ...jsonType, ...headers }, JSON.stringify(body))
 
-/** Chunks of a body as they are, then its end. False: the other side left. */
+/** Writes chunks of a body unchanged, then its end. False if the client disconnected. */
 export async function writeChunks(exchange: Exchange, chunks: Iterable<Bytes>): Promise<boolean> {
   for (const bytes of chunks) if (!(await exchange.write(chunk(bytes)))) return false
   return true
 }
 
-/** A chunked body that ends as it should. */
+/** A chunked body with a correct end. */
 export const streamed =
   (chunks: Iterable<Bytes>, headers: HeaderFields = {}): Play =>
   async exchange => {
@@ -61,7 +61,7 @@ export const streamed =
 
 export const allFrames = ({ answer }: Exchange): readonly Frame[] => [...answer.opening, ...answer.content, ...answer.closing]
 
-/** The beginning of the answer, something said, nothing finished. */
+/** The beginning of the response, with content but unfinished. */
 export const halfFrames = ({ answer }: Exchange): readonly Frame[] => [
   ...answer.opening,
   ...answer.content.slice(0, Math.ceil(answer.content.length / 2)),
@@ -69,44 +69,44 @@ export const halfFrames = ({ answer }: Exchange): readonly Frame[] => [
 
 export const wholeText = (exchange: Exchange): string => JSON.stringify(exchange.answer.whole)
 
-/** Frames as the language of this exchange sends them. */
+/** Frames in the format of this exchange's dialect. */
 export const bytesOf = ({ writer }: Exchange, frames: readonly Frame[]): Bytes => writer.wire?.bytes(frames) ?? sse(frames)
 export const typeOf = ({ writer }: Exchange): HeaderFields => (writer.wire ? { 'content-type': writer.wire.type } : sseType)
 
-/** A stream of the exchange's language that ends as it should, whatever its chunks say. */
+/** A stream in the exchange's dialect with a correct end, whatever its chunks contain. */
 export const streaming =
   (chunks: (exchange: Exchange) => Iterable<Bytes>): Play =>
   exchange =>
     streamed(chunks(exchange), typeOf(exchange))(exchange)
 
-/** The right answer, the way it was asked for. */
+/** The correct response, in the requested delivery. */
 export const answer: Play = exchange =>
   (exchange.stream ? streaming(() => allFrames(exchange).map(frame => bytesOf(exchange, [frame]))) : json(200, exchange.answer.whole))(
     exchange,
   )
 
-/** The right answer, told otherwise. */
+/** The correct response, modified. */
 export const answeringWith =
   (tell: (exchange: Exchange) => WrittenAnswer): Play =>
   exchange =>
     answer({ ...exchange, answer: tell(exchange) })
 
-/** The right answer in other words. */
+/** The correct response with other content. */
 export const answering = (script: AnswerContent): Play => answeringWith(({ writer, request }) => writer.write(script, request))
 
-/** An error under its status, in the dialect of the request. */
+/** An error with its status, in the dialect of the request. */
 export const refusing =
   (status: number, trouble: AnswerError, headers: () => HeaderFields = () => ({})): Play =>
   exchange =>
     json(status, exchange.writer.error(trouble), headers())(exchange)
 
-/** The first half of the right answer; then it is up to the caller. False: the other side left. */
+/** The first half of the correct response; the caller continues. False if the client disconnected. */
 export async function begin(exchange: Exchange): Promise<boolean> {
   const text = wholeText(exchange)
   const half = text.slice(0, text.length / 2)
   const started = exchange.stream
     ? Buffer.concat([Buffer.from(head(200, { ...chunkedType, ...typeOf(exchange) })), chunk(bytesOf(exchange, halfFrames(exchange)))])
     : head(200, { ...jsonType, 'content-length': String(sizeOf(text)) }) + half
-  // What breaks now must not overtake what was said.
+  // A failure now must not overtake what was already written.
   return (await exchange.write(started)) && exchange.wait(exchange.pace.beatMs)
 }

@@ -6,12 +6,12 @@ import { alike, type Expectation, e502, e504 } from './expect.ts'
 import { listen } from './server.ts'
 
 export interface DeadEnd {
-  /** What a provider would have as its base URL. */
+  /** Used as the base URL of a provider. */
   readonly baseUrl: string
   close(): Promise<void>
 }
 
-/** A row of the catalogue that no server can play, since no request ever gets through: a base URL is the fault. */
+/** A fault that no server can play, because no request ever reaches it: the fault is the base URL. */
 export interface AddressFault {
   readonly row: number
   readonly name: string
@@ -28,13 +28,13 @@ const closing = (server: { close(done: () => void): unknown }, sockets: Iterable
     for (const socket of sockets) socket.destroy()
   })
 
-/** A label longer than a name may have: no resolver can know it, and none has to be asked. */
+/** A label longer than a DNS name may have, so that no resolver has to be asked. */
 const unresolvable = async (): Promise<DeadEnd> => ({ baseUrl: `http://${'x'.repeat(64)}.invalid/v1`, close: nothingToClose })
 
-/** Refuses connections: port 9 (`discard`) is outside the range of ephemeral ports, so no server of another test can get it, unlike a port that was just closed. */
+/** Refuses connections. Port 9 (`discard`) is outside the ephemeral range, so no server of another test can get it, unlike a port that was just closed. */
 const refused = async (): Promise<DeadEnd> => ({ baseUrl: 'http://127.0.0.1:9/v1', close: nothingToClose })
 
-/** Listens with the shortest queue there is and then never takes a connection off it: the thread sleeps. */
+/** Listens with the shortest possible queue and never accepts a connection, because its thread sleeps. */
 const sleeper = `
 const { parentPort, workerData } = require('node:worker_threads')
 const server = require('node:net').createServer()
@@ -43,7 +43,7 @@ server.listen({ host: '127.0.0.1', port: 0, backlog: 1 }, () => {
   setTimeout(() => { Atomics.wait(workerData, 0, 0); server.close(); process.exit() }, 50)
 })`
 
-/** True: it got through. */
+/** Resolves to whether it connected. */
 const knock = (port: number, patienceMs: number): Promise<{ readonly socket: Socket; readonly through: boolean }> =>
   new Promise(resolve => {
     const socket = connect(port, '127.0.0.1')
@@ -55,7 +55,7 @@ const knock = (port: number, patienceMs: number): Promise<{ readonly socket: Soc
     })
   })
 
-/** Connections that are neither taken nor refused: the queue of a listening socket, filled to the brim. */
+/** Connections that are neither accepted nor refused: the queue of a listening socket, completely filled. */
 async function blackHole(): Promise<DeadEnd> {
   const bell = new Int32Array(new SharedArrayBuffer(4))
   const worker = new Worker(sleeper, { eval: true, workerData: bell })
@@ -91,7 +91,7 @@ const tlsServer = (options: { readonly name: string; readonly to?: Date; readonl
   return { baseUrl: `https://127.0.0.1:${port}/v1`, close: () => closing(server, sockets) }
 }
 
-/** Takes the connection, and never says hello. */
+/** Accepts the connection, but never starts the TLS handshake. */
 async function tlsStall(): Promise<DeadEnd> {
   const sockets = new Set<Socket>()
   const server = createServer(socket => {

@@ -12,7 +12,7 @@ const length = (size: number): readonly number[] => {
   return size < 0x100 ? [0x81, size] : [0x82, size >> 8, size & 0xff]
 }
 
-/** One DER value: its tag, its length, and what it holds. */
+/** A DER value: tag, length and content. */
 const der = (tag: number, ...content: readonly Uint8Array[]): Buffer => {
   const body = Buffer.concat(content)
   return Buffer.concat([Uint8Array.of(tag, ...length(body.length)), body])
@@ -33,13 +33,13 @@ const subjectAltName = oid(0x55, 0x1d, 0x11)
 const pem = (content: Buffer): string =>
   `-----BEGIN CERTIFICATE-----\n${(content.toString('base64').match(/.{1,64}/g) ?? []).join('\n')}\n-----END CERTIFICATE-----\n`
 
-/** A self-signed certificate, written by hand: Node can read X.509 and not make it, and no test should need openssl. */
+/** A self-signed certificate, built by hand because Node can read X.509 but not create it, and no test should need openssl. */
 export function selfSigned(options: { readonly name: string; readonly from?: Date; readonly to?: Date }): Certificate {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const who = sequence(der(0x31, sequence(commonName, text(options.name))))
   const day = 86_400_000
   const validity = sequence(time(options.from ?? new Date(Date.now() - day)), time(options.to ?? new Date(Date.now() + day)))
-  // 0x82 is a DNS name among the alternatives.
+  // 0x82 is a DNS name in the subject alternative names.
   const alternatives = sequence(subjectAltName, der(0x04, sequence(der(0x82, Buffer.from(options.name)))))
   const body = sequence(
     der(0xa0, integer(2)),

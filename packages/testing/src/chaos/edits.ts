@@ -5,11 +5,11 @@ import { parsed } from '../parsed.ts'
 import { answeringWith, type Play } from './acts.ts'
 import type { Exchange } from './exchange.ts'
 
-// Right answers with something wrong in them: what a provider says is changed after its language has been put together.
+// Correct responses with something wrong in them: modified after encoding.
 
 export type Change = (object: JsonObject) => JsonObject
 
-/** Every object inside of a value goes through the change, the innermost first. */
+/** Applies the change to every object inside a value, innermost first. */
 function everywhere(value: Json | undefined, change: Change): Json | undefined {
   if (Array.isArray(value)) return (value as readonly Json[]).map(each => everywhere(each, change) ?? null)
   if (!isObject(value)) return value
@@ -21,7 +21,7 @@ const inObject = (body: JsonObject, change: Change): JsonObject => {
   return isObject(changed) ? changed : body
 }
 
-/** What a frame says; nothing where that is no JSON. */
+/** The JSON of a frame; undefined if it is not JSON. */
 export const bodyOf = ({ data }: Frame): JsonObject => parsed(data) ?? {}
 
 export function inFrame(frame: Frame, change: Change): Frame {
@@ -29,7 +29,7 @@ export function inFrame(frame: Frame, change: Change): Frame {
   return body ? { ...frame, data: JSON.stringify(inObject(body, change)) } : frame
 }
 
-/** The same answer with the change made in the whole of it and in every frame. */
+/** Applies the change to the whole response and to every frame. */
 export const inAll = (told: WrittenAnswer, change: Change): WrittenAnswer => ({
   whole: inObject(told.whole, change),
   opening: told.opening.map(frame => inFrame(frame, change)),
@@ -37,12 +37,12 @@ export const inAll = (told: WrittenAnswer, change: Change): WrittenAnswer => ({
   closing: told.closing.map(frame => inFrame(frame, change)),
 })
 
-/** A change for each language that has what is changed. */
+/** A change for each dialect that has the changed field. */
 export type Changes = Readonly<Partial<Record<BuiltInDialect, Change>>>
 
 const unchanged: Change = object => object
 
-/** What is said, with the change that the dialect of the exchange has for it, and in a stream with other frames between its beginning and its end. */
+/** Encodes content, applies the dialect's change, and replaces the content frames of a stream. */
 export const editedAnswer = (
   script: AnswerContent,
   edit: (content: readonly Frame[], exchange: Exchange) => readonly Frame[],
@@ -53,16 +53,16 @@ export const editedAnswer = (
     return { ...told, content: edit(told.content, exchange) }
   })
 
-/** What is said, with the change that the dialect of the exchange has for it. */
+/** Encodes content and applies the dialect's change. */
 export const changed = (script: AnswerContent, changes: Changes): Play => editedAnswer(script, content => content, changes)
 
-/** Objects that have the field get this in its place. */
+/** Replaces the field in objects that have it. */
 export const put =
   (field: string, value: Json | undefined | ((before: Json | undefined) => Json | undefined)): Change =>
   object =>
     Object.hasOwn(object, field) ? { ...object, [field]: typeof value === 'function' ? value(object[field]) : value } : object
 
-/** The change, made only in objects that hold what it is about. */
+/** Applies the change only to matching objects. */
 export const where =
   (holds: (object: JsonObject) => boolean, change: Change): Change =>
   object =>

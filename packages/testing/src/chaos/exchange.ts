@@ -3,81 +3,81 @@ import type { BuiltInDialect } from '@signalbox/core/dialects'
 import type { JsonObject } from '@signalbox/core/protocol'
 import type { AnswerRequest, AnswerWriter, WrittenAnswer } from '../answers/answer.ts'
 
-/** What the server noted about one request. Times are `performance.now()`. The object is live: it goes on telling while the answer runs. */
+/** What the server records about one request. Times are `performance.now()`. The object is live: it changes while the response is written. */
 export interface SeenRequest {
   readonly method: string
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
   readonly json: JsonObject | undefined
-  /** Of the body, so far. */
+  /** Bytes of the body received so far. */
   readonly received: number
-  /** Another request went over the same connection before. */
+  /** Whether the connection had carried another request before. */
   readonly reused: boolean
-  /** The fault that was played on it. */
+  /** The fault that was played. */
   readonly fault: string | undefined
   readonly openedAt: number
   readonly headAt: number
   readonly bodyAt: number | undefined
-  /** The connection ended, by whomever. */
+  /** When the connection ended, from either side. */
   readonly closedAt: number | undefined
-  /** The other side ended it, before the answer was over. */
+  /** Whether the client ended it before the response was complete. */
   readonly left: boolean
-  /** Bytes of the answer that the kernel has taken. */
+  /** Bytes of the response accepted by the kernel. */
   readonly written: number
-  /** The other side does not read: writing waits. */
+  /** Whether writing waits because the client does not read. */
   readonly stalled: boolean
-  /** How often it had to. */
+  /** How often writing had to wait. */
   readonly stalls: number
 }
 
 export type MutableSeenRequest = { -readonly [K in keyof SeenRequest]: SeenRequest[K] }
 
-/** How fast the slow faults are, in milliseconds. */
+/** Timing of the slow faults in milliseconds. */
 export interface Pace {
-  /** Between two bytes of a drip. Default 1,000. */
+  /** Between two bytes of a slow body. Default: 1,000. */
   readonly dripMs: number
-  /** Between two pings. Default 100. */
+  /** Between two pings. Default: 100. */
   readonly pingMs: number
-  /** How late the late answer is. Default 2,000. */
+  /** Delay of a late response. Default: 2,000. */
   readonly lateMs: number
-  /** What the other side is given to read what was sent, before the connection breaks. Default 25. */
+  /** Time for the client to read what was sent before the connection breaks. Default: 25. */
   readonly beatMs: number
 }
 
-/** One request's way back to its sender. */
+/** Writes the response to one request. */
 export interface Exchange {
   readonly seen: SeenRequest
   readonly dialect: BuiltInDialect
   readonly writer: AnswerWriter
   readonly request: AnswerRequest
   readonly stream: boolean
-  /** The right answer. */
+  /** The correct response. */
   readonly answer: WrittenAnswer
   readonly pace: Pace
-  /** An address that must never be called; requests to it are recorded in `server.strayed`. */
+  /** A URL that must never be called; requests to it are recorded in `server.strayed`. */
   readonly elsewhere: string
-  /** Resolves once the other side has left, or the connection is over otherwise. */
+  /** Resolves when the client has disconnected, or the connection has ended otherwise. */
   readonly gone: Promise<void>
-  /** Waits while the other side does not read. False: it has left. */
+  /** Waits while the client does not read. False if it has disconnected. */
   write(bytes: string | Uint8Array): Promise<boolean>
-  /** False: the other side left meanwhile. */
+  /** False if the client disconnected meanwhile. */
   wait(milliseconds: number): Promise<boolean>
-  /** Ends the connection in order, whatever the answer still owes. */
+  /** Closes the connection normally, even if the response is incomplete. */
   fin(): void
-  /** Ends it with a RST. */
+  /** Closes it with a RST. */
   reset(): void
-  /** The next request on this connection meets a RST; others are answered as ever. */
+  /** Makes the next request on this connection get a RST. Others are answered normally. */
   spoil(): void
 }
 
-/** Resolves once the connection is over. One for all requests that it carries. */
+/** Resolves when the connection has ended. One promise for all its requests. */
 export const goneFrom = (socket: Socket): Promise<void> =>
   new Promise(resolve => {
     for (const event of ['end', 'error', 'close']) socket.once(event, () => resolve())
   })
 
-/** Writing and waiting on a connection, each ended early by the other side's leaving. */
+/** Writing and waiting on a connection, both ended early by a disconnect. */
 export function exchangeOn(
   socket: Socket,
   gone: Promise<void>,

@@ -5,29 +5,29 @@ import type { Play } from './acts.ts'
 
 export type Mode = 'whole' | 'stream'
 
-/** What a caller of the gateway meets when this fault is all there is: one provider, and no other. */
+/** What a client of the gateway must receive if the only provider has this fault. */
 export interface Expected {
   /** Any of these. */
   readonly status: readonly number[]
-  /** Any of these, in the error body, or in the event that ends a stream which had begun. */
+  /** Any of these, in the error body, or in the event that ends a started stream. */
   readonly code?: readonly string[]
-  /** How an answer under status 200 ends. */
+  /** How a response with status 200 ends. */
   readonly ends?: 'completed' | 'incomplete' | 'failed'
   /** Why it is incomplete. */
   readonly reason?: string
-  /** The answer says `defaultText`, to the byte. */
+  /** Whether the text is exactly `defaultText`. */
   readonly exact?: boolean
-  /** The items of the answer, as a caller of Responses meets them. What is not named may be anything. */
+  /** The output items in the Responses format. Fields that are not given may have any value. */
   readonly output?: readonly JsonObject[]
-  /** Codes of the warnings that come with it. Default: none. */
+  /** Codes of its warnings. Default: none. */
   readonly warnings?: readonly string[]
-  /** As the usage record has it. */
+  /** As in the usage row. */
   readonly billed?: Billed
-  /** With a second provider behind: it is asked, and the caller gets its answer. `maybe`: both ways are right. */
+  /** Whether a second provider is called, and the client receives its response. `maybe`: both are correct. */
   readonly fallback: boolean | 'maybe'
-  /** UR as reported, UE estimated, U0 nothing. */
+  /** UR: as reported, UE: estimated, U0: nothing. */
   readonly usage: 'UR' | 'UE' | 'U0' | 'UR or UE'
-  /** Bounds of the `Retry-After` that the caller is told, in seconds. */
+  /** Range of the `Retry-After` header that the client receives, in seconds. */
   readonly retryAfter?: readonly [number, number]
 }
 
@@ -42,40 +42,40 @@ export interface Billed {
 
 export type Expectation = Partial<Record<Mode, Expected>>
 
-/** Why some languages cannot play a fault. */
+/** Why some dialects cannot play a fault. */
 export type Lacks = Readonly<Partial<Record<BuiltInDialect, string>>>
 
-/** One row of the fault catalogue, or one variant of it. */
+/** One entry of the fault catalogue, or one variant of it. */
 export interface Fault {
   readonly row: number
-  /** Unique. As a model, `fault:<name>` asks for it. */
+  /** Unique. The model `fault:<name>` requests it. */
   readonly name: string
   readonly applies: readonly Mode[]
-  /** Those that can play it. */
+  /** Dialects that can play it. */
   readonly dialects: readonly BuiltInDialect[]
-  /** Those that cannot, each with its reason. */
+  /** Dialects that cannot, each with the reason. */
   readonly lacks: Lacks
-  /** What must be given for the fault to mean anything: a request before it on the same connection, or a key of the workspace's own. */
+  /** Precondition of the fault: an earlier request on the same connection, or a workspace credential. */
   readonly needs?: 'warm connection' | 'own connection' | 'workspace credential'
-  /** What the request must say for it, in the words of Responses. */
+  /** Fields that the request must have, in the Responses format. */
   readonly asks?: JsonObject
-  /** It lasts until the gateway gives up: run it with short timeouts. */
+  /** Whether it lasts until the gateway gives up. Use short timeouts. */
   readonly hangs?: boolean
-  /** It lasts until the request's own deadline, which is this many milliseconds. */
+  /** The deadline of the request in milliseconds, if the fault lasts until then. */
   readonly deadlineMs?: number
-  /** So much to read that the usual run of the catalogue meets it in one language only. */
+  /** Whether it is so large that the default run plays it in one dialect only. */
   readonly heavy?: boolean
   readonly play: Play
   readonly expect: Expectation
-  /** Where a language makes another end of it. */
+  /** Expectations that differ by dialect. */
   readonly but?: Readonly<Partial<Record<BuiltInDialect, Expectation>>>
 }
 
-/** A fault as the tables write it. */
+/** A fault as written in the tables. */
 export interface Row extends Omit<Fault, 'applies' | 'dialects' | 'lacks'> {
   /** Default: both. */
   readonly applies?: readonly Mode[]
-  /** Default: every language can play it. */
+  /** Default: every dialect can play it. */
   readonly lacks?: Lacks
 }
 
@@ -89,16 +89,16 @@ export const faultOf = ({ applies = both, lacks = {}, ...row }: Row): Fault => (
   dialects: builtInDialects.filter(dialect => lacks[dialect] === undefined),
 })
 
-/** Only these can play it; the others cannot, for one reason. */
+/** Only these dialects can play it; the others cannot, for the same reason. */
 export const onlyIn = (dialects: readonly BuiltInDialect[], reason: string): Lacks =>
   Object.fromEntries(builtInDialects.filter(dialect => !dialects.includes(dialect)).map(dialect => [dialect, reason]))
 
-/** What is to be met where a provider of this language plays the fault. */
+/** The expectation for a provider of this dialect. */
 export const expectedOf = ({ expect, but }: Pick<Fault, 'expect' | 'but'>, dialect: BuiltInDialect, mode: Mode): Expected | undefined =>
   but?.[dialect]?.[mode] ?? expect[mode]
 
 export const fine: Expected = { status: [200], ends: 'completed', exact: true, fallback: false, usage: 'UR' }
-/** Fine, but the words are the fault's own. */
+/** Succeeds, with the fault's own content. */
 export const fineInOtherWords: Expected = { status: [200], ends: 'completed', fallback: false, usage: 'UR' }
 export const e502: Expected = { status: [502], code: ['provider_error'], fallback: true, usage: 'U0' }
 export const e503: Expected = {
@@ -117,7 +117,7 @@ export const e429: Expected = {
 }
 /** The request is invalid for every provider. */
 export const e400: Expected = { status: [400], fallback: false, usage: 'U0' }
-/** It broke after the first words: told in the stream, and no other provider goes on with it. */
+/** Breaks after the first content: reported in the stream, without fallback. */
 export const broken: Expected = { status: [200], code: ['provider_error'], ends: 'failed', fallback: false, usage: 'UE' }
 export const brokenByTime: Expected = { ...broken, code: ['provider_timeout', 'deadline_exceeded', 'provider_error'] }
 

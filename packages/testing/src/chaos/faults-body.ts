@@ -38,11 +38,11 @@ const sameHost = (exchange: Exchange): string => `http://${exchange.seen.headers
 const elsewhere = (exchange: Exchange): string => `${exchange.elsewhere}${exchange.seen.path}`
 const itself = (exchange: Exchange): string => exchange.seen.path
 
-/** The right answer, as it goes over the wire. */
+/** The bytes of the correct response. */
 const rightBytes = (exchange: Exchange): Bytes => (exchange.stream ? bytesOf(exchange, allFrames(exchange)) : wholeText(exchange))
 const rightType = (exchange: Exchange): HeaderFields => (exchange.stream ? typeOf(exchange) : jsonType)
 
-/** The right bytes under the headers given. */
+/** The correct bytes with the given headers. */
 const under =
   (headers: (exchange: Exchange) => HeaderFields): Play =>
   exchange =>
@@ -65,7 +65,7 @@ const packed =
 
 const identity = (bytes: Buffer): Bytes => bytes
 
-/** Content that a client must skip: blanks before JSON, a comment, or events of an unknown type where there are no comments. */
+/** Content that a client must skip: whitespace before JSON, a comment, or events of an unknown type if there are no comments. */
 function padding(exchange: Exchange, size: number): Buffer {
   if (!exchange.stream) return Buffer.alloc(size, ' ')
   if (!exchange.writer.wire) return Buffer.concat([Buffer.from(': '), Buffer.alloc(size, '-'), Buffer.from('\n\n')])
@@ -74,7 +74,10 @@ function padding(exchange: Exchange, size: number): Buffer {
   return Buffer.concat(Array.from({ length: size / MiB }, () => filled))
 }
 
-/** 40 MiB of nothing in some kilobytes. It stands before the right answer, so that only a limit can refuse it. Packed once for each language: that takes longest. */
+/**
+ * 40 MiB of padding in a few kilobytes, before the correct response, so that only a limit can reject it. Compressed once per dialect,
+ * because that is slow.
+ */
 function bomb(encoding: string, pack: (bytes: Buffer) => Bytes): Play {
   const made = new Map<string, Bytes>()
   const bytesFor = (exchange: Exchange): Bytes => {
@@ -86,7 +89,7 @@ function bomb(encoding: string, pack: (bytes: Buffer) => Bytes): Play {
   return exchange => whole(200, { ...rightType(exchange), 'content-encoding': encoding }, bytesFor(exchange))(exchange)
 }
 
-/** No compression needed: a body that never ends, as far as the other side will take it. */
+/** Without compression: a body that continues as long as the client reads. */
 const endlessBody: Play = async exchange => {
   await exchange.write(head(200, { ...jsonType, 'transfer-encoding': 'chunked' }))
   await exchange.write(chunk('{"padding":"'))
@@ -95,12 +98,12 @@ const endlessBody: Play = async exchange => {
   await exchange.gone
 }
 
-/** A stream that begins as it should and then sends a bomb's worth of one exchange, or of what is left aside. */
+/** A stream that starts correctly and then sends a flood of one line, or of ignored content. */
 const floodAfterContent: Play = async exchange => {
   if (!(await begin(exchange))) return
   const block = exchange.writer.wire ? padding(exchange, MiB) : '-'.repeat(MiB)
   if (!exchange.writer.wire) await exchange.write(chunk(': '))
-  // Checksums make the frames of an event stream cost more.
+  // Checksums make the frames of an event stream more expensive.
   const count = exchange.writer.wire ? 16 : 100
   for (let sent = 0; sent < count; sent += 1) if (!(await exchange.write(chunk(block)))) return
   await exchange.gone
@@ -120,7 +123,7 @@ const withHeaders =
 const manyHeaders = Array.from({ length: 1_000 }, (_, at) => `x-header-${at}: ${'v'.repeat(8)}\r\n`).join('')
 const hugeHeader = `x-huge: ${'h'.repeat(65_536)}\r\n`
 const invalidHeader = Buffer.from([...Buffer.from('x-invalid: a'), 0x00, 0x01, 0x7f, ...Buffer.from('b\r\n')])
-/** Headers that would do harm if they were passed on. */
+/** Headers that would be harmful if they were forwarded. */
 export const harmfulHeaders: HeaderFields = {
   'set-cookie': 'upstream=1; Path=/',
   'access-control-allow-origin': '*',
@@ -129,10 +132,10 @@ export const harmfulHeaders: HeaderFields = {
   'strict-transport-security': 'max-age=31536000',
 }
 
-/** Refusing it and reading it are both right. */
+/** Both rejecting and reading it are correct. */
 const readOrRefused = { ...fine, status: [200, 502], fallback: 'maybe', code: [] } as const
 
-/** Node packs zstd from 22.15 on. */
+/** Node supports zstd compression from 22.15 on. */
 const zstdRows: readonly Row[] =
   'zstdCompressSync' in zlib
     ? [{ row: 43, name: 'zstd', play: packed('zstd', bytes => zlib.zstdCompressSync(bytes)), expect: alike(readOrRefused) }]

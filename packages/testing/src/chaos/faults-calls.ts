@@ -5,11 +5,11 @@ import { answering } from './acts.ts'
 import { bodyOf, type Change, type Changes, changed, editedAnswer, inFrame, put, where } from './edits.ts'
 import { alike, broken, type Expected, e502, type Fault, faultOf, fine, fineInOtherWords, type Lacks, onlyIn, type Row } from './expect.ts'
 
-// Rows 66 to 68: what is told in the wrong place, and calls that are not as they should be.
+// Rows 66 to 68: events in the wrong order, and malformed calls.
 
 const MiB = 1_048_576
 
-/** Blanks inside: the arguments come in several pieces. No others: who parses them and writes them again gets the same text. */
+/** Contains spaces, so that the arguments are sent in several pieces. No others, so that parsing and serializing gives the same text. */
 const zurich: AnswerToolCall = { name: 'get_weather', arguments: '{"city":"Zürich am See"}' }
 const kyoto: AnswerToolCall = { name: 'get_weather', arguments: '{"city":"Kyōto im Herbst"}' }
 const twoCalls: AnswerContent = { tools: [zurich, kyoto] }
@@ -25,16 +25,16 @@ const asItem = ({ name, arguments: written }: AnswerToolCall): JsonObject => ({
 const message = (words: string): JsonObject => ({ type: 'message', content: [{ type: 'output_text', text: words }] })
 const calling = (...calls: readonly AnswerToolCall[]): Expected => ({ ...fineInOtherWords, output: calls.map(asItem) })
 
-/** What Gemini signs a call with is a thought of its own. */
+/** Gemini's signature of a call becomes a separate reasoning item. */
 const signature: JsonObject = { type: 'reasoning', encrypted_content: 'sealed' }
 
-/** These calls in either delivery, and what more there is to them. */
+/** Expects these calls in either delivery, plus further output. */
 function toldIn(calls: readonly AnswerToolCall[], more: Partial<Expected> = {}): Pick<Row, 'expect' | 'but'> {
   const expected = { ...calling(...calls), ...more }
   return { expect: alike(expected), but: { gemini: alike({ ...expected, output: [signature, ...calls.map(asItem)] }) } }
 }
 
-/** Events that only announce what is to come. */
+/** Events that only announce content. */
 const announcing: Readonly<Partial<Record<BuiltInDialect, readonly string[]>>> = {
   responses: ['response.output_item.added', 'response.content_part.added'],
   messages: ['content_block_start'],
@@ -44,7 +44,7 @@ const unannounced = editedAnswer({ text: defaultText }, (content, { dialect }) =
   content.filter(({ event = '' }) => announcing[dialect]?.includes(event) !== true),
 )
 
-/** The field that says which item a frame is about. */
+/** The field with the item number of a frame. */
 const numbers: Readonly<Record<Exclude<BuiltInDialect, 'gemini'>, string>> = {
   responses: 'output_index',
   chat: 'index',
@@ -53,7 +53,7 @@ const numbers: Readonly<Record<Exclude<BuiltInDialect, 'gemini'>, string>> = {
 }
 const numberField = (dialect: BuiltInDialect): string => (dialect === 'gemini' ? '' : numbers[dialect])
 
-/** In the calls of chat, not in its choices. */
+/** True for the calls of Chat Completions, not for its choices. */
 const isNumbered = (object: JsonObject): boolean => !('delta' in object) || !('finish_reason' in object)
 
 const withGaps = editedAnswer(textAndCalls, (content, { dialect }) =>
@@ -68,7 +68,7 @@ const withGaps = editedAnswer(textAndCalls, (content, { dialect }) =>
   ),
 )
 
-/** Which item a frame is about. */
+/** The item number of a frame. */
 function itemOf(frame: Frame, dialect: BuiltInDialect): Json | undefined {
   let found: Json | undefined
   inFrame(
@@ -90,7 +90,7 @@ function byItem(content: readonly Frame[], dialect: BuiltInDialect): readonly (r
   return [...groups.values()]
 }
 
-/** One frame of each in turn. */
+/** Alternates the frames of both items. */
 const interleaved = editedAnswer(twoCalls, (content, { dialect }) => {
   const groups = byItem(content, dialect)
   const longest = Math.max(...groups.map(group => group.length))
@@ -123,7 +123,7 @@ const ofAStranger = editedAnswer(
 
 const mark = 'ARGUMENTS'
 
-/** The arguments, one character an event. */
+/** The arguments, one character per event. */
 const inCharacters = editedAnswer({ tools: [{ name: zurich.name, arguments: mark }] }, content => {
   const inJson = (words: string): string => JSON.stringify(words).slice(1, -1)
   const at = content.findIndex(({ data }) => data.includes(mark))
@@ -152,7 +152,7 @@ const bare: AnswerToolCall = { name: 'get_time', arguments: '{}' }
 const tool = (name: string): JsonObject => ({ type: 'function', name, parameters: { type: 'object', properties: {} } })
 
 const noNumbers: Lacks = { gemini: 'Its parts have no numbers, and each is whole.' }
-/** There arguments are JSON, not a text that holds some. */
+/** Arguments are JSON in these dialects, not a text that contains JSON. */
 const noText = 'Its arguments are an object, which cannot be invalid.'
 
 const rows: readonly Row[] = [
@@ -180,7 +180,7 @@ const rows: readonly Row[] = [
     expect: { stream: calling(zurich, kyoto) },
     lacks: noNumbers,
   },
-  // In the order of their coming: what has been handed on cannot be put behind what comes later.
+  // In order of arrival, because content that was forwarded cannot be moved behind later content.
   { row: 66, name: 'items-backwards', applies: ['stream'], play: backwards, expect: { stream: calling(kyoto, zurich) }, lacks: noNumbers },
   {
     row: 66,

@@ -21,10 +21,10 @@ import { alike, broken, brokenByTime, e502, e504, type Fault, faultOf, fine, onl
 
 const headersOf = (exchange: Exchange): HeaderFields =>
   exchange.stream ? { ...chunkedType, ...typeOf(exchange) } : { ...jsonType, 'content-length': String(sizeOf(wholeText(exchange))) }
-/** Those of a body that does not say its length. */
+/** Headers of a body without a length. */
 const chunkedHeadersOf = (exchange: Exchange): HeaderFields =>
   exchange.stream ? headersOf(exchange) : { ...jsonType, 'transfer-encoding': 'chunked' }
-/** The right answer, as it goes over the wire. */
+/** The bytes of the correct response. */
 const rightBytes = (exchange: Exchange): Uint8Array =>
   Buffer.from(exchange.stream ? bytesOf(exchange, allFrames(exchange)) : wholeText(exchange))
 
@@ -44,7 +44,7 @@ const finInTheMiddle: Play = async exchange => {
   if (await begin(exchange)) exchange.fin()
 }
 
-/** Chunks of what is there, and then the end without the chunk that says so. */
+/** Chunks, then the end of the connection without the final chunk. */
 const finWithoutLastChunk =
   (share: number): Play =>
   async exchange => {
@@ -86,7 +86,7 @@ const drip: Play = async exchange => {
   await exchange.gone
 }
 
-/** A keep-alive: a comment, an ignored event where there are no comments, or a blank line in a JSON body. */
+/** A keep-alive: a comment, an ignored event if there are no comments, or a blank line in a JSON body. */
 const ping = (exchange: Exchange): Bytes => {
   if (!exchange.stream) return '\n'
   return exchange.writer.wire ? bytesOf(exchange, [exchange.writer.unknownFrame(exchange.request)]) : ': ping\n\n'
@@ -108,7 +108,7 @@ const hintFirst =
     await answer(exchange)
   }
 
-/** An unsolicited second response: taken for that of the next request, it would show one client the text of another. */
+/** An unsolicited second response. If it were taken as the response to the next request, one client would see another's text. */
 const extraAnswer: Play = async exchange => {
   await answer(exchange)
   if (!(await exchange.wait(exchange.pace.beatMs))) return

@@ -5,7 +5,7 @@ import { answering, answeringWith, type Play } from './acts.ts'
 import { type Change, type Changes, changed, editedAnswer, inAll, put, where } from './edits.ts'
 import { alike, broken, type Expected, e502, type Fault, faultOf, fine, fineInOtherWords, onlyIn, type Row } from './expect.ts'
 
-// Rows 69, 70, 72, 73, 78 and 84: answers that are sound but for what they say of themselves.
+// Rows 69, 70, 72, 73, 78 and 84: responses with valid content but wrong metadata.
 
 const right: AnswerContent = { text: defaultText }
 const call: AnswerContent = { tools: [{ name: 'get_time', arguments: '{}' }] }
@@ -16,7 +16,7 @@ const reasonFields = { chat: 'finish_reason', messages: 'stop_reason', gemini: '
 
 type Reasoned = keyof typeof reasonFields
 
-/** Why the answer ended, wherever that is said. Pieces of chat say with each that it is not the last. */
+/** Sets the finish reason wherever it is sent. Chat Completions chunks each state that they are not the last. */
 const reasonIn = (dialect: Reasoned, reason: Json): Changes => ({
   [dialect]: put(reasonFields[dialect], before => (before === null ? null : reason)),
 })
@@ -28,11 +28,11 @@ const ending = (reason: Json): Changes => ({
 })
 
 const isResponse = ({ object, status }: JsonObject): boolean => object === 'response' && status !== 'in_progress'
-/** A response that says so of itself. */
+/** Sets the status that a response states. */
 const withStatus = (status: Json, reason: Json): Change =>
   where(isResponse, response => ({ ...response, status, incomplete_details: reason === null ? null : { reason } }))
 
-/** Of a stream, the last event says by its name that it is completed. */
+/** Removes the status. In a stream, the name of the last event still says that it is completed. */
 const statusless: Change = where(isResponse, put('status', null))
 
 const noReason = 'Its responses have a status, and no reason to have stopped.'
@@ -49,7 +49,7 @@ const choosing = (choose: (right: JsonObject) => readonly JsonObject[]): Changes
     ]),
   )
 
-/** The same place in another answer, which must not be heard. */
+/** The same location in another choice, which must be ignored. */
 const otherChoice = (choice: JsonObject): JsonObject => ({
   ...choice,
   index: 1,
@@ -66,7 +66,7 @@ const models: Changes = {
   gemini: put('modelVersion', elsewhere),
 }
 
-/** When the answer was made, as its provider has it. */
+/** Sets the creation time. */
 const createdAt = (seconds: number): Changes => ({
   responses: put('created_at', seconds),
   chat: put('created', seconds),
@@ -80,7 +80,7 @@ const noTime = onlyIn(['responses', 'chat', 'gemini'], 'It does not say when.')
 
 const roles: Change = put('role', role => (role === 'assistant' || role === 'model' ? 'narrator' : role))
 
-/** In the place of a piece, none. */
+/** Null instead of a piece. */
 const nullPieces: Readonly<Record<Exclude<BuiltInDialect, 'responses'>, readonly JsonObject[]>> = {
   chat: [
     { choices: [{ index: 0, delta: null, finish_reason: null }] },
@@ -151,7 +151,7 @@ const rows: readonly Row[] = [
     row: 70,
     name: 'status-unknown',
     play: changed(right, { responses: withStatus('superseded', null) }),
-    // A client cannot tell whether it is over; a stream shows it by the name of its last event.
+    // A client cannot tell whether it is complete; in a stream, the name of the last event says so.
     expect: { whole: e502, stream: fine },
     lacks: onlyIn(['responses'], 'Its answers have a reason to have stopped, and no status.'),
   },
@@ -160,7 +160,7 @@ const rows: readonly Row[] = [
     name: 'finish-null',
     play: changed(right, { ...ending(null), responses: statusless }),
     expect: alike(fine),
-    // There nothing else says that a stream is over.
+    // Nothing else says that a Gemini stream is complete.
     but: { gemini: { whole: fine, stream: { ...broken, usage: 'UR' } } },
   },
   { row: 70, name: 'finish-length', play: answering({ ...right, finish: 'length' }), expect: alike(incomplete('max_output_tokens')) },
@@ -247,7 +247,7 @@ const rows: readonly Row[] = [
     applies: ['whole'],
     play: changed(right, nothing),
     expect: { whole: completed({ output: [emptyMessage] }) },
-    // Its caller speaks the same language, and is told what was said.
+    // A client of the same dialect receives the original content.
     but: { responses: { whole: completed({ output: [{ type: 'message', role: 'assistant', content: [] }] }) } },
   },
   {
@@ -269,7 +269,7 @@ const rows: readonly Row[] = [
     row: 78,
     name: 'another-model',
     play: changed(right, models),
-    // At the price of the offer that was asked: a token in costs one microdollar, one out two.
+    // At the price of the called offer: one microdollar per input token, two per output token.
     expect: alike({ ...fine, billed: { cost: 12 + 2 * pieces(defaultText).length } }),
     lacks: { bedrock: 'Its answers do not name a model.' },
   },

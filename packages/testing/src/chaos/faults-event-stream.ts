@@ -6,17 +6,17 @@ import { broken, e429, e502, type Fault, fine, fineInOtherWords, onlyIn } from '
 import { type StreamRow, streamFault } from './faults-framing.ts'
 import { afterHalf } from './shapes.ts'
 
-// What breaks in the framing of AWS, where text streams have lines and fields.
+// Faults of the AWS framing, in place of those of text lines and fields.
 
 const MiB = 1_048_576
 
-/** A message of any kind about this frame. */
+/** A message with this frame. */
 const message = ({ event = '', data }: Frame, headers: Readonly<Record<string, HeaderValue>> = {}): Buffer =>
   eventMessage({ ':event-type': event, ':content-type': 'application/json', ':message-type': 'event', ...headers }, Buffer.from(data))
 
 const sound = (exchange: Exchange): Buffer => message(exchange.writer.textFrame('never to be seen', exchange.request))
 
-/** A message that was sound, with one byte changed. */
+/** A valid message with one byte changed. */
 const flipped =
   (at: (size: number) => number) =>
   (exchange: Exchange): Buffer => {
@@ -26,24 +26,24 @@ const flipped =
     return bytes
   }
 
-/** Sound checksums around headers that end in the middle of one. */
+/** Valid checksums around headers that end in the middle of one. */
 const brokenHeaders = ({ writer, request }: Exchange): Buffer =>
   eventMessage({ ':event-type': Uint8Array.of(7, 0xff, 0xff, 0x61) }, Buffer.from(writer.textFrame('', request).data))
 
-/** It says that it is that long, and is, as far as anyone will read it. */
+/** A message of an excessive length, which it announces and has, as far as it is read. */
 function* tooLong(): Iterable<Bytes> {
   yield prelude(64 * MiB, 0)
   const block = Buffer.alloc(65_536, 'y')
   for (let sent = 0; sent < 64 * MiB; sent += block.length) yield block
 }
 
-/** The right answer, with something between its halves. */
+/** The correct response with something between its halves. */
 const within =
   (make: (exchange: Exchange) => readonly Bytes[]): Play =>
   exchange =>
     streaming(() => afterHalf(exchange, make(exchange)))(exchange)
 
-/** Content first, read and passed on; then this. */
+/** First content, which is read and forwarded; then this. */
 const afterContent =
   (make: (exchange: Exchange) => Iterable<Bytes>): Play =>
   async exchange => {
@@ -62,7 +62,7 @@ const exception = (name: string): Bytes =>
     Buffer.from('{"message":"It broke."}'),
   )
 
-/** A header of every type that is no text. */
+/** A header of every non-text type. */
 const everyHeader: Readonly<Record<string, HeaderValue>> = {
   yes: Uint8Array.of(0),
   no: Uint8Array.of(1),

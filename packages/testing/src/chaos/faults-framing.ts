@@ -24,12 +24,12 @@ import { afterHalf, asBytes, cutBytes, cutInsideCharacters, escaped, lines, numb
 
 const MiB = 1_048_576
 
-/** The stream as the fault sends it, one string or array a chunk. */
+/** The stream as the fault sends it: one string or array per chunk. */
 type Shape = (exchange: Exchange) => Iterable<Bytes>
 
 const wholeStream = (exchange: Exchange): Bytes => bytesOf(exchange, allFrames(exchange))
 
-/** The whole stream as text, reworked. */
+/** The whole stream as text, transformed. */
 const reworked =
   (rework: (text: string) => Bytes): Shape =>
   exchange => [rework(String(wholeStream(exchange)))]
@@ -39,7 +39,7 @@ const inserted =
   exchange =>
     afterHalf(exchange, make(exchange))
 
-/** Words of its own, told rightly. */
+/** Custom content, correctly encoded. */
 const words = (count: number, perChunk: number): Shape =>
   function* (exchange) {
     const { opening, content, closing } = exchange.writer.write({ text: 'word ' }, exchange.request)
@@ -56,7 +56,7 @@ const words = (count: number, perChunk: number): Shape =>
     yield bytesOf(exchange, [...content.slice(at + 1), ...closing])
   }
 
-/** One event of text, of about this size. */
+/** One text event of about this size. */
 const bigText = (exchange: Exchange, size: number): Bytes =>
   bytesOf(exchange, [exchange.writer.textFrame('x'.repeat(size), exchange.request)])
 
@@ -70,20 +70,20 @@ const bigEventFirst =
     bytesOf(exchange, [...exchange.answer.content, ...exchange.answer.closing]),
   ]
 
-/** A line without an end, as far as the other side will read it: it stops at 100 MiB, or when the other side leaves. */
+/** A line without an end. Stops at 100 MiB, or when the client disconnects. */
 function* endlessLine(): Iterable<Bytes> {
   yield 'data: {"endless":"'
   const block = 'y'.repeat(65_536)
   for (let sent = 0; sent < 100 * MiB; sent += block.length) yield block
 }
 
-/** Under the name of a piece of content, where events have names. */
+/** Uses the name of a content event, if events have names. */
 const invalidJson = (exchange: Exchange): Bytes => {
   const { event } = exchange.writer.textFrame('', exchange.request)
   return bytesOf(exchange, [{ ...(exchange.writer.wire && event !== undefined && { event }), data: '{"oops": nope}' }])
 }
 
-/** Stops in the middle of the frame that would have finished the answer. */
+/** Stops in the middle of the frame that would have finished the response. */
 const truncated: Shape = exchange => {
   const last = Buffer.from(bytesOf(exchange, exchange.answer.closing.slice(0, 1)))
   return [bytesOf(exchange, [...exchange.answer.opening, ...exchange.answer.content]), last.subarray(0, last.length / 2)]
@@ -91,13 +91,13 @@ const truncated: Shape = exchange => {
 
 const withoutDone = (frames: readonly Frame[]): readonly Frame[] => frames.filter(({ data }) => data !== '[DONE]')
 
-/** All but the last `count` characters; `[DONE]` is left out, so that the cut strikes an event that matters. */
+/** Everything but the last `count` characters. `[DONE]` is left out, so that an event that matters is cut. */
 const withoutTail =
   (count: number): Shape =>
   exchange => [String(bytesOf(exchange, withoutDone(allFrames(exchange)))).slice(0, -count)]
 
 const nothingFinished: Shape = exchange => [bytesOf(exchange, [...exchange.answer.opening, ...exchange.answer.content])]
-/** Why it ended is said; what should follow is not. */
+/** The finish reason without the events that should follow. */
 const endOnly: Shape = exchange => [
   bytesOf(exchange, [...exchange.answer.opening, ...exchange.answer.content, ...exchange.answer.closing.slice(0, -1)]),
 ]
@@ -150,7 +150,7 @@ const invalidUtf8 = inserted(exchange => {
 })
 
 const resetAfterTerminal: Play = async exchange => {
-  // Without its last chunk the body is not over, so the RST is met while the reader still reads.
+  // Without its last chunk the body is incomplete, so the RST arrives while the client is still reading.
   await streaming(() => [wholeStream(exchange)])({
     ...exchange,
     write: bytes => (bytes === lastChunk ? Promise.resolve(true) : exchange.write(bytes)),
@@ -159,14 +159,14 @@ const resetAfterTerminal: Play = async exchange => {
   exchange.reset()
 }
 
-/** Content first, read and passed on; then the rest. */
+/** First content, which is read and forwarded; then the rest. */
 const afterContent =
   (chunks: (exchange: Exchange) => Iterable<Bytes>): Play =>
   async exchange => {
     if ((await begin(exchange)) && (await writeChunks(exchange, chunks(exchange)))) await exchange.write(lastChunk)
   }
 
-/** These faults are a stream's alone; most are a matter of the bytes that it consists of. */
+/** Faults that only streams have; most concern their bytes. */
 export interface StreamRow extends Omit<Row, 'expect' | 'play' | 'applies' | 'but'> {
   readonly expect: Expected
   readonly shape?: Shape
@@ -174,7 +174,7 @@ export interface StreamRow extends Omit<Row, 'expect' | 'play' | 'applies' | 'bu
   readonly but?: Readonly<Partial<Record<BuiltInDialect, Expected>>>
 }
 
-/** What is a matter of lines and fields. */
+/** Faults of lines and fields. */
 const noLines: Lacks = { bedrock: 'Its stream has no lines and no fields: each message says its length before it begins.' }
 const noMark = (dialects: readonly BuiltInDialect[]): Lacks =>
   onlyIn(dialects, 'One event says why it ended, what it used, and that it is over.')
@@ -257,7 +257,7 @@ const rows: readonly StreamRow[] = [
     expect: fine,
     shape: endOnly,
     lacks: noMark(['chat', 'messages', 'bedrock']),
-    // What Bedrock used comes last.
+    // Bedrock's usage comes last.
     but: { bedrock: { ...fine, usage: 'UE' } },
   },
   {
@@ -266,7 +266,7 @@ const rows: readonly StreamRow[] = [
     expect: { ...fine, usage: 'UE' },
     shape: doneOnly,
     lacks: noMark(['chat', 'messages', 'bedrock']),
-    // There the last event is about usage, and does not say that the message is over.
+    // The last event is about usage, and does not say that the message is complete.
     but: { bedrock: { ...broken, usage: 'UR' } },
   },
   {
@@ -282,7 +282,7 @@ const rows: readonly StreamRow[] = [
     name: 'content-after-terminal',
     expect: fine,
     shape: afterTheEnd(exchange => bytesOf(exchange, [exchange.writer.textFrame('too late', exchange.request)])),
-    // There every piece may say why the answer ends; it ends with the stream.
+    // Every chunk of Gemini may have a finish reason; only the end of the stream ends the response.
     but: { gemini: fineInOtherWords },
   },
   { row: 60, name: 'garbage-after-terminal', expect: fine, shape: afterTheEnd(() => 'data: {"trailing": garb\n\n\u0000\u0001<html>') },

@@ -33,7 +33,7 @@ const noSuchParameter = invalid('unsupported_parameter', "Unsupported parameter:
 const tooLarge = invalid('request_too_large', 'Request body too large.')
 const unprocessable = invalid(null, 'body.messages.0.content: field required')
 
-/** Secrets as providers echo them: none of it may ever reach a caller. */
+/** Secrets as providers echo them, none of which may ever reach a client. */
 export const leakedSecret = 'sk-proj-CANARY0123456789abcdefABCDEF'
 const badKey = invalid(
   'invalid_api_key',
@@ -48,7 +48,7 @@ interface Refusal {
   readonly status: number
   readonly trouble: AnswerError
   readonly expect: Expected
-  /** Made when it is sent: dates count from then. */
+  /** Created when it is sent, because dates are relative to then. */
   readonly headers?: () => HeaderFields
   readonly needs?: NonNullable<Fault['needs']>
 }
@@ -62,7 +62,7 @@ const limitedBy = (row: number, name: string, headers: () => HeaderFields): Refu
   expect: e429,
   headers,
 })
-/** The caller is told to wait so long, give or take. */
+/** The client receives about this `Retry-After`. */
 const waiting = (retryAfter: readonly [number, number], row: Refusal): Refusal => ({ ...row, expect: { ...e429, retryAfter } })
 
 const e502or400: Expected = { ...e502, status: [400, 502], code: [] }
@@ -172,5 +172,5 @@ const asRow = ({ status, trouble, headers, expect, ...row }: Refusal): Row => ({
 
 export const statusFaults: readonly Fault[] = [...refusals.map(asRow), ...pages].map(faultOf)
 
-/** Troubles that other tables tell in other ways: under status 200, or inside a stream. */
+/** Errors that other tables use with status 200 or inside a stream. */
 export const troubles = { serverError, limited, overloaded, policy, quota } as const

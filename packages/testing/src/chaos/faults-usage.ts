@@ -6,15 +6,15 @@ import { bodyOf, type Change, changed, editedAnswer, inFrame, put } from './edit
 import type { Exchange } from './exchange.ts'
 import { alike, type Billed, type Expected, type Fault, faultOf, fine, type Lacks, type Row } from './expect.ts'
 
-// Rows 74 to 77: what providers say that they have used.
+// Rows 74 to 77: wrong usage reports.
 
-/** Where a language counts what. */
+/** The fields in which a dialect counts. */
 interface Names {
   readonly holder: string
   readonly input: string
   readonly output: string
   readonly total?: string
-  /** Inside of a field, where there are two names. */
+  /** Nested in a field, if there are two names. */
   readonly cached: readonly string[]
   readonly reasoning?: readonly string[]
 }
@@ -76,7 +76,7 @@ const counting =
   (dialect: BuiltInDialect): Change =>
     put(names[dialect].holder, usage => (isObject(usage) ? { ...usage, ...countsIn(dialect, counts) } : usage))
 
-/** The right answer, and these in its usage instead of what is right. */
+/** The correct response with these values in its usage. */
 const claiming =
   (counts: Counts): Play =>
   exchange =>
@@ -89,10 +89,10 @@ const booked = (billed: Billed, usage: Expected['usage'] = 'UR'): Pick<Row, 'exp
     billed: { inputTokens: used.input, outputTokens: used.output, cachedTokens: 0, reasoningTokens: 0, ...billed },
   }),
 })
-/** No usage from the provider: the gateway has to estimate. */
+/** Without usage from the provider, the gateway has to estimate. */
 const estimated: Pick<Row, 'expect'> = { expect: alike({ ...fine, usage: 'UE', warnings: ['usage_estimated'] }) }
 
-/** An event that tells nothing but usage, so far. */
+/** An event with nothing but the usage so far. */
 const tellers: Readonly<Record<Exclude<BuiltInDialect, 'responses'>, (exchange: Exchange, usage: JsonObject) => Frame>> = {
   chat: (_, usage) => ({ data: JSON.stringify({ id: 'chatcmpl-chaos', object: 'chat.completion.chunk', choices: [], usage }) }),
   messages: (_, usage) => ({
@@ -106,12 +106,12 @@ const tellers: Readonly<Record<Exclude<BuiltInDialect, 'responses'>, (exchange: 
 const usageFrame = (exchange: Exchange, output: number): readonly Frame[] =>
   exchange.dialect === 'responses' ? [] : [tellers[exchange.dialect](exchange, countsIn(exchange.dialect, { input: used.input, output }))]
 
-/** With every piece the count so far. */
+/** Each piece comes with the count so far. */
 const soFar = editedAnswer({ text: defaultText }, (content, exchange) =>
   content.flatMap((frame, at) => [frame, ...usageFrame(exchange, Math.min(at, used.output))]),
 )
 
-/** What was told as the usage is told again, behind the end of the answer, and is more. */
+/** The usage is repeated after the end of the response, with more tokens. */
 const more = used.output + 5
 const again = answeringWith(exchange => ({
   ...exchange.answer,
@@ -122,7 +122,7 @@ const again = answeringWith(exchange => ({
   ),
 }))
 
-/** The usage comes when everything is over. */
+/** The usage comes after the end. */
 const tooLate = answeringWith(exchange => {
   const told = exchange.writer.write({ text: defaultText, usage: 'none' }, exchange.request)
   return { ...told, closing: [...told.closing, ...usageFrame(exchange, used.output)] }
@@ -139,7 +139,7 @@ const rows: readonly Row[] = [
   { row: 75, name: 'usage-in-text', play: claiming({ input: '13', output: '35' }), ...booked({ inputTokens: 13, outputTokens: 35 }) },
   { row: 75, name: 'usage-in-fractions', play: claiming({ input: 12.4, output: 34.6 }), ...booked({ inputTokens: 12, outputTokens: 35 }) },
   { row: 75, name: 'usage-absurd', play: claiming({ output: 1e15 }), ...booked({ outputTokens: 0 }, 'UE') },
-  // More than any answer can be: cut to what still can be paid for.
+  // More than any response can have: clamped to the maximum that can be charged.
   {
     row: 75,
     name: 'usage-beyond-any-answer',
@@ -186,7 +186,7 @@ const rows: readonly Row[] = [
     applies: ['stream'],
     play: again,
     expect: { stream: { ...fine, billed: { outputTokens: more } } },
-    // There the answer is over with the first.
+    // The response ends with the first usage.
     but: { bedrock: { stream: { ...fine, billed: { outputTokens: used.output } } } },
     lacks: noEvents,
   },
@@ -196,7 +196,7 @@ const rows: readonly Row[] = [
     applies: ['stream'],
     play: tooLate,
     expect: { stream: { ...fine, usage: 'UE' } },
-    // There nothing but the end of the stream ends an answer.
+    // Only the end of the stream ends a response.
     but: { gemini: { stream: fine } },
     lacks: noEvents,
   },

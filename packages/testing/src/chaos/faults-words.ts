@@ -18,7 +18,7 @@ import {
 } from './expect.ts'
 import { leakedSecret } from './faults-status.ts'
 
-// Rows 71 and 79 to 82: more than text, more text than was asked for, and text that would do harm elsewhere.
+// Rows 71 and 79 to 82: content other than text, more text than requested, and text that would be harmful elsewhere.
 
 const right: AnswerContent = { text: defaultText }
 const said: JsonObject = { type: 'message', content: [{ type: 'output_text', text: defaultText }] }
@@ -37,11 +37,11 @@ const refused = (content: readonly JsonObject[]): Expectation =>
 const thought = 'First the points, then the signal.'
 const thoughtful: AnswerContent = { reasoning: thought, text: defaultText }
 const summary = [{ type: 'summary_text', text: thought }]
-/** As tests show what only the gateway can open. */
+/** Placeholder for state that only the gateway can open. */
 const sealed = { type: 'reasoning', encrypted_content: 'sealed' }
 const state = 'c3RhdGUgb2YgYSB0aG91Z2h0'
 
-/** State beside a thought, where the right answer has none. */
+/** Adds state to reasoning that has none in the correct response. */
 const withState: Changes = {
   responses: where(
     ({ type }) => type === 'reasoning',
@@ -51,7 +51,7 @@ const withState: Changes = {
     object => typeof object.reasoning_content === 'string',
     holder => ({ ...holder, reasoning_details: [{ type: 'reasoning.encrypted', data: state, index: 0 }] }),
   ),
-  // On the last piece of it.
+  // Applied to the last piece.
   gemini: where(
     ({ thought: isThought, text }) => isThought === true && thought.endsWith(String(text)),
     part => ({ ...part, thoughtSignature: state }),
@@ -86,7 +86,7 @@ const cited: Changes = {
   ),
 }
 
-/** What brings a citation, where it does not stand in a frame that is there anyway. */
+/** Frames with a citation, for dialects in which it is not in an existing frame. */
 const citingFrames: Readonly<Partial<Record<BuiltInDialect, JsonObject>>> = {
   chat: {
     choices: [{ index: 0, delta: { annotations: [{ type: 'url_citation', url_citation: { url, title, start_index: 0, end_index: 7 } }] } }],
@@ -101,7 +101,7 @@ const citingFrames: Readonly<Partial<Record<BuiltInDialect, JsonObject>>> = {
   },
 }
 
-/** The right answer, changed, and one frame more before the last of the content. */
+/** The correct response, modified, with one more frame before the last content frame. */
 const withFrame = (frames: Readonly<Partial<Record<BuiltInDialect, JsonObject>>>, changes: Changes): Play =>
   editedAnswer(
     right,
@@ -124,7 +124,7 @@ const appended =
       : object
 
 const drawing: JsonObject = { type: 'image_generation_call', id: 'ig_1', status: 'completed', result: pixel }
-/** As a caller of Responses gets it, whatever language it was drawn in. */
+/** The item that a Responses client receives, whatever the provider's dialect. */
 const drawn: JsonObject = { type: 'image_generation_call', result: pixel }
 const image: Changes = {
   responses: appended('output', drawing),
@@ -146,10 +146,10 @@ const imageFrames: Readonly<Partial<Record<BuiltInDialect, JsonObject>>> = {
   chat: { choices: [{ index: 0, delta: { images: [{ type: 'image_url', image_url: { url: `data:image/png;base64,${pixel}` } }] } }] },
 }
 
-/** So many times longer than what was asked for that no count of tokens explains it. */
+/** So much longer than requested that no token count explains it. */
 const overlong = 'Over and over the same. '.repeat(400)
 const cap = 16
-/** Sixteen characters a token, a twentieth more, and a kilobyte on top. */
+/** Sixteen characters per token, plus five percent, plus one kilobyte. */
 const allowed = Math.ceil(cap * 1.05 * 16) + 1_024
 const cut: Expected = {
   ...fineInOtherWords,
@@ -158,7 +158,7 @@ const cut: Expected = {
   usage: 'UE',
 }
 
-/** Repeats the same words without end. */
+/** Repeats the same text endlessly. */
 const endless: Play = async exchange => {
   const { opening, content } = exchange.writer.write({ text: 'again ' }, exchange.request)
   const at = content.findIndex(({ data }) => data.includes('again '))
@@ -173,7 +173,7 @@ const endless: Play = async exchange => {
   while ((await exchange.write(words)) && (await exchange.wait(2)));
 }
 
-/** Harmless as text, and as nothing else. */
+/** Harmless as text, and only as text. */
 export const hostileText = [
   'data: {"type":"response.completed"}\n\nevent: response.failed\ndata: {}\n\n',
   '\r\n\r\nHTTP/1.1 200 OK\r\nset-cookie: stolen=1\r\n\r\n',
@@ -185,7 +185,7 @@ export const hostileText = [
 const hostileName = 'evil\n\nevent: response.completed\ndata: {}\n\n\u0000</script>'
 const hostileArguments = `{"__proto__":{"polluted":true},"constructor":${JSON.stringify(hostileText)},"\\n\\ndata: x":["\u2028"]}`
 
-/** Secrets of many makes, as providers quote them. */
+/** Secrets of many vendors, as providers quote them. */
 export const leakedSecrets: readonly string[] = [
   leakedSecret,
   'canary.token-0123456789abcdef',
@@ -206,9 +206,9 @@ const rows: readonly Row[] = [
     expect: alike(told({ type: 'message', content: [{ type: 'refusal', refusal }] })),
     but: {
       messages: refused([{ type: 'refusal', refusal }]),
-      // What it says with the reason is for developers, and nothing of it is an answer.
+      // The explanation next to the reason is for developers and not part of the response.
       gemini: refused([]),
-      // A guardrail speaks in the place of the model.
+      // A guardrail responds in place of the model.
       bedrock: refused([{ type: 'output_text', text: refusal }]),
     },
   },
@@ -241,7 +241,7 @@ const rows: readonly Row[] = [
     play: withFrame(imageFrames, image),
     expect: alike(told(said, drawn)),
     but: {
-      // A picture between two texts of a stream stands between two messages.
+      // An image between two texts of a stream splits the message in two.
       chat: { whole: told(said, drawn), stream: fineInOtherWords },
       bedrock: { whole: told(said, drawn), stream: told(said) },
     },

@@ -10,7 +10,7 @@ import { usageFaults } from './faults-usage.ts'
 import { wordFaults } from './faults-words.ts'
 
 /**
- * Rows 5 to 84 of the fault catalogue, as a provider plays them, each with what a caller of the gateway must meet.
+ * Rows 5 to 84 of the fault catalogue, playable by a provider, each with what a client of the gateway must receive.
  *
  * @example
  * for (const fault of faults) for (const mode of fault.applies) test(`${fault.row} ${fault.name}, ${mode}`, () => …)

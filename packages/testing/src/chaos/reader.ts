@@ -1,14 +1,14 @@
-/** Reads HTTP/1.1 requests off a raw socket: enough of the protocol for our own clients, none of the kindness of a real server. */
+/** Reads HTTP/1.1 requests from a raw socket: enough of the protocol for our own clients, without a real server's tolerance. */
 interface RequestHead {
   readonly method: string
   readonly path: string
-  /** Names in lower case; repeated ones joined by `, `. */
+  /** Headers by lower-case name; repeated ones are joined by `, `. */
   readonly headers: Readonly<Record<string, string>>
 }
 
 export interface RequestListener {
   head(head: RequestHead): void
-  /** Body bytes as they come, without their framing. */
+  /** Receives body bytes as they arrive, without framing. */
   data(bytes: Buffer): void
   end(): void
 }
@@ -31,7 +31,7 @@ function parseHead(text: string): RequestHead {
   return { method, path, headers }
 }
 
-/** Feed it what the socket brings; it calls back once a part is whole. */
+/** Feed it the socket's data; it calls back once a part is complete. */
 export function requestReader(listener: RequestListener): (chunk: Buffer) => void {
   const readHead: Step = buffered => {
     const end = buffered.indexOf(blankLine)
@@ -48,7 +48,7 @@ export function requestReader(listener: RequestListener): (chunk: Buffer) => voi
     return { rest, next: readHead }
   }
 
-  /** `left` bytes of body, whatever comes after them. */
+  /** Passes on `left` bytes of the body, whatever follows them. */
   const bodyOf = (
     left: number,
     rest: Buffer,

@@ -8,7 +8,7 @@ import { type Exchange, exchangeOn, goneFrom, type MutableSeenRequest, type Pace
 import { requestReader } from './reader.ts'
 
 export interface Director {
-  /** What to do with this request, and under which name to note it. */
+  /** Chooses what to play for this request, and the fault name to record. */
   choose(seen: SeenRequest): { readonly play: Play; readonly fault?: string } | undefined
   readonly pace: Pace
   readonly elsewhere: () => string
@@ -17,9 +17,9 @@ export interface Director {
 export interface Listening {
   readonly port: number
   readonly requests: readonly SeenRequest[]
-  /** Connections open now. */
+  /** Number of open connections. */
   open(): number
-  /** Requests whose answer is not over yet. */
+  /** Number of unfinished responses. */
   playing(): number
   close(): Promise<void>
 }
@@ -38,7 +38,7 @@ export const listen = (server: Server): Promise<number> =>
     server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port))
   })
 
-/** A raw TCP server that plays what the director says, one request of a connection after the other. */
+/** A raw TCP server that plays what the director chooses, one request of a connection after another. */
 export async function listenRaw(director: Director): Promise<Listening> {
   const book: Book = { requests: [], playing: 0 }
   const sockets = new Set<Socket>()
@@ -117,7 +117,7 @@ function serve(socket: Socket, director: Director, book: Book): void {
     for (const noted of mine) noted.closedAt ??= performance.now()
   }
   socket.on('data', read)
-  // A client that has ended its half waits for nothing: HTTP clients do so only when they leave.
+  // A client that has ended its half has disconnected: HTTP clients do so only then.
   socket.once('end', () => {
     if (playing) playing.left = true
     closed()
@@ -151,7 +151,7 @@ function note(
   }
 }
 
-/** What a request asks, in its body and in its path. */
+/** The request, from its body and its path. */
 export function askedIn({ path, json: body = {} }: SeenRequest): JsonObject {
   const dialect = dialectAt(path)
   return { ...body, ...(dialect && answerWriters[dialect].addressed?.(path)) }
@@ -174,7 +174,7 @@ function lineFor(noted: MutableSeenRequest, director: Director): Omit<Exchange, 
   }
 }
 
-/** What a request gets that a provider of these dialects cannot know. */
+/** The response to a request that providers of these dialects cannot understand. */
 export const misplaced = (seen: SeenRequest): Play | undefined => {
   if (dialectAt(seen.path) === undefined)
     return json(404, { error: { message: `No such path: ${seen.path}`, type: 'invalid_request_error', param: null, code: null } })
