@@ -11,7 +11,7 @@ export interface FakeClock extends Clock {
 }
 
 /**
- * A clock whose time only changes when told to.
+ * A clock whose time only changes by `advance`.
  *
  * @example
  * const clock = fakeClock()

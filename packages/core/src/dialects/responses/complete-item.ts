@@ -15,9 +15,9 @@ import {
   type TextDelta,
 } from '../item-assembler.ts'
 
-// What ends an item: its final state, as the provider sent it, and what was streamed of it before.
+// Combines the end of an item: its final state, as the provider sent it, and what was streamed before.
 
-/** Takes a text that is now known whole: emits what its deltas left out. */
+/** Completes a text whose final value is known: emits what its deltas left out. */
 export function completeText(assembler: ItemAssembler, partial: PartialItem, { kind, part: number, text }: TextDelta): void {
   const part = partOf(partial, kind, number)
   const { length } = part.text
@@ -45,8 +45,8 @@ export function completeItem(assembler: ItemAssembler, partial: PartialItem, ite
 }
 
 /**
- * The item as the provider finished it, completed by what was streamed before: some leave out of a finished item what they
- * have streamed. The id stays the announced one, since some change it with every event.
+ * The item as the provider finished it, completed by what was streamed before, because some providers leave that out of a finished item.
+ * Keeps the announced id, because some change it with every event.
  */
 export function mergedItem(partial: PartialItem, last: Item): Item {
   const { item } = partial

@@ -21,7 +21,7 @@ import { decodeContent, decodePart } from './decode-parts.ts'
 import { entryTexts } from './items.ts'
 import { dialect } from './wire.ts'
 
-// The items of a caller's request.
+// Decodes the items of a client's request.
 
 export const decodeInput: Read<readonly Item[]> = (value, path) => {
   if (typeof value === 'string') return [{ type: 'message', role: 'user', content: [{ type: 'text', text: value }] }]
@@ -47,7 +47,7 @@ const recordTypes: ReadonlySet<string> = new Set(
 
 const contentFields = ['role', 'content', 'call_id', 'name', 'arguments', 'summary', 'encrypted_content'] as const
 
-/** Whether it is the id of an item without the item: clients may leave the type of a reference out, or give that of the item. */
+/** Whether it is an item id without the item: clients may leave out the type of a reference, or give that of the item. */
 function isReference({ type = null, ...body }: JsonObject, id: string): boolean {
   if (type === null) return body.role === undefined
   const isKnown = type === 'message' || type === 'function_call' || (type === 'reasoning' && id.startsWith('rs_'))
@@ -56,7 +56,7 @@ function isReference({ type = null, ...body }: JsonObject, id: string): boolean 
 
 const isEmpty = (value: Json | undefined): boolean => value === undefined || value === null || (Array.isArray(value) && value.length === 0)
 
-/** It remembers no original: no provider can read a reference. */
+/** Remembers no original, because no provider can read a reference. */
 const decodeReference = (body: JsonObject, path: string): Item => ({
   type: 'native',
   dialect,
@@ -118,7 +118,7 @@ const readReasoning = (body: JsonObject, path: string): ReasoningItem => {
   }
 }
 
-/** An image that the model made in an earlier turn; one without its bytes stays what it is. */
+/** An image generated in an earlier turn. Without its data, it stays a native item. */
 function readGeneratedImage(body: JsonObject): Item {
   const native = earlierItem(dialect, body)
   const url = imageUrlOf(native)
@@ -126,7 +126,7 @@ function readGeneratedImage(body: JsonObject): Item {
   return sentBack([remember<ImagePart>({ type: 'image', url, isGenerated: true }, { dialect, body })])
 }
 
-/** Tools that join the conversation here. */
+/** Decodes tools that are added at this point of the conversation. */
 const readAddedTools = (body: JsonObject, path: string): Native => ({ type: 'native', dialect, body, tools: decodeToolsOf(body, path) })
 
 const itemReaders: ReadonlyMap<string, (body: JsonObject, path: string) => Item> = new Map<

@@ -18,7 +18,7 @@ import {
 } from '../field-readers.ts'
 import { dialect } from './wire.ts'
 
-// Tools, the choice among them, the format of the answer, and reasoning.
+// Decodes tools, tool choice, response format and reasoning.
 
 export const decodeTool: Read<Tool> = (value, path) => {
   const body = objectValue(value, path)
@@ -44,13 +44,13 @@ function decodeGroup(body: JsonObject, path: string): readonly Tool[] {
   return tools.map(tool => (tool.type === 'function' ? remember({ ...tool, namespace }, originalOf(tool)) : tool))
 }
 
-/** A tool that remembers where it stood. */
+/** Decodes a tool that remembers its path. */
 const decodePlaced: Read<Tool> = (value, path) => {
   const tool = decodeTool(value, path)
   return remember<Tool>({ ...tool }, { dialect, body: objectValue(value, path), path })
 }
 
-/** The tools of an item that brings some. */
+/** The tools of an item that adds some. */
 export const decodeToolsOf = (body: JsonObject, path: string): readonly Tool[] =>
   optional({ body, path }, 'tools', arrayOf(decodePlaced)) ?? []
 

@@ -16,7 +16,7 @@ import {
 import { objects } from '../json.ts'
 import { dialect } from './wire.ts'
 
-// The content of a caller's message: one text, or parts.
+// Decodes the content of a client message: a text, or a list of parts.
 
 export const decodeContent: Read<readonly Part[]> = (value, path) => {
   if (typeof value === 'string') return [{ type: 'text', text: value }]
@@ -34,7 +34,7 @@ const decodeText = (body: JsonObject, path: string): Part => {
   return { type: 'text', text: required({ body, path }, 'text', anyText), ...(annotations.length > 0 && { annotations }), ...cacheOf(body) }
 }
 
-/** A cache breakpoint stands on the last part that is cached. */
+/** Reads a cache breakpoint, which is set on the last cached part. */
 const cacheOf = ({ prompt_cache_breakpoint: mark }: JsonObject): { readonly cache?: CachePoint } =>
   isObject(mark) || mark === true ? { cache: {} } : {}
 
@@ -45,7 +45,7 @@ const decodeImage = (body: JsonObject, path: string): Part => {
   return typeof body.file_id === 'string' ? { type: 'native', dialect, body } : missing(`${path}.image_url`)
 }
 
-/** A file by address or by its bytes; one that the provider keeps under an id is known to no other. */
+/** Decodes a file by URL or data. A file that the provider stores under an id cannot be expressed in other dialects. */
 const decodeFile = (body: JsonObject, path: string): Part => {
   const address = optional({ body, path }, 'file_url', nonEmptyText)
   const data = optional({ body, path }, 'file_data', nonEmptyText)
@@ -55,7 +55,7 @@ const decodeFile = (body: JsonObject, path: string): Part => {
   return typeof body.file_id === 'string' ? { type: 'native', dialect, body } : missing(`${path}.file_data`)
 }
 
-/** Bare base64 is a PDF unless its name says otherwise. */
+/** Bare base64 is treated as PDF unless the file name says otherwise. */
 const asDataUrl = (data: string, filename = ''): string => {
   if (data.startsWith('data:')) return data
   return `data:${/\.(txt|md)$/i.test(filename) ? 'text/plain' : 'application/pdf'};base64,${data}`

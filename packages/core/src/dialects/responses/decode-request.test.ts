@@ -11,7 +11,7 @@ const read = (fields: JsonObject = {}) => responsesClient.decodeRequest(body(fie
 const prompt = (fields: JsonObject = {}) => plain(read(fields).prompt)
 const item = (wire: Json) => plain(read({ input: [wire] }).prompt.input[0])
 
-/** `code param`, or that it was taken. */
+/** `code param` of the error, or that the request was accepted. */
 function verdict(wire: JsonObject): string {
   try {
     responsesClient.decodeRequest(wire)
@@ -342,7 +342,7 @@ const full = body({
   metadata: { a: 'b' },
 })
 
-/** Every place in a value, as a path. */
+/** Every location in a value, as a path. */
 const places = (value: Json | undefined, path: readonly (string | number)[] = []): readonly (readonly (string | number)[])[] => {
   if (typeof value !== 'object' || value === null) return [path]
   return [

@@ -20,8 +20,8 @@ import { decodeInput } from './decode-items.ts'
 import { decodeReasoningOptions, decodeTextOptions, decodeTool, decodeToolChoice } from './decode-options.ts'
 import { dialect } from './wire.ts'
 
-// What a caller may send, field by field. Decoded values remember the wire objects that they came from, so nothing unknown is
-// lost on the way to a provider of the same language.
+// Decodes a client request field by field. Decoded values remember the wire objects they came from, so unknown fields reach a provider of
+// the same dialect.
 
 export function decodeRequest(body: JsonObject): InferenceRequest {
   if (!isObject(body)) throw new GatewayError('invalid_request', { message: 'The body must be a JSON object.', param: 'body' })
@@ -65,7 +65,7 @@ const promptFields: ReadonlyMap<string, Read<unknown>> = new Map(
   } satisfies { readonly [Field in Exclude<keyof Prompt, 'native' | 'stop' | 'seed'>]-?: Read<Required<Prompt>[Field]> }),
 )
 
-/** Fields that need stored answers. Absent, null and false mean the same. */
+/** Fields that need stored responses. Absent, null and false mean the same. */
 const stateful: ReadonlySet<string> = new Set(['previous_response_id', 'conversation', 'background', 'prompt'])
 /** Fields that are read elsewhere, or have no effect here. */
 const otherFields: ReadonlySet<string> = new Set(['model', 'gateway', 'stream', 'stream_options', 'store', ...stateful])

@@ -12,7 +12,7 @@ import { failureIn } from './errors.ts'
 import { decodeItem } from './items.ts'
 import { dialect, usageFields } from './wire.ts'
 
-// A provider's response object. Whole answers and the snapshots of a stream are the same object.
+// Decodes a provider's response object, which is the same for whole responses and the snapshots of a stream.
 
 export function decodeResponse(body: JsonObject, mapping?: ResponseMapping): InferenceResponse {
   const head = headOf(body)
@@ -37,7 +37,7 @@ function withCallIds(output: readonly Item[], head: Head): readonly Item[] {
   })
 }
 
-/** An item of an answer. A call gets the caller's name of its tool, and `{}` if it has no arguments. */
+/** Decodes a response item. A call gets the client's tool name, and `{}` if it has no arguments. */
 export function decodeOutputItem(body: JsonObject, { toolNames }: ResponseMapping = {}): Item {
   const item = decodeItem(body)
   if (item.type !== 'function_call') return item
@@ -65,7 +65,7 @@ export function usageOf(body: JsonObject, answered: boolean): InferenceResponse[
 
 const hostedFields = { web_search: ['web_search.num_requests'], web_fetch: ['web_fetch.num_requests'] } as const
 
-/** Calls without a fee of their own: the client runs the tool, or only the tokens cost. */
+/** Calls without their own fee: the client runs the tool, or only tokens are charged. */
 const freeCalls: ReadonlySet<Json | undefined> = new Set([
   'function_call',
   'custom_tool_call',

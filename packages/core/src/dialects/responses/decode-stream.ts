@@ -28,8 +28,8 @@ import { matchItems } from './match-items.ts'
 import { eventNameOf, rememberUnknownFields, repairSnapshot, unwrapEvent } from './read-event.ts'
 import { dialect, hostedEvents, indexOf, type PartKind } from './wire.ts'
 
-// Frames → events. Positions are trusted, ids and numbers are not: some providers change ids with every event, leave gaps in
-// the numbering, or send events about an item that they never announced.
+// Turns frames into events. Positions are trusted, ids and numbers are not: some providers change ids with every event, leave gaps in the
+// numbering, or send events about an item that they never announced.
 
 interface DecoderState extends StreamDecoderState {
   readonly items: ItemRegistry
@@ -95,7 +95,10 @@ const onItemDone: Handler = (decoder, body) => {
   finishPartial(decoder, known && isSameType ? known : addItem(items, indexOf(body.output_index), item), item)
 }
 
-/** Handles an event about a text part: `handle` gets its item, announced and open. An item that is not decoded gets the event itself. */
+/**
+ * Makes the handler of events about a text part: `handle` receives its item, announced and open. For an item that is not decoded, the event
+ * is passed through.
+ */
 const textHandler =
   (type: AssumedType, handle: (decoder: DecoderState, body: JsonObject, partial: PartialItem) => void): Handler =>
   (decoder, body, name) => {
@@ -163,7 +166,7 @@ const onAnnotation: Handler = (decoder, body) => {
   appendAnnotation(decoder, partial, { kind: 'annotation', part, annotation: body.annotation })
 }
 
-/** The last snapshot finishes what is open, and may hold items that were never streamed. */
+/** The last snapshot finishes whatever is open, and may contain items that were never streamed. */
 const onTerminal: Handler = (decoder, body, name) => {
   const response = isObject(body.response) ? body.response : {}
   startAnswer(decoder, response)
@@ -206,7 +209,7 @@ const handlers: ReadonlyMap<string, Handler> = new Map<string, Handler>([
 ])
 
 const terminals: ReadonlyMap<string, string> = new Map(['completed', 'incomplete', 'failed'].map(status => [`response.${status}`, status]))
-/** Events that start or end the answer by themselves. */
+/** Events that start or end the response themselves. */
 const lifecycle: ReadonlySet<string> = new Set(['response.created', 'error', ...terminals.keys()])
 
 const partKinds: ReadonlyMap<string, PartKind> = new Map<string, PartKind>([
@@ -229,7 +232,7 @@ function startAnswer(decoder: DecoderState, response: JsonObject = {}): void {
   decoder.events.push(remember({ type: 'started', ...decoder.head }, { dialect, body: response }))
 }
 
-/** Announces an item, with what is known of it now. A call is not announced before it has a name. */
+/** Announces an item in its current state. A call is not announced before it has a name. */
 function announcePartial(decoder: DecoderState, partial: PartialItem, item: Item = partial.item): void {
   if (partial.index !== undefined) return
   const { items, callIds, head } = decoder

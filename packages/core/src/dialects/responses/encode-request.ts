@@ -35,16 +35,16 @@ export function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Q
 const renamed = (body: JsonObject, name: string): JsonObject => ({ ...body, name })
 const naming: ToolRenames = { dialect, maxLength: 128, tool: renamed, call: renamed }
 
-/** Of the fields that the gateway decides, those that this language has. */
+/** Gateway-controlled fields that exist in this dialect. */
 const ownFields: ReadonlySet<string> = new Set([
   ...['model', 'stream', 'stream_options', 'store', 'background', 'previous_response_id', 'conversation', 'prompt'],
   ...['input', 'instructions', 'tools', 'max_output_tokens', 'service_tier', ...surchargedFields],
 ])
 
-/** The caller's own body, so that unknown fields in it are kept. */
+/** The client's own body, so that its unknown fields are kept. */
 const withoutGatewayFields = ({ gateway, extensions, ...body }: JsonObject): JsonObject => body
 
-/** Plain thoughts of another model stop a provider that looks thoughts up by their id. */
+/** Removes plain reasoning of other models: a provider that looks reasoning up by id fails on it. */
 const withoutPlainThoughts = (input: Json | undefined): Json | undefined =>
   Array.isArray(input)
     ? (input as readonly Json[]).filter(item => !isObject(item) || item.type !== 'reasoning' || Boolean(item.encrypted_content))
@@ -55,7 +55,7 @@ const plainThoughtsIn = ({ input }: Prompt): readonly string[] =>
     item.type === 'reasoning' && !item.encrypted_content && hasWords(item) ? [pathOf(item, `input[${at}]`)] : [],
   )
 
-/** In characters. Other vendors make longer ids. */
+/** Maximum characters of a call id. Other vendors issue longer ones. */
 const maxCallIdLength = 64
 
 const withShortIds = (input: Json | undefined): Json | undefined =>
@@ -140,7 +140,7 @@ function encodePrompt(prompt: Prompt, quirks: Quirks): Encoded {
   return { body, warnings }
 }
 
-/** The result of a call of a custom tool has a type of its own. */
+/** The result of a custom tool call has its own type. */
 function withResultType(item: Item, customCalls: ReadonlySet<string>): JsonObject | undefined {
   const body = encodeInputItem(item)
   return body && item.type === 'function_call_output' && customCalls.has(item.call_id) ? { ...body, type: 'custom_tool_call_output' } : body
@@ -151,7 +151,7 @@ const encodeReasoning = ({ effort, summary }: NonNullable<Prompt['reasoning']>):
   ...(summary !== undefined && summary !== 'none' && { summary }),
 })
 
-/** Warnings for what this language has no field for. */
+/** Warnings for the fields that this dialect cannot express. */
 const unsupportedFields = ({ stop, seed, ...prompt }: Prompt): readonly Warning[] => [
   ...oneWarning(failedTools(prompt.input), 'is not supported by this provider; the tool result was sent without it.'),
   ...oneWarning(cachePoints(prompt, carriesBreakpoint), 'is a cache marker, which this provider does not support there; it was left out.'),

@@ -21,6 +21,6 @@ export function encodeResponse(response: InferenceResponse, request: InferenceRe
 /** Native items of another language are left out. */
 const isEncodable = (item: Item): boolean => item.type !== 'native' || item.dialect === dialect
 
-/** The last item of an answer that was cut, unless its status is known. */
+/** Marks the last item of a truncated response, unless its status is known. */
 const asIncomplete = (item: Item): Item =>
   (item.type === 'message' || item.type === 'function_call') && item.status === undefined ? { ...item, status: 'incomplete' } : item

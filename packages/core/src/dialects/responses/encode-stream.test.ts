@@ -458,7 +458,7 @@ test('text cannot break out of its event (T1)', () => {
   }
 })
 
-/** Any answer that our nouns allow. */
+/** Any response that the internal format allows. */
 const anyItem: fc.Arbitrary<Item> = fc.oneof(
   fc.record({
     type: fc.constant('message' as const),

@@ -25,7 +25,7 @@ import {
 } from './sent-items.ts'
 import { dialect, indexOf, isPublicEvent, type PartKind } from './wire.ts'
 
-// Events → frames. Brackets, indexes, ids and sequence numbers of this language's streams are made here and nowhere else.
+// Turns events into frames. Only this file assigns the brackets, indexes, ids and sequence numbers of Responses streams.
 
 interface FrameEncoder extends EncoderState {
   readonly request: InferenceRequest
@@ -90,7 +90,7 @@ function encodeDelta(encoder: FrameEncoder, event: EventOf<'delta'>): void {
   else sendAnnotation(encoder, item, delta)
 }
 
-/** The part that a delta extends. Parts follow one another, so a new one closes the last. */
+/** The part that a delta extends. Parts follow one another, so a new one closes the previous one. */
 function openPart(encoder: FrameEncoder, item: SentItem, { kind, part }: { readonly kind: PartKind; readonly part: number }): SentPart {
   const { current } = item
   if (current?.kind === kind && current.part === part) return current
@@ -155,7 +155,7 @@ function sendAnnotation(encoder: FrameEncoder, item: SentItem, { part: number, a
   emit(encoder, 'response.output_text.annotation.added', { ...partPosition(item, part), annotation_index: index, annotation })
 }
 
-/** The event for text that no delta brought. */
+/** The event for text that no delta contained. */
 const deltaOf = (delta: TextDelta): EventOf<'delta'> => ({ type: 'delta', index: 0, delta })
 
 function finishItem(encoder: FrameEncoder, item: SentItem, final: Item): void {
@@ -201,7 +201,7 @@ interface FinalText extends Pick<TextPart, 'text' | 'annotations' | 'logprobs'> 
   readonly part: number
 }
 
-/** Brings a part to its final text: what no delta sent is sent now. */
+/** Completes a part to its final text by sending what no delta sent. */
 function finishPart(encoder: FrameEncoder, item: SentItem, final: FinalText): void {
   const { kind, text } = final
   const part = openPart(encoder, item, final)
@@ -232,7 +232,7 @@ interface PassedEvent {
   readonly body: JsonObject
 }
 
-/** A part that is passed on as it is still takes a number among the others. */
+/** A part that is passed through still takes a number among the others. */
 function passPartOn(encoder: FrameEncoder, item: SentItem, { name, body }: PassedEvent): void {
   const theirs = indexOf(body.content_index) ?? item.contents
   const isNew = name.endsWith('.added')
@@ -255,7 +255,7 @@ function finishStream(encoder: FrameEncoder, event: EventOf<'finished'>): void {
   emit(encoder, `response.${outcome.status}`, { response })
 }
 
-/** Writes an error in both shapes that exist, since each is missed by some client. */
+/** Writes an error in both existing formats, because each is missed by some client. */
 function emitError(encoder: FrameEncoder, error: JsonObject, param: string | null): void {
   const { type, ...facts } = error
   emit(encoder, 'error', { ...facts, param, error: { ...error, param } })

@@ -8,13 +8,13 @@ export { decodeFailedAnswer as decodeFailure } from '../failure.ts'
 /** The failure in a response object, whose `error` may be null. */
 export const failureIn = ({ error }: JsonObject): Failure => failureFrom(readErrorDetails(error ?? ''))
 
-/** The failure of an `error` event: nested as providers send it, flat as it is documented, or a text. */
+/** The failure of an `error` event: nested as providers send it, flat as documented, or a text. */
 export function failureOfEvent({ error, type, ...flat }: JsonObject): Failure {
   const details: Json = error ?? flat
   return failureFrom(readErrorDetails(details))
 }
 
-/** A failure of an answer. Its code and type are set by execution; the defaults serve users of the encoder alone. */
+/** Encodes a failure of a response. Its code and type are normally set already; the defaults are for direct users of the encoder. */
 export const encodeFailure = ({ message, code = 'provider_error', type = 'provider_error', provider }: Failure): JsonObject => ({
   code,
   message,

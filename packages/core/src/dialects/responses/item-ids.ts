@@ -15,7 +15,7 @@ const idPrefixOf = (item: Item): string => {
   return item.type === 'function_call' && item.custom ? 'ctc' : prefixes[item.type]
 }
 
-/** Gives the items of one answer their ids: their own, unless that is blank or taken. Clients use them as keys, and refer to items by them. */
+/** Assigns ids to the items of one response: their own, unless that is empty or taken. Clients use them as keys and in references. */
 export function itemIds(stamp: Pick<Stamp, 'itemId' | 'claimId'>): (item: Item) => string {
   const taken = new Set<string>()
   return item => {

@@ -3,15 +3,15 @@ import type { Json, JsonObject } from '../../protocol/wire.ts'
 import { type PartialItem, partialItem } from '../item-assembler.ts'
 import { indexOf } from './wire.ts'
 
-// The items of one stream, and which of them an event is about. Every look-up takes the same time, however many items there are.
+// The items of one stream, to find the one that an event refers to. Every lookup takes constant time, however many items there are.
 
 export interface ItemRegistry {
-  /** In the order in which they came. */
+  /** In order of arrival. */
   readonly all: PartialItem[]
   readonly byPlace: Map<number | string, PartialItem>
-  /** The first item of each id. */
+  /** The first item with each id. */
   readonly byId: Map<string, PartialItem>
-  /** In order. Finished items are taken off the end when it is looked at. */
+  /** In order. Finished items are removed from the end on access. */
   readonly open: PartialItem[]
 }
 
@@ -26,13 +26,13 @@ export function addItem(registry: ItemRegistry, place: number | string | undefin
   return partial
 }
 
-/** To be called again when the id of an item may have changed. */
+/** Call it again when the id of an item may have changed. */
 export function registerId({ byId }: ItemRegistry, partial: PartialItem): void {
   const id = 'id' in partial.item ? (partial.item.id ?? '') : ''
   if (id !== '' && !byId.has(id)) byId.set(id, partial)
 }
 
-/** By position, else by id, else the last item that is not finished. */
+/** Finds an item by position, else by id, else the last unfinished one. */
 export function findItem(registry: ItemRegistry, place: Json | undefined, id: Json | undefined): PartialItem | undefined {
   const index = indexOf(place)
   if (index !== undefined) return registry.byPlace.get(index)
@@ -44,7 +44,7 @@ function lastOpen({ open }: ItemRegistry): PartialItem | undefined {
   return open.at(-1)
 }
 
-/** Items that are assumed for deltas about an item that was never announced. */
+/** Items to assume for deltas about an item that was never announced. */
 const assumed = {
   message: { type: 'message', role: 'assistant', content: [] },
   reasoning: { type: 'reasoning', summary: [] },
@@ -53,7 +53,7 @@ const assumed = {
 
 export type AssumedType = keyof typeof assumed
 
-/** The item that an event about a part is about; added if there is none of this type. */
+/** The item that an event about a part refers to; created if there is none of this type. */
 export function findOrAddItem(registry: ItemRegistry, body: JsonObject, type: AssumedType): PartialItem {
   const place = indexOf(body.output_index)
   const known = findItem(registry, place, body.item_id)

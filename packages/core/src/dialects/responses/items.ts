@@ -20,8 +20,8 @@ import { outputFeatureOf } from '../output-features.ts'
 import { outputFidelity } from './output-fidelity.ts'
 import { dialect } from './wire.ts'
 
-// Wire item ⇄ Item. Decoding never throws: what does not fit is native or left out. Every decoded item remembers its wire
-// object, so that unknown fields are kept if it is encoded in this dialect again.
+// Wire item ⇄ Item. Decoding never throws: anything unexpected becomes native or is left out. Every decoded item remembers its wire object,
+// so that unknown fields are kept if it is encoded in this dialect again.
 
 export function decodeItem(body: JsonObject): Item {
   const decode = itemDecoders.get(stringOf(body.type) || 'message')
@@ -119,7 +119,7 @@ const namespaceOf = ({ namespace }: JsonObject): { readonly namespace?: string }
 const statusOf = ({ status }: JsonObject): { readonly status?: ItemStatus } =>
   status === 'in_progress' || status === 'completed' || status === 'incomplete' ? { status } : {}
 
-/** Encodes an item of an answer, under its id there. */
+/** Encodes a response item with its id. */
 export function encodeItem(item: Item, id: string): JsonObject {
   const known = originalBody(item)
   if (item.type === 'native') return { ...item.body, id }
@@ -145,7 +145,7 @@ const encodeReasoning = ({ summary, content, encrypted_content }: ReasoningItem)
   ...(encrypted_content !== undefined && { encrypted_content }),
 })
 
-/** `encrypted_content` is a string or not there; clients check. */
+/** `encrypted_content` must be a string or absent, because clients check it. */
 function withoutNull(body: JsonObject | undefined): JsonObject | undefined {
   if (body?.encrypted_content !== null) return body
   const { encrypted_content, ...rest } = body
@@ -163,7 +163,7 @@ function encodeOutputPart(part: Part): JsonObject {
   return { ...known, ...encodeMedia(part) }
 }
 
-/** Annotations that only another language has are left out. */
+/** Whether an annotation can be expressed. Those that only another dialect has are left out. */
 export const isExpressible = (annotation: JsonObject): boolean =>
   (originalOf(annotation)?.dialect ?? dialect) === dialect || outputFidelity[outputFeatureOf(stringOf(annotation.type))] !== 'dropped'
 
@@ -199,7 +199,7 @@ export function encodeInputItem(item: Item): JsonObject | undefined {
 const encodeOutput = (output: string | readonly Part[]): Json =>
   typeof output === 'string' ? output : output.flatMap(part => encodeInputPart(part, 'user'))
 
-/** Encodes a part of a request; none if it belongs to another language. */
+/** Encodes a part of a request; empty if it belongs to another dialect. */
 function encodeInputPart(part: Part, role: Role): readonly JsonObject[] {
   if (part.type === 'native') return part.dialect === dialect ? [part.body] : []
   const known = originalBody(part)
@@ -214,7 +214,7 @@ function encodeInputPart(part: Part, role: Role): readonly JsonObject[] {
 const breakpoint = ({ cache }: { readonly cache?: CachePoint }): JsonObject =>
   cache ? { prompt_cache_breakpoint: { mode: 'explicit' } } : {}
 
-/** Whether a cache point is sent: if it stands on a part that can carry one, or came in this language. */
+/** Whether a cache point is sent: it is on a part that can carry one, or came in this dialect. */
 export const carriesBreakpoint = (decoded: object): boolean =>
   originalBody(decoded) !== undefined ||
   ('type' in decoded && (decoded.type === 'text' || decoded.type === 'image' || decoded.type === 'file'))

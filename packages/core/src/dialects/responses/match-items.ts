@@ -2,8 +2,8 @@ import type { Item } from '../../protocol/item.ts'
 import type { PartialItem } from '../item-assembler.ts'
 
 /**
- * The streamed item that each item of the last snapshot is: by id, if ids are stable; else, since some providers change them
- * with every event, the next of its type. Items without a match were never streamed.
+ * Matches each item of the last snapshot with the streamed one: by id if ids are stable, otherwise (some providers change them with every
+ * event) with the next of its type. Items without a match were never streamed.
  */
 export function matchItems(streamed: readonly PartialItem[], snapshot: readonly Item[]): readonly (PartialItem | undefined)[] {
   const free = new Set(streamed)

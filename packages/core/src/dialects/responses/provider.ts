@@ -12,7 +12,7 @@ import { dialect } from './wire.ts'
 export const responsesProvider: ProviderDialect = {
   name: dialect,
   conversationField: 'input',
-  // Codex: ids of the turn, and times.
+  // Sent by Codex: turn ids and times.
   requestFields: ['client_metadata'],
   encodeRequest,
   decodeResponse,

@@ -4,22 +4,22 @@ import { type Frame, isObject, type JsonObject } from '../../protocol/wire.ts'
 import { readFrame } from '../frame.ts'
 import { dialect } from './wire.ts'
 
-// Events of streams that depart from the documented shape.
+// Reads stream events that depart from the documented format.
 
-/** An error may come without a type, and a type may stand only in the frame. */
+/** The event name. An error may have no type, and a type may be in the frame only. */
 export const eventNameOf = (body: JsonObject, frame: Frame): string => {
   if (typeof body.type === 'string') return body.type
   return body.error !== undefined && body.error !== null ? 'error' : (frame.event ?? '')
 }
 
-/** Some relays put the event into a field of an object of their own. */
+/** Unwraps an event that some relays put into a field of their own object. */
 export function unwrapEvent(body: JsonObject): JsonObject {
   if (typeof body.type === 'string' && (body.type === 'error' || body.type.startsWith('response.'))) return body
   const inner = [body.data, body.value, body.payload, body.chunk, body.event].find(isObject)
   return inner && typeof inner.type === 'string' ? inner : body
 }
 
-/** Some providers leave out the last brace of a snapshot. The response in it is whole, so nothing has to be guessed. */
+/** Repairs a snapshot without its last brace, which some providers omit. The response in it is complete, so nothing has to be guessed. */
 export function repairSnapshot({ data }: Frame): JsonObject | undefined {
   if (!/^\{"type":"response\.(created|completed|incomplete|failed)","response":/.test(data)) return undefined
   const content = readFrame({ data: `${data}}` })
@@ -38,7 +38,7 @@ const deltaFields: ReadonlySet<string> = new Set([
   'obfuscation',
 ])
 
-/** Keeps the original of a delta with unknown fields, so that a client of the same dialect gets them. */
+/** Keeps the original of a delta with unknown fields, so that a client of the same dialect receives them. */
 export function rememberUnknownFields(event: InferenceEvent | undefined, body: JsonObject): void {
   if (!event) return
   for (const field in body) {

@@ -5,12 +5,12 @@ import type { EventOf } from '../stream-encoder.ts'
 import { encodeItem, originalBody } from './items.ts'
 import { hostedEvents, type PartFormat, type PartKind, partFormats } from './wire.ts'
 
-// What the encoder of a stream knows of the items that it has announced.
+// What a stream encoder knows about the items that it has announced.
 
-/** How every frame ends, but for its number. */
+/** The end of every frame, before its number. */
 export const numbered = ',"sequence_number":'
 
-/** The events about the arguments of a call, and the field of the last one that holds them. */
+/** The events about the arguments of a call, and the field of the last one that contains them. */
 const functionArguments = { stem: 'response.function_call_arguments', field: 'arguments' } as const
 const customInput = { stem: 'response.custom_tool_call_input', field: 'input' } as const
 export const argumentsFormat = (item: Item): typeof functionArguments | typeof customInput =>
@@ -37,13 +37,13 @@ export interface SentItem {
   readonly id: string
   readonly item: Item
   readonly parts: Map<string, SentPart>
-  /** The part that grows now: parts follow one another. */
+  /** The open part; parts follow one another. */
   current: SentPart | undefined
   contents: number
   summaries: number
-  /** The numbers of parts that are passed on as they are, by the provider's numbers for them. */
+  /** Numbers of parts that are passed through, by the provider's numbers. */
   readonly natives: Map<number, number>
-  /** A frame with arguments up to the arguments. */
+  /** A frame up to the arguments. */
   readonly argumentsHead: string
   readonly arguments: TextBuffer
   /** The finished item. */
@@ -67,7 +67,7 @@ export const sentItem = (item: Item, id: string, place: number): SentItem => ({
   encoded: undefined,
 })
 
-/** Adds a part to an item, under the next number of its kind. */
+/** Adds a part to an item, with the next number of its kind. */
 export function addPart(item: SentItem, kind: PartKind, part: number): SentPart {
   const format = partFormats[kind]
   const number = kind === 'summary' ? item.summaries++ : item.contents++
@@ -89,14 +89,14 @@ export function addPart(item: SentItem, kind: PartKind, part: number): SentPart 
   return added
 }
 
-/** The fields that say where a part stands. */
+/** The fields that locate a part. */
 export const partPosition = ({ id, place }: SentItem, { format, number }: SentPart): JsonObject => ({
   item_id: id,
   output_index: place,
   [format.numberField]: number,
 })
 
-/** Unknown fields of the provider's delta. Decoders remember a delta only if it has some. */
+/** Unknown fields of the provider's delta. Decoders only remember a delta with such fields. */
 export function unknownDeltaFields(event: EventOf<'delta'>): JsonObject | undefined {
   const body = originalBody(event)
   if (!body) return undefined
@@ -104,7 +104,7 @@ export function unknownDeltaFields(event: EventOf<'delta'>): JsonObject | undefi
   return unknown
 }
 
-/** Whether clients take an event of this name about this item: they stop at one about an item of another type. Sound belongs to no item. */
+/** Whether clients accept an event of this name about this item: they fail on one about an item of another type. Audio belongs to no item. */
 export function isExpected(name: string, item: SentItem | undefined): boolean {
   const type = hostedEvents.get(name)?.item
   if (!item) return hostedEvents.has(name) && type === undefined
@@ -113,7 +113,7 @@ export function isExpected(name: string, item: SentItem | undefined): boolean {
   return item.item.type === 'native' && item.item.body.type === type
 }
 
-/** `top_logprobs` is always a list: a client rejects the entry otherwise. */
+/** `top_logprobs` is always a list, because a client otherwise rejects the entry. */
 export const withAlternatives = (entry: JsonObject): JsonObject => ({ ...entry, top_logprobs: entry.top_logprobs ?? [] })
 
 /** An item as it is announced: without its text and its sealed state. */
@@ -134,7 +134,7 @@ const unknownItemFields = (item: Item): JsonObject | undefined => {
   return body && Object.fromEntries(Object.entries(body).filter(([field]) => !itemFields.has(field)))
 }
 
-/** An item by what was sent of it, for an answer that ends before the item is finished. */
+/** An item from what was sent of it, for a response that ends before the item is finished. */
 export function itemSoFar({ item, parts, arguments: written }: SentItem, status: ItemStatus): Item {
   const textsOf = (kind: PartKind): readonly string[] =>
     [...parts.values()].flatMap(part => (part.kind === kind ? [bufferedText(part.text)] : []))

@@ -14,13 +14,13 @@ export const usageFields: UsageFields = {
 export interface HostedEvent {
   /** Whether it comes before any content. */
   readonly preamble: boolean
-  /** The type of the item that it is about; undefined for audio. */
+  /** The type of the item that it refers to; undefined for audio. */
   readonly item: string | undefined
 }
 
 /**
- * Events of hosted tools, which are passed on and not decoded. Together with those that encode-stream.ts writes they are the
- * closed list that SDKs know: one name outside it stops their stream helpers, and so does one about an item of another type.
+ * Events of hosted tools, which are passed through without decoding. Together with those that encode-stream.ts writes, they are the closed
+ * list that SDKs know: any other name breaks their stream helpers, and so does an event about an item of another type.
  */
 export const hostedEvents: ReadonlyMap<string, HostedEvent> = new Map([
   ...family('web_search_call', '', { preamble: ['in_progress', 'searching'], content: ['completed'] }),
@@ -50,20 +50,20 @@ function family(item: string | undefined, suffix: string, { preamble = [], conte
   ]
 }
 
-/** Names of native events that are sent to clients: those of hosted tools, and of parts of a message that are not decoded. */
+/** Whether a native event is sent to clients: those of hosted tools, and of message parts that are not decoded. */
 export const isPublicEvent = (name: string): boolean =>
   hostedEvents.has(name) || name === 'response.content_part.added' || name === 'response.content_part.done'
 
-/** How parts of one kind are written. */
+/** The wire format of one kind of part. */
 export interface PartFormat {
-  /** The events that open and close a part. */
+  /** Prefix of the events that open and close a part. */
   readonly bracket: string
-  /** The events about its text. */
+  /** Prefix of the events about its text. */
   readonly stem: string
   readonly deltaEvent: string
   /** The field that holds the part's number. */
   readonly numberField: 'content_index' | 'summary_index'
-  /** The field of `….done` that holds the text. */
+  /** The field of `….done` that contains the text. */
   readonly textField: 'text' | 'refusal'
   readonly encode: (
     text: string,
