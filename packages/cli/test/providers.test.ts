@@ -122,7 +122,7 @@ describe('the environment', () => {
       { ...vertex, GOOGLE_APPLICATION_CREDENTIALS: keyFile({ type: 'authorized_user', refresh_token: 'secret' }) },
       'key.json is not a service account key: it must be JSON with `client_email` and `private_key`.',
     ],
-    [{ AZURE_API_KEY: 'k', AZURE_RESOURCE_NAME: 'Contoso_EU' }, 'azure: The resource of an Azure account is a name of'],
+    [{ AZURE_API_KEY: 'k', AZURE_RESOURCE_NAME: 'Contoso_EU' }, 'azure: The resource of an Azure account may only contain'],
     [
       { AWS_BEARER_TOKEN_BEDROCK: 'k', AWS_REGION: 'europe' },
       'amazon-bedrock: The region of a Bedrock account must look like "us-east-1".',
