@@ -7,7 +7,6 @@ export default library({
     'dialects/index': 'src/dialects/index.ts',
     'providers/index': 'src/providers/index.ts',
     'errors/index': 'src/errors/index.ts',
-    'errors/nearest': 'src/errors/nearest.ts',
     'runtime/index': 'src/runtime/index.ts',
     'management/index': 'src/management/index.ts',
     'resources/index': 'src/resources/index.ts',

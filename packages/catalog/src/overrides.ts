@@ -1,5 +1,5 @@
-import { nearestOf } from '@signalbox/core/errors/nearest'
 import type { Model, Offer, ProviderFacts } from '@signalbox/core/protocol'
+import { nearestOf } from '@signalbox/storage/nearest'
 import type { Catalog } from './catalog.ts'
 import { deepFreeze } from './deep-freeze.ts'
 import { formatPath, throwIfAny } from './fault.ts'

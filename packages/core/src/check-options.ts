@@ -1,6 +1,6 @@
+import { nearestOf } from '@signalbox/storage/nearest'
+import { checkOptionTable, describeValue, type OptionTableOf } from '@signalbox/storage/option-table'
 import { callLimitsTable } from './access/end-user.ts'
-import { nearestOf } from './errors/nearest.ts'
-import { checkOptionTable, described, type OptionTableOf } from './errors/option-table.ts'
 import type { BillingOptions } from './management/money/reloads.ts'
 import { defaultStored, type GatewayOptions } from './options.ts'
 import type { ItemOptions } from './request/item-references/kept-items.ts'
@@ -75,8 +75,8 @@ export function checkOptions(options: GatewayOptions): void {
   for (const [name, takes] of Object.entries(required))
     if (options?.[name as keyof typeof required] === undefined)
       throw new TypeError(`createGateway: \`${name}\` is missing; it takes ${takes}.`)
-  checkOptionTable({ call: 'createGateway', option: 'record' }, options.record || undefined, recordTable)
-  checkOptionTable({ call: 'createGateway', option: 'items' }, options.items || undefined, itemsTable)
+  if (options.record) checkOptionTable({ call: 'createGateway', option: 'record' }, options.record, recordTable)
+  if (options.items) checkOptionTable({ call: 'createGateway', option: 'items' }, options.items, itemsTable)
   if (typeof options.storage.ping !== 'function')
     throw new TypeError(`createGateway: \`storage\` is an object without stores; it takes ${required.storage}.`)
   checkProviders(options)
@@ -106,7 +106,7 @@ function checkProviders({ providers }: GatewayOptions): void {
       const hint =
         typeof provider === 'function'
           ? 'a function; call it, as in openai({ apiKey })'
-          : `${described(provider)}; it takes a provider, as in openai({ apiKey })`
+          : `${describeValue(provider)}; it takes a provider, as in openai({ apiKey })`
       throw new TypeError(`createGateway: \`providers[${at}]\` is ${hint}.`)
     }
     const { id } = provider

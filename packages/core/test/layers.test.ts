@@ -20,7 +20,7 @@ const rules: Readonly<Record<string, { readonly packages: readonly string[] | 'a
   'storage-redis': { packages: ['storage'], node: true },
   router: { packages: ['storage'], node: false },
   core: { packages: ['storage', 'router'], node: false },
-  catalog: { packages: ['core'], node: false },
+  catalog: { packages: ['core', 'storage'], node: false },
   'ai-sdk': { packages: ['core'], node: false },
   api: { packages: ['core', 'storage', 'ai-sdk'], node: false },
   client: { packages: [], node: false },
@@ -52,9 +52,21 @@ test('imports point down', () => {
   expect(edges.filter(({ from, to }) => directoryOf(from) !== directoryOf(to) && layerOf(to) >= layerOf(from)).map(show)).toEqual([])
 })
 
-// Quantiles are computed where the bins are filled, and values that a store may return at once are continued in one way.
-test('storage is known to core by its types, by how its distributions are read, and by how its answers are awaited', () => {
-  const shared = ['quantileOf', 'andThen', 'recover', 'allOf', 'allSettled', 'promised', 'isPromise']
+// Quantiles are computed where the bins are filled, values that a store may return at once are continued in one way, and options of
+// storages and of the gateway are checked by one table.
+test('storage is known to core by its types, how distributions are read and answers awaited, and by the checks of options', () => {
+  const shared = [
+    'quantileOf',
+    'andThen',
+    'recover',
+    'allOf',
+    'allSettled',
+    'promised',
+    'isPromise',
+    'nearestOf',
+    'checkOptionTable',
+    'describeValue',
+  ]
   const values = /import (?!type\b)([^']*)'@signalbox\/storage(?:\/[\w-]+)?'/g
   const named = core.flatMap(({ code }) =>
     [...code.matchAll(values)].flatMap(([, names = '']) => names.match(/(?<!type )\b\w+(?=[,\s}])/g) ?? []),

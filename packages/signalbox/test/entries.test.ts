@@ -30,7 +30,6 @@ const left: Readonly<Record<string, string>> = {
   '@signalbox/api': 'for writers of adapters; `signalbox/fetch` and `signalbox/node` have its options',
   '@signalbox/api/routes': 'for generators of documents',
   '@signalbox/ai-sdk/dialect': 'for the API',
-  '@signalbox/core/errors/nearest': 'for the catalog, which loads nothing else of the engine',
   '@signalbox/catalog/schema': 'for the generator of catalogs',
   '@signalbox/catalog/update': 'for the command `signalbox catalog update`',
   '@signalbox/router/sync': 'for gateways',

@@ -1,12 +1,5 @@
 import type { Storage } from '@signalbox/storage'
-import {
-  checkStorageArgument,
-  checkStorageOptions,
-  hasMethods,
-  optionOf,
-  type StorageOption,
-  type StorageOptionTable,
-} from './check-options.ts'
+import { checkArgument, checkOptionTable, hasMethods, type OptionSpec, type OptionTableOf } from '@signalbox/storage/option-table'
 import { type BatchDriver, openBatchConnection } from './sqlite/batch-connection.ts'
 import { sqliteStores } from './sqlite/stores.ts'
 import type { Row, Value } from './sqlite/verb.ts'
@@ -30,13 +23,13 @@ export interface D1StorageOptions {
   readonly timeoutMs?: number
 }
 
-const d1Binding: StorageOption = {
+const d1Binding: OptionSpec = {
   takes: 'the binding to a D1 database',
   is: value => hasMethods(value, 'prepare', 'batch'),
   wayOut: 'Bind the database in `d1_databases` of wrangler.jsonc and pass it: `d1Storage(env.DB)`.',
   isRequired: true,
 }
-const d1Options: StorageOptionTable<D1StorageOptions> = { timeoutMs: optionOf.milliseconds }
+const d1Options: OptionTableOf<D1StorageOptions> = { timeoutMs: 'milliseconds' }
 
 /**
  * Opens a storage in a Cloudflare D1 database. Every method is one batch, which is one transaction and one round trip; requests share no
@@ -48,8 +41,8 @@ const d1Options: StorageOptionTable<D1StorageOptions> = { timeoutMs: optionOf.mi
  * await storage.ping()
  */
 export function d1Storage(db: D1Database, options: D1StorageOptions = {}): Storage {
-  checkStorageArgument('d1Storage: the database', db, d1Binding)
-  checkStorageOptions('d1Storage', options, d1Options)
+  checkArgument('d1Storage: the database', db, d1Binding)
+  checkOptionTable({ call: 'd1Storage' }, options, d1Options)
   const { timeoutMs = 10_000 } = options
   const connection = openBatchConnection(d1Driver(db), { timeoutMs })
   return { ...sqliteStores(connection), isShared: true, ping: connection.ping, close: connection.close }

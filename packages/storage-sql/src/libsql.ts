@@ -1,6 +1,6 @@
 import { type Client, createClient, LibsqlError } from '@libsql/client'
 import type { Storage } from '@signalbox/storage'
-import { checkStorageOptions, optionOf, type StorageOptionTable } from './check-options.ts'
+import { checkOptionTable, type OptionTableOf } from '@signalbox/storage/option-table'
 import { type BatchDriver, namedRows, openBatchConnection } from './sqlite/batch-connection.ts'
 import { sqliteStores } from './sqlite/stores.ts'
 
@@ -19,7 +19,7 @@ export interface LibsqlStorageOptions {
   readonly timeoutMs?: number
 }
 
-const libsqlOptions: StorageOptionTable<LibsqlStorageOptions> = { timeoutMs: optionOf.milliseconds }
+const libsqlOptions: OptionTableOf<LibsqlStorageOptions> = { timeoutMs: 'milliseconds' }
 
 /**
  * Opens a storage in a libSQL database: a server, or a local file. Concurrent method calls share a batch, which is one transaction and one
@@ -33,7 +33,7 @@ const libsqlOptions: StorageOptionTable<LibsqlStorageOptions> = { timeoutMs: opt
  * await storage.ping()
  */
 export function libsqlStorage(database: LibsqlAddress | Client, options: LibsqlStorageOptions = {}): Storage {
-  checkStorageOptions('libsqlStorage', options, libsqlOptions)
+  checkOptionTable({ call: 'libsqlStorage' }, options, libsqlOptions)
   const { timeoutMs = 10_000 } = options
   const client = 'batch' in database ? database : createClient(database)
   const connection = openBatchConnection(libsqlDriver(client), { timeoutMs })

@@ -1,5 +1,5 @@
 import type { Storage } from '@signalbox/storage'
-import { checkStorageOptions, optionOf, type StorageOptionTable } from './check-options.ts'
+import { checkOptionTable, type OptionTableOf, wordOf } from '@signalbox/storage/option-table'
 import { postgresAudit } from './postgres/audit.ts'
 import { type PostgresClient, type PostgresPool, type PostgresSingleClient, poolClient, singleClient } from './postgres/client.ts'
 import { openPostgres } from './postgres/connection.ts'
@@ -52,16 +52,16 @@ export interface PostgresStorageOptions {
   readonly spool?: string
 }
 
-const postgresOptions: StorageOptionTable<PostgresStorageOptions> = {
-  schema: optionOf.text,
-  migrate: optionOf.flag,
-  prepare: optionOf.flag,
-  clock: optionOf.oneOf('server', 'caller'),
-  connections: optionOf.number,
-  connectTimeoutMs: optionOf.number,
-  statementTimeoutMs: optionOf.number,
-  usageMonths: optionOf.number,
-  spool: optionOf.text,
+const postgresOptions: OptionTableOf<PostgresStorageOptions> = {
+  schema: 'text',
+  migrate: 'flag',
+  prepare: 'flag',
+  clock: wordOf('server', 'caller'),
+  connections: 'number',
+  connectTimeoutMs: 'number',
+  statementTimeoutMs: 'number',
+  usageMonths: 'number',
+  spool: 'text',
 }
 
 /**
@@ -76,7 +76,7 @@ const postgresOptions: StorageOptionTable<PostgresStorageOptions> = {
  * await storage.close()
  */
 export function postgresStorage(database: PostgresDatabase, options: PostgresStorageOptions = {}): Storage {
-  checkStorageOptions('postgresStorage', options, postgresOptions)
+  checkOptionTable({ call: 'postgresStorage' }, options, postgresOptions)
   const { schema = 'signalbox', migrate = true, prepare = true, clock = 'server' } = options
   const { connections = 10, connectTimeoutMs = 5_000, statementTimeoutMs = 10_000 } = options
   checkSchemaName(schema)

@@ -1,37 +1,9 @@
-import type { Generated } from 'kysely'
+import type { auditFields, ColumnsOf, recordFields, usageFields } from './columns.ts'
 
 // The tables as statements see them, on every dialect: column names and value types.
 
-export interface RecordsTable {
-  readonly seq: Generated<number>
-  readonly kind: string
-  readonly id: string
-  readonly workspace_id: string
-  readonly version: number
-  readonly grp: string | null
-  readonly name: string | null
-  readonly created_at: number
-  readonly expires_at: number | null
-  readonly used_at: number | null
-  readonly body: string
-}
-
-export interface AuditTable {
-  readonly workspace_id: string
-  readonly place: number
-  readonly id: string
-  readonly event: string
-  readonly actor_key_id: string | null
-  readonly actor_name: string | null
-  readonly subject_type: string
-  readonly subject_id: string
-  readonly at: number
-  readonly request_id: string | null
-  readonly ip: string | null
-  readonly changes: string
-  readonly previous_hash: string
-  readonly hash: string
-}
+/** A usage row, and its number. */
+export type UsageTable = ColumnsOf<typeof usageFields> & { readonly seq: number }
 
 export interface HoldsTable {
   readonly id: string
@@ -64,38 +36,7 @@ interface EntryHoursTable {
   readonly last_seq: number
 }
 
-export interface UsageTable {
-  readonly seq: number
-  readonly id: string
-  readonly workspace_id: string
-  readonly key_id: string
-  readonly at: number
-  readonly model_asked: string
-  readonly model: string
-  readonly provider: string
-  readonly credential: string
-  readonly strategy: string
-  readonly streamed: number
-  readonly input_tokens: number
-  readonly output_tokens: number
-  readonly cached_tokens: number
-  readonly cache_write_tokens: number
-  readonly reasoning_tokens: number
-  readonly estimated: number
-  readonly cost: number
-  readonly byok_cost: number
-  readonly result: string
-  readonly code: string | null
-  readonly attempts: number
-  readonly duration_ms: number
-  readonly first_content_ms: number | null
-  readonly warnings: string
-  readonly metadata: string | null
-  readonly routing: string | null
-  readonly tags: string | null
-}
-
-/** Every usage row id, on dialects that partition `usage`. */
+/** Every id of a usage row, on dialects whose `usage` is partitioned. */
 interface UsageIdsTable {
   readonly id: string
   readonly at: number
@@ -131,8 +72,8 @@ export interface StatisticsTable {
 
 /** The tables of a database, by name. */
 export interface Tables {
-  readonly records: RecordsTable
-  readonly audit: AuditTable
+  readonly records: ColumnsOf<typeof recordFields> & { readonly seq: number }
+  readonly audit: ColumnsOf<typeof auditFields>
   readonly accounts: { readonly account: string }
   readonly holds: HoldsTable
   readonly movements: MovementsTable

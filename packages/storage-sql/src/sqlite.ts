@@ -1,5 +1,5 @@
 import type { Storage } from '@signalbox/storage'
-import { checkStorageOptions, optionOf, type StorageOptionTable } from './check-options.ts'
+import { checkOptionTable, type OptionTableOf, wordOf } from '@signalbox/storage/option-table'
 import { findEngine, isBusy, type SqliteDatabase, type SqliteEngine } from './sqlite/engine.ts'
 import { migrateFile, openFileConnection } from './sqlite/file-connection.ts'
 import { makePing } from './sqlite/ping.ts'
@@ -21,10 +21,10 @@ export interface SqliteStorageOptions {
   readonly shared?: boolean
 }
 
-const sqliteOptions: StorageOptionTable<SqliteStorageOptions> = {
-  durability: optionOf.oneOf('process', 'full'),
-  busyTimeoutMs: optionOf.number,
-  shared: optionOf.flag,
+const sqliteOptions: OptionTableOf<SqliteStorageOptions> = {
+  durability: wordOf('process', 'full'),
+  busyTimeoutMs: 'number',
+  shared: 'flag',
 }
 
 /**
@@ -39,7 +39,7 @@ const sqliteOptions: StorageOptionTable<SqliteStorageOptions> = {
  * await storage.close()
  */
 export function sqliteStorage(path: string, options: SqliteStorageOptions = {}): Storage {
-  checkStorageOptions('sqliteStorage', options, sqliteOptions)
+  checkOptionTable({ call: 'sqliteStorage' }, options, sqliteOptions)
   const { durability = 'process', busyTimeoutMs = 5_000, shared = path !== ':memory:' } = options
   const engine = findEngine()
   const connection = openFileConnection(openDatabase(engine, path, { durability, busyTimeoutMs }), { engine, path, busyTimeoutMs })

@@ -1,6 +1,6 @@
 import type { Storage } from '@signalbox/storage'
+import { checkOptionTable, hasMethods, type OptionTableOf } from '@signalbox/storage/option-table'
 import { settleInParts } from '@signalbox/storage/settlement'
-import { checkStorageOptions, hasMethods, optionOf, type StorageOptionTable } from './check-options.ts'
 import { ownVerbs, verbs } from './workers/verbs.ts'
 import { type CallOutcome, fromWire, type StoreCall, toWire } from './workers/wire.ts'
 
@@ -27,20 +27,20 @@ export interface WorkersStorageOptions {
   readonly timeoutMs?: number
 }
 
-const workersOptions: StorageOptionTable<WorkersStorageOptions> = {
+const workersOptions: OptionTableOf<WorkersStorageOptions> = {
   objects: {
     takes: 'the binding to the Durable Object `StorageObject`',
     is: value => hasMethods(value, 'idFromName', 'get'),
     wayOut: 'Bind the Durable Object in `durable_objects` of wrangler.jsonc and pass it: `objects: env.STORAGE`.',
     isRequired: true,
   },
-  name: optionOf.text,
+  name: 'text',
   rows: {
     takes: 'a storage',
     is: value => hasMethods(value, 'ping', 'close'),
     wayOut: 'Pass a D1 database as `rows: d1Storage(env.DB)`.',
   },
-  timeoutMs: optionOf.milliseconds,
+  timeoutMs: 'milliseconds',
 }
 
 /**
@@ -54,7 +54,7 @@ const workersOptions: StorageOptionTable<WorkersStorageOptions> = {
  * const storage = workersStorage({ objects: env.STORAGE })
  */
 export function workersStorage(options: WorkersStorageOptions): Storage {
-  checkStorageOptions('workersStorage', options, workersOptions)
+  checkOptionTable({ call: 'workersStorage' }, options, workersOptions)
   const { objects, name = 'signalbox', rows, timeoutMs = 10_000 } = options
   const send = sender({ namespace: objects, name, timeoutMs })
   const inObject = Object.fromEntries(

@@ -21,11 +21,11 @@ test.each([
   [{}, '`objects` is undefined; it takes the binding to the Durable Object `StorageObject`. Bind the Durable Object in'],
   [{ objects: undefined }, '`durable_objects` of wrangler.jsonc and pass it: `objects: env.STORAGE`.'],
   [{ objects: database }, '`objects` is a D1 database; it takes'],
-  [{ objects: 'STORAGE' }, '`objects` is a text; it takes'],
+  [{ objects: 'STORAGE' }, '`objects` is a string; it takes'],
   [{ objects, rows: database }, '`rows` is a D1 database; it takes a storage. Pass a D1 database as `rows: d1Storage(env.DB)`.'],
   [{ objects, rows: objects }, '`rows` is a namespace of Durable Objects; it takes a storage.'],
-  [{ objects, name: 7 }, '`name` is 7; it takes a text.'],
-  [{ objects, timeoutMs: '5' }, '`timeoutMs` is a text; it takes milliseconds above 0.'],
+  [{ objects, name: 7 }, '`name` is 7; it takes a string.'],
+  [{ objects, timeoutMs: '5' }, '`timeoutMs` is a string; it takes milliseconds above 0.'],
 ])('workersStorage(%o) throws a TypeError that names the option and the way out', (options, message) => {
   const make = () => workersStorage(wrong(options))
   expect(make).toThrow(TypeError)
@@ -41,7 +41,7 @@ test('what workersStorage takes is not refused', () => {
 test.each([
   [undefined, {}, 'the database is undefined; it takes the binding to a D1 database. Bind the database in `d1_databases`'],
   [objects, {}, 'the database is a namespace of Durable Objects'],
-  ['DB', {}, 'the database is a text'],
+  ['DB', {}, 'the database is a string'],
   [database, { timeout: 5 }, 'there is no option `timeout`. Did you mean `timeoutMs`?'],
   [database, { timeoutMs: 0 }, '`timeoutMs` is 0; it takes milliseconds above 0.'],
 ])('d1Storage(%o, %o) throws a TypeError that says what to do', (db, options, message) => {
@@ -52,13 +52,17 @@ test.each([
 
 test.each([
   ['sqliteStorage', () => sqliteStorage(':memory:', wrong({ durable: 'full' })), 'there is no option `durable`'],
-  ['sqliteStorage', () => sqliteStorage(':memory:', wrong({ durability: 'ful' })), '`durability` is a text; it takes `process` or `full`.'],
+  [
+    'sqliteStorage',
+    () => sqliteStorage(':memory:', wrong({ durability: 'ful' })),
+    '`durability` is a string; it takes `process` or `full`.',
+  ],
   [
     'postgresStorage',
     () => postgresStorage('postgres://x', wrong({ connection: 2 })),
     'no option `connection`. Did you mean `connections`?',
   ],
-  ['postgresStorage', () => postgresStorage('postgres://x', wrong({ prepare: 'no' })), '`prepare` is a text; it takes true or false.'],
+  ['postgresStorage', () => postgresStorage('postgres://x', wrong({ prepare: 'no' })), '`prepare` is a string; it takes true or false.'],
   ['libsqlStorage', () => libsqlStorage({ url: 'file::memory:' }, wrong({ timeout: 2 })), 'there is no option `timeout`.'],
 ] as const)('%s refuses options that it does not have, and values of another kind', (call, make, message) => {
   expect(make).toThrow(TypeError)

@@ -55,7 +55,7 @@ test('the catalog alone is less than 20 kB compressed, without schemas', async (
 test('the catalog loads two small files of others', async () => {
   const { others } = await bundled("export * from '@signalbox/catalog'")
   expect(others.map(path => path.slice(path.lastIndexOf('/', path.lastIndexOf('/') - 1) + 1)).sort()).toEqual([
-    'errors/nearest.ts',
     'leven/index.js',
+    'src/nearest.ts',
   ])
 })

@@ -1,5 +1,5 @@
+import { checkOptionTable, type OptionTableOf } from '@signalbox/storage/option-table'
 import { GatewayError } from '../errors/gateway-error.ts'
-import { checkOptionTable, type OptionTableOf } from '../errors/option-table.ts'
 import { budgetFields } from '../resources/budget.ts'
 import { scopes as allScopes } from '../resources/scopes.ts'
 import type { CallerBudget } from '../runtime/ports.ts'

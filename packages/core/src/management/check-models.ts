@@ -1,5 +1,5 @@
-import { nearestOf } from '../errors/nearest.ts'
-import { checkOptionTable, type OptionTableOf } from '../errors/option-table.ts'
+import { nearestOf } from '@signalbox/storage/nearest'
+import { checkOptionTable, type OptionTableOf } from '@signalbox/storage/option-table'
 import { hostedTools, type Model, type Offer, type Price } from '../protocol/model.ts'
 import type { Provider } from '../protocol/provider.ts'
 import type { Logger } from '../runtime/ports.ts'

@@ -1,5 +1,5 @@
+import { nearestOf } from '@signalbox/storage/nearest'
 import { GatewayError } from '../errors/gateway-error.ts'
-import { nearestOf } from '../errors/nearest.ts'
 import type { ModelDirectory } from './models.ts'
 
 // Names of providers and models in what a workspace lays down. A name that nothing has would protect nothing, or let nothing through.

@@ -1,4 +1,4 @@
-import { nearestOf } from '../errors/nearest.ts'
+import { nearestOf } from '@signalbox/storage/nearest'
 import type { Model } from '../protocol/model.ts'
 import { type Provider, takesOwnKeys } from '../protocol/provider.ts'
 import type { ProviderFacts } from '../protocol/provider-facts.ts'

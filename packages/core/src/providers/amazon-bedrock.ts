@@ -1,6 +1,6 @@
+import type { OptionTableOf } from '@signalbox/storage/option-table'
 import { AwsV4Signer } from 'aws4fetch'
 import { bedrockProvider, chatProvider, responsesProvider } from '../dialects/index.ts'
-import type { OptionTableOf } from '../errors/option-table.ts'
 import {
   type AuthorizationContext,
   type Credential,

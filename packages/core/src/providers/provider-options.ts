@@ -1,4 +1,4 @@
-import { checkOptionTable, type OptionTableOf } from '../errors/option-table.ts'
+import { checkOptionTable, type OptionTableOf } from '@signalbox/storage/option-table'
 
 /**
  * Checks the options of a provider. `''` counts as absent, because an unset environment variable may be an empty string. Exception: with a

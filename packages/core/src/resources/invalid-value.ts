@@ -1,5 +1,5 @@
+import { nearestOf } from '@signalbox/storage/nearest'
 import { GatewayError } from '../errors/gateway-error.ts'
-import { nearestOf } from '../errors/nearest.ts'
 
 type Takes = string | { readonly oneOf: readonly string[] }
 

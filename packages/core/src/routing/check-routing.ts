@@ -1,7 +1,7 @@
+import { nearestOf } from '@signalbox/storage/nearest'
 import { refuse } from '../dialects/field-readers.ts'
 import { checkRoutingFields } from '../dialects/routing-options.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
-import { nearestOf } from '../errors/nearest.ts'
 import type { Provider } from '../protocol/provider.ts'
 import type { RoutingOptions } from '../protocol/request.ts'
 

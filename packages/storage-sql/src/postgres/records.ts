@@ -1,7 +1,7 @@
 import type { Change, Conflict, RecordStore, StoredRecord } from '@signalbox/storage'
 import { faultOfChange, faultOfExpiry, faultOfUse } from '@signalbox/storage/faults'
-import { type RecordRow, recordReads } from '../statements/records.ts'
-import { auditColumns } from './audit.ts'
+import { auditColumns, recordColumns } from '../columns.ts'
+import { recordReads } from '../statements/records.ts'
 import type { SqlRow } from './client.ts'
 import type { PostgresConnection } from './connection.ts'
 import type { Months } from './months.ts'
@@ -55,7 +55,7 @@ function toChangeText({ puts = [], removals = [], credits = [], audit = [] }: Ch
   return jsonParameter({
     records: [...put, ...removed],
     credits: credits.map(({ kind = 'credit', ...entry }) => ({ ...entry, kind })),
-    audit: audit.map(auditColumns),
+    audit: audit.map(row => Object.fromEntries(auditColumns.valuesOf(row).map((value, at) => [auditColumns.names[at], value]))),
   })
 }
 
@@ -85,18 +85,4 @@ const touchVerb = {
 
 const firstRecord = ([row]: readonly SqlRow[]): StoredRecord | undefined => row && toStoredRecord(row)
 
-function toStoredRecord(row: SqlRow): StoredRecord {
-  const { kind, workspace_id, id, grp, name, expires_at, used_at, body } = row as unknown as RecordRow
-  return {
-    kind,
-    workspaceId: workspace_id,
-    id,
-    version: toInteger(row.version),
-    ...(grp !== null && { group: grp }),
-    ...(name !== null && { name }),
-    createdAt: toInteger(row.created_at),
-    ...(expires_at !== null && { expiresAt: toInteger(expires_at) }),
-    ...(used_at !== null && { usedAt: toInteger(used_at) }),
-    body,
-  }
-}
+const toStoredRecord = (row: SqlRow): StoredRecord => recordColumns.rowOf(row, toInteger)

@@ -1,19 +1,14 @@
 import type { UsageQuery } from '@signalbox/storage'
 import { intervalMs, startOf } from '@signalbox/storage/usage-totals'
 import { usageReads } from '../statements/usage.ts'
+import { dimensions } from '../stored-totals.ts'
 import type { PostgresConnection } from './connection.ts'
 import { toInteger } from './parameters.ts'
 import { type PostgresReads, postgresReads } from './reads.ts'
 import { type NumberedRow, toNumberedRow } from './usage-columns.ts'
-import { type PostgresRollup, postgresRollup, totalDimensions } from './usage-rollup.ts'
+import { type PostgresRollup, postgresRollup } from './usage-rollup.ts'
 
 // A month of a busy workspace has a million rows, so rows are read in pages, and with a filter only from hours with matching rows.
-
-/** A range of Unix milliseconds; `from` is inclusive, `to` is exclusive. */
-export interface UsageRange {
-  readonly from: number
-  readonly to: number
-}
 
 /** Reads many usage rows in small steps. */
 export interface UsageReader {
@@ -29,12 +24,6 @@ export interface UsageReader {
 /** Rows read by one statement. */
 const PAGE_ROWS = 2_048
 
-/** The intersection of two ranges. `narrowRange({ from, to }, hour)` */
-export const narrowRange = (one: UsageRange, other: UsageRange): UsageRange => ({
-  from: Math.max(one.from, other.from),
-  to: Math.min(one.to, other.to),
-})
-
 /** Creates the reader of a schema. `await createUsageReader(connection).each(query, row => totals.addRow(row))` */
 export function createUsageReader(connection: PostgresConnection): UsageReader {
   const reads = postgresReads(connection)
@@ -48,7 +37,7 @@ export function createUsageReader(connection: PostgresConnection): UsageReader {
       // Read before the stored totals, so that a row counted between the two reads is seen twice instead of never.
       const young = (await reads.query(statements.unrolled(query))).map(({ at }) => startOf(toInteger(at), intervalMs.hour))
       const old = await Promise.all(
-        totalDimensions.flatMap(({ name: dimension, wantedBy }) => {
+        dimensions.flatMap(({ name: dimension, wantedBy }) => {
           const value = wantedBy(query)
           if (value === undefined) return []
           const hours = statements.storedHours({ workspaceId, dimension, value, span: intervalMs.hour, from, to })

@@ -1,13 +1,13 @@
-import type { UsageQuery } from '@signalbox/storage'
-import { createTotalBuilder, figuresOf, intervalMs, type StoredTotal, startOf, type TotalBuilder } from '@signalbox/storage/usage-totals'
+import type { StoredTotal } from '@signalbox/storage/usage-totals'
 import type { usageReads } from '../statements/usage.ts'
+import { cellsOf } from '../stored-totals.ts'
 import type { PostgresConnection } from './connection.ts'
 import { numberArray, textArray, toInteger } from './parameters.ts'
 import type { PostgresReads } from './reads.ts'
-import { type NumberedRow, toNumberedRow } from './usage-columns.ts'
+import { toNumberedRow } from './usage-columns.ts'
 
-// Totals of whole hours and days are stored next to the rows; a mark records up to which row they count. Several processes may count
-// concurrently: the one that moves the mark from the value it read wins, and the others read again.
+// A mark records up to which row the stored totals count. Several processes may count at
+// the same time: the one that moves the mark from where it was when it read wins, and the others read again.
 
 /** The stored totals of a schema. */
 export interface PostgresRollup {
@@ -17,34 +17,12 @@ export interface PostgresRollup {
   catchUp(left: number): Promise<void>
 }
 
-/** What a stored total is for, the query filter that it answers, and the value or values of a row. */
-export const totalDimensions: readonly {
-  readonly name: string
-  readonly wantedBy: (query: UsageQuery) => string | undefined
-  readonly ofRow: (row: NumberedRow) => string | readonly string[]
-}[] = [
-  { name: 'all', wantedBy: () => undefined, ofRow: () => '' },
-  { name: 'key', wantedBy: query => query.keyId, ofRow: row => row.keyId },
-  { name: 'model', wantedBy: query => query.model, ofRow: row => row.model },
-  { name: 'provider', wantedBy: query => query.provider, ofRow: row => row.provider },
-  { name: 'tag', wantedBy: query => query.tag, ofRow: ({ tags = [] }) => tags },
-]
-
-/** Appended rows between two updates of the totals, per process. */
+/** Appended rows between two updates of the totals, for each process. */
 const ROLL_EVERY = 500
 /** Milliseconds between two updates of the totals, per process; each briefly blocks appends. */
 const ROLL_PAUSE_MS = 1_000
 /** Rows counted by one update. */
 const ROLL_ROWS = 1_000
-
-interface TotalCell {
-  readonly workspaceId: string
-  readonly dimension: string
-  readonly value: string
-  readonly span: number
-  readonly start: number
-  readonly builder: TotalBuilder
-}
 
 interface RollupParts {
   readonly reads: PostgresReads
@@ -78,7 +56,7 @@ export function postgresRollup(connection: PostgresConnection, { reads, statemen
     const rows = (await reads.fixed(statements.unrolledUpTo, { mark, horizon: upTo, limit: ROLL_ROWS })).map(toNumberedRow)
     const last = rows.at(-1)
     if (!last) return false
-    const cells = cellsOfRows(rows)
+    const cells = cellsOf(rows)
     const names = [
       textArray(cells.map(({ workspaceId }) => workspaceId)),
       textArray(cells.map(({ dimension }) => dimension)),
@@ -115,28 +93,4 @@ export function postgresRollup(connection: PostgresConnection, { reads, statemen
       if (toInteger(found?.newest ?? 0) - left > toInteger(found?.rolled ?? 0)) await rollAll()
     },
   }
-}
-
-/** Builds hours from rows and days from hours, so that each row is read once per dimension. */
-function cellsOfRows(rows: readonly NumberedRow[]): readonly TotalCell[] {
-  const hours = new Map<string, TotalCell>()
-  const days = new Map<string, TotalCell>()
-  const cellOf = (cells: Map<string, TotalCell>, cell: Omit<TotalCell, 'builder'>): TotalBuilder => {
-    const { workspaceId, dimension, value, start } = cell
-    const key = `${start} ${dimension} ${workspaceId.length} ${workspaceId}${value}`
-    const found = cells.get(key) ?? { ...cell, builder: createTotalBuilder() }
-    cells.set(key, found)
-    return found.builder
-  }
-  for (const row of rows) {
-    const figures = figuresOf(row)
-    for (const { name: dimension, ofRow } of totalDimensions) {
-      const { workspaceId, at } = row
-      const [span, start] = [intervalMs.hour, startOf(at, intervalMs.hour)]
-      for (const value of [ofRow(row)].flat()) cellOf(hours, { workspaceId, dimension, value, span, start }).add(figures)
-    }
-  }
-  for (const { builder, ...hour } of hours.values())
-    cellOf(days, { ...hour, span: intervalMs.day, start: startOf(hour.start, intervalMs.day) }).addTotal(builder.stored())
-  return [...hours.values(), ...days.values()]
 }

@@ -1,12 +1,12 @@
 import type { UsageQuery, UsageRow, UsageStore } from '@signalbox/storage'
 import { faultOfUsage } from '@signalbox/storage/faults'
 import { intervalMs } from '@signalbox/storage/usage-totals'
+import { intersectRanges, isFiltered } from '../stored-totals.ts'
 import type { PostgresConnection } from './connection.ts'
 import type { Months } from './months.ts'
 import { toInteger } from './parameters.ts'
 import { fromUsageColumns, usageParameters, usageParameterTypes } from './usage-columns.ts'
-import { narrowRange, type UsageReader } from './usage-reader.ts'
-import { totalDimensions } from './usage-rollup.ts'
+import type { UsageReader } from './usage-reader.ts'
 import { postgresTotals } from './usage-totals.ts'
 
 /** Uncounted rows that a query reads individually. */
@@ -73,12 +73,12 @@ function postgresUsageList({ reads, statements, rollup, hoursOf }: UsageReader):
     if (limit <= 0 || (after !== undefined && !found)) return []
     const last = found ? toInteger(found.at) : Number.MAX_SAFE_INTEGER
     const seq = toInteger(found?.seq ?? 0)
-    const range = narrowRange(query, { from: query.from, to: last + 1 })
-    if (!hasFilter(query)) return pageOf({ ...query, ...range }, { last, seq, limit })
+    const range = intersectRanges(query, { from: query.from, to: last + 1 })
+    if (!isFiltered(query)) return pageOf({ ...query, ...range }, { last, seq, limit })
     await rollup.catchUp(FEW_ROWS)
     const rows: UsageRow[] = []
     for (const start of (await hoursOf({ ...query, ...range })).toReversed()) {
-      const hour = narrowRange(range, { from: start, to: start + intervalMs.hour })
+      const hour = intersectRanges(range, { from: start, to: start + intervalMs.hour })
       rows.push(...(await pageOf({ ...query, ...hour }, { last, seq, limit: limit - rows.length })))
       if (rows.length >= limit) break
     }
@@ -86,19 +86,17 @@ function postgresUsageList({ reads, statements, rollup, hoursOf }: UsageReader):
   }
 }
 
-const hasFilter = (query: UsageQuery): boolean => totalDimensions.some(({ wantedBy }) => wantedBy(query) !== undefined)
-
-/** Counts rows. Without a filter only the index is read, with one only the hours with matching rows. */
+/** Reads only the index without a filter, and the hours that have matching rows with one. */
 function postgresUsageCount({ reads, statements, rollup, hoursOf }: UsageReader): UsageStore['count'] {
   const countOf = async (query: UsageQuery, limit: number): Promise<number> =>
     toInteger((await reads.query(statements.count(query, limit)))[0]?.rows ?? 0)
   return async ({ limit, ...query }) => {
     if (limit <= 0) return 0
-    if (!hasFilter(query)) return countOf(query, limit)
+    if (!isFiltered(query)) return countOf(query, limit)
     await rollup.catchUp(FEW_ROWS)
     let count = 0
     for (const start of await hoursOf(query)) {
-      count += await countOf({ ...query, ...narrowRange(query, { from: start, to: start + intervalMs.hour }) }, limit - count)
+      count += await countOf({ ...query, ...intersectRanges(query, { from: start, to: start + intervalMs.hour }) }, limit - count)
       if (count >= limit) break
     }
     return count

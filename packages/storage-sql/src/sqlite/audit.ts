@@ -1,26 +1,9 @@
 import type { AuditQuery, AuditRow, AuditStore } from '@signalbox/storage'
+import { auditColumns } from '../columns.ts'
 import type { Connection } from './connection.ts'
 import { NOT_REFUSED, query, type Row, type Statement, statement, type Value } from './verb.ts'
 
-interface AuditColumns {
-  readonly id: string
-  readonly workspace_id: string
-  readonly place: number
-  readonly event: string
-  readonly actor_key_id: string | null
-  readonly actor_name: string | null
-  readonly subject_type: string
-  readonly subject_id: string
-  readonly at: number
-  readonly request_id: string | null
-  readonly ip: string | null
-  readonly changes: string
-  readonly previous_hash: string
-  readonly hash: string
-}
-
-const COLUMNS = `id, workspace_id, place, event, actor_key_id, actor_name, subject_type, subject_id, at, request_id, ip, changes,
-  previous_hash, hash`
+const COLUMNS = auditColumns.names.join(', ')
 const LAST = 'FROM audit WHERE workspace_id = ?1 ORDER BY place DESC LIMIT 1'
 const CHAIN = `SELECT ${COLUMNS} FROM audit WHERE workspace_id = ?1 AND place > ?2 ORDER BY place LIMIT ?3`
 
@@ -54,47 +37,12 @@ export const REFUSED_AUDIT = `
     (SELECT json_array(place + 1, hash) ${LAST.replace('?1', "?4 ->> '$[0][1]'")}), json_array(1, ''))`
 
 const APPEND = `INSERT INTO audit (${COLUMNS})
-  SELECT ${Array.from({ length: 14 }, (_, n) => `value ->> ${n}`).join(', ')} FROM json_each(?1) WHERE ${NOT_REFUSED} ORDER BY key`
+  SELECT ${auditColumns.names.map((_, n) => `value ->> ${n}`).join(', ')} FROM json_each(?1) WHERE ${NOT_REFUSED} ORDER BY key`
 
 /** Audit rows as a parameter. */
-export const auditText = (rows: readonly AuditRow[]): string => JSON.stringify(rows.map(toValues))
+export const auditText = (rows: readonly AuditRow[]): string => JSON.stringify(rows.map(auditColumns.valuesOf))
 
 /** The statement that appends rows. The verb's refusal must include `REFUSED_AUDIT`. */
 export const appendAudit = (rows: string): Statement => statement(APPEND, rows)
 
-const toValues = (row: AuditRow): readonly Value[] => [
-  row.id,
-  row.workspaceId,
-  row.place,
-  row.event,
-  row.actorKeyId ?? null,
-  row.actorName ?? null,
-  row.subjectType,
-  row.subjectId,
-  row.at,
-  row.requestId ?? null,
-  row.ip ?? null,
-  row.changes,
-  row.previousHash,
-  row.hash,
-]
-
-function toAuditRow(found: Row): AuditRow {
-  const row = found as unknown as AuditColumns
-  return {
-    id: row.id,
-    workspaceId: row.workspace_id,
-    place: row.place,
-    event: row.event,
-    ...(row.actor_key_id !== null && { actorKeyId: row.actor_key_id }),
-    ...(row.actor_name !== null && { actorName: row.actor_name }),
-    subjectType: row.subject_type,
-    subjectId: row.subject_id,
-    at: row.at,
-    ...(row.request_id !== null && { requestId: row.request_id }),
-    ...(row.ip !== null && { ip: row.ip }),
-    changes: row.changes,
-    previousHash: row.previous_hash,
-    hash: row.hash,
-  }
-}
+const toAuditRow = (found: Row): AuditRow => auditColumns.rowOf(found)

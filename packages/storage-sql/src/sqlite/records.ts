@@ -1,23 +1,11 @@
 import type { RecordQuery, RecordStore, StoredRecord } from '@signalbox/storage'
 import { faultOfChange, faultOfExpiry, faultOfUse } from '@signalbox/storage/faults'
+import { recordColumns } from '../columns.ts'
 import { commitVerb } from './commit.ts'
 import type { Connection } from './connection.ts'
 import { command, query, type Row, type Statement, statement, type Value } from './verb.ts'
 
-interface RecordColumns {
-  readonly kind: string
-  readonly id: string
-  readonly workspace_id: string
-  readonly version: number
-  readonly grp: string | null
-  readonly name: string | null
-  readonly created_at: number
-  readonly expires_at: number | null
-  readonly used_at: number | null
-  readonly body: string
-}
-
-const SELECT = 'SELECT kind, id, workspace_id, version, grp, name, created_at, expires_at, used_at, body FROM records'
+const SELECT = `SELECT ${recordColumns.names.join(', ')} FROM records`
 const FIND = `${SELECT} WHERE kind = ?1 AND id = ?2 AND workspace_id = ?3`
 const FIND_BY_NAME = `${SELECT} WHERE kind = ?1 AND name = ?2`
 const TOUCH = `
@@ -64,18 +52,4 @@ function listStatement({ kind, workspaceId, groups, after, limit }: RecordQuery)
 
 const toFound = ([row]: readonly Row[]): StoredRecord | undefined => row && toRecord(row)
 
-function toRecord(found: Row): StoredRecord {
-  const row = found as unknown as RecordColumns
-  return {
-    kind: row.kind,
-    workspaceId: row.workspace_id,
-    id: row.id,
-    version: row.version,
-    ...(row.grp !== null && { group: row.grp }),
-    ...(row.name !== null && { name: row.name }),
-    createdAt: row.created_at,
-    ...(row.expires_at !== null && { expiresAt: row.expires_at }),
-    ...(row.used_at !== null && { usedAt: row.used_at }),
-    body: row.body,
-  }
-}
+const toRecord = (found: Row): StoredRecord => recordColumns.rowOf(found)

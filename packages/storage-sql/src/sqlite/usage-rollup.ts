@@ -1,11 +1,11 @@
-import type { Awaitable, UsageQuery } from '@signalbox/storage'
-import { createTotalBuilder, figuresOf, intervalMs, type StoredTotal, startOf, type TotalBuilder } from '@signalbox/storage/usage-totals'
+import type { Awaitable } from '@signalbox/storage'
+import type { StoredTotal } from '@signalbox/storage/usage-totals'
+import { cellsOf } from '../stored-totals.ts'
 import type { Connection } from './connection.ts'
-import { COUNTED_COLUMNS, type PlacedRow, toPlaced } from './usage-rows.ts'
+import { COUNTED_COLUMNS, toPlaced } from './usage-rows.ts'
 import { inParts, NOT_REFUSED, query, type Row, type Rows, statement } from './verb.ts'
 
-// Totals of whole hours and days are stored next to the rows, so that a query for a month does not read a million of them. A mark records
-// up to which row they count. Rows get their number at COMMIT, under the write lock, so none can appear below the mark.
+// A mark records up to which row the stored totals count. Rows get their number at COMMIT, under the write lock: none can appear below the mark.
 
 /** The stored totals of a database. */
 export interface Rollup {
@@ -15,37 +15,12 @@ export interface Rollup {
   catchUp(left: number): Promise<void>
 }
 
-/** What a stored total is for: a whole workspace, a key, a model, a provider or a tag. */
-export type Dimension = 'all' | 'key' | 'model' | 'provider' | 'tag'
-
-/** For each dimension, the filter of a query and the value or values of a row. */
-export const dimensions: readonly {
-  readonly name: Dimension
-  readonly wantedBy: (query: UsageQuery) => string | undefined
-  readonly ofRow: (row: PlacedRow) => string | readonly string[]
-}[] = [
-  { name: 'all', wantedBy: () => undefined, ofRow: () => '' },
-  { name: 'key', wantedBy: query => query.keyId, ofRow: row => row.keyId },
-  { name: 'model', wantedBy: query => query.model, ofRow: row => row.model },
-  { name: 'provider', wantedBy: query => query.provider, ofRow: row => row.provider },
-  { name: 'tag', wantedBy: query => query.tag, ofRow: ({ tags = [] }) => tags },
-]
-
 /** Appended rows between two updates of the totals, on average. */
 const ROLL_EVERY = 500
 /** Rows counted by one update: a few milliseconds of the event loop, and enough to catch up with other processes. */
 const ROLL_ROWS = 1_000
 /** Totals in one parameter. */
 const CELLS_PER_STATEMENT = 256
-
-interface Cell {
-  readonly workspaceId: string
-  readonly dimension: Dimension
-  readonly value: string
-  readonly span: number
-  readonly start: number
-  readonly builder: TotalBuilder
-}
 
 const READ_MARK = 'SELECT seq, version, (SELECT coalesce(max(seq), 0) FROM usage) AS newest FROM usage_rolled'
 const UNROLLED = `
@@ -127,60 +102,4 @@ function isSampled(id: string): boolean {
   let hash = 0
   for (let at = Math.max(0, id.length - 12); at < id.length; at++) hash = (Math.imul(hash, 31) + id.charCodeAt(at)) | 0
   return (hash >>> 0) % ROLL_EVERY === 0
-}
-
-/** Builds hours from rows and days from hours, so that each row is read once per dimension. */
-function cellsOf(rows: readonly PlacedRow[]): readonly Cell[] {
-  const hours = makeCells(intervalMs.hour)
-  for (const row of rows) {
-    const reading = figuresOf(row)
-    const values = hours.of(row.workspaceId, row.at)
-    for (let at = 0; at < dimensions.length; at++) {
-      const value = dimensions[at]?.ofRow(row) ?? ''
-      if (typeof value === 'string') values[at]?.(value).add(reading)
-      else for (const each of value) values[at]?.(each).add(reading)
-    }
-  }
-  const days = makeCells(intervalMs.day)
-  for (const { workspaceId, dimension, value, start, builder } of hours.all) {
-    const at = dimensions.findIndex(({ name }) => name === dimension)
-    days.of(workspaceId, start)[at]?.(value).addTotal(builder.stored())
-  }
-  return [...hours.all, ...days.all]
-}
-
-type BuilderOf = (value: string) => TotalBuilder
-
-/** Cells by workspace, then start, then dimension and value, so that most rows find theirs without allocating. */
-function makeCells(span: number) {
-  const all: Cell[] = []
-  const known = new Map<string, Map<number, readonly BuilderOf[]>>()
-  const open = (workspaceId: string, start: number): readonly BuilderOf[] =>
-    dimensions.map(({ name: dimension }) => {
-      const totals = new Map<string, TotalBuilder>()
-      return value => {
-        const found = totals.get(value)
-        if (found) return found
-        const builder = createTotalBuilder()
-        totals.set(value, builder)
-        all.push({ workspaceId, dimension, value, span, start, builder })
-        return builder
-      }
-    })
-  const startsOf = (workspaceId: string): Map<number, readonly BuilderOf[]> => {
-    const starts = known.get(workspaceId) ?? new Map<number, readonly BuilderOf[]>()
-    known.set(workspaceId, starts)
-    return starts
-  }
-  return {
-    all: all as readonly Cell[],
-    /** For each dimension, a function from a value to its total. */
-    of(workspaceId: string, at: number): readonly BuilderOf[] {
-      const start = startOf(at, span)
-      const starts = startsOf(workspaceId)
-      const values = starts.get(start) ?? open(workspaceId, start)
-      starts.set(start, values)
-      return values
-    },
-  }
 }

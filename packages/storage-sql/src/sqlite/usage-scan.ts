@@ -1,17 +1,11 @@
 import type { Awaitable, UsageQuery } from '@signalbox/storage'
 import { intervalMs, startOf } from '@signalbox/storage/usage-totals'
+import { dimensions, intersectRanges, type TimeRange } from '../stored-totals.ts'
 import type { Connection } from './connection.ts'
-import { dimensions } from './usage-rollup.ts'
 import { COUNTED_COLUMNS, type PlacedRow, toPlaced } from './usage-rows.ts'
 import { query, type Statement, statement, type Value } from './verb.ts'
 
 // A month of a busy workspace has a million rows, so rows are read in pages, with a pause in between.
-
-/** A range of Unix milliseconds; `from` is inclusive, `to` is exclusive. */
-export interface TimeRange {
-  readonly from: number
-  readonly to: number
-}
 
 const { hour: HOUR } = intervalMs
 
@@ -29,12 +23,6 @@ export const SELECT_UNROLLED = `SELECT ${COUNTED_COLUMNS} FROM ${UNROLLED_ROWS}`
 export const filterValues = ({ workspaceId, keyId, model, provider, tag, from, to }: UsageQuery): readonly Value[] => [
   ...[workspaceId, keyId ?? null, model ?? null, provider ?? null, from, to, tag ?? null],
 ]
-
-/** The intersection of two ranges. `intersectRanges({ from, to }, hour)` */
-export const intersectRanges = (one: TimeRange, other: TimeRange): TimeRange => ({
-  from: Math.max(one.from, other.from),
-  to: Math.min(one.to, other.to),
-})
 
 const PAGE = 2_048
 

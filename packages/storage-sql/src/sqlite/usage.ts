@@ -1,10 +1,12 @@
 import type { UsageQuery, UsageRow, UsageStore } from '@signalbox/storage'
 import { andThen } from '@signalbox/storage/awaitable'
 import { faultOfUsage } from '@signalbox/storage/faults'
+import { usageColumns } from '../columns.ts'
+import { intersectRanges, isFiltered } from '../stored-totals.ts'
 import type { Connection } from './connection.ts'
-import { dimensions, type Rollup } from './usage-rollup.ts'
-import { toUsageRow, toValues, USAGE_COLUMNS } from './usage-rows.ts'
-import { filterValues, intersectRanges, MATCH_PARAMETERS, sqliteUsageScan, USAGE_MATCHES, type UsageScan } from './usage-scan.ts'
+import type { Rollup } from './usage-rollup.ts'
+import { USAGE_COLUMNS } from './usage-rows.ts'
+import { filterValues, MATCH_PARAMETERS, sqliteUsageScan, USAGE_MATCHES, type UsageScan } from './usage-scan.ts'
 import { sqliteTotals } from './usage-totals.ts'
 import { command, query, type Statement, statement, type Verb } from './verb.ts'
 
@@ -30,7 +32,7 @@ export function sqliteUsage(connection: Connection, rollup: Rollup): UsageStore 
       if (fault) return Promise.reject(fault)
       return andThen(write(command(appendRow(row))), () => parts.rollup.note(row.id))
     },
-    find: (workspaceId, id) => read(query(statement(FIND_ROW, id, workspaceId), ([row]) => row && toUsageRow(row))),
+    find: (workspaceId, id) => read(query(statement(FIND_ROW, id, workspaceId), ([row]) => row && usageColumns.rowOf(row))),
     totals: sqliteTotals(connection, parts),
     list: sqliteList(connection, parts),
     count: sqliteCount(connection, parts),
@@ -39,10 +41,10 @@ export function sqliteUsage(connection: Connection, rollup: Rollup): UsageStore 
 }
 
 const APPEND = `
-  INSERT INTO usage (${USAGE_COLUMNS}) VALUES (${USAGE_COLUMNS.split(',').map((_, n) => `?${n + 1}`)}) ON CONFLICT (id) DO NOTHING`
+  INSERT INTO usage (${USAGE_COLUMNS}) VALUES (${usageColumns.names.map((_, n) => `?${n + 1}`)}) ON CONFLICT (id) DO NOTHING`
 
 /** Appends a row, once. `command(appendRow(row))` */
-export const appendRow = (row: UsageRow): Statement => statement(APPEND, ...toValues(row))
+export const appendRow = (row: UsageRow): Statement => statement(APPEND, ...usageColumns.valuesOf(row))
 
 const FIND_ROW = `SELECT ${USAGE_COLUMNS} FROM usage WHERE id = ?1 AND workspace_id = ?2`
 
@@ -59,7 +61,7 @@ const PAGE = `
 /** Pages of rows. With a filter, only hours with matching rows are read, so that rows of a rare key are found as fast. */
 function sqliteList({ read, pause }: Connection, { rollup, scan }: Parts): UsageStore['list'] {
   const pageOf = (asked: UsageQuery, { last, seq, limit }: { last: number; seq: number; limit: number }): Verb<readonly UsageRow[]> =>
-    query(statement(PAGE, ...filterValues(asked), last, seq, limit), rows => rows.map(toUsageRow))
+    query(statement(PAGE, ...filterValues(asked), last, seq, limit), rows => rows.map(row => usageColumns.rowOf(row)))
 
   return async ({ limit, after, ...asked }) => {
     const found = after === undefined ? undefined : await read(query(statement(PLACE, after, asked.workspaceId), ([row]) => row))
@@ -79,8 +81,6 @@ function sqliteList({ read, pause }: Connection, { rollup, scan }: Parts): Usage
     return rows
   }
 }
-
-const isFiltered = (asked: UsageQuery): boolean => dimensions.some(({ wantedBy }) => wantedBy(asked) !== undefined)
 
 const COUNT_ALL = 'SELECT count(*) AS rows FROM (SELECT 1 FROM usage WHERE workspace_id = ?1 AND at >= ?2 AND at < ?3 LIMIT ?4)'
 const COUNT_SOME = `SELECT count(*) AS rows FROM (SELECT 1 FROM usage WHERE ${USAGE_MATCHES} LIMIT ?${MATCH_PARAMETERS + 1})`

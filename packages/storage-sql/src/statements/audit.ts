@@ -1,6 +1,6 @@
 import type { AuditQuery } from '@signalbox/storage'
 import type { Compilable } from 'kysely'
-import type { AuditTable } from '../schema.ts'
+import type { Tables } from '../schema.ts'
 import { fixedStatement, type Queries } from './compile.ts'
 
 /** Statements that read audit rows. `auditReads(queries).last.text` */
@@ -17,8 +17,8 @@ export const auditReads = (queries: Queries) => ({
       .orderBy('place')
       .limit(limit),
   ),
-  /** Newest first; an unknown id returns nothing. */
-  list({ workspaceId, event, actorKeyId, from, to, after, limit }: AuditQuery): Compilable<AuditTable> {
+  /** Newest first; nothing comes after an unknown id. */
+  list({ workspaceId, event, actorKeyId, from, to, after, limit }: AuditQuery): Compilable<Tables['audit']> {
     let query = queries.selectFrom('audit').selectAll().where('workspace_id', '=', workspaceId)
     if (event !== undefined) query = query.where('event', '=', event)
     if (actorKeyId !== undefined) query = query.where('actor_key_id', '=', actorKeyId)

@@ -1,29 +1,24 @@
 import type { RecordQuery } from '@signalbox/storage'
 import type { Compilable } from 'kysely'
-import type { RecordsTable } from '../schema.ts'
+import { type ColumnsOf, recordColumns, type recordFields } from '../columns.ts'
 import { fixedStatement, type Queries } from './compile.ts'
-
-const recordColumns = ['kind', 'id', 'workspace_id', 'version', 'grp', 'name', 'created_at', 'expires_at', 'used_at', 'body'] as const
-
-/** The columns of a record. */
-export type RecordRow = Pick<RecordsTable, (typeof recordColumns)[number]>
 
 /** Statements that read records. `recordReads(queries).find.text` */
 export const recordReads = (queries: Queries) => ({
   find: fixedStatement<{ kind: string; workspaceId: string; id: string }>(({ kind, workspaceId, id }) =>
     queries
       .selectFrom('records')
-      .select(recordColumns)
+      .select(recordColumns.names)
       .where('kind', '=', kind)
       .where('id', '=', id)
       .where('workspace_id', '=', workspaceId),
   ),
   findByName: fixedStatement<{ kind: string; name: string }>(({ kind, name }) =>
-    queries.selectFrom('records').select(recordColumns).where('kind', '=', kind).where('name', '=', name),
+    queries.selectFrom('records').select(recordColumns.names).where('kind', '=', kind).where('name', '=', name),
   ),
   /** In the order of creation; nothing comes after an unknown id. */
-  list({ kind, workspaceId, groups, after, limit }: RecordQuery): Compilable<RecordRow> {
-    let query = queries.selectFrom('records').select(recordColumns).where('kind', '=', kind)
+  list({ kind, workspaceId, groups, after, limit }: RecordQuery): Compilable<ColumnsOf<typeof recordFields>> {
+    let query = queries.selectFrom('records').select(recordColumns.names).where('kind', '=', kind)
     if (workspaceId !== undefined) query = query.where('workspace_id', '=', workspaceId)
     if (groups) query = groups.length > 0 ? query.where('grp', 'in', groups) : query.where(eb => eb.lit(false))
     if (after !== undefined) {

@@ -1,36 +1,12 @@
 import type { UsageQuery } from '@signalbox/storage'
 import { type Compilable, sql } from 'kysely'
+import { countedColumns, usageColumns } from '../columns.ts'
 import type { UsageTable } from '../schema.ts'
 import { fixedStatement, type Queries } from './compile.ts'
 
-const usageColumns = [
-  ...([
-    'usage.id',
-    'workspace_id',
-    'key_id',
-    'usage.at',
-    'model_asked',
-    'model',
-    'provider',
-    'credential',
-    'strategy',
-    'streamed',
-  ] as const),
-  ...(['input_tokens', 'output_tokens', 'cached_tokens', 'cache_write_tokens', 'reasoning_tokens', 'estimated', 'cost'] as const),
-  ...(['byok_cost', 'result', 'code', 'attempts', 'duration_ms', 'first_content_ms', 'warnings', 'metadata', 'routing', 'tags'] as const),
-] as const
-
-/** The columns that totals depend on, in the order of `toPlacedRow`, and the row's number. */
-const countedColumns = [
-  ...(['seq', 'workspace_id', 'key_id', 'at', 'model', 'provider', 'credential', 'input_tokens', 'output_tokens'] as const),
-  ...(['cached_tokens', 'cache_write_tokens', 'reasoning_tokens', 'cost', 'byok_cost', 'result', 'attempts'] as const),
-  ...(['duration_ms', 'first_content_ms', 'tags'] as const),
-] as const
-
-/** The columns of a usage row. */
-export type UsageColumns = Omit<UsageTable, 'seq'>
-/** The columns of a usage row that totals depend on. */
-export type CountedColumns = Pick<UsageTable, (typeof countedColumns)[number]>
+/** `id` and `at` are columns of `usage_ids` too. */
+const rowColumns = usageColumns.names.map(name => (name === 'id' || name === 'at' ? (`usage.${name}` as const) : name))
+const totalsColumns = ['seq', ...countedColumns.names] as const
 
 /** Which stored totals a query reads. */
 export interface StoredTotalsQuery {
@@ -73,39 +49,39 @@ function rowReads(queries: Queries) {
 
   return {
     /** By way of `usage_ids`, which names the one partition that has the row. */
-    find: fixedStatement<RowId>(row => rowOfId(queries, row).select(usageColumns)),
+    find: fixedStatement<RowId>(row => rowOfId(queries, row).select(rowColumns)),
     placeOf: fixedStatement<RowId>(row => rowOfId(queries, row).select(['usage.at', 'usage.seq'])),
     /** Newest first, before a place. */
     page(
       query: UsageQuery,
       { last, seq, limit }: { readonly last: number; readonly seq: number; readonly limit: number },
-    ): Compilable<UsageColumns> {
-      return matching(query, usageColumns)
+    ): Compilable<UsageTable> {
+      return matching(query, rowColumns)
         .where(eb => eb.or([eb('at', '<', last), eb('seq', '<', seq)]))
         .orderBy('at', 'desc')
         .orderBy('seq', 'desc')
-        .limit(limit) as Compilable<UsageColumns>
+        .limit(limit) as Compilable<UsageTable>
     },
     count(query: UsageQuery, limit: number): Compilable<{ readonly rows: unknown }> {
       return queries.selectFrom(matching(query, ['seq']).limit(limit).as('found')).select(eb => eb.fn.countAll().as('rows'))
     },
     /** Oldest first, after a place. */
-    counted(query: UsageQuery, { seq, limit }: { readonly seq: number; readonly limit: number }): Compilable<CountedColumns> {
-      return matching(query, countedColumns)
+    counted(query: UsageQuery, { seq, limit }: { readonly seq: number; readonly limit: number }): Compilable<UsageTable> {
+      return matching(query, totalsColumns)
         .where(eb => eb.or([eb('at', '>', query.from), eb('seq', '>', seq)]))
         .orderBy('at')
         .orderBy('seq')
-        .limit(limit) as Compilable<CountedColumns>
+        .limit(limit) as Compilable<UsageTable>
     },
     /** Matching rows that the stored totals do not count yet. */
-    unrolled(query: UsageQuery): Compilable<CountedColumns> {
-      return matching(query, countedColumns).where('seq', '>', mark) as Compilable<CountedColumns>
+    unrolled(query: UsageQuery): Compilable<UsageTable> {
+      return matching(query, totalsColumns).where('seq', '>', mark) as Compilable<UsageTable>
     },
     /** Rows of all workspaces that the stored totals do not count yet, up to a horizon. */
     unrolledUpTo: fixedStatement<{ mark: number; horizon: number; limit: number }>(stand =>
       queries
         .selectFrom('usage')
-        .select(countedColumns)
+        .select(totalsColumns)
         .where('seq', '>', stand.mark)
         .where('seq', '<=', stand.horizon)
         .orderBy('seq')

@@ -1,5 +1,5 @@
+import { nearestOf } from '@signalbox/storage/nearest'
 import { GatewayError } from '../../errors/gateway-error.ts'
-import { nearestOf } from '../../errors/nearest.ts'
 import { type Credential, type Provider, takesOwnKeys } from '../../protocol/provider.ts'
 import type { AccountTier } from '../../protocol/provider-facts.ts'
 import { isObject } from '../../protocol/wire.ts'
