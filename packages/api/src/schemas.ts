@@ -46,19 +46,19 @@ const health = () =>
   z
     .object({
       status: z.enum(['ok', 'not_ready']).describe('Whether requests can be served.'),
-      problems: z.array(z.string()).optional().describe('What is not ready.'),
-      notices: z.array(z.string()).optional().describe('What the operator should know although requests are served.'),
+      problems: z.array(z.string()).optional().describe('Problems that prevent requests from being served.'),
+      notices: z.array(z.string()).optional().describe('Notices for the operator that do not prevent requests from being served.'),
     })
     .describe('The state of the service.')
 
 const identity = () =>
   z
     .object({
-      credential_type: z.enum(['api_key', 'user']).describe('An API key, or a user whom the app has signed in.'),
-      status: z.literal('active').describe('Always `active`: another key gets 401.'),
+      credential_type: z.enum(['api_key', 'user']).describe('`api_key`, or `user` for a user signed in by the app.'),
+      status: z.literal('active').describe('Always `active`; requests with other keys get 401.'),
       profile: z.enum(['inference', 'management', 'mixed']).describe('What the scopes of the key are for.'),
-      key_id: z.string().describe('Id of the key; of a user `user:` and its id.'),
-      key_prefix: z.string().meta({ description: 'First characters of the key, to recognize it by.', example: 'ak_5f3a' }),
+      key_id: z.string().describe('Id of the key, or `user:` and the id of the user.'),
+      key_prefix: z.string().meta({ description: 'First characters of the key, to identify it.', example: 'ak_5f3a' }),
       key_name: z.string().meta({ description: 'Name of the key.', example: 'backend' }),
       workspace: z
         .object({
@@ -69,14 +69,14 @@ const identity = () =>
       scopes: z.array(z.string()).meta({ description: 'What the key may do.', example: ['inference:invoke'] }),
       rate_limits: z
         .object({
-          inference_rpm: z.int().meta({ description: 'Inference requests a minute.', example: 600 }),
-          management_reads_rpm: z.int().meta({ description: 'Management reads a minute.', example: 300 }),
-          management_writes_rpm: z.int().meta({ description: 'Management writes a minute.', example: 60 }),
+          inference_rpm: z.int().meta({ description: 'Inference requests per minute.', example: 600 }),
+          management_reads_rpm: z.int().meta({ description: 'Management reads per minute.', example: 300 }),
+          management_writes_rpm: z.int().meta({ description: 'Management writes per minute.', example: 60 }),
         })
         .describe('Rate limits of the key.'),
       budgets: z
         .array(resourceSchema(callerBudgetFields, 'reply'))
-        .describe('The budgets that requests count against; of a user its own, without those that it shares.'),
+        .describe('The budgets that requests count against. For a user, only its own budgets, not shared ones.'),
       expires_at: z.iso.datetime().nullable().describe('When the key expires; null: never.'),
       created_at: z.iso.datetime().describe('When the key was created.'),
     })
@@ -87,11 +87,11 @@ const error = () =>
     .object({
       error: z
         .looseObject({
-          message: z.string().describe('What happened, and what to do.'),
+          message: z.string().describe('What happened and how to fix it.'),
           type: z.string().describe('Kind of error.'),
-          param: z.string().nullable().describe('Path of the field at fault, or null.'),
+          param: z.string().nullable().describe('Path of the invalid field, or null.'),
           code: z.string().describe('Error code.'),
-          suggestion: z.string().optional().describe('What may have been meant.'),
+          suggestion: z.string().optional().describe('A suggestion, such as the nearest known name.'),
           doc_url: z.string().optional().describe('Where to read more.'),
           provider: z.string().optional().describe('Provider that failed.'),
           attempts: z.array(z.looseObject({})).optional().describe('The providers that were tried, and how each failed.'),

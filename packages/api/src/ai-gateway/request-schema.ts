@@ -29,22 +29,22 @@ const filePart = () =>
 
 const customPart = (type: 'custom' | 'reasoning-file') =>
   z.looseObject({
-    type: z.literal(type).describe('Content of a provider’s own. That of this gateway is sent back; other content is left out.'),
+    type: z.literal(type).describe('Provider-specific content. Content of this gateway is sent back; other content is dropped.'),
   })
 
 const toolOutput = () =>
   z
     .union([
       z.looseObject({
-        type: z.enum(['text', 'error-text']).describe('Text, of a tool that failed or not.'),
+        type: z.enum(['text', 'error-text']).describe('Text, of a tool that succeeded or failed.'),
         value: z.string().describe('The text.'),
       }),
       z.looseObject({
-        type: z.enum(['json', 'error-json']).describe('JSON, of a tool that failed or not.'),
+        type: z.enum(['json', 'error-json']).describe('JSON, of a tool that succeeded or failed.'),
         value: z.unknown().optional().describe('The value.'),
       }),
       z.looseObject({
-        type: z.literal('execution-denied').describe('The user did not let the tool run.'),
+        type: z.literal('execution-denied').describe('The user denied the execution of the tool.'),
         reason: z.string().nullish().describe('Why.'),
       }),
       z.looseObject({
@@ -182,10 +182,10 @@ export const languageModelCall = () =>
         ])
         .nullish()
         .describe('Which tools may be called.'),
-      includeRawChunks: z.boolean().nullish().describe('Whether a stream has what the provider sent, too.'),
+      includeRawChunks: z.boolean().nullish().describe('Whether a stream also contains the raw chunks of the provider.'),
       providerOptions: z
         .looseObject({ gateway: gatewayOptionsSchema().nullish().describe('Options of the gateway.') })
         .nullish()
-        .describe('Options by provider. Those that no provider of the gateway has end in a warning.'),
+        .describe('Options by provider. Options that no provider of the gateway knows cause a warning.'),
     })
     .describe('The call options of the AI SDK’s language model specification, version 4.')

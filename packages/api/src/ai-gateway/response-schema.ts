@@ -27,17 +27,17 @@ export const aiGatewaySchemas = () => ({
   LanguageModelList: z.object({ models: z.array(languageModel()).describe('The models.') }).describe('The models that can be called.'),
   Credits: z
     .object({
-      balance: z.string().meta({ description: 'The credit in USD.', example: '12.5' }),
-      total_used: z.string().meta({ description: 'What was spent of it so far, in USD.', example: '7.5' }),
+      balance: z.string().meta({ description: 'Credit of the workspace, in USD.', example: '12.5' }),
+      total_used: z.string().meta({ description: 'Total credit spent, in USD.', example: '7.5' }),
     })
     .describe('The credit of the workspace.'),
   AiGatewayError: z
     .object({
       error: z
         .looseObject({
-          message: z.string().describe('What happened, and what to do.'),
+          message: z.string().describe('What happened and how to fix it.'),
           type: z.string().describe('Kind of error, as `@ai-sdk/gateway` knows it.'),
-          param: z.string().nullable().describe('Path of the field at fault, or null.'),
+          param: z.string().nullable().describe('Path of the invalid field, or null.'),
           code: z.string().describe('Error code.'),
         })
         .describe('The error.'),
@@ -49,8 +49,8 @@ export const aiGatewaySchemas = () => ({
 const finishReason = () =>
   z
     .object({
-      unified: z.string().meta({ description: 'Why the answer ended, in the words of the AI SDK.', example: 'stop' }),
-      raw: z.string().optional().meta({ description: 'The same in the words of the gateway.', example: 'completed' }),
+      unified: z.string().meta({ description: 'The finish reason of the AI SDK.', example: 'stop' }),
+      raw: z.string().optional().meta({ description: 'The same as the gateway names it.', example: 'completed' }),
     })
     .describe('Why the answer ended.')
 
@@ -70,14 +70,14 @@ const usage = () =>
       outputTokens: z
         .object({ total: count('All of them.'), text: count('Those of the answer.'), reasoning: count('Those of reasoning.') })
         .describe('Tokens of the answer.'),
-      raw: z.looseObject({}).optional().describe('The same in the words of the gateway.'),
+      raw: z.looseObject({}).optional().describe('The same as the gateway names it.'),
     })
     .describe('Tokens.')
 
 const metadata = () =>
   z
     .looseObject({ gateway: z.looseObject({}).describe('The id of the response, the provider that answered, its cost, and all warnings.') })
-    .describe('What the gateway adds.')
+    .describe('Data that the gateway adds.')
 
 const tokenPrice = (what: string) =>
   z
@@ -104,6 +104,6 @@ const languageModel = () =>
         provider: z.string().meta({ description: 'Its first provider.', example: 'groq' }),
         modelId: z.string().meta({ description: 'Canonical id.', example: 'gpt-5-mini' }),
       })
-      .describe('How the AI SDK names it.'),
+      .describe('The model as the AI SDK identifies it.'),
     modelType: z.literal('language').describe('Kind of model.'),
   })

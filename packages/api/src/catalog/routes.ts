@@ -4,16 +4,16 @@ import type { Call, Route } from '../route.ts'
 import { getModel, listModels } from './models.ts'
 
 const filters: readonly QueryParameter[] = [
-  { name: 'provider', description: 'Only what this provider sells.' },
-  { name: 'capability', description: 'Only what can do this, as in `supports_…`.', values: capabilities },
-  { name: 'author', description: 'Only what comes from this maker.' },
+  { name: 'provider', description: 'Only models that this provider offers.' },
+  { name: 'capability', description: 'Only models with this capability, as in `supports_…`.', values: capabilities },
+  { name: 'author', description: 'Only models of this author.' },
 ]
 
 const pages: readonly QueryParameter[] = [
   { name: 'endpoint', description: 'Only models that this endpoint serves.', values: ['responses', 'chat_completions', 'messages'] },
-  { name: 'limit', description: 'Models of a page. Default: all there are.', whole: { min: 1, max: 1000 } },
-  { name: 'after_id', description: 'Go on after this id, as in `last_id` of the page before.' },
-  { name: 'before_id', description: 'Go back before this id, as in `first_id` of the page before.' },
+  { name: 'limit', description: 'Number of models per page. Default: all.', whole: { min: 1, max: 1000 } },
+  { name: 'after_id', description: 'Id of the model to continue after: `last_id` of the previous page.' },
+  { name: 'before_id', description: 'Id of the model to go back from: `first_id` of the next page.' },
 ]
 
 /** Clients of either vendor ask for models, each with the key where it has it. */
@@ -37,7 +37,7 @@ export const catalogRoutes: readonly Route[] = [
     ...callable,
     path: '/v1/models/:model_id+',
     client: 'models.get',
-    summary: 'Look up one model by its id or an alias. Ids may hold slashes.',
+    summary: 'Get a model by its id or an alias. Ids may contain slashes.',
     query: [beta],
     reply: 'Model',
     errors: ['unknown_parameter', 'invalid_parameter_value', 'model_not_found'],
@@ -47,7 +47,7 @@ export const catalogRoutes: readonly Route[] = [
     ...open,
     path: '/v1/registry/models',
     client: 'registry.models',
-    summary: 'List all models with what they can do and who sells them.',
+    summary: 'List all models with their capabilities and providers.',
     query: [],
     reply: 'RegistryModelList',
     errors: ['unknown_parameter'],
@@ -57,7 +57,7 @@ export const catalogRoutes: readonly Route[] = [
     ...open,
     path: '/v1/registry/providers',
     client: 'registry.providers',
-    summary: 'List the providers and what becomes of what they are sent. With filters: those that sell a model that fits.',
+    summary: 'List the providers with their data policies. With filters, only providers that offer a matching model.',
     query: filters,
     reply: 'RegistryProviderList',
     errors: ['unknown_parameter', 'invalid_parameter_value'],
@@ -67,7 +67,7 @@ export const catalogRoutes: readonly Route[] = [
     ...open,
     path: '/v1/directory/models',
     client: 'directory.models',
-    summary: 'List the models with all that is known of them, prices included.',
+    summary: 'List the models with all their details, including prices.',
     query: filters,
     reply: 'DirectoryModelList',
     errors: ['unknown_parameter', 'invalid_parameter_value'],
@@ -77,7 +77,7 @@ export const catalogRoutes: readonly Route[] = [
     ...open,
     path: '/v1/byok/providers',
     client: 'byokProviders.list',
-    summary: 'List the providers for which a workspace can bring a key of its own.',
+    summary: 'List the providers for which a workspace can add its own keys.',
     query: [],
     reply: 'ByokProviderList',
     errors: ['unknown_parameter'],
@@ -87,7 +87,7 @@ export const catalogRoutes: readonly Route[] = [
     ...open,
     path: '/v1/byok/providers/:provider/tiers',
     client: 'byokProviders.tiers',
-    summary: 'List what an account at a provider can be: it decides on the data policy.',
+    summary: 'List the account tiers of a provider, which determine its data policy.',
     query: [],
     reply: 'ProviderTierList',
     errors: ['unknown_parameter', 'resource_not_found'],

@@ -9,7 +9,7 @@ export const catalogSchemas = () => ({
       object: z.literal('list').describe('Type of the object.'),
       data: z.array(modelSchema()).describe('The models, ordered by id.'),
       count: z.int().meta({ description: 'Number of models on this page.', example: 1 }),
-      has_more: z.boolean().meta({ description: 'Whether there are more in the direction of the page.', example: false }),
+      has_more: z.boolean().meta({ description: 'Whether there is another page in the same direction.', example: false }),
       first_id: z.string().nullable().meta({ description: 'Id of the first model; null on an empty page.', example: 'gpt-5-mini' }),
       last_id: z.string().nullable().meta({ description: 'Id of the last model; null on an empty page.', example: 'gpt-5-mini' }),
     })
@@ -92,9 +92,9 @@ const registryModel = () => ({
       ),
     )
     .describe('What the model can do.'),
-  input_modalities: z.array(z.string()).meta({ description: 'What it takes.', example: ['text', 'image'] }),
-  output_modalities: z.array(z.string()).meta({ description: 'What it returns.', example: ['text'] }),
-  author: z.string().meta({ description: 'Company that made it.', example: 'OpenAI' }),
+  input_modalities: z.array(z.string()).meta({ description: 'Input modalities.', example: ['text', 'image'] }),
+  output_modalities: z.array(z.string()).meta({ description: 'Output modalities.', example: ['text'] }),
+  author: z.string().meta({ description: 'Company that trained the model.', example: 'OpenAI' }),
   providers: z.array(z.string()).meta({ description: 'Ids of the providers that offer it here.', example: ['groq'] }),
   has_free_provider: z.boolean().meta({ description: 'Whether one of them charges nothing.', example: false }),
   ...origin(),
@@ -109,7 +109,7 @@ const origin = () => ({
 const directoryModel = () =>
   z.object({
     ...registryModel(),
-    aliases: z.array(z.string()).meta({ description: 'Other ids that lead to it.', example: ['gpt-5-mini-latest'] }),
+    aliases: z.array(z.string()).meta({ description: 'Other ids of the model.', example: ['gpt-5-mini-latest'] }),
     context_window: contextWindow(),
     max_output_tokens: z.int().optional().meta({ description: 'Largest output among its providers, in tokens.', example: 128_000 }),
     prices: z
@@ -120,7 +120,9 @@ const directoryModel = () =>
           long_prompts: z
             .array(
               z.object({
-                over_tokens: z.int().meta({ description: 'The rates apply to longer prompts, as a whole.', example: 200_000 }),
+                over_tokens: z
+                  .int()
+                  .meta({ description: 'The rates apply to prompts longer than this, for all of their tokens.', example: 200_000 }),
                 ...rates(),
               }),
             )
@@ -140,11 +142,11 @@ const directoryModel = () =>
               }),
             )
             .optional()
-            .describe('Hours at which other prices hold. The prices above are those of now.'),
+            .describe('Hours with other prices. The prices above are the current ones.'),
           changes: z
             .array(
               z.object({
-                from: z.string().meta({ description: 'Date or time from which it holds.', example: '2027-01-01' }),
+                from: z.string().meta({ description: 'Date or time from which the price applies.', example: '2027-01-01' }),
                 ...rates(),
               }),
             )
@@ -192,12 +194,12 @@ const registryProvider = () =>
     id: z.string().meta({ description: 'Id of the provider.', example: 'groq' }),
     display_name: displayName('Groq'),
     data_policy: policy(),
-    retention_days: z.int().optional().meta({ description: 'Days for which it keeps what it is sent.', example: 30 }),
+    retention_days: z.int().optional().meta({ description: 'Days for which it keeps the data of requests.', example: 30 }),
     headquarters: z.string().optional().meta({ description: 'Country code.', example: 'US' }),
     docs_url: z.string().optional().meta({ description: 'Its documentation.', example: 'https://console.groq.com/docs' }),
     regions: z.array(z.string()).meta({ description: 'Regions that it serves from.', example: ['us'] }),
     endpoints: z.array(z.string()).meta({
-      description: 'The formats that it speaks itself, named by our endpoints. Every endpoint reaches every provider.',
+      description: 'The API formats that it supports natively, by the names of the endpoints here. Every endpoint reaches every provider.',
       example: ['chat_completions'],
     }),
     model_count: z.int().meta({ description: 'Number of models that it offers here.', example: 12 }),
@@ -211,7 +213,7 @@ const byokProvider = () =>
     key_hint: z
       .string()
       .optional()
-      .meta({ description: 'Which of its keys is meant.', example: 'As in the environment variable GROQ_API_KEY' }),
+      .meta({ description: 'Which key of the provider is needed.', example: 'As in the environment variable GROQ_API_KEY' }),
     tiers_url: z.string().meta({ description: 'Path of its account tiers.', example: '/v1/byok/providers/groq/tiers' }),
   })
 

@@ -34,7 +34,7 @@ export const extensionsField = () =>
 /** A map of strings with at most `maxProperties` entries. */
 const stringMap = (maxProperties: number) => z.record(z.string(), z.string()).meta({ maxProperties })
 
-export const metadataField = () => stringMap(bodyCaps.metadata).nullish().describe('Strings of the caller’s own, passed to the provider.')
+export const metadataField = () => stringMap(bodyCaps.metadata).nullish().describe('Strings of the caller, passed to the provider.')
 
 const milliseconds = () => z.int().min(1).max(dayMs).nullish()
 const providerIds = () => z.array(nonEmpty()).nullish()
@@ -102,7 +102,7 @@ export const routingMetadata = () =>
         .optional()
         .describe('Cost of the request. Absent if no price is known.'),
     })
-    .meta({ id: 'RoutingMetadata', description: 'Which provider answered, and at what cost.' })
+    .meta({ id: 'RoutingMetadata', description: 'The provider that answered, and the cost.' })
 
 export const warnings = () =>
   z
@@ -117,9 +117,9 @@ export const warnings = () =>
             description: 'What happened, in words.',
             example: '`top_k` is not supported by the API of this provider and was left out.',
           }),
-          param: z.string().optional().meta({ description: 'Path of the field that it is about.', example: 'top_k' }),
+          param: z.string().optional().meta({ description: 'Path of the affected field.', example: 'top_k' }),
         })
-        .meta({ id: 'Warning', description: 'Something that was dropped or clamped, or a failure that a fallback survived.' }),
+        .meta({ id: 'Warning', description: 'A parameter that was dropped or clamped, or a failure that a fallback recovered from.' }),
     )
     .optional()
     .describe('Warnings. Absent without any.')

@@ -7,18 +7,15 @@ import type { Call } from '../route.ts'
 /** What a change led to. */
 export const accepted = (view: unknown): ApiReply => json(view, { status: 202 })
 
-/** Unix milliseconds → ISO 8601. Absent stays absent. */
-export function dateTime(at: number): string
-export function dateTime(at: number | undefined): string | undefined
-export function dateTime(at: number | undefined): string | undefined {
-  return at === undefined ? undefined : new Date(at).toISOString()
-}
-
 /** Whether other processes may not know a change yet. */
 export const propagationOf = ({ isShared }: Gateway): 'pending' | null => (isShared ? 'pending' : null)
 
-const limitParameter: QueryParameter = { name: 'limit', description: 'Entries of a page. Default: 20.', whole: { min: 1, max: 100 } }
-const afterParameter: QueryParameter = { name: 'after', description: 'Go on after the entry of this id, as in `next` of the page before.' }
+const limitParameter: QueryParameter = {
+  name: 'limit',
+  description: 'Number of entries per page. Default: 20.',
+  whole: { min: 1, max: 100 },
+}
+const afterParameter: QueryParameter = { name: 'after', description: 'Id of the entry to continue after: `next` of the previous page.' }
 
 /** The query parameters of lists whose entries have ids of the gateway's own. */
 export const pages: readonly QueryParameter[] = [limitParameter, { ...afterParameter, uuid: true }]

@@ -16,7 +16,7 @@ export const apiKeyRoutes: readonly WorkspaceRoute[] = [
     path: apiKeysPath,
     client: 'apiKeys.create',
     needs: ['keys:write'],
-    summary: 'Create an API key. The secret is in this answer, and nowhere else ever after.',
+    summary: 'Create an API key. Its secret is returned only in this response.',
     body: 'CreateApiKey',
     input: newApiKey,
     reply: 'CreatedApiKey',
@@ -32,8 +32,11 @@ export const apiKeyRoutes: readonly WorkspaceRoute[] = [
     path: apiKeysPath,
     client: 'apiKeys.list',
     needs: ['keys:read'],
-    summary: 'List the API keys in the order of their making, without those that are revoked.',
-    query: [{ name: 'include_revoked', description: 'Those that are revoked too. Default: false.', values: ['true', 'false'] }, ...pages],
+    summary: 'List the API keys that are not revoked, oldest first.',
+    query: [
+      { name: 'include_revoked', description: 'Whether to include revoked keys. Default: false.', values: ['true', 'false'] },
+      ...pages,
+    ],
     reply: 'ApiKeyList',
     handler: (call, { apiKeys }) =>
       listed(call, {
@@ -46,7 +49,7 @@ export const apiKeyRoutes: readonly WorkspaceRoute[] = [
     path: apiKeyPath,
     client: 'apiKeys.get',
     needs: ['keys:read'],
-    summary: 'Look up one API key.',
+    summary: 'Get an API key.',
     reply: 'ApiKey',
     handler: async (call, { apiKeys }) => json(apiKeyView(await apiKeys.get(apiKeyIdOf(call)))),
   },
@@ -55,7 +58,7 @@ export const apiKeyRoutes: readonly WorkspaceRoute[] = [
     path: apiKeyPath,
     client: 'apiKeys.update',
     needs: ['keys:write'],
-    summary: 'Change the name, the limit, the expiry or the budget of an API key; null takes away.',
+    summary: 'Change the name, rate limit, expiry or budget of an API key. null removes a value.',
     body: 'UpdateApiKey',
     input: apiKeyChange,
     reply: 'ApiKey',
@@ -68,11 +71,11 @@ export const apiKeyRoutes: readonly WorkspaceRoute[] = [
     client: 'apiKeys.revoke',
     needs: ['keys:write'],
     summary:
-      'Revoke an API key. It stops working within 30 seconds everywhere, and so do the keys made with it; a second time changes nothing.',
+      'Revoke an API key and the keys created with it. They stop working everywhere within 30 seconds. Revoking a key twice changes nothing.',
     query: [
       {
         name: 'keep_made',
-        description: 'The keys made with it go on, below the keys above it. Default: false.',
+        description: 'Whether to keep the keys created with it; they move below the keys above it. Default: false.',
         values: ['true', 'false'],
       },
     ],

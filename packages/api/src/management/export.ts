@@ -2,35 +2,31 @@ import type { Analytics, AnalyticsQuery } from '@signalbox/core/management'
 import { sourceOf } from '@signalbox/core/runtime'
 import type { ApiReply } from '../api.ts'
 import type { Call } from '../route.ts'
-import { type RequestView, requestView } from './request-view.ts'
+import { loggedRequestReply, type RequestRow } from './replies/logged-request.ts'
+import { replyOf } from './replies/reply-table.ts'
 
-/** The columns, in order. What callers can write themselves stands in `metadata` and in the names of models. */
-const columns: Readonly<Record<string, (row: RequestView) => unknown>> = {
-  id: row => row.id,
-  at: row => row.at,
-  api_key_id: row => row.api_key_id,
-  model_requested: row => row.model_requested,
-  model: row => row.model,
-  provider: row => row.provider,
-  strategy: row => row.strategy,
-  status: row => row.status,
-  error_code: row => row.error_code,
-  stream: row => row.stream,
-  byok: row => row.byok,
-  input_tokens: row => row.tokens.input,
-  output_tokens: row => row.tokens.output,
-  cached_tokens: row => row.tokens.cached,
-  cache_write_tokens: row => row.tokens.cache_write,
-  reasoning_tokens: row => row.tokens.reasoning,
-  estimated: row => row.estimated,
-  cost_usd: row => row.cost_usd,
-  byok_cost_usd: row => row.byok_cost_usd,
-  ttft_ms: row => row.ttft_ms,
-  duration_ms: row => row.duration_ms,
-  attempts: row => row.attempts,
-  warnings: row => row.warnings.join(' '),
-  metadata: row => (Object.keys(row.metadata).length === 0 ? '' : JSON.stringify(row.metadata)),
-  tags: row => row.tags.join(','),
+/** The columns, in order. What callers can write themselves stands in `metadata`, `tags` and the names of models. */
+const columns = [
+  ...['id', 'at', 'api_key_id', 'model_requested', 'model', 'provider', 'strategy', 'status', 'error_code', 'stream', 'byok'],
+  ...['input_tokens', 'output_tokens', 'cached_tokens', 'cache_write_tokens', 'reasoning_tokens', 'estimated', 'cost_usd'],
+  ...['byok_cost_usd', 'ttft_ms', 'duration_ms', 'attempts', 'warnings', 'metadata', 'tags'],
+]
+
+/** The cells of a row: its JSON, and one text for what is a list or an object there. */
+function cellsOf(row: RequestRow): readonly string[] {
+  const { inputTokens, outputTokens, cachedTokens, cacheWriteTokens, reasoningTokens, warnings, metadata = {}, tags = [] } = row
+  const cells = new Map<string, unknown>([
+    ...Object.entries(replyOf(loggedRequestReply, row)),
+    ['input_tokens', inputTokens],
+    ['output_tokens', outputTokens],
+    ['cached_tokens', cachedTokens],
+    ['cache_write_tokens', cacheWriteTokens],
+    ['reasoning_tokens', reasoningTokens],
+    ['warnings', warnings.join(' ')],
+    ['metadata', Object.keys(metadata).length === 0 ? '' : JSON.stringify(metadata)],
+    ['tags', tags.join(',')],
+  ])
+  return columns.map(name => cellText(cells.get(name)))
 }
 
 /** A page in memory at a time: the first byte does not wait for the last row. */
@@ -58,8 +54,8 @@ async function linesOf(pages: ReturnType<Analytics['pages']>): Promise<AsyncGene
   const csv = (rows: readonly (readonly string[])[]): string =>
     stringify(rows as string[][], { escape_formulas: true, record_delimiter: '\r\n', quoted_match: /[\r\n]/ })
   return (async function* () {
-    yield csv([Object.keys(columns)])
-    for await (const rows of pages) yield csv(rows.map(row => Object.values(columns).map(cell => cellText(cell(requestView(row))))))
+    yield csv([columns])
+    for await (const rows of pages) yield csv(rows.map(cellsOf))
     return undefined
   })()
 }

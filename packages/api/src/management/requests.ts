@@ -4,19 +4,20 @@ import { type QueryParameter, timeOf } from '../query.ts'
 import type { Call, WorkspaceRoute } from '../route.ts'
 import { listed, pagesByAnyId } from './answers.ts'
 import { exportRequests } from './export.ts'
-import { requestView } from './request-view.ts'
+import { loggedRequestReply } from './replies/logged-request.ts'
+import { replyOf } from './replies/reply-table.ts'
 import { reading } from './rows.ts'
 
 const requestsPath = '/v1/workspaces/:workspace_id/analytics'
 
 export const filters: readonly QueryParameter[] = [
-  { name: 'from', description: 'Since this time, which is included. Default: 30 days before `to`.', date: true },
-  { name: 'to', description: 'Before this time. Default: now.', date: true },
+  { name: 'from', description: 'Start time, included. Default: 30 days before `to`.', date: true },
+  { name: 'to', description: 'End time, not included. Default: now.', date: true },
   { name: 'model', description: 'Only this model, by its canonical id.' },
-  { name: 'provider', description: 'Only what this provider answered.' },
-  { name: 'api_key_id', description: 'Only what was asked with this key.' },
-  { name: 'user', description: 'Only what this user of the app asked. Not beside `api_key_id`.' },
-  { name: 'tag', description: 'Only what has this tag.' },
+  { name: 'provider', description: 'Only requests that this provider answered.' },
+  { name: 'api_key_id', description: 'Only requests with this API key.' },
+  { name: 'user', description: 'Only requests of this user of the app. Cannot be combined with `api_key_id`.' },
+  { name: 'tag', description: 'Only requests with this tag.' },
 ]
 
 export const requestRoutes: readonly WorkspaceRoute[] = [
@@ -25,20 +26,20 @@ export const requestRoutes: readonly WorkspaceRoute[] = [
     path: `${requestsPath}/requests`,
     client: 'analytics.requests',
     needs: ['usage:read'],
-    summary: 'List the request log, newest first. It never holds what was asked or answered.',
+    summary: 'List the request log, newest first. It never contains prompts or responses.',
     query: [...filters, ...pagesByAnyId],
     reply: 'RequestLog',
     handler: (call, { analytics }) =>
-      listed(call, { list: page => analytics.requests({ ...queryOf(call), ...page }), toView: requestView }),
+      listed(call, { list: page => analytics.requests({ ...queryOf(call), ...page }), toView: row => replyOf(loggedRequestReply, row) }),
   },
   {
     ...reading,
     path: `${requestsPath}/requests/:request_id`,
     client: 'analytics.request',
     needs: ['usage:read'],
-    summary: 'Look up one request, by what `X-Request-ID` said.',
+    summary: 'Get one request of the log, by its `X-Request-ID`.',
     reply: 'LoggedRequest',
-    handler: async (call, { analytics }) => json(requestView(await analytics.request(call.params.request_id ?? ''))),
+    handler: async (call, { analytics }) => json(replyOf(loggedRequestReply, await analytics.request(call.params.request_id ?? ''))),
   },
   {
     ...reading,
@@ -46,7 +47,7 @@ export const requestRoutes: readonly WorkspaceRoute[] = [
     client: 'analytics.routing',
     needs: ['routing:read'],
     summary:
-      'Tell why a request went where it did: who could be asked, by what numbers, who was left out, and what became of each attempt.',
+      'Explain how a request was routed: the candidates with their scores, the excluded offers with the reasons, and the result of each attempt.',
     reply: 'RoutingEvidence',
     errors: ['resource_not_found', 'routing_evidence_not_kept'],
     handler: async (call, { analytics }) => json(await analytics.routing(call.params.request_id ?? '')),
@@ -56,7 +57,7 @@ export const requestRoutes: readonly WorkspaceRoute[] = [
     path: `${requestsPath}/export`,
     client: 'analytics.export',
     needs: ['usage:read'],
-    summary: 'The request log as CSV, newest first, up to a number of rows that the headers tell.',
+    summary: 'Export the request log as CSV, newest first, up to the number of rows that the response headers state.',
     query: [...filters, { name: 'format', description: 'Default: `csv`.', values: ['csv'] }],
     reply: 'RequestExport',
     media: 'text/csv',

@@ -15,18 +15,18 @@ import { settingsRoutes } from './settings.ts'
 import { subscriptionRoutes } from './subscription.ts'
 
 /**
- * What workspaces own: one file per resource (`api-keys.ts` is the one to read), each with its rows, its handlers and its view;
- * their schemas are in `schemas`, which only the OpenAPI document needs. What is common to them is done before a handler runs, as facts of the row:
+ * The routes of workspaces: one file for each resource, with its rows and handlers (`api-keys.ts` is the one to read). What a row states is
+ * done before its handler runs:
  *
- * - `...reading`, `...writing(method)`: a row of the workspace of the key. For another workspace there is nothing (404), then the
- *   scope (403), the rate class, the query (400 `unknown_parameter`), the body (400 by the table of fields in `input`).
- * - A handler gets the call and the workspace of core, with the actor in it. `bodyOf<typeof schema>(call)` is the body in the
- *   spelling of core; `json(view)` answers a read, `accepted(view)` a write, `listed(call, { list, view })` a page.
- * - A view is the one place that knows both spellings; it names each field. A field that is absent is undefined there and not
- *   sent; it is null where the contract says "or null".
- * - A change that names no field changes nothing and answers the record; the resource in core sees to it.
- * - A POST may be asked with an `Idempotency-Key`: it is noted with the change that `commitWithAudit` commits, so a handler leads to
- *   one `commitWithAudit` that changes something, and no more. `secret: true` where the answer holds one.
+ * - `...reading`, `...writing(method)`: a row of the key's own workspace. Another workspace is 404; then come the scope (403), the rate
+ *   limit (429), the query (400 `unknown_parameter`) and the body (400), which is checked by the table of fields in `input`.
+ * - A handler gets the call and the workspace of core, which acts for the key. `fromWire(input, call.body)` is the body with core's names;
+ *   `json(view)` replies to a read, `accepted(view)` to a write, `listed(call, { list, toView })` with a page.
+ * - JSON and OpenAPI schema of a reply come from one table: `toReply(fields, record)` for a resource of core, `replyOf(table, row)` for
+ *   the tables in `replies`. A field without a value is null where its `reply` is `nullable`, and absent where it is `optional`.
+ * - A change without fields changes nothing and returns the record.
+ * - A POST with an `Idempotency-Key` is noted in the commit of its change, so its handler leads to exactly one `commitWithAudit` that
+ *   changes something. `secret: true` if the reply contains a secret.
  */
 export const managementRoutes: readonly Route[] = [
   ...apiKeyRoutes,

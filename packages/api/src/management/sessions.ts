@@ -12,7 +12,7 @@ export const sessionRoutes: readonly WorkspaceRoute[] = [
     path: sessionsPath,
     client: 'sessions.create',
     needs: ['keys:write'],
-    summary: 'Create a session of a user. Its token is in this answer, and nowhere else ever after.',
+    summary: 'Create a session of a user. Its token is returned only in this response.',
     body: 'CreateSession',
     input: newSession,
     reply: 'CreatedSession',
@@ -28,8 +28,8 @@ export const sessionRoutes: readonly WorkspaceRoute[] = [
     path: sessionsPath,
     client: 'sessions.list',
     needs: ['keys:read'],
-    summary: 'List the sessions that have not expired, in the order of their making.',
-    query: [{ name: 'user', description: 'Only those of this user.' }, ...pages],
+    summary: 'List the sessions that have not expired, oldest first.',
+    query: [{ name: 'user', description: 'Only sessions of this user.' }, ...pages],
     reply: 'SessionList',
     handler: (call, { sessions }) => {
       const { user } = call.query
@@ -44,7 +44,7 @@ export const sessionRoutes: readonly WorkspaceRoute[] = [
     path: `${sessionsPath}/:session_id`,
     client: 'sessions.revoke',
     needs: ['keys:write'],
-    summary: 'Revoke a session. Its token stops working within 30 seconds everywhere.',
+    summary: 'Revoke a session. Its token stops working everywhere within 30 seconds.',
     reply: 'Acknowledgement',
     handler: async (call, { sessions }) => {
       const { id } = await sessions.revoke(call.params.session_id ?? '')

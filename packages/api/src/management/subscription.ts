@@ -9,7 +9,7 @@ export const subscriptionRoutes: readonly WorkspaceRoute[] = [
     path: '/v1/workspaces/:workspace_id/subscription',
     client: 'subscription.get',
     needs: ['billing:read'],
-    summary: 'Tell the plan of the workspace.',
+    summary: 'Get the plan of the workspace.',
     reply: 'Subscription',
     handler: async (_, { subscription }) => json(toReply(subscriptionFields, await subscription.get())),
   },

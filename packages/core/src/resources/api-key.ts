@@ -16,8 +16,8 @@ export const apiKeyFields = {
     description: 'Name of the key.',
     example: 'backend',
   },
-  keyType: { kind: 'enum', values: ['api'], create: 'optional', description: 'There is one type.', example: 'api' },
-  keyPrefix: { kind: 'string', reply: 'always', description: 'The beginning of the secret.', example: 'ak_Zx81kQ2p' },
+  keyType: { kind: 'enum', values: ['api'], create: 'optional', description: 'Type of the key. `api` is the only one.', example: 'api' },
+  keyPrefix: { kind: 'string', reply: 'always', description: 'First characters of the secret.', example: 'ak_Zx81kQ2p' },
   scopes: {
     kind: 'list',
     of: { kind: 'enum', values: scopes },
@@ -26,10 +26,15 @@ export const apiKeyFields = {
     or: '*',
     create: 'optional',
     reply: 'always',
-    description: 'What the key may do. A key grants only scopes that it has. Default: `inference:invoke`.',
+    description: 'What the key may do. A key can only grant scopes that it has itself. Default: `inference:invoke`.',
     example: ['inference:invoke'],
   },
-  isActive: { kind: 'boolean', reply: 'always', description: 'false: revoked, expired, or below a key that is.', example: true },
+  isActive: {
+    kind: 'boolean',
+    reply: 'always',
+    description: 'Whether the key can be used. false if it, or a key above it, is revoked or expired.',
+    example: true,
+  },
   createdAt: { kind: 'time', reply: 'always', description: 'When the key was created.', example: '2026-11-01T09:30:00.000Z' },
   rateLimitRpm: {
     kind: 'integer',
@@ -37,7 +42,7 @@ export const apiKeyFields = {
     create: 'optional',
     update: 'nullable',
     reply: 'optional',
-    description: 'Requests a minute for each model.',
+    description: 'Requests per minute for each model.',
     example: 600,
   },
   expiresAt: {
@@ -45,14 +50,14 @@ export const apiKeyFields = {
     create: 'optional',
     update: 'nullable',
     reply: 'optional',
-    description: 'In the future; from then on the key is not valid.',
+    description: 'When the key expires. Must be in the future.',
     example: '2027-01-31T12:00:00.000Z',
   },
   lastUsedAt: { kind: 'time', reply: 'optional', description: 'When the key was last used.', example: '2026-11-20T08:00:00.000Z' },
   createdByKeyId: {
     kind: 'string',
     reply: 'optional',
-    description: 'The key that created this one.',
+    description: 'Id of the key that created this one.',
     example: '0199aa00-0000-7000-8000-000000000003',
   },
   budget: {
@@ -60,7 +65,7 @@ export const apiKeyFields = {
     fields: keyBudgetFields,
     create: 'optional',
     update: 'nullable',
-    description: 'What the key may spend as long as it exists. It is listed among the budgets, and deleted with the key.',
+    description: 'Limit on what the key may spend in total. It is listed among the budgets and deleted with the key.',
     example: { limit_usd: 20 },
   },
   limits: {

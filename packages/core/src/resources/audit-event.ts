@@ -1,17 +1,17 @@
 /** The fields of the verification of the audit chain. */
 export const auditVerificationFields = {
-  valid: { kind: 'boolean', reply: 'always', description: 'Whether the chain is as it was written.', example: true },
-  checked: { kind: 'integer', reply: 'always', description: 'Rows that were checked.', example: 120 },
+  valid: { kind: 'boolean', reply: 'always', description: 'Whether the log is unchanged.', example: true },
+  checked: { kind: 'integer', reply: 'always', description: 'Number of rows that were checked.', example: 120 },
   anchored: {
     kind: 'boolean',
     reply: 'always',
-    description: 'The end of the chain is known, so that a missing or replaced end is found.',
+    description: 'Whether the end of the log is recorded, so that removed or replaced rows at the end are detected.',
     example: true,
   },
   anchoredFrom: {
     kind: 'integer',
     reply: 'nullable',
-    description: 'The row from which on the end was known at each change. 1: always.',
+    description: 'Number of the first row since which the end has been recorded. 1: from the beginning.',
     example: 1,
   },
   reason: {
@@ -19,8 +19,8 @@ export const auditVerificationFields = {
     values: ['row_changed', 'end_missing', 'rows_added', 'chain_replaced', 'anchor_changed'],
     reply: 'nullable',
     description:
-      '`row_changed`: a row is not as it was written, or does not follow the one before it. `end_missing`: the newest rows are missing. `rows_added`: there are rows that the gateway did not write. `chain_replaced`: the newest row is another one. `anchor_changed`: the record of the newest row was altered.',
+      'Why the log is not valid. `row_changed`: a row was altered or does not follow the previous one. `end_missing`: the newest rows are missing. `rows_added`: it has rows that the gateway did not write. `chain_replaced`: the newest row is a different one. `anchor_changed`: the record of the newest row was altered.',
     example: null,
   },
-  firstBrokenId: { kind: 'string', reply: 'nullable', description: 'The oldest row that is not as it was written.', example: null },
+  firstBrokenId: { kind: 'string', reply: 'nullable', description: 'Id of the oldest row that was altered.', example: null },
 } as const

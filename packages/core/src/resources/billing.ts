@@ -9,7 +9,7 @@ export const creditFields = {
     min: 1,
     max: maxAmount,
     create: 'required',
-    description: 'What is added to the credit.',
+    description: 'Amount to add to the credit.',
     example: 50_000_000,
   },
   reference: {
@@ -17,10 +17,10 @@ export const creditFields = {
     min: 1,
     max: 255,
     create: 'required',
-    description: 'Of the payment: the same one again changes nothing, with another amount it is refused.',
+    description: 'Reference of the payment. Repeating it changes nothing; repeating it with another amount is refused.',
     example: 'invoice 17',
   },
-  note: { kind: 'string', max: 1_000, create: 'optional', description: 'A remark for the ledger.', example: 'November' },
+  note: { kind: 'string', max: 1_000, create: 'optional', description: 'A note for the ledger.', example: 'November' },
 } as const
 
 /** The fields of a correction of the credit, up or down. */
@@ -28,14 +28,20 @@ export const adjustmentFields = { ...creditFields, amount: { ...creditFields.amo
 
 /** The fields of the automatic reload of credit. */
 export const autoReloadFields = {
-  enabled: { kind: 'boolean', update: 'optional', reply: 'always', description: 'Whether credit is reloaded.', example: true },
+  enabled: {
+    kind: 'boolean',
+    update: 'optional',
+    reply: 'always',
+    description: 'Whether credit is reloaded automatically.',
+    example: true,
+  },
   threshold: {
     kind: 'microdollars',
     min: 0,
     max: maxAmount,
     update: 'optional',
     reply: 'optional',
-    description: 'Below this balance, credit is reloaded.',
+    description: 'Credit is reloaded when the balance falls below this.',
     example: 5_000_000,
   },
   target: {
@@ -44,7 +50,7 @@ export const autoReloadFields = {
     max: maxAmount,
     update: 'optional',
     reply: 'optional',
-    description: 'The balance after a reload; more than the threshold.',
+    description: 'The balance after a reload. Must be above the threshold.',
     example: 20_000_000,
   },
 } as const
@@ -57,18 +63,28 @@ export const ledgerEntryFields = {
     kind: 'enum',
     values: ['credit', 'usage', 'adjustment'],
     reply: 'always',
-    description: 'What the entry is for.',
+    description: 'Type of the entry.',
     example: 'credit',
   },
-  amount: { kind: 'microdollars', reply: 'always', description: 'Above 0: added. Below 0: spent.', example: 50_000_000 },
+  amount: {
+    kind: 'microdollars',
+    reply: 'always',
+    description: 'Amount of the entry: positive if added, negative if spent.',
+    example: 50_000_000,
+  },
   balanceAfter: { kind: 'microdollars', reply: 'always', description: 'The balance after the entry.', example: 62_500_000 },
   requestId: {
     kind: 'string',
     reply: 'nullable',
-    description: 'The request, if the entry is of usage.',
+    description: 'Id of the request, for entries of usage.',
     example: '0199aa00-0000-7000-8000-000000000007',
   },
-  reference: { kind: 'string', reply: 'nullable', description: 'Of a credit or an adjustment.', example: 'invoice 17' },
+  reference: {
+    kind: 'string',
+    reply: 'nullable',
+    description: 'Reference of the payment, for credits and adjustments.',
+    example: 'invoice 17',
+  },
 } as const
 
 /** The fields of the plan of a workspace. Only the operator changes them. */
@@ -87,7 +103,7 @@ export const subscriptionFields = {
     values: ['active', 'past_due', 'canceled'],
     update: 'nullable',
     reply: 'always',
-    description: 'Shown only: it stops nothing. Default: `active`.',
+    description: 'Status of the plan. It is informational: no request is refused because of it. Default: `active`.',
     example: 'active',
   },
   byokMonthlyRequestCap: {
@@ -95,21 +111,21 @@ export const subscriptionFields = {
     min: 0,
     update: 'nullable',
     reply: 'nullable',
-    description: 'Requests with provider keys of the workspace in a calendar month (UTC). null: any number.',
+    description: 'Limit on requests with provider keys of the workspace in a calendar month (UTC). null: no limit.',
     example: 100_000,
   },
   currentPeriodStart: {
     kind: 'time',
     update: 'nullable',
     reply: 'always',
-    description: 'Default: the beginning of the calendar month (UTC).',
+    description: 'Start of the current period. Default: the start of the calendar month (UTC).',
     example: '2026-11-01T00:00:00.000Z',
   },
   currentPeriodEnd: {
     kind: 'time',
     update: 'nullable',
     reply: 'always',
-    description: 'Default: the end of the calendar month (UTC).',
+    description: 'End of the current period. Default: the end of the calendar month (UTC).',
     example: '2026-12-01T00:00:00.000Z',
   },
 } as const

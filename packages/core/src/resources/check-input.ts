@@ -125,6 +125,7 @@ function takesInstead(spec: ValueSpec, value: unknown, nameStyle: NameStyle): st
       return takesList(nameStyle === 'json' ? { ...spec, or: undefined } : spec, value)
     case 'map':
       return isObject(value) && Object.values(value).every(each => typeof each === 'string') ? undefined : 'an object of strings'
+    case 'json':
     case 'object':
       return isObject(value) ? undefined : 'an object'
   }

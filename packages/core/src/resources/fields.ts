@@ -18,6 +18,8 @@ export type ValueSpec =
   | { readonly kind: 'milliseconds' }
   /** `or`: a word that stands for a list; in process only. */
   | { readonly kind: 'list'; readonly of: ValueSpec; readonly min?: number; readonly max?: number; readonly or?: string }
+  /** An object of any content. */
+  | { readonly kind: 'json' }
   /** Strings by name. */
   | { readonly kind: 'map' }
   | { readonly kind: 'object'; readonly fields: Fields }
@@ -59,6 +61,7 @@ interface Values<Time> {
   readonly time: Time
   readonly milliseconds: number
   readonly map: Readonly<Record<string, string>>
+  readonly json: Readonly<Record<string, unknown>>
 }
 
 type Flat<T> = { [K in keyof T]: T[K] }

@@ -20,7 +20,7 @@ const role = {
   create: 'required',
   update: 'optional',
   reply: 'always',
-  description: 'What the member may do.',
+  description: 'Role of the member, which determines what the member may do.',
   example: 'developer',
 } as const
 const nameField = {
@@ -69,7 +69,7 @@ export const inviteFields = {
     kind: 'enum',
     values: ['pending', 'accepted', 'revoked', 'expired'],
     reply: 'always',
-    description: 'Only a pending invite can be accepted.',
+    description: 'Status of the invite. Only a pending invite can be accepted.',
     example: 'pending',
   },
   expiresAt: { kind: 'time', reply: 'always', description: 'When the invite expires.', example: '2026-11-08T09:30:00.000Z' },

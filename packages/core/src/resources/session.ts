@@ -13,7 +13,7 @@ const userBudgetFields = {
     max: 200,
     create: 'optional',
     reply: 'optional',
-    description: 'The users who share it. Default: this one.',
+    description: 'Name of a group of users that share the budget. Default: only this user.',
   },
   includeByok: { ...budgetFields.includeByok, reply: 'optional' },
 } as const
@@ -29,24 +29,24 @@ export const sessionFields = {
     description: 'Id of the session.',
     example: '0199aa00-0000-7000-8000-000000000007',
   },
-  workspaceId: { kind: 'string', reply: 'always', description: 'The workspace that pays.', example: 'acme' },
+  workspaceId: { kind: 'string', reply: 'always', description: 'Id of the workspace that pays.', example: 'acme' },
   user: {
     kind: 'string',
     min: 1,
     max: 200,
     create: 'required',
     reply: 'always',
-    description: 'The app’s id of the user, under which usage counts.',
+    description: 'Id of the user in the app. Usage is recorded under it.',
     example: 'u_42',
   },
-  tokenPrefix: { kind: 'string', reply: 'always', description: 'The beginning of the token.', example: 'st_Zx81kQ2p' },
+  tokenPrefix: { kind: 'string', reply: 'always', description: 'First characters of the token.', example: 'st_Zx81kQ2p' },
   tags: {
     kind: 'list',
     of: { kind: 'string', min: 1, max: 64 },
     max: 8,
     create: 'optional',
     reply: 'optional',
-    description: 'Names that usage is counted by.',
+    description: 'Tags by which usage is recorded.',
     example: ['plan:pro'],
   },
   models: {
@@ -56,7 +56,7 @@ export const sessionFields = {
     max: 100,
     create: 'optional',
     reply: 'nullable',
-    description: 'The models that it may call, by id or alias. Default: all that the workspace may.',
+    description: 'Models that the session may call, by id or alias. Default: all models of the workspace.',
     example: ['gpt-5-mini'],
   },
   maxSpend: {
@@ -66,7 +66,7 @@ export const sessionFields = {
     create: 'optional',
     reply: 'nullable',
     description:
-      'What it may spend in all, provider keys of the workspace included. Default: what its budgets and those of the workspace allow.',
+      'Amount that the session may spend in total, including requests with provider keys of the workspace. Default: no limit beyond its budgets and those of the workspace.',
     example: 0.5,
   },
   origins: {
@@ -76,19 +76,19 @@ export const sessionFields = {
     max: 20,
     create: 'optional',
     reply: 'nullable',
-    description: 'Origins whose pages may use the token. Default: all pages, and programs that are no browser.',
+    description: 'Browser origins that may use the token. Default: any origin, and clients that are not browsers.',
     example: ['https://app.example'],
   },
   limits: {
     kind: 'object',
     fields: {
-      requestsPerMinute: { ...callLimit, description: 'Requests a minute for each model.', example: 20 },
-      tokensPerMinute: { ...callLimit, description: 'Input and output tokens a minute.', example: 50_000 },
-      concurrentRequests: { ...callLimit, description: 'Requests at the same time.', example: 2 },
+      requestsPerMinute: { ...callLimit, description: 'Requests per minute for each model.', example: 20 },
+      tokensPerMinute: { ...callLimit, description: 'Input and output tokens per minute.', example: 50_000 },
+      concurrentRequests: { ...callLimit, description: 'Concurrent requests.', example: 2 },
     },
     create: 'optional',
     reply: 'optional',
-    description: 'Limits of the user, in all its sessions together.',
+    description: 'Limits of the user across all of its sessions.',
     example: { requests_per_minute: 20 },
   },
   budgets: {
@@ -97,7 +97,7 @@ export const sessionFields = {
     max: 8,
     create: 'optional',
     reply: 'optional',
-    description: 'Budgets of the user, in all its sessions together.',
+    description: 'Budgets of the user across all of its sessions.',
     example: [{ limit_usd: 5, period: 'month' }],
   },
   expiresIn: {
@@ -108,8 +108,8 @@ export const sessionFields = {
     description: 'Seconds until it expires. Default: 3600.',
     example: 900,
   },
-  createdAt: { kind: 'time', reply: 'always', description: 'When it was created.', example: '2026-11-20T08:00:00.000Z' },
-  expiresAt: { kind: 'time', reply: 'always', description: 'From then on the token is not valid.', example: '2026-11-20T08:15:00.000Z' },
+  createdAt: { kind: 'time', reply: 'always', description: 'When the session was created.', example: '2026-11-20T08:00:00.000Z' },
+  expiresAt: { kind: 'time', reply: 'always', description: 'When the token expires.', example: '2026-11-20T08:15:00.000Z' },
 } as const
 
 /** A session, without its token. Times are Unix milliseconds, money is microdollars. */

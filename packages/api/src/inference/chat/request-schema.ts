@@ -82,7 +82,7 @@ const requestMessage = () => {
   return z
     .union([
       z.looseObject({
-        role: z.enum(['system', 'developer', 'user']).describe('Who says it.'),
+        role: z.enum(['system', 'developer', 'user']).describe('Role of the message.'),
         content: content.describe('A text, or parts.'),
       }),
       z.looseObject({

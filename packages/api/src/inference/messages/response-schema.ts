@@ -77,10 +77,10 @@ const errorFields = () =>
   z
     .looseObject({
       type: z.string().describe('Kind of error.'),
-      message: z.string().describe('What happened, and what to do.'),
+      message: z.string().describe('What happened and how to fix it.'),
       code: z.string().optional().describe('Error code of the gateway.'),
-      param: z.string().nullish().describe('Path of the field at fault, or null.'),
-      suggestion: z.string().optional().describe('What may have been meant.'),
+      param: z.string().nullish().describe('Path of the invalid field, or null.'),
+      suggestion: z.string().optional().describe('A suggestion, such as the nearest known name.'),
       provider: z.string().optional().describe('Provider that failed.'),
       attempts: z.array(z.looseObject({})).optional().describe('The providers that were tried, and how each failed.'),
     })

@@ -107,7 +107,7 @@ const inputItem = () => {
       z
         .looseObject({
           type: z.literal('message').nullish().describe('May be left out.'),
-          role: z.enum(['user', 'assistant', 'system', 'developer']).describe('Who says it.'),
+          role: z.enum(['user', 'assistant', 'system', 'developer']).describe('Role of the message.'),
           content: z.union([z.string(), parts]).describe('A text, or parts.'),
           id: id(),
           phase: z.string().nullish().describe('`commentary` or `final_answer`, as in an earlier response.'),

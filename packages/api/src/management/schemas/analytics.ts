@@ -1,14 +1,11 @@
 import * as z from 'zod/v4'
-import { tokens } from './requests.ts'
+import { pointReply, summaryReply } from '../replies/analytics.ts'
+import { loggedRequestReply } from '../replies/logged-request.ts'
+import { pageSchema } from './page.ts'
+import { resourceSchema } from './resource.ts'
 
 export const analyticsSchemas = () => ({
-  AnalyticsSummary: z
-    .object({
-      from: z.iso.datetime().describe('Begin of the time that is counted.'),
-      to: z.iso.datetime().describe('End of the time that is counted.'),
-      ...figures(),
-    })
-    .describe('Usage, cost and latency of the workspace.'),
+  AnalyticsSummary: resourceSchema(summaryReply, 'reply').describe('Usage, cost and latency of the workspace.'),
   AnalyticsTrends: z
     .object({
       interval: z.enum(['hour', 'day']).describe('Length of each point.'),
@@ -23,48 +20,38 @@ export const analyticsSchemas = () => ({
               .string()
               .nullable()
               .meta({ description: 'Model, provider, key, user or tag of the series; null: all requests.', example: 'gpt-5-mini' }),
-            points: z
-              .array(z.object({ start: z.iso.datetime().describe('Begin of the interval.'), ...figures() }))
-              .describe('One entry for each interval.'),
+            points: z.array(resourceSchema(pointReply, 'reply')).describe('One entry for each interval.'),
           }),
         )
         .describe('One entry for each group.'),
     })
     .describe('Usage, cost and latency of the workspace over time.'),
-})
-
-const countField = (description: string, example = 3) => z.int().meta({ description, example })
-const shareField = (description: string, example: number) => z.number().min(0).max(1).meta({ description, example })
-const quantile = (percent: number, example: number) =>
-  z
-    .number()
-    .nullable()
-    .meta({ description: `Value that ${percent} % of the requests did not exceed.`, example })
-
-const quantiles = (what: string) =>
-  z
-    .object({ p50: quantile(50, 820), p95: quantile(95, 2_400), p99: quantile(99, 4_100) })
-    .describe(`${what} in milliseconds. Exact to 2.5 %; null where nothing was measured.`)
-
-const figures = () => ({
-  request_count: countField('Requests.', 1_204),
-  error_count: countField('Requests that failed.', 7),
-  rate_limit_count: countField('Requests that were admitted, and that all providers rate limited.'),
-  abandoned_count: countField('Requests whose client disconnected.'),
-  interrupted_count: countField('Requests that were under way when their process ended; billed by what was known of them.', 0),
-  fallback_count: countField('Requests that took more than one attempt.', 12),
-  error_rate: shareField('Share of the requests that failed.', 0.006),
-  fallback_rate: shareField('Share of the requests that took more than one attempt.', 0.01),
-  tokens: tokens(),
-  cache_hit_rate: shareField('Share of the input tokens that were read from a prompt cache.', 0.42),
-  cost_usd: z.number().meta({ description: 'Charged to the workspace, in USD.', example: 1.84 }),
-  byok: z
-    .object({
-      request_count: countField('Requests with the workspace’s own provider keys.', 80),
-      cost_usd: z.number().meta({ description: 'What they cost at the providers, in USD by list price.', example: 0.31 }),
+  LoggedRequest: resourceSchema(loggedRequestReply, 'reply').describe('A request of the log.'),
+  RequestLog: pageSchema(resourceSchema(loggedRequestReply, 'reply')).describe('A page of the request log.'),
+  RoutingEvidence: z
+    .looseObject({
+      detail: z.enum(['full', 'summary']).describe('Whether every candidate is listed, or only the chosen ones.'),
+      excluded_counts: z.record(z.string(), z.int()).describe('How many candidates were excluded, by reason.'),
+      seed: z.number().describe('Seed of the random choices, to replay them.'),
+      strategy: z.unknown().meta({ description: 'Strategy that ranked the candidates.', example: 'balanced' }),
+      order: z.array(z.string()).meta({ description: 'Candidates in the order of their rank.', example: ['groq/gpt-5-mini'] }),
+      excluded: z
+        .array(
+          z.looseObject({
+            provider: z.string().meta({ description: 'Id of the provider.', example: 'groq' }),
+            reason: z.string().meta({ description: 'Why it could not be used.', example: 'data_policy' }),
+          }),
+        )
+        .describe('Candidates that could not be used.'),
+      decisions: z
+        .array(z.looseObject({ chosen: z.string().meta({ description: 'The candidate that was chosen.', example: 'groq/gpt-5-mini' }) }))
+        .describe('One entry for each attempt: what was chosen, and why.'),
+      attempts: z.array(z.looseObject({})).describe('How each attempt went.'),
+      counterfactuals: z.looseObject({}).nullable().describe('What other strategies would have chosen.'),
     })
-    .describe('Requests with the workspace’s own provider keys, which are not charged.'),
-  latency_ms: quantiles('Time to the end of the response'),
-  ttft_ms: quantiles('Time to the first content'),
-  throughput_tps: z.object({ p50: quantile(50, 84) }).describe('Output tokens per second.'),
+    .describe('How a request was routed.'),
+  RequestExport: z.string().meta({
+    description: 'CSV: a line of names, then one for each request. Cells that a spreadsheet would run begin with a quote.',
+    example: 'id,at,api_key_id,model_requested,model,provider\r\n',
+  }),
 })

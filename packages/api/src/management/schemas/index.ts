@@ -1,27 +1,32 @@
+import { auditVerificationFields } from '@signalbox/core/resources'
 import * as z from 'zod/v4'
+import { auditEventReply } from '../replies/audit-event.ts'
+import { balanceReply } from '../replies/balance.ts'
+import { keyUsageReply } from '../replies/key-usage.ts'
 import { analyticsSchemas } from './analytics.ts'
-import { auditEventSchemas } from './audit-events.ts'
-import { balance } from './balance.ts'
-import { keyUsageSchemas } from './key-usage.ts'
-import { requestSchemas } from './requests.ts'
+import { pageSchema } from './page.ts'
+import { resourceSchema } from './resource.ts'
 import { resourceSchemas } from './resources.ts'
 
 /** The bodies and replies of the routes of workspaces, for the OpenAPI document. No request loads them. */
 export const managementSchemas = () => ({
   ...resourceSchemas(),
-  ...keyUsageSchemas(),
-  Balance: balance(),
-  ...auditEventSchemas(),
   ...analyticsSchemas(),
-  ...requestSchemas(),
+  ApiKeyUsage: resourceSchema(keyUsageReply, 'reply').describe('Usage of an API key in a period.'),
+  Balance: resourceSchema(balanceReply, 'reply').describe('Credit of a workspace.'),
+  AuditEventList: pageSchema(resourceSchema(auditEventReply, 'reply')),
+  AuditVerification: resourceSchema(auditVerificationFields, 'reply').describe('Whether the audit log is unchanged.'),
   Acknowledgement: acknowledgement(),
 })
 
 const acknowledgement = () =>
   z
     .object({
-      id: z.string().meta({ description: 'Id of what was changed.', example: '01a1fd6c-4db3-76f2-bb09-734d779bb6f4' }),
-      propagation_status: z.literal('pending').nullable().describe('`pending` while other processes may not know the change; null after.'),
-      message: z.string().meta({ description: 'What was done, in words.', example: 'The key is revoked.' }),
+      id: z.string().meta({ description: 'Id of the resource that was changed.', example: '01a1fd6c-4db3-76f2-bb09-734d779bb6f4' }),
+      propagation_status: z
+        .literal('pending')
+        .nullable()
+        .describe('`pending` if other processes may take up to 30 seconds to apply the change; otherwise null.'),
+      message: z.string().meta({ description: 'What was done, in words.', example: 'The key was revoked.' }),
     })
-    .describe('A change that was made.')
+    .describe('Confirmation of a change.')

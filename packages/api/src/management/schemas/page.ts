@@ -7,5 +7,5 @@ export const pageSchema = (entry: z.ZodType) =>
     data: z.array(entry).describe('The entries.'),
     count: z.int().meta({ description: 'Number of entries on this page.', example: 1 }),
     has_more: z.boolean().meta({ description: 'Whether there is a next page.', example: false }),
-    next: z.string().nullable().meta({ description: 'Send it as `after` for the next page; null on the last one.', example: null }),
+    next: z.string().nullable().meta({ description: 'Send it as `after` to get the next page. null on the last page.', example: null }),
   })

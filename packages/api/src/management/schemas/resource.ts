@@ -34,6 +34,8 @@ function valueSchema(spec: ValueSpec, mode: InputMode | 'reply'): z.ZodType {
       return z.iso.datetime()
     case 'list':
       return bounded(z.array(valueSchema(spec.of, mode)), spec)
+    case 'json':
+      return z.record(z.string(), z.unknown())
     case 'map':
       return z.record(z.string(), z.string())
     case 'object':

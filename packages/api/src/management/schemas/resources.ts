@@ -45,7 +45,7 @@ function keySchemas() {
     UpdateApiKey: resourceSchema(apiKeyFields, 'update'),
     ApiKey: apiKey,
     CreatedApiKey: apiKey.extend({
-      api_key: z.string().meta({ description: 'The secret. It is shown this once.', example: 'ak_Zx81kQ2pF7…' }),
+      api_key: z.string().meta({ description: 'The secret. It is returned only in this response.', example: 'ak_Zx81kQ2pF7…' }),
       propagation_status: propagationStatus(),
     }),
     ApiKeyList: pageSchema(apiKey),
@@ -69,7 +69,7 @@ function accessSchemas() {
   return {
     CreateSession: resourceSchema(sessionFields, 'create'),
     CreatedSession: session.extend({
-      token: z.string().meta({ description: 'The token. It is shown this once.', example: 'st_Zx81kQ2pF7…' }),
+      token: z.string().meta({ description: 'The token. It is returned only in this response.', example: 'st_Zx81kQ2pF7…' }),
     }),
     SessionList: pageSchema(session),
     UpdateMember: resourceSchema(memberFields, 'update'),
@@ -77,11 +77,15 @@ function accessSchemas() {
     MemberList: pageSchema(member),
     CreateInvite: resourceSchema(inviteFields, 'create'),
     Invite: invite,
-    CreatedInvite: invite.extend({ token: z.string().meta({ description: 'The proof. It is shown this once.', example: 'inv_Jf0…' }) }),
+    CreatedInvite: invite.extend({
+      token: z
+        .string()
+        .meta({ description: 'The token that accepts the invite. It is returned only in this response.', example: 'inv_Jf0…' }),
+    }),
     InviteList: pageSchema(invite),
     AcceptInvite: resourceSchema(acceptanceFields, 'create'),
     AcceptedInvite: member.extend({
-      workspace_id: z.string().meta({ description: 'The workspace that was joined.', example: 'acme' }),
+      workspace_id: z.string().meta({ description: 'Id of the workspace that was joined.', example: 'acme' }),
     }),
   }
 }

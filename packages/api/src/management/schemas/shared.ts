@@ -4,16 +4,21 @@ export const propagationStatus = () =>
   z
     .literal('pending')
     .nullable()
-    .meta({ description: '`pending`: other processes apply the change within 30 seconds. null: it applies everywhere.', example: null })
+    .meta({
+      description: '`pending` if other processes may take up to 30 seconds to apply the change; null if it applies everywhere.',
+      example: null,
+    })
 
 export const nameWarnings = () =>
   z
     .array(
       z.object({
-        code: z.literal('unknown_name').meta({ description: 'There is one code.', example: 'unknown_name' }),
-        message: z.string().meta({ description: 'What is wrong.', example: 'This gateway has no provider "exmaple" any more.' }),
-        param: z.string().meta({ description: 'The entry of the list.', example: 'blocked_providers[0]' }),
+        code: z
+          .literal('unknown_name')
+          .meta({ description: 'Code of the warning. `unknown_name` is the only one.', example: 'unknown_name' }),
+        message: z.string().meta({ description: 'What is wrong.', example: 'This gateway no longer has the provider "exmaple".' }),
+        param: z.string().meta({ description: 'Path of the entry.', example: 'blocked_providers[0]' }),
       }),
     )
     .optional()
-    .meta({ description: 'Names in the lists that the gateway does not know any more. Absent: it knows all of them.', example: [] })
+    .meta({ description: 'Names in the lists that the gateway no longer knows. Absent if it knows all of them.', example: [] })

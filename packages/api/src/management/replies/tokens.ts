@@ -1,0 +1,35 @@
+import type { Field } from '@signalbox/core/resources'
+
+/** The token counts of a request, or of many. */
+export interface TokenCounts {
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly cachedTokens: number
+  readonly cacheWriteTokens: number
+  readonly reasoningTokens: number
+}
+
+const tokenCount = (description: string, example: number) => ({ kind: 'integer', reply: 'always', description, example }) as const
+
+/** Token counts as an object of a reply. */
+export const tokensField = {
+  kind: 'object',
+  fields: {
+    input: tokenCount('Input tokens, cached ones included.', 1_200),
+    output: tokenCount('Output tokens, reasoning included.', 340),
+    total: tokenCount('Input and output tokens.', 1_540),
+    cached: tokenCount('Input tokens read from a prompt cache.', 500),
+    cacheWrite: tokenCount('Input tokens written to a prompt cache.', 0),
+    reasoning: tokenCount('Output tokens of reasoning.', 120),
+  },
+  reply: 'always',
+  description: 'Token counts.',
+  from: (row: TokenCounts) => ({
+    input: row.inputTokens,
+    output: row.outputTokens,
+    total: row.inputTokens + row.outputTokens,
+    cached: row.cachedTokens,
+    cacheWrite: row.cacheWriteTokens,
+    reasoning: row.reasoningTokens,
+  }),
+} as const satisfies Field & { readonly from: unknown }
