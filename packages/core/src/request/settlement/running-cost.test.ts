@@ -23,7 +23,7 @@ function scene(extend: Extend = () => undefined, accounts: typeof held = held) {
     },
   }
   const logger = { info: () => {}, error: () => {}, warn: (facts: object) => void warned.push(facts) }
-  return { allowance: allowanceOf('r', accounts, { ledger, clock: fakeClock(), logger }), asked, warned }
+  return { allowance: allowanceOf('r', accounts, { storage: { ledger }, clock: fakeClock(), logger }), asked, warned }
 }
 
 test('only accounts of money that can refuse count, and the least of them is what an answer may cost', () => {
