@@ -1,15 +1,13 @@
 import type { Caller, Gateway } from '@signalbox/core'
 import { GatewayError } from '@signalbox/core/errors'
 import { handOver, isPromise, runSteps, type Step, wait } from '@signalbox/core/runtime'
-import { aiSdkName } from './ai-gateway/name.ts'
 import type { Api, ApiContext, ApiReply, ApiRequest } from './api.ts'
-import { actorOf, authorize } from './authorize.ts'
+import { authorize } from './authorize.ts'
 import { isHeavy, parseBody, readBody } from './body.ts'
 import { withCacheHeaders } from './cache-headers.ts'
 import { corsHeaders, preflightHeaders } from './cors.ts'
 import { asGatewayError, errorReply } from './error-reply.ts'
 import { cleanHeaders, commonHeaders, type Headers, idHeaders } from './headers.ts'
-import { withIdempotencyKey } from './idempotency.ts'
 import { createMatcher, isManagement, nearestRow } from './match.ts'
 import { readQuery } from './query.ts'
 import { type RequestLog, startRequestLog } from './request-log.ts'
@@ -72,7 +70,7 @@ function* answer(state: RequestState, match: Matcher, common: Headers): Step<Api
     const error = asGatewayError(thrown, { gateway, site, requestId })
     log.note({ code: error.code, ...(state.row === undefined && { path: loggedPath(request) }) })
     state.row ??= nearestRow(site.routes, site.settings.basePath, request.path)
-    if (state.row?.dialect === aiSdkName && site.dialects[aiSdkName] === undefined) yield* wait(site.loadDialect())
+    if (lacksDialect(state.row, site)) yield* wait(site.loadDialect(state.row.dialect))
     return finished(errorReply(error, { ...state, dialect: state.row?.dialect ?? 'responses' }))
   } finally {
     // The reply has begun, so no further attempt needs the body.
@@ -104,8 +102,8 @@ interface RequestState {
 function* run({ row, params }: Extract<Match, { kind: 'row' }>, state: RequestState): Step<ApiReply> {
   state.row = row
   state.log.note({ route: row.path })
-  if (row.dialect === aiSdkName && state.site.dialects[aiSdkName] === undefined) yield* wait(state.site.loadDialect())
   const { gateway, site, request, requestId, log, context } = state
+  if (lacksDialect(row, site)) yield* wait(site.loadDialect(row.dialect))
   const seen = { gateway, site, request, requestId, log, context, params }
   const coming = (): boolean => row.body !== undefined && request.arrived?.() !== true
   if (row.needs === 'nothing') {
@@ -128,16 +126,17 @@ function* run({ row, params }: Extract<Match, { kind: 'row' }>, state: RequestSt
     const claimMemory = mayRefer ? (bytes: number) => claimMore(state, caller, bytes) : undefined
     const call = { gateway, site, request, requestId, log, context, params, query, body, admission, claimMemory }
     if (row.of === undefined) return yield* wait(row.handler(call, caller))
-    const actor = actorOf(caller, call)
-    const managed = withIdempotencyKey({ row, call, caller, text }, once =>
-      row.handler(call, gateway.workspaces(caller.workspaceId, once === undefined ? actor : { ...actor, idempotency: once })),
-    )
-    return yield* wait(managed)
+    const management = yield* wait(site.management())
+    return yield* wait(management.answer({ row, call, caller, text }))
   } catch (error) {
     if (admission) yield* wait(admission.leave())
     throw error
   }
 }
+
+/** The dialect of the row is still to be loaded. */
+const lacksDialect = (row: Route | undefined, { dialects }: Site): row is Route & { readonly dialect: string } =>
+  row?.dialect !== undefined && dialects[row.dialect] === undefined
 
 /** Messages of a WebSocket with more bytes are counted against the rate before they are parsed. */
 const heavyBytes = 65_536

@@ -1,17 +1,8 @@
-import type { Caller } from '@signalbox/core'
 import { GatewayError, isGatewayError } from '@signalbox/core/errors'
 import type { IdempotencyEntry, StoredReply } from '@signalbox/core/management'
 import type { ApiReply } from './api.ts'
-import type { Call, WorkspaceRoute } from './route.ts'
+import type { IdempotentRequest, WorkspaceRoute } from './route.ts'
 import { takesIdempotencyKey } from './route-errors.ts'
-
-interface IdempotentRequest {
-  readonly row: WorkspaceRoute
-  readonly call: Call
-  readonly caller: Caller
-  /** The body as it arrived. */
-  readonly text: string
-}
 
 const header = 'Idempotency-Key'
 

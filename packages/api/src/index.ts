@@ -39,24 +39,28 @@ export function createApi(gateway: Gateway, options?: ApiOptions): Api {
   const { webSockets } = settings
   const nextTurn = createTurnQueue(gateway.clock)
   const dialects: Record<string, ClientDialect> = { ...gateway.dialects }
+  const loaders: Gateway['dialectLoaders'] = {
+    ...gateway.dialectLoaders,
+    [aiSdkName]: once(async () => (await import('@signalbox/ai-sdk/dialect')).aiSdkClient),
+  }
   const isSpoken = ({ dialect }: Route): boolean =>
-    dialect === undefined || dialect === aiSdkName || own(gateway.dialects, dialect) !== undefined
+    dialect === undefined || own(dialects, dialect) !== undefined || own(loaders, dialect) !== undefined
   const spoken = routes.filter(isSpoken)
   const site: Site = {
     routes: spoken,
     settings,
     dialects,
-    loadDialect: once(async () => {
-      const { aiSdkClient } = await import('@signalbox/ai-sdk/dialect')
-      dialects[aiSdkName] ??= aiSdkClient
-    }),
+    async loadDialect(name) {
+      const dialect = await own(loaders, name)?.()
+      if (dialect) dialects[name] = dialect
+    },
     endpoints: spoken.flatMap(({ endpoint }) => (endpoint === undefined ? [] : [endpoint])),
     // What only some programs serve is loaded when it is requested.
     management: once(async () => (await import('./management/table.ts')).managementTable(settings.basePath)),
     document: keepDocument(
       once(async () => {
-        const [{ makeDocument }, { allRoutes }] = await Promise.all([import('./openapi/document.ts'), import('./all-routes.ts')])
-        return makeDocument(allRoutes.filter(isSpoken), { operator: gateway.operator, pause: nextTurn })
+        const { gatewayDocument } = await import('./openapi/gateway-document.ts')
+        return gatewayDocument(isSpoken, { operator: gateway.operator, pause: nextTurn })
       }),
       settings.basePath,
     ),

@@ -39,10 +39,10 @@ export interface Call {
 export interface Site {
   readonly routes: readonly Route[]
   readonly settings: Settings
-  /** The client dialects of the rows: those of the gateway, and that of the AI SDK. */
+  /** The client dialects of the rows that are there: those that `loadDialect` loads are added. */
   readonly dialects: Readonly<Record<string, ClientDialect>>
-  /** Adds the dialect of the AI SDK; loaded once, when first needed. */
-  readonly loadDialect: () => Promise<void>
+  /** Adds a dialect of rows that is loaded when first needed. */
+  readonly loadDialect: (name: string) => Promise<void>
   /** Names of the inference endpoints that are served, as in `supported_endpoints`. */
   readonly endpoints: readonly string[]
   /** The rows of workspaces; loaded once, when first needed. */
@@ -145,9 +145,20 @@ export type Match =
 /** Throws where there is nothing at the path. */
 export type Matcher = (method: string, path: string) => Match
 
+/** A request of a workspace, which its row answers. */
+export interface IdempotentRequest {
+  readonly row: WorkspaceRoute
+  readonly call: Call
+  readonly caller: Caller
+  /** The body as it arrived. */
+  readonly text: string
+}
+
 /** The rows of workspaces with what checks their bodies. */
 export interface ManagementTable {
   readonly match: Matcher
   /** Throws for the first field of a body that its row does not take. */
   readonly checkBody: (input: InputSpec, body: JsonObject) => void
+  /** Answers a request of a workspace, once for each `Idempotency-Key`. */
+  readonly answer: (request: IdempotentRequest) => Promise<ApiReply>
 }

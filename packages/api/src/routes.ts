@@ -2,7 +2,6 @@ import { aiGatewayRoutes } from './ai-gateway/routes.ts'
 import { catalogRoutes } from './catalog/routes.ts'
 import { viewReply } from './catalog/views.ts'
 import { alive, ready } from './health.ts'
-import { me } from './identity.ts'
 import { compactResponses } from './inference/compact.ts'
 import { countTokens } from './inference/count.ts'
 import { countingErrors, inferenceErrors } from './inference/error-codes.ts'
@@ -107,7 +106,7 @@ export const routes: readonly Route[] = [
     reply: 'Identity',
     replyHeaders: ['X-Budget-Limit-USD', 'X-Budget-Used-USD', 'X-Budget-Remaining-USD', 'X-Budget-Reset'],
     errors: ['unknown_parameter', 'service_unavailable'],
-    handler: me,
+    handler: async (call, caller) => (await import('./on-demand.ts')).me(call, caller),
   },
   {
     method: 'GET',

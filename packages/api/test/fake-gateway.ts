@@ -110,6 +110,7 @@ export function fakeGateway(over: Partial<Gateway> = {}): Fake {
       ids: webIds(),
       logger: { info: () => {}, warn: () => {}, error: (facts, message) => errors.push(`${message} ${JSON.stringify(facts)}`) },
       dialects: { responses: dialect('responses'), chat: dialect('chat'), messages, 'ai-sdk': dialect('ai-sdk') },
+      dialectLoaders: {},
       authenticate: async secret => {
         if (secret === goodKey) return caller
         throw new GatewayError('invalid_api_key', { message: 'The API key is missing or not valid.' })
@@ -121,7 +122,7 @@ export function fakeGateway(over: Partial<Gateway> = {}): Fake {
       admit: async () => ({ slots: [], take: () => {}, leave: () => undefined }),
       plan: () => Promise.reject(new Error('not here')),
       countTokens: async () => ({ input_tokens: 7, estimated: true }),
-      fidelity: () => [],
+      fidelity: async () => [],
       compact: (request, options) => compactedBy(fake.gateway, request, options),
       infer: (request, { requestId, signal }): Reply => {
         calls.push({ request, requestId, signal })

@@ -1,21 +1,15 @@
 import { checkOptions } from './check-options.ts'
 import { closeGateway } from './close-gateway.ts'
-import { chatClient, clientDialects, messagesClient, responsesClient } from './dialects/index.ts'
+import { clientLoaders, responsesClient } from './dialects/client-loaders.ts'
 import type { Gateway } from './gateway.ts'
 import { assembleParts, type BasePorts, type GatewayParts } from './gateway-parts.ts'
 import { type Endpoints, endpointsOf } from './in-process/endpoints.ts'
 import { tellKeyless } from './management/check-models.ts'
-import { identityOf } from './management/identity.ts'
 import { repliesOf } from './management/replies.ts'
 import type { Workspace, Workspaces } from './management/workspaces.ts'
 import { defaultLimits, type GatewayOptions, type KnownProviders } from './options.ts'
 import { admitEarly } from './request/admission/early-admission.ts'
 import { countManagement } from './request/admission/management-rate.ts'
-import { compact } from './request/compaction/compact.ts'
-import { callableOffers } from './request/dry-run/callable-offers.ts'
-import { countRequestTokens } from './request/dry-run/count-tokens.ts'
-import { fidelityOfModel } from './request/dry-run/fidelity.ts'
-import { planRequest } from './request/dry-run/planned-request.ts'
 import { infer } from './request/infer.ts'
 import { refusedReply } from './request/reply.ts'
 import { unavailableErrors } from './request/unavailable-errors.ts'
@@ -63,6 +57,7 @@ function assembleGateway(options: GatewayOptions): Gateway {
   }
   const parts = assembleParts(base)
   const { storage, clock, ids, logger, limits } = base
+  const dialectLoaders = clientLoaders()
   const setUp = createSetup({ setup: options.setup, workspaces: parts.workspacesOfSetup, clock, logger })
   const workspaces = parts.workspacesAfter(setUp)
   const gateway: Omit<Gateway, keyof Endpoints> = {
@@ -71,7 +66,8 @@ function assembleGateway(options: GatewayOptions): Gateway {
     clock,
     ids,
     logger,
-    dialects: clientDialects,
+    dialects: { responses: responsesClient },
+    dialectLoaders,
     items: parts.engine.items,
     models: parts.models,
     decisionLog: parts.decisionLog,
@@ -85,7 +81,7 @@ function assembleGateway(options: GatewayOptions): Gateway {
     ...callerVerbs(base, parts, setUp),
     ...inferenceVerbs(base, parts, setUp),
   }
-  return { ...gateway, ...endpointsOf({ responses: responsesClient, chat: chatClient, messages: messagesClient }, gateway) }
+  return { ...gateway, ...endpointsOf({ responses: responsesClient, ...dialectLoaders }, gateway) }
 }
 
 /** Runs `setup`, so that what is ready can serve its first request. */
@@ -108,7 +104,7 @@ const wakingFirst =
 
 type CallerVerbs = Pick<Gateway, 'authenticate' | 'identity' | 'countManagement' | 'plan' | 'callableOffers' | 'fidelity'>
 
-/** What is asked of a caller before and beside inference. */
+/** What is asked of a caller before and beside inference. What few requests need is loaded when first called. */
 function callerVerbs(base: BasePorts, parts: GatewayParts, setUp: () => Promise<void> | undefined): CallerVerbs {
   const { storage, clock, limits, options } = base
   const { authenticator, policies, planning, engine, collector } = parts
@@ -118,14 +114,14 @@ function callerVerbs(base: BasePorts, parts: GatewayParts, setUp: () => Promise<
       if (settingUp) await settingUp
       return authenticator.authenticate(proof)
     },
-    identity(caller) {
+    async identity(caller) {
       collector.wake(options.waitUntil)
-      return identityOf({ storage, terms: policies, limits, clock }, caller)
+      return (await import('./on-demand.ts')).identityOf({ storage, terms: policies, limits, clock }, caller)
     },
     countManagement: (caller, kind) => countManagement(engine, caller, kind),
-    plan: (request, caller) => planRequest(engine, request, caller),
-    callableOffers: caller => callableOffers(engine, caller),
-    fidelity: (request, model) => fidelityOfModel(request, model, planning),
+    plan: async (request, caller) => (await import('./on-demand.ts')).planRequest(engine, request, caller),
+    callableOffers: async caller => (await import('./on-demand.ts')).callableOffers(engine, caller),
+    fidelity: async (request, model) => (await import('./on-demand.ts')).fidelityOfModel(request, model, planning),
   }
 }
 
@@ -149,7 +145,7 @@ function inferenceVerbs(
     },
     async countTokens(request, caller, counting) {
       if (isClosing) throw unavailableErrors.shuttingDown()
-      return countRequestTokens(engine, request, { ...counting, caller })
+      return (await import('./on-demand.ts')).countRequestTokens(engine, request, { ...counting, caller })
     },
     infer(request, call) {
       const requestId = call.requestId ?? ids.uuid()
@@ -159,7 +155,7 @@ function inferenceVerbs(
       if (settlements.isLong()) return refusedReply(unavailableErrors.overdue(), clock)
       return infer(engine, request, waitUntil ? { ...call, requestId, waitUntil } : { ...call, requestId })
     },
-    compact: (request, call) => compact({ infer: verbs.infer, ring }, request, call),
+    compact: async (request, call) => (await import('./on-demand.ts')).compact({ infer: verbs.infer, ring }, request, call),
     async problems() {
       if (isClosing) return ['The gateway is shutting down.']
       collector.wake(options.waitUntil)

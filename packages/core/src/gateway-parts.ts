@@ -7,7 +7,7 @@ import { createKeyRefusals } from './access/key-refusals.ts'
 import { recordsOf } from './access/records.ts'
 import { createWorkspacePolicies } from './access/workspace-policy.ts'
 import { makeSchemaCache } from './dialects/fit-schemas.ts'
-import { keepByok } from './management/byok/byok.ts'
+import { byokOnDemand } from './management/byok/on-demand.ts'
 import { directoryOf } from './management/models.ts'
 import { keepReloads } from './management/money/reloads.ts'
 import { manageOnDemand } from './management/on-demand.ts'
@@ -105,7 +105,7 @@ function assembleManagement({ options, storage, clock, ids, logger, transport }:
   const { records, ring, vault, policies, authenticator, refusals } = access
   const { models, planning, decisionLog, tiersOf } = routing
   const lasting = !!options.sealingKey
-  const { commitWithAudit, workspacesAfter, workspacesOfSetup } = manageOnDemand(policies, () => ({
+  const { commitWithAudit, workspacesAfter, workspacesOfSetup } = manageOnDemand(policies, async () => ({
     storage,
     records,
     terms: policies,
@@ -121,7 +121,7 @@ function assembleManagement({ options, storage, clock, ids, logger, transport }:
       const stored = evidenceFrom(row.routing)
       return stored?.detail === 'full' ? stored : (decisionLog.of(row.id) ?? stored)
     },
-    byok,
+    byok: await byok.open(),
     billing: options.billing,
     reloads,
     ring,
@@ -131,7 +131,10 @@ function assembleManagement({ options, storage, clock, ids, logger, transport }:
   const pending = new Set<Promise<void>>()
   const { onReload } = options.billing ?? {}
   const reloads = onReload && keepReloads({ storage, records, commitWithAudit, terms: policies, clock, logger, onReload, pending })
-  const byok = keepByok({ vault, records, commitWithAudit, providers: planning.providers, tiersOf, lasting, transport, clock, logger })
+  const byok = byokOnDemand(
+    () => ({ vault, records, commitWithAudit, providers: planning.providers, tiersOf, lasting, transport, clock, logger }),
+    logger,
+  )
   return { workspacesAfter, workspacesOfSetup, pending, reloads, byok }
 }
 

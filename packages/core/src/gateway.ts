@@ -30,8 +30,10 @@ export interface Gateway<ModelId extends string = string, StrategyName extends s
   readonly clock: Clock
   readonly ids: Ids
   readonly logger: Logger
-  /** The client halves by name: what the HTTP side reads and writes with. */
+  /** The client halves that are there at once, by name: what the HTTP side reads and writes with. */
   readonly dialects: Readonly<Record<string, ClientDialect>> & { readonly responses: ClientDialect }
+  /** The other client halves, loaded when first needed; each is loaded once. */
+  readonly dialectLoaders: Readonly<Record<string, () => Promise<ClientDialect>>>
   /** Resolves an API key (`ak_…`), or a user that the app has signed in, to its caller. @throws `invalid_api_key` (401), the same for every reason. */
   authenticate(proof: string | EndUserOf | undefined): Promise<Caller>
   identity(caller: Caller): Promise<Identity>
@@ -44,7 +46,7 @@ export interface Gateway<ModelId extends string = string, StrategyName extends s
   /** Routes a request without calling a provider: the candidates in order with their estimates, and the excluded with reasons. Learns nothing. */
   plan(request: InferenceRequest, caller: Caller): Promise<PlannedRequest>
   /** For each provider of the model (default: the request's models): which features it would keep, map, approximate or drop. Calls no provider. */
-  fidelity(request: InferenceRequest, model?: string): readonly Fidelity[]
+  fidelity(request: InferenceRequest, model?: string): Promise<readonly Fidelity[]>
   /**
    * Takes the rate and the slot of a request whose body is still to be read; hand the result to `infer` or `countTokens`, and
    * call its `leave()` where it does not come to that.

@@ -47,6 +47,8 @@ const justified: Readonly<Record<string, readonly string[]>> = {
     'api/src/match.ts params[segment.slice(1, rest ? -1 : undefined)]',
     'api/src/openapi/document.ts paths[path]',
     'api/src/inference/infer.ts dialects[name]',
+    'api/src/handle.ts dialects[row.dialect]',
+    'api/src/index.ts dialects[name]',
     'node-http/src/request.ts message.headers[name]',
     'node-http/src/transport/exchange.ts headers[name]',
   ],

@@ -1,8 +1,6 @@
 import { inferenceErrors } from '../inference/error-codes.ts'
 import { infer } from '../inference/infer.ts'
 import type { Route } from '../route.ts'
-import { readCredits } from './credits.ts'
-import { listLanguageModels } from './models.ts'
 
 /** The protocol of `@ai-sdk/gateway`. */
 export const aiGatewayRoutes: readonly Route[] = [
@@ -34,7 +32,7 @@ export const aiGatewayRoutes: readonly Route[] = [
     query: [],
     reply: 'LanguageModelList',
     errors: ['unknown_parameter'],
-    handler: listLanguageModels,
+    handler: async call => (await import('../on-demand.ts')).listLanguageModels(call),
   },
   {
     method: 'GET',
@@ -47,6 +45,6 @@ export const aiGatewayRoutes: readonly Route[] = [
     query: [],
     reply: 'Credits',
     errors: ['unknown_parameter', 'service_unavailable'],
-    handler: readCredits,
+    handler: async (call, caller) => (await import('../on-demand.ts')).readCredits(call, caller),
   },
 ]

@@ -1,7 +1,7 @@
+import type { Caller } from '@signalbox/core'
 import { capabilities } from '@signalbox/core/protocol'
 import { beta, type QueryParameter } from '../query.ts'
 import type { Call, Route } from '../route.ts'
-import { getModel, listModels } from './models.ts'
 
 const filters: readonly QueryParameter[] = [
   { name: 'provider', description: 'Only models that this provider offers.' },
@@ -31,7 +31,7 @@ export const catalogRoutes: readonly Route[] = [
     query: [...pages, beta],
     reply: 'ModelList',
     errors: ['unknown_parameter', 'invalid_parameter_value'],
-    handler: listModels,
+    handler: async (call: Call, caller: Caller) => (await import('../on-demand.ts')).listModels(call, caller),
   },
   {
     ...callable,
@@ -41,7 +41,7 @@ export const catalogRoutes: readonly Route[] = [
     query: [beta],
     reply: 'Model',
     errors: ['unknown_parameter', 'invalid_parameter_value', 'model_not_found'],
-    handler: getModel,
+    handler: async (call: Call, caller: Caller) => (await import('../on-demand.ts')).getModel(call, caller),
   },
   {
     ...open,
@@ -51,7 +51,7 @@ export const catalogRoutes: readonly Route[] = [
     query: [],
     reply: 'RegistryModelList',
     errors: ['unknown_parameter'],
-    handler: async (call: Call) => (await import('./registry.ts')).registryModels(call),
+    handler: async (call: Call) => (await import('../on-demand.ts')).registryModels(call),
   },
   {
     ...open,
@@ -61,7 +61,7 @@ export const catalogRoutes: readonly Route[] = [
     query: filters,
     reply: 'RegistryProviderList',
     errors: ['unknown_parameter', 'invalid_parameter_value'],
-    handler: async (call: Call) => (await import('./registry.ts')).registryProviders(call),
+    handler: async (call: Call) => (await import('../on-demand.ts')).registryProviders(call),
   },
   {
     ...open,
@@ -71,7 +71,7 @@ export const catalogRoutes: readonly Route[] = [
     query: filters,
     reply: 'DirectoryModelList',
     errors: ['unknown_parameter', 'invalid_parameter_value'],
-    handler: async (call: Call) => (await import('./registry.ts')).directoryModels(call),
+    handler: async (call: Call) => (await import('../on-demand.ts')).directoryModels(call),
   },
   {
     ...open,
@@ -81,7 +81,7 @@ export const catalogRoutes: readonly Route[] = [
     query: [],
     reply: 'ByokProviderList',
     errors: ['unknown_parameter'],
-    handler: async (call: Call) => (await import('./byok.ts')).byokProviders(call),
+    handler: async (call: Call) => (await import('../on-demand.ts')).byokProviders(call),
   },
   {
     ...open,
@@ -91,6 +91,6 @@ export const catalogRoutes: readonly Route[] = [
     query: [],
     reply: 'ProviderTierList',
     errors: ['unknown_parameter', 'resource_not_found'],
-    handler: async (call: Call) => (await import('./byok.ts')).providerTiers(call),
+    handler: async (call: Call) => (await import('../on-demand.ts')).providerTiers(call),
   },
 ]

@@ -40,7 +40,7 @@ interface CompactionOptions extends Omit<DialectReply, 'reply'> {
 
 /** Its code is loaded when first needed: few clients compact so. */
 async function compacted(call: Call, { dialect, asked, options }: CompactionOptions): Promise<ApiReply> {
-  const { compactionReply } = await import('./compaction-reply.ts')
+  const { compactionReply } = await import('../on-demand.ts')
   const reply = compactionReply(call.gateway, asked, options)
   return asked.delivery === 'stream' ? streamed(call, { dialect, asked, reply }) : wholeReply(call, { dialect, asked, reply })
 }

@@ -1,4 +1,6 @@
 import { checkInput } from '@signalbox/core/resources'
+import { actorOf } from '../authorize.ts'
+import { withIdempotencyKey } from '../idempotency.ts'
 import { createMatcher } from '../match.ts'
 import type { ManagementTable } from '../route.ts'
 import { managementRoutes } from './routes.ts'
@@ -7,4 +9,11 @@ import { managementRoutes } from './routes.ts'
 export const managementTable = (basePath: string): ManagementTable => ({
   match: createMatcher(managementRoutes, basePath),
   checkBody: (input, body) => checkInput(input, body, 'json'),
+  answer(request) {
+    const { row, call, caller } = request
+    const actor = actorOf(caller, call)
+    return withIdempotencyKey(request, once =>
+      row.handler(call, call.gateway.workspaces(caller.workspaceId, once === undefined ? actor : { ...actor, idempotency: once })),
+    )
+  },
 })

@@ -22,7 +22,7 @@ export async function runGateway(createLog: CreateLog): Promise<void> {
     measured(async ({ upstream }) => {
       const { gateway, authorization } = await openBenchGateway({ upstream, storage, transport: nodeTransport() })
       const { port } = await serveGateway(gateway, { port: 0, onRequest })
-      return { port, authorization, speaks: Object.keys(gateway.dialects) }
+      return { port, authorization, speaks: Object.keys({ ...gateway.dialects, ...gateway.dialectLoaders }) }
     }),
   )
 }

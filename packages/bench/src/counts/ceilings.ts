@@ -63,10 +63,10 @@ export const ceilings: Readonly<Record<string, Ceiling>> = {
  */
 export const walkCeilings: Readonly<Record<string, Ceiling>> = {
   'whole: files': { ceiling: 159, goal: 85 },
-  'whole: functions': { ceiling: 660, goal: 350 },
+  'whole: functions': { ceiling: 670, goal: 350 },
   'whole: calls': { ceiling: 1_180, goal: 500 },
   'streamed: files': { ceiling: 176, goal: 90 },
-  'streamed: functions': { ceiling: 830, goal: 400 },
+  'streamed: functions': { ceiling: 840, goal: 400 },
   'streamed: calls': { ceiling: 1_850, goal: 600 },
   'delta: files': { ceiling: 35, goal: 15 },
   'delta: functions': { ceiling: 78, goal: 40 },

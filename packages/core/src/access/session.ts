@@ -1,4 +1,4 @@
-import { sessionTokenPrefix } from '../resources/session.ts'
+import { sessionTokenPrefix } from '../protocol/session-token.ts'
 import { sha256 } from '../runtime/web.ts'
 import { ancestorsOf } from './ancestors.ts'
 import type { Caller } from './caller.ts'

@@ -1,8 +1,8 @@
-import type { ClientDialect } from '../protocol/dialect.ts'
 import type { Item, Part } from '../protocol/item.ts'
 import { originalOf } from '../protocol/original.ts'
 import type { Unmodeled, Warning } from '../protocol/response.ts'
 import { type DialectName, innerDialect, isObject, type JsonObject } from '../protocol/wire.ts'
+import type { ClientFacts } from './client-loaders.ts'
 import { imageType, imageUrlOf } from './generated-image.ts'
 import { stringOf } from './json.ts'
 import { outputFeatureOf, outputFeatures } from './output-features.ts'
@@ -22,7 +22,7 @@ export interface OutputLosses {
 }
 
 interface LossState {
-  readonly client: ClientDialect
+  readonly client: ClientFacts
   readonly provider: DialectName
   /** Lost features by type. Once the map is full, further types count under `others`. */
   readonly lost: Map<string, number>
@@ -36,7 +36,7 @@ const maxTypeLength = 100
 const others = 'others'
 
 /** Creates the tracker for one response on its way to a client. */
-export function outputLosses(client: ClientDialect, provider: DialectName): OutputLosses {
+export function outputLosses(client: ClientFacts, provider: DialectName): OutputLosses {
   const state: LossState = { client, provider, lost: new Map(), hasContent: false, isForClient: false }
   return {
     look: item => lookAtItem(state, item),

@@ -3,7 +3,7 @@ import { originalOf } from '../protocol/original.ts'
 import type { Prompt } from '../protocol/request.ts'
 import type { Warning } from '../protocol/response.ts'
 import { type DialectName, isObject, type Json, type JsonObject, own } from '../protocol/wire.ts'
-import { clientDialects } from './index.ts'
+import { clientFacts } from './client-loaders.ts'
 import { itemParts, oneWarning } from './lossy-marks.ts'
 
 // Unknown fields inside messages, parts and tools. A provider of the client's dialect receives them with the original; for any other they
@@ -23,7 +23,7 @@ export function unknownFieldWarnings({ input, tools, reasoning, text }: Prompt, 
     const { body, dialect, path = place } = original
     // One assistant message may have become several items.
     seen = (seen ?? new Set()).add(body)
-    const known = own(clientDialects, dialect)?.knownFields
+    const known = own(clientFacts, dialect)?.knownFields
     if (known) collectUnknown(lost, known, { body, type: typeof body.type === 'string' ? body.type : type, path })
   }
   if (reasoning && isForeign(reasoning)) search(reasoning, 'settings of reasoning', 'reasoning')

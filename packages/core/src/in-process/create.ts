@@ -48,13 +48,20 @@ export interface Endpoint<S extends Shapes> {
   create(body: S['body'], calling: EndpointOptions): Promise<S['whole'] | AsyncIterable<S['event']>>
 }
 
-/** Creates the endpoint of a client dialect. The output of its encoders gets its type here. */
-export function createWith<S extends Shapes>(dialect: ClientDialect, serving: EndpointPorts): Endpoint<S>['create'] {
+/** Creates the endpoint of a client dialect, or of one that is loaded first. The output of its encoders gets its type here. */
+export function createWith<S extends Shapes>(
+  spoken: ClientDialect | (() => Promise<ClientDialect>),
+  serving: EndpointPorts,
+): Endpoint<S>['create'] {
+  let known = typeof spoken === 'function' ? undefined : spoken
+  const open = typeof spoken === 'function' ? spoken : async () => spoken
   function create(body: S['body'] & { readonly stream: true }, calling: EndpointOptions): Promise<AsyncIterable<S['event']>>
   function create(body: S['body'] & { readonly stream?: false | null | undefined }, calling: EndpointOptions): Promise<S['whole']>
   async function create(body: S['body'], calling: EndpointOptions): Promise<S['whole'] | AsyncIterable<S['event']>> {
     const caller = await callerOf(calling, serving)
     const header = headerReader(calling)
+    known ??= await open()
+    const dialect = known
     const request = dialect.decodeRequest(jsonOf(body), header)
     const reply = serving.infer(request, { caller, header, ...(calling.signal && { signal: calling.signal }) })
     if (request.delivery === 'stream') {

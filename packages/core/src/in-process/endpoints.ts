@@ -20,8 +20,8 @@ export interface Endpoints<ModelId extends string = string, StrategyName extends
 /** The languages that have an endpoint. */
 export interface ClientDialects {
   readonly responses: ClientDialect
-  readonly chat: ClientDialect
-  readonly messages: ClientDialect
+  readonly chat: () => Promise<ClientDialect>
+  readonly messages: () => Promise<ClientDialect>
 }
 
 export const endpointsOf = ({ responses, chat, messages }: ClientDialects, serving: EndpointPorts): Endpoints => ({
@@ -31,7 +31,7 @@ export const endpointsOf = ({ responses, chat, messages }: ClientDialects, servi
     create: createWith<MessagesShapes>(messages, serving),
     async countTokens(body, calling) {
       const caller = await callerOf(calling, serving)
-      const read = messages.decodeCounting ?? messages.decodeRequest
+      const { decodeRequest, decodeCounting: read = decodeRequest } = await messages()
       return serving.countTokens(read(jsonOf(body), headerReader(calling)), caller, { signal: calling.signal })
     },
   },

@@ -4,6 +4,8 @@ import { type CommitWithAudit, createCommitWithAudit } from './commit-with-audit
 import type { ManagementPorts } from './ports.ts'
 import { type Workspaces, workspacesOf } from './workspaces.ts'
 
+export { keepByok } from './byok/byok.ts'
+
 /** What management works with, before it is loaded. */
 export interface ManagementSetting
   extends Omit<ManagementPorts, 'anchors' | 'commitWithAudit' | 'sessionGroups' | 'setUp' | 'isForSetup'>,

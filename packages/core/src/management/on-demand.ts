@@ -1,3 +1,4 @@
+import type { Awaitable } from '@signalbox/storage'
 import { endUserCaller } from '../access/end-user.ts'
 import type { WorkspacePolicies } from '../access/workspace-policy.ts'
 import { once } from '../runtime/once.ts'
@@ -10,8 +11,8 @@ import type { Workspace, Workspaces } from './workspaces.ts'
  * Management that is loaded when it is first called: a program that only answers requests of models does without its code. `setting` is
  * called then.
  */
-export function manageOnDemand(terms: WorkspacePolicies, setting: () => ManagementSetting): Management {
-  const load = once(async () => (await import('./management.ts')).openManagement(setting()))
+export function manageOnDemand(terms: WorkspacePolicies, setting: () => Awaitable<ManagementSetting>): Management {
+  const load = once(async () => (await import('./management.ts')).openManagement(await setting()))
   const one =
     (open: () => Promise<Workspaces>, setUp: ManagementPorts['setUp']) =>
     (...[workspaceId, actor]: Parameters<Workspaces>): Workspace => {

@@ -81,6 +81,7 @@ export {
 export type { Headroom, LimitHeaders } from './rate-limit-headroom.ts'
 export type { Effort, FunctionTool, InferenceRequest, Prompt, RoutingOptions, TextFormat, Tool, ToolChoice } from './request.ts'
 export type { HostedCalls, InferenceResponse, Outcome, Usage, Warning } from './response.ts'
+export { sessionTokenPrefix } from './session-token.ts'
 export type { Sink, Source } from './source.ts'
 export { dayMs, isUtcTime } from './time.ts'
 export type { Transport, TransportBody, TransportReply, TransportRequest } from './transport.ts'

@@ -1,6 +1,8 @@
 import type { OptionTableOf } from '@signalbox/storage/option-table'
 import { AwsV4Signer } from 'aws4fetch'
-import { bedrockProvider, chatProvider, responsesProvider } from '../dialects/index.ts'
+import { bedrockProvider } from '../dialects/bedrock/provider.ts'
+import { chatProvider } from '../dialects/chat/provider.ts'
+import { responsesProvider } from '../dialects/responses/provider.ts'
 import {
   type AuthorizationContext,
   type Credential,

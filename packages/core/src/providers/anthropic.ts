@@ -1,4 +1,4 @@
-import { messagesProvider } from '../dialects/index.ts'
+import { messagesProvider } from '../dialects/messages/provider.ts'
 import type { Provider } from '../protocol/provider.ts'
 import { accountTiers } from './account-tiers.ts'
 import { claudeQuirks } from './claude-models.ts'

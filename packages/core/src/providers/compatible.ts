@@ -1,5 +1,5 @@
 import type { OptionTableOf } from '@signalbox/storage/option-table'
-import { type BuiltInDialect, providerDialects } from '../dialects/index.ts'
+import { type BuiltInDialect, providerDialects } from '../dialects/providers.ts'
 import type { ProviderDialect } from '../protocol/dialect.ts'
 import type { Quirks } from '../protocol/model.ts'
 import type { Provider } from '../protocol/provider.ts'

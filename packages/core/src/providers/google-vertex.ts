@@ -1,5 +1,7 @@
 import type { OptionTableOf } from '@signalbox/storage/option-table'
-import { chatProvider, geminiProvider, messagesProvider } from '../dialects/index.ts'
+import { chatProvider } from '../dialects/chat/provider.ts'
+import { geminiProvider } from '../dialects/gemini/provider.ts'
+import { messagesProvider } from '../dialects/messages/provider.ts'
 import type { ProviderDialect } from '../protocol/dialect.ts'
 import type { Quirks } from '../protocol/model.ts'
 import { type Credential, credentialOf, type EndpointContext, type Provider } from '../protocol/provider.ts'

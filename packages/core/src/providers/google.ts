@@ -1,4 +1,4 @@
-import { geminiProvider } from '../dialects/index.ts'
+import { geminiProvider } from '../dialects/gemini/provider.ts'
 import type { EndpointContext, Provider } from '../protocol/provider.ts'
 import { defineProvider } from './define-provider.ts'
 import { geminiQuirks } from './gemini-models.ts'

@@ -1,4 +1,5 @@
-import { chatProvider, responsesProvider } from '../dialects/index.ts'
+import { chatProvider } from '../dialects/chat/provider.ts'
+import { responsesProvider } from '../dialects/responses/provider.ts'
 import type { Provider } from '../protocol/provider.ts'
 import { accountTiers } from './account-tiers.ts'
 import { defineProvider } from './define-provider.ts'

@@ -1,5 +1,5 @@
 import type { OptionTableOf } from '@signalbox/storage/option-table'
-import { chatProvider } from '../dialects/index.ts'
+import { chatProvider } from '../dialects/chat/provider.ts'
 import type { LocalAnswer, Provider } from '../protocol/provider.ts'
 import { type Frame, isObject, type Json, type JsonObject, own } from '../protocol/wire.ts'
 import type { Clock } from '../runtime/ports.ts'

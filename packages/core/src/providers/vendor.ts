@@ -1,5 +1,5 @@
 import type { OptionTableOf } from '@signalbox/storage/option-table'
-import { type BuiltInDialect, providerDialects } from '../dialects/index.ts'
+import { type BuiltInDialect, providerDialects } from '../dialects/providers.ts'
 import type { Provider } from '../protocol/provider.ts'
 import { defineProvider, type ProviderRow } from './define-provider.ts'
 import { providerOptions } from './provider-options.ts'

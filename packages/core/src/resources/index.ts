@@ -40,7 +40,7 @@ export {
   roles,
 } from './member.ts'
 export { profileOf, type Scope, scopes } from './scopes.ts'
-export { type NewSession, type Session, sessionFields, sessionTokenPrefix } from './session.ts'
+export { type NewSession, type Session, sessionFields } from './session.ts'
 export {
   type RoutingDefaults,
   type RoutingDefaultsChange,

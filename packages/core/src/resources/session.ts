@@ -1,9 +1,6 @@
 import { budgetFields } from './budget.ts'
 import type { CreateInput, RecordOf } from './fields.ts'
 
-/** What the token of a session begins with. */
-export const sessionTokenPrefix = 'st_'
-
 const userBudgetFields = {
   limit: { ...budgetFields.limit, min: 0 },
   period: { ...budgetFields.period, reply: 'optional' },

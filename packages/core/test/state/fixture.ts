@@ -98,7 +98,7 @@ export interface Answered {
 
 /** One exchange, as the HTTP side leads it. */
 export async function ask({ gateway, caller }: Pick<Fixture, 'gateway' | 'caller'>, language: string, body: JsonObject): Promise<Answered> {
-  const client = gateway.dialects[language]
+  const client = gateway.dialects[language] ?? (await gateway.dialectLoaders[language]?.())
   if (!client) throw new Error(`Nobody here speaks ${language}.`)
   const request = client.decodeRequest({ model: 'model', ...body })
   const reply = gateway.infer(request, { caller })

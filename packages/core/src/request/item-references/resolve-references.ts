@@ -1,4 +1,4 @@
-import { clientDialects } from '../../dialects/index.ts'
+import { clientFacts } from '../../dialects/client-loaders.ts'
 import { GatewayError, orStoreDown } from '../../errors/gateway-error.ts'
 import { estimateMemory } from '../../protocol/estimate-memory.ts'
 import { type Item, referenceOf, sealedPrefix } from '../../protocol/item.ts'
@@ -59,7 +59,7 @@ interface ReferencePlace extends ReferencePorts {
 /** An item as its client got it, decoded by the client's dialect. */
 function resolve(reference: Item, { id, path, kept, items }: ReferencePlace): Item {
   const body = kept.get(id)
-  const decode = reference.type === 'native' ? own(clientDialects, reference.dialect)?.decodeItem : undefined
+  const decode = reference.type === 'native' ? own(clientFacts, reference.dialect)?.decodeItem : undefined
   return body && decode ? decode(body, path) : (reasoningWithoutState(id) ?? refuseReference(id, path, items))
 }
 

@@ -1,7 +1,7 @@
 import type { Awaitable } from '@signalbox/storage'
 import { isPromise } from '@signalbox/storage/awaitable'
 import type { ItemOwner } from '../../access/caller.ts'
-import { clientDialects } from '../../dialects/index.ts'
+import { clientFacts } from '../../dialects/client-loaders.ts'
 import { type OutputLosses, outputLosses } from '../../dialects/output-losses.ts'
 import { fold } from '../../protocol/fold.ts'
 import type { Item, TextPart } from '../../protocol/item.ts'
@@ -110,7 +110,7 @@ function noteItem(sent: SentSoFar, item: Item): void {
 
 function lossesOf(sent: SentSoFar): OutputLosses | undefined {
   const { asked, provider } = sent
-  const client = own(clientDialects, originalOf(asked)?.dialect ?? '')
+  const client = own(clientFacts, originalOf(asked)?.dialect ?? '')
   if (client?.outputFidelity) sent.losses ??= outputLosses(client, provider)
   return sent.losses
 }

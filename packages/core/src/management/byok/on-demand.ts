@@ -1,0 +1,37 @@
+import { once } from '../../runtime/once.ts'
+import type { Logger } from '../../runtime/ports.ts'
+import type { Byok, ByokSetting } from './byok.ts'
+
+/** The keys of workspaces, whose code is loaded with the first of them that is used or managed. */
+export interface ByokOnDemand extends Pick<Byok, 'refuse' | 'hear' | 'reseal' | 'close'> {
+  open(): Promise<Byok>
+}
+
+export function byokOnDemand(setting: () => ByokSetting, logger: Logger): ByokOnDemand {
+  let loaded: Byok | undefined
+  let isBegun = false
+  const load = once(async () => {
+    // Management keeps it too, so that both are one file.
+    const { keepByok } = await import('../management.ts')
+    loaded = keepByok(setting())
+    return loaded
+  })
+  const open = (): Promise<Byok> => {
+    isBegun = true
+    return load()
+  }
+  /** At once where it is loaded. */
+  const use = (run: (byok: Byok) => void): void => {
+    if (loaded) run(loaded)
+    else open().then(run, (error: unknown) => logger.warn({ error: String(error) }, 'The code for provider keys could not be loaded.'))
+  }
+  return {
+    open,
+    refuse: (workspaceId, credential) => use(byok => byok.refuse(workspaceId, credential)),
+    hear: (credential, heard) => use(byok => byok.hear(credential, heard)),
+    reseal: async () => (await open()).reseal(),
+    async close() {
+      if (isBegun) await (await open()).close()
+    },
+  }
+}

@@ -1,0 +1,2 @@
+/** What the token of a session begins with. */
+export const sessionTokenPrefix = 'st_'
