@@ -33,7 +33,7 @@ export function decodeClientCall(type: string, body: JsonObject): Item | undefin
 }
 
 function argumentsOf(body: JsonObject, fields: readonly string[]): string {
-  const held = fields.flatMap(field => (body[field] === undefined ? [] : [[field, body[field]] as const]))
+  const held = Object.entries(body).filter(([field, value]) => fields.includes(field) && value !== undefined)
   const [only] = held
   return JSON.stringify(only && held.length === 1 && isObject(only[1]) ? only[1] : Object.fromEntries(held))
 }
