@@ -1,7 +1,7 @@
 // Every constant that tunes the router. docs/routing-constants.md says what each trades, and how regret changes when it is halved or
 // doubled; `pnpm bench constants` measures that. Sizes of records and memory limits stand where they are used.
 
-/** The failure model: four health states (healthy, degraded, failing, down), see `failure-model.ts`. */
+/** The failure model: health states (healthy, degraded, failing, down, long prompts fail), see `failure-model.ts`. */
 const failures = {
   /** Before first content: share of calls that fail in each state, and the prior probability of each unhealthy state. */
   beforeContent: { baseline: 0.006, degraded: 0.08, failing: 0.3, down: 0.96, prior: 0.003 },
@@ -11,6 +11,9 @@ const failures = {
   evidenceDecayMs: 600_000,
   /** Largest share of the evidence that survives one call: the next call may be the first of a fault. */
   maxEvidenceKept: 0.995,
+  /** Prior probability of each state in which only prompts above a limit fail, and the smallest such limit in tokens. */
+  promptLimitPrior: 0.0005,
+  minPromptLimit: 1_000,
   /** The baseline is learned within this factor of its prior. */
   maxBaselineFactor: 4,
   /** Calls that the baseline is averaged over. */

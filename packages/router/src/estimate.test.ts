@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { recordRateLimited } from './capacity.ts'
 import { priceVector } from './cost.ts'
 import { bestKnown, cachedTokensAt, type EstimateInput, estimateOffer, optimisticEstimate } from './estimate.ts'
-import { afterContent, beforeContent, failureProbability, failureProbabilityGiven, recordOutcome } from './failure-model.ts'
+import { failureProbability, failureProbabilityGiven, recordOutcome } from './failure-model.ts'
 import { currentLevel, observeLatency, tailShare } from './latency.ts'
 import { makeOfferState, type OfferState, type RunningAttempt, type TrackedOffer } from './offer-state.ts'
 import type { RouterOffer } from './types.ts'
@@ -16,7 +16,7 @@ function known(ms = 500): TrackedOffer & { readonly state: OfferState } {
   for (let at = 1; at <= 200; at += 1) {
     const moment = now - (200 - at) * 1_000
     observeLatency(state.latency, ms * Math.exp((((at * 7) % 11) - 5) / 12), moment)
-    recordOutcome(state.failures, beforeContent, { bad: false, now: moment })
+    recordOutcome(state.failures, { bad: false, now: moment })
   }
   state.observations = 200
   state.observedAt = now
@@ -70,7 +70,7 @@ test('calls that are silent for as long as most answers take change nothing', ()
 test('calls silent for longer than nearly all answers count as failures to come, eight at most', () => {
   const failure = (calls: number) => estimateOffer(silent(known(), Array(calls).fill(20_000)), input()).failureProbability
   const { failures } = known().state
-  const given = (calls: number) => failureProbabilityGiven(failures, beforeContent, { now, given: calls })
+  const given = (calls: number) => failureProbabilityGiven(failures, { now, given: calls })
   expect([1, 2, 7, 8, 9, 30].map(failure)).toEqual([1, 2, 7, 8, 8, 8].map(given))
 })
 
@@ -101,7 +101,7 @@ test('a whole answer fails where a stream would break, since another offer can s
   const { state } = known()
   const stream = estimateOffer({ ...known(), state }, input())
   const whole = estimateOffer({ ...known(), state }, input({ stream: false }))
-  expect(stream.breakProbability).toBe(failureProbability(state.breaks, afterContent, now))
+  expect(stream.breakProbability).toBe(failureProbability(state.breaks, now))
   expect(whole.breakProbability).toBe(0)
   expect(whole.failureProbability).toBeCloseTo(1 - (1 - stream.failureProbability) * (1 - stream.breakProbability), 6)
   expect(whole.failedAttemptMs).toBeCloseTo(stream.failedAttemptMs + state.hangShare.value * 4 * whole.generationMs, 1)
@@ -136,7 +136,7 @@ test('an offer that is held for less than a request may queue counts as free, an
 
 test('a hopeful estimate leaves out troubles, not limits', () => {
   const its = known()
-  for (let at = 0; at < 4; at += 1) recordOutcome(its.state.failures, beforeContent, { bad: true, now })
+  for (let at = 0; at < 4; at += 1) recordOutcome(its.state.failures, { bad: true, now })
   its.state.failedAttemptMs.value = 9_000
   recordRateLimited(its.state.capacity, now, { retryAfterMs: 3_000, chance: 0.5 })
   const hope = optimisticEstimate(its, input({ cachedTokens: 7 }))

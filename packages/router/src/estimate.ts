@@ -65,9 +65,9 @@ export function estimateOffer({ prices, state }: TrackedOffer, input: EstimateIn
   const { failures } = silence
   const failure =
     failures === 0
-      ? failureProbability(state.failures, beforeContent, now)
-      : failureProbabilityGiven(state.failures, beforeContent, { now, given: failures })
-  const breaking = failureProbability(state.breaks, afterContent, now)
+      ? failureProbability(state.failures, now, inputTokens)
+      : failureProbabilityGiven(state.failures, { now, tokens: inputTokens, given: failures })
+  const breaking = failureProbability(state.breaks, now)
   return {
     cost: expectedCost(prices, input, state.cacheHitShare),
     // Queueing time counts like any other wait.

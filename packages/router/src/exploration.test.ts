@@ -3,7 +3,7 @@ import { recordFailure } from './circuit-breaker.ts'
 import { priceVector } from './cost.ts'
 import type { EstimateInput } from './estimate.ts'
 import { accrueBudget, findExploration, makeAttemptBudget, recordExploration, resetForgoneGain } from './exploration.ts'
-import { afterContent, beforeContent, recordOutcome } from './failure-model.ts'
+import { recordOutcome } from './failure-model.ts'
 import { observeLatency, recoveredProbability } from './latency.ts'
 import type { OfferEstimate, Strategy } from './offer-estimate.ts'
 import { makeOfferState, type OfferState, type TrackedOffer } from './offer-state.ts'
@@ -17,8 +17,8 @@ function known(ms: number): TrackedOffer {
   for (let at = 0; at < 50; at += 1) {
     const moment = now - (50 - at) * 1_000
     observeLatency(state.latency, ms, moment)
-    recordOutcome(state.failures, beforeContent, { bad: false, now: moment })
-    recordOutcome(state.breaks, afterContent, { bad: false, now: moment })
+    recordOutcome(state.failures, { bad: false, now: moment })
+    recordOutcome(state.breaks, { bad: false, now: moment })
   }
   state.observations = 50
   state.observedAt = now - 1_000
@@ -35,7 +35,7 @@ const stranger = () => contender(makeOfferState(now))
 /** An offer that was fast, and whose last few calls failed. */
 function failed(calls = 3): TrackedOffer {
   const its = known(200)
-  for (let at = 0; at < calls; at += 1) recordOutcome(its.state.failures, beforeContent, { bad: true, now })
+  for (let at = 0; at < calls; at += 1) recordOutcome(its.state.failures, { bad: true, now })
   return its
 }
 
@@ -135,13 +135,13 @@ test('an offer that failed is tried once what passed it by may have cost as much
 
 test('an offer whose usual form would not win is not tried, however long it is missed', () => {
   const its = known(600)
-  for (let at = 0; at < 3; at += 1) recordOutcome(its.state.failures, beforeContent, { bad: true, now })
+  for (let at = 0; at < 3; at += 1) recordOutcome(its.state.failures, { bad: true, now })
   expect(requestsUntilTry(its)).toBe(Number.POSITIVE_INFINITY)
 })
 
 test('an offer that broke streams is tried again as one that failed before content is', () => {
   const its = known(200)
-  for (let at = 0; at < 2; at += 1) recordOutcome(its.state.breaks, afterContent, { bad: true, now })
+  for (let at = 0; at < 2; at += 1) recordOutcome(its.state.breaks, { bad: true, now })
   const found = requestsUntilTry(its, { sights: [{}, { firstContentMs: 500, failureProbability: 0.3 }] })
   expect(found).toBeGreaterThan(1)
   expect(found).toBeLessThan(5_000)
@@ -181,7 +181,7 @@ function missedBy(its: TrackedOffer, moment = now): number {
 
 test('an offer is missed by as much as it is likely to be back', () => {
   const broken = known(200)
-  for (let at = 0; at < 4; at += 1) recordOutcome(broken.state.breaks, afterContent, { bad: true, now })
+  for (let at = 0; at < 4; at += 1) recordOutcome(broken.state.breaks, { bad: true, now })
   expect(missedBy(broken)).toBeLessThan(10)
   expect(missedBy(broken, now + 600_000)).toBeGreaterThan(100)
   expect(missedBy(slowed())).toBeLessThan(1)

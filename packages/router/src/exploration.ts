@@ -1,7 +1,7 @@
 import { isCircuitClosed } from './circuit-breaker.ts'
 import { tuning } from './constants.ts'
 import { type EstimateInput, newcomerTries, optimisticEstimate, unobservedMs } from './estimate.ts'
-import { afterContent, beforeContent, healthyProbability, isFailureRateHigh } from './failure-model.ts'
+import { healthyProbability, isFailureRateHigh } from './failure-model.ts'
 import { currentLevel, recoveredProbability } from './latency.ts'
 import type { OfferEstimate, Strategy } from './offer-estimate.ts'
 import type { OfferState, TrackedOffer } from './offer-state.ts'
@@ -46,7 +46,7 @@ export function findExploration(
     const estimate = known.estimates[at]
     if (!tracked || !estimate) continue
     tracked.state.passedOver += 1
-    if (!isDue(tracked.state, input.now, known)) continue
+    if (!isDue(tracked.state, input, known)) continue
     // The best offer needs no exploration, and must not displace those that do.
     first ??= known.leader()
     if (at === first.at) continue
@@ -56,7 +56,7 @@ export function findExploration(
     if (!isAvailable(hope)) continue
     const score = scoreOf(known.strategy, hope, tracked.offer)
     const cost = scoreOf(known.strategy, asTrial(estimate, input), tracked.offer) - first.score
-    if (!isWorthTrying(tracked.state, input.now, { gain: first.score - score, cost })) continue
+    if (!isWorthTrying(tracked.state, input, { gain: first.score - score, cost })) continue
     if (!best || score < best.loss) best = { at, estimate: hope, loss: score }
   }
   return best
@@ -75,31 +75,36 @@ interface ExplorationCandidate {
  * Adds the gain that the requests since the last check have forgone: what the recovered offer would score better, times the
  * probability that it has recovered. A trial is worthwhile once this exceeds its expected cost.
  */
-function isWorthTrying(state: OfferState, now: number, { gain, cost }: { readonly gain: number; readonly cost: number }): boolean {
+function isWorthTrying(
+  state: OfferState,
+  { now, inputTokens }: EstimateInput,
+  { gain, cost }: { readonly gain: number; readonly cost: number },
+): boolean {
   if (state.observations < newcomerTries) return true
   state.exploreAt = now + recheckMs
   if (isUnobserved(state, now)) return true
   const slow = isSlow(state, now) ? 1 - recoveredProbability(state.latency, now) : 0
-  const back = healthyProbability(state.failures, beforeContent, now) * healthyProbability(state.breaks, afterContent, now) * (1 - slow)
+  const healthy = healthyProbability(state.failures, now, inputTokens) * healthyProbability(state.breaks, now)
+  const back = healthy * (1 - slow)
   if (gain > 0) state.forgoneGain += back * gain * state.passedOver
   state.passedOver = 0
   // The failure model already accounts for recovery over time; the latency level does not.
   return state.forgoneGain >= (slow > 0 ? slow * cost : cost)
 }
 
-function isDue(state: OfferState, now: number, { budget, shortTimeout }: ExplorationContext): boolean {
+function isDue(state: OfferState, { now, inputTokens }: EstimateInput, { budget, shortTimeout }: ExplorationContext): boolean {
   if (state.runningAttempts > 0 || now < state.exploreAt) return false
   if (state.observations < newcomerTries) return shortTimeout
   if (isUnobserved(state, now)) return shortTimeout && budget.saved >= trialCost
-  return !isCircuitClosed(state.circuit) || isDegraded(state, now)
+  return !isCircuitClosed(state.circuit) || isDegraded(state, now, inputTokens)
 }
 
 const isUnobserved = ({ observedAt }: OfferState, now: number): boolean => now - observedAt > unobservedMs
 
 const isSlow = ({ latency }: OfferState, now: number): boolean => currentLevel(latency, now) > latency.longRun + slowAbove
 
-const isDegraded = (state: OfferState, now: number): boolean =>
-  isFailureRateHigh(state.failures, beforeContent, now) || isFailureRateHigh(state.breaks, afterContent, now) || isSlow(state, now)
+const isDegraded = (state: OfferState, now: number, tokens: number): boolean =>
+  isFailureRateHigh(state.failures, now, tokens) || isFailureRateHigh(state.breaks, now) || isSlow(state, now)
 
 /** The offer is called: the accumulated gain starts again at zero. */
 export function resetForgoneGain(state: OfferState): void {

@@ -2,7 +2,7 @@ import type { CacheAffinity } from './cache-affinity.ts'
 import { pauseFor, recordAccepted, recordRateLimited } from './capacity.ts'
 import { cancelTrial, recordFailure, recordSuccess } from './circuit-breaker.ts'
 import { tuning } from './constants.ts'
-import { afterContent, beforeContent, failureProbability, healthyProbability, recordOutcome } from './failure-model.ts'
+import { failureProbability, healthyProbability, recordOutcome } from './failure-model.ts'
 import { currentLevel, observeLatency, observeTimeout } from './latency.ts'
 import type { OfferState, RunningAttempt } from './offer-state.ts'
 import { observePrefill, prefillMsPerToken } from './prefill-latency.ts'
@@ -28,9 +28,9 @@ export function learnFirstContent(call: RunningAttempt, now: number): void {
   learnAnswered(call, now)
 }
 
-function learnAnswered({ tracked: { state }, startedAt }: RunningAttempt, now: number): void {
+function learnAnswered({ tracked: { state }, startedAt, inputTokens: tokens }: RunningAttempt, now: number): void {
   state.lastAnsweredStart = Math.max(state.lastAnsweredStart, startedAt)
-  recordOutcome(state.failures, beforeContent, { bad: false, now })
+  recordOutcome(state.failures, { bad: false, now, tokens })
   recordSuccess(state.circuit)
   recordAccepted(state.capacity, now)
   state.outcomes.answered += 1
@@ -41,7 +41,7 @@ function learnAnswered({ tracked: { state }, startedAt }: RunningAttempt, now: n
 export function learnCompletion(call: RunningAttempt, used: AnswerUsage, now: number): void {
   const { state } = call.tracked
   const { outputTokens = 0 } = used
-  recordOutcome(state.breaks, afterContent, { bad: false, now })
+  recordOutcome(state.breaks, { bad: false, now })
   state.outcomes.finished += 1
   if (call.stream) {
     const growingMs = now - (call.firstContentAt ?? now)
@@ -106,17 +106,17 @@ function learnFault(call: RunningAttempt, { kind, now, chance, retryAfterMs }: F
   state.observedAt = now
   if (call.firstContentAt !== undefined || (kind === 'error' && hasProbablyBroken(call, now))) {
     cancelTrial(state.circuit)
-    recordOutcome(state.breaks, afterContent, { bad: true, now })
+    recordOutcome(state.breaks, { bad: true, now })
     state.outcomes.broken += 1
     return
   }
-  recordOutcome(state.failures, beforeContent, { bad: true, now })
+  recordOutcome(state.failures, { bad: true, now, tokens: call.inputTokens })
   if (kind === 'timeout') learnTimedOutWait(call, now)
   state.outcomes.failed += 1
   updateAverage(state.hangShare, kind === 'timeout' ? 1 : 0, failureWeight)
   // The silence before a non-streamed response is no evidence about streams.
   if (call.stream || kind === 'error') updateAverage(state.failedAttemptMs, now - call.startedAt, failureWeight)
-  recordFailure(state.circuit, now, { failing: failureProbability(state.failures, beforeContent, now), chance })
+  recordFailure(state.circuit, now, { failing: failureProbability(state.failures, now), chance })
   if (retryAfterMs !== undefined) pauseFor(state.capacity, now, retryAfterMs)
 }
 
@@ -127,13 +127,13 @@ function learnTimedOutWait(call: RunningAttempt, now: number): void {
   const milliseconds = now - call.startedAt
   const base = Math.max(milliseconds - prefillMsPerToken(state.prefill) * call.uncachedTokens, 0.2 * milliseconds)
   // Silence of an unhealthy offer is probably not just a slow response.
-  const hung = 1 - healthyProbability(state.failures, beforeContent, now) * (1 - state.failures.baseline * state.hangShare.value)
+  const hung = 1 - healthyProbability(state.failures, now, call.inputTokens) * (1 - state.failures.baseline * state.hangShare.value)
   observeTimeout(state.latency, base, { now, hung })
 }
 
 /** Whether a non-streamed response failed or broke cannot be observed, so the likelier one is assumed. */
-const hasProbablyBroken = ({ stream, tracked: { state } }: RunningAttempt, now: number): boolean =>
-  !stream && failureProbability(state.breaks, afterContent, now) > failureProbability(state.failures, beforeContent, now)
+const hasProbablyBroken = ({ stream, tracked: { state }, inputTokens }: RunningAttempt, now: number): boolean =>
+  !stream && failureProbability(state.breaks, now) > failureProbability(state.failures, now, inputTokens)
 
 /** Responses after which a silence can be called too long. */
 const knownAnswers = 10

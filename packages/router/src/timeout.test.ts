@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { EstimateInput } from './estimate.ts'
-import { beforeContent, failureProbability, recordOutcome } from './failure-model.ts'
+import { failureProbability, recordOutcome } from './failure-model.ts'
 import { currentLevel, observeLatency, tailStart } from './latency.ts'
 import type { OfferEstimate } from './offer-estimate.ts'
 import { makeOfferState, type OfferState } from './offer-state.ts'
@@ -15,7 +15,7 @@ function known(ms: number, calls = 100): OfferState {
   for (let at = 0; at < calls; at += 1) {
     const moment = now - (calls - at) * 1_000
     observeLatency(state.latency, ms * Math.exp(((at % 11) - 5) / 20), moment)
-    recordOutcome(state.failures, beforeContent, { bad: false, now: moment })
+    recordOutcome(state.failures, { bad: false, now: moment })
   }
   state.hangShare.value = 0
   return state
@@ -24,7 +24,7 @@ function known(ms: number, calls = 100): OfferState {
 /** The same offer, of which so many of the last calls were never answered. */
 function silent(ms: number, calls: number): OfferState {
   const state = known(ms)
-  for (let at = 0; at < calls; at += 1) recordOutcome(state.failures, beforeContent, { bad: true, now })
+  for (let at = 0; at < calls; at += 1) recordOutcome(state.failures, { bad: true, now })
   state.hangShare.value = 1
   return state
 }
@@ -64,7 +64,7 @@ test('one that has failed the request already is no reason to give up an offer t
 
 test('an offer that leaves calls unanswered is given up early, also in favour of one that has failed the request already', () => {
   const sick = silent(500, 4)
-  expect(failureProbability(sick.failures, beforeContent, now)).toBeGreaterThan(0.2)
+  expect(failureProbability(sick.failures, now)).toBeGreaterThan(0.2)
   expect(timeout(sick, known(500))).toBeLessThan(1_500)
   expect(timeout(sick, undefined, { retryable: known(500) })).toBe(timeout(sick, known(500)))
 })
@@ -79,7 +79,7 @@ test('failures as usual are no reason to be impatient: healthy answers would be 
   const state = known(3_000)
   state.failures.baseline = 0.024
   state.hangShare.value = 1
-  expect(failureProbability(state.failures, beforeContent, now)).toBeGreaterThan(0.02)
+  expect(failureProbability(state.failures, now)).toBeGreaterThan(0.02)
   expect(timeout(state, known(500))).toBeCloseTo(2 * longest(state), 3)
 })
 
@@ -91,13 +91,13 @@ test('a silent offer is given up once that is four times likelier than a slow an
   expect(given).toBeLessThan(slow * Math.exp(state.latency.p95))
   expect(timeout(silent(50, 4), known(500))).toBe(1_000)
   const rather = silent(3_000, 0)
-  Object.assign(rather.failures, { healthy: 0.7, degraded: 0.3, failing: 0, down: 0 })
+  rather.failures.states.fill(0).set([0.7, 0.3])
   const share = 0.3 * (0.08 - rather.failures.baseline)
   const odds = share / (1 - share) / 4
   expect(odds).toBeGreaterThan(0.003)
   expect(timeout(rather, known(500))).toBeGreaterThan(given)
   expect(timeout(rather, known(500))).toBeLessThan(longest(rather) * 1.01)
-  const never = failureProbability(rather.failures, beforeContent, now) - rather.failures.baseline
+  const never = failureProbability(rather.failures, now) - rather.failures.baseline
   const given4 = never / (1 - never) / 4
   expect(timeout(rather, known(500))).toBeCloseTo(Math.exp(currentLevel(rather.latency, now) + tailStart(rather.latency, given4)), 6)
 })

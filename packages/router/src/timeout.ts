@@ -1,6 +1,6 @@
 import { tuning } from './constants.ts'
 import { type EstimateInput, knownAfterAnswers } from './estimate.ts'
-import { beforeContent, failureProbability } from './failure-model.ts'
+import { failureProbability } from './failure-model.ts'
 import { currentLevel, tailStart } from './latency.ts'
 import type { OfferEstimate } from './offer-estimate.ts'
 import type { OfferState } from './offer-state.ts'
@@ -23,8 +23,8 @@ const {
 // When to give up an attempt: after longer than nearly all answers of its offer take, while another offer is left to try.
 
 /** The largest share of slow responses that may be abandoned because the offer leaves many calls unanswered. */
-function giveUpShare({ failures, hangShare }: OfferState, now: number): number {
-  const never = Math.max(0, failureProbability(failures, beforeContent, now) - failures.baseline) * hangShare.value
+function giveUpShare({ failures, hangShare }: OfferState, now: number, tokens: number): number {
+  const never = Math.max(0, failureProbability(failures, now, tokens) - failures.baseline) * hangShare.value
   return Math.min(maxGiveUpShare, never / (1 - never) / hangToSlowOdds)
 }
 
@@ -56,7 +56,7 @@ export function attemptTimeout(
   const { timeLeftMs, stream, now, inputTokens } = input
   const most = Math.max(1, Math.min(maxMs, timeLeftMs))
   const { latency, prefill, speed } = state
-  const doubted = giveUpShare(state, now)
+  const doubted = giveUpShare(state, now, inputTokens)
   const later = next ?? (doubted > minHangShare ? retryable : undefined)
   // No other offer: all the time that is left.
   if (!later) return most

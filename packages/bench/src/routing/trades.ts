@@ -12,6 +12,8 @@ export const trades: Readonly<Record<string, string>> = {
   'failures.afterContent.prior': 'Higher: one broken stream is enough to leave, and more false alarms.',
   'failures.evidenceDecayMs': 'Longer: an offer that failed is avoided for longer; shorter: it is met again while it still fails.',
   'failures.maxEvidenceKept': 'Nearer to one: a long good record hides the first failures of a fault.',
+  'failures.promptLimitPrior': 'Higher: failures of long prompts are sooner taken for a limit, and less for a fault of all calls.',
+  'failures.minPromptLimit': 'Higher: failures of short prompts alone are taken for a fault of all calls, and larger limits are known.',
   'failures.maxBaselineFactor': 'Higher: an offer that always fails a little is judged fairly, and a long fault may pass for the baseline.',
   'failures.baselineCalls': 'Higher: the baseline of an offer is learned more reliably, and later.',
   'failures.highRateFactor': 'Higher: fewer offers count as failing, so fewer are tried again early.',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { beforeContent, failureProbability } from '../failure-model.ts'
+import { failureProbability } from '../failure-model.ts'
 import { observeLatency } from '../latency.ts'
 import { makeOfferState, type OfferState } from '../offer-state.ts'
 import { makeFractionalCounts, mergeEvidence } from './merge.ts'
@@ -42,18 +42,18 @@ test('answers, failures and broken answers each count as a call', () => {
 
 test('half an answer waits for its other half', () => {
   const state = known()
-  Object.assign(state.failures, { healthy: 0.5, degraded: 0.5 })
+  state.failures.states.fill(0).set([0.5, 0.5])
   const fractions = makeFractionalCounts()
   // At this age, a response counts half.
   const old = now - 240_000 * Math.log(2)
   const merge = () => mergeEvidence(state, evidence({ answered: 1 }, { from: old, to: old }), context({ fractions }))
-  const before = failureProbability(state.failures, beforeContent, now)
+  const before = failureProbability(state.failures, now)
   merge()
-  expect(failureProbability(state.failures, beforeContent, now)).toBe(before)
+  expect(failureProbability(state.failures, now)).toBe(before)
   expect(fractions.before.good).toBeCloseTo(0.5, 9)
   fractions.before.good += 0.25
   merge()
-  expect(failureProbability(state.failures, beforeContent, now)).toBeLessThan(before)
+  expect(failureProbability(state.failures, now)).toBeLessThan(before)
   expect(fractions.before.good).toBeCloseTo(0.25, 9)
 })
 

@@ -1,4 +1,4 @@
-import { afterContent, beforeContent, type FailureModel, type FailurePriors, isFailureRateHigh, recordOutcome } from '../failure-model.ts'
+import { type FailureModel, isFailureRateHigh, recordOutcome } from '../failure-model.ts'
 import { currentLevel, currentVariance, type Latency } from '../latency.ts'
 import type { OfferState } from '../offer-state.ts'
 import type { RunningAverage } from '../running-average.ts'
@@ -64,8 +64,8 @@ export function mergeEvidence(state: OfferState, evidence: RemoteEvidence, { fra
   const overtakenBy = state.observations > 0 ? Math.max(0, state.observedAt - evidence.to) : 0
   const trust = remainingWeight(evidence, now) * Math.exp(-overtakenBy / supersededMs)
   const { answered, failed, finished, broken } = counts
-  recordOutcomes(state.failures, beforeContent, { good: answered * trust, bad: failed * trust, owed: fractions.before, now })
-  recordOutcomes(state.breaks, afterContent, { good: finished * trust, bad: broken * trust, owed: fractions.after, now })
+  recordOutcomes(state.failures, { good: answered * trust, bad: failed * trust, owed: fractions.before, now })
+  recordOutcomes(state.breaks, { good: finished * trust, bad: broken * trust, owed: fractions.after, now })
   if (counts.waits > 0) observeMeanLatency(state.latency, evidence, now)
   if (counts.speeds > 0) updateMean(state.speed, { mean: meanOf(counts.lnSpeeds, counts.speeds), seen: counts.speeds * trust })
   const calls = answered + failed + broken
@@ -73,7 +73,7 @@ export function mergeEvidence(state: OfferState, evidence: RemoteEvidence, { fra
   state.observations += calls
   state.observedAt = Math.max(state.observedAt, Math.min(now, evidence.to))
   // Other processes explore it too; a random share decides which of them does so next.
-  if (failed + broken > 0 && (isFailureRateHigh(state.failures, beforeContent, now) || isFailureRateHigh(state.breaks, afterContent, now)))
+  if (failed + broken > 0 && (isFailureRateHigh(state.failures, now) || isFailureRateHigh(state.breaks, now)))
     state.exploreAt = now + sharedExplorationMs * (1 + others * chance)
 }
 
@@ -85,7 +85,6 @@ function remainingWeight({ from, to }: RemoteEvidence, now: number): number {
 
 function recordOutcomes(
   rate: FailureModel,
-  by: FailurePriors,
   { good, bad, owed, now }: CallCounts & { readonly owed: CallCounts; readonly now: number },
 ): void {
   const share = Math.min(1, maxMergedCalls / Math.max(1, good + bad))
@@ -101,7 +100,7 @@ function recordOutcomes(
     due += bads
     const bad = due >= calls
     if (bad) due -= calls
-    recordOutcome(rate, by, { bad, now })
+    recordOutcome(rate, { bad, now })
   }
 }
 

@@ -3,7 +3,7 @@ import { createDynamicRouter, type DynamicRouter } from '@signalbox/router'
 import type { RoutingStore } from '@signalbox/storage'
 import { type FakeClock, fakeClock } from '@signalbox/testing'
 import { describe, expect, test, vi } from 'vitest'
-import { beforeContent, failureProbability } from '../../../../router/src/failure-model.ts'
+import { failureProbability } from '../../../../router/src/failure-model.ts'
 import { cheap, dear, routingStore } from '../../../../router/test/together.ts'
 import type { Ids } from '../../runtime/ports.ts'
 import { createRoutingSync, type RoutingSync } from './routing-sync.ts'
@@ -120,7 +120,7 @@ describe('sharing', () => {
     await clock.advance(15_000)
     for (let calls = 0; calls < 6; calls += 1) await ask(here, clock, { bad: true, offers: [cheap] })
     await clock.advance(30_000)
-    const failure = ({ router }: Process) => failureProbability(router.trackOffer(cheap).state.failures, beforeContent, clock.monotonic())
+    const failure = ({ router }: Process) => failureProbability(router.trackOffer(cheap).state.failures, clock.monotonic())
     expect(failure(here)).toBeGreaterThan(0.7)
     expect(failure(there)).toBeGreaterThan(0.7)
   })
