@@ -61,7 +61,7 @@ export const makeFailureModel = (updatedAt: number, priors: FailurePriors): Fail
   updatedAt,
 })
 
-interface Outcome {
+interface CallOutcome {
   readonly bad: boolean
   readonly now: number
   /** Tokens of the prompt. Default: 0, a prompt below every limit. */
@@ -69,7 +69,7 @@ interface Outcome {
 }
 
 /** Updates the model with the outcome of one call. */
-export function recordOutcome(rate: FailureModel, { bad, now, tokens = 0 }: Outcome): void {
+export function recordOutcome(rate: FailureModel, { bad, now, tokens = 0 }: CallOutcome): void {
   const { states, priors } = rate
   const inTime = Math.exp((rate.updatedAt - now) / evidenceDecayMs)
   const atMost = Math.min(maxEvidenceKept, inTime)
