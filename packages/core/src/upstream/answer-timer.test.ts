@@ -15,7 +15,7 @@ function started(milliseconds: number) {
       return clock.setTimeout(run, delay)
     },
   }
-  const timer = startTimer(counting, milliseconds, why => over.push(`${why} at ${clock.monotonic()}`))
+  const timer = startTimer(counting, { milliseconds, now: clock.monotonic() }, why => over.push(`${why} at ${clock.monotonic()}`))
   return { clock, over, state, timer }
 }
 

@@ -27,16 +27,22 @@ interface StreamTimes {
   isHeld: boolean
 }
 
+interface Wait {
+  readonly milliseconds: number
+  /** Monotonic milliseconds. */
+  readonly now: number
+}
+
 /** Begins to wait for an answer. */
-export function startTimer(clock: Clock, milliseconds: number, onOver: (why: TimeOver) => void): AnswerTimer {
+export function startTimer(clock: Clock, { milliseconds, now }: Wait, onOver: (why: TimeOver) => void): AnswerTimer {
   const timer: AnswerTimer = { clock, onOver, timer: undefined, firesAt: 0, stream: undefined }
-  arm(timer, Math.max(1, milliseconds))
+  arm(timer, { milliseconds: Math.max(1, milliseconds), now })
   return timer
 }
 
-function arm(state: AnswerTimer, milliseconds: number): void {
+function arm(state: AnswerTimer, { milliseconds, now }: Wait): void {
   const waitMs = Math.min(milliseconds, maxTimerMs)
-  state.firesAt = state.clock.monotonic() + waitMs
+  state.firesAt = now + waitMs
   state.timer = state.clock.setTimeout(() => fired(state), waitMs)
 }
 
@@ -50,7 +56,7 @@ function fired(state: AnswerTimer): void {
   const now = clock.monotonic()
   const left = dueAt(stream, now) - now
   if (left > 0) {
-    arm(state, Math.ceil(left))
+    arm(state, { milliseconds: Math.ceil(left), now })
     return
   }
   onOver(now >= stream.deadlineAt ? 'deadline' : 'idle')
@@ -66,7 +72,7 @@ export function startStream(state: AnswerTimer, { idleMs, deadlineAt }: { readon
   state.stream = { since: now, idleMs, deadlineAt, heardAt: now, pausedAt: now, pausedMs: 0, isHeld: false }
   if (state.firesAt <= Math.min(now + idleMs, deadlineAt)) return
   state.clock.clearTimeout(state.timer)
-  arm(state, Math.max(1, Math.ceil(Math.min(now + idleMs, deadlineAt) - now)))
+  arm(state, { milliseconds: Math.max(1, Math.ceil(Math.min(now + idleMs, deadlineAt) - now)), now })
 }
 
 /** Notes that content arrived; comments and pings do not count. */

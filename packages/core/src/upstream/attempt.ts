@@ -37,8 +37,8 @@ export interface AttemptOptions {
   readonly warnings?: readonly Warning[] | undefined
   readonly cancellation: Cancellation
   readonly limits: AttemptLimits
-  /** The call goes out now. Not called where it never does. */
-  readonly onSent?: () => void
+  /** The call goes out now, in monotonic milliseconds. Not called where it never does. */
+  readonly onSent?: (now: number) => void
   /** The headers of the answer name the tier that it got (`Quirks.tier_header`). */
   readonly onTier?: (tier: string) => void
 }
@@ -91,7 +91,8 @@ export function runAttempt(options: AttemptOptions, ports: AttemptPorts): Promis
       resolve({ ok: false, accepted: false, failure: { ...failure, provider: provider.id } })
       return
     }
-    const leftMs = limits.deadlineAt - ports.clock.monotonic()
+    const now = ports.clock.monotonic()
+    const leftMs = limits.deadlineAt - now
     const state: AttemptState = {
       options,
       ports,
@@ -111,7 +112,7 @@ export function runAttempt(options: AttemptOptions, ports: AttemptPorts): Promis
       used: undefined,
       stopForTime: undefined,
     }
-    state.timer = startTimer(ports.clock, state.ceilingMs, why => handleTimeout(state, why))
+    state.timer = startTimer(ports.clock, { milliseconds: state.ceilingMs, now }, why => handleTimeout(state, why))
     state.stopFollowing = cancellation.onCancel(() => failAttempt(state, { kind: cancellation.reason ?? 'client_left', message: '' }))
     if (!state.isOver) startAttempt(state)
   })
@@ -154,9 +155,10 @@ function encodeAndSend(state: AttemptState, request: InferenceRequest): void {
       return
     }
     state.isSent = true
-    options.onSent?.()
+    const now = ports.clock.monotonic()
+    options.onSent?.(now)
     const stream = request.delivery === 'stream'
-    sendRequest({ candidate, dialect, encoded, quirks, stream, signal: connection.signal }, ports, handlersOf(state, encoded))
+    sendRequest({ candidate, dialect, encoded, quirks, stream, signal: connection.signal, now }, ports, handlersOf(state, encoded))
   } catch (error) {
     providerThrew(state, error)
   }

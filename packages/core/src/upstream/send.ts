@@ -31,6 +31,8 @@ export interface SendOptions {
   readonly signal: AbortSignal
   /** Default: where the provider answers. */
   readonly url?: string
+  /** Monotonic milliseconds, where they are known. */
+  readonly now?: number
 }
 
 type SendFailure = Omit<Failure, 'provider'>
@@ -77,8 +79,8 @@ export function sendRequest(options: SendOptions, ports: SendPorts, handlers: An
   const received = (reply: TransportReply): void => orError(handlers, () => readReply(reply, options, { ports, handlers }))
   const transmit = (): void => void transport({ url, method: 'POST', headers, body, signal }).then(received, unreachable)
   try {
-    const [now, monotonic] = [clock.now(), clock.monotonic()]
-    const authorizing = provider.authorize(headers, credential, { dialect, url, body, transport, now, monotonic, signal })
+    const monotonic = options.now ?? clock.monotonic()
+    const authorizing = provider.authorize(headers, credential, { dialect, url, body, transport, now: clock.now(), monotonic, signal })
     if (authorizing) authorizing.then(transmit).catch(unreachable)
     else transmit()
   } catch (error) {

@@ -19,8 +19,8 @@ export function callCandidate(ports: CallPorts, context: AttemptContext, call: U
   const { candidate, choice, contender: tracked } = call.selected
   attempts.count += 1
   const fitted = carried?.fit(candidate, call.isStateless)
-  const onSent = (): void => {
-    call.sentAt = clock.monotonic()
+  const onSent = (now: number): void => {
+    call.sentAt = now
     call.underway = router.startAttempt(choice)
     attempts.last = candidate
   }
