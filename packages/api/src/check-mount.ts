@@ -54,5 +54,5 @@ export function checkMount(call: string, { gateway, options, table }: Mount): vo
     throw new TypeError(
       `${call}: the first argument is not a gateway; it takes what \`createGateway\` makes of providers, models and a storage.`,
     )
-  checkOptionTable({ call }, options, table)
+  checkOptionTable({ call }, options === undefined ? {} : options, table)
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { checkOptionTable, described, type OptionTable } from './option-table.ts'
+import { checkOptionTable, describeValue, type OptionTable } from './option-table.ts'
 
 const table: OptionTable = {
   ...{ name: 'text', key: 'text or function', count: 'number', on: 'flag', make: 'function', items: 'list', extra: 'object' },
@@ -43,7 +43,7 @@ test('a message says what it got and what it takes, and where, but not the conte
   expect(check({ inner: { depth: [] } }, 'outer')).toThrow('open: `outer.inner.depth` is a list; it takes a number.')
   expect(check(null)).toThrow('open: the argument is null; it takes an object of options.')
   expect(check([], 'outer')).toThrow('open: `outer` is a list; it takes an object of options.')
-  expect(check(undefined)).not.toThrow()
+  expect(check(undefined)).toThrow('open: the argument is undefined; it takes an object of options.')
 })
 
 test('an unknown option is refused, with the one that was meant, or with all there are', () => {
@@ -53,7 +53,7 @@ test('an unknown option is refused, with the one that was meant, or with all the
 })
 
 test('a value is described by its kind, and shown only if it is short and no text', () => {
-  expect([null, undefined, [], {}, 'a', () => {}, 5, true, 1n].map(described)).toEqual([
+  expect([null, undefined, [], {}, 'a', () => {}, 5, true, 1n].map(describeValue)).toEqual([
     ...['null', 'undefined', 'a list', 'an object', 'a string', 'a function', '5', 'true', '1'],
   ])
 })
