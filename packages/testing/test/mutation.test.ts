@@ -50,7 +50,17 @@ test('a mutant that is on changes what the code does, and none changes nothing',
 test('a statement between if and else leaves them together', () => {
   const source = 'let is = 0; if (is) is = 1\nelse is = 2'
   const start = source.indexOf('is = 1')
-  const removed = { file, start, end: start + 6, line: 1, original: 'is = 1', mutated: '', operator: '', kind: 'statement', atLoad: true } as const
+  const removed = {
+    file,
+    start,
+    end: start + 6,
+    line: 1,
+    original: 'is = 1',
+    mutated: '',
+    operator: '',
+    kind: 'statement',
+    atLoad: true,
+  } as const
   const compiled = instrument(source, [{ ...removed, id: 3 }])
   Object.assign(globalThis, { __mutant: () => false })
   expect(new Function(`${compiled}; return is`)()).toBe(2)
