@@ -1,13 +1,10 @@
 import * as z from 'zod/v4'
 
 export const propagationStatus = () =>
-  z
-    .literal('pending')
-    .nullable()
-    .meta({
-      description: '`pending` if other processes may take up to 30 seconds to apply the change; null if it applies everywhere.',
-      example: null,
-    })
+  z.literal('pending').nullable().meta({
+    description: '`pending` if other processes may take up to 30 seconds to apply the change; null if it applies everywhere.',
+    example: null,
+  })
 
 export const nameWarnings = () =>
   z
