@@ -6,7 +6,9 @@ import { openWebSocket } from '../../node-http/test/web-socket-client.ts'
 
 // A coding agent waits for the first request after each start: the server has loaded its code by then.
 
-test('a server that listens loads no file for its first WebSocket, nor for its first requests', { timeout: 30_000 }, async () => {
+test('a server that listens loads no file for its first WebSocket but the plans of a warm-up, nor for its first requests', {
+  timeout: 30_000,
+}, async () => {
   const child = spawn(process.execPath, ['--conditions=signalbox-source', resolve(import.meta.dirname, 'first-request-child.ts')], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
@@ -20,10 +22,15 @@ test('a server that listens loads no file for its first WebSocket, nor for its f
   const { url, secret } = await line()
   const authorization = `Bearer ${secret}`
   const { ask } = await openWebSocket(url, { authorization })
-  for (const generate of [false, true]) {
+  const askOnce = async (generate: boolean): Promise<void> => {
     const answer = await ask({ model: 'echo', input: 'Hello.', generate })
     expect(answer.at(-1)?.type).toBe('response.completed')
   }
+  await askOnce(false)
+  expect((await loadedSince()).filter(file => !/^(core\/src\/on-demand|request\/(dry-run|compaction)\/)/.test(file))).toEqual([
+    ...['src/management/identity.ts', 'src/metering/count.ts', 'src/upstream/request-json.ts', 'src/dialects/features.ts'],
+  ])
+  await askOnce(true)
   for (const stream of [false, true]) {
     const response = await fetch(`${url}/v1/responses`, {
       method: 'POST',

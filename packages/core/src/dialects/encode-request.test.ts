@@ -266,7 +266,7 @@ describe('messages', () => {
       { role: 'assistant', content: [{ type: 'input_image', image_url: 'data:' }] },
       result('1', [{ type: 'input_video' }]),
     ]
-    expect(chat({ input }).warned).toEqual(['input[0]', 'input[1].content[0]', 'input[2].content[0]', 'input[3].output[0]'])
+    expect(chat({ input }).warned).toEqual(['input[3].output[0]', 'input[1].content[0]', 'input[2].content[0]'])
   })
   test('call ids of a fixed length find each other', () => {
     const { messages } = chat({ input: [call('call_abcdefghijk'), result('call_abcdefghijk'), call('abc123XYZ')] }, { call_id_length: 9 })

@@ -10,13 +10,6 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'Over an empty list each of the statements changes no row, and the rows of statements are not read.',
   },
   {
-    file: 'packages/storage-sql/src/postgres/audit.ts',
-    line: 'actor_name: row.actorName ?? null,',
-    operator: 'drop ?? default',
-    original: 'row.actorName ?? null',
-    reason: 'The columns are sent as JSON, where a field that is absent is read as NULL by the function that inserts them.',
-  },
-  {
     file: 'packages/core/src/dialects/bedrock/frames.ts',
     line: 'state.pending = at < bytes.length ? [bytes.slice(at)] : []',
     operator: 'condition to true',

@@ -37,10 +37,13 @@ interface Asked {
   readonly offers?: readonly RouterOffer[]
 }
 
+/** Tokens of every prompt here. */
+const promptTokens = 5_000
+
 /** One request: it may fail, or read a conversation to its end. */
 async function ask({ router }: Process, clock: FakeClock, { bad = false, cacheKey, offers = [cheap, dear] }: Asked = {}) {
   const among = offers.map(router.trackOffer)
-  const choice = router.plan({ inputTokens: 5_000, ...(cacheKey !== undefined && { cacheKey }) }, among).next()
+  const choice = router.plan({ inputTokens: promptTokens, ...(cacheKey !== undefined && { cacheKey }) }, among).next()
   if (!choice) throw new Error('Nobody may be asked.')
   const attempt = router.startAttempt(choice)
   await clock.advance(300)
@@ -120,7 +123,7 @@ describe('sharing', () => {
     await clock.advance(15_000)
     for (let calls = 0; calls < 6; calls += 1) await ask(here, clock, { bad: true, offers: [cheap] })
     await clock.advance(30_000)
-    const failure = ({ router }: Process) => failureProbability(router.trackOffer(cheap).state.failures, clock.monotonic())
+    const failure = ({ router }: Process) => failureProbability(router.trackOffer(cheap).state.failures, clock.monotonic(), promptTokens)
     expect(failure(here)).toBeGreaterThan(0.7)
     expect(failure(there)).toBeGreaterThan(0.7)
   })
