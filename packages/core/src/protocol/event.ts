@@ -16,7 +16,7 @@ export type InferenceEvent =
   | { readonly type: 'finished'; readonly outcome: Outcome; readonly usage?: Usage; readonly unmodeled?: Unmodeled }
 
 /** The first event of a streamed response. */
-export interface StartedEvent {
+interface StartedEvent {
   readonly type: 'started'
   readonly id: string
   readonly model: string
