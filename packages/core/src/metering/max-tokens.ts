@@ -102,13 +102,21 @@ const unreduced: Reduction = { ascii: 1, others: 1 }
 /** How much higher the table is than what tokenizers make of a text. */
 const excess: Reduction = { ascii: 1.6, others: 2.5 }
 
-/** Tokens that a text has at most, in all but made-up texts. Linear; no text is copied. */
-export function maxTokensOfText(text: string, reduction = unreduced): number {
+/** Weights of a text that arrives in pieces. */
+export interface TextWeights {
+  characters: number
+  state: number
+  ascii: number
+  others: number
+}
+
+export const noText = (): TextWeights => ({ characters: 0, state: other, ascii: 0, others: 0 })
+
+/** Adds the next piece of a text. Linear; no text is copied. */
+export function addPiece(sum: TextWeights, text: string): void {
   tables ??= makeTables()
   const { weights, next, pages } = tables
-  let state: number = other
-  let ascii = 0
-  let others = 0
+  let { state, ascii, others } = sum
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
     if (code < 128) {
@@ -120,15 +128,35 @@ export function maxTokensOfText(text: string, reduction = unreduced): number {
       state = other
     }
   }
-  return Math.ceil((ascii / reduction.ascii + others / reduction.others) / unit)
+  sum.characters += text.length
+  sum.state = state
+  sum.ascii = ascii
+  sum.others = others
 }
+
+const tokensOf = ({ ascii, others }: TextWeights, reduction: Reduction): number =>
+  Math.ceil((ascii / reduction.ascii + others / reduction.others) / unit)
+
+/** Tokens that a text has at most, in all but made-up texts. Linear; no text is copied. */
+export function maxTokensOfText(text: string): number {
+  const sum = noText()
+  addPiece(sum, text)
+  return tokensOf(sum, unreduced)
+}
+
+/** Tokens that a text in pieces likely has. */
+export const likelyTokens = (sum: TextWeights): number => Math.max(sum.characters / charactersPerToken, tokensOf(sum, excess))
 
 /**
  * Tokens that a text likely has, by its scripts: what is billed for an answer whose provider gave no usage.
  *
  * @example likelyTokensOfText('信号楼是铁路上用来控制道岔和信号的建筑。') // 18
  */
-export const likelyTokensOfText = (text: string): number => Math.max(text.length / charactersPerToken, maxTokensOfText(text, excess))
+export function likelyTokensOfText(text: string): number {
+  const sum = noText()
+  addPiece(sum, text)
+  return likelyTokens(sum)
+}
 
 /** Bytes of a text as UTF-8: no tokenizer makes more tokens than these. A lone surrogate counts two. */
 export function bytesOfText(text: string): number {

@@ -4,7 +4,7 @@ import type { Item } from '../protocol/item.ts'
 import type { HostedCalls, InferenceResponse, Outcome, Usage } from '../protocol/response.ts'
 import type { JsonObject } from '../protocol/wire.ts'
 import type { Clock } from '../runtime/ports.ts'
-import { likelyTokensOfText } from './max-tokens.ts'
+import { addPiece, likelyTokens, noText, type TextWeights } from './max-tokens.ts'
 
 /** What an answer has come to. */
 export interface MeteredAnswer {
@@ -35,17 +35,12 @@ export interface MeteredAnswer {
   readonly laterThoughtMs?: number
 }
 
-/** Characters that are counted in one step. */
-const maxUncounted = 500
-
 /** Counts what passes of one answer. */
 export interface Meter {
   readonly clock: Pick<Clock, 'monotonic'>
   characters: number
-  /** Likely tokens of what was counted of them. */
-  tokens: number
-  /** Text that is not among the tokens yet: a word in two deltas is one word. */
-  uncounted: string
+  /** What likely tokens are counted from: a word in two deltas is one word. */
+  readonly counted: TextWeights
   thoughtCharacters: number
   hasNative: boolean
   /** Monotonic milliseconds. */
@@ -68,8 +63,7 @@ export interface Meter {
 export const createMeter = (clock: Pick<Clock, 'monotonic'>): Meter => ({
   clock,
   characters: 0,
-  tokens: 0,
-  uncounted: '',
+  counted: noText(),
   thoughtCharacters: 0,
   hasNative: false,
   firstContentAt: undefined,
@@ -88,8 +82,7 @@ export function meterEvent(meter: Meter, event: InferenceEvent): void {
   if (event.type === 'delta' && event.delta.kind !== 'annotation') {
     const { kind, text } = event.delta
     meter.characters += text.length
-    meter.uncounted += text
-    if (meter.uncounted.length >= maxUncounted) tokensSoFar(meter)
+    addPiece(meter.counted, text)
     if (kind === 'reasoning') meter.thoughtCharacters += text.length
     const isThought = kind === 'reasoning' || kind === 'summary'
     if ((meter.firstContentAt === undefined || isThought !== meter.isThinking) && text !== '') startContent(meter, isThought)
@@ -110,13 +103,6 @@ export function meterEvent(meter: Meter, event: InferenceEvent): void {
   meter.hasThoughts ||= event.item.type === 'reasoning'
 }
 
-/** Likely tokens of all that was handed on. */
-function tokensSoFar(meter: Meter): number {
-  meter.tokens += likelyTokensOfText(meter.uncounted)
-  meter.uncounted = ''
-  return meter.tokens
-}
-
 /** The first text or thoughts, or text after thoughts, or thoughts after text. */
 function startContent(meter: Meter, isThought: boolean): void {
   const now = meter.clock.monotonic()
@@ -135,12 +121,17 @@ function turn(meter: Meter, isThinking: boolean, now: number): void {
 
 /** The same for an answer that came whole. */
 export function meterResponse(meter: Meter, response: InferenceResponse): void {
-  for (const item of response.output) meterItem(meter, item)
+  for (const item of response.output) {
+    const received = meterItem(meter, item)
+    meter.characters += received.length
+    if (!response.usage) addPiece(meter.counted, received)
+  }
   if (response.output.length > 0) meter.firstContentAt = meter.clock.monotonic()
   meter.finished = response
 }
 
-function meterItem(meter: Meter, item: Item): void {
+/** Returns the text of the item. */
+function meterItem(meter: Meter, item: Item): string {
   let received = ''
   if (item.type === 'native') meterNative(meter, item.body)
   else if (item.type === 'function_call') received = item.arguments
@@ -152,8 +143,7 @@ function meterItem(meter: Meter, item: Item): void {
     }
   } else if (item.type === 'message')
     for (const part of item.content) received += part.type === 'text' ? part.text : part.type === 'refusal' ? part.refusal : ''
-  meter.characters += received.length
-  meter.uncounted += received
+  return received
 }
 
 function meterNative(meter: Meter, body: JsonObject): void {
@@ -166,7 +156,7 @@ function meterNative(meter: Meter, body: JsonObject): void {
 export function meterLeft(meter: Meter): void {
   const { clock, characters, thoughtCharacters, firstTextAt, isThinking, thinkingSince, laterThoughtMs } = meter
   const leftAt = clock.monotonic()
-  const tokens = tokensSoFar(meter)
+  const tokens = likelyTokens(meter.counted)
   const thinkingMs = isThinking && firstTextAt !== undefined ? leftAt - thinkingSince : 0
   const first = firstTextAt !== undefined && { firstTextAt }
   meter.left = { leftAt, characters, tokens, thoughtCharacters, ...first, laterThoughtMs: laterThoughtMs + thinkingMs }
@@ -189,5 +179,5 @@ export function meteredAnswer(meter: Meter): MeteredAnswer {
 /** What stands in for the usage of the provider. */
 function countedSoFar(meter: Meter): Pick<MeteredAnswer, 'tokens' | 'startUsage' | 'hostedCalls'> {
   const { startUsage, hostedCalls } = meter
-  return { tokens: tokensSoFar(meter), ...(startUsage && { startUsage }), ...(hostedCalls && { hostedCalls }) }
+  return { tokens: likelyTokens(meter.counted), ...(startUsage && { startUsage }), ...(hostedCalls && { hostedCalls }) }
 }

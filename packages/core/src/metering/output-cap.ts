@@ -1,6 +1,6 @@
 import type { Offer } from '../protocol/model.ts'
 import { type Original, originalOf, remember } from '../protocol/original.ts'
-import { type Provider, quirksFor } from '../protocol/provider.ts'
+import { dialectFor, type Provider, quirksFor } from '../protocol/provider.ts'
 import { maxTokensFor } from '../protocol/rates.ts'
 import type { Effort, InferenceRequest, Prompt } from '../protocol/request.ts'
 
@@ -25,8 +25,7 @@ const minRoom = 1_024
 
 /** The output limit to send for the client's limit, raised to the minimum that the offer accepts. */
 export function namedCap({ offer, provider }: Writer, named: number): number {
-  const dialect = provider.dialects?.find(({ name }) => name === offer.dialect)
-  return Math.max(named, dialect?.minOutputTokens?.(quirksFor(provider, offer)) ?? 1)
+  return Math.max(named, dialectFor(provider, offer)?.minOutputTokens?.(quirksFor(provider, offer)) ?? 1)
 }
 
 /** The limit on all output tokens: the client's or the default, reduced to what fits the offer and its context window. */

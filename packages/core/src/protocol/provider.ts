@@ -120,8 +120,10 @@ export interface TierHeader {
 }
 
 /** The dialect of `provider` that serves the offer; undefined if the provider does not have it. */
-export const dialectFor = ({ dialects }: Pick<Provider, 'dialects'>, { dialect }: Pick<Offer, 'dialect'>): ProviderDialect | undefined =>
-  dialects.find(({ name }) => name === dialect)
+export const dialectFor = (
+  { dialects }: Partial<Pick<Provider, 'dialects'>>,
+  { dialect }: Pick<Offer, 'dialect'>,
+): ProviderDialect | undefined => dialects?.find(({ name }) => name === dialect)
 
 /** Whether workspaces may bring their own keys for a provider. In-process providers accept none. */
 export const takesOwnKeys = ({ answer, byok = true }: Pick<Provider, 'answer' | 'byok'>): boolean => !answer && byok

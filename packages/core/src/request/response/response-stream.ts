@@ -112,7 +112,7 @@ function receive(state: ResponseState, batch: EventBatch): void {
   if (state.isOver) return
   try {
     const passed = state.pipeline(batch)
-    if (isPromise(passed)) waitFor(state, passed, each => handOn(state, each))
+    if ('then' in passed) waitFor(state, passed, each => handOn(state, each))
     else handOn(state, passed)
   } catch (error) {
     failUnexpectedly(state, error)
