@@ -34,7 +34,6 @@ export const ceilings: Readonly<Record<string, Ceiling>> = {
   'delta: JSON.parse': { ceiling: 1 },
   'delta: JSON.stringify': { ceiling: 1 },
   'delta: clock reads': { ceiling: 2, goal: 1 },
-  // Up to 2,026 observed, since the meter distinguishes reasoning from text.
   'delta: bytes': { ceiling: 1_700, goal: 1_000 },
   'delta from chat: promises': { ceiling: 0, goal: 0 },
   'delta from chat: timers': { ceiling: 0 },
