@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Site } from './allocation-sites.ts'
 import { jobFor, lookedInto, requestsOf, titleOf } from './cases.ts'
 import type { Counting } from './children/measured.ts'
-import { openLab } from './lab.ts'
-import { originsOf, roomOf } from './origins.ts'
 import { table } from './report.ts'
 import type { Options, Section } from './section.ts'
+import { openLab } from './servers.ts'
+import { originsOf, roomOf } from './source-places.ts'
 import { slowJob } from './streams.ts'
 
 /** Allocation sites per request: all allocated bytes, collected or not. */

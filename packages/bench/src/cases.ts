@@ -1,8 +1,8 @@
 import type { Job } from './children/load.ts'
-import type { Server } from './lab.ts'
+import { deltaMark, deltas } from './fake-content.ts'
 import { type Language, languages } from './languages.ts'
 import { bodyOf, pathOf } from './requests.ts'
-import { deltaMark, deltas } from './speech.ts'
+import type { Server } from './servers.ts'
 
 /** One path through the gateway. */
 export interface Case {

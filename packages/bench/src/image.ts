@@ -1,10 +1,10 @@
 import { chosen, pairs, pairTitle } from './cases.ts'
-import { type Lab, openLab, type Server } from './lab.ts'
 import type { Language } from './languages.ts'
 import { medianOf } from './numbers.ts'
 import { against, table } from './report.ts'
 import { type Asked, bodyOf, pathOf } from './requests.ts'
 import type { Section } from './section.ts'
+import { type Lab, openLab, type Server } from './servers.ts'
 
 const megabytes = 30
 /** Maximum bytes of memory per byte of the body. */

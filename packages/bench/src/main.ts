@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
-import { kinds } from './lab.ts'
 import { publish } from './report.ts'
 import { sections } from './sections.ts'
+import { kinds } from './servers.ts'
 
 const usage = `pnpm bench [section …] [--quick] [--only word …] [--server memory|sqlite|floor]
 

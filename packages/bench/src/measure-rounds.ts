@@ -1,5 +1,5 @@
 import { type Case, checked, jobFor, requestsOf } from './cases.ts'
-import type { Lab, Server } from './lab.ts'
+import type { Lab, Server } from './servers.ts'
 
 /** The cost of one server in one round. */
 interface Measured {

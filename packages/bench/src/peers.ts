@@ -1,10 +1,10 @@
 import { relayed, titleOf } from './cases.ts'
-import { openLab } from './lab.ts'
 import { measureRounds } from './measure-rounds.ts'
 import { medianOf } from './numbers.ts'
 import { installPeer, peer } from './peer.ts'
 import { against, table } from './report.ts'
 import type { Section } from './section.ts'
+import { openLab } from './servers.ts'
 
 /** Maximum CPU ratio, ours ÷ theirs. */
 const targets = { whole: 0.33, streamed: 0.35, burst: 0.35 } as const

@@ -2,10 +2,10 @@ import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type Case, checked, jobFor, lookedInto, requestsOf, titleOf } from './cases.ts'
 import type { HotSpots } from './hot-spots.ts'
-import { openLab, type Server } from './lab.ts'
-import { originsOf, roomOf } from './origins.ts'
 import { table } from './report.ts'
 import type { Section } from './section.ts'
+import { openLab, type Server } from './servers.ts'
+import { originsOf, roomOf } from './source-places.ts'
 
 const folder = resolve(import.meta.dirname, '../dist/profiles')
 

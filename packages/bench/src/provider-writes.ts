@@ -1,4 +1,4 @@
-import type { Speech } from './speech.ts'
+import type { Speech } from './fake-content.ts'
 
 /** What the fake provider writes to its socket. */
 export const chunk = (bytes: Uint8Array): Buffer =>

@@ -1,9 +1,9 @@
 import { type Case, chosen, relayed, titleOf } from './cases.ts'
-import { kinds, openLab } from './lab.ts'
 import { measureRounds, type Round } from './measure-rounds.ts'
 import { medianOf } from './numbers.ts'
 import { against, table } from './report.ts'
 import type { Section } from './section.ts'
+import { kinds, openLab } from './servers.ts'
 
 /** For 32 connections. A single connection pays for waking up, which says little about a busy server. */
 const targets = { whole: 2, streamed: 1.3, burst: 1.3, sqlite: 1.5 } as const

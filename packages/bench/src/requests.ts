@@ -11,10 +11,10 @@ export interface Asked {
 const system = 'You are the keeper of a signalbox. Answer in one short paragraph, and never name a train that has not passed yet.'
 const question = 'Which way did the night mail go, and why did it not wait for the coal train at the junction?'
 const temperature = 0.7
-const most = 400
+const maxOutputTokens = 400
 
 /** Path and body of a request, like those of a small agent. `image`: base64 data sent with the question. */
-interface Manner {
+interface RequestShape {
   readonly path: (asked: Asked) => string
   readonly body: (asked: Asked, image?: string) => object
 }
@@ -23,7 +23,7 @@ const mediaType = 'image/png'
 const dataUrl = (data: string): string => `data:${mediaType};base64,${data}`
 const withImage = (data: string | undefined, part: (data: string) => object): readonly object[] => (data === undefined ? [] : [part(data)])
 
-const manners: Readonly<Record<Language, Manner>> = {
+const requestShapes: Readonly<Record<Language, RequestShape>> = {
   responses: {
     path: () => '/v1/responses',
     body: ({ model, stream }, image) => ({
@@ -41,7 +41,7 @@ const manners: Readonly<Record<Language, Manner>> = {
           ],
         },
       ],
-      max_output_tokens: most,
+      max_output_tokens: maxOutputTokens,
     }),
   },
   chat: {
@@ -63,7 +63,7 @@ const manners: Readonly<Record<Language, Manner>> = {
                 ],
         },
       ],
-      max_completion_tokens: most,
+      max_completion_tokens: maxOutputTokens,
     }),
   },
   messages: {
@@ -82,7 +82,7 @@ const manners: Readonly<Record<Language, Manner>> = {
           ],
         },
       ],
-      max_tokens: most,
+      max_tokens: maxOutputTokens,
     }),
   },
   gemini: {
@@ -90,7 +90,7 @@ const manners: Readonly<Record<Language, Manner>> = {
     body: () => ({
       contents: [{ role: 'user', parts: [{ text: question }] }],
       systemInstruction: { parts: [{ text: system }] },
-      generationConfig: { temperature, maxOutputTokens: most },
+      generationConfig: { temperature, maxOutputTokens },
     }),
   },
   bedrock: {
@@ -98,13 +98,13 @@ const manners: Readonly<Record<Language, Manner>> = {
     body: () => ({
       messages: [{ role: 'user', content: [{ text: question }] }],
       system: [{ text: system }],
-      inferenceConfig: { temperature, maxTokens: most },
+      inferenceConfig: { temperature, maxTokens: maxOutputTokens },
     }),
   },
 }
 
-export const pathOf = (asked: Asked): string => manners[asked.language].path(asked)
-export const bodyOf = (asked: Asked, image?: string): string => JSON.stringify(manners[asked.language].body(asked, image))
+export const pathOf = (asked: Asked): string => requestShapes[asked.language].path(asked)
+export const bodyOf = (asked: Asked, image?: string): string => JSON.stringify(requestShapes[asked.language].body(asked, image))
 
 /** Identifies the request on the provider's side. Model and delivery are in the path or in the body. */
 export function askedIn(path: string, body: string): Asked | undefined {

@@ -1,4 +1,4 @@
-import type { Kind } from './lab.ts'
+import type { Kind } from './servers.ts'
 
 /** Options of every section of the benchmark. */
 export interface Options {

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Awaitable, Storage, UsageRow } from '@signalbox/storage'
 import type { Case } from './cases.ts'
-import { openLab } from './lab.ts'
 import { measureRounds, type Round } from './measure-rounds.ts'
 import { medianOf, percentile } from './numbers.ts'
 import { against, table } from './report.ts'
 import type { Section } from './section.ts'
+import { openLab } from './servers.ts'
 import { dropSchema, newName, openStore, type Store } from './stores.ts'
 
 const titles: Readonly<Record<Store, string>> = {

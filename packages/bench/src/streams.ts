@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Delays, Job } from './children/load.ts'
-import { type Kind, type Lab, openLab, type Server } from './lab.ts'
 import type { Language } from './languages.ts'
 import { against, table } from './report.ts'
 import { bodyOf, pathOf } from './requests.ts'
 import type { Section } from './section.ts'
+import { type Kind, type Lab, openLab, type Server } from './servers.ts'
 
 interface Found extends Delays {
   readonly who: string

@@ -1,8 +1,8 @@
 import { type Case, caseOf, checked, chosen, deliveries, jobFor, pairs, pairTitle, requestsOf } from './cases.ts'
-import { type Lab, openLab, type Server } from './lab.ts'
 import { medianOf } from './numbers.ts'
 import { against, table } from './report.ts'
 import type { Section } from './section.ts'
+import { type Lab, openLab, type Server } from './servers.ts'
 
 /** Times the floor. A stream of another language may cost more than one that stays in its own. */
 const targets: Readonly<Record<Case['delivery'], number>> = { whole: 2, streamed: 1.5, burst: 1.5 }

@@ -1,9 +1,9 @@
 import { beforeAll, expect, test } from 'vitest'
 import { bundleTunableRouter } from '../src/bundle.ts'
+import { trades } from '../src/routing/constant-notes.ts'
 import { scaled } from '../src/routing/constants.ts'
 import { ours } from '../src/routing/policies.ts'
 import { simulate } from '../src/routing/simulate.ts'
-import { trades } from '../src/routing/trades.ts'
 import { loadRouter } from '../src/routing/tunable-router.ts'
 import { worlds } from '../src/routing/worlds.ts'
 

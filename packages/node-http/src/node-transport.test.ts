@@ -212,7 +212,7 @@ describe('an answer that breaks off', () => {
   })
 })
 
-describe('leaving', () => {
+describe('disconnects', () => {
   const stalling = (): ReturnType<typeof rawServer> => rawServer(socket => void socket.write(chunked + chunk('a')))
 
   test('abort before the answer closes the connection at once', async () => {

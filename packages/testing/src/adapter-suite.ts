@@ -2,9 +2,9 @@ import type { Transport } from '@signalbox/core/runtime'
 import { describe } from 'vitest'
 import { describeAnswers } from './adapter/answers.ts'
 import { describeBodyLimit, describeLargeBodies, smallLimit } from './adapter/bodies.ts'
-import { describeLeaving } from './adapter/leaving.ts'
-import { describeManners } from './adapter/manners.ts'
-import { createFixture, type StartAdapter } from './adapter/setting.ts'
+import { describeDisconnects } from './adapter/disconnects.ts'
+import { createFixture, type StartAdapter } from './adapter/fixture.ts'
+import { describeHttpSemantics } from './adapter/http-semantics.ts'
 
 /**
  * Conformance suite for server adapters, over real sockets: whole and streamed responses, backpressure, disconnects, limits, and HTTP
@@ -16,15 +16,15 @@ import { createFixture, type StartAdapter } from './adapter/setting.ts'
 export function describeAdapter(name: string, start: StartAdapter, more: { readonly transport?: () => Transport } = {}): void {
   describe(`${name}, as a server adapter`, () => {
     describe('with the usual limits', () => {
-      const setting = createFixture({ start, ...more })
-      describe('answers', () => describeAnswers(setting))
-      describe('leaving', () => describeLeaving(setting))
-      describe('large bodies', () => describeLargeBodies(setting))
-      describe('manners', () => describeManners(setting))
+      const fixture = createFixture({ start, ...more })
+      describe('answers', () => describeAnswers(fixture))
+      describe('disconnects', () => describeDisconnects(fixture))
+      describe('large bodies', () => describeLargeBodies(fixture))
+      describe('http semantics', () => describeHttpSemantics(fixture))
     })
     describe(`with a limit of ${smallLimit} bytes`, () => {
-      const setting = createFixture({ start, options: { bodyBytes: smallLimit }, ...more })
-      describeBodyLimit(setting)
+      const fixture = createFixture({ start, options: { bodyBytes: smallLimit }, ...more })
+      describeBodyLimit(fixture)
     })
   })
 }

@@ -1,6 +1,6 @@
 export { defaultText } from './answers/answer.ts'
 export { type ChaosProvider, chaosProvider, type Script } from './chaos-provider.ts'
-export { cuts, seeded } from './cuts.ts'
+export { cuts, seeded } from './chunkings.ts'
 export { type FakeClock, fakeClock } from './fake-clock.ts'
 export { fasterClock } from './faster-clock.ts'
 export { type Reachable, type TestGateway, type TestGatewayOptions, testGateway, testModels, testPrice } from './gateway.ts'

@@ -1,2 +1,2 @@
-export type { AdapterOptions, StartAdapter, Started } from './adapter/setting.ts'
+export type { AdapterOptions, StartAdapter, Started } from './adapter/fixture.ts'
 export { describeAdapter } from './adapter-suite.ts'

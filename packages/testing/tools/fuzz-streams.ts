@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { seeded } from '../src/cuts.ts'
+import { seeded } from '../src/chunkings.ts'
 import type { RawAnswer } from '../test/scripted-transport.ts'
 import { type Attack, runBatch } from './fuzz/batch.ts'
 import { type Dice, diceOf, inPieces, mutated, mutatedBytes, mutatedFrames, written } from './fuzz/mutate.ts'

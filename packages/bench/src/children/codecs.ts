@@ -1,10 +1,10 @@
 import { clientDialects, providerDialects } from '@signalbox/core/dialects'
 import type { Frame, InferenceEvent, ProviderDialect, Stamp } from '@signalbox/core/protocol'
+import { speeches } from '../fake-content.ts'
 import { serve } from '../ipc.ts'
 import type { Language } from '../languages.ts'
 import { medianOf } from '../numbers.ts'
 import { bodyOf } from '../requests.ts'
-import { speeches } from '../speech.ts'
 
 /**
  * Measures decoders of provider streams and encoders of client streams without sockets: a decoder reads a stream of `count` deltas, an

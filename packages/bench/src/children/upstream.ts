@@ -1,10 +1,10 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { deltas, type Speech, speeches } from '../fake-content.ts'
 import { serve } from '../ipc.ts'
 import type { Language } from '../languages.ts'
 import { chunk, firstWrite, lastWrite, wholeWrite } from '../provider-writes.ts'
 import { type Head, readHead } from '../raw-http.ts'
 import { askedIn } from '../requests.ts'
-import { deltas, type Speech, speeches } from '../speech.ts'
 
 /**
  * The provider: minimal HTTP, so that both cores are left to the measured server. Whole responses are one write. A stream is one write per

@@ -1,7 +1,7 @@
 import type { Sink, Source } from '@signalbox/core/protocol'
 import type { Transport } from '@signalbox/core/runtime'
+import { type Speech, speeches } from '../fake-content.ts'
 import { askedIn } from '../requests.ts'
-import { type Speech, speeches } from '../speech.ts'
 
 /** A provider without sockets. */
 export interface PieceTransport {

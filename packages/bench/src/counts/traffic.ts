@@ -1,8 +1,8 @@
+import { deltaMark, speeches } from '../fake-content.ts'
 import type { Language } from '../languages.ts'
 import { chunk, firstWrite, lastWrite, wholeWrite } from '../provider-writes.ts'
 import { postBytes } from '../raw-http.ts'
 import { bodyOf, pathOf } from '../requests.ts'
-import { deltaMark, speeches } from '../speech.ts'
 import type { LockStep } from './lock-step.ts'
 
 /** Requests over sockets, one piece at a time. */

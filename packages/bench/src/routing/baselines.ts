@@ -1,5 +1,5 @@
-import { createDice, type Dice } from './luck.ts'
 import { createRanked, type Policy, type Setting } from './policy.ts'
+import { createDice, type Dice } from './random-draws.ts'
 import { meanOutput } from './requests.ts'
 
 const shuffled = (count: number, dice: Dice): number[] => {

@@ -4,9 +4,9 @@ import { Worker } from 'node:worker_threads'
 import { bundleTunableRouter } from '../bundle.ts'
 import { table } from '../report.ts'
 import type { Section } from '../section.ts'
-import { createDice } from './luck.ts'
+import { trades } from './constant-notes.ts'
 import { type Extent, firstSeed, type Outcome, rate, served } from './measure-constants.ts'
-import { trades } from './trades.ts'
+import { createDice } from './random-draws.ts'
 import { type Constants, loadRouter } from './tunable-router.ts'
 
 const full: Extent & { readonly jittered: number } = { seeds: 2, minutes: 20, jittered: 8 }

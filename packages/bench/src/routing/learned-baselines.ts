@@ -1,6 +1,6 @@
 import { priceOf } from './baselines.ts'
-import { createDice } from './luck.ts'
 import { createRanked, type Policy, type Ranking, type Setting } from './policy.ts'
+import { createDice } from './random-draws.ts'
 
 const indexes = (setting: Setting): readonly number[] => setting.offers.map((_, at) => at)
 

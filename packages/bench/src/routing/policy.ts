@@ -10,7 +10,7 @@ import type {
   RouterOffer,
   RouterRequest,
 } from '@signalbox/router'
-import type { Reality } from './reality.ts'
+import type { Reality } from './true-state.ts'
 
 /** The inputs from which a policy creates its router. */
 export interface Setting {

@@ -1,7 +1,7 @@
 import type { PreferencePrices } from '@signalbox/router'
 import { bill } from './bill.ts'
-import type { State } from './reality.ts'
 import { meanOutput, traffic } from './requests.ts'
+import type { State } from './true-state.ts'
 import { ranks, type Waits } from './waits.ts'
 import { leastCached, type TrueOffer } from './world.ts'
 

@@ -1,4 +1,4 @@
-import { createDice, type Dice, within } from './luck.ts'
+import { createDice, type Dice, within } from './random-draws.ts'
 import type { Fault, FaultPlan, TrueOffer, World } from './world.ts'
 import { inSpans } from './worlds.ts'
 

@@ -1,4 +1,4 @@
-import { createDice, normal, uniform, within } from './luck.ts'
+import { createDice, normal, uniform, within } from './random-draws.ts'
 import type { World } from './world.ts'
 
 /** A request before it is served. */

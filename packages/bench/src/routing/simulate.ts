@@ -13,8 +13,8 @@ import { favourites } from './favourites.ts'
 import { createTally, type Figures, type Tally } from './figures.ts'
 import { oracle } from './oracle.ts'
 import type { Policy } from './policy.ts'
-import { createReality, type Fate, type Reality } from './reality.ts'
 import { type Asked, makeRequests } from './requests.ts'
+import { createReality, type Fate, type Reality } from './true-state.ts'
 import type { TrueOffer, World } from './world.ts'
 
 export interface Run {

@@ -1,4 +1,4 @@
-import { tailScatter } from './reality.ts'
+import { tailScatter } from './true-state.ts'
 import type { TrueOffer } from './world.ts'
 
 /** The distribution of an offer's waits: equally likely points, ascending, as factors of the offer's current median. */

@@ -1,4 +1,4 @@
-import { createDice, type Dice, within } from './luck.ts'
+import { createDice, type Dice, within } from './random-draws.ts'
 import { type Fault, type FaultPlan, sixOffers, type World } from './world.ts'
 
 const usual = { offers: sixOffers, rate: 8, minutes: 60, sessions: 0.4, drift: 0.15 } as const

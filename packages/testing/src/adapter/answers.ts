@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
 import { defaultText } from '../answers/answer.ts'
 import { ask, below, dial, hear, later, post } from './client.ts'
-import { inferencePath, question, type Setting } from './setting.ts'
+import { type Fixture, inferencePath, question } from './fixture.ts'
 
 const MiB = 1_048_576
 
 /** Whole and streamed responses, and backpressure of long ones. */
-export function describeAnswers(setting: () => Setting): void {
+export function describeAnswers(fixture: () => Fixture): void {
   test('a whole answer', async () => {
-    const { url, headers } = setting()
+    const { url, headers } = fixture()
     const answer = await ask({ url, path: inferencePath, headers, body: question('test-model', false) })
     expect(answer.status).toBe(200)
     expect(answer.headers['content-type']).toMatch(/^application\/json/)
@@ -16,7 +16,7 @@ export function describeAnswers(setting: () => Setting): void {
   })
 
   test('a streamed answer', async () => {
-    const { url, headers } = setting()
+    const { url, headers } = fixture()
     const answer = await ask({ url, path: inferencePath, headers, body: question('test-model', true) })
     expect(answer.status).toBe(200)
     expect(answer.headers['content-type']).toMatch(/^text\/event-stream/)
@@ -26,7 +26,7 @@ export function describeAnswers(setting: () => Setting): void {
   })
 
   test('the first words arrive while the provider still thinks about the last', async () => {
-    const { url, secret, upstream } = setting()
+    const { url, secret, upstream } = fixture()
     const socket = await dial(url)
     socket.write(post(below(url, inferencePath), secret, question('fault:stall-mid-stream', true)))
     const { text } = await hear(socket, { enough: seen => seen.includes('"delta":"Signals ') })
@@ -36,7 +36,7 @@ export function describeAnswers(setting: () => Setting): void {
   })
 
   test('a write never ends in the middle of an event', async () => {
-    const { url, secret, upstream } = setting()
+    const { url, secret, upstream } = fixture()
     upstream.next(async line => {
       const { opening, content, closing } = line.answer
       const texts = [...opening, ...content, ...closing].map(({ data }) => `data: ${data}\n\n`)
@@ -58,7 +58,7 @@ export function describeAnswers(setting: () => Setting): void {
   })
 
   test('a stream that breaks upstream ends in order, and says that it failed', async () => {
-    const { url, headers } = setting()
+    const { url, headers } = fixture()
     const answer = await ask({ url, path: inferencePath, headers, body: question('fault:reset-mid-stream', true) })
     expect(answer.status).toBe(200)
     expect(answer.text).toMatch(/event: error\n[\s\S]*event: response\.failed\ndata: .*\n\n$/)
@@ -67,7 +67,7 @@ export function describeAnswers(setting: () => Setting): void {
   })
 
   test('who does not read holds the provider back, and gets everything in the end', { timeout: 60_000 }, async () => {
-    const { url, secret, upstream } = setting()
+    const { url, secret, upstream } = fixture()
     const size = 24 * MiB
     const block = 'z'.repeat(8_192)
     upstream.next(async line => {

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { ask, below, dial, hear } from './client.ts'
-import { inferencePath, question, type Setting } from './setting.ts'
+import { type Fixture, inferencePath, question } from './fixture.ts'
 
 const MiB = 1_048_576
 
 /** Large bodies under the default limit. */
-export function describeLargeBodies(setting: () => Setting): void {
+export function describeLargeBodies(fixture: () => Fixture): void {
   test('a body of 30 MB passes, to the byte', { timeout: 60_000 }, async () => {
-    const { url, headers, upstream } = setting()
+    const { url, headers, upstream } = fixture()
     const content = 'Grüße '.repeat((30 * 1_000_000) / 8)
     const body = JSON.stringify({ model: 'test-model', input: content })
     const answer = await ask({ url, path: inferencePath, headers, body })
@@ -17,7 +17,7 @@ export function describeLargeBodies(setting: () => Setting): void {
   })
 
   test('a character cut in two by the network arrives whole', async () => {
-    const { url, secret, upstream } = setting()
+    const { url, secret, upstream } = fixture()
     const body = Buffer.from(JSON.stringify({ model: 'test-model', input: 'Ein 🚂 fährt' }))
     const head = `POST ${below(url, inferencePath)} HTTP/1.1\r\nhost: h\r\nauthorization: Bearer ${secret}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`
     const socket = await dial(url)
@@ -36,7 +36,7 @@ export function describeLargeBodies(setting: () => Setting): void {
 export const smallLimit = 100_000
 
 /** A limit of {@link smallLimit}: larger bodies are rejected without being read. */
-export function describeBodyLimit(setting: () => Setting): void {
+export function describeBodyLimit(fixture: () => Fixture): void {
   const oversized = 64 * MiB
   const lengthHeaders = { 'with its length told': `content-length: ${oversized}`, 'of unknown length': 'transfer-encoding: chunked' }
 
@@ -44,7 +44,7 @@ export function describeBodyLimit(setting: () => Setting): void {
     'a body that is too large, %s, gets 413 and is not read',
     { timeout: 30_000 },
     async (_, length) => {
-      const { url, secret, upstream } = setting()
+      const { url, secret, upstream } = fixture()
       const known = upstream.requests.length
       const socket = await dial(url)
       const block = length.startsWith('content') ? 'x'.repeat(65_536) : `10000\r\n${'x'.repeat(65_536)}\r\n`
@@ -70,7 +70,7 @@ export function describeBodyLimit(setting: () => Setting): void {
   )
 
   test('a body just under the limit passes, one byte more does not', async () => {
-    const { url, headers } = setting()
+    const { url, headers } = fixture()
     const base = question('test-model', false)
     const exact = base + ' '.repeat(smallLimit - Buffer.byteLength(base))
     expect((await ask({ url, path: inferencePath, headers, body: exact })).status).toBe(200)

@@ -4,7 +4,7 @@ import { simulated } from '@signalbox/core/providers'
 import { serve } from '@signalbox/node-http'
 import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
 import { fasterClock } from '../../src/faster-clock.ts'
-import { models } from './setting.ts'
+import { models } from './fixture.ts'
 
 /**
  * A gateway on a SQLite file, to be killed, and to have no room: `full` and `room` on standard input. Prints its address.

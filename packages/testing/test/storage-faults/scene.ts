@@ -7,7 +7,7 @@ import { createGateway } from '@signalbox/core'
 import { simulated } from '@signalbox/core/providers'
 import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
 import { expect, onTestFinished } from 'vitest'
-import { models } from './setting.ts'
+import { models } from './fixture.ts'
 
 const credit = 1_000_000_000_000
 /** Halves the start of a process. */

@@ -1,4 +1,4 @@
-import { seeded } from '../../src/cuts.ts'
+import { seeded } from '../../src/chunkings.ts'
 import { type FuzzScene, sendForCost } from './scene.ts'
 import { type Genes, genesOf, pick, type ShapedBody, shapes, turned } from './shapes.ts'
 

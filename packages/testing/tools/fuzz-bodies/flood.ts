@@ -1,4 +1,4 @@
-import { seeded } from '../../src/cuts.ts'
+import { seeded } from '../../src/chunkings.ts'
 import { endpoints } from '../../test/inference-endpoints.ts'
 import { bodies } from '../../test/matrix/samples.ts'
 import { mutated } from './mutate.ts'

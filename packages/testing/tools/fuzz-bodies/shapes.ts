@@ -1,5 +1,5 @@
 import { bodyCaps } from '@signalbox/core/protocol'
-import { seeded } from '../../src/cuts.ts'
+import { seeded } from '../../src/chunkings.ts'
 
 // Bodies that are dear for their size, each within the caps: what a search begins with, and what it measures.
 

@@ -1,4 +1,4 @@
-import { seeded } from '../../src/cuts.ts'
+import { seeded } from '../../src/chunkings.ts'
 import type { Mutant } from './find-mutants.ts'
 import type { Numbered } from './instrument.ts'
 import type { Room } from './rooms.ts'

@@ -3,10 +3,10 @@ import { sse } from '../answers/answer.ts'
 import type { Play } from '../chaos/acts.ts'
 import type { Script } from '../chaos-provider.ts'
 import { below, dial, hear, later, post } from './client.ts'
-import { inferencePath, question, type Setting } from './setting.ts'
+import { type Fixture, inferencePath, question } from './fixture.ts'
 
 /** Sends words until the client disconnects. */
-const babble: Play = async line => {
+const streamUntilDisconnect: Play = async line => {
   const chunk = (data: string): string => `${Buffer.byteLength(data).toString(16)}\r\n${data}\r\n`
   await line.write('HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n')
   await line.write(chunk(sse(line.answer.opening)))
@@ -32,15 +32,21 @@ const phases: readonly Phase[] = [
   { phase: 'while a first word is awaited', plays: 'headers-then-silence', stream: true },
   { phase: 'while only comments come', plays: 'pings-for-ever', stream: true },
   { phase: 'in the middle of a stream', plays: 'stall-mid-stream', stream: true, seen: '"delta":"Signals ', withinMs: 4_000 },
-  { phase: 'in the middle of a stream that goes on and on', plays: babble, stream: true, seen: '"delta":"and ', withinMs: 1_000 },
+  {
+    phase: 'in the middle of a stream that goes on and on',
+    plays: streamUntilDisconnect,
+    stream: true,
+    seen: '"delta":"and ',
+    withinMs: 1_000,
+  },
   { phase: 'while a whole answer is awaited', plays: 'half-open', stream: false },
   { phase: 'while a whole answer trickles in', plays: 'drip', stream: false },
 ]
 
 /** A disconnecting client stops the provider, in any phase. */
-export function describeLeaving(setting: () => Setting): void {
+export function describeDisconnects(fixture: () => Fixture): void {
   test.each(phases)('who leaves $phase closes the connection to the provider in time', async ({ plays, stream, seen, withinMs = 500 }) => {
-    const { url, secret, upstream } = setting()
+    const { url, secret, upstream } = fixture()
     const known = upstream.requests.length
     upstream.next(plays)
     const socket = await dial(url)
@@ -59,7 +65,7 @@ export function describeLeaving(setting: () => Setting): void {
   })
 
   test('who leaves during the upload costs nothing', async () => {
-    const { url, secret, upstream } = setting()
+    const { url, secret, upstream } = fixture()
     const known = upstream.requests.length
     const socket = await dial(url)
     socket.write(post(below(url, inferencePath), secret, question('test-model', false)).slice(0, -10))
@@ -70,7 +76,7 @@ export function describeLeaving(setting: () => Setting): void {
   })
 
   test('one who leaves disturbs no one who stays', async () => {
-    const { url, secret, upstream } = setting()
+    const { url, secret, upstream } = fixture()
     const [leaver, stayer] = await Promise.all([dial(url), dial(url)])
     upstream.next('stall-mid-stream')
     leaver.write(post(below(url, inferencePath), secret, question('test-model', true)))

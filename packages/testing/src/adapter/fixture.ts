@@ -18,7 +18,7 @@ export interface Started {
 export type StartAdapter = (gateway: Gateway, options: AdapterOptions) => Promise<Started>
 
 /** The fixture of one group of tests, set up before the first of them. */
-export interface Setting {
+export interface Fixture {
   readonly upstream: ChaosProvider
   readonly url: string
   readonly secret: string
@@ -32,8 +32,8 @@ export interface Staging {
 }
 
 /** Starts a provider, a gateway and the adapter around the tests of the enclosing group. */
-export function createFixture({ start, options = {}, transport }: Staging): () => Setting {
-  let setting: Setting | undefined
+export function createFixture({ start, options = {}, transport }: Staging): () => Fixture {
+  let fixture: Fixture | undefined
   let test: TestGateway | undefined
   let started: Started | undefined
   beforeAll(async () => {
@@ -48,16 +48,16 @@ export function createFixture({ start, options = {}, transport }: Staging): () =
     })
     started = await start(test.gateway, options)
     const headers = { authorization: `Bearer ${test.secret}`, 'content-type': 'application/json' }
-    setting = { upstream, url: started.url, secret: test.secret, headers }
+    fixture = { upstream, url: started.url, secret: test.secret, headers }
   })
   afterAll(async () => {
     await started?.close()
     await test?.close()
-    await setting?.upstream.close()
+    await fixture?.upstream.close()
   })
   return () => {
-    if (!setting) throw new Error('The setting is there only while tests run.')
-    return setting
+    if (!fixture) throw new Error('The fixture is there only while tests run.')
+    return fixture
   }
 }
 

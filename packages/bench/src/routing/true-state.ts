@@ -1,4 +1,4 @@
-import { normal, uniform, within } from './luck.ts'
+import { normal, uniform, within } from './random-draws.ts'
 import { type Asked, wave } from './requests.ts'
 import { type Fault, leastCached, type TrueOffer, type World } from './world.ts'
 

@@ -1,12 +1,12 @@
 import { Agent } from 'node:http'
 import { expect, test } from 'vitest'
 import { ask, below, dial, hear } from './client.ts'
-import { inferencePath, question, type Setting } from './setting.ts'
+import { type Fixture, inferencePath, question } from './fixture.ts'
 
 /** Status codes, ids, reused connections, and forbidden headers. */
-export function describeManners(setting: () => Setting): void {
+export function describeHttpSemantics(fixture: () => Fixture): void {
   test('HEAD is GET without a body', async () => {
-    const { url, headers } = setting()
+    const { url, headers } = fixture()
     const get = await ask({ url, path: '/v1/models', method: 'GET', headers })
     const head = await ask({ url, path: '/v1/models', method: 'HEAD', headers })
     expect([get.status, head.status]).toEqual([200, 200])
@@ -16,7 +16,7 @@ export function describeManners(setting: () => Setting): void {
   })
 
   test('what a client has still is not sent again, and the connection goes on', async () => {
-    const { url, headers } = setting()
+    const { url, headers } = fixture()
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     try {
       const { headers: known, text, port } = await ask({ url, path: '/v1/models', method: 'GET', headers, agent })
@@ -34,7 +34,7 @@ export function describeManners(setting: () => Setting): void {
   })
 
   test('a method that a path does not know is 405, and the answer says which it knows', async () => {
-    const { url, headers } = setting()
+    const { url, headers } = fixture()
     const { status, headers: told, text } = await ask({ url, path: inferencePath, method: 'GET', headers })
     expect(status).toBe(405)
     expect(told.allow).toContain('POST')
@@ -42,7 +42,7 @@ export function describeManners(setting: () => Setting): void {
   })
 
   test('a WebSocket is opened, or is 426, which tells clients to use POST at once', async () => {
-    const { url, headers } = setting()
+    const { url, headers } = fixture()
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
     const socket = await dial(url)
     socket.write(
@@ -57,7 +57,7 @@ export function describeManners(setting: () => Setting): void {
   })
 
   test('a path that is not there is 404, in JSON', async () => {
-    const { url, headers } = setting()
+    const { url, headers } = fixture()
     for (const path of ['/v1/nothing', '/', '/v1//models', '/v1/%2e%2e/models', '/V1/models', '/v1/models;x=1']) {
       const { status, text } = await ask({ url, path, method: 'GET', headers })
       expect([path, status]).toEqual([path, 404])
@@ -66,7 +66,7 @@ export function describeManners(setting: () => Setting): void {
   })
 
   test('every answer carries an X-Request-ID, and no two the same', async () => {
-    const { url, headers } = setting()
+    const { url, headers } = fixture()
     const answers = [
       await ask({ url, path: inferencePath, headers, body: question('test-model', false) }),
       await ask({ url, path: inferencePath, headers, body: question('test-model', true) }),
@@ -82,7 +82,7 @@ export function describeManners(setting: () => Setting): void {
   })
 
   test('a connection is used again, also after errors', async () => {
-    const { url, headers } = setting()
+    const { url, headers } = fixture()
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     try {
       const answers = [
@@ -102,7 +102,7 @@ export function describeManners(setting: () => Setting): void {
   })
 
   test('credentials of any shape but the right one are 401, all alike', async () => {
-    const { url, headers } = setting()
+    const { url, headers } = fixture()
     const { authorization, ...rest } = headers
     const odd = [
       '',
@@ -149,7 +149,7 @@ export function describeManners(setting: () => Setting): void {
   ]
 
   test.each(oddities)('%s is answered or refused, never with 500, and the next caller notices nothing', async (_, lines) => {
-    const { url, secret, headers, upstream } = setting()
+    const { url, secret, headers, upstream } = fixture()
     const known = upstream.requests.length
     const socket = await dial(url)
     const heard = hear(socket, { patienceMs: 1_500, enough: text => /^HTTP\/1\.1 [2-5]\d\d [\s\S]*\r\n\r\n/.test(text) })
