@@ -47,7 +47,7 @@ function lengthOf(text: string): number | undefined {
   return text.length >= end ? end : undefined
 }
 
-/** Sends bytes and tells all that comes back, until the other side ends or falls silent. */
+/** Sends bytes and returns all that comes back, until the other side ends the connection, or sends nothing for `silenceMs` after its first bytes. */
 export async function rawCall(
   port: number,
   bytes: string | Buffer | readonly (string | Buffer)[],
@@ -57,7 +57,7 @@ export async function rawCall(
   let text = ''
   const parts = typeof bytes === 'string' || Buffer.isBuffer(bytes) ? [bytes] : bytes
   const over = new Promise<boolean>(resolve => {
-    let timer = setTimeout(() => resolve(false), silenceMs)
+    let timer = setTimeout(() => resolve(false), 20_000)
     socket.on('data', chunk => {
       text += chunk.toString('latin1')
       clearTimeout(timer)
