@@ -14,9 +14,9 @@ interface BodyPlace {
 }
 
 export interface Suspect {
-  /** Some key may reach for a prototype, or be broken. */
+  /** A key may be `__proto__` or the like, or hold broken text. */
   readonly keys: boolean
-  /** Some text may be broken. */
+  /** A text may hold broken characters. */
   readonly texts: boolean
 }
 
@@ -29,10 +29,10 @@ interface Walk extends Suspect {
 }
 
 /**
- * What no reader of a request looks at: how much it holds (body-caps.ts), depth, keys that reach for prototypes, broken text, values
- * that JSON cannot say. One pass with a stack of its own: the call stack would overflow at a few thousand levels.
+ * Checks what no request decoder looks at: the number of values (body-caps.ts), depth, keys that reach for prototypes, broken text and
+ * values that JSON cannot represent. It is one pass with an explicit stack, because recursion would overflow at a few thousand levels.
  *
- * @throws `invalid_request`, with the place in `param`
+ * @throws `invalid_request`, with the path in `param`
  */
 export function checkBody(root: JsonObject, suspect: Suspect): void {
   const open: BodyPlace[] = [{ value: root, key: '', parent: undefined, depth: 1, room: defaultFieldCaps }]
@@ -92,7 +92,7 @@ const tooManyError = (place: BodyPlace, what: string, cap: number): GatewayError
 const tooLong = (what: string, path: string, cap: number): GatewayError =>
   invalid(`${what}${path === '' ? '' : ` at \`${path}\``} is longer than ${cap} characters.`, path)
 
-/** Names the field of the body where the last one was met, which mostly is the one that holds most of them. */
+/** Names the body field that was being read when the limit was reached, which usually is the one with the most values. */
 function tooManyInAll(place: BodyPlace, what: string, cap: number): GatewayError {
   let top = place
   while (top.parent?.parent) top = top.parent
@@ -120,7 +120,7 @@ function checkKey(key: string, place: BodyPlace): void {
   if (!key.isWellFormed()) throw invalid('A key contains a lone surrogate.', pathTo(place))
 }
 
-/** `input[0].content`; of a long path the middle is left out, since a path is for reading. */
+/** The path of a place, as in `input[0].content`. Long paths are shortened in the middle. */
 function pathTo(place: BodyPlace | undefined, last?: string | number): string {
   const steps: (string | number)[] = last === undefined ? [] : [last]
   for (let at = place; at?.parent !== undefined; at = at.parent) steps.push(at.key)

@@ -1,26 +1,26 @@
 import type { Extensible, GatewayFields, Nullish, RoutingMetadata, WarningBody } from './responses.ts'
 
-// The Chat Completions language as types, as far as most programs look.
+// Types of the Chat Completions API: the fields that most programs use.
 
-/** The body of `POST /v1/chat/completions`. Parameters of one provider go into `extensions`. */
+/** The body of `POST /v1/chat/completions`. Provider-specific parameters go into `extensions`. */
 export interface CreateChatCompletion<ModelId extends string = string, StrategyName extends string = string>
   extends Nullish<ChatOptions<ModelId, StrategyName>> {
   readonly messages: readonly ChatTurn[]
 }
 
 interface ChatOptions<ModelId extends string, StrategyName extends string> {
-  /** Id or alias. Required unless `gateway.models` is there. */
+  /** Id or alias. Required unless `gateway.models` is set. */
   model: ModelId
   stream: boolean
   stream_options: object
   tools: readonly object[]
   tool_choice: string | object
   parallel_tool_calls: boolean
-  /** The old names of `tools` and `tool_choice`. */
+  /** The deprecated names of `tools` and `tool_choice`. */
   functions: readonly object[]
   function_call: string | object
   max_completion_tokens: number
-  /** The old name of `max_completion_tokens`. */
+  /** The deprecated name of `max_completion_tokens`. */
   max_tokens: number
   temperature: number
   top_p: number
@@ -53,7 +53,7 @@ interface ChatOptions<ModelId extends string, StrategyName extends string> {
   extensions: Extensible
 }
 
-/** Without an index, so that the types of other packages fit. */
+/** Has no index signature, so that message types of other packages are assignable. */
 interface ChatTurn
   extends Nullish<{
     content: unknown
@@ -66,7 +66,7 @@ interface ChatTurn
   readonly role: string
 }
 
-/** The body of a Chat Completions reply. */
+/** The body of a Chat Completions response. */
 export interface ChatCompletion extends Extensible {
   readonly id: string
   readonly object: 'chat.completion'

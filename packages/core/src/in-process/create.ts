@@ -13,11 +13,11 @@ import { checkBody } from './body.ts'
 
 /** The second argument of an endpoint: the caller (an API key, or the result of `gateway.authenticate`), headers and a signal. */
 export type EndpointOptions = {
-  /** Cancels the request: the loop ends at once, and the upstream connection closes once usage has arrived, within 5 s. */
+  /** Cancels the request: the loop ends at once, and the upstream connection closes once usage has arrived, after at most 5 s. */
   readonly signal?: AbortSignal
-  /** Request headers that the dialect reads, as in `{ 'anthropic-beta': '…' }`. */
+  /** Request headers that the dialect reads, such as `{ 'anthropic-beta': '…' }`. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Names the conversation, as the header `x-session-id` does: its requests go where its beginning is in a prompt cache. */
+  /** The conversation id, like the header `x-session-id`: its requests go to the provider that has the start of it in a prompt cache. */
   readonly session?: string
 } & ({ readonly caller: Caller } | { readonly apiKey: string })
 
@@ -29,26 +29,26 @@ export interface EndpointPorts {
 }
 
 export interface Shapes {
-  /** Of a request. */
+  /** The request body. */
   readonly body: object
-  /** Of a whole answer. */
+  /** A complete response. */
   readonly whole: unknown
-  /** Of one event of a stream. */
+  /** One event of a stream. */
   readonly event: unknown
 }
 
-/** An endpoint in process. Its methods are written as such, so that a gateway that knows its models fits where any gateway does. */
+/** An in-process endpoint. It has method signatures, so that a gateway with known model ids is assignable to one without. */
 export interface Endpoint<S extends Shapes> {
   /**
-   * Creates a response in the shapes of the HTTP endpoint. Failures are thrown as GatewayError: for a stream the promise rejects
-   * before its first content, later the loop throws. Leaving the loop cancels the request.
+   * Creates a response in the shape of the HTTP endpoint. Failures are thrown as GatewayError: the promise of a stream rejects until
+   * its first content arrives, and the loop throws after that. Leaving the loop cancels the request.
    */
   create(body: S['body'] & { readonly stream: true }, calling: EndpointOptions): Promise<AsyncIterable<S['event']>>
   create(body: S['body'] & { readonly stream?: false | null | undefined }, calling: EndpointOptions): Promise<S['whole']>
   create(body: S['body'], calling: EndpointOptions): Promise<S['whole'] | AsyncIterable<S['event']>>
 }
 
-/** Creates the endpoint of a client dialect, or of one that is loaded first. The output of its encoders gets its type here. */
+/** Creates the endpoint of a client dialect, which may be loaded first. The output of the dialect's encoders gets its type here. */
 export function createWith<S extends Shapes>(
   spoken: ClientDialect | (() => Promise<ClientDialect>),
   serving: EndpointPorts,
@@ -79,13 +79,13 @@ export function createWith<S extends Shapes>(
     const answer = dialect.encodeResponse(response, request, stamp)
     const kept = reply.kept?.()
     if (kept) await kept
-    // The caller may change its answer, and not what is kept of it.
+    // The caller may modify the response, but not the stored copy of its items.
     return dialect.decodeItem && stamp.keepItems ? copyJson(answer) : answer
   }
   return create
 }
 
-/** A copy with objects and arrays of its own. */
+/** A deep copy. */
 function copyJson(value: Json): Json {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return (value as readonly Json[]).map(copyJson)
@@ -95,7 +95,7 @@ function copyJson(value: Json): Json {
 /**
  * The caller of a request.
  *
- * @throws `invalid_api_key` (401), `operation_not_allowed` (403) if its key lacks the scope.
+ * @throws `invalid_api_key` (401), or `operation_not_allowed` (403) if its key lacks the scope
  */
 export async function callerOf(calling: EndpointOptions, serving: EndpointPorts): Promise<Caller> {
   if (typeof calling !== 'object' || calling === null)
@@ -108,7 +108,7 @@ export async function callerOf(calling: EndpointOptions, serving: EndpointPorts)
   throw new GatewayError('operation_not_allowed', { message: `This ${nounOf(caller.keyId)} lacks the scope "inference:invoke".` })
 }
 
-/** The body, within the limits of the HTTP endpoints. */
+/** The body, checked against the limits of the HTTP endpoints. */
 export function jsonOf(body: object): JsonObject {
   if (!isObject(body)) throw new GatewayError('invalid_request', { message: 'The body must be an object.' })
   checkBody(body, { keys: true, texts: true })
@@ -127,7 +127,7 @@ interface WireOptions {
   readonly signal: AbortSignal | undefined
 }
 
-/** The events of a stream as objects of the dialect. A failure is thrown. */
+/** The events of a stream as objects of the dialect. Failures are thrown. */
 async function* wireEvents(
   batches: AsyncIterator<readonly InferenceEvent[], undefined>,
   { encoder, kept, signal }: WireOptions,
@@ -152,7 +152,7 @@ async function* wireEvents(
   }
 }
 
-/** Reads until the signal fires: the upstream may be drained for its usage, and the loop does not wait for that. */
+/** Reads until the signal fires. The loop does not wait while the upstream is drained for its usage. */
 const untilAborted =
   <T>(batches: AsyncIterator<T, undefined>, signal: AbortSignal) =>
   (): Promise<IteratorResult<T, undefined>> =>

@@ -6,7 +6,7 @@ import type { CountTokens, MessagesShapes } from './messages.ts'
 import type { ResponsesShapes } from './responses.ts'
 
 /**
- * The inference endpoints without HTTP: the bodies, keys, limits and money of the endpoints. `ModelId` and `StrategyName`: what
+ * The inference endpoints without HTTP, with the same bodies, keys, limits and billing. `ModelId` and `StrategyName` are the ids that
  * requests may name.
  */
 export interface Endpoints<ModelId extends string = string, StrategyName extends string = string> {
@@ -17,7 +17,7 @@ export interface Endpoints<ModelId extends string = string, StrategyName extends
   }
 }
 
-/** The languages that have an endpoint. */
+/** The dialects that have an endpoint. */
 export interface ClientDialects {
   readonly responses: ClientDialect
   readonly chat: () => Promise<ClientDialect>

@@ -1,6 +1,6 @@
 import type { Extensible, GatewayFields, Nullish, RoutingMetadata, WarningBody } from './responses.ts'
 
-// The Messages language as types, as far as most programs look.
+// Types of the Messages API: the fields that most programs use.
 
 /** The body of `POST /v1/messages/count_tokens`. */
 export interface CountTokens<ModelId extends string = string, StrategyName extends string = string>
@@ -8,14 +8,14 @@ export interface CountTokens<ModelId extends string = string, StrategyName exten
   readonly messages: readonly MessageTurn[]
 }
 
-/** Without an index, so that the types of other packages fit. */
+/** Has no index signature, so that message types of other packages are assignable. */
 interface MessageTurn {
   readonly role: string
   readonly content: string | readonly object[]
 }
 
 interface PromptOptions<ModelId extends string, StrategyName extends string> {
-  /** Id or alias. Required unless `gateway.models` is there. */
+  /** Id or alias. Required unless `gateway.models` is set. */
   model: ModelId
   system: string | readonly object[]
   tools: readonly object[]
@@ -44,14 +44,14 @@ interface AnswerOptions {
   betas: readonly string[]
 }
 
-/** The body of `POST /v1/messages`. Parameters of one provider go into `extensions`. */
+/** The body of `POST /v1/messages`. Provider-specific parameters go into `extensions`. */
 export interface CreateMessage<ModelId extends string = string, StrategyName extends string = string>
   extends CountTokens<ModelId, StrategyName>,
     Nullish<AnswerOptions> {
   readonly max_tokens: number
 }
 
-/** The body of a Messages reply. */
+/** The body of a Messages response. */
 export interface MessageObject extends Extensible {
   readonly id: string
   readonly type: 'message'
@@ -83,7 +83,7 @@ type BlockDelta =
   | ({ readonly type: 'signature_delta'; readonly signature: string } & Extensible)
   | ({ readonly type: 'citations_delta'; readonly citation: Extensible } & Extensible)
 
-/** Compare `type` to tell them apart. `error` is not among them: a failure is thrown. */
+/** Discriminated by `type`. Does not include `error`, because failures are thrown. */
 export type MessageStreamEvent =
   | ({ readonly type: 'message_start'; readonly message: MessageObject } & Extensible)
   | ({ readonly type: 'content_block_start'; readonly index: number; readonly content_block: MessageBlock } & Extensible)

@@ -1,22 +1,22 @@
-// The Responses language as types: the fields as they are on the wire. What a vendor adds, or tomorrow brings, is let through:
-// every object may hold more than is named here.
+// Types of the Responses API: the fields as they are on the wire. Every object may have more fields than are declared here, such as
+// vendor extensions and fields of newer API versions.
 
-/** Fields beside those that are named. */
+/** Allows fields beside the declared ones. */
 export interface Extensible {
   readonly [field: string]: unknown
 }
 
-/** Fields that may be left out, which null and undefined do too. */
+/** Makes every field optional; null and undefined count as absent. */
 export type Nullish<T> = { readonly [Field in keyof T]?: T[Field] | null | undefined }
 
-/** The body of `POST /v1/responses`. Parameters of one provider go into `extensions`. */
+/** The body of `POST /v1/responses`. Provider-specific parameters go into `extensions`. */
 export interface CreateResponse<ModelId extends string = string, StrategyName extends string = string>
   extends Nullish<ResponsesOptions<ModelId, StrategyName>> {
   readonly input: string | readonly InputItem[]
 }
 
 interface ResponsesOptions<ModelId extends string, StrategyName extends string> {
-  /** Id or alias. Required unless `gateway.models` is there. */
+  /** Id or alias. Required unless `gateway.models` is set. */
   model: ModelId
   instructions: string
   tools: readonly (FunctionToolBody | OtherTool)[]
@@ -43,7 +43,7 @@ interface ResponsesOptions<ModelId extends string, StrategyName extends string> 
   safety_identifier: string
   prompt_cache_key: string
   service_tier: string
-  /** Responses are not stored; their items can be referred to for an hour. */
+  /** Responses are not stored, but their items can be referenced for an hour. */
   store: false
   stream: boolean
   gateway: GatewayFields<ModelId, StrategyName>
@@ -51,9 +51,9 @@ interface ResponsesOptions<ModelId extends string, StrategyName extends string> 
   extensions: Extensible
 }
 
-/** What is asked of the gateway itself, in every language. */
+/** Options for the gateway itself, the same in every dialect. */
 export type GatewayFields<ModelId extends string = string, StrategyName extends string = string> = Nullish<{
-  /** A pool, in place of `model`. */
+  /** Candidate models, instead of `model`. */
   models: readonly [ModelId, ...ModelId[]]
   metadata: Readonly<Record<string, string>>
   routing: Nullish<{
@@ -66,13 +66,13 @@ export type GatewayFields<ModelId extends string = string, StrategyName extends 
     only: readonly string[]
     ignore: readonly string[]
     max_price: Nullish<{ input: number; output: number }>
-    /** What a provider must promise at the least. */
+    /** The data policy that a provider must offer at least. */
     data_policy: 'any' | 'no_training' | 'zdr'
-    /** A second provider may be asked while the first is silent. Streams only. */
+    /** Whether a second provider may be called while the first has sent nothing. Streams only. */
     hedge: boolean
-    /** Credentials of your own go before the gateway's (default), or after. */
+    /** Whether your own provider keys are used before the gateway's (the default) or after. */
     byok_first: boolean
-    /** Whatever would be a warning is a 400. */
+    /** Turns every warning into a 400. */
     strict: boolean
   }>
 }>
@@ -90,7 +90,7 @@ type TextFormatBody =
   | ({ readonly type: 'text' | 'json_object' } & Extensible)
   | ({ readonly type: 'json_schema'; readonly name: string; readonly schema: Extensible } & Extensible)
 
-/** What goes in. What came out may go in again. */
+/** An item of the input. Items of a response's output are accepted too. */
 export type InputItem = InputMessage | FunctionCallBody | FunctionCallOutputBody | ReasoningBody | OtherItem
 
 interface InputMessage extends Extensible {
@@ -113,7 +113,7 @@ interface OtherItem extends Extensible {
   readonly type: string
 }
 
-/** The body of the answer. */
+/** The body of a response. */
 export interface ResponseObject extends Extensible {
   readonly id: string
   readonly object: 'response'
@@ -123,7 +123,7 @@ export interface ResponseObject extends Extensible {
   readonly model: string
   readonly status: 'in_progress' | 'completed' | 'incomplete' | 'failed'
   readonly output: readonly OutputItem[]
-  /** All text of the answer, once it is over. */
+  /** All text of the response. Set when it is complete. */
   readonly output_text?: string
   readonly usage: ResponseUsage | null
   readonly incomplete_details: { readonly reason: string } | null
@@ -149,7 +149,7 @@ export interface RoutingMetadata {
   readonly model_canonical: string
   readonly routing_strategy: string
   readonly throughput_tps?: number
-  /** Charged; `byok_usd`: what you pay to your own provider, by the list price. */
+  /** The charge in USD. `byok_usd` is what you pay your own provider, at list price. */
   readonly cost?: { readonly usd: number; readonly byok_usd?: number }
 }
 
@@ -161,7 +161,7 @@ export interface WarningBody {
 
 type Status = 'in_progress' | 'completed' | 'incomplete'
 
-/** Compare `type` to tell them apart; hosted tools of a vendor come as they are. */
+/** Discriminated by `type`. Items of a vendor's hosted tools are passed on unchanged. */
 export type OutputItem = OutputMessage | FunctionCallBody | ReasoningBody | HostedItem
 
 interface OutputMessage extends Extensible {
@@ -189,7 +189,7 @@ interface ReasoningBody extends Extensible {
   readonly id?: string
   readonly summary: readonly { readonly type: 'summary_text'; readonly text: string }[]
   readonly content?: readonly { readonly type: 'reasoning_text'; readonly text: string }[]
-  /** Send it back as it is: it holds the thought itself, for its maker alone. */
+  /** Send it back unchanged: it holds the reasoning, readable only by its provider. */
   readonly encrypted_content?: string
 }
 interface HostedItem extends Extensible {
@@ -228,7 +228,7 @@ interface AboutSummary extends AboutItem {
 }
 type AnyPart = OutputPart | ({ readonly type: 'reasoning_text'; readonly text: string } & Extensible)
 
-/** Compare `type` to tell them apart. `response.failed` and `error` are not among them: a failure is thrown. */
+/** Discriminated by `type`. Does not include `response.failed` and `error`, because failures are thrown. */
 export type ResponseStreamEvent =
   | (Numbered & {
       readonly type: 'response.created' | 'response.in_progress' | 'response.completed' | 'response.incomplete'
@@ -269,7 +269,7 @@ export type ResponseStreamEvent =
     })
   | HostedEvent
 
-/** Of tools that the provider runs. */
+/** An event of a tool that the provider runs. */
 type HostedEvent = Numbered & {
   readonly type: `response.${'web_search_call' | 'file_search_call' | 'code_interpreter_call' | 'code_interpreter_call_code' | 'image_generation_call' | 'mcp_list_tools' | 'mcp_call' | 'mcp_call_arguments' | 'custom_tool_call_input' | 'shell_call_command' | 'shell_call_output_content' | 'audio' | 'audio.transcript'}.${string}`
 }
