@@ -9,7 +9,7 @@ import { isSecret, makeSecret, prefixOf } from './secret.ts'
 const ids = webIds()
 const logger = { info: () => {}, warn: () => {}, error: () => {} }
 
-/** The same storage and time again: another process. */
+/** With the same storage and clock as another gateway, it stands for another process. */
 const testbed = async (now = { ms: 1_000_000 }, storage = memoryStorage()) => {
   const gateway = createGateway({
     providers: [],
@@ -23,7 +23,7 @@ const testbed = async (now = { ms: 1_000_000 }, storage = memoryStorage()) => {
   return { storage, authenticator: { authenticate }, keys: workspaces('w').apiKeys, workspaces, now }
 }
 
-test('a secret has the form of a key, and its checksum tells one wrong character', () => {
+test('a secret has the form of a key, and its checksum detects one wrong character', () => {
   const secret = makeSecret(ids)
   expect(secret).toMatch(/^ak_[0-9A-Za-z]{49}$/)
   expect(isSecret(secret)).toBe(true)
@@ -43,7 +43,7 @@ test('two keys with the same prefix never share an identity', async () => {
   expect((await authenticator.authenticate(b)).keyId).toBe(second.id)
 })
 
-test('a revoked key stops at once in the process that revoked it, an expired one at the second', async () => {
+test('a revoked key stops working at once in the process that revoked it, an expired one at its expiry', async () => {
   const { keys, authenticator, now } = await testbed()
   const { id, secret } = await keys.create({ name: 'a', expiresAt: new Date(now.ms + 5_000) })
   await expect(authenticator.authenticate(secret)).resolves.toMatchObject({ keyId: id })
@@ -55,7 +55,7 @@ test('a revoked key stops at once in the process that revoked it, an expired one
   await expect(authenticator.authenticate(other.secret)).rejects.toMatchObject({ code: 'invalid_api_key' })
 })
 
-test('a key revoked by another process stops within 30 s', async () => {
+test('a key revoked by another process stops working within 30 s', async () => {
   const { keys, authenticator, storage, now } = await testbed()
   const { id, secret } = await keys.create({ name: 'a' })
   await authenticator.authenticate(secret)
@@ -65,7 +65,7 @@ test('a key revoked by another process stops within 30 s', async () => {
   await expect(authenticator.authenticate(secret)).rejects.toMatchObject({ code: 'invalid_api_key' })
 })
 
-test('a key that is no longer cached costs one read: the policy of its workspace is not read again for it', async () => {
+test('a key that is no longer cached costs one read, and does not reload the policy of its workspace', async () => {
   const storage = memoryStorage()
   const reads: string[] = []
   const counted = new Proxy(storage.records, {
@@ -77,7 +77,7 @@ test('a key that is no longer cached costs one read: the policy of its workspace
   const { keys, authenticator } = await testbed(undefined, { ...storage, records: counted })
   const { id, secret } = await keys.create({ name: 'a' })
   const { version: _, usedAt: __, ...fields } = (await storage.records.find('key', 'w', id)) ?? expect.fail('The key is not there.')
-  // More than the cache holds.
+  // More keys than the cache holds.
   const others = Array.from({ length: 30_001 }, (_, n) => `ak_another-key-${n}`)
   const names = await Promise.all(others.map(sha256))
   await storage.records.commit({ puts: names.map((name, n) => ({ ...fields, id: `other-${n}`, name, version: 0 })) })
@@ -121,7 +121,7 @@ test('an unknown secret is looked up once a second, and again at once if a key w
   expect(lookUps).toBe(1)
 })
 
-test('missing, malformed, unknown and revoked keys are refused in the same words', async () => {
+test('missing, malformed, unknown and revoked keys are refused with the same message', async () => {
   const { keys, authenticator } = await testbed()
   const { id, secret } = await keys.create({ name: 'a' })
   await keys.revoke(id)
@@ -133,7 +133,7 @@ test('missing, malformed, unknown and revoked keys are refused in the same words
   expect(new Set(said).size).toBe(1)
 })
 
-test('what is shown of a secret is never most of it', () => {
+test('the displayed prefix of a secret is never most of it', () => {
   expect(prefixOf(makeSecret(ids))).toHaveLength(11)
   for (const length of [8, 9, 20, 24, 49, 200]) {
     const shown = prefixOf(`ak_${'x'.repeat(length)}`)
@@ -141,7 +141,7 @@ test('what is shown of a secret is never most of it', () => {
   }
 })
 
-test('no store ever sees a secret', async () => {
+test('no secret is ever passed to a store', async () => {
   const { keys, storage } = await testbed()
   const { secret } = await keys.create({ name: 'a' })
   expect(JSON.stringify(await storage.records.list({ kind: 'key', limit: 10 }))).not.toContain(secret.slice(12))
@@ -156,7 +156,7 @@ test.each([
   expect(profileOf(scopes)).toBe(profile)
 })
 
-test('a secret that the operator chose works in every process, also one that has never seen it', async () => {
+test('a secret chosen by the operator works in every process, including one that has not seen it before', async () => {
   const { keys, storage, now } = await testbed()
   const secret = 'ak_chosen-by-hand'
   const { id } = await keys.create({ name: 'a', secret })

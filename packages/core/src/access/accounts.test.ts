@@ -12,7 +12,7 @@ const bounds = (period: (typeof repeating)[number], at: number): readonly [numbe
   return [start, end]
 }
 
-test.each(repeating)('every moment lies in its %s, which is of whole days and as long as it should be', period => {
+test.each(repeating)('every time lies within its %s, which consists of whole days and has the expected length', period => {
   void fc.assert(
     fc.property(moment, at => {
       const [start, end] = bounds(period, at)
@@ -24,7 +24,7 @@ test.each(repeating)('every moment lies in its %s, which is of whole days and as
   )
 })
 
-test.each(repeating)('each %s is the same for all of its moments, and the next begins where it ends', period => {
+test.each(repeating)('all times within a %s give the same period, and the next one begins where it ends', period => {
   void fc.assert(
     fc.property(moment, fc.double({ min: 0, max: 1, noNaN: true }), (at, share) => {
       const [start, end] = bounds(period, at)
@@ -36,7 +36,7 @@ test.each(repeating)('each %s is the same for all of its moments, and the next b
   )
 })
 
-test('weeks begin on Monday and months on their first, and each has an account of its own', () => {
+test('weeks begin on Monday, months on the 1st, and each period has its own account', () => {
   void fc.assert(
     fc.property(moment, moment, (at, other) => {
       expect(new Date(bounds('week', at)[0]).getUTCDay()).toBe(1)
@@ -60,7 +60,7 @@ test.each([
   expect((end - start) / dayMs).toBe(days)
 })
 
-test('the year turns within a week, and a total never ends', () => {
+test('a week may span two years, and the period of a total never ends', () => {
   expect(bounds('week', Date.UTC(2026, 0, 1))).toEqual([Date.UTC(2025, 11, 29), Date.UTC(2026, 0, 5)])
   expect(bounds('month', Date.UTC(2026, 11, 31, 23, 59, 59, 999))).toEqual([Date.UTC(2026, 11), Date.UTC(2027, 0)])
   expect(periodOf('total', 0)).toEqual({})

@@ -39,7 +39,7 @@ export function periodOf(period: BudgetBody['period'], at: number): Period {
 export interface KeyWithAncestors {
   readonly keyId: string
   readonly ancestors?: readonly { readonly keyId: string }[]
-  /** Of an end user. */
+  /** Budgets of an end user. */
   readonly budgets?: readonly CallerBudget[]
 }
 

@@ -4,7 +4,7 @@ import type { Records, TypedRecord } from './records.ts'
 // A key created with another key has it as its ancestor: it counts against the budgets and limits of all its ancestors, and stops
 // working when one of them is revoked or expires.
 
-/** Most ancestors of a key: each of them costs a ledger account and a look-up. */
+/** Maximum ancestors of a key: each costs a ledger account and a look-up. */
 export const maxAncestors = 8
 
 /** Whether a key is neither revoked nor expired, by its own record alone. */
@@ -13,7 +13,7 @@ export const isActive = ({ revokedAt, expiresAt }: Pick<KeyBody, 'revokedAt' | '
 
 type KeyAncestry = Pick<TypedRecord<'key'>, 'workspaceId'> & { readonly body: Pick<KeyBody, 'ancestors'> }
 
-/** The ancestors of a key, nearest first. Undefined: one of them is revoked, expired or deleted, so the key is stopped. */
+/** The ancestors of a key, nearest first. Undefined if one of them is revoked, expired or deleted, because then the key must not work. */
 export async function ancestorsOf(
   records: Records,
   { workspaceId, body }: KeyAncestry,
@@ -26,7 +26,7 @@ export async function ancestorsOf(
   return active.length === ancestors.length ? (active as readonly TypedRecord<'key'>[]) : undefined
 }
 
-/** The ids of those keys of one workspace that are stopped by an ancestor. */
+/** The ids of the given keys (of one workspace) that do not work because an ancestor is revoked, expired or deleted. */
 export async function stoppedKeyIds(records: Records, keys: readonly TypedRecord<'key'>[], now: number): Promise<ReadonlySet<string>> {
   const [first] = keys
   const ids = [...new Set(keys.flatMap(({ body }) => body.ancestors ?? []))]

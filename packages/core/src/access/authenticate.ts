@@ -20,36 +20,36 @@ export interface AuthenticatorPorts {
   /** Records the last use of keys. */
   readonly store: Pick<RecordStore, 'touch'>
   readonly policies: WorkspacePolicies
-  /** Reports changes that other processes make, so that nothing older stays in use. Absent: what is cached expires. */
+  /** Reports changes by other processes, so that they take effect at once. Absent: cached entries stay until they expire. */
   readonly changes?: ChangeFeed | undefined
-  /** Absent: what has expired is read again, or the request fails. */
+  /** Decides whether an expired entry may still be used. Absent: it is read again, or the request fails. */
   readonly isUsableExpired?: IsUsableExpired | undefined
   readonly clock: Clock
   readonly logger: Logger
 }
 
 export interface Authenticator {
-  /** Secret or user of the app → caller, without a promise if the key is cached. */
+  /** The caller for a secret or an end user of the app. Returns no promise if the key is cached. */
   authenticate(proof: string | EndUserOf | undefined): Awaitable<Caller>
   /** Accepts a new key at once, even if it was refused a moment ago. */
   welcome(secret: string): void
   /** Applies a change of a key or a session of a workspace, such as its revocation, at once in this process. */
   forget(id: string, workspaceId: string): void
-  /** Writes the last uses that are not written yet. */
+  /** Writes the pending last-used times. */
   flush(): Promise<void>
 }
 
 /** Lifetime of a cached caller in milliseconds: the longest delay of a revocation in processes without a change feed. */
 const cacheMs = 30_000
 const touchEveryMs = 60_000
-/** As many as meet a process of 1,000 requests a second in the 30 s of a caller, at about 1.1 kB each. */
+/** Enough for the keys that 1,000 requests a second can bring within `cacheMs`, at about 1.1 kB each. */
 const maxKeys = 30_000
-/** Refused secrets that are remembered, for a second each. */
+/** Refused secrets are remembered for a second each. */
 const maxUnknown = 10_000
-/** Of keys that are no longer cached, at about 0.15 kB each. */
+/** Versions of keys that are no longer cached, at about 0.15 kB each. */
 const maxVersions = 100_000
 
-/** Generated keys, keys chosen by an operator, and tokens of sessions. */
+/** Generated keys, keys chosen by an operator, and session tokens. */
 const secretForm = /^(?:ak_[\x21-\x7e]{8,200}|st_[0-9A-Za-z]{49})$/
 
 interface Cached {
@@ -62,7 +62,7 @@ interface Cached {
   touchDueAt: number
 }
 
-/** The same message for every reason, so that it does not reveal which keys exist. */
+/** The message is the same for every reason, so that it does not reveal which keys exist. */
 const invalidKey = (): GatewayError =>
   new GatewayError('invalid_api_key', {
     message: 'The API key is missing or not valid. Send `Authorization: Bearer ak_…` with an active key.',
@@ -77,15 +77,15 @@ const invalidToken = (): GatewayError =>
 const invalidSecret = (secret: string): GatewayError => (isSessionToken(secret) ? invalidToken() : invalidKey())
 
 /**
- * Secret → caller, cached by the whole secret (never a part of it). The store knows only SHA-256 hashes, so what can be
- * looked up is a full match or nothing.
+ * Maps secrets to callers. The cache key is the whole secret, never a part of it. The store holds only SHA-256 hashes, so a look-up
+ * is an exact match or fails.
  */
 export function createAuthenticator(ports: AuthenticatorPorts): Authenticator {
   const { records, store, policies, changes, clock, logger } = ports
   const known = createLru<Cached>(maxKeys)
-  // The version of each key, by its id, with which its workspace's policy was read last.
+  // By key id: the version of the key at which its workspace's policy was last read.
   const versions = createLru<string>(maxVersions)
-  // Raised by every revocation: a look-up that began before it is not cached.
+  // Incremented by every revocation: a look-up that began before one is not cached.
   let epoch = 0
   const unknown = createLru<number>(maxUnknown)
 
@@ -99,8 +99,8 @@ export function createAuthenticator(ports: AuthenticatorPorts): Authenticator {
       if (asked === epoch) unknown.set(secret, beganAt + 1_000)
       throw invalidSecret(secret)
     }
-    // A policy read before these versions of the key and its ancestors may lack what was created with them, such as a budget.
-    // Versions are compared, not times, because clocks of processes differ.
+    // A policy that was read before these versions of the key and its ancestors may lack records created with them, such as a budget.
+    // Versions are compared instead of times, because the clocks of processes differ.
     const { id, workspaceId, version, usedAt, callerIn } = opened
     const policy = await (versions.get(id) === version ? policies.of(workspaceId) : policies.readFresh(workspaceId))
     if (!policy) throw invalidSecret(secret)
@@ -124,7 +124,7 @@ export function createAuthenticator(ports: AuthenticatorPorts): Authenticator {
       if (secret === undefined) throw invalidKey()
       const now = clock.monotonic()
       const hit = known.get(secret)
-      // Malformed keys, and for a second unknown ones, are refused without a look-up.
+      // Malformed keys, and keys found unknown within the last second, are refused without a look-up.
       if (!hit && (!secretForm.test(secret) || isMistyped(secret) || (unknown.get(secret) ?? now) > now)) throw invalidSecret(secret)
       return hit && hit.until > now && hasAllBudgets(hit, policies, now)
         ? accept(hit, now, { uses, clock })
@@ -140,7 +140,7 @@ interface CachedCallers {
   readonly forgetRefused: () => void
 }
 
-/** Drops what other processes have changed. */
+/** Drops cached entries that other processes have changed. */
 function dropChanged(
   { changes, policies }: Pick<AuthenticatorPorts, 'changes' | 'policies'>,
   { drop, forgetRefused }: CachedCallers,
@@ -155,17 +155,17 @@ function dropChanged(
   })
 }
 
-/** Milliseconds until the use of a key is due to be noted. */
+/** Milliseconds until the last use of a key should be recorded again. */
 const untilTouch = (usedAt: number | undefined, now: number): number =>
   usedAt === undefined ? Number.POSITIVE_INFINITY : Math.max(0, touchEveryMs - Math.abs(now - usedAt))
 
-/** The kinds of records that callers and policies are made of. */
+/** The kinds of records that callers and policies are built from. */
 const cachedKinds: ReadonlySet<string> = new Set<Kind>(['workspace', 'key', 'budget', 'credential'])
 
 const workspaceIdsIn = (changes: readonly RecordChange[]): ReadonlySet<string> =>
   new Set(changes.flatMap(({ kind, workspaceId }) => (cachedKinds.has(kind) ? workspaceId : [])))
 
-/** The budgets of a key are deleted when it is revoked: a key that lacks one may be revoked, and must not spend without it. */
+/** Revoking a key deletes its budgets. So a key without one of its budgets may be revoked, and must not spend. */
 function hasAllBudgets(cached: Cached, policies: WorkspacePolicies, now?: number): boolean {
   const { caller } = cached
   const policy = policies.cached(caller.workspaceId, now) ?? cached.policy
@@ -176,7 +176,7 @@ function hasAllBudgets(cached: Cached, policies: WorkspacePolicies, now?: number
   return true
 }
 
-/** A key that cannot be looked up again, unless it was forgotten meanwhile. */
+/** An expired key that may be used because the store cannot be read, unless it was forgotten meanwhile. */
 const usableExpired = (kept: Cached | undefined, { policies, isUsableExpired }: AuthenticatorPorts): Cached | undefined =>
   kept && isUsableExpired?.(kept.until) && hasAllBudgets(kept, policies) ? kept : undefined
 
@@ -188,7 +188,7 @@ interface AcceptPorts {
 /** The caller of a cached key. `now`: monotonic milliseconds. */
 function accept(cached: Cached, now: number, { uses, clock }: AcceptPorts): Caller {
   const { caller } = cached
-  // An expiry is a date, so the wall clock decides.
+  // An expiry is a calendar time, so the wall clock decides.
   if (caller.expiresAt !== undefined && caller.expiresAt <= clock.now()) throw caller.session ? invalidToken() : invalidKey()
   if (now >= cached.touchDueAt) {
     cached.touchDueAt = now + touchEveryMs

@@ -5,7 +5,7 @@ import type { Caller } from './caller.ts'
 import type { BudgetBody } from './kinds.ts'
 
 /**
- * The state of a budget, as clients see it. `used`: microdollars spent in its period, plus those on hold where they count.
+ * The state of a budget, as clients see it. `used` is the microdollars spent in its period, including amounts on hold where they count.
  *
  * @example budgetFacts(budget.body, { used: 2_500_000, at: clock.now() }) // { limit: 10_000_000, used: 2_500_000, remaining: 7_500_000, resetsAt: … }
  */
@@ -17,11 +17,11 @@ export function budgetFacts(
   return { limit, used, remaining: Math.max(0, limit - used), ...(end !== undefined && { resetsAt: end }) }
 }
 
-/** Whether a caller may learn how a budget stands: a key may of all that bound it, an end user of its own alone. */
+/** Whether a caller may see the state of a budget: a key may see every budget that applies to it, an end user only its own. */
 export const maySee = ({ isEndUser, budgets }: Pick<Caller, 'isEndUser' | 'budgets'>, budget: CallerBudget): boolean =>
   !isEndUser || (!budget.isGroup && budgets?.includes(budget) === true)
 
-/** The account that a budget counts in at a moment. */
+/** The ledger account of a budget at a time (Unix milliseconds). */
 export const budgetAccountAt = ({ id, body }: CallerBudget, at: number): string => budgetAccount(id, periodOf(body.period, at))
 
 /** The budget with the least remaining. */

@@ -7,7 +7,7 @@ interface AncestorKey {
   readonly limits?: CallLimits
 }
 
-/** An authenticated key and its workspace, or an end user of the app, perhaps by a session, and the workspace that pays. */
+/** An authenticated key with its workspace, or an end user of the app (possibly with a session) with the workspace that pays. */
 export interface Caller {
   readonly keyId: string
   readonly keyName: string
@@ -16,31 +16,31 @@ export interface Caller {
   readonly workspaceName: string
   readonly billing: 'prepaid' | 'postpaid'
   readonly scopes: ReadonlySet<string>
-  /** Limits of the key itself, beside those of the workspace and the gateway. */
+  /** Limits of the key itself, in addition to those of the workspace and the gateway. */
   readonly limits?: CallLimits
-  /** Of an end user, beside those of the workspace. */
+  /** Budgets of an end user, in addition to those of the workspace. */
   readonly budgets?: readonly CallerBudget[]
-  /** Names that usage of the caller is counted by, at most 8. */
+  /** Tags that the caller's usage is grouped by, at most 8. */
   readonly tags?: readonly string[]
-  /** It is an end user of the app, and no key. */
+  /** Set if the caller is an end user of the app instead of a key. */
   readonly isEndUser?: true
-  /** Names of the models that it may call. Absent: all that its workspace may. */
+  /** Names of the models that it may call. Absent: all models of its workspace. */
   readonly models?: readonly string[]
-  /** Whose token the caller sent, and the origins whose pages may; absent: any. */
+  /** The session whose token was sent, and the browser origins that may use it. Absent origins: any. */
   readonly session?: { readonly id: string; readonly origins?: readonly string[] }
-  /** Nearest first. Absent: the key has no ancestors. */
+  /** Nearest first. Absent if the key has no ancestors. */
   readonly ancestors?: readonly AncestorKey[]
-  /** Unix milliseconds at which the key or an ancestor expires, whichever is first. */
+  /** Unix milliseconds of the earliest expiry among the key and its ancestors. */
   readonly expiresAt?: number
   readonly createdAt: number
 }
 
-/** The part of a caller that decides whose items of answers, and sealed state in them, it may use. */
+/** The fields of a caller that decide whose response items, and sealed state in them, it may use. */
 export type ItemOwner = Pick<Caller, 'workspaceId' | 'keyId' | 'isEndUser'>
 
 /**
- * Whose answers a caller may refer to by the ids of their items, and whose sealed state it may bring back: a key those of its workspace,
- * an end user only its own. No workspace is called as a user is.
+ * The owner of response items and of the sealed state in them: a key shares those of its workspace, an end user has only its own.
+ * A workspace id never equals the owner id of a user.
  *
  * @example itemOwnerOf(caller) // 'ws_1', or '["ws_1","user:u_42"]'
  */

@@ -40,7 +40,7 @@ const record = (
 const secret = 'sk-canary-7f3a9c'
 const sealedFor = (place: TypedRecord<'credential'>): Promise<string> => vault.seal(secret, place)
 
-test('B1: an envelope names its version and its key, and no two of one secret are alike', async () => {
+test('B1: an envelope names its version and its key, and sealing a secret twice gives different envelopes', async () => {
   const [one, other] = await Promise.all([sealedFor(record('')), sealedFor(record(''))])
   expect(one).toMatch(/^v1\.2\.[\w-]{8}\.[\w-]{16}\.[\w-]+$/)
   expect(other.split('.')[2]).toBe(one.split('.')[2])
@@ -48,7 +48,7 @@ test('B1: an envelope names its version and its key, and no two of one secret ar
   expect(await vault.unseal(record(one))).toBe(secret)
 })
 
-test('B1: what is sealed for one place opens in no other: workspace, record, provider or address', async () => {
+test('B1: a sealed secret does not open for another workspace, record, provider or address', async () => {
   const name = fc.string({ maxLength: 8 })
   const place = fc.record({ workspaceId: name, id: name, provider: name, extra: fc.dictionary(name, name, { maxKeys: 2 }) })
   await fc.assert(
@@ -63,7 +63,7 @@ test('B1: what is sealed for one place opens in no other: workspace, record, pro
 
 const sorted = ({ extra, ...place }: { readonly extra: Readonly<Record<string, string>> }) => [place, Object.entries(extra).sort()]
 
-test('B1: not one character of an envelope can be another', async () => {
+test('B1: changing any character of an envelope makes it fail to open', async () => {
   const sealed = await sealedFor(record(''))
   const letter = fc.constantFrom(...'ABCDEFabcdef0123456789-_.')
   await fc.assert(
@@ -74,7 +74,7 @@ test('B1: not one character of an envelope can be another', async () => {
   )
 })
 
-test('B1: no bit of the bytes can be another', async () => {
+test('B1: changing any bit of the bytes makes it fail to open', async () => {
   const sealed = await sealedFor(record(''))
   const [version, key, iv, text] = sealed.split('.')
   const bytes = Buffer.from(text ?? '', 'base64url')
@@ -85,7 +85,7 @@ test('B1: no bit of the bytes can be another', async () => {
   }
 })
 
-test('B2: what does not open is left out, and told once without what it holds', async () => {
+test('B2: a credential that does not open is left out and logged once, without its content', async () => {
   const sealed = await sealedFor(record(''))
   const other = testbed(keyOf(2))
   const rows = [record(sealed), record('v2.nonsense', { id: 'k2' }), record('', { id: 'k3' })]
@@ -95,7 +95,7 @@ test('B2: what does not open is left out, and told once without what it holds', 
   expect(other.told).toHaveLength(3)
 })
 
-test('B2: what an older key sealed opens, and is not the newest', async () => {
+test('B2: a secret sealed with an older key opens, and is not the newest', async () => {
   const sealed = record(await sealedFor(record('')))
   const { vault: rotated } = testbed(keyOf(2), keyOf(1))
   expect(await rotated.unseal(sealed)).toBe(secret)
@@ -103,7 +103,7 @@ test('B2: what an older key sealed opens, and is not the newest', async () => {
   expect(await vault.isNewest(sealed)).toBe(true)
 })
 
-test('the default one alone is opened, and where it is disabled or refused none', async () => {
+test('only the default credential is opened, and none if it is disabled or refused', async () => {
   const make = async (id: string, body: Partial<CredentialBody> = {}) =>
     record(await sealedFor(record('', { id, ...body })), { id, ...body })
   const rows = await Promise.all([
@@ -124,7 +124,7 @@ test('the default one alone is opened, and where it is disabled or refused none'
   expect(opened.get('acme')?.[0]).not.toHaveProperty('data_policy')
 })
 
-test('the same record is the same object; a changed one is another', async () => {
+test('an unchanged record gives the same object, a changed record a new one', async () => {
   const row = record(await sealedFor(record('')))
   const one = async (each: TypedRecord<'credential'>) => (await vault.open([each])).get('acme')?.[0]
   const [first, second] = await Promise.all([one(row), one(row)])
@@ -132,7 +132,7 @@ test('the same record is the same object; a changed one is another', async () =>
   expect(await one({ ...row, version: 2 })).not.toBe(first)
 })
 
-test('B3: a credential tells its secret to whoever asks for it by name, and to nobody who prints or copies it', async () => {
+test('B3: a credential reveals its secret only by its property, never when it is printed or copied', async () => {
   const credential = (await vault.open([record(await sealedFor(record('', { id: 'b3' })), { id: 'b3' })])).get('acme')?.[0]
   expect(credential?.secret).toBe(secret)
   const error = new Error('It failed.', { cause: { credential } })

@@ -6,28 +6,28 @@ import { type KeyRing, type SealContext, sealFormat } from '../runtime/seal.ts'
 import type { CredentialBody } from './kinds.ts'
 import type { TypedRecord } from './records.ts'
 
-/** The record that a sealed secret is bound to: it cannot be unsealed for any other. */
+/** The record that a sealed secret is bound to. It cannot be unsealed for any other record. */
 export type CredentialBinding = Pick<TypedRecord<'credential'>, 'workspaceId' | 'id'> & {
   readonly body: Pick<CredentialBody, 'provider' | 'extra'>
 }
 
 /** Seals and unseals the provider keys of workspaces. */
 export interface Vault {
-  /** `v1.2.<key id>.<iv>.<ciphertext>`; before keys were derived from the sealing key, it was without the `2.` */
+  /** `v1.2.<key id>.<iv>.<ciphertext>`. Envelopes without the `2.` date from before keys were derived from the sealing key. */
   seal(secret: string, place: CredentialBinding): Promise<string>
-  /** Undefined: the secret was altered or moved, or its sealing key is not on the ring. */
+  /** Undefined if the secret was altered or moved, or its sealing key is not on the ring. */
   unseal(credential: TypedRecord<'credential'>): Promise<string | undefined>
   /** Whether it was sealed with the first key of the ring. */
   isNewest(credential: TypedRecord<'credential'>): Promise<boolean>
   /** Usable default credentials by provider. One that cannot be unsealed is left out, and logged once. */
   open(credentials: readonly TypedRecord<'credential'>[]): Promise<ReadonlyMap<string, readonly Credential[]>>
-  /** The record of a credential that `open` returned, as it was read then. */
+  /** The record of a credential that `open` returned, as it was when read. */
   recordOf(credential: Credential): TypedRecord<'credential'> | undefined
 }
 
 export interface VaultPorts {
   readonly ring: KeyRing
-  /** The data policy of such an account, where it is known. */
+  /** The data policy of a provider account, if it is known. */
   readonly policyOf: (provider: string, tier: string | undefined) => string | undefined
   readonly logger: Logger
 }
@@ -35,7 +35,10 @@ export interface VaultPorts {
 const sealVersion = 'v1'
 const maxOpened = 20_000
 
-/** JSON is unambiguous. `extra` is bound because it becomes part of an address: write access to the store must not redirect a secret. */
+/**
+ * JSON, because it is unambiguous. `extra` is bound because it becomes part of an address: write access to the store must not redirect a
+ * secret.
+ */
 const bindingText = ({ workspaceId, id, body: { provider, extra = {} } }: CredentialBinding): string => {
   const beside = Object.entries(extra).sort(([a], [b]) => (a < b ? -1 : 1))
   return JSON.stringify(['provider key', sealVersion, workspaceId, id, provider, beside])
@@ -49,7 +52,7 @@ const sealContextOf = (place: CredentialBinding): SealContext => ({
 
 interface Opened {
   readonly version: number
-  /** Undefined: it cannot be unsealed. */
+  /** Undefined if it cannot be unsealed. */
   readonly credential: Credential | undefined
 }
 

@@ -10,7 +10,7 @@ const caller = (user: Partial<EndUser>) => endUserCaller(policies, 'w 1', { user
 const budgetsOf = async (...budgets: NonNullable<EndUser['budgets']>) =>
   (await caller({ budgets })).budgets?.map(({ id, isGroup = false, body }) => [id, isGroup, body.name, body.limit, body.period])
 
-test('the caller of a user has its workspace, may call models, and is counted under its own id', async () => {
+test('the caller for a user belongs to the workspace, may call models, and is counted under its own id', async () => {
   const made = await callerOfUser(policies, { workspace: 'w 1', user: 'ada' })
   expect(made).toEqual({
     ...{ keyId: 'user:ada', keyName: 'ada', keyPrefix: '', workspaceId: 'w 1', workspaceName: 'W', billing: 'prepaid' },
@@ -39,7 +39,7 @@ test('a budget counts by workspace, user or group, period, and whether own provi
   ])
 })
 
-test('of budgets that count the same the lowest holds, in whatever order they come', async () => {
+test('of budgets with the same account the lowest applies, in any order', async () => {
   for (const limits of [
     [5, 3, 9],
     [3, 9, 5],
@@ -68,17 +68,17 @@ test.each<readonly [string, object]>([
   ['budgets[0].limit', { budgets: [{ limit: 1e15 + 1 }] }],
   ['budgets[0].period', { budgets: [{ limit: 1, period: 'year' }] }],
   ['budgets[0].group', { budgets: [{ limit: 1, group: '' }] }],
-])('what a user cannot have is refused by name: %s', async (option, wrong) => {
+])('an invalid value is refused, naming the field: %s', async (option, wrong) => {
   await expect(caller(wrong)).rejects.toThrow(new RegExp(`^end user: \`${option.replaceAll(/[[\].]/g, '\\$&')}\` is not valid`))
 })
 
-test('what a user may have at most is taken', async () => {
+test('the largest allowed values are accepted', async () => {
   const most = { user: 'x'.repeat(200), tags: list(8), limits: { requestsPerMinute: 1 }, budgets: budgets(8) }
   expect((await caller(most)).keyName).toHaveLength(200)
   expect((await budgetsOf({ limit: 0 }, { limit: 1e15, period })) ?? []).toHaveLength(2)
 })
 
-test('an option that there is none of, or of another kind, is refused', async () => {
+test('unknown options and options of the wrong type are refused', async () => {
   for (const wrong of [{ limit: 5 }, { budgets: [{ limit: '5' }] }, { budgets: [null] }, { tags: 'eu' }])
     await expect(caller(wrong as object)).rejects.toThrow(TypeError)
   await expect(endUserCaller(policies, 'w 1', undefined as unknown as EndUser)).rejects.toThrow('takes an object of options')

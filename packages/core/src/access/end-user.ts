@@ -9,29 +9,31 @@ import type { TypedRecord } from './records.ts'
 import { isTag, maxTagLength, maxTags } from './tags.ts'
 import type { WorkspacePolicies } from './workspace-policy.ts'
 
-/** A user of the app that embeds the gateway, known by the app's own sign-in and not by an API key. */
+/** A user of the app that embeds the gateway, identified by the app's own sign-in instead of an API key. */
 export interface EndUser {
-  /** The app's id of the user, 1 to 200 characters without control characters. Usage is counted under `user:` and this id, where it is counted by API key. */
+  /** The app's id for the user, 1 to 200 characters without control characters. In usage by API key it appears as `user:` and this id. */
   readonly user: string
-  /** Names that usage is counted by, as in `plan:pro`: at most 8, each of 1 to 64 characters without a comma. */
+  /** Tags that usage is grouped by, such as `plan:pro`: at most 8, each of 1 to 64 characters without a comma. */
   readonly tags?: readonly string[]
   /** What the user may do. Default: `['inference:invoke']`. */
   readonly scopes?: readonly string[]
-  /** Limits of this user, beside those of the workspace. Default: those of the gateway for a key. */
+  /** Limits of this user, in addition to those of the workspace. Default: the gateway's limits for a key. */
   readonly limits?: CallLimits
-  /** What the user may spend, beside the credit and the budgets of the workspace. At most 8; of two that count the same the lower holds. */
+  /**
+   * Budgets of the user, in addition to the credit and budgets of the workspace. At most 8; of two with the same account the lower applies.
+   */
   readonly budgets?: readonly EndUserBudget[]
 }
 
-/** A limit on what a user, or all users of a group, may spend in a period. */
+/** A spending limit for a user, or for all users of a group together, in a period. */
 export interface EndUserBudget {
   /** Microdollars, as in `usd(5)`. */
   readonly limit: number
-  /** Of UTC; weeks begin on Monday. Default: `month`. */
+  /** In UTC; weeks begin on Monday. Default: `month`. */
   readonly period?: BudgetBody['period']
-  /** The group that counts together, as in `team:research`. Default: this user alone. */
+  /** The group that shares this budget, such as `team:research`. Default: this user alone. */
   readonly group?: string
-  /** Requests with provider keys of the workspace count too. Default: false. */
+  /** Whether requests with provider keys of the workspace count too. Default: false. */
   readonly includeByok?: boolean
 }
 
@@ -40,7 +42,7 @@ export interface EndUserOf extends EndUser {
   readonly workspace: string
 }
 
-/** What limits of calls take. */
+/** The options of `CallLimits`. */
 export const callLimitsTable: OptionTableOf<CallLimits> = {
   requestsPerMinute: 'number',
   tokensPerMinute: 'number',
@@ -64,10 +66,10 @@ const maxLimit = 1e15
 const defaultScopes = ['inference:invoke']
 
 /**
- * The caller that stands for an end user.
+ * The caller that represents an end user.
  *
- * @throws {TypeError} A field is unknown or has a value that it does not take.
- * @throws `resource_not_found` (404): there is no such workspace.
+ * @throws {TypeError} A field is unknown or has an invalid value.
+ * @throws `resource_not_found` (404): the workspace does not exist.
  */
 export async function endUserCaller(policies: Pick<WorkspacePolicies, 'of'>, workspaceId: string, user: EndUser): Promise<Caller> {
   checkEndUser(user)
@@ -79,7 +81,7 @@ export async function endUserCaller(policies: Pick<WorkspacePolicies, 'of'>, wor
   return userCaller(policy.workspace, user)
 }
 
-/** The caller that stands for a user whose fields are known to be right. */
+/** The caller that represents a user whose fields have been validated. */
 export function userCaller(workspace: TypedRecord<'workspace'>, user: EndUser): Caller {
   return {
     keyId: keyIdOfUser(user.user),
@@ -97,19 +99,19 @@ export function userCaller(workspace: TypedRecord<'workspace'>, user: EndUser): 
   }
 }
 
-/** The id under which the usage of an end user is counted, where it is counted by API key. No key has such an id. */
+/** The id of an end user in usage by API key. No key has such an id. */
 export const keyIdOfUser = (user: string): string => `${userPrefix}${user}`
-/** What the ids of end users begin with, where those of API keys stand. */
+/** The prefix of end users' ids, which appear in the place of API key ids. */
 export const userPrefix = 'user:'
 
-/** What a message calls the caller of an id, as in "This user lacks …". */
+/** The noun for a caller's id in messages, as in "This user lacks …". */
 export const nounOf = (keyId: string): 'user' | 'key' => (keyId.startsWith(userPrefix) ? 'user' : 'key')
 
 /** `endUserCaller` for a user that names its workspace. */
 export const callerOfUser = (policies: Pick<WorkspacePolicies, 'of'>, { workspace, ...user }: EndUserOf): Promise<Caller> =>
   endUserCaller(policies, workspace, user)
 
-/** An account has one limit: of several budgets that count the same, the lowest. */
+/** An account has one limit, so of several budgets with the same account the lowest is used. */
 function callerBudgetsOf(budgets: readonly EndUserBudget[], workspaceId: string, user: EndUser): readonly CallerBudget[] {
   const byAccount = new Map<string, CallerBudget>()
   for (const budget of budgets) {
@@ -121,7 +123,7 @@ function callerBudgetsOf(budgets: readonly EndUserBudget[], workspaceId: string,
 }
 
 /**
- * Ids are escaped, so that no two users and groups of any workspaces share an account. They tell the period and what counts, since
+ * Ids are escaped, so that no two users or groups of any workspaces share an account. They include the period and what counts, because
  * a day, a week and a month may begin on the same date.
  */
 function callerBudgetOf(
@@ -159,7 +161,7 @@ function checkEndUser(user: EndUser): void {
 }
 
 const nameForm = `1 to ${maxName} characters, without control characters and lone surrogates`
-/** Databases refuse some control characters, and logs are read by lines. */
+/** Some databases reject control characters, and logs are read line by line. */
 const isName = (name: unknown): boolean =>
   typeof name === 'string' && name !== '' && name.length <= maxName && name.isWellFormed() && !/\p{Cc}/u.test(name)
 

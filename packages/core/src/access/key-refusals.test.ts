@@ -37,7 +37,7 @@ test('refused requests are counted by key, workspace and day, each once', async 
   expect(await refusals.between({ ...key, workspaceId: 'other' }, span)).toBe(1)
 })
 
-test('of a span the first day counts, and the day at its end does not', async () => {
+test('a span includes its first day and excludes the day at its end', async () => {
   const { refusals } = testbed()
   for (const [day, times] of [
     [-1, 1],
@@ -50,7 +50,7 @@ test('of a span the first day counts, and the day at its end does not', async ()
   expect(await refusals.between(key, span)).toBe(2)
 })
 
-test('what was refused within a second is written at once, and nothing while there is nothing', async () => {
+test('refusals of one second are written together, and nothing is written if there are none', async () => {
   const { refusals, clock, commits } = testbed()
   for (let times = 0; times < 50; times += 1) refusals.count(key, today)
   await clock.advance(999)
@@ -62,7 +62,7 @@ test('what was refused within a second is written at once, and nothing while the
   expect(commits()).toBe(1)
 })
 
-test('a count that another process changed meanwhile is tried five times, and then reported as lost', async () => {
+test('a count that other processes keep changing is retried five times, then reported as lost', async () => {
   const late = testbed(tries => tries > 4)
   late.refusals.count(key, today)
   expect(await late.refusals.between(key, span)).toBe(1)
@@ -74,7 +74,7 @@ test('a count that another process changed meanwhile is tried five times, and th
   expect([never.commits(), never.warned]).toEqual([5, [{ keyId: 'key_1', requests: 2 }]])
 })
 
-test('at most ten thousand keys and days wait, and those that wait still count', async () => {
+test('at most ten thousand pairs of key and day wait, and those already waiting still count', async () => {
   const { refusals } = testbed()
   for (let at = 0; at < 10_001; at += 1) refusals.count({ ...key, keyId: `key_${at}` }, today)
   refusals.count({ ...key, keyId: 'key_9999' }, today)

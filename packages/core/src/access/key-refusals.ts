@@ -5,10 +5,10 @@ import { unrefTimer } from '../runtime/timers.ts'
 import type { Caller } from './caller.ts'
 import { changedRecord, newRecord, type Records } from './records.ts'
 
-/** Counts the requests of keys that a limit refused, by key and day of UTC, and writes many of them at once. */
+/** Counts the requests of keys that were refused by a limit, by key and UTC day, and writes the counts in batches. */
 export interface KeyRefusals {
   count(key: Pick<Caller, 'keyId' | 'workspaceId'>, at: number): void
-  /** Refused requests of a key from `start` to `end`, which is not included. Unix milliseconds. */
+  /** The number of refused requests of a key from `start` (inclusive) to `end` (exclusive), Unix milliseconds. */
   between(key: Pick<Caller, 'keyId' | 'workspaceId'>, span: { readonly start: number; readonly end: number }): Promise<number>
   flush(): Promise<void>
 }
@@ -21,9 +21,9 @@ export interface KeyRefusalPorts {
 }
 
 const gatherMs = 1_000
-/** Keys and days that wait to be written; what comes beyond is not counted. */
+/** Maximum pairs of key and day that wait to be written. Further ones are not counted. */
 const maxWaiting = 10_000
-/** Another process may write the same key and day at the same time. */
+/** Other processes may write the same key and day at the same time. */
 const maxTries = 5
 /** Longer than the longest period that is shown. */
 const keptMs = 40 * dayMs
@@ -66,7 +66,7 @@ export function createKeyRefusals({ records, store, clock, logger }: KeyRefusalP
   return {
     count({ keyId, workspaceId }, at) {
       const day = at - (at % dayMs)
-      // Ids of records are unique across workspaces, and two workspaces may have users of the same name.
+      // Record ids are unique across workspaces, but two workspaces may have users with the same id.
       const id = `${encodeURIComponent(workspaceId)}:${keyId}:${day}`
       const refused = waiting.get(id)
       if (refused) refused.count += 1

@@ -4,7 +4,7 @@ import { createKeyUseRecorder } from './key-use.ts'
 
 const quiet = { info: () => {}, warn: () => {}, error: () => {} }
 
-test('a flush is over when the last uses of keys are written, and no sooner', async () => {
+test('a flush ends only when the last-used times of keys are written', async () => {
   let written: (() => void) | undefined
   const touched: (readonly { readonly id: string; readonly at: number }[])[] = []
   const store = {
@@ -38,7 +38,7 @@ test('a flush is over when the last uses of keys are written, and no sooner', as
   expect(isOver).toBe(true)
 })
 
-test('a flush that cannot be written is told in the log, and rejects nobody', async () => {
+test('a failed flush is logged and does not reject', async () => {
   const warned: string[] = []
   const logger = { ...quiet, warn: (_: unknown, message: string) => void warned.push(message) }
   const uses = createKeyUseRecorder({ store: { touch: () => Promise.reject(new Error('locked')) }, clock: webClock(), logger })

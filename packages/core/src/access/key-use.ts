@@ -2,7 +2,7 @@ import type { RecordStore } from '@signalbox/storage'
 import { recover } from '@signalbox/storage/awaitable'
 import type { Clock, Logger } from '../runtime/ports.ts'
 
-/** Records when keys were last used, and writes many of them at once. */
+/** Records when keys were last used, and writes the times in batches. */
 export interface KeyUseRecorder {
   record(keyId: string, at: number): void
   flush(): Promise<void>

@@ -3,18 +3,18 @@ import { ancestorsOf, isActive } from './ancestors.ts'
 import type { Caller } from './caller.ts'
 import type { Records, TypedRecord } from './records.ts'
 
-/** What a secret was found to be: a key, or a session. */
+/** The result of looking up a secret: a key or a session. */
 export interface OpenedSecret {
   readonly id: string
   readonly workspaceId: string
-  /** Of the records that it was read from: the key or session, and its ancestors. */
+  /** The versions of the records it was read from: the key or session, and its ancestors. */
   readonly version: string
-  /** When it was last used; absent where that is not recorded. Unix milliseconds, 0: never. */
+  /** Unix milliseconds of the last use, 0 if never used. Absent if uses are not recorded. */
   readonly usedAt?: number
   readonly callerIn: (workspace: TypedRecord<'workspace'>) => Caller
 }
 
-/** Looks up the key of a secret. Undefined: there is none, or it or one of its ancestors is revoked or has expired. */
+/** Looks up the key of a secret. Undefined if it does not exist, or it or an ancestor is revoked or expired. */
 export async function openKey(records: Records, secret: string, now: number): Promise<OpenedSecret | undefined> {
   const key = await records.findByName('key', await sha256(secret))
   if (!key || !isActive(key.body, now)) return undefined

@@ -8,30 +8,33 @@ import type { RoutingDefaults, WorkspaceSettings } from '../resources/settings.t
 export type { BudgetBody } from '../resources/budget.ts'
 export type { RoutingDefaults, WorkspaceSettings } from '../resources/settings.ts'
 
-/** Every kind of record that is kept for workspaces, and what is in it. In the store it is JSON: absent is absent, times are Unix milliseconds, money is microdollars. */
+/**
+ * The kinds of records stored for workspaces, and their bodies. Bodies are stored as JSON: times are Unix milliseconds, money is
+ * microdollars.
+ */
 export interface Kinds {
-  /** Id: the workspace's own. */
+  /** Id: the workspace id. */
   readonly workspace: WorkspaceBody
-  /** Name: SHA-256 of the secret. Group: `active`, `revoked`, or `system` for those that no list shows. */
+  /** Name: SHA-256 of the secret. Group: `active`, `revoked`, or `system` for keys that lists do not show. */
   readonly key: KeyBody
   /** Name: a hash of workspace, provider and secret. Group: the provider. */
   readonly credential: CredentialBody
   /** Name: SHA-256 of the token. Group: the user. */
   readonly session: SessionBody
-  /** How many sessions are live. Id: the workspace's own. */
+  /** The number of live sessions. Id: the workspace id. */
   readonly session_count: SessionCountBody
-  /** Name, of one that came with a key: `key:` and the key's id. */
+  /** Name: `key:` and the key's id, for a budget created with a key. */
   readonly budget: BudgetBody
   readonly member: MemberBody
-  /** Name: SHA-256 of the token. Group: of those that wait, `to:` and the address; of all others `closed`. */
+  /** Name: SHA-256 of the token. Group: `to:` and the address for pending invites, `closed` for all others. */
   readonly invite: InviteBody
-  /** What a request with an `Idempotency-Key` led to. Name: a hash of workspace, key, route and that key. */
+  /** The reply to a request with an `Idempotency-Key`. Name: a hash of the workspace, API key, route and that header. */
   readonly reply: ReplyBody
-  /** The last time that credit was to be reloaded. Id: the workspace's own. */
+  /** The latest automatic reload of credit. Id: the workspace id. */
   readonly reload: ReloadBody
-  /** Requests of a key that were refused by a limit on one day of UTC. Id: of the workspace, the key and the day. Group: the key's id. */
+  /** Requests of a key that a limit refused on one UTC day. Id: made of the workspace, key and day. Group: the key's id. */
   readonly key_refusals: KeyRefusalsBody
-  /** The end of the audit chain. Id: the workspace's own. */
+  /** The end of the audit chain. Id: the workspace id. */
   readonly audit_anchor: AuditAnchorBody
 }
 
@@ -39,7 +42,7 @@ export type Kind = keyof Kinds
 
 export interface WorkspaceBody {
   readonly name: string
-  /** `prepaid`: calls need credit. `postpaid`: usage is recorded, nothing is refused for lack of credit. */
+  /** `prepaid`: requests need credit. `postpaid`: usage is recorded, and no request is refused for lack of credit. */
   readonly billing: 'prepaid' | 'postpaid'
   readonly settings?: WorkspaceSettings
   readonly routing?: RoutingDefaults
@@ -48,13 +51,13 @@ export interface WorkspaceBody {
   readonly subscription?: SubscriptionBody
 }
 
-/** Absent: no limit of its own. */
+/** An absent limit is not enforced at this level. */
 export interface CallLimits {
-  /** Requests a minute: of a key for each model, of a workspace in all. */
+  /** Requests per minute: for each model of a key, or for a whole workspace. */
   readonly requestsPerMinute?: number
-  /** Input and output tokens a minute, estimated when a request comes and corrected when it ends. */
+  /** Input and output tokens per minute, estimated when a request arrives and corrected when it ends. */
   readonly tokensPerMinute?: number
-  /** Requests at the same time. */
+  /** Concurrent requests. */
   readonly concurrentRequests?: number
 }
 
@@ -63,13 +66,13 @@ export type SubscriptionBody = Partial<Subscription>
 
 export interface KeyBody {
   readonly name: string
-  /** What may be shown of the secret. */
+  /** The displayable part of the secret. */
   readonly prefix: string
   readonly scopes: readonly string[]
-  /** `rateLimitRpm` and what stands beside it. */
+  /** From `rateLimitRpm` and its sibling fields. */
   readonly limits?: CallLimits
   readonly createdBy?: string
-  /** Ids of the keys above it, nearest first: the key that made it, and those above that one. Absent: there is none. */
+  /** Ids of the key's ancestors, nearest first: the key that created it, and that key's ancestors. Absent if it has none. */
   readonly ancestors?: readonly string[]
   readonly expiresAt?: number
   readonly revokedAt?: number
@@ -77,52 +80,52 @@ export interface KeyBody {
 
 /** A session as it is stored. */
 export interface SessionBody extends Omit<NewSession, 'expiresIn'> {
-  /** What may be shown of the token. */
+  /** The displayable part of the token. */
   readonly prefix: string
   readonly expiresAt: number
-  /** The API key that created it, and the keys above that one. */
+  /** The API key that created it, and that key's ancestors. */
   readonly createdBy?: string
   readonly ancestors?: readonly string[]
 }
 
 export interface SessionCountBody {
-  /** Sessions by the time until which they count as live: the end of the quarter of an hour in which they expire. */
+  /** Number of sessions by the time until which they count as live: the end of the quarter of an hour in which they expire. */
   readonly ends: readonly (readonly [end: number, sessions: number])[]
 }
 
 /** A provider key as it is stored. */
 export interface CredentialBody extends Omit<ByokKey, 'id' | 'workspaceId' | 'createdAt' | 'keyPrefix'> {
   readonly prefix: string
-  /** Sealed for this workspace, this record and this provider; it opens for no other. */
+  /** Sealed for this workspace, record and provider. Cannot be unsealed for another. */
   readonly sealed: string
 }
 
 /** A member as it is stored. */
 export type MemberBody = Omit<Member, 'id'>
 
-/** An invite as it is stored: that a pending one has expired follows from the time. */
+/** An invite as it is stored. Whether a pending invite has expired follows from the time. */
 export interface InviteBody extends Omit<Invite, 'id' | 'status'> {
   readonly status: Exclude<Invite['status'], 'expired'>
 }
 
-/** Money: microdollars. */
+/** Amounts are microdollars. */
 export interface ReloadBody {
-  /** 1 for the first of the workspace. */
+  /** Sequence number within the workspace, from 1. */
   readonly number: number
   readonly amount: number
-  /** As they were laid down then. */
+  /** The settings at the time of the reload. */
   readonly threshold: number
   readonly target: number
-  /** No other process requests it before this time. */
+  /** No other process starts a reload before this time. */
   readonly until: number
   readonly isPaid: boolean
 }
 
-/** The stored reply of a management request that came with an `Idempotency-Key`. */
+/** The stored reply to a management request that had an `Idempotency-Key`. */
 export interface ReplyBody {
-  /** Of the request's body: another one under the same key is another request. */
+  /** Hash of the request body. Another body with the same key is a different request. */
   readonly fingerprint: string
-  /** What was answered. Absent: it held a secret, or was not kept any more. */
+  /** The reply. Absent if it contained a secret or is no longer kept. */
   readonly answer?: { readonly status: number; readonly body: string }
 }
 
@@ -136,10 +139,10 @@ interface KeyRefusalsBody {
 export interface AuditAnchorBody {
   readonly place: number
   readonly hash: string
-  /** The place of the first row that was anchored. */
+  /** The place of the first anchored row. */
   readonly since: number
-  /** The newest row as it was anchored, where the chain was found to end otherwise. It stays. */
+  /** The newest anchored row, set once the chain was found to end differently. It is never reset. */
   readonly broken?: { readonly place: number; readonly hash: string }
-  /** Over all of the above and the workspace. */
+  /** Covers all fields above and the workspace. */
   readonly signature: string
 }

@@ -11,10 +11,10 @@ export interface TypedRecord<K extends Kind> extends Omit<StoredRecord, 'kind' |
   readonly body: Kinds[K]
 }
 
-/** Typed access to the record store. A store that cannot be read, or does not answer, ends the request with 503. */
+/** Typed access to the record store. If the store cannot be read or does not answer, the request ends with 503. */
 export interface Records {
   find<K extends Kind>(kind: K, workspaceId: string, id: string): Promise<TypedRecord<K> | undefined>
-  /** Finds a record by its name, which is unique among its kind across workspaces. */
+  /** Finds a record by its name, which is unique for its kind across workspaces. */
   findByName<K extends Kind>(kind: K, name: string): Promise<TypedRecord<K> | undefined>
   list<K extends Kind>(kind: K, query: Omit<RecordQuery, 'kind'>): Promise<readonly TypedRecord<K>[]>
 }
@@ -40,7 +40,7 @@ export type RecordChanges<K extends Kind> = Partial<Pick<TypedRecord<K>, 'group'
   readonly body?: BodyChanges<K>
 }
 
-/** Changes to a body; a field that is set to undefined is removed. */
+/** Changes to a body. A field set to undefined is removed. */
 export type BodyChanges<K extends Kind> = { readonly [Field in keyof Kinds[K]]?: Kinds[K][Field] | undefined }
 
 /** A new record, for a commit. */
@@ -54,7 +54,10 @@ export const newRecord = <K extends Kind>(
   body: JSON.stringify(body),
 })
 
-/** The record with changes; a field of the body that is set to undefined is removed. The store refuses it if the record has changed since it was read. */
+/**
+ * The record with changes applied; a body field set to undefined is removed. The store rejects it if the record has changed since it was
+ * read.
+ */
 export function changedRecord<K extends Kind>({ usedAt: _, ...kept }: TypedRecord<K>, { body, ...changes }: RecordChanges<K>): RecordPut {
   return { ...kept, ...changes, body: JSON.stringify({ ...kept.body, ...body }) }
 }

@@ -2,8 +2,8 @@ import { fnv1a } from '../runtime/fnv.ts'
 import type { Ids } from '../runtime/ports.ts'
 
 /**
- * A key is `ak_`, and the token of a session `st_`, then 32 random bytes in base62 (43 characters), and a checksum of 6: 52 characters in all. By the checksum
- * a scanner for leaked secrets can tell a real key from a string that looks like one.
+ * A secret is `ak_` (a key) or `st_` (a session token), 32 random bytes in base62 (43 characters) and a checksum of 6 characters,
+ * 52 characters in all. The checksum lets scanners for leaked secrets tell a real key from a string that looks like one.
  */
 const pattern = /^(?:ak|st)_[0-9A-Za-z]{49}$/
 const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'

@@ -9,7 +9,7 @@ import type { Records, TypedRecord } from './records.ts'
 /** Whether a secret has the form of a session token. */
 export const isSessionToken = (secret: string): boolean => secret.startsWith(sessionTokenPrefix)
 
-/** Looks up the session of a token. Undefined: there is none, it has expired, or a key above it is stopped. */
+/** Looks up the session of a token. Undefined if it does not exist or has expired, or a key that created it no longer works. */
 export async function openSession(records: Records, token: string, now: number): Promise<OpenedSecret | undefined> {
   const session = await records.findByName('session', await sha256(token))
   if (!session || session.body.expiresAt <= now) return undefined
@@ -23,7 +23,7 @@ export async function openSession(records: Records, token: string, now: number):
   }
 }
 
-/** The user of a session, with what the session itself restricts. It expires with the first of itself and the keys above it. */
+/** The user of a session, with the restrictions of the session. It expires with the earliest of the session and its keys. */
 function callerOfSession(
   { id, createdAt, body }: TypedRecord<'session'>,
   above: readonly TypedRecord<'key'>[],
@@ -31,7 +31,7 @@ function callerOfSession(
 ): Caller {
   const { prefix, expiresAt, origins, models, maxSpend, createdBy: _, ancestors: __, ...user } = body
   const caller = userCaller(workspace, user)
-  // The expiry date shows when the account of the session has ended.
+  // The expiry date shows when the account of the session ended.
   const until = new Date(expiresAt).toISOString().slice(0, 10)
   const account = { id: `${encodeURIComponent(workspace.id)}:session:${id}:${until}`, body: { ...sessionBudget, limit: maxSpend ?? 0 } }
   return {

@@ -2,13 +2,13 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { isTag, maxTagLength, maxTags, tagsOf } from './tags.ts'
 
-test("a request has its caller's tags first, then those that its metadata names, each once", () => {
+test("a request has its caller's tags first, then those of its metadata, without duplicates", () => {
   expect(tagsOf({ tags: ['plan:pro', 'eu'] }, { tags: 'search, eu,,beta' })).toEqual(['plan:pro', 'eu', 'search', 'beta'])
   expect(tagsOf({}, { tags: ' , ' })).toBeUndefined()
   expect(tagsOf({}, undefined)).toBeUndefined()
 })
 
-test('whatever metadata says, there are at most so many tags, each is one, and a caller keeps all of its own', () => {
+test('for any metadata, the number of tags is limited, each tag is valid, and the caller’s tags are all kept', () => {
   const tag = fc.string({ unit: 'binary', minLength: 1, maxLength: 80 }).filter(isTag)
   const text = fc.oneof(
     fc.string({ unit: 'binary' }),
@@ -25,7 +25,7 @@ test('whatever metadata says, there are at most so many tags, each is one, and a
   )
 })
 
-test('what is empty, too long, broken, or would be two names is no tag', () => {
+test('a tag is not empty, too long, broken, or two names in one', () => {
   const wrong = ['', ' a', 'a ', 'a,b', 'a\nb', '\0', '\ud800', 'x'.repeat(maxTagLength + 1), 7, undefined]
   for (const text of wrong) expect(isTag(text)).toBe(false)
   for (const text of ['a', 'plan:pro', 'zwei Wörter', 'x'.repeat(maxTagLength)]) expect(isTag(text)).toBe(true)

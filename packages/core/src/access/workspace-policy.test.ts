@@ -21,7 +21,7 @@ describe('routing defaults', () => {
     return withDefaults(asked({ gateway: { routing } }), policy, engine).routing
   }
 
-  test('count where the request does not say, field by field', () => {
+  test('apply field by field where the request sets nothing', () => {
     const defaults = { strategy: 'cost', allowFallbacks: false, timeoutMs: 5, deadlineMs: 9, maxPrice: { input: 1 }, byokFirst: false }
     expect(routed(defaults, { strategy: 'latency', timeout_ms: 7 })).toEqual({
       models: ['model'],
@@ -34,7 +34,7 @@ describe('routing defaults', () => {
     })
   })
 
-  test('do not take a fallback from a request that asks for it, in whichever language', () => {
+  test('do not remove a fallback that the request asks for, in any dialect', () => {
     const policy = { workspace: { body: { routing: { allowFallbacks: false } } }, budgets: [], credentials: new Map() }
     const fallbacks = (body: JsonObject) =>
       withDefaults(
@@ -50,7 +50,7 @@ describe('routing defaults', () => {
     expect(fallbacks({})).toBe(false)
   })
 
-  test('that name somebody whom the request names otherwise give way, and so do those that are not here any more', () => {
+  test('give way to the request for the same provider, and are ignored for providers that no longer exist', () => {
     expect(routed({ order: ['second', 'first', 'gone'], only: ['first', 'second'] }, { ignore: ['second'] })).toMatchObject({
       order: ['first'],
       only: ['first'],
@@ -60,7 +60,7 @@ describe('routing defaults', () => {
     expect(routed({ only: ['first'] }, { order: ['second', 'first'] })).toMatchObject({ only: ['first'], order: ['first'] })
   })
 
-  test('leave a contradiction within one request to be told', async () => {
+  test('do not hide a contradiction within one request', async () => {
     const { ask } = createFixture({ workspace: { billing: 'postpaid', routing: { order: ['second'] } } })
     const gateway = { routing: { only: ['first'], ignore: ['first'] } }
     await expect(ask({ gateway })).rejects.toMatchObject({ facts: { param: 'gateway.routing.ignore[0]' } })
@@ -68,7 +68,7 @@ describe('routing defaults', () => {
   })
 })
 
-describe('a refusal that comes from the workspace says so, and names no field that the request does not have', () => {
+describe('a refusal caused by the workspace says so, and names no field that the request does not have', () => {
   const refusal = (workspace: object, request: JsonObject = {}) =>
     createFixture({ workspace: { billing: 'postpaid', ...workspace } }).ask(request)
 
@@ -90,7 +90,7 @@ describe('a refusal that comes from the workspace says so, and names no field th
     expect(refused?.message).not.toContain('gateway.routing')
   })
 
-  test('and a refusal by a field of the request names that field, whatever the defaults say', async () => {
+  test('a refusal caused by a field of the request names that field, whatever the defaults are', async () => {
     const refused = refusal(
       { routing: { ignore: ['second'] } },
       { gateway: { routing: { only: ['second'], ignore: ['first', 'second'] } } },
@@ -101,14 +101,14 @@ describe('a refusal that comes from the workspace says so, and names no field th
   })
 })
 
-test('what the settings of a workspace forbid nobody gets, whatever the request says', async () => {
+test('a request cannot override what the settings of its workspace forbid', async () => {
   const { ask } = createFixture({ workspace: { billing: 'postpaid', settings: { blockedProviders: ['first'] } } })
   expect((await ask({ gateway: { routing: { order: ['first'] } } })).routing?.provider).toBe('second')
   const { ask: asking } = createFixture({ workspace: { billing: 'postpaid', settings: { allowedModels: ['other'] } } })
   await expect(asking()).rejects.toMatchObject({ code: 'routing_constraint_unsatisfiable' })
 })
 
-test('a second call beside a silent one may cost what both the gateway and the workspace allow', async () => {
+test('a hedged call may cost at most what both the gateway and the workspace allow', async () => {
   const { engine, caller } = createFixture()
   const request = responsesClient.decodeRequest({ model: 'model', input: 'Hi' }, () => undefined)
   const bounded = async (hedgeMaxExtraCost: number) => {
@@ -119,10 +119,10 @@ test('a second call beside a silent one may cost what both the gateway and the w
   expect(await Promise.all([bounded(0.1), bounded(0), bounded(2)])).toEqual([0.1, 0, 0.5])
 })
 
-describe('where the policy is not known', () => {
+describe('without a policy', () => {
   const down = (): Promise<never> => Promise.reject(new Error('The disk is gone.'))
 
-  test('and the store is down, nobody is called', async () => {
+  test('no provider is called while the store is down', async () => {
     const store = memoryStorage()
     const { ask, providers, engine } = createFixture()
     const records = recordsOf({ ...store.records, find: down, list: down }, engine.clock)
@@ -135,7 +135,7 @@ describe('where the policy is not known', () => {
   })
 })
 
-describe('a policy that is asked for again and again', () => {
+describe('a policy that is requested repeatedly', () => {
   async function reading() {
     const store = memoryStorage()
     const { engine, clock } = createFixture()
@@ -159,20 +159,20 @@ describe('a policy that is asked for again and again', () => {
   }
   const record = { kind: 'workspace', workspaceId: 'w', id: 'w', version: 0, createdAt: 0 }
 
-  test('are read behind them, once for all, so that nobody waits', async () => {
+  test('are read in the background, once for all requests, so that none waits', async () => {
     const { asked, passing } = await reading()
     for (let second = 0; second < 95; second++) expect(await passing(1_000)).toBe(true)
     expect(asked.reads).toBe(5)
   })
 
-  test('are never older than half a minute, also where they cannot be read any more', async () => {
+  test('are never older than 30 s, even if they can no longer be read', async () => {
     const { asked, passing } = await reading()
     asked.isDown = true
     for (let second = 1; second < 30; second++) expect(await passing(1_000)).toBe(true)
     expect(await passing(1_000)).toBe(false)
   })
 
-  test('are as old as the question for them, however long the store takes to answer', async () => {
+  test('count their age from the start of the read, however long the store takes', async () => {
     const store = memoryStorage()
     const { clock } = createFixture()
     await store.records.commit({ puts: [{ ...record, body: JSON.stringify({ name: 'W', billing: 'postpaid' }) }] })
@@ -188,14 +188,14 @@ describe('a policy that is asked for again and again', () => {
     expect(policies.cached('w')).toBeUndefined()
   })
 
-  test('are read anew where a read behind them was dropped with its request, and wait for no dropped one', async () => {
+  test('are read again if a background read was dropped with its request, and never wait for a dropped one', async () => {
     const store = memoryStorage()
     const { clock } = createFixture()
     await store.records.commit({ puts: [{ ...record, body: JSON.stringify({ name: 'W', billing: 'postpaid' }) }] })
     let isDropped = false
     const lost = () => new Promise<never>(() => {})
     const find: typeof store.records.find = (...named) => (isDropped ? lost() : store.records.find(...named))
-    // No timer fires either.
+    // Timers do not fire either.
     const without = { ...clock, setTimeout: () => 0, clearTimeout() {} }
     const policies = createWorkspacePolicies({
       records: recordsOf({ ...store.records, find }, without),
@@ -217,14 +217,14 @@ describe('a policy that is asked for again and again', () => {
     await expect(policies.of('w')).resolves.toBeDefined()
   })
 
-  test('are not read where nobody asks for them', async () => {
+  test('are not read unless requested', async () => {
     const { asked, passing } = await reading()
     expect(await passing(3_600_000)).toBe(false)
     expect(asked.reads).toBe(1)
   })
 })
 
-test('a request of a workspace that laid nothing down asks the store four times, and no more', async () => {
+test('a request of a workspace without settings reads the store exactly four times', async () => {
   const counted: string[] = []
   const storage = counting(memoryStorage(), counted)
   const { ask } = createFixture({ workspace: { billing: 'postpaid' }, engine: { storage } })

@@ -7,13 +7,13 @@ import { storageWaitMs } from '../runtime/timers.ts'
 import type { WorkspaceBody } from './kinds.ts'
 import type { Records, TypedRecord } from './records.ts'
 
-/** The records of a workspace that decide about its requests: settings, budgets and provider keys. At most 30 s old. */
+/** The records of a workspace that affect its requests: settings, budgets and provider keys. At most 30 s old. */
 export interface WorkspacePolicy {
   readonly workspace: TypedRecord<'workspace'>
   readonly budgets: readonly TypedRecord<'budget'>[]
-  /** Usable default credentials of the workspace, by provider id. The same objects for as long as the records do not change. */
+  /** Usable default credentials of the workspace, by provider id. The objects stay the same until the records change. */
   readonly credentials: ReadonlyMap<string, readonly Credential[]>
-  /** Default keys that are not used because their provider refused them, by provider id. Absent: none. */
+  /** Default keys, by provider id, that are not used because their provider refused them. Absent if there are none. */
   readonly refusedKeys?: ReadonlyMap<string, RefusedKey>
 }
 
@@ -24,31 +24,31 @@ interface RefusedKey {
 }
 
 export interface WorkspacePolicies {
-  /** The policy, if it was read within the last 30 s, or within the minute before an outage that lasts. `now`: monotonic milliseconds. */
+  /** The policy, if it was read within the last 30 s, or within the minute before an ongoing outage. `now`: monotonic milliseconds. */
   cached(workspaceId: string, now?: number): WorkspacePolicy | undefined
-  /** The policy, without a promise if it was read within the last 30 s. Undefined: the workspace does not exist. */
+  /** The policy. Returns no promise if it was read within the last 30 s. Undefined if the workspace does not exist. */
   of(workspaceId: string): Awaitable<WorkspacePolicy | undefined>
   /** The policy from a read that begins after this call. Calls during a read share the next one. */
   readFresh(workspaceId: string): Promise<WorkspacePolicy | undefined>
-  /** Drops the policy after a change, or all of them; a read that is running is not cached. */
+  /** Drops the policy of a workspace after a change, or all policies. A running read is not cached. */
   forget(workspaceId: string | undefined): void
 }
 
 export interface WorkspacePolicyPorts {
   readonly records: Records
   readonly clock: Clock
-  /** Absent: what has expired is read again, or the request fails. */
+  /** Decides whether an expired policy may still be used. Absent: it is read again, or the request fails. */
   readonly isUsableExpired?: IsUsableExpired | undefined
-  /** Unseals credentials. One that cannot be unsealed is not used, and fails no request. */
+  /** Unseals credentials. One that cannot be unsealed is left out, without failing a request. */
   readonly open: (credentials: readonly TypedRecord<'credential'>[]) => Promise<ReadonlyMap<string, readonly Credential[]>>
 }
 
 const cacheMs = 30_000
 const aheadMs = 10_000
 const maxWorkspaces = 10_000
-/** A read that takes longer was dropped with the request that began it, as Workers do: its promise never settles. */
+/** A read that takes longer was dropped with the request that started it, as on Workers, and its promise never settles. */
 const maxReadMs = 2 * storageWaitMs
-/** Most budgets, and most credentials, of one workspace. */
+/** Maximum budgets, and maximum credentials, of a workspace. */
 export const maxRecordsOfKind = 200
 
 interface Cached {
@@ -57,12 +57,12 @@ interface Cached {
   readonly until: number
 }
 
-/** A read of a policy that is under way. */
+/** A running read of a policy. */
 interface RunningRead {
   readonly asked: Promise<WorkspacePolicy | undefined>
-  /** For others to wait for. Absent for one in the background: the request that began it may be over before it is. */
+  /** Other requests may wait for it. Absent for a background read, which may be dropped with the request that started it. */
   readonly shared: Promise<WorkspacePolicy | undefined> | undefined
-  /** Monotonic milliseconds. */
+  /** Monotonic milliseconds after which the read counts as dropped. */
   readonly lostAt: number
 }
 
@@ -73,7 +73,7 @@ export function createWorkspacePolicies({ records, clock, isUsableExpired, open 
   const known = createLru<Cached>(maxWorkspaces)
   // Concurrent requests of a workspace share one read.
   const reading = new Map<string, RunningRead>()
-  // Per workspace: the read that begins when the running one ends.
+  // By workspace: the read that starts when the running one ends.
   const following = new Map<string, Promise<WorkspacePolicy | undefined>>()
 
   const readOf = (workspaceId: string): RunningRead | undefined => unlessLost(reading.get(workspaceId), clock.monotonic())
@@ -96,7 +96,7 @@ export function createWorkspacePolicies({ records, clock, isUsableExpired, open 
     return { workspace, budgets, credentials: await open(credentials), ...(refusedKeys.size > 0 && { refusedKeys }) }
   }
   const ask = (workspaceId: string, { isShared = true } = {}): Promise<WorkspacePolicy | undefined> => {
-    // Counts from before the read, so that a change during a slow read takes effect in time.
+    // The age counts from before the read, so that a change during a slow read takes effect in time.
     const beganAt = clock.monotonic()
     const asked = read(workspaceId)
       .then(policy => {
