@@ -2,7 +2,7 @@ import { toUsd } from '../protocol/usd.ts'
 import type { BudgetFacts } from './gateway-error.ts'
 
 /**
- * The state of a budget as response headers: the one that refuses the request, or would be the first to refuse one.
+ * The state of a budget as response headers. The budget is the one that refused the request, or that would be the first to refuse one.
  *
  * @example budgetHeaders(error.facts.budget) // { 'x-budget-limit-usd': '5', … }
  */

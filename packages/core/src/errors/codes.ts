@@ -2,13 +2,13 @@
 export interface ErrorCodeRow {
   readonly status: number
   readonly type: string
-  /** Sending the same request again cannot help: every provider was tried, or nothing changes by itself. `shouldRetry` of an error overrides it. */
+  /** Sending the same request again cannot help. `shouldRetry` of an error overrides it. */
   readonly retry?: false
-  /** Part of the public contract, thrown by no route of this version. */
+  /** Part of the public contract, but not thrown by any route of this version. */
   readonly reserved?: true
 }
 
-/** The error codes, one row each. docs/errors.md is written from this table. */
+/** The error codes. docs/errors.md is generated from this table. */
 export const codes = {
   invalid_request: { status: 400, type: 'invalid_request_error' },
   unknown_parameter: { status: 400, type: 'invalid_request_error' },
@@ -56,9 +56,8 @@ export const codes = {
   deadline_exceeded: { status: 504, type: 'provider_error', retry: false },
 } as const satisfies Readonly<Record<string, ErrorCodeRow>>
 
-/** The name of an error, as in `error.code` of an error response. */
-/** A code of a GatewayError. */
+/** The code of a GatewayError, as in `error.code` of an error response. */
 export type ErrorCode = keyof typeof codes
 
-/** The row of a code, with the fields that only some rows have. */
+/** The row of a code, typed with the optional fields. */
 export const codeRow = (code: ErrorCode): ErrorCodeRow => codes[code]

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { errorChain } from './error-chain.ts'
 
-test('an error is followed by its causes, but for those that it quotes', () => {
+test('an error is followed by its causes, except for those that it quotes', () => {
   const cause = new Error('no such table')
   const quoting = new Error('d1Storage: no such table', { cause })
   expect(errorChain(new Error('the storage cannot be used', { cause: quoting }))).toBe(
@@ -10,14 +10,14 @@ test('an error is followed by its causes, but for those that it quotes', () => {
   expect(errorChain('a text')).toBe('a text')
 })
 
-test('of errors that cause each other, three causes are named', () => {
+test('errors that cause each other are cut after three causes', () => {
   const error = new Error('0')
   let last = error
   for (let at = 1; at < 9; at++) last = last.cause = new Error(String(at))
   expect(errorChain(error)).toBe('Error: 0, caused by Error: 1, caused by Error: 2, caused by Error: 3')
 })
 
-test('a cause that is no error is named by its text', () => {
+test('a cause that is not an error is shown as text', () => {
   expect(errorChain(new Error('failed', { cause: 'no table' }))).toBe('Error: failed, caused by no table')
   expect(errorChain(new Error('failed: no table', { cause: 'no table' }))).toBe('Error: failed: no table')
 })

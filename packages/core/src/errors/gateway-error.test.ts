@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { clientDialects } from '../dialects/index.ts'
 import { errorBody, GatewayError } from './gateway-error.ts'
 
-test('the body of an error names the provider that failed, and has no such field where none did', () => {
+test('the body of an error names the provider that failed, and has no such field if none did', () => {
   expect(errorBody(new GatewayError('provider_error', { message: 'm', provider: 'p' }))).toEqual({
     status: 502,
     message: 'm',
@@ -14,7 +14,7 @@ test('the body of an error names the provider that failed, and has no such field
   expect(Object.keys(errorBody(new GatewayError('invalid_request', { message: 'm' })))).not.toContain('provider')
 })
 
-test.each(Object.entries(clientDialects))('clients of %s are told it too', (_, { encodeError }) => {
+test.each(Object.entries(clientDialects))('error responses of %s include the provider', (_, { encodeError }) => {
   const failed = errorBody(new GatewayError('provider_error', { message: 'm', provider: 'p' }))
   expect(encodeError(failed)).toMatchObject({ error: { provider: 'p' } })
   const { error } = encodeError(errorBody(new GatewayError('invalid_request', { message: 'm' })))

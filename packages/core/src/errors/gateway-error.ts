@@ -8,7 +8,7 @@ export interface ErrorFacts {
   readonly message: string
   /** Path of the field at fault, as in `input[0].content`. */
   readonly param?: string
-  /** What to try instead, in words. */
+  /** What to try instead, as a sentence. */
   readonly suggestion?: string
   readonly provider?: string
   /** Sent as `Retry-After`, at least 1 second. */
@@ -37,7 +37,7 @@ export interface BudgetFacts {
 }
 
 /**
- * Ends a request. Status and type follow from the code (errors/codes.ts).
+ * An error that ends a request. Its status and type follow from the code (errors/codes.ts).
  *
  * @example throw new GatewayError('model_not_found', { message: 'Model "gpt-5-mni" does not exist.', param: 'model' })
  */
@@ -57,11 +57,11 @@ export class GatewayError extends Error {
   }
 }
 
-/** Whether a value is a GatewayError, also one of another copy of this package. */
+/** Whether a value is a GatewayError, including one from another copy of this package. */
 export const isGatewayError = (value: unknown): value is GatewayError =>
   value instanceof Error && value.name === 'GatewayError' && 'facts' in value
 
-/** The fields of an error response, which each client dialect puts into its own shape. */
+/** The fields of an error response. Each client dialect puts them into its own shape. */
 export const errorBody = (error: GatewayError): ErrorBody => ({
   status: error.status,
   message: error.message,
@@ -74,8 +74,8 @@ export const errorBody = (error: GatewayError): ErrorBody => ({
 })
 
 /**
- * The result of a store call, without a promise if the store returns none. A store that throws or rejects ends the request with 503,
- * or with 500 if the fault is ours.
+ * The result of a store call. Returns no promise if the store returns none. If the store throws or rejects, the request ends with 503,
+ * or with 500 if the fault is in our code.
  *
  * @example
  * const refusal = await orStoreDown(() => storage.counters.take(rates, at))
@@ -85,7 +85,7 @@ export const orStoreDown = <T>(ask: () => Awaitable<T>): Awaitable<T> =>
     throw storeDown(error)
   })
 
-/** The error for a store that failed. Requests fail closed: without the store no key can be checked and nothing be paid. */
+/** The error for a failed store. Requests fail closed: without the store no key can be checked and nothing can be charged. */
 export const storeDown = (cause: unknown): GatewayError =>
   isOurFault(cause)
     ? new GatewayError('internal_error', { message: 'Internal error.', cause })
@@ -95,12 +95,12 @@ export const storeDown = (cause: unknown): GatewayError =>
         cause,
       })
 
-/** Errors that a store throws if it was given an impossible argument, or if our own code is wrong. */
+/** Errors that a store throws for an impossible argument, or because of a bug in our code. */
 const ourFaults: ReadonlySet<string> = new Set(['RangeError', 'TypeError', 'ReferenceError', 'SyntaxError'])
 
 /**
- * By name, since an error may be of another realm. A lost connection is a TypeError, too, where a store speaks through `fetch`: runtimes
- * say so in its message, or give its cause.
+ * Compared by name, because an error may come from another realm. Stores that use `fetch` report a lost connection as a TypeError too,
+ * recognizable by its message or its cause.
  */
 const isOurFault = (cause: unknown): boolean =>
   cause instanceof Error &&
