@@ -38,7 +38,7 @@ async function withRows(...rows: readonly UsageRow[]) {
   return { ...made, analytics: made.gateway.workspaces('w').analytics }
 }
 
-test('a summary counts what there was, by tokens, money and time', async () => {
+test('a summary counts requests, tokens, money and time', async () => {
   const { analytics } = await withRows(
     row('a'),
     row('b', { result: 'error', code: 'provider_error', cost: 0, attempts: 3, firstContentMs: 500 }),
@@ -65,7 +65,7 @@ test('a summary counts what there was, by tokens, money and time', async () => {
     expect(Math.abs((told ?? 0) / true_ - 1)).toBeLessThan(0.03)
 })
 
-test('without a request there is nothing, and nothing is divided by it', async () => {
+test('without requests all counts are 0, and ratios are absent', async () => {
   const { analytics } = await withRows()
   expect(await analytics.summary()).toMatchObject({ requests: 0, cost: 0, durationMs: {}, tokensPerSecond: {} })
   expect(await analytics.trends()).toEqual([])
@@ -105,7 +105,7 @@ test('trends are one series for each group, in days or hours of UTC', async () =
   ])
 })
 
-test('the log is found by model, provider, key and time, and page by page', async () => {
+test('the log is filtered by model, provider, key and time, and paged', async () => {
   const { analytics, now } = await withRows(
     row('a'),
     row('b', { provider: 'q', at: 1_767_225_600_001 }),
@@ -124,7 +124,7 @@ test('the log is found by model, provider, key and time, and page by page', asyn
   expect(pages).toEqual([['c', 'b']])
 })
 
-test('trends by user and by tag count each by itself, and filters name one', async () => {
+test('trends by user and by tag count each separately, and filters select one', async () => {
   const { analytics } = await withRows(
     row('a', { keyId: 'user:u1', tags: ['plan:pro', 'eu'], cost: 1 }),
     row('b', { keyId: 'user:u2', tags: ['plan:pro'], cost: 10 }),
@@ -150,7 +150,7 @@ test('trends by user and by tag count each by itself, and filters name one', asy
   expect(await codeOf(analytics.summary({ user: 'u1', apiKeyId: 'key_1' }))).toBe('invalid_parameter_value')
 })
 
-test('of many users, trends answer those that cost most, with exact figures', async () => {
+test('with many users, trends return those with the highest cost, with exact figures', async () => {
   const users = Array.from({ length: 300 }, (_, n) => n)
   const rows = users.flatMap(n =>
     [0, 1].map(part => row(`${n}:${part}`, { keyId: `user:u${n}`, cost: (n * 7_919) % 300, at: 1_767_225_600_000 - part * day })),
@@ -165,7 +165,7 @@ test('of many users, trends answer those that cost most, with exact figures', as
   expect(await codeOf(analytics.trends({ groupBy: 'user', top: 101 }))).toBe('invalid_parameter_value')
 })
 
-test('a request of another workspace is not there, and evidence that was not kept says so', async () => {
+test('a request of another workspace is not found, and missing evidence is reported as not kept', async () => {
   const { gateway, analytics } = await withRows(row('a'), row('broken', { routing: 'nonsense' }))
   expect((await analytics.request('a')).id).toBe('a')
   expect(await codeOf(gateway.workspaces('other').analytics.request('a'))).toBe('resource_not_found')
@@ -184,7 +184,7 @@ test.each([
   await expect(analytics.trends(query)).rejects.toMatchObject({ code: 'invalid_parameter_value', facts: { param } })
 })
 
-test('a key tells its own usage of the day, the week and the month', async () => {
+test('a key reports its own usage of the day, the week and the month', async () => {
   const { gateway, storage } = await createFixture()
   const { apiKeys } = gateway.workspaces('w')
   const { id } = await apiKeys.create({ name: 'k' })
@@ -197,7 +197,7 @@ test('a key tells its own usage of the day, the week and the month', async () =>
   expect(await codeOf(gateway.workspaces('other').apiKeys.usage(id))).toBe('resource_not_found')
 })
 
-test.each(['resp_', 'chatcmpl-', 'msg_'])('a request is found by the id of its answer too, as in %s…', async prefix => {
+test.each(['resp_', 'chatcmpl-', 'msg_'])('a request is also found by the id of its response, as in %s…', async prefix => {
   const { analytics } = await withRows(row('01a20296-4e33-7485-a605-e8f8996b2dfa'))
   expect((await analytics.request(`${prefix}01a202964e337485a605e8f8996b2dfa`)).id).toBe('01a20296-4e33-7485-a605-e8f8996b2dfa')
   expect(await codeOf(analytics.request(`${prefix}01a202964e337485a605e8f8996b2dfb`))).toBe('resource_not_found')

@@ -11,25 +11,25 @@ import { absent } from './check.ts'
 import type { CallSpecs } from './check-calls.ts'
 import type { WorkspaceContext } from './ports.ts'
 
-/** Which requests. Times are Unix milliseconds, `from` included, `to` not; default: the last 30 days. */
+/** Filters of requests. Times are Unix milliseconds, `from` inclusive, `to` exclusive. Default: the last 30 days. */
 export interface AnalyticsQuery {
   readonly from?: number
   readonly to?: number
-  /** Canonical id. */
+  /** Canonical model id. */
   readonly model?: string
   readonly provider?: string
   readonly apiKeyId?: string
-  /** The app's id of an end user. Not beside `apiKeyId`. */
+  /** The app's id of an end user. Cannot be combined with `apiKeyId`. */
   readonly user?: string
   readonly tag?: string
 }
 
-/** Which requests, and how they are grouped. */
+/** Filters of requests, and how to group them. */
 export interface TrendsQuery extends AnalyticsQuery {
   /** Default: `day`. */
   readonly interval?: 'hour' | 'day'
   readonly groupBy?: GroupBy
-  /** Most groups, 1 to 100. Default: 100. */
+  /** Maximum number of groups, 1 to 100. Default: 100. */
   readonly top?: number
 }
 
@@ -40,30 +40,30 @@ export interface Analytics {
   /** @example (await gateway.workspaces(id).analytics.summary()).firstContentMs.p95 */
   summary(query?: AnalyticsQuery): Promise<Summary>
   /**
-   * One series for each group, or one in all. Intervals without a request are left out. Of more than `top` groups only those of the
-   * highest cost are answered. A request counts in the group of each of its tags, and in none if it has none; by `user`, those of
-   * API keys are left out.
+   * One series for each group, or a single series. Intervals without requests are left out. If there are more than `top` groups, those
+   * with the highest cost are returned. A request counts once for each of its tags, and not at all in tag groups if it has none. Grouping
+   * by `user` leaves out the requests of API keys.
    */
   trends(query?: TrendsQuery): Promise<readonly Series[]>
-  /** The request log, newest first: never prompt or answer text. */
+  /** The request log, newest first. It never contains prompt or response text. */
   requests(query?: AnalyticsQuery & { readonly after?: string; readonly limit?: number }): Promise<readonly UsageRow[]>
   /**
-   * One row of the request log, by its own id or by that of its answer.
+   * A row of the request log, by the id of the request or of its response.
    * @throws `resource_not_found`
    */
   request(id: string): Promise<UsageRow>
   /**
-   * Why a request went where it did: by its id, or by that of its answer.
-   * @throws `resource_not_found`: there is no such request. `routing_evidence_not_kept`: there is, and nothing that can be read here is kept of it.
+   * The routing evidence of a request: why it was routed as it was. By the id of the request or of its response.
+   * @throws `resource_not_found`, `routing_evidence_not_kept` (the request exists, but no readable evidence of it is kept)
    */
   routing(id: string): Promise<Evidence>
-  /** How many requests there are, counted up to `most`. */
+  /** The number of matching requests, counted up to `most`. */
   count(query: AnalyticsQuery, most: number): Promise<number>
-  /** The request log a page at a time, newest first, at most `most` rows: memory holds one page. */
+  /** Reads the request log in pages, newest first, up to `most` rows. Only one page is in memory at a time. */
   pages(query: AnalyticsQuery, most: number): AsyncIterableIterator<readonly UsageRow[]>
 }
 
-/** Counts, tokens and money (microdollars). Quantiles are off by 2.5 % at most; absent where nothing was measured. */
+/** Counts, tokens and money (microdollars). Quantiles are accurate to 2.5 %, and absent if nothing was measured. */
 export interface Summary extends Omit<UsageTotal, 'start' | 'group' | 'durations' | 'firstContents' | 'speeds'> {
   readonly from: number
   readonly to: number
@@ -80,7 +80,7 @@ interface Quantiles {
 
 /** A trend: figures per interval, of one group or of all requests. */
 export interface Series {
-  /** Model, provider, key id, user or tag, where groups were asked for. */
+  /** The model, provider, key id, user or tag, if grouped. */
   readonly group?: string
   readonly points: readonly (Omit<Summary, 'from' | 'to'> & { readonly start: number })[]
 }
@@ -91,9 +91,9 @@ const notKept = (id: string): GatewayError =>
   })
 
 const usualDays = 30
-/** A page of an export. */
+/** Rows per page of an export. */
 const rowsAtOnce = 500
-/** So that a trend by the hour stays one answer. */
+/** Limits the size of a response with hourly intervals. */
 const maxPoints = 1_000
 
 export function analyticsOf({ ports, workspaceId }: WorkspaceContext): Analytics {
@@ -118,7 +118,7 @@ export function analyticsOf({ ports, workspaceId }: WorkspaceContext): Analytics
         throw invalidValue('interval', interval, `\`day\` for more than ${Math.floor(maxPoints / 24)} days`)
       if (groupBy === undefined) return seriesOf(await orStoreDown(() => usage.totals({ ...range, interval })))
       const group = groupings[groupBy]
-      // One more than is answered tells whether there are more. Where there are, each is read by itself: users may be a million.
+      // One group more than returned shows whether there are more. If so, each group is read separately: there may be a million users.
       const found = await orStoreDown(() => usage.totals({ ...range, ...group.query, top: top + 1 }))
       if (found.length <= top) return seriesOf(await orStoreDown(() => usage.totals({ ...range, ...group.query, interval })), group)
       const largest = [...found].sort((a, b) => b.cost - a.cost || b.requests - a.requests).slice(0, top)
@@ -157,7 +157,7 @@ export function analyticsOf({ ports, workspaceId }: WorkspaceContext): Analytics
   }
 }
 
-/** Years in which nothing was kept need not be looked through. */
+/** No data is kept for longer than this, so earlier days need not be scanned. */
 const maxDays = 400
 
 function rangeOf({ from, to, model, provider, apiKeyId, user, tag }: AnalyticsQuery, workspaceId: string, now: number): UsageQuery {
@@ -227,7 +227,7 @@ const quantilesOf = (bins: UsageTotal['durations']): Quantiles =>
     }),
   )
 
-/** How a grouping is asked of the store: its query, and the filter for one of its groups. */
+/** A grouping: the store query, and the filter for one of its groups. */
 interface GroupSpec {
   readonly query: Pick<TotalsQuery, 'groupBy' | 'groupPrefix'>
   readonly filter: 'model' | 'provider' | 'keyId' | 'tag'
@@ -241,7 +241,7 @@ const groupings: Readonly<Record<GroupBy, GroupSpec>> = {
   tag: { query: { groupBy: 'tag' }, filter: 'tag' },
 }
 
-/** Most series of an answer. */
+/** Maximum series in a response. */
 const maxGroups = 100
 
 function seriesOf(
@@ -267,7 +267,7 @@ const rangeFields = {
   tag: { kind: 'string' },
 } as const
 
-/** The arguments of the methods. */
+/** The argument checks of the methods. */
 export const analyticsCalls: CallSpecs<Analytics> = {
   summary: { options: rangeFields },
   trends: {

@@ -4,7 +4,7 @@ import { createFixture } from '../../test/management/fixture.ts'
 import { budgetAccountAt } from '../access/budget-facts.ts'
 import { scopes } from '../resources/scopes.ts'
 
-test('a key may expire a millisecond from now at the soonest, when it is created and when it is changed', async () => {
+test('a key may expire in one millisecond at the earliest, when created and when changed', async () => {
   const { gateway, now } = await createFixture()
   const { apiKeys } = gateway.workspaces('w')
   const { id } = await apiKeys.create({ name: 'a' })
@@ -20,7 +20,7 @@ test('a key may expire a millisecond from now at the soonest, when it is created
   expect((await apiKeys.get(id)).expiresAt).toBeUndefined()
 })
 
-test('what a key has used of its budget is what it spent without what was credited back', async () => {
+test('the used amount of a key’s budget is what it spent, without deducting credits', async () => {
   const { gateway, storage, now } = await createFixture()
   const { apiKeys, budgets } = gateway.workspaces('w')
   const { secret } = await apiKeys.create({ name: 'a', budget: { limit: usd(10) } })
@@ -33,7 +33,7 @@ test('what a key has used of its budget is what it spent without what was credit
   expect((await gateway.identity(caller)).budget).toMatchObject({ used: usd(3), remaining: usd(7) })
 })
 
-test('an actor that is no key may create keys, unless it has limits that these would not count against', async () => {
+test('an actor without a key may create keys, unless its own limits would not apply to them', async () => {
   const { gateway } = await createFixture()
   const as = (isBounded: boolean) =>
     gateway.workspaces('w', { key: { id: 'user:ada', name: 'Ada', scopes: new Set(scopes), isBounded } }).apiKeys

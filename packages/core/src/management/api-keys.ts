@@ -22,32 +22,32 @@ import { defined } from './wire-names.ts'
 /** The API keys of a workspace. */
 export interface ApiKeys {
   /**
-   * The secret is returned once and kept nowhere. `secret`: use this one instead of making one; if the workspace has it
-   * already, that key is returned as it is.
+   * Creates a key. Its secret is returned once and stored nowhere. Pass `secret` to choose it yourself; if the workspace already has a key
+   * with this secret, that key is returned unchanged.
    *
-   * @throws `invalid_parameter_value`, `duplicate_resource` (the `secret` is another key's), `operation_not_allowed` (more than the actor may grant)
+   * @throws `invalid_parameter_value`, `duplicate_resource` (another key has this `secret`), `operation_not_allowed` (the actor may not grant this much)
    * @example const { secret } = await gateway.workspaces(id).apiKeys.create({ name: 'backend' })
    */
   create(input: NewApiKey): Promise<ApiKey & { readonly secret: string }>
-  /** In the order of creation. */
+  /** In order of creation. */
   list(options?: { readonly includeRevoked?: boolean; readonly after?: string; readonly limit?: number }): Promise<readonly ApiKey[]>
   /** @throws `resource_not_found` */
   get(id: string): Promise<ApiKey>
   /**
-   * Changes a key; fields that are absent stay as they are.
-   * @throws `resource_not_found`, `invalid_parameter_value`, `field_immutable`, `operation_not_allowed` (more than the actor may grant)
+   * Changes a key. Absent fields stay unchanged.
+   * @throws `resource_not_found`, `invalid_parameter_value`, `field_immutable`, `operation_not_allowed` (the actor may not grant this much)
    */
   update(id: string, input: ApiKeyChange): Promise<ApiKey>
   /**
-   * Revokes the key, the keys made with it, and those made with these: here at once, in other processes within 30 s. `keepMade`: keys
-   * made with it stay, below the keys above it. A second time changes nothing.
+   * Revokes a key and all keys created with it, directly or indirectly: at once in this process, within 30 s in others. With `keepMade`
+   * the keys created with it stay active, below its own ancestors. Repeating the call changes nothing.
    */
   revoke(id: string, options?: { readonly keepMade?: boolean }): Promise<ApiKey>
-  /** What it was used for in the current day, week or month (UTC). Also of one that is revoked. */
+  /** Usage in the current day, week or month (UTC). Also for a revoked key. */
   usage(id: string, options?: { readonly period?: UsagePeriod }): Promise<KeyUsage>
 }
 
-/** Of keys that the operator made for a page of its own. */
+/** The group of keys that an operator creates for its own web page. */
 const playgroundGroup = 'system'
 
 export const apiKeysOf = (context: WorkspaceContext): ApiKeys => {
@@ -91,7 +91,7 @@ export const apiKeysOf = (context: WorkspaceContext): ApiKeys => {
       return oneRecord(updated)
     },
     async revoke(id, { keepMade = false } = {}) {
-      // Forgotten although it may fail: while the storage cannot be asked, a key that is not known is refused.
+      // Forgotten even if the commit fails: an unknown key is refused, which is the safe state during an outage.
       const revoking = commitWithAudit(workspaceId, actor, async () => {
         const key = await keyOf(id)
         if (key.body.revokedAt !== undefined) return { events: [], result: key }
@@ -114,7 +114,7 @@ export const apiKeysOf = (context: WorkspaceContext): ApiKeys => {
 async function create(context: WorkspaceContext, input: NewApiKey): Promise<ApiKey & { readonly secret: string }> {
   const { ports, workspaceId, actor } = context
   const { records, commitWithAudit, authenticator, clock, ids } = ports
-  // Probably an environment variable that is not set: each start would create a key whose secret is shown nowhere.
+  // Probably an unset environment variable: each start would create a key whose secret is shown nowhere.
   if (Object.hasOwn(input, 'secret') && input.secret === undefined)
     throw invalidValue(
       'secret',
@@ -154,7 +154,7 @@ async function create(context: WorkspaceContext, input: NewApiKey): Promise<ApiK
   return { ...keyRecordOf(key, isActive(key.body, clock.now())), secret }
 }
 
-/** `setup` runs in each process: a key with a secret of its own is made once, one without it each time. */
+/** `setup` runs in each process. It creates a key with a given secret once, but a key without one each time. */
 async function warnOfSecondKey({ ports: { records, logger }, workspaceId }: WorkspaceContext, name: string): Promise<void> {
   const page = await records.list('key', { workspaceId, groups: ['active'], limit: 100 })
   if (!page.some(key => key.body.name === name)) return
@@ -164,7 +164,7 @@ async function warnOfSecondKey({ ports: { records, logger }, workspaceId }: Work
   )
 }
 
-/** The scopes that an actor may grant: only those that it has. */
+/** The scopes that an actor may grant, which are those it has itself. */
 function granted(asked: NewApiKey['scopes'] = ['inference:invoke'], { key }: Actor): readonly string[] {
   const mine: readonly string[] = key ? [...key.scopes] : everyScope
   if (asked === '*') return mine
@@ -227,7 +227,7 @@ function checkExpiry({ expiresAt }: ApiKeyChange, now: number): void {
   if (expiresAt && expiresAt.getTime() <= now) throw invalidValue('expiresAt', expiresAt.toISOString(), 'a date in the future')
 }
 
-/** The arguments of the methods. */
+/** The argument checks of the methods. */
 export const apiKeyCalls: CallSpecs<ApiKeys> = {
   create: { input: { fields: apiKeyFields, mode: 'create' } },
   list: { options: { ...pageFields, includeRevoked: { kind: 'boolean' } } },

@@ -5,14 +5,14 @@ import type { Clock, Logger } from '../runtime/ports.ts'
 import type { KeyRing } from '../runtime/seal.ts'
 import { sha256 } from '../runtime/web.ts'
 
-// An audit chain shows what was changed within it, but not that its end was cut off or that all of it was replaced. So place and
-// hash of its newest row are kept in a record of their own, signed with the sealing key, in the same commit as the row.
+// An audit chain reveals changes within it, but not that its end was cut off or that all of it was replaced. So the place and the
+// hash of its newest row are stored in a separate record, signed with the sealing key and written in the same commit as the row.
 
-/** `holds`: as this gateway wrote it. `fails`: it was altered. `unknown`: there is none, or it was signed with a key that is not here. */
+/** `holds`: unaltered. `fails`: altered. `unknown`: missing, or signed with a key that this gateway does not have. */
 type AnchorState = 'holds' | 'fails' | 'unknown'
 
 export interface AuditAnchors {
-  /** The anchor moved to `newest`. `before`: the newest row that was there when it was decided. */
+  /** The anchor, moved to the newest of `rows`. `before`: the newest row when the change was decided. */
   moved(workspaceId: string, anchor: TypedRecord<'audit_anchor'> | undefined, rows: AnchoredRows): Promise<RecordPut>
   stateOf(anchor: TypedRecord<'audit_anchor'> | undefined): Promise<AnchorState>
 }
@@ -24,7 +24,10 @@ interface AnchoredRows {
 
 export interface AnchorPorts {
   readonly ring: KeyRing
-  /** The ring's keys are the operator's. Else the anchor has a hash in place of a signature, which anyone with write access to the storage could recompute. */
+  /**
+   * Whether the operator configured the keys. Otherwise the anchor has a hash instead of a signature, which anyone with write access to the
+   * storage could recompute.
+   */
   readonly isKeyed: boolean
   readonly clock: Clock
   readonly logger: Logger

@@ -1,18 +1,18 @@
 import type { AuditRow } from '@signalbox/storage'
 import { sha256 } from '../runtime/web.ts'
 
-/** What happened to what. `changes`: never a secret. */
+/** A change of a resource. `changes` never contains a secret. */
 export interface AuditEvent {
   /** `<resource>.<created|updated|deleted|revoked|validated|accepted>`, as in `api_key.created`. */
   readonly event: string
   readonly subject: { readonly type: string; readonly id: string }
-  /** Fields by their name on the wire, with what they are now; `{ from, to }` where it helps to know both. */
+  /** Changed fields by their wire names, with their new values, or `{ from, to }` where both are useful. */
   readonly changes?: Readonly<Record<string, unknown>>
 }
 
 type Unhashed = Omit<AuditRow, 'hash'>
 
-/** SHA-256 over the row and the hash of the one before it: a change of one row requires a change of all that follow. */
+/** SHA-256 of the row and the hash of the previous row, so that changing one row requires changing all that follow. */
 export const hashOf = (row: Unhashed): Promise<string> =>
   sha256(
     JSON.stringify([

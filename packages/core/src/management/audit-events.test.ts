@@ -4,7 +4,7 @@ import { codeOf, createFixture } from '../../test/management/fixture.ts'
 
 const actor = { key: { id: 'key_1', name: 'admin', scopes: new Set(['keys:write']) }, requestId: 'req_1', ip: '10.0.0.1' }
 
-test('every change is told of with who, from where and what', async () => {
+test('every change is recorded with its actor, origin and content', async () => {
   const { gateway, now } = await createFixture()
   const w = gateway.workspaces('w', actor)
   await w.settings.update({ logRetentionDays: 30 })
@@ -22,7 +22,7 @@ test('every change is told of with who, from where and what', async () => {
   expect(JSON.parse(event?.changes ?? '')).toEqual({ log_retention_days: 30 })
 })
 
-test('what was refused leaves no trace', async () => {
+test('refused changes leave no row', async () => {
   const { gateway } = await createFixture()
   const before = await gateway.workspaces('w').auditEvents.list()
   expect(await codeOf(gateway.workspaces('w', actor).settings.update({ logRetentionDays: 0 }))).toBe('invalid_parameter_value')
@@ -30,7 +30,7 @@ test('what was refused leaves no trace', async () => {
   expect(await gateway.workspaces('w').auditEvents.list()).toEqual(before)
 })
 
-test('the chain has no gap, however many write at once in two processes', async () => {
+test('the chain has no gap when two processes write many rows at once', async () => {
   const here = await createFixture()
   const there = await createFixture(here)
   await Promise.all(
@@ -43,7 +43,7 @@ test('the chain has no gap, however many write at once in two processes', async 
   expect(await auditEvents.verify()).toEqual({ valid: true, checked: 41, anchored: true, anchoredFrom: 1 })
 })
 
-test('a row that was changed is found, and so is one that was taken out', async () => {
+test('a changed row and a removed row are detected', async () => {
   const storage = memoryStorage()
   const { gateway } = await createFixture({ storage })
   for (const days of [10, 20, 30]) await gateway.workspaces('w').settings.update({ logRetentionDays: days })
@@ -62,7 +62,7 @@ test('a row that was changed is found, and so is one that was taken out', async 
   expect(await told(rows.slice(1))).toMatchObject({ valid: false, firstBrokenId: rows[1]?.id })
 })
 
-test('events are found by name, by who did it, and by time, newest first', async () => {
+test('events are filtered by name, actor and time, newest first', async () => {
   const { gateway, now } = await createFixture()
   await gateway.workspaces('w', actor).settings.update({ logRetentionDays: 30 })
   now.ms += 1_000

@@ -9,16 +9,16 @@ import type { WorkspaceContext } from './ports.ts'
 
 /** The audit log of a workspace, a signed hash chain. */
 export interface AuditEvents {
-  /** Newest first. Times are Unix milliseconds, `from` included, `to` not. */
+  /** Newest first. Times are Unix milliseconds, `from` inclusive, `to` exclusive. */
   list(query?: Partial<Omit<AuditQuery, 'workspaceId'>>): Promise<readonly AuditRow[]>
-  /** Whether the chain is as it was written: every row, in its place, after the one before it, up to the newest. */
+  /** Verifies the chain: every row is unaltered and in its place, up to the newest. */
   verify(): Promise<AuditVerification>
 }
 
-/** Whether the audit chain of a workspace is as it was written. `anchored: false`: its end is not known, so a missing end is not found. */
+/** The result of verifying an audit chain. With `anchored: false` its end is unknown, so a missing end is not detected. */
 export interface AuditVerification extends RecordOf<typeof auditVerificationFields> {}
 
-/** What is wrong with an audit chain. */
+/** The fault found in an audit chain. */
 export type AuditFault = NonNullable<AuditVerification['reason']>
 
 const rowsAtOnce = 500
@@ -35,7 +35,8 @@ async function verify({ ports: { storage, records, anchors }, workspaceId }: Wor
   const walk = walker(storage.audit, workspaceId)
   let seen: number | undefined
   for (;;) {
-    // First the anchor, then the rows: what comes in meanwhile makes the chain longer than the anchor says, and is looked at again.
+    // The anchor is read before the rows: rows written meanwhile make the chain longer than the anchor says, and are verified in another
+    // pass.
     const anchor = await records.find('audit_anchor', workspaceId, workspaceId)
     const state = await anchors.stateOf(anchor)
     const { last, checked, broken } = await walk()
@@ -59,7 +60,7 @@ interface Walked {
   readonly broken?: AuditRow
 }
 
-/** Looks at the rows that were not looked at yet, up to the newest. */
+/** Verifies the rows not verified yet, up to the newest. */
 function walker(audit: WorkspaceContext['ports']['storage']['audit'], workspaceId: string): () => Promise<Walked> {
   let last: AuditRow | undefined
   let checked = 0
@@ -76,7 +77,7 @@ function walker(audit: WorkspaceContext['ports']['storage']['audit'], workspaceI
   }
 }
 
-/** A store that keeps only the newest rows begins its chain later: then the first that is left is taken as it is. */
+/** A store that keeps only the newest rows starts its chain later, so its first remaining row is accepted as it is. */
 async function follows(row: AuditRow, last: AuditRow | undefined, forgets: boolean): Promise<boolean> {
   const { hash, ...unhashed } = row
   if ((await hashOf(unhashed)) !== hash) return false
@@ -84,7 +85,7 @@ async function follows(row: AuditRow, last: AuditRow | undefined, forgets: boole
   return row.place === 1 ? row.previousHash === '' : forgets
 }
 
-/** The arguments of the methods. */
+/** The argument checks of the methods. */
 export const auditEventCalls: CallSpecs<AuditEvents> = {
   list: {
     options: {

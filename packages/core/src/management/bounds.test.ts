@@ -21,7 +21,7 @@ test.each<[string, Partial<Workspace>, Partial<Workspace>, readonly string[]]>([
   expect(loosened(before, after)).toEqual(fields)
 })
 
-test('an unset data policy demands nothing, so that naming one tightens and taking it back loosens', () => {
+test('an unset data policy demands nothing, so setting one tightens and removing it loosens', () => {
   const policy = (dataPolicyRequired?: 'any' | 'no_training' | 'zdr') =>
     ({ settings: dataPolicyRequired ? { dataPolicyRequired } : {} }) as Partial<Workspace>
   expect(loosened(policy(), policy('any'))).toEqual([])

@@ -2,8 +2,8 @@ import type { RecordPut } from '@signalbox/storage'
 import type { RecordRemoval } from '@signalbox/storage/records'
 import type { BudgetBody, CallLimits, KeyBody, Kinds, SubscriptionBody, WorkspaceBody, WorkspaceSettings } from '../access/kinds.ts'
 
-// Which fields of which records bound what a key may do, and in which direction a change of each lets it do more. A field that
-// is added to one of these records does not compile until it stands here.
+// Which record fields restrict what a key may do, and in which direction a change of each loosens the restriction. A new field of one
+// of these records does not compile until it is listed here.
 
 type Loosens<Value> = (before: Value | undefined, after: Value | undefined) => boolean
 type Table<Body> = { readonly [Field in keyof Body]-?: Loosens<NonNullable<Body[Field]>> | 'bounds nothing' }
@@ -11,10 +11,10 @@ type Table<Body> = { readonly [Field in keyof Body]-?: Loosens<NonNullable<Body[
 const free = 'bounds nothing'
 const raised: Loosens<number> = (before, after) => before !== undefined && (after === undefined || after > before)
 const switchedOff: Loosens<boolean> = (before, after) => before === true && after !== true
-/** A list of what is allowed; absent, everything is. */
+/** For lists of what is allowed. Absent: everything is. */
 const widened: Loosens<readonly string[]> = (before, after) =>
   before !== undefined && (!after || after.some(name => !before.includes(name)))
-/** A list of what is forbidden, or of what stands above. */
+/** For lists of what is forbidden, and of ancestors. */
 const shortened: Loosens<readonly string[]> = (before, after) => before?.some(name => after?.includes(name) !== true) === true
 const within =
   <Body extends object>(table: Table<Body>): Loosens<Body> =>
@@ -69,7 +69,7 @@ const workspace: Table<WorkspaceBody> = {
   name: free,
   billing: (before, after) => before === 'prepaid' && after !== 'prepaid',
   settings: within(settings),
-  // A request may override them, so they are no bounds.
+  // Requests may override these, so they restrict nothing.
   routing: free,
   limits: within(callLimits),
   autoReload: (before, after) =>
@@ -85,7 +85,7 @@ export const isBounding = ({ kind }: Pick<RecordPut | RecordRemoval, 'kind'>): b
 type Fields = Readonly<Record<string, Loosens<unknown> | 'bounds nothing'>>
 type Values = Readonly<Record<string, unknown>>
 
-/** The bounding fields that are looser after a change than before. `after` is absent where the record is removed. */
+/** The restricting fields that are looser after a change. `after` is absent if the record is removed. */
 function loosened(table: object, before: object | undefined, after: object | undefined): readonly string[] {
   return Object.entries(table as Fields).flatMap(([field, loosens]) => {
     if (loosens === free) return []
@@ -93,7 +93,7 @@ function loosened(table: object, before: object | undefined, after: object | und
   })
 }
 
-/** A record before and after a change. `after` is absent where it is removed. */
+/** A record before and after a change. `after` is absent if it is removed. */
 export interface Touched<Kind extends BoundingKind = BoundingKind> {
   readonly kind: Kind
   readonly id: string
@@ -101,11 +101,11 @@ export interface Touched<Kind extends BoundingKind = BoundingKind> {
   readonly after?: Kinds[Kind] | undefined
 }
 
-/** The fields by which a change lets keys do more. A budget or a key that is removed is loosened by all of it. */
+/** The fields whose change lets keys do more. Removing a budget or a key loosens all of its restrictions. */
 export const loosenedIn = ({ kind, before, after }: Touched): readonly string[] =>
   before && !after ? [kind] : loosened(tables[kind], before, after)
 
-/** Whether anything that bounds is another than before, in either direction. A key that is revoked does no more than before. */
+/** Whether any restriction changes, in either direction. Revoking a key does not count. */
 export function changesBounds({ kind, before, after }: Touched): boolean {
   if (!before || !after) return true
   const fields = Object.entries(tables[kind] as Fields).filter(([field, loosens]) => loosens !== free && field !== 'revokedAt')

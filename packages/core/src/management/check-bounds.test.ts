@@ -10,7 +10,7 @@ import { type Scope, scopes } from '../resources/scopes.ts'
 const refused = 'operation_not_allowed'
 const well = 'nothing went wrong'
 
-/** The workspace as a key sees it that was just made by the operator, or by another key. */
+/** The workspace as seen by a key that was just created by the operator, or by another key. */
 async function as(
   { gateway }: Fixture,
   input: { readonly scopes: readonly Scope[]; readonly rateLimitRpm?: number; readonly budget?: { readonly limit: number } },
@@ -21,7 +21,7 @@ async function as(
   return { ...made, w }
 }
 
-test('a key with a budget lifts neither its own budget, nor one above it, nor its workspace’s, by whatever route', async () => {
+test('a key with a budget cannot loosen its own budget, an ancestor’s or its workspace’s, by any route', async () => {
   const scene = await createFixture()
   const all = scene.gateway.workspaces('w')
   const shared = await all.budgets.create({ name: 'all', limit: usd(1) })
@@ -46,7 +46,7 @@ test('a key with a budget lifts neither its own budget, nor one above it, nor it
   expect(await codeOf(child.w.budgets.update(shared.id, { limit: usd(0.5), name: 'less' }))).toBe(well)
 })
 
-test('a key that nothing bounds administers the budgets of its workspace, and so does one that cannot spend', async () => {
+test('an unrestricted key manages the budgets of its workspace, and so does one that cannot spend', async () => {
   const scene = await createFixture()
   const { id } = await scene.gateway.workspaces('w').budgets.create({ name: 'all', limit: usd(1) })
   const admin = await as(scene, { scopes })
@@ -87,7 +87,7 @@ test('a key loosens no limit, expiry or budget of a key with scopes that it lack
   expect((await weak.w.apiKeys.revoke(strong.id)).isActive).toBe(false)
 })
 
-test('keys that spend and are bounded lift nothing for one another, nor free the keys that another has made', async () => {
+test('restricted keys that spend cannot loosen restrictions for one another, nor those of keys that another has created', async () => {
   const scene = await createFixture()
   const all = scene.gateway.workspaces('w')
   const bounds = { scopes: ['inference:invoke', 'keys:write', 'budgets:write'], rateLimitRpm: 5, budget: { limit: usd(1) } } as const
@@ -112,7 +112,7 @@ test('keys that spend and are bounded lift nothing for one another, nor free the
   expect(await codeOf(one.w.apiKeys.revoke(two.id))).toBe(well)
 })
 
-test('what keys below a key spend counts on its budget and against its limits', async () => {
+test('spending of descendant keys counts against a key’s budget and limits', async () => {
   const scene = await createFixture()
   const parent = await as(scene, { scopes, rateLimitRpm: 7, budget: { limit: usd(1) } })
   const child = await as(scene, { scopes, rateLimitRpm: 1_000 }, parent)
@@ -123,7 +123,7 @@ test('what keys below a key spend counts on its budget and against its limits', 
   expect((await scene.gateway.identity(caller)).limits.inferenceRpm).toBe(7)
 })
 
-test('a key stops with the keys above it: revoked at once, expired at the second, and both are told', async () => {
+test('a key stops with its ancestors: at once if revoked, at its expiry if expired, and lists show both', async () => {
   const scene = await createFixture()
   const parent = await as(scene, { scopes })
   const child = await as(scene, { scopes }, parent)
@@ -142,7 +142,7 @@ test('a key stops with the keys above it: revoked at once, expired at the second
   expect(await codeOf(grandchild.w.apiKeys.create({ name: 'late' }))).toBe(refused)
 })
 
-test('a key below a revoked one stops within 30 s in other processes, though it is asked all the time', async () => {
+test('a descendant of a revoked key stops within 30 s in other processes, even if used constantly', async () => {
   const here = await createFixture()
   const there = await createFixture({ storage: here.storage, now: here.now })
   const parent = await as(here, { scopes })
@@ -153,7 +153,7 @@ test('a key below a revoked one stops within 30 s in other processes, though it 
   expect(await codeOf(there.gateway.authenticate(child.secret))).toBe('invalid_api_key')
 })
 
-test('keys made with one that is revoked are kept on demand, below the keys above it; a key does not shed its own bounds so', async () => {
+test('keys created with a revoked key are kept on request, below its ancestors; a key cannot escape its own restrictions this way', async () => {
   const scene = await createFixture()
   const top = await as(scene, { scopes, budget: { limit: usd(1) } })
   const middle = await as(scene, { scopes, budget: { limit: usd(1) } }, top)
@@ -167,7 +167,7 @@ test('keys made with one that is revoked are kept on demand, below the keys abov
   expect((await below.w.apiKeys.get(below.id)).isActive).toBe(true)
 })
 
-test('there are 8 keys above one at most', async () => {
+test('a key has at most 8 ancestors', async () => {
   const scene = await createFixture({ storage: memoryStorage() })
   let last = await as(scene, { scopes })
   for (let depth = 0; depth < 8; depth++) last = await as(scene, { scopes }, last)
@@ -175,7 +175,7 @@ test('there are 8 keys above one at most', async () => {
   expect(await codeOf(last.w.apiKeys.create({ name: 'ninth' }))).toBe(refused)
 })
 
-test('counters and slots of the keys above one are those that these have themselves', () => {
+test('ancestors’ counters and slots are the same as the ancestors’ own', () => {
   const limits = { requestsPerMinute: 5, tokensPerMinute: 50, concurrentRequests: 2 }
   const caller = { keyId: 'child', workspaceId: 'w', ancestors: [{ keyId: 'plain' }, { keyId: 'parent', limits }] } as never
   const policy = { workspace: { body: {} } } as never

@@ -7,24 +7,24 @@ import { type BoundingKind, changesBounds, isBounding, loosenedIn, type Touched 
 import type { Draft } from './commit-with-audit.ts'
 import type { Actor } from './ports.ts'
 
-/** The key that acts, with the keys above it. */
+/** The acting key with its ancestors. */
 interface Line {
   readonly key: NonNullable<Actor['key']>
   readonly ids: ReadonlySet<string>
-  /** It spends, and it or a key above it has a limit or an enforced budget. */
+  /** Whether it can spend, and it or an ancestor has a limit or an enforced budget. */
   readonly isBounded: () => Promise<boolean>
 }
 
 export type BoundsCheck = (workspaceId: string, actor: Actor, draft: Omit<Draft<unknown>, 'events' | 'result'>) => Promise<void>
 
 /**
- * Refuses a change by a key that would loosen what bounds it. Every change of what a workspace owns is checked here before it is
- * committed, whichever resource and route it came by:
+ * Refuses changes by which a key would loosen its own restrictions. Every change to what a workspace owns is checked here before it is
+ * committed, for all resources and routes:
  *
- * - What bounds the key itself or a key above it (limit, expiry, budgets), it cannot change at all.
- * - What bounds a key with scopes that it lacks, it cannot loosen.
- * - What bounds a key that is not below it, it cannot loosen if it spends and is bounded itself.
- * - What bounds the whole workspace (its budgets, settings, limits, credit), it cannot loosen if it spends and is bounded itself.
+ * - A key cannot change the restrictions (limit, expiry, budgets) of itself or an ancestor at all.
+ * - A key cannot loosen the restrictions of a key with scopes that it lacks.
+ * - A restricted key that can spend cannot loosen the restrictions of a key that is not its descendant.
+ * - A restricted key that can spend cannot loosen those of the whole workspace (its budgets, settings, limits, credit).
  *
  * The operator acts without a key and has all rights.
  */
@@ -40,7 +40,7 @@ export const boundsCheckOf =
     if (isCredited && (await line.isBounded())) throw boundedItself(key.id, 'adds no credit')
   }
 
-/** The bounding records of a draft that are there already. One more budget only bounds more, so any key may add one. */
+/** The restricting records of a draft that exist already. A new budget only restricts more, so any key may add one. */
 async function touchedBy(
   records: Records,
   workspaceId: string,
@@ -54,7 +54,7 @@ async function touchedBy(
       return { kind: known, id, before: await before(known, id), after: JSON.parse(body) }
     }),
   )
-  // The budgets of a key go when it is revoked: nothing is left for them to bound.
+  // Revoking a key removes its budgets, which then have nothing to restrict.
   const revoked = new Set(put.flatMap(({ kind, id, after }) => (kind === 'key' && after && 'revokedAt' in after ? [id] : [])))
   const gone = await Promise.all(
     removals.filter(isBounding).map(async ({ kind, id }): Promise<Touched> => {
@@ -81,13 +81,13 @@ async function lineOf(records: Records, workspaceId: string, key: Line['key']): 
   return { key, ids, isBounded }
 }
 
-/** The key that a record bounds. Undefined: it bounds all keys of the workspace. */
+/** The key that a record restricts. Undefined if it restricts all keys of the workspace. */
 function keyBoundBy({ kind, id, before, after }: Touched): string | undefined {
   if (kind === 'key') return id
   return kind === 'budget' ? ((before ?? after) as BudgetBody | undefined)?.apiKeyId : undefined
 }
 
-/** Keys that do not stand above this one any more: their bounds are its bounds no longer. */
+/** Keys that stop being ancestors, so that their restrictions no longer apply. */
 function takenFromAbove({ kind, before, after }: Touched): readonly string[] {
   if (kind !== 'key') return []
   const [above, still] = [before, after].map(body => (body as KeyBody | undefined)?.ancestors ?? [])
@@ -114,7 +114,7 @@ async function check(
   const owner = await records.find('key', workspaceId, id)
   const lacking = owner?.body.scopes.filter(scope => !line.key.scopes.has(scope)) ?? []
   if (owner && lacking.length > 0) throw boundsStronger(owner, lacking)
-  // A key below this one stays within its bounds. Any other may do the same for this one in return.
+  // A descendant stays within this key's restrictions. Any other key could return the favour.
   const isBelow = owner?.body.ancestors?.includes(line.key.id) === true
   if (owner && !isBelow && (await line.isBounded()))
     throw boundedItself(line.key.id, `cannot loosen the limits of a key that is not below it (${fields.join(', ')})`)

@@ -2,7 +2,7 @@ import { isGatewayError, usd, type Workspace } from '@signalbox/core'
 import { expect, test } from 'vitest'
 import { createFixture } from '../../test/management/fixture.ts'
 
-/** As whoever passes on what came from outside: no compiler looked at it. */
+/** Like untyped input from outside. */
 type Loose<Resource> = { readonly [Verb in keyof Resource]: (...args: readonly unknown[]) => Promise<unknown> }
 type LooseWorkspace = { readonly [Resource in keyof Workspace]: Loose<Workspace[Resource]> }
 
@@ -46,24 +46,27 @@ test.each<readonly [call: string, act: (w: LooseWorkspace) => Promise<unknown>, 
   expect(isGatewayError(error) && { code: error.code, param: error.facts.param }).toEqual({ code, param })
 })
 
-test('a field that nobody knows is refused with the nearest, and nothing is kept of it', async () => {
+test('an unknown field is refused with the nearest known one, and nothing is stored', async () => {
   const { limits } = await loosely()
   await expect(limits.update({ requests_per_minute: 5 })).rejects.toThrow('Did you mean "requestsPerMinute"?')
   expect(await limits.get()).toEqual({})
 })
 
-test('fields that are undefined are not there', async () => {
+test('undefined fields count as absent', async () => {
   const { settings } = await loosely()
   expect(await settings.update({ logRetentionDays: 30, allowedModels: undefined, nothing: undefined })).toMatchObject({
     logRetentionDays: 30,
   })
 })
 
-test.each([undefined, null, '', 7, 'w'.repeat(256)])('there is no workspace for the id %s, least of all all of them', async id => {
-  const { gateway } = await createFixture()
-  await gateway.workspaces('other').apiKeys.create({ name: 'theirs' })
-  expect(() => gateway.workspaces(id as string)).toThrow('`workspaceId` is ')
-})
+test.each([undefined, null, '', 7, 'w'.repeat(256)])(
+  'an invalid workspace id such as %s is refused, and never means all workspaces',
+  async id => {
+    const { gateway } = await createFixture()
+    await gateway.workspaces('other').apiKeys.create({ name: 'theirs' })
+    expect(() => gateway.workspaces(id as string)).toThrow('`workspaceId` is ')
+  },
+)
 
 test.each([
   [{}, 'name'],

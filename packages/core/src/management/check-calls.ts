@@ -5,19 +5,19 @@ import type { Fields, InputSpec } from '../resources/fields.ts'
 import { invalidValue } from '../resources/invalid-value.ts'
 import { withWireNames } from '../resources/wire.ts'
 
-/** The arguments of a method: an id, if it takes one, then its input or its options, which may be left out. */
+/** The arguments of a method: an optional id, then its input or its options. */
 interface CallSpec {
   readonly id?: true
   readonly input?: InputSpec
   readonly options?: Fields
 }
 
-/** The arguments of the methods of a resource. A method that takes none is absent. */
+/** The arguments of the methods of a resource. Methods without arguments are absent. */
 export type CallSpecs<Resource> = { readonly [Method in keyof Resource]?: CallSpec }
 
 /**
- * The same methods with their arguments checked: input may come from JavaScript or a form, where no compiler has looked at it.
- * They throw GatewayErrors alone, which name fields as the caller spells them.
+ * The same methods with their arguments checked, because input may come from JavaScript or a form, where types are not checked. They
+ * throw only GatewayErrors, which name fields as the caller spells them.
  */
 export function withCheckedCalls<Resource extends object>(
   name: string,

@@ -5,8 +5,8 @@ import type { Provider } from '../protocol/provider.ts'
 import type { Logger } from '../runtime/ports.ts'
 
 /**
- * Throws a TypeError that names the first fault: a name that cannot be requested, an offer in a language that its provider does
- * not speak, or a price that is not made of whole microdollars. `where`: the call that was given the models.
+ * Throws a TypeError that names the first fault: a name that cannot be requested, an offer in a dialect that its provider does not
+ * support, or a price that is not in whole microdollars. `where` is the function that was given the models.
  */
 export function checkModels(models: readonly Model[], providers: readonly Provider[], where: string): void {
   for (const { id, hostSurcharges = [] } of providers) {
@@ -65,7 +65,7 @@ const offerTable: OptionTableOf<Offer> = {
   quirks: 'object',
 }
 
-/** Throws for a model or an offer that lacks a field, or has one that there is not. */
+/** Throws if a model or an offer lacks a field or has an unknown one. */
 function checkShape(model: Model, at: number, where: string): void {
   const place = `models[${at}]`
   checkOptionTable({ call: where, option: place }, model ?? null, modelTable)
@@ -79,7 +79,7 @@ function checkShape(model: Model, at: number, where: string): void {
   }
 }
 
-/** An offer of a provider that is not there is ignored. */
+/** Checks the dialect of an offer. An offer of an unknown provider is ignored. */
 const unspoken = ({ provider, dialect }: Offer, languages: readonly string[] | undefined): string | undefined =>
   languages === undefined || languages.includes(dialect)
     ? undefined
@@ -104,7 +104,7 @@ function mispriced({ provider, price, regions = [] }: Offer): string | undefined
   return undefined
 }
 
-/** A surcharge above this is a mistyped rate, and its amounts might not be exact. */
+/** A larger surcharge is a mistyped rate, and its amounts might not be exact. */
 const maxPercent = 10_000
 const takesPercent = `takes whole percent of the usual rates, from 100 to ${maxPercent}`
 const isRaise = (percent: number): boolean => Number.isInteger(percent) && percent >= 100 && percent <= maxPercent
@@ -115,7 +115,7 @@ const isDay = (text: string): boolean => /^\d{4}-\d\d-\d\d$/.test(text) && new D
 
 const timeOfDay = /^([01]\d|2[0-3]):[0-5]\d$/
 
-/** What is wrong with the order of a price, or with its times. */
+/** A fault in the order of a price's parts, or in its times. */
 function misordered({ tiers = [], windows, changes = [] }: Price, place: string): string | undefined {
   if (!isGrowing(tiers.map(({ over }) => over)))
     return `has \`${place}.tiers\` out of order; each \`over\` must be larger than the previous one.`
@@ -131,26 +131,26 @@ function misordered({ tiers = [], windows, changes = [] }: Price, place: string)
   return changes.map(({ price }, at) => misordered(price, `${place}.changes.${at}.price`)).find(fault => fault !== undefined)
 }
 
-/** Fields of a price that are no amounts. */
+/** Fields of a price that are not amounts. */
 const wordFields: ReadonlySet<string> = new Set(['days', 'from', 'to', 'field', 'value'])
 
-/** Every number of a price by its place, as in `price.tiers.0.input`. What has no rate for one of the two has no price. */
+/** Every number of a price by its path, as in `price.tiers.0.input`. Without rates for both input and output there is no price. */
 const numbersOf = (rates: object, place: string): readonly (readonly [string, unknown])[] =>
   Object.entries({ ...(needsRates(rates, place) && { input: undefined, output: undefined }), ...rates }).flatMap(([part, value]) => {
     if (wordFields.has(part)) return []
     return typeof value === 'object' && value !== null ? numbersOf(value, `${place}.${part}`) : [[`${place}.${part}`, value] as const]
   })
 
-/** A change, a surcharge and the prices of hosted tools are made of other parts. */
+/** Whether input and output rates are required. Changes, surcharges and hosted tool prices have other parts. */
 const needsRates = (rates: object, place: string): boolean => !Array.isArray(rates) && !/\.(tools|(?:changes|surcharges)\.\d+)$/.test(place)
 
-/** The first price of a hosted tool of a kind that is not known: nothing would be charged by it. */
+/** The path of the first price for an unknown kind of hosted tool, which would never be charged. */
 const unknownToolIn = (places: readonly string[]): string | undefined =>
   places.find(place => place.includes('.tools.') && !hostedTools.some(tool => place.endsWith(`.tools.${tool}`)))
 
 /**
- * Says once what is no fault, since models may be shared among gateways that have other providers each, and looks like one where
- * a name or a number is mistyped: an offer of a provider that is not here, a model without offers, and a price as if in dollars.
+ * Logs once what is allowed but looks like a mistake: an offer of an unknown provider, a model without offers, and a price that seems to
+ * be in dollars. These are not errors, because gateways with different providers may share models.
  */
 export function tellStrays(models: readonly Model[], providers: readonly Provider[], logger: Logger): void {
   const known = new Set(providers.map(({ id }) => id))
@@ -163,7 +163,7 @@ export function tellStrays(models: readonly Model[], providers: readonly Provide
       'Some offers name providers that this gateway does not have, such as this one; they cannot be used.',
     )
   }
-  // A retired model may be listed for its name alone.
+  // A retired model may be listed only so that its name is recognized.
   const unsold = models.filter(({ offers, retires_at }) => offers.length === 0 && retires_at === undefined)
   const [first] = unsold
   if (first) logger.warn({ model: first.id, models: unsold.length }, 'Some models have no offers, such as this one; they cannot be used.')
@@ -182,7 +182,7 @@ const leastPrice = 1_000
 const isInDollars = (price: Price | undefined): boolean =>
   [price?.input, price?.output].some(rate => rate !== undefined && rate > 0 && rate < leastPrice)
 
-/** Names in the log the providers that models are offered by and that have no key. Returns whether that is all of them. */
+/** Logs the providers of the models that have no key. Returns whether that is all of them. */
 export function tellKeyless(models: readonly Model[], providers: readonly Provider[], logger: Logger): boolean {
   const offered = new Set(models.flatMap(({ offers }) => offers.map(({ provider }) => provider)))
   const used = providers.filter(({ id }) => offered.has(id))

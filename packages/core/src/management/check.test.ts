@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { absent } from './check.ts'
 
-test('what a workspace does not have is named, by a hundred characters of its id at most', () => {
+test('a missing resource is named by at most a hundred characters of its id', () => {
   expect(absent('budget', 'budget_1')).toMatchObject({
     code: 'resource_not_found',
     message: 'There is no budget "budget_1" in this workspace.',

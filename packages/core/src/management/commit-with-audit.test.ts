@@ -2,7 +2,7 @@ import { memoryStorage } from '@signalbox/storage-memory'
 import { expect, test } from 'vitest'
 import { codeOf, createFixture } from '../../test/management/fixture.ts'
 
-// Two processes over one store: what one of them has read may be old by the time it writes.
+// Two processes share one store: what one has read may be outdated by the time it writes.
 
 test('two owners who leave at the same time through two processes leave one behind', async () => {
   const storage = memoryStorage()
@@ -36,7 +36,7 @@ test('two owners who leave at the same time through two processes leave one behi
   expect((await here.members.list()).map(({ name }) => name)).toEqual(['Ben'])
 })
 
-test('a key that an operator chose is one key, though two processes start with it at the same time', async () => {
+test('a key with a chosen secret is created once, even if two processes start with it at the same time', async () => {
   const storage = memoryStorage()
   const between: (() => Promise<unknown>)[] = []
   const late: typeof storage = {

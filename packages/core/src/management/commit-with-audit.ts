@@ -11,21 +11,21 @@ import { type AuditEvent, hashOf } from './audit-chain.ts'
 import type { BoundsCheck } from './check-bounds.ts'
 import type { Actor, WorkspaceContext } from './ports.ts'
 
-/** A change, as decided from what was read. */
+/** A change, decided from the records that were read. */
 export interface Draft<T> {
   readonly puts?: readonly RecordPut[]
   readonly removals?: readonly RecordRemoval[]
   readonly credits?: readonly CreditEntry[]
-  /** With the actor of each, where several have one change. */
+  /** Each with its actor if one commit has changes of several actors. */
   readonly events: readonly (AuditEvent & { readonly actor?: Actor })[]
   readonly result: T
-  /** The error if a name is already taken. Absent: the decision is made again, and sees the record that took it. */
+  /** The error if a name is already taken. Absent: the change is decided again, and sees the record that took it. */
   readonly taken?: GatewayError
 }
 
 /**
- * Commits a change of what a workspace owns together with its audit rows and the note of its `Idempotency-Key`: all of it or nothing.
- * `decide` reads and decides; it is called again if another writer was faster, and what it throws ends the call. A draft without
+ * Commits a change to what a workspace owns together with its audit rows and its `Idempotency-Key` record: all of it or nothing.
+ * `decide` reads and decides. It is called again if another writer was faster, and an error it throws ends the call. A draft without
  * events changes nothing.
  */
 export type CommitWithAudit = <T>(workspaceId: string, actor: Actor, decide: () => Promise<Draft<T>>) => Promise<T>
@@ -35,24 +35,24 @@ export interface CommitPorts {
   readonly records: Pick<Records, 'find'>
   readonly anchors: AuditAnchors
   readonly terms: Pick<WorkspacePolicies, 'forget'>
-  /** Throws where a key would loosen what bounds it. */
+  /** Throws if a key would loosen its own restrictions. */
   readonly checkBounds: BoundsCheck
   readonly clock: Clock
   readonly ids: Ids
 }
 
 interface Decided<T> extends Draft<T> {
-  /** Of the chain, before it was decided. */
+  /** The newest row of the chain before the change was decided. */
   readonly last: AuditRow | undefined
   readonly anchor: TypedRecord<'audit_anchor'> | undefined
 }
 
-/** Other processes may write to the same chain: a process that was too late waits for a random time, longer each time. */
+/** Other processes may write to the same chain: a process that loses the race waits for a random time, longer each time. */
 const maxCommitAttempts = 20
 const waitMs = 2
 
 export function createCommitWithAudit({ storage, records, anchors, terms, checkBounds, clock, ids }: CommitPorts): CommitWithAudit {
-  // Commits of one workspace run one after the other within a process: at once they would only conflict and retry.
+  // Commits of a workspace run one after the other within a process. In parallel they would only conflict and retry.
   const queues = new Map<string, Promise<unknown>>()
   const inTurn = <T>(workspaceId: string, run: () => Promise<T>): Promise<T> => {
     const turn = (queues.get(workspaceId) ?? Promise.resolve()).then(run, run)
@@ -81,7 +81,7 @@ export function createCommitWithAudit({ storage, records, anchors, terms, checkB
   return (workspaceId, actor, decide) =>
     inTurn(workspaceId, async () => {
       for (let tries = 0; tries < maxCommitAttempts; tries++) {
-        // Before anything is read: a change that another process makes from here on conflicts, even one that this draft does not write.
+        // Read before anything else: a later change by another process then conflicts, even with records that this draft does not write.
         const [last, anchor] = await allOf([
           () => orStoreDown(() => storage.audit.last(workspaceId)),
           () => records.find('audit_anchor', workspaceId, workspaceId),
@@ -91,7 +91,7 @@ export function createCommitWithAudit({ storage, records, anchors, terms, checkB
         await checkBounds(workspaceId, actor, draft)
         const conflict = await orStoreDown(() => attempt(workspaceId, actor, { ...draft, last, anchor }))
         if (!conflict) {
-          // A cached policy contains no sessions, and there may be hundreds a second: they leave it as it is.
+          // Cached policies contain no sessions, and hundreds of sessions may be created per second, so these keep the cache.
           if (draft.puts?.some(({ kind }) => kind === 'session_count') !== true) terms.forget(workspaceId)
           return draft.result
         }
@@ -109,7 +109,7 @@ export function createCommitWithAudit({ storage, records, anchors, terms, checkB
 
 type AuditContext = Pick<Decided<unknown>, 'last'> & Omit<WorkspaceContext, 'ports'> & Pick<CommitPorts, 'ids'> & { readonly at: number }
 
-/** The audit rows of some events, each with the hash of the one before. */
+/** The audit rows of events, each with the hash of the previous row. */
 async function auditRowsOf(
   events: Draft<unknown>['events'],
   { workspaceId, actor: actorOfAll, at, ids, ...before }: AuditContext,
@@ -161,7 +161,7 @@ const noRoomForCredit = (): GatewayError =>
     param: 'amount',
   })
 
-/** The name of an idempotent change is taken: its stored reply is looked up. */
+/** The name of an idempotent change is taken, so its stored reply is looked up. */
 const doneBefore = (): GatewayError =>
   new GatewayError('idempotency_replay_unavailable', {
     message:

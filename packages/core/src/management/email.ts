@@ -1,12 +1,12 @@
 import { invalidValue } from '../resources/invalid-value.ts'
 
-/** The one form of an address by which invites and members are compared: full-width letters, cases and accents written in two ways are one. */
+/** The normal form in which addresses of invites and members are compared: full-width letters, case and composed accents do not matter. */
 export const normalEmail = (email: string): string => email.normalize('NFKC').toLowerCase()
 
-/** Letters that cannot be seen, or that change what stands beside them: zero-width, control and direction marks, variation selectors. */
+/** Invisible characters, and those that modify their neighbours: zero-width, control and direction marks, variation selectors. */
 const unseen = /[\s\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/u
 
-/** Alphabets whose letters look like those of another one. */
+/** Scripts with letters that look like those of another script. */
 const lookAlike: readonly RegExp[] = [
   /\p{Script=Latin}/u,
   /\p{Script=Greek}/u,
@@ -20,7 +20,7 @@ const lookAlike: readonly RegExp[] = [
 
 const isMixed = (part: string): boolean => lookAlike.filter(letters => letters.test(part)).length > 1
 
-/** Throws where it is no address, holds letters that cannot be seen, or mixes alphabets that look alike within one part of it. */
+/** Throws if it is not an address, contains invisible characters, or mixes look-alike scripts within a part. */
 export function checkEmail(email: string): void {
   const form = normalEmail(email)
   if (unseen.test(email) || !/^[^@]+@[^@]+$/.test(form)) throw invalidValue('email', email, 'an address, as in ada@example.com')

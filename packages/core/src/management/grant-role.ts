@@ -4,7 +4,7 @@ import type { Role } from '../resources/member.ts'
 import { type Scope, scopes } from '../resources/scopes.ts'
 import type { Actor } from './ports.ts'
 
-/** What members of each role administer, as the scopes that a key needs for the same. Developers and viewers administer nothing. */
+/** The management scopes equivalent to each role. Developers and viewers have none. */
 const administers: Readonly<Record<Role, readonly Scope[]>> = {
   owner: scopes,
   admin: scopes.filter(scope => scope.endsWith(':write') && scope !== 'billing:write'),
@@ -13,7 +13,7 @@ const administers: Readonly<Record<Role, readonly Scope[]>> = {
   viewer: [],
 }
 
-/** Throws where there is no such role, or it is above what the key of the actor may do. The operator grants every role. */
+/** Throws if the role does not exist, or has scopes that the actor's key lacks. The operator may grant every role. */
 export function checkGrant(role: Role, { key }: Actor): void {
   if (!key) return
   const lacking = administers[role].filter(scope => !key.scopes.has(scope))

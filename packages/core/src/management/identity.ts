@@ -8,13 +8,16 @@ import type { CallerBudgetState } from '../resources/budget.ts'
 import type { Clock } from '../runtime/ports.ts'
 import type { Limits } from '../upstream/limits.ts'
 
-/** What a caller is, may do and has left, as in `GET /v1/me`. */
+/** The identity of a caller, with its rights and remaining budgets, as in `GET /v1/me`. */
 export interface Identity {
   readonly caller: Caller
   readonly limits: { readonly inferenceRpm: number; readonly managementReadsRpm: number; readonly managementWritesRpm: number }
-  /** The budgets that its requests count against, as far as the caller may see them: of an end user its own, without groups. */
+  /** The budgets that apply to its requests, as far as the caller may see them: an end user sees its own, without those of groups. */
   readonly budgets: readonly CallerBudgetState[]
-  /** The budget with the least left: of those that can refuse a call with this key, else of those that only watch. Of an end user: of its own. */
+  /**
+   * The budget with the least remaining: among those that can refuse a request of this key, else among those that only observe. For an end
+   * user: among its own.
+   */
   readonly budget?: BudgetFacts
 }
 
@@ -46,6 +49,6 @@ export async function identityOf({ storage, terms, limits, clock }: IdentityPort
   }
 }
 
-/** The lowest of its own limit and those of the keys above it. */
+/** The lowest of the key's own limit and its ancestors' limits. */
 const rpmOf = ({ limits, ancestors = [] }: Caller, usual: number): number =>
   Math.min(limits?.requestsPerMinute ?? usual, ...ancestors.flatMap(above => above.limits?.requestsPerMinute ?? []))

@@ -1,4 +1,4 @@
-// What a gateway's workspaces are managed with: the types behind `gateway.workspaces` and of the objects that it returns.
+// Management of a gateway's workspaces: the types of `gateway.workspaces` and of the objects that it returns.
 
 export type { AuditRow } from '@signalbox/storage'
 export type { EndUser, EndUserBudget, EndUserOf } from '../access/end-user.ts'

@@ -6,7 +6,7 @@ import { type Scope, scopes } from '../resources/scopes.ts'
 const carol = { email: 'carol@example.com', role: 'developer' } as const
 const week = 7 * 86_400_000
 
-test('an invite is told to the operator with its token, and is worth one membership', async () => {
+test('the token of an invite is given to the operator, and gives one membership', async () => {
   const { gateway, now, invited } = await createFixture()
   const { invites, members } = gateway.workspaces('w')
   const { token, ...invite } = await invites.create(carol)
@@ -18,7 +18,7 @@ test('an invite is told to the operator with its token, and is worth one members
   expect(await invites.list()).toEqual([{ ...invite, status: 'accepted' }])
 })
 
-test('a token that was used, was revoked, is too old or never was is refused in the same words', async () => {
+test('used, revoked, expired and unknown tokens are refused with the same message', async () => {
   const { gateway, now } = await createFixture()
   const { invites } = gateway.workspaces('w')
   const tokens = await Promise.all(['a', 'b', 'c'].map(name => invites.create({ ...carol, email: `${name}@example.com` })))
@@ -33,7 +33,7 @@ test('a token that was used, was revoked, is too old or never was is refused in 
   expect(await codeOf(invites.revoke(used?.id ?? ''))).toBe('state_precondition_failed')
 })
 
-test('of two who accept one invite at once one becomes a member', async () => {
+test('if two accept one invite at once, one becomes a member', async () => {
   const here = await createFixture()
   const there = await createFixture(here)
   const { token } = await here.gateway.workspaces('w').invites.create(carol)
@@ -42,21 +42,21 @@ test('of two who accept one invite at once one becomes a member', async () => {
   expect(await here.gateway.workspaces('w').members.list()).toHaveLength(1)
 })
 
-test('the token is kept nowhere', async () => {
+test('the token is stored nowhere', async () => {
   const { gateway, storage } = await createFixture()
   const { token } = await gateway.workspaces('w').invites.create(carol)
   const kept = [await storage.records.list({ kind: 'invite', limit: 10 }), await storage.audit.list({ workspaceId: 'w', limit: 10 })]
   expect(JSON.stringify(kept)).not.toContain(token.slice(4))
 })
 
-test('an invite of another workspace is not there', async () => {
+test('an invite of another workspace is not found', async () => {
   const { gateway } = await createFixture()
   const { id } = await gateway.workspaces('w').invites.create(carol)
   expect(await codeOf(gateway.workspaces('other').invites.revoke(id))).toBe('resource_not_found')
   expect(await gateway.workspaces('other').invites.list()).toEqual([])
 })
 
-test('an invite is no way past the number of members that a workspace can have', async () => {
+test('invites do not bypass the maximum number of members', async () => {
   const { gateway, storage } = await createFixture()
   const { invites, members } = gateway.workspaces('w')
   const { token } = await invites.create({ email: 'late@example.com', role: 'owner' })
@@ -75,14 +75,14 @@ test('an invite is no way past the number of members that a workspace can have',
   expect(await gateway.workspaces.acceptInvite({ token, name: 'Late' })).toMatchObject({ role: 'owner' })
 })
 
-test('who is a member already is not invited', async () => {
+test('a member cannot be invited again', async () => {
   const { gateway } = await createFixture()
   await gateway.workspaces('w').members.add({ ...carol, name: 'Carol' })
   expect(await codeOf(gateway.workspaces('w').invites.create({ ...carol, email: 'CAROL@example.com' }))).toBe('duplicate_resource')
   expect(await codeOf(gateway.workspaces('other').invites.create(carol))).toBe('nothing went wrong')
 })
 
-test('an address has one invite that waits, however it is written, also where two processes invite at once', async () => {
+test('an address has one pending invite, however it is written, even if two processes invite at once', async () => {
   const here = await createFixture()
   const there = await createFixture(here)
   const { invites } = here.gateway.workspaces('w')
@@ -115,7 +115,7 @@ test.each([
   ['a Greek letter among Latin ones', 'ad\u03b1@example.com'],
   ['a Cyrillic letter in the domain', 'ada@ex\u0430mple.com'],
   ['two at signs, one of them wide', 'ada\uff20x@example.com'],
-])('an address with %s is no address to invite, nor one of a member', async (_, email) => {
+])('an address with %s can be neither invited nor added', async (_, email) => {
   const { gateway } = await createFixture()
   const { invites, members } = gateway.workspaces('w')
   expect(await codeOf(invites.create({ ...carol, email }))).toBe('invalid_parameter_value')
@@ -123,14 +123,14 @@ test.each([
 })
 
 test.each(['юлия@example.com', '太郎taro@example.jp', 'josé.o’neil+x@example.com', 'νίκος@παράδειγμα.gr'])(
-  'the address %s is one of its alphabet, and is invited as it was written',
+  'the address %s uses one alphabet, and is invited as written',
   async email => {
     const { gateway } = await createFixture()
     expect((await gateway.workspaces('w').invites.create({ ...carol, email })).email).toBe(email)
   },
 )
 
-test('a key grants no role above what it may do, by invite or by change, and the operator grants every one', async () => {
+test('a key grants no role beyond its own scopes, by invite or by change, and the operator grants every role', async () => {
   const { gateway } = await createFixture()
   const as = (...granted: readonly Scope[]) =>
     gateway.workspaces('w', { key: { id: 'k', name: 'k', scopes: new Set<string>(['invites:write', 'members:write', ...granted]) } })

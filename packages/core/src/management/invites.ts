@@ -17,18 +17,21 @@ import type { ManagementPorts, WorkspaceContext } from './ports.ts'
 
 /** The invites of a workspace to future members. */
 export interface Invites {
-  /** In the order of their making. */
+  /** In order of creation. */
   list(options?: { readonly after?: string; readonly limit?: number }): Promise<readonly Invite[]>
-  /** The token is returned once, and given to the `onInvite` hook, which sends it. Valid for 7 days. An address has one at a time. */
+  /**
+   * Creates an invite, valid for 7 days. The token is returned once, and passed to the `onInvite` hook, which sends it. An address has one
+   * pending invite at a time.
+   */
   create(input: NewInvite): Promise<Invite & { readonly token: string }>
   /**
-   * Makes the token invalid. A second time changes nothing.
-   * @throws `resource_not_found`, `state_precondition_failed` (it was accepted)
+   * Makes the token invalid. Repeating the call changes nothing.
+   * @throws `resource_not_found`, `state_precondition_failed` (the invite was accepted)
    */
   revoke(id: string): Promise<Invite>
 }
 
-/** Those for one address that wait for their answer, of which there is one at most. */
+/** The record group of an address's pending invite, of which there is at most one. */
 const groupOf = (email: string): string => `to:${normalEmail(email)}`
 const closed = 'closed'
 
@@ -88,7 +91,9 @@ export function invitesOf({ ports, workspaceId, actor }: WorkspaceContext): Invi
   }
 }
 
-/** Makes the holder of the token a member. One error for a token that is unknown, used, revoked or expired, so that guesses learn nothing. */
+/**
+ * Makes the holder of the token a member. Unknown, used, revoked and expired tokens give the same error, so that guessing reveals nothing.
+ */
 export async function acceptInvite(
   { records, commitWithAudit, clock, ids }: ManagementPorts,
   { token, name, ...guest }: Acceptance,
@@ -114,7 +119,7 @@ export async function acceptInvite(
   return { ...member, workspaceId }
 }
 
-/** The arguments of the methods. */
+/** The argument checks of the methods. */
 export const inviteCalls: CallSpecs<Invites> = {
   list: { options: pageFields },
   create: { input: { fields: inviteFields, mode: 'create' } },

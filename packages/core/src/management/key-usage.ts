@@ -2,7 +2,7 @@ import { periodOf } from '../access/accounts.ts'
 import { orStoreDown } from '../errors/gateway-error.ts'
 import type { WorkspaceContext } from './ports.ts'
 
-/** What a key was used for in the current period of UTC. Money is microdollars charged; times are Unix milliseconds, `end` not included. */
+/** The usage of a key in the current UTC period. Money is microdollars charged; times are Unix milliseconds, `end` exclusive. */
 export interface KeyUsage {
   readonly keyId: string
   readonly workspaceId: string
@@ -11,7 +11,7 @@ export interface KeyUsage {
   readonly end: number
   readonly requests: number
   readonly errors: number
-  /** Refused by a limit of the key or its workspace, or rate limited by every provider. The former are not among `requests`. */
+  /** Requests refused by a limit of the key or its workspace (not included in `requests`), or rate limited by every provider. */
   readonly rateLimited: number
   readonly inputTokens: number
   readonly outputTokens: number

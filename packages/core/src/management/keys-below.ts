@@ -8,7 +8,7 @@ import type { WorkspaceContext } from './ports.ts'
 const maxKept = 1_000
 const atOnce = 500
 
-/** The keys below one that is revoked, as they are without it: below the keys above it. */
+/** The descendants of a revoked key without it: directly below its ancestors. */
 export async function withoutAncestor(
   records: Records,
   { workspaceId, id }: Pick<TypedRecord<'key'>, 'workspaceId' | 'id'>,
@@ -46,7 +46,7 @@ export async function ancestorsOfNewKey({
     throw new GatewayError('operation_not_allowed', {
       message: 'A user with limits or budgets cannot create keys or sessions, because their spending would not count against these limits.',
     })
-  // In process an actor may be of the application's own making: then there is nothing above the key.
+  // In process, an application may construct an actor itself. Its key then has no ancestors.
   if (!maker) return { createdBy: id }
   const ancestors = [id, ...(maker.body.ancestors ?? [])]
   if (!isActive(maker.body, clock.now()) || (await stoppedKeyIds(records, [maker], clock.now())).size > 0)

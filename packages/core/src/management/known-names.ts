@@ -2,11 +2,11 @@ import { nearestOf } from '@signalbox/storage/nearest'
 import { GatewayError } from '../errors/gateway-error.ts'
 import type { ModelDirectory } from './models.ts'
 
-// Names of providers and models in what a workspace lays down. A name that nothing has would protect nothing, or let nothing through.
+// Provider and model names in the settings of a workspace. An unknown name in a list would protect nothing, or allow nothing.
 
 export type Directory = Pick<ModelDirectory, 'providers' | 'find' | 'nearest'>
 
-/** The lists of names, and what they name. */
+/** The lists of names, and the kind of each. */
 const lists = {
   allowedProviders: 'provider',
   blockedProviders: 'provider',
@@ -20,11 +20,11 @@ const lists = {
 type NamedList = keyof typeof lists
 export type NamedLists = { readonly [List in NamedList]?: readonly string[] | null | undefined }
 
-/** A name that was known when it was laid down, and is no more. */
+/** A stored name that this gateway no longer has. */
 export interface NameWarning {
   readonly code: 'unknown_name'
   readonly message: string
-  /** As in `blockedProviders[0]`. */
+  /** The place of the name, as in `blockedProviders[0]`. */
   readonly param: string
 }
 
@@ -36,7 +36,7 @@ function knownIn(directory: Directory, list: NamedList): (name: string) => boole
   return name => ids.has(name)
 }
 
-/** Throws for the first name that is not known and was not in the list `before`. */
+/** Throws for the first unknown name that was not in the list `before`. */
 export function checkKnown(directory: Directory, given: NamedLists, before: NamedLists): void {
   for (const [list, names] of Object.entries(given) as [NamedList, readonly string[] | null | undefined][]) {
     if (!names) continue
@@ -46,7 +46,7 @@ export function checkKnown(directory: Directory, given: NamedLists, before: Name
   }
 }
 
-/** One warning for each name that is not known. */
+/** One warning for each unknown name. */
 export function warningsOf(directory: Directory, laidDown: NamedLists): readonly NameWarning[] {
   return (Object.entries(laidDown) as [NamedList, readonly string[] | null | undefined][]).flatMap(([list, names]) => {
     if (!names || names.length === 0) return []

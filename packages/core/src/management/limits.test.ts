@@ -2,7 +2,7 @@ import { usd } from '@signalbox/core'
 import { expect, test } from 'vitest'
 import { codeOf, createFixture } from '../../test/management/fixture.ts'
 
-test('limits of a workspace are changed one by one, and null takes one away', async () => {
+test('limits of a workspace are changed one by one, and null removes one', async () => {
   const { gateway } = await createFixture()
   const { limits } = gateway.workspaces('w')
   expect(await limits.get()).toEqual({})
@@ -13,7 +13,7 @@ test('limits of a workspace are changed one by one, and null takes one away', as
   await expect(limits.update({ requestsPerMinute: 0 })).rejects.toMatchObject({ facts: { param: 'requestsPerMinute' } })
 })
 
-test('a playground key works, and no list shows it; keys do not find it, the operator can revoke it', async () => {
+test('a playground key works, and no list shows it; keys cannot find it, the operator can revoke it', async () => {
   const { gateway } = await createFixture()
   const { apiKeys } = gateway.workspaces('w')
   const { id, secret } = await apiKeys.create({ name: 'page', playground: true })
@@ -29,7 +29,7 @@ test('a playground key works, and no list shows it; keys do not find it, the ope
   expect(await ids()).toEqual([shown.id])
 })
 
-test('a key takes away what bounds the keys below it, but not what bounds itself', async () => {
+test('a key removes the restrictions of its descendants, but not its own', async () => {
   const { gateway } = await createFixture()
   const { apiKeys } = gateway.workspaces('w')
   const scopes = ['keys:write', 'inference:invoke'] as const
@@ -43,7 +43,7 @@ test('a key takes away what bounds the keys below it, but not what bounds itself
   expect((await asMine.update(below.id, { rateLimitRpm: null })).rateLimitRpm).toBeUndefined()
 })
 
-test('a secret of a variable that is not set makes no key that nobody has seen', async () => {
+test('an undefined secret, as from an unset environment variable, creates no key', async () => {
   const { gateway } = await createFixture()
   const { apiKeys } = gateway.workspaces('w')
   const unset = { name: 'backend', secret: undefined } as unknown as { name: string }

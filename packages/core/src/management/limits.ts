@@ -7,12 +7,12 @@ import { findWorkspace } from './find-workspace.ts'
 import type { WorkspaceContext } from './ports.ts'
 import { given } from './wire-names.ts'
 
-/** What all keys of the workspace together may do; each of them has limits of its own beside it. */
+/** The limits of all keys of a workspace together. Each key has its own limits in addition. */
 export interface WorkspaceLimits {
-  /** Absent: as `limits.workspace` of the gateway says. */
+  /** Absent limits are those of `limits.workspace` of the gateway. */
   get(): Promise<CallLimits>
   /**
-   * The operator's business: not to be had over HTTP. `null` takes a limit away.
+   * Changes limits. For the operator only, not available over HTTP. `null` removes a limit.
    *
    * @example await gateway.workspaces(id).limits.update({ tokensPerMinute: 200_000 })
    */
@@ -39,5 +39,5 @@ export const limitsOf = ({ ports, workspaceId, actor }: WorkspaceContext): Works
   }
 }
 
-/** The arguments of the methods. */
+/** The argument checks of the methods. */
 export const limitsCalls: CallSpecs<WorkspaceLimits> = { update: { input: { fields: workspaceLimitFields, mode: 'update' } } }

@@ -6,17 +6,17 @@ import { type Workspaces, workspacesOf } from './workspaces.ts'
 
 export { keepByok } from './byok/byok.ts'
 
-/** What management works with, before it is loaded. */
+/** The parts that management needs, created before its code is loaded. */
 export interface ManagementSetting
   extends Omit<ManagementPorts, 'anchors' | 'commitWithAudit' | 'sessionGroups' | 'setUp' | 'isForSetup'>,
     Pick<AnchorPorts, 'ring' | 'isKeyed'> {}
 
-/** What gateways load when something is managed. */
+/** The code that a gateway loads when something is managed. */
 export interface Management {
   readonly commitWithAudit: CommitWithAudit
-  /** The workspaces; changes, sessions and end users wait for `setUp`. */
+  /** The workspaces. Changes, sessions and end users wait for `setUp`. */
   workspacesAfter(setUp: ManagementPorts['setUp']): Workspaces
-  /** The workspaces that `setup` is given: they wait for nothing, and to create what is there already returns it. */
+  /** The workspaces passed to `setup`. They do not wait, and creating a resource that exists already returns it. */
   workspacesOfSetup(): Workspaces
 }
 
@@ -33,7 +33,7 @@ export function openManagement({ ring, isKeyed, ...ports }: ManagementSetting): 
         ...ports,
         anchors,
         sessionGroups: new Map(),
-        // What is changed may be what `setup` makes.
+        // The change may concern a resource that `setup` creates.
         commitWithAudit: async (...change) => {
           await setUp()
           return commitWithAudit(...change)

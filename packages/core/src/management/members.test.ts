@@ -4,7 +4,7 @@ import { codeOf, createFixture } from '../../test/management/fixture.ts'
 const ada = { email: 'ada@example.com', name: 'Ada', role: 'owner' } as const
 const bob = { email: 'bob@example.com', name: 'Bob', role: 'developer' } as const
 
-test('members are listed in the order of their joining, each in their workspace alone', async () => {
+test('members are listed in the order they joined, and only in their workspace', async () => {
   const { gateway, now } = await createFixture()
   const { members } = gateway.workspaces('w')
   const first = await members.add(ada)
@@ -20,7 +20,7 @@ test('members are listed in the order of their joining, each in their workspace 
   expect(await codeOf(gateway.workspaces('other').members.remove(first.id))).toBe('resource_not_found')
 })
 
-test('the last owner can neither go nor become less, also when two try at once', async () => {
+test('the last owner can neither leave nor be demoted, even if two try at once', async () => {
   const { gateway } = await createFixture()
   const { members } = gateway.workspaces('w')
   const one = await members.add(ada)
@@ -44,7 +44,7 @@ test('two processes cannot take the last two owners away from each other', async
   expect(codes.sort()).toEqual(['nothing went wrong', 'state_precondition_failed'])
 })
 
-test('one address is one member of a workspace, however it is written, and may be member of another', async () => {
+test('an address is one member of a workspace, however it is written, and may be a member of another', async () => {
   const { gateway } = await createFixture()
   await gateway.workspaces('w').members.add(ada)
   expect(await codeOf(gateway.workspaces('w').members.add({ ...ada, email: 'ADA@example.com' }))).toBe('duplicate_resource')

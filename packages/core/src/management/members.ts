@@ -12,20 +12,20 @@ import type { WorkspaceContext } from './ports.ts'
 
 /** The members of a workspace and their roles. */
 export interface Members {
-  /** In the order of their joining. */
+  /** In the order they joined. */
   list(options?: { readonly after?: string; readonly limit?: number }): Promise<readonly Member[]>
   /**
-   * In process only, for the first owner above all; others are invited.
+   * Adds a member without an invite. In process only, usually for the first owner.
    * @throws `duplicate_resource` (the email is a member), `invalid_parameter_value`, `state_precondition_failed` (the workspace is full)
    */
   add(input: NewMember): Promise<Member>
-  /** @throws `resource_not_found`, `state_precondition_failed` (the last owner stays one) */
+  /** @throws `resource_not_found`, `state_precondition_failed` (the last owner must stay owner) */
   update(id: string, input: MemberChange): Promise<Member>
   /** @throws `resource_not_found`, `state_precondition_failed` (the last owner) */
   remove(id: string): Promise<Member>
 }
 
-/** More people than share one workspace. */
+/** More members than share one workspace in practice. */
 const maxMembers = 1_000
 
 export function membersOf({ ports, workspaceId, actor }: WorkspaceContext): Members {
@@ -86,7 +86,7 @@ export function membersOf({ ports, workspaceId, actor }: WorkspaceContext): Memb
   }
 }
 
-/** The arguments of the methods. */
+/** The argument checks of the methods. */
 export const memberCalls: CallSpecs<Members> = {
   list: { options: pageFields },
   add: { input: { fields: memberFields, mode: 'create' } },
@@ -100,7 +100,7 @@ export interface NewMembership {
   readonly at: number
 }
 
-/** A new member: by invitation, or added by the operator. */
+/** A new member, invited or added by the operator. */
 export function joining({ id, workspaceId, at }: NewMembership, { email, name, role }: Pick<MemberBody, 'email' | 'name' | 'role'>) {
   const body: MemberBody = { email, name, role, joinedAt: at }
   return {
@@ -110,7 +110,7 @@ export function joining({ id, workspaceId, at }: NewMembership, { email, name, r
   }
 }
 
-/** One address is one member of a workspace, however it is written. */
+/** Unique in a workspace for an address, however it is written. */
 export const memberName = (workspaceId: string, email: string): string => JSON.stringify([workspaceId, normalEmail(email)])
 
 export const isMember = (email: string): GatewayError =>
@@ -119,7 +119,7 @@ export const isMember = (email: string): GatewayError =>
     param: 'email',
   })
 
-/** Throws where the workspace has as many members as it can have. */
+/** Throws if the workspace has the maximum number of members. */
 export async function checkSeat(records: Records, workspaceId: string): Promise<void> {
   const there = await records.list('member', { workspaceId, limit: maxMembers })
   if (there.length >= maxMembers)

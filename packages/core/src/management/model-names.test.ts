@@ -22,7 +22,7 @@ test('case, folders, separators, regions and authors of a name do not matter', (
   expect(find('openai.gpt-4o')).toBe('gpt-4o')
 })
 
-test('what hosts and snapshots add at the end is left out where the whole name is not known', () => {
+test('suffixes of hosts and snapshots are ignored if the whole name is unknown', () => {
   const find = finder(model('gpt-4o'), model('gpt-4o-2024-05-13'))
   for (const name of ['gpt-4o-2024-08-06', 'gpt-4o-v1:0', 'gpt-4o@default', 'gpt-4o-maas']) expect(find(name)).toBe(undefined)
   const one = finder(model('gpt-4o'))
@@ -41,7 +41,7 @@ test('what hosts and snapshots add at the end is left out where the whole name i
   expect(find('GPT_4o_2024_05_13')).toBe('gpt-4o-2024-05-13')
 })
 
-test('an id comes before the names of offers, these before names without their ends, and an alias counts as a name', () => {
+test('ids come before names of offers, these before names without suffixes, and an alias counts as a name', () => {
   const named = (id: string) => ({ provider: 'p', provider_model_id: id, dialect: 'chat' }) as Model['offers'][number]
   const find = finder(
     model('small', { offers: [named('host/large')] }),
@@ -57,7 +57,7 @@ test('an id comes before the names of offers, these before names without their e
   expect(find('x/own-2024-04-04')).toBeUndefined()
 })
 
-test('a name that two models have finds none, nor does an unknown one, or one that is too long', () => {
+test('a name shared by two models, an unknown name and one that is too long find no model', () => {
   const find = finder(model('a', { aliases: ['same'] }), model('b', { aliases: ['same'] }), model('x'.repeat(200)))
   expect([find('Same'), find('c'), find('x/a'), find('X'.repeat(200)), find('X'.repeat(201))]).toEqual([
     ...[undefined, undefined, 'a', 'x'.repeat(200), undefined],

@@ -1,15 +1,15 @@
 import type { Model } from '../protocol/model.ts'
 
-// Spellings of model names that are in use elsewhere: ids of hosts, dated snapshots, other separators.
+// Spellings of model names that are used elsewhere: ids of hosts, dated snapshots, other separators.
 
-/** Longer names are not looked at. */
+/** Longer names find no model. */
 const maxNameLength = 200
 
-/** Parts that hosts put before the name of a model: regions of Bedrock, folders of Fireworks and Cloudflare, an author. */
+/** Prefixes that hosts add to model names: regions of Bedrock, folders of Fireworks and Cloudflare, an author. */
 const hostPrefix = /^(global|us|eu|apac|jp|in|au|ca|sa|me|af|us-gov)\./
 const authorPrefix =
   /^(anthropic|amazon|openai|meta|mistral|qwen|deepseek|moonshotai|moonshot|minimax|zai|xai|nvidia|google|writer|ai21|cohere)\./
-/** Parts that hosts put after it, and dates of snapshots. Each is anchored and reads a bounded number of characters. */
+/** Suffixes that hosts add, and dates of snapshots. Each pattern is anchored and reads a bounded number of characters. */
 const suffixes = [
   /-v\d{1,2}(:\d{1,2})?$/,
   /@(default|\d{8})$/,
@@ -21,18 +21,18 @@ const suffixes = [
   /-it$/,
 ]
 
-/** One spelling for all: lower case, the last segment of a path, `-` for `.` and `_`. */
+/** The normal form of a name: lower case, the last segment of a path, `-` for `.` and `_`. */
 function plainNameOf(name: string): string {
-  // OpenRouter writes `~` before names that move to the newest model.
+  // OpenRouter puts `~` before names that resolve to the newest model.
   const lower = name.toLowerCase().replace('~', '')
   const last = lower.slice(lower.lastIndexOf('/') + 1)
   return last.replace(hostPrefix, '').replace(authorPrefix, '').replaceAll(/[._]/g, '-')
 }
 
-/** Without what hosts and snapshots add. */
+/** The name without the suffixes of hosts and snapshots. */
 const baseNameOf = (plain: string): string => suffixes.reduce((base, suffix) => base.replace(suffix, ''), plain)
 
-/** Undefined: several models have the name. */
+/** Undefined if several models have the name. */
 type NameIndex = ReadonlyMap<string, Model | undefined>
 
 function indexOf(models: readonly Model[], namesOf: (model: Model) => Iterable<string>): NameIndex {
@@ -49,7 +49,7 @@ const spellingsOf = ({ id, aliases = [], offers }: Model): readonly string[] => 
 ]
 
 /**
- * Finds models by spellings that are neither an id nor an alias. A spelling that means two models finds none.
+ * Finds models by spellings that are neither an id nor an alias. An ambiguous spelling finds none.
  *
  * @example modelNames(models)('openai/GPT-4o-2024-08-06') // the model "gpt-4o"
  */
@@ -65,7 +65,7 @@ export function modelNames(models: readonly Model[]): (name: string) => Model | 
   }
   return name => {
     if (name.length > maxNameLength) return undefined
-    // Most gateways are never asked for another spelling.
+    // Created on first use, because most gateways never need another spelling.
     indexes ??= made()
     const [own, plain, base] = indexes
     const spelled = plainNameOf(name)

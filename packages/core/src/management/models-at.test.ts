@@ -20,19 +20,19 @@ describe('an announced price', () => {
     ],
   }
 
-  test('holds from its first minute in UTC, whole', () => {
+  test('applies from its first minute in UTC, as a whole', () => {
     expect(priceAt(price, '2026-12-31T23:59:59.999Z')).toBe(price)
     expect(priceAt(price, '2027-01-01T00:00:00Z')).toMatchObject({ input: 1_500_000, output: 7_500_000, cached: 150_000 })
     expect(priceAt(price, '2027-02-01T07:59:59Z')).toMatchObject({ input: 1_500_000 })
     expect(priceAt(price, '2027-02-01T08:00:00Z')).toEqual({ input: 1, output: 2 })
   })
 
-  test('names the moment at which the next one begins', () => {
+  test('names the time at which the next one begins', () => {
     expect(modelsAt([model({ offers: [offer({ price })] })], at('2026-12-01T00:00Z')).until).toBe(at('2027-01-01T00:00Z'))
     expect(modelsAt([model({ offers: [offer({ price })] })], at('2027-03-01T00:00Z')).until).toBe(Number.POSITIVE_INFINITY)
   })
 
-  test('of a region changes too', () => {
+  test('changes for a region too', () => {
     const regions = [{ region: 'us', provider_model_id: 'us.m', price }]
     expect(one(model({ offers: [offer({ regions })] }), '2027-01-01T00:00Z').offers[0]?.regions?.[0]?.price?.input).toBe(1_500_000)
   })
@@ -63,7 +63,7 @@ describe('a price by the hour', () => {
     expect(priceAt(price, time)?.input).toBe(input)
   })
 
-  test('that passes midnight belongs to the day on which it begins', () => {
+  test('that spans midnight belongs to the day on which it begins', () => {
     const night: Price = { input: 2, output: 2, windows: [{ days: [5], from: '22:00', to: '06:00', input: 1, output: 1 }] }
     expect(priceAt(night, '2026-11-20T21:59:00Z')?.input).toBe(2)
     expect(priceAt(night, '2026-11-20T22:00:00Z')?.input).toBe(1)
@@ -83,7 +83,7 @@ describe('a price by the hour', () => {
     expect(at([second, first])).toEqual([1, 5, 5, 5, 5, 1])
   })
 
-  test('of the price that follows opens in the minute in which that begins', () => {
+  test('of the next price applies from the minute in which that price begins', () => {
     const next = { input: 4, output: 4, windows: [{ from: '00:00', to: '01:00', input: 9, output: 9 }] }
     const price: Price = {
       input: 1,
@@ -95,7 +95,7 @@ describe('a price by the hour', () => {
     expect(times.map(time => priceAt(price, time)?.input)).toEqual([1, 2, 9, 4])
   })
 
-  test('and its end are never missed: between two named moments nothing changes', () => {
+  test('and its end are never missed: between two announced times nothing changes', () => {
     const time = fc.integer({ min: 0, max: 24 * 60 - 1 }).map(minute => new Date(minute * 60_000).toISOString().slice(11, 16))
     const window = fc.record({
       days: fc.uniqueArray(fc.integer({ min: 1, max: 7 }), { minLength: 1, maxLength: 7 }),
@@ -129,7 +129,7 @@ describe('an offer that ends', () => {
     offers: [offer({ provider: 'a' }), offer({ provider: 'b', retires_at: '2027-06-30' })],
   })
 
-  test('yields to others for its last 30 days, and is gone the day after', () => {
+  test('ranks below others for its last 30 days, and is gone the day after', () => {
     expect(one(ends, '2026-12-15T23:59Z')).toBe(ends)
     expect(one(ends, '2026-12-16T00:00Z').offers.map(({ provider, status }) => [provider, status])).toEqual([
       ['a', 'deprecated'],
@@ -140,11 +140,11 @@ describe('an offer that ends', () => {
     expect(one(ends, '2027-01-15T00:00Z').status).toBeUndefined()
   })
 
-  test('leaves a retired model where it was the last one', () => {
+  test('leaves a retired model if it was the last one', () => {
     expect(one(ends, '2027-07-01T00:00Z')).toMatchObject({ id: 'm', offers: [], status: 'retired', successor: 'n' })
   })
 
-  test('may be gone already when the model is listed for its name alone', () => {
+  test('may already be gone when the model is listed only for its name', () => {
     expect(one(model({ offers: [], retires_at: '2026-10-23' }), '2026-11-22T00:00Z').status).toBe('retired')
     expect(one(model({ offers: [] }), '2026-11-22T00:00Z').status).toBeUndefined()
   })

@@ -1,16 +1,16 @@
 import type { Model, Offer, Price, PriceWindow } from '../protocol/model.ts'
 import { dayMs } from '../protocol/time.ts'
 
-// What a catalog announces, resolved for one moment: prices by hour and date, offers that end.
+// Announced changes of a catalog, resolved for one time: prices by hour and date, and ends of offers.
 
-/** Models as they are sold at one moment. Those that announce nothing are the same objects. */
+/** Models as sold at one time. Models without announced changes are the same objects. */
 export interface ModelsAt {
   readonly models: readonly Model[]
-  /** Unix milliseconds of the next change. `Infinity`: none is announced. */
+  /** Unix milliseconds of the next change. `Infinity` if none is announced. */
   readonly until: number
 }
 
-/** Offers that end this soon yield to others. */
+/** Offers that end within this time rank below others. */
 const yieldMs = 30 * dayMs
 
 /**
@@ -26,7 +26,7 @@ export function modelsAt(models: readonly Model[], now: number): ModelsAt {
   return { models: models.map(model => modelAt(model, now, note)), until }
 }
 
-/** Takes the moments at which something changes, before and after now. */
+/** Records a time at which something changes, before or after now. */
 type Note = (moment: number) => void
 
 function modelAt(model: Model, now: number, note: Note): Model {
@@ -36,17 +36,17 @@ function modelAt(model: Model, now: number, note: Note): Model {
   return offers.length === model.offers.length && offers.every((offer, at) => offer === model.offers[at]) ? model : { ...model, offers }
 }
 
-/** The first moment after a day. `Infinity` where no day is named. */
+/** The end of a day in Unix milliseconds. `Infinity` if there is no date. */
 const endOf = (day: string | undefined): number => (day === undefined ? Number.POSITIVE_INFINITY : Date.parse(day) + dayMs)
 
 interface OfferContext {
   readonly now: number
   readonly note: Note
-  /** When the model retires. */
+  /** Unix milliseconds at which the model retires. */
   readonly modelEnd: number
 }
 
-/** Undefined: it is not sold any more. */
+/** The offer at a time. Undefined if it is no longer sold. */
 function offerAt(offer: Offer, { now, note, modelEnd }: OfferContext): Offer | undefined {
   const end = offer.retires_at === undefined ? modelEnd : endOf(offer.retires_at)
   note(end)
@@ -63,7 +63,7 @@ function offerAt(offer: Offer, { now, note, modelEnd }: OfferContext): Offer | u
   return { ...offer, ...(price && { price }), ...(regions && { regions }), ...(yields && { status: 'deprecated' }) }
 }
 
-/** The price at a moment, with what it still announces. A price that has not changed is returned as it is. */
+/** The price at a time, including its later announced changes. A price that does not change is returned as is. */
 function priceAt(price: Price, now: number, note: Note): Price {
   const begun = (price.changes ?? []).filter(({ from }) => Date.parse(from) <= now)
   for (const { from } of price.changes ?? []) note(Date.parse(from))
@@ -80,14 +80,14 @@ function priceAt(price: Price, now: number, note: Note): Price {
 
 const minutesOf = (time: string): number => Number(time.slice(0, 2)) * 60 + Number(time.slice(3, 5))
 
-/** Its bounds as milliseconds of a day; the end of a window that passes midnight is beyond the day. */
+/** Start and end of a window in milliseconds of the day. The end of a window that spans midnight lies beyond the day. */
 function boundsOf({ from, to }: PriceWindow): { readonly opens: number; readonly closes: number } {
   const opens = minutesOf(from) * 60_000
   const closes = minutesOf(to) * 60_000
   return { opens, closes: closes <= opens ? closes + dayMs : closes }
 }
 
-/** The day of the week of a day that begins at this moment: 1 is Monday. 1970-01-01 was a Thursday. */
+/** The weekday of a day that begins at this time: 1 is Monday. 1970-01-01 was a Thursday. */
 const weekday = (midnight: number): number => ((((midnight / dayMs + 3) % 7) + 7) % 7) + 1
 
 const opensOn = ({ days }: PriceWindow, midnight: number): boolean => days === undefined || days.includes(weekday(midnight))
@@ -98,7 +98,7 @@ function isOpen(window: PriceWindow, now: number): boolean {
   return [today - dayMs, today].some(day => opensOn(window, day) && now >= day + opens && now < day + closes)
 }
 
-/** The next opening is at most a week away. */
+/** The next start is at most a week away. */
 function noteBounds(window: PriceWindow, now: number, note: Note): void {
   const { opens, closes } = boundsOf(window)
   const today = Math.floor(now / dayMs) * dayMs

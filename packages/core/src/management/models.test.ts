@@ -5,7 +5,7 @@ import type { Provider } from '../protocol/provider.ts'
 import type { ProviderFacts } from '../protocol/provider-facts.ts'
 import { type DirectoryOptions, directoryOf } from './models.ts'
 
-/** A directory at the first moment of 1970, unless told otherwise. */
+/** A directory at the first millisecond of 1970 by default. */
 const directoryFor = (models: readonly Model[], providers: readonly Provider[], options: Partial<DirectoryOptions> = {}) =>
   directoryOf(models, providers, { clock: { now: () => 0 }, ...options })
 
@@ -25,11 +25,11 @@ const facts = (id: string, more: Partial<ProviderFacts> = {}): ProviderFacts => 
 const offer = (more: Partial<Offer> = {}): Offer => ({ provider: 'here', provider_model_id: 'theirs', dialect: 'chat', ...more })
 const model = (id: string, more: Partial<Model> = {}): Model => ({ id, offers: [offer()], ...more })
 
-describe('what is known of a provider', () => {
+describe('the facts about a provider', () => {
   const known = (given: Partial<Provider>, list: readonly ProviderFacts[] = [facts('here', { env: ['HERE_KEY'], retention_days: 30 })]) =>
     directoryFor([], [provider('here', given)], { facts: list }).providers()[0]
 
-  test('is what it says of itself, then what the facts say, then nothing', () => {
+  test('are its own, then those of the catalog, then nothing', () => {
     expect(known({})).toEqual({
       id: 'here',
       display_name: 'Facts of here',
@@ -46,7 +46,7 @@ describe('what is known of a provider', () => {
     expect(known({}, [])).toEqual({ id: 'here', display_name: 'here', data_policy: 'unknown', dialects: ['chat'] })
   })
 
-  test('of two facts about one provider is the later, and of providers that are not here nothing', () => {
+  test('are the later of two, and absent for unknown providers', () => {
     expect(known({}, [facts('here'), facts('here', { data_policy: 'may_train' }), facts('elsewhere')])).toMatchObject({
       data_policy: 'may_train',
     })
@@ -57,7 +57,7 @@ describe('what is known of a provider', () => {
     ).toEqual(['b', 'a'])
   })
 
-  test('goes to its offers, unless they say otherwise', () => {
+  test('apply to its offers, unless these have their own', () => {
     const policy = (given: Partial<Provider>, asked: Partial<Offer>, list: readonly ProviderFacts[]): unknown =>
       directoryFor([model('m', { offers: [offer(asked)] })], [provider('here', given)], { facts: list }).find('m')?.offers[0]?.data_policy
     expect(policy({ data_policy: 'zdr' }, { data_policy: 'may_train' }, [facts('here')])).toBe('may_train')
@@ -67,10 +67,10 @@ describe('what is known of a provider', () => {
   })
 })
 
-describe('other models in place of all that there are', () => {
+describe('replacing all models', () => {
   const before = [model('one', { aliases: ['first'] }), model('two')]
 
-  test('are found from then on, and the old ones no more', () => {
+  test('makes the new ones available at once, and the old ones unavailable', () => {
     const directory = directoryFor(before, [provider('here')])
     expect([directory.version(), directory.find('first')?.id]).toEqual([1, 'one'])
     directory.replace([model('three', { aliases: ['first'] }), model('one-b')])
@@ -80,7 +80,7 @@ describe('other models in place of all that there are', () => {
     expect(directory.find('three')?.offers[0]?.data_policy).toBe('unknown')
   })
 
-  test('are at least one: a list that could not be read must not take all away', () => {
+  test('needs at least one: a list that failed to load must not remove all models', () => {
     const directory = directoryFor(before, [provider('here')])
     expect(() => directory.replace([])).toThrow(/^models\.replace: the list of models is empty/)
     expect([directory.version(), directory.find('first')?.id]).toEqual([1, 'one'])
@@ -132,7 +132,7 @@ describe('other models in place of all that there are', () => {
       [priced({ input: 1, output: 1, tiers: [2, 2].map(over => ({ over, input: 1, output: 1 })) })],
     ],
     ['a price of a region in dollars', /`regions\.0\.price\.input`/, [model('new', { offers: [offer({ regions: [regional] })] })]],
-  ])('with %s are refused, and nothing changes', (_, message, models) => {
+  ])('with %s is refused, and nothing changes', (_, message, models) => {
     const directory = directoryFor(before, [provider('here')])
     const [version, list] = [directory.version(), directory.list()]
     expect(() => directory.replace([model('good'), ...models])).toThrow(message)
@@ -142,14 +142,14 @@ describe('other models in place of all that there are', () => {
     expect(() => directoryFor(models, [provider('here')])).toThrow(/^createGateway: /)
   })
 
-  test.each([-110, 0, 90, 110.5, 2_000_000, Number.NaN])('of a provider whose host costs %d percent are refused', percent => {
+  test.each([-110, 0, 90, 110.5, 2_000_000, Number.NaN])('is refused if a host’s surcharge is %d percent', percent => {
     const dear = { ...provider('here'), hostSurcharges: [{ host: 'eu.example', percent }] }
     expect(() => directoryFor(before, [dear])).toThrow(
       /^createGateway: "here" has a surcharge of .* at "eu\.example"; it takes whole percent/,
     )
   })
 
-  test('do not change when the list that was given changes later', () => {
+  test('is not affected by later changes of the given list', () => {
     const given = [model('one')]
     const directory = directoryFor(before, [provider('here')])
     directory.replace(given)
@@ -158,7 +158,7 @@ describe('other models in place of all that there are', () => {
   })
 })
 
-describe('what nobody can be asked for', () => {
+describe('names that cannot be requested', () => {
   const heard = (models: readonly Model[], providers: readonly Provider[]) => {
     const told: object[] = []
     const logger = { info: () => {}, error: () => {}, warn: (facts: object) => void told.push(facts) }
@@ -168,7 +168,7 @@ describe('what nobody can be asked for', () => {
     return told
   }
 
-  test('is told once, by its model, its provider and whom it may have meant', () => {
+  test('are logged once, with the model, the provider and the nearest known name', () => {
     const strays = ['hree', 'elsewhere', 'far'].map(id => model(id, { offers: [offer(), offer({ provider: id })] }))
     expect(heard(strays, [provider('here')])).toEqual([{ model: 'hree', provider: 'hree', nearest: 'here', offers: 3 }])
     expect(heard([model('m', { offers: [offer({ provider: 'far' })] })], [provider('here')])).toEqual([
@@ -176,11 +176,11 @@ describe('what nobody can be asked for', () => {
     ])
   })
 
-  test('may be a model without offers', () => {
+  test('include models without offers', () => {
     expect(heard([model('a', { offers: [] }), model('b', { offers: [] })], [provider('here')])).toEqual([{ model: 'a', models: 2 }])
   })
 
-  test('is nothing where everyone is here', () => {
+  test('are not logged if all providers exist', () => {
     expect(heard([model('one')], [provider('here')])).toEqual([])
   })
 })

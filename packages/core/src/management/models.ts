@@ -10,58 +10,60 @@ import { modelsAt } from './models-at.ts'
 
 /** The models and the providers of a gateway. */
 export interface ModelDirectory {
-  /** By id or alias, as it is sold now. A retired model has no offers and `status: 'retired'`. */
+  /** Finds a model by id or alias, as currently sold. A retired model has no offers and `status: 'retired'`. */
   find(idOrAlias: string): Model | undefined
   /**
-   * As `find`, and by other spellings that mean one model: the id of a host, a dated snapshot, other separators. For requests; what is
-   * laid down in settings takes ids and aliases.
+   * Like `find`, but also accepts other unambiguous spellings: host ids, dated snapshots, other separators. For requests; settings accept
+   * only ids and aliases.
    *
    * @example gateway.models.resolve('openai/gpt-4o-2024-08-06')?.id // 'gpt-4o'
    */
   resolve(name: string): Model | undefined
-  /** Those that are sold now, in the order of their ids. */
+  /** The models currently sold, sorted by id. */
   list(): readonly Model[]
-  /** Closest names, best first, at most 3. */
+  /** The closest names, best first, at most 3. */
   nearest(name: string): readonly string[]
-  /** What is known of each provider that the gateway has, in the order in which it was given them. */
+  /** The facts about each provider of the gateway, in the order in which the providers were given. */
   providers(): readonly ProviderRecord[]
-  /** 1 at first, and one more with every `replace` and every announced change of a price: what was made of one version is true of that one alone. */
+  /**
+   * Starts at 1 and increases with every `replace` and every announced price change. Data derived from one version is valid only for it.
+   */
   version(): number
   /**
-   * Puts other models in place of all that there are. A request is planned with the old ones or with the new ones, never with
-   * some of each; what has been planned goes on as it was. Throws a TypeError for what would not do at the start either, and
-   * for no models at all, which is what a list that failed to load looks like; nothing has changed then.
+   * Replaces all models. A request is planned entirely with the old models or entirely with the new ones; running requests are not
+   * affected. Throws a TypeError for models that `createGateway` would reject, and for an empty list, because that is what a list that
+   * failed to load looks like. Nothing has changed then.
    *
    * @example gateway.models.replace(catalogModels({ providers: ['openai'], dialects: ['responses', 'chat'] }))
    */
   replace(models: readonly Model[]): void
 }
 
-/** A provider as the registry shows it: what it says of itself, and what is known of it where it says nothing. */
+/** A provider as listed by the registry: its own facts, completed with those of the catalog. */
 export interface ProviderRecord extends Omit<ProviderFacts, 'data_policy'> {
-  /** Of an account without further agreements. `unknown`: it is not stated. */
+  /** For an account without further agreements. `unknown` if not stated. */
   readonly data_policy: string
-  /** The languages that it speaks. */
+  /** The dialects that it supports. */
   readonly dialects: readonly DialectName[]
-  /** Workspaces bring no keys of their own for it: it lives in this process, or the operator said so. */
+  /** Set if workspaces cannot add their own keys for it: it runs in this process, or the operator disabled them. */
   readonly keyless?: true
 }
 
 export interface DirectoryOptions {
-  /** Announced prices and retirements take effect by its `now()`. */
+  /** Announced prices and retirements take effect according to its `now()`. */
   readonly clock: Pick<Clock, 'now'>
-  /** What a name of a retired model means. Default: `error`. */
+  /** How a request for a retired model is handled. Default: `error`. */
   readonly retired?: RetiredModels | undefined
-  /** What is known of providers beside what they say themselves. */
+  /** Facts about providers that complete those they state themselves. */
   readonly facts?: readonly ProviderFacts[] | undefined
-  /** Warns of offers and models that cannot be requested. */
+  /** Receives warnings about offers and models that cannot be requested. */
   readonly logger?: Logger
 }
 
-/** `error`: a request for a retired model is refused, and the error names the successor. `successor`: the successor answers. */
+/** `error`: a request for a retired model is refused, and the error names the successor. `successor`: the successor is used. */
 export type RetiredModels = 'error' | 'successor'
 
-/** Models by id and alias. Throws where one is at fault, or two claim one name: a request must mean one thing. */
+/** Models by id and alias. Throws if one is invalid or two share a name, because a request must have one meaning. */
 export function directoryOf(
   given: readonly Model[],
   providers: readonly Provider[],
@@ -76,7 +78,7 @@ export function directoryOf(
     return models.map(model => withPolicies(model, policies))
   }
   let announced = announce(given, 'createGateway')
-  // One reference, so that a reader sees one set whole.
+  // A single reference, so that a reader never sees a mixture of two sets.
   let current = stockAt(announced, { now: clock.now(), where: 'createGateway', retired })
   let version = 1
   const stock = (): Stock => {
@@ -129,16 +131,16 @@ const withPolicies = (model: Model, policies: ReadonlyMap<string, string>): Mode
   offers: model.offers.map(offer => ({ ...offer, data_policy: offer.data_policy ?? policies.get(offer.provider) ?? 'unknown' })),
 })
 
-/** Models as they are sold from one announced change to the next. */
+/** Models as sold between two announced changes. */
 interface Stock {
   readonly byName: ReadonlyMap<string, Model>
-  /** Without the retired ones. */
+  /** Without retired models. */
   readonly sorted: readonly Model[]
-  /** The model that another spelling means. */
+  /** Finds a model by another spelling. */
   readonly spelled: (name: string) => Model | undefined
-  /** Without those of the retired ones. */
+  /** Names of models that are not retired. */
   readonly names: readonly string[]
-  /** Nothing is announced, and nothing has changed. */
+  /** Whether nothing is announced and nothing has changed. */
   readonly isTimeless: boolean
   /** Unix milliseconds. */
   readonly since: number
@@ -174,7 +176,7 @@ function stockAt(announced: readonly Model[], { now, where, retired }: StockCont
   return { ...stock, isTimeless, since: now, until }
 }
 
-/** Names of retired models lead to the successors that are still sold. */
+/** Maps names of retired models to their successors that are still sold. */
 const withSuccessors = (byName: ReadonlyMap<string, Model>): ReadonlyMap<string, Model> =>
   new Map([...byName].map(([name, model]) => [name, successorOf(model, byName) ?? model]))
 

@@ -6,7 +6,7 @@ import { workspacesOf } from './workspaces.ts'
 const namesIn = (value: object): readonly string[] =>
   Object.entries(value).flatMap(([name, inner]) => (typeof inner === 'object' ? namesIn(inner).map(below => `${name}.${below}`) : [name]))
 
-test('what is loaded on demand has the methods of what is loaded, and nothing is loaded before a call', async () => {
+test('management loaded on demand has the same methods, and nothing is loaded before a call', async () => {
   let loaded = 0
   const setting = () => {
     loaded += 1
@@ -19,6 +19,6 @@ test('what is loaded on demand has the methods of what is loaded, and nothing is
   expect(loaded).toBe(0)
   await expect(workspaces('ws_1').settings.get()).rejects.toThrow('not here')
   await expect(workspaces('ws_1').analytics.pages({}, 1).next()).rejects.toThrow('not here')
-  // A load that failed is begun again.
+  // A failed load is retried.
   expect(loaded).toBe(2)
 })

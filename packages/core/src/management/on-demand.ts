@@ -8,8 +8,8 @@ import { checkWorkspaceId } from './workspace-id.ts'
 import type { Workspace, Workspaces } from './workspaces.ts'
 
 /**
- * Management that is loaded when it is first called: a program that only answers requests of models does without its code. `setting` is
- * called then.
+ * Management that is loaded on first use, so that programs that only serve inference do not load its code. `setting` is called at that
+ * time.
  */
 export function manageOnDemand(terms: WorkspacePolicies, setting: () => Awaitable<ManagementSetting>): Management {
   const load = once(async () => (await import('./management.ts')).openManagement(await setting()))
@@ -44,7 +44,7 @@ export function manageOnDemand(terms: WorkspacePolicies, setting: () => Awaitabl
 type Names<T> = { readonly [Name in keyof T]: true }
 type AnyMethod = (...args: readonly unknown[]) => unknown
 
-/** Methods that call those of the same name, once these are loaded. */
+/** Methods that forward to those of the same name once they are loaded. */
 const forwarded = <T extends object, Name extends keyof T & string>(
   open: () => Promise<T>,
   names: { readonly [N in Name]: true },

@@ -13,14 +13,14 @@ import type { CommitWithAudit } from './commit-with-audit.ts'
 import type { Directory } from './known-names.ts'
 import type { BillingOptions, Reloads } from './money/reloads.ts'
 
-/** What every resource of a workspace works with. */
+/** The parts of a gateway that every resource of a workspace uses. */
 export interface ManagementPorts {
   readonly storage: Storage
   readonly records: Records
   readonly commitWithAudit: CommitWithAudit
-  /** Sessions that wait to be committed, by workspace. */
+  /** Sessions waiting to be committed, by workspace. */
   readonly sessionGroups: Map<string, SessionGroup>
-  /** Know where the audit chains end. */
+  /** Where the audit chains end. */
   readonly anchors: AuditAnchors
   readonly terms: WorkspacePolicies
   readonly authenticator: Authenticator
@@ -29,18 +29,18 @@ export interface ManagementPorts {
   readonly ids: Ids
   readonly logger: Logger
   readonly models: Directory
-  /** Names of the strategies that a request may ask for. */
+  /** Names of strategies that requests may use. */
   readonly strategies: readonly string[]
   readonly hooks: Hooks
-  /** How a request was routed: as its row keeps it, else as this process remembers it. */
+  /** The routing evidence of a request: from its row, otherwise from the memory of this process. */
   readonly evidenceFrom: (row: Pick<UsageRow, 'id' | 'routing'>) => Evidence | undefined
   readonly byok: Byok
   readonly billing?: BillingOptions | undefined
-  /** Absent: no workspace can turn auto reload on. */
+  /** Absent: auto reload cannot be enabled. */
   readonly reloads?: Reloads | undefined
-  /** Runs `setup`, where it has not run yet. Undefined: there is nothing to wait for. */
+  /** Runs `setup` unless it has run. Undefined if there is nothing to wait for. */
   readonly setUp: () => Promise<void> | undefined
-  /** For `setup`, which runs in each process: to create what is there already returns it as it is. */
+  /** Set for `setup`, which runs in each process: creating a resource that exists already returns it unchanged. */
   readonly isForSetup: boolean
 }
 
@@ -51,14 +51,14 @@ export interface Actor {
     readonly id: string
     readonly name: string
     readonly scopes: ReadonlySet<string>
-    /** It has limits or budgets that no record tells of, as an end user may have. Default: false. */
+    /** Whether it has limits or budgets that are not stored in records, as an end user may. Default: false. */
     readonly isBounded?: boolean
   }
   readonly requestId?: string
   readonly ip?: string
-  /** It happens once under this name, however often it is asked for. */
+  /** Makes the change happen once for this name, however often it is requested. */
   readonly idempotency?: IdempotencyEntry
-  /** How errors name fields: as in TypeScript, or as in JSON. Default: `typescript`. */
+  /** How errors name fields: as in TypeScript or as in JSON. Default: `typescript`. */
   readonly nameStyle?: NameStyle
 }
 
@@ -66,25 +66,25 @@ export interface Actor {
 export interface IdempotencyEntry {
   readonly name: string
   readonly fingerprint: string
-  /** Unix milliseconds; until then it is remembered. */
+  /** Unix milliseconds until which it is remembered. */
   readonly until: number
 }
 
-/** The resources of one workspace, as one actor sees them. */
+/** The workspace and the actor that a resource serves. */
 export interface WorkspaceContext {
   readonly ports: ManagementPorts
   readonly workspaceId: string
   readonly actor: Actor
 }
 
-/** A session to be made. */
+/** A session to be created. */
 export interface SessionDraft {
   readonly context: WorkspaceContext
   readonly record: Omit<TypedRecord<'session'>, 'kind' | 'version'>
   readonly event: AuditEvent
 }
 
-/** Sessions that are committed together, and what becomes of each. */
+/** Sessions that are committed together, each with its own result. */
 export interface SessionGroup {
   readonly drafts: SessionDraft[]
   readonly made: Promise<readonly PromiseSettledResult<TypedRecord<'session'>>[]>

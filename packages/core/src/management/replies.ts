@@ -7,24 +7,24 @@ import type { Clock, Logger } from '../runtime/ports.ts'
 import { sha256 } from '../runtime/web.ts'
 import type { IdempotencyEntry } from './ports.ts'
 
-/** What requests led to that shall happen once. Remembered for 24 h. */
+/** Replies to requests with an `Idempotency-Key`, stored for 24 h. */
 export interface Replies {
   /**
-   * The name of a request: the key, the route, and the `Idempotency-Key` of the client. Given to an actor as `once`, it is noted
-   * together with what the actor changes.
+   * The name of a request: its key, route and the client's `Idempotency-Key`. Passed with an actor, it is stored in the same commit as
+   * the actor's change.
    *
    * @example const once = await gateway.replies.name([workspaceId, keyId, 'POST', path, idempotencyKey], body)
    */
   name(asked: readonly unknown[], body: string): Promise<IdempotencyEntry>
-  /** Undefined: nothing has changed under this name, within the time. */
+  /** The stored reply. Undefined if nothing was changed under this name within 24 h. */
   find(once: IdempotencyEntry): Promise<StoredReply | undefined>
-  /** Called when the change is made. A reply that cannot be stored is logged; the change stays made. */
+  /** Stores the reply after the change. If that fails, it is logged, and the change stays. */
   keep(once: IdempotencyEntry, answer: NonNullable<ReplyBody['answer']>): Promise<void>
 }
 
-/** The stored reply of an earlier request under the same name. */
+/** The stored reply of an earlier request with the same name. */
 export interface StoredReply extends ReplyBody {
-  /** Of another body: it is another request. */
+  /** Whether the earlier request had another body, so that this is a different request. */
   readonly isOther: boolean
   readonly ageMs: number
 }
@@ -51,7 +51,7 @@ export function repliesOf({ storage, records, clock, logger }: RepliesPorts): Re
       error => logger.warn({ error: String(error) }, 'Expired records could not be removed.'),
     )
   }
-  /** One that has run out is still there until it is removed, and holds the name. */
+  /** An expired reply still exists, and holds its name, until it is removed. */
   const living = async (name: string): Promise<TypedRecord<'reply'> | undefined> => {
     const reply = await records.findByName('reply', name)
     if (!reply || (reply.expiresAt ?? Number.POSITIVE_INFINITY) > clock.now()) return reply

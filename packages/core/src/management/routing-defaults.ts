@@ -8,9 +8,9 @@ import { checkKnown, type Directory, type NamedLists, type NameWarning, warnings
 import type { WorkspaceContext } from './ports.ts'
 import { defined, given } from './wire-names.ts'
 
-/** The routing defaults of a workspace, with warnings about names that are not known any more. */
+/** The routing defaults of a workspace, with warnings about names that are no longer known. */
 export interface RoutingDefaultsRecord extends Defaults {
-  /** Names in the lists that are not known any more. Absent: all are known. */
+  /** Names in the lists that are no longer known. Absent if all are known. */
   readonly warnings?: readonly NameWarning[]
 }
 
@@ -58,13 +58,13 @@ function defaultsRecordOf(routing: Defaults, models: Directory): RoutingDefaults
 
 const listsOf = ({ order, only, ignore }: RoutingDefaultsChange): NamedLists => defined({ order, only, ignore })
 
-/** What no request could be served with. */
+/** Throws for lists with which no request could be served. */
 function checkTogether({ only, ignore = [] }: Defaults): void {
   if (only && only.length > 0 && only.every(name => ignore.includes(name)))
     throw invalidValue('ignore', ignore.join(', '), 'names that leave somebody of `only`')
 }
 
-/** The arguments of the methods. */
+/** The argument checks of the methods. */
 export const routingDefaultsCalls: CallSpecs<RoutingDefaultsResource> = {
   update: { input: { fields: routingDefaultsFields, mode: 'update' } },
 }

@@ -17,14 +17,14 @@ test('sessions are counted by the quarter of an hour in which they end', () => {
   })
 })
 
-test('a session that is revoked is counted no more, nor one that has ended', () => {
+test('revoked and expired sessions are not counted', () => {
   const two = { ends: [[now + quarter, 2]] } as const
   expect(countWithout(two, now + 5)).toEqual({ ends: [[now + quarter, 1]] })
   expect(countWithout(countWithout(two, now + 5), now + 6)).toEqual({ ends: [] })
   expect(countWith(two, { expiresAt: now + 3 * quarter, now: now + quarter })).toEqual({ ends: [[now + 3 * quarter, 1]] })
 })
 
-test('a workspace has 100,000 live sessions at most', () => {
+test('a workspace has at most 100,000 live sessions', () => {
   const session = { expiresAt: now + quarter, now }
   expect(countWith({ ends: [[now + quarter, 99_999]] }, session).ends).toEqual([[now + quarter, 100_000]])
   expect(() => countWith({ ends: [[now + quarter, 100_000]] }, session)).toThrow('100000 active sessions')

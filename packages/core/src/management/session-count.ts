@@ -3,9 +3,9 @@ import type { SessionCountBody } from '../access/kinds.ts'
 import { changedRecord, newRecord, type TypedRecord } from '../access/records.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
 
-/** Live sessions of a workspace at most. */
+/** Maximum live sessions of a workspace. */
 const maxSessions = 100_000
-/** Sessions are counted by the quarter of an hour in which they expire: a count of a day is 97 numbers. */
+/** Sessions are counted by the quarter of an hour in which they expire: one day takes 97 numbers. */
 const quarterMs = 900_000
 
 /** The count with one more session. Throws if there are too many. */
@@ -23,7 +23,7 @@ export function countWith(
   return { ends: countedAt(live, expiresAt, 1) }
 }
 
-/** The count with one session less. */
+/** The count with one session fewer. */
 export const countWithout = ({ ends }: SessionCountBody, expiresAt: number): SessionCountBody => ({ ends: countedAt(ends, expiresAt, -1) })
 
 interface NewCount {

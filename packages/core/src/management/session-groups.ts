@@ -5,12 +5,15 @@ import { ancestorsOfNewKey } from './keys-below.ts'
 import type { ManagementPorts, SessionDraft, SessionGroup } from './ports.ts'
 import { changedCount, countWith } from './session-count.ts'
 
-// Changes of a workspace are committed one after the other, because each audit row has the hash of the one before it. Sessions are made
-// by the hundred at a time, so those that wait for the change before theirs are committed together, each with an audit row of its own.
+// Changes of a workspace are committed one after the other, because each audit row has the hash of the previous one. Sessions may be
+// created by the hundred, so those waiting for a running commit are committed together, each with its own audit row.
 
 const maxGroup = 100
 
-/** Commits a session, with others of its workspace that wait. One with an `Idempotency-Key` goes alone, since its note may be taken. */
+/**
+ * Commits a session together with others waiting in its workspace. One with an `Idempotency-Key` is committed alone, because that may be
+ * taken.
+ */
 export async function commitSession(groups: ManagementPorts['sessionGroups'], draft: SessionDraft): Promise<TypedRecord<'session'>> {
   const { ports, workspaceId, actor } = draft.context
   const waiting = actor.idempotency ? undefined : groups.get(workspaceId)
@@ -36,7 +39,7 @@ function beginGroup(groups: ManagementPorts['sessionGroups'], commitWithAudit: C
   return group
 }
 
-/** A session that may not be made fails alone. */
+/** A session that may not be created fails without affecting the others. */
 async function decideGroup(drafts: readonly SessionDraft[]): Promise<Draft<readonly PromiseSettledResult<TypedRecord<'session'>>[]>> {
   const [first] = drafts
   if (!first) return { events: [], result: [] }

@@ -17,21 +17,21 @@ import type { WorkspaceContext } from './ports.ts'
 import { countWithout } from './session-count.ts'
 import { commitSession } from './session-groups.ts'
 
-/** The sessions of a workspace: short-lived tokens, with which a page of the app calls models for one user. */
+/** The sessions of a workspace: short-lived tokens with which a web page of the app calls models for one user. */
 export interface Sessions {
   /**
-   * The token is returned once and kept nowhere. Waits for `setup`, which may make the workspace. A session that is created with an API key counts against that key's budgets and
-   * limits, and ends with it.
+   * Creates a session. The token is returned once and stored nowhere. Waits for `setup`, which may create the workspace. A session that
+   * is created with an API key counts against that key's budgets and limits, and ends with it.
    *
    * @throws `invalid_parameter_value`, `operation_not_allowed` (the actor may not call models), `state_precondition_failed` (too many live sessions)
    * @example const { token } = await gateway.workspaces(id).sessions.create({ user: 'u_42', maxSpend: usd(0.5), expiresIn: 900 })
    */
   create(input: NewSession): Promise<Session & { readonly token: string }>
-  /** Those that have not expired, in the order of their making. */
+  /** The sessions that have not expired, in order of creation. */
   list(options?: { readonly user?: string; readonly after?: string; readonly limit?: number }): Promise<readonly Session[]>
   /**
-   * Its token stops working: here at once, in other processes as soon as they hear of it, and within 60 s. A request that runs goes on.
-   * @throws `resource_not_found`: there is none, or it has been revoked.
+   * Revokes a session: its token stops working at once in this process, and within 60 s in others. Running requests continue.
+   * @throws `resource_not_found` (it does not exist or was revoked)
    */
   revoke(id: string): Promise<{ readonly id: string }>
 }
@@ -67,7 +67,7 @@ export function sessionsOf(context: WorkspaceContext): Sessions {
           result: undefined,
         }
       })
-      // As with a key, also where it fails.
+      // Forgotten even if the commit fails, as with a key.
       await revoking.finally(() => authenticator.forget(id, workspaceId))
       return { id }
     },
@@ -117,7 +117,7 @@ const sessionOf = ({ id, workspaceId, createdAt, body }: TypedRecord<'session'>)
   return { ...fields, id, workspaceId, createdAt, tokenPrefix: prefix }
 }
 
-/** The arguments of the methods. */
+/** The argument checks of the methods. */
 export const sessionCalls: CallSpecs<Sessions> = {
   create: { input: { fields: sessionFields, mode: 'create' } },
   list: { options: { ...pageFields, user: { kind: 'string' } } },

@@ -14,7 +14,7 @@ const model = (id: string, aliases: readonly string[] = []): Model => ({
 const createFixture = (options: Parameters<typeof createPlainFixture>[0] = {}) =>
   createPlainFixture({ providers, models: [model('echo', ['echo-latest']), model('story')], ...options })
 
-test('settings begin with what demands nothing; what is changed stays changed, and null takes it back', async () => {
+test('new settings demand nothing; changes are kept, and null resets a field', async () => {
   const { gateway } = await createFixture()
   const { settings } = gateway.workspaces('w')
   expect(await settings.get()).toEqual({
@@ -70,7 +70,7 @@ test.each([
   expect(await gateway.workspaces('w').routingDefaults.get()).toEqual({})
 })
 
-test('a strategy that is nearly one is refused with the one that was meant', async () => {
+test('a misspelled strategy is refused with the intended one', async () => {
   const { gateway } = await createFixture()
   const refused = gateway.workspaces('w').routingDefaults.update({ strategy: 'lateny' })
   await expect(refused).rejects.toMatchObject({ message: expect.stringContaining('Did you mean "latency"?'), facts: { param: 'strategy' } })
@@ -95,7 +95,7 @@ test.each([
   expect(await desk.get()).toEqual(before)
 })
 
-test('a name that is near none is refused without a suggestion, with those that there are', async () => {
+test('an unknown name without a near match is refused with the list of known ones', async () => {
   const { gateway } = await createFixture()
   const refused = await gateway
     .workspaces('w')
@@ -105,7 +105,7 @@ test('a name that is near none is refused without a suggestion, with those that 
   expect((refused as GatewayError).facts).not.toHaveProperty('suggestion')
 })
 
-test('names that are laid down already pass, and are listed as warnings once nothing has them', async () => {
+test('names that are already stored are accepted, and listed as warnings once they are unknown', async () => {
   const storage = memoryStorage()
   const first = await createFixture({ storage })
   await first.gateway.workspaces('w').settings.update({ allowedModels: ['echo', 'story'], blockedProviders: ['a', 'cheap'] })

@@ -8,9 +8,9 @@ import { checkKnown, type Directory, type NamedLists, type NameWarning, warnings
 import type { WorkspaceContext } from './ports.ts'
 import { defined, given } from './wire-names.ts'
 
-/** What is demanded of every request of the workspace. */
+/** Requirements for every request of the workspace. */
 export interface Settings extends SettingsRecord {
-  /** Names in the lists that are not known any more. Absent: all are known. */
+  /** Names in the lists that are no longer known. Absent if all are known. */
   readonly warnings?: readonly NameWarning[]
 }
 
@@ -53,5 +53,5 @@ function settingsRecordOf({ body: { name, settings } }: TypedRecord<'workspace'>
 const listsOf = ({ allowedProviders, blockedProviders, allowedModels }: SettingsChange): NamedLists =>
   defined({ allowedProviders, blockedProviders, allowedModels })
 
-/** The arguments of the methods. */
+/** The argument checks of the methods. */
 export const settingsCalls: CallSpecs<SettingsResource> = { update: { input: { fields: settingsFields, mode: 'update' } } }

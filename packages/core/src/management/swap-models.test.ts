@@ -6,7 +6,7 @@ import type { LocalReply, Provider } from '../protocol/provider.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
 import type { Frame, JsonObject } from '../protocol/wire.ts'
 
-// Models are swapped while requests run: each is planned, answered and paid by one set of them.
+// Models are replaced while requests run: each request is planned, answered and charged with one set of them.
 
 const asking = (delivery: 'whole' | 'stream', ...models: readonly [string, ...string[]]): InferenceRequest => ({
   prompt: { input: [{ type: 'message', role: 'user', content: [{ type: 'text', text: 'Go.' }] }], max_output_tokens: 10 },
@@ -32,14 +32,14 @@ const end: readonly Frame[] = [
 ]
 
 interface Gated extends Provider {
-  /** Resolves when it has been asked. */
+  /** Resolves when the provider has been called. */
   readonly asked: Promise<void>
-  /** Lets it answer, or go on. */
+  /** Lets the provider answer, or continue. */
   readonly release: () => void
   readonly models: readonly unknown[]
 }
 
-/** Answers once it is let: a stream says its first word before. */
+/** A provider that answers on `release`; a stream sends its first content before. */
 function gated(id: string, status = 200): Gated {
   const gate = Promise.withResolvers<void>()
   const asked = Promise.withResolvers<void>()
@@ -76,7 +76,7 @@ async function open(providers: readonly Provider[], options: Parameters<typeof o
 const spent = async ({ gateway, caller }: Fixture): Promise<number> =>
   (await gateway.workspaces(caller.workspaceId).billing.balance()).spent
 
-test.each(['whole', 'stream'] as const)('a request that runs ends as it was planned, and is paid at the old price: %s', async delivery => {
+test.each(['whole', 'stream'] as const)('a running request ends as planned, and is charged at the old price: %s', async delivery => {
   const [old, other] = [gated('old'), gated('other')]
   const sold = (provider: Provider, name: string, price: number): Model => ({
     id: 'model',
@@ -97,7 +97,7 @@ test.each(['whole', 'stream'] as const)('a request that runs ends as it was plan
   expect([await spent(fixture), old.models, other.models]).toEqual([80, ['before'], ['after']])
 })
 
-test('who would have been asked next is still asked, though the models are gone', async () => {
+test('the planned fallback is still called after its models are replaced', async () => {
   const [first, second] = [gated('first', 500), gated('second')]
   const { gateway, caller } = await open([first, second], {
     models: [{ id: 'model', offers: [offerOf(first), offerOf(second, { provider_model_id: 'before' })] }],
@@ -113,7 +113,7 @@ test('who would have been asked next is still asked, though the models are gone'
   expect(second.models).toEqual(['before'])
 })
 
-test('a bad set disturbs nobody', async () => {
+test('an invalid set of models changes nothing', async () => {
   const provider = gated('p')
   const { gateway, caller } = await open([provider], { models: [{ id: 'model', offers: [offerOf(provider)] }] })
   const running = gateway.infer(asking('stream', 'model'), { caller }).whole()
@@ -124,7 +124,7 @@ test('a bad set disturbs nobody', async () => {
   expect((await gateway.infer(asking('whole', 'model'), { caller }).whole()).outcome.status).toBe('completed')
 })
 
-test('no request sees some models of one set and some of another', async () => {
+test('no request sees a mixture of two sets of models', async () => {
   const provider = gated('p')
   provider.release()
   const set = (name: string): readonly Model[] =>
@@ -133,7 +133,7 @@ test('no request sees some models of one set and some of another', async () => {
   const { gateway, caller } = await open([provider], {
     models: set('0'),
     hooks: { onPlan: (_, candidates) => void plans.push(candidates) },
-    // Requests wait here for as long as they like, so that swaps come before, between and after their plans.
+    // Requests wait here for varying times, so that models are replaced before, between and after their plans.
     prepare: async request => {
       for (let turns = Number(request.prompt.user); turns > 0; turns--) await Promise.resolve()
       return request

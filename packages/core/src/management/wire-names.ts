@@ -1,4 +1,4 @@
-/** What is left of a change when what was taken away with `null` is gone. */
+/** The fields of a change without those removed by `null`. */
 export const given = <T extends object>(fields: { readonly [Field in keyof T]?: T[Field] | null | undefined }): T =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined)) as T
 

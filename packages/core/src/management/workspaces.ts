@@ -23,16 +23,16 @@ import { type SettingsResource, settingsCalls, settingsOf } from './settings.ts'
 import { checkWorkspaceId } from './workspace-id.ts'
 
 /**
- * The workspaces of the gateway, and what each of them owns.
+ * The workspaces of the gateway and their resources.
  *
  * @example
  * const { id } = await gateway.workspaces.create({ name: 'my app' })
  * const { secret } = await gateway.workspaces(id).apiKeys.create({ name: 'backend' })
  */
 export interface Workspaces {
-  /** What a workspace owns. `actor`: the key on whose behalf it is done; default: the operator of the gateway, with all rights. */
+  /** The resources of a workspace. `actor`: the key on whose behalf it acts. Default: the operator of the gateway, with all rights. */
   (id: string, actor?: Actor): Workspace
-  /** Of two with one id the first is kept, and returned. */
+  /** Creates a workspace. If the id exists already, the existing workspace is returned unchanged. */
   create(input: NewWorkspace): Promise<{ readonly id: string; readonly name: string }>
   /** Makes the holder of an invite's token a member of its workspace. */
   acceptInvite(input: Acceptance): Promise<Member & { readonly workspaceId: string }>
@@ -42,10 +42,10 @@ export interface Workspaces {
 /** The resources of one workspace, with the rights of one actor. */
 export interface Workspace {
   /**
-   * The caller that stands for a user of the app, for `{ caller }` of the endpoints. Waits for `setup`, which may make the workspace.
+   * The caller that represents a user of the app, for `{ caller }` of the endpoints. Waits for `setup`, which may create the workspace.
    *
-   * @throws {TypeError} A field has a value that it does not take.
-   * @throws `resource_not_found` (404): there is no such workspace.
+   * @throws {TypeError} A field has an invalid value.
+   * @throws `resource_not_found` (404): the workspace does not exist.
    * @example const caller = await gateway.workspaces('app').as({ user: session.userId, budgets: [{ limit: usd(5) }] })
    */
   as(user: EndUser): Promise<Caller>

@@ -11,12 +11,12 @@ import { type ResealResult, resealAll } from './reseal.ts'
 import { type Heard, isNews, tierHeard, withTier } from './tiers.ts'
 import { keepValidations, type Validations } from './validation.ts'
 
-/** What a gateway has for the provider keys of its workspaces, beside their records. */
+/** What a gateway uses for the provider keys of its workspaces, in addition to their records. */
 export interface Byok extends Pick<ByokSetting, 'vault' | 'providers' | 'tiersOf' | 'lasting'>, Validations {
-  /** An answer to a call with a credential of a workspace's own: its limits may tell what kind of account it is. */
+  /** Takes the response to a call with a workspace's credential: its rate limit headers may reveal the account tier. */
   hear(credential: Credential, heard: Heard): void
   reseal(): Promise<ResealResult>
-  /** Waits for what is under way, but not for long. */
+  /** Waits for background work, for a limited time. */
   close(): Promise<void>
 }
 
@@ -26,7 +26,7 @@ export interface ByokSetting {
   readonly commitWithAudit: CommitWithAudit
   readonly providers: ReadonlyMap<string, Provider>
   readonly tiersOf: (provider: string) => readonly AccountTier[]
-  /** What is sealed opens in the next process too. */
+  /** Whether sealed keys can be opened after a restart. */
   readonly lasting: boolean
   readonly transport: Transport
   readonly clock: Clock
@@ -35,7 +35,7 @@ export interface ByokSetting {
 
 export interface ByokPorts extends ByokSetting {
   readonly inBackground: (trouble: string, run: () => Promise<unknown>) => void
-  /** Aborted when the gateway has waited long enough for what runs in the background. */
+  /** Aborted when the gateway has waited long enough for background work to end. */
   readonly signal: () => AbortSignal
 }
 
@@ -46,7 +46,7 @@ const closingMs = 5_000
 export function keepByok(setting: ByokSetting): Byok {
   const { clock, logger } = setting
   const running = new Set<Promise<void>>()
-  // Made when first needed: some runtimes have none of it before their first request.
+  // Created on first use, because some runtimes have no AbortController before their first request.
   let controller: AbortController | undefined
   const ending = (): AbortController => {
     controller ??= new AbortController()
@@ -79,7 +79,7 @@ export function keepByok(setting: ByokSetting): Byok {
   }
 }
 
-/** At most once an hour of each credential, and only what is news. */
+/** Looks at each credential at most once an hour, and stores only changes. */
 function listenForTiers({ vault, commitWithAudit, records, tiersOf, clock, inBackground }: ByokPorts): Byok['hear'] {
   const written = createLru<number>(maxSeenTiers)
   return (credential, heard) => {
@@ -94,7 +94,7 @@ function listenForTiers({ vault, commitWithAudit, records, tiersOf, clock, inBac
       commitWithAudit(workspaceId, {}, async () => {
         const key = await records.find('credential', workspaceId, id)
         const news = key && withTier(key.body, tier)
-        // Another secret has come in between: it may be of another account.
+        // The secret was replaced meanwhile, and may belong to another account.
         if (!key || !news || key.name !== known.name || !isNews(key.body, news)) return { events: [], result: undefined }
         const changes = { account_tier: news.accountTier, account_tier_source: news.accountTierSource }
         return {

@@ -6,25 +6,28 @@ import { asSource } from '../../runtime/source.ts'
 import { timersOf } from '../../runtime/timers.ts'
 import { maxFailureBytes, readBodyText } from '../../upstream/read-body.ts'
 
-/** Not checked: the provider has no way to check a key at no cost. */
+/** Undefined: not checked, because the provider has no free way to check a key. */
 export type Checked = Checks | undefined
 
 interface Checks {
   readonly status: Exclude<CredentialBody['validationStatus'], 'pending'>
-  /** Of the answer, where there was one. */
+  /** Reads headers of the response, if there was one. */
   readonly header?: (name: string) => string | undefined
 }
 
 export interface CheckPorts {
   readonly transport: Transport
   readonly clock: Clock
-  /** Ends the check from outside. */
+  /** Cancels the check. */
   readonly signal: AbortSignal
 }
 
 const maxCheckMs = 10_000
 
-/** Shows a credential to its provider: taken, refused, or neither. Never throws, and says nothing of why: words may hold secrets. */
+/**
+ * Sends a credential to its provider to see whether it is accepted. Never throws, and returns no reason, because error messages may contain
+ * secrets.
+ */
 export async function checkAccount(provider: Provider, credential: Credential, ports: CheckPorts): Promise<Checked> {
   const ending = new AbortController()
   const end = (): void => ending.abort()
@@ -65,7 +68,7 @@ async function ask({ provider, credential, check }: Asked, { transport, clock, s
   return { status: refused ? 'invalid' : 'error', header }
 }
 
-/** Some say it with another status. */
+/** Some providers report a refusal with another status. */
 const isRefusal = (
   { dialects }: Provider,
   dialect: string,

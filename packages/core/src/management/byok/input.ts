@@ -22,7 +22,7 @@ export function providerNamed(id: string, providers: ReadonlyMap<string, Provide
   return found
 }
 
-/** A key is visible ASCII, 8 to 4,096 characters; an account in JSON is written in one way. The error never contains it. */
+/** Visible ASCII, 8 to 4,096 characters. Accounts in JSON are normalized. The error never contains the key. */
 export function secretOf(text: string, { id, account }: Provider): string {
   if (text.trimStart().startsWith('{')) {
     if (!account?.json) throw wrongField('apiKey', `\`apiKey\` is JSON, but a key for "${id}" is a string without spaces.`)
@@ -50,11 +50,11 @@ function asOneLine(text: string): string | undefined {
   }
 }
 
-/** What may be shown of a secret: never more than a quarter of it. Of one in JSON nothing. */
+/** The displayable end of a secret, at most a quarter of it. Empty for a secret in JSON. */
 export const shownOf = (secret: string): string =>
   `${secret.startsWith('{') ? '{' : secret.slice(0, Math.min(8, Math.floor(secret.length / 4)))}…`
 
-/** What the provider has to know of the account, said as it wants it. */
+/** Checks the additional account fields that the provider needs. */
 export function checkExtra(extra: Readonly<Record<string, string>>, provider: Provider): void {
   const { id, account, dialects } = provider
   const names = account?.extra ?? []

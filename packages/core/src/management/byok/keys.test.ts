@@ -4,8 +4,8 @@ import { describe, expect, test, vi } from 'vitest'
 import { createByokFixture, openaiKey, refused, served, settled } from '../../../test/management/byok-fixture.ts'
 import { codeOf, createFixture } from '../../../test/management/fixture.ts'
 
-describe('a key that a workspace brings', () => {
-  test('is told of without its secret, is pending at first, and valid once its provider has taken it', async () => {
+describe('a provider key of a workspace', () => {
+  test('is shown without its secret, is pending at first, and valid once its provider accepts it', async () => {
     const { keys, seen } = await createByokFixture()
     const made = await keys.create(openaiKey)
     expect(made).toMatchObject({
@@ -38,7 +38,7 @@ describe('a key that a workspace brings', () => {
     expect(await settled(keys, (await keys.create(openaiKey)).id)).toMatchObject({ validationStatus: expected })
   })
 
-  test('of a provider that says no with another status is invalid as well', async () => {
+  test('is invalid too if its provider refuses it with another status', async () => {
     const { keys, vendor } = await createByokFixture()
     vendor(() => ({
       status: 400,
@@ -48,7 +48,7 @@ describe('a key that a workspace brings', () => {
     expect(await settled(keys, id)).toMatchObject({ validationStatus: 'invalid' })
   })
 
-  test('that nobody answered for is an error, and still used', async () => {
+  test('that could not be checked has the status error, and is still used', async () => {
     const { keys, vendor, ask, asked } = await createByokFixture()
     vendor(({ method }) => (method === 'GET' ? Promise.reject(new Error('reset')) : served({ method })))
     expect(await settled(keys, (await keys.create(openaiKey)).id)).toMatchObject({ validationStatus: 'error' })
@@ -82,7 +82,7 @@ describe('a key that a workspace brings', () => {
     expect(seen).toEqual([])
   })
 
-  test('is taken once: the same secret of the same provider is a duplicate, here and nowhere else', async () => {
+  test('is stored once: the same secret of the same provider is a duplicate within its workspace only', async () => {
     const { keys, gateway } = await createByokFixture()
     await keys.create(openaiKey)
     expect(await codeOf(keys.create({ ...openaiKey, name: 'again' }))).toBe('duplicate_resource')
@@ -92,7 +92,7 @@ describe('a key that a workspace brings', () => {
     expect(await codeOf(keys.update(second.id, { apiKey: openaiKey.apiKey }))).toBe('duplicate_resource')
   })
 
-  test('is refused where it could not be read after a restart, and the way out is named', async () => {
+  test('is refused if it could not be read after a restart, with advice', async () => {
     const { gateway } = await createFixture({ providers: [] })
     const { gateway: without } = await createByokFixture({ sealingKey: undefined as never })
     await expect(without.workspaces('w').byokKeys.create(openaiKey)).rejects.toMatchObject({
@@ -113,7 +113,7 @@ describe('a key that a workspace brings', () => {
 })
 
 describe('the default of a provider', () => {
-  test('is the first, until another is made it: there is never more than one', async () => {
+  test('is the first key until another is made the default, and there is never more than one', async () => {
     const { keys } = await createByokFixture()
     const first = await keys.create(openaiKey)
     const second = await keys.create({ ...openaiKey, apiKey: 'sk-two-0123456789', name: 'two' })
@@ -129,7 +129,7 @@ describe('the default of a provider', () => {
     expect(await defaults()).toEqual([elsewhere.id])
   })
 
-  test('is used alone: where it is off, refused or gone, no other takes its place', async () => {
+  test('is the only one used: no other replaces it when it is disabled, refused or deleted', async () => {
     const { keys, ask, asked } = await createByokFixture()
     const first = await keys.create(openaiKey)
     await settled(keys, first.id)
@@ -144,7 +144,7 @@ describe('the default of a provider', () => {
     expect(asked()).toEqual(['sk-spare-0123456'])
   })
 
-  test('is one also where many are brought at the same time', async () => {
+  test('is a single one even if many keys are created at the same time', async () => {
     const { keys, storage, now } = await createByokFixture()
     const { keys: elsewhere } = await createByokFixture({ storage, now })
     await Promise.all(
@@ -154,7 +154,7 @@ describe('the default of a provider', () => {
   })
 })
 
-describe('a key of a provider that has no way to look at one', () => {
+describe('a key of a provider that cannot check keys', () => {
   test('stays pending, is used, and is pending again when it is validated after a refusal', async () => {
     const unseen = defineProvider({
       id: 'openai',
@@ -179,7 +179,7 @@ describe('a key of a provider that has no way to look at one', () => {
 })
 
 describe('changing a key', () => {
-  test('with another secret puts it in the place of the old one, and looks at it anew', async () => {
+  test('to another secret replaces the old one, and checks it again', async () => {
     const { keys, ask, asked, seen } = await createByokFixture()
     const { id } = await keys.create(openaiKey)
     await settled(keys, id)
@@ -193,7 +193,7 @@ describe('changing a key', () => {
     expect(await codeOf(keys.create(openaiKey))).toBe('nothing went wrong')
   })
 
-  test('while it is being looked at does not leave the new secret pending, nor judge it by the old one', async () => {
+  test('while it is being checked does not leave the new secret pending, nor mark it by the old one', async () => {
     const { keys, vendor } = await createByokFixture()
     let answer = (): void => {}
     const first = new Promise<void>(resolve => {
@@ -210,7 +210,7 @@ describe('changing a key', () => {
     expect(await settled(keys, id)).toMatchObject({ validationStatus: 'valid' })
   })
 
-  test('while somebody waits for a look at the old secret leaves that look without effect', async () => {
+  test('while a check of the old secret is awaited makes that check have no effect', async () => {
     const { keys, vendor } = await createByokFixture()
     const { id } = await keys.create(openaiKey)
     await settled(keys, id)
@@ -231,7 +231,7 @@ describe('changing a key', () => {
     expect(await keys.get(id)).toMatchObject({ validationStatus: 'valid' })
   })
 
-  test('a tier that somebody named stays, until it is taken back', async () => {
+  test('a tier set by the user stays until it is removed', async () => {
     const { keys } = await createByokFixture()
     const { id } = await keys.create({ ...openaiKey, accountTier: 'tier_2' })
     expect(await keys.get(id)).toMatchObject({ accountTier: 'tier_2', accountTierSource: 'user_specified' })
@@ -239,7 +239,7 @@ describe('changing a key', () => {
     expect(await keys.update(id, { accountTier: null })).toMatchObject({ accountTier: 'free', accountTierSource: 'fallback' })
   })
 
-  test('without any difference changes nothing', async () => {
+  test('to the same values changes nothing', async () => {
     const { keys, gateway, now } = await createByokFixture()
     const { id } = await keys.create(openaiKey)
     await settled(keys, id)
@@ -249,7 +249,7 @@ describe('changing a key', () => {
     expect(await gateway.workspaces('w').auditEvents.list({ event: 'byok_key.updated' })).toEqual([])
   })
 
-  test('is told in the audit by the names of the wire, and without secrets', async () => {
+  test('is recorded in the audit log with wire names and without secrets', async () => {
     const { keys, gateway } = await createByokFixture()
     const { id } = await keys.create(openaiKey)
     await settled(keys, id)
@@ -267,7 +267,7 @@ describe('changing a key', () => {
   })
 })
 
-test('lists go by provider, and page by page', async () => {
+test('lists are filtered by provider, and paged', async () => {
   const { keys } = await createByokFixture()
   const [first] = [await keys.create(openaiKey)]
   const second = await keys.create({ ...openaiKey, apiKey: 'sk-two-0123456789' })
@@ -278,7 +278,7 @@ test('lists go by provider, and page by page', async () => {
   expect(await ids({ provider: 'nobody' })).toEqual([])
 })
 
-test('a gateway that closes waits for what is being looked at, but not for ever', async () => {
+test('a gateway that closes waits for running checks, for a limited time', async () => {
   const timers: (() => void)[] = []
   const now = { ms: 1_767_225_600_000 }
   const patience = 5_000

@@ -12,28 +12,29 @@ import { checkTier, secretOf, shownOf } from './input.ts'
 import { checkLasting, credentialName, isThere, steppedDown } from './records.ts'
 import { usualTier } from './tiers.ts'
 
-/** The provider keys that a workspace brings, which its requests use before those of the platform. */
+/** The provider keys of a workspace. Its requests use them before the gateway's keys. */
 export interface ByokKeys {
   /**
-   * A key is the default of its provider where there is none, as the first one is. It is looked at in the background, and `validationStatus` is `pending` until then.
+   * Creates a provider key. The first key of a provider becomes its default. It is checked in the background; `validationStatus` is
+   * `pending` until then.
    *
-   * @throws `invalid_parameter_value`, `duplicate_resource` (the workspace has this secret for the provider already),
+   * @throws `invalid_parameter_value`, `duplicate_resource` (the workspace already has this secret for the provider),
    *   `operation_not_allowed` (the gateway has no `sealingKey`)
    *
    * @example await gateway.workspaces(id).byokKeys.create({ provider: 'openai', apiKey: 'sk-…', name: 'production' })
    */
   create(input: NewByokKey): Promise<ByokKey>
-  /** In the order of their making. */
+  /** In order of creation. */
   list(options?: { readonly provider?: string; readonly after?: string; readonly limit?: number }): Promise<readonly ByokKey[]>
   /** @throws `resource_not_found` */
   get(id: string): Promise<ByokKey>
   update(id: string, input: ByokKeyChange): Promise<ByokKey>
   /**
-   * Shows it to its provider now: `valid`, `invalid` where it is refused, `error` where nothing could be learned. Of a provider where
-   * only use can tell, it is `pending` afterwards.
+   * Checks a key with its provider now. The status becomes `valid`, `invalid` if it was refused, or `error` if the check failed. For a
+   * provider that cannot check keys it becomes `pending`.
    */
   validate(id: string): Promise<ByokKey>
-  /** Here no request uses it from now on, elsewhere none after 30 s. No other key becomes the default in its place. */
+  /** Deletes a key: unused at once in this process, within 30 s in others. No other key becomes the default in its place. */
   delete(id: string): Promise<ByokKey>
 }
 
@@ -82,7 +83,7 @@ export const byokKeysOf = (context: WorkspaceContext): ByokKeys => {
   }
 }
 
-/** What is different of a key after a change; nothing of what stays. */
+/** The fields of a key that a change alters. */
 async function changedBy(
   { ports: { byok } }: WorkspaceContext,
   key: TypedRecord<'credential'>,
@@ -102,7 +103,7 @@ async function changedBy(
       ...(disabled !== body.disabled && { disabled }),
       ...(typeof accountTier === 'string' && { accountTier, accountTierSource: 'user_specified' as const }),
       ...(accountTier === null && { accountTier: undefined, accountTierSource: undefined, ...usualTier(tiers) }),
-      // Another secret may be of another account.
+      // Another secret may belong to another account.
       ...(secret && body.accountTierSource !== 'user_specified' && usualTier(tiers)),
       ...secret?.body,
     },
@@ -143,7 +144,7 @@ const byokKeyOf = ({ id, workspaceId, createdAt, body: { sealed: _, prefix, ...b
   keyPrefix: prefix,
 })
 
-/** The arguments of the methods. */
+/** The argument checks of the methods. */
 export const byokKeyCalls: CallSpecs<ByokKeys> = {
   create: { input: { fields: byokKeyFields, mode: 'create' } },
   list: { options: { ...pageFields, provider: { kind: 'string' } } },

@@ -2,7 +2,7 @@ import { once } from '../../runtime/once.ts'
 import type { Logger } from '../../runtime/ports.ts'
 import type { Byok, ByokSetting } from './byok.ts'
 
-/** The keys of workspaces, whose code is loaded with the first of them that is used or managed. */
+/** Provider keys of workspaces. The code is loaded when the first of them is used or managed. */
 export interface ByokOnDemand extends Pick<Byok, 'refuse' | 'hear' | 'reseal' | 'close'> {
   open(): Promise<Byok>
 }
@@ -11,7 +11,7 @@ export function byokOnDemand(setting: () => ByokSetting, logger: Logger): ByokOn
   let loaded: Byok | undefined
   let isBegun = false
   const load = once(async () => {
-    // Management keeps it too, so that both are one file.
+    // Management contains it too, so that both are bundled in one file.
     const { keepByok } = await import('../management.ts')
     loaded = keepByok(setting())
     return loaded
@@ -20,7 +20,7 @@ export function byokOnDemand(setting: () => ByokSetting, logger: Logger): ByokOn
     isBegun = true
     return load()
   }
-  /** At once where it is loaded. */
+  /** Runs synchronously if the code is loaded. */
   const use = (run: (byok: Byok) => void): void => {
     if (loaded) run(loaded)
     else open().then(run, (error: unknown) => logger.warn({ error: String(error) }, 'The code for provider keys could not be loaded.'))

@@ -5,7 +5,7 @@ import { GatewayError } from '../../errors/gateway-error.ts'
 import { sha256 } from '../../runtime/web.ts'
 import type { WorkspaceContext } from '../ports.ts'
 
-/** The default of before, in the same step. */
+/** The previous default, as a change for the same commit. */
 export async function steppedDown(
   { ports }: WorkspaceContext,
   { workspaceId, id, body }: Pick<TypedRecord<'credential'>, 'workspaceId' | 'id' | 'body'>,
@@ -14,7 +14,7 @@ export async function steppedDown(
   return all.filter(each => each.body.isDefault && each.id !== id).map(each => changedRecord(each, { body: { isDefault: false } }))
 }
 
-/** Two records of one secret would be one account under two names. */
+/** Unique for a secret, since two records of one secret would be one account under two names. */
 export const credentialName = (workspaceId: string, provider: string, secret: string): Promise<string> =>
   sha256(JSON.stringify([workspaceId, provider, secret]))
 

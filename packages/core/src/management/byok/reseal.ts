@@ -3,19 +3,19 @@ import { changedRecord, type TypedRecord } from '../../access/records.ts'
 import { GatewayError } from '../../errors/gateway-error.ts'
 import type { ByokPorts } from './byok.ts'
 
-/** What `gateway.resealCredentials()` did. */
+/** The result of `gateway.resealCredentials()`. */
 export interface ResealResult {
-  /** Provider keys that were sealed anew. */
+  /** Number of provider keys that were sealed again. */
   readonly resealed: number
-  /** Provider keys that do not open: they were altered, or their sealing key is gone. */
+  /** Number of provider keys that do not open, because they were altered or their sealing key is missing. */
   readonly left: number
 }
 
 const atOnce = 100
 
 /**
- * Seals every provider key with the newest sealing key, while requests run. It may be stopped and begun again at any time: what
- * is sealed anew already is passed over.
+ * Seals every provider key with the newest sealing key while requests run. It can be stopped and started again at any time: keys that
+ * are sealed with the newest key already are skipped.
  */
 export async function resealAll(ports: ByokPorts): Promise<ResealResult> {
   const left = new Set<string>()
@@ -37,7 +37,7 @@ export async function resealAll(ports: ByokPorts): Promise<ResealResult> {
 
 const maxResealPasses = 100
 
-/** Page by page, by workspace. False: the last of a page was deleted meanwhile, so that the next page is unknown. */
+/** Visits the keys in pages, by workspace. Returns false if the last record of a page was deleted, so that the next page is unknown. */
 async function walk({ records }: ByokPorts, visit: (workspaceId: string, ids: readonly string[]) => Promise<void>): Promise<boolean> {
   let last: TypedRecord<'credential'> | undefined
   for (;;) {
@@ -58,7 +58,7 @@ interface ResealedSome {
   readonly left: readonly string[]
 }
 
-/** Read anew at each try: what was changed in between is sealed as it is now. One row in the audit tells of all of them. */
+/** Records are read again for each attempt, so that concurrent changes are kept. One audit row covers all of them. */
 const resealSome = ({ records, commitWithAudit, vault }: ByokPorts, workspaceId: string, ids: readonly string[]): Promise<ResealedSome> =>
   commitWithAudit(workspaceId, {}, async () => {
     const keys = await Promise.all(ids.map(id => records.find('credential', workspaceId, id)))

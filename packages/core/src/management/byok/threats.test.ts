@@ -13,7 +13,7 @@ import {
 } from '../../../test/management/byok-fixture.ts'
 import { codeOf } from '../../../test/management/fixture.ts'
 
-/** Writes into the store past the gateway, as a thief of the database would. */
+/** Writes to the store without the gateway, as an attacker with database access would. */
 async function tamper(
   { storage }: Pick<ByokFixture, 'storage'>,
   id: string,
@@ -29,12 +29,12 @@ const afterAWhile = (now: { ms: number }): void => {
   now.ms += 30_001
 }
 
-describe('B1: a sealed secret opens in its own place alone', () => {
+describe('B1: a sealed secret opens only in its own place', () => {
   test.each([
     ['another record', 'w', { ...openaiKey, apiKey: 'sk-two-0123456789' }],
     ['another workspace', 'other', openaiKey],
     ['another provider', 'w', { ...openaiKey, provider: 'other' }],
-  ])('put into the row of a key from %s it is not used', async (_, workspaceId, from) => {
+  ])('copied into the row of a key from %s it is not used', async (_, workspaceId, from) => {
     const testbed = await createByokFixture()
     const { id } = await testbed.keys.create(openaiKey)
     const source = await testbed.gateway.workspaces(workspaceId).byokKeys.create(from)
@@ -49,7 +49,7 @@ describe('B1: a sealed secret opens in its own place alone', () => {
     expect(testbed.logged.filter(line => line.includes(id))).toHaveLength(1)
   })
 
-  test('a thief who may write cannot have it sent to an address of theirs', async () => {
+  test('an attacker with write access cannot redirect it to their own address', async () => {
     const testbed = await createByokFixture()
     const { id } = await testbed.keys.create({ ...openaiKey, provider: 'azure', extra: { resource: 'ours' } })
     await settled(testbed.keys, id)
@@ -59,7 +59,7 @@ describe('B1: a sealed secret opens in its own place alone', () => {
   })
 })
 
-/** A store that fails at the n-th commit from now on, and at all that follow. */
+/** A store that fails at the n-th commit from now on, and at all later ones. */
 function failing(storage: Storage): { readonly storage: Storage; readonly after: (commits: number) => void } {
   let left = Number.POSITIVE_INFINITY
   const commit: RecordStore['commit'] = change => {
@@ -74,10 +74,10 @@ function failing(storage: Storage): { readonly storage: Storage; readonly after:
   }
 }
 
-describe('B2: sealing keys change', () => {
+describe('B2: sealing keys are rotated', () => {
   const [old, fresh] = [sealingKey(1), sealingKey(2)]
 
-  test('while requests run: each of them has its key, and then the old one can go', async () => {
+  test('while requests run: each of them has its key, and the old sealing key can be removed afterwards', async () => {
     const storage = memoryStorage()
     const before = await createByokFixture({ storage, sealingKey: old })
     const workspaces = ['w', 'other']
@@ -91,7 +91,7 @@ describe('B2: sealing keys change', () => {
       for (let at = 0; !over || at < 4; at++) {
         await during.ask(workspaces[at % 2])
         during.now.ms += 10_000
-        // Requests that wait for nothing would leave no turn to anything else.
+        // Requests that never wait would block the event loop.
         await new Promise(resolve => setImmediate(resolve))
       }
     })()
@@ -107,7 +107,7 @@ describe('B2: sealing keys change', () => {
     expect((await during.gateway.workspaces('w').auditEvents.verify()).valid).toBe(true)
   })
 
-  test('and the change may break off in the middle: what is done is done, and the rest follows', async () => {
+  test('and a rotation may stop in the middle: finished keys stay resealed, the rest follow', async () => {
     const { storage, after } = failing(memoryStorage())
     const before = await createByokFixture({ storage, sealingKey: old })
     for (const id of ['w', 'other']) {
@@ -123,12 +123,12 @@ describe('B2: sealing keys change', () => {
     expect(await rotated.gateway.resealCredentials()).toEqual({ resealed: 1, left: 0 })
   })
 
-  test('a gateway without provider keys has nothing to seal anew, and ends at once', async () => {
+  test('a gateway without provider keys has nothing to reseal, and finishes at once', async () => {
     const empty = await createByokFixture({ sealingKey: fresh, previousSealingKeys: [old] })
     expect(await empty.gateway.resealCredentials()).toEqual({ resealed: 0, left: 0 })
   })
 
-  test('the only row is deleted while it is looked at: the walk begins anew, and finds nothing', async () => {
+  test('when the only row is deleted during the pass, it starts again and finds nothing', async () => {
     const storage = memoryStorage()
     const { list } = storage.records
     let pages = 0
@@ -155,7 +155,7 @@ describe('B2: sealing keys change', () => {
     expect(pages).toBe(3)
   })
 
-  test('a key that was sealed before keys were derived serves, and is sealed anew', async () => {
+  test('a key that was sealed before keys were derived works, and is resealed', async () => {
     const testbed = await createByokFixture({ sealingKey: new Uint8Array(32).fill(7) })
     const { id } = await testbed.keys.create(openaiKey)
     await settled(testbed.keys, id)
@@ -181,7 +181,7 @@ describe('B2: sealing keys change', () => {
     expect(testbed.asked()).toEqual([openaiKey.apiKey, openaiKey.apiKey])
   })
 
-  test('and a key that is changed meanwhile is sealed as it is then', async () => {
+  test('a key that is changed meanwhile is sealed with its new secret', async () => {
     const storage = memoryStorage()
     const before = await createByokFixture({ storage, sealingKey: old })
     const { id } = await before.keys.create(openaiKey)
@@ -200,7 +200,7 @@ describe('B2: sealing keys change', () => {
     expect(rotated.asked()).toEqual(['sk-new-0123456789'])
   })
 
-  test('and keys that are deleted meanwhile hide none of the others', async () => {
+  test('keys that are deleted meanwhile hide none of the others', async () => {
     const storage = memoryStorage()
     const before = await createByokFixture({ storage, sealingKey: old })
     const made: string[] = []
@@ -227,7 +227,7 @@ describe('B2: sealing keys change', () => {
     expect(await rotated.gateway.resealCredentials()).toEqual({ resealed: 119, left: 0 })
   })
 
-  test('a lost one takes its keys out of routing: no request ends in an error of ours for it', async () => {
+  test('a lost sealing key takes its provider keys out of routing, without failing requests', async () => {
     const storage = memoryStorage()
     const before = await createByokFixture({ storage, sealingKey: old })
     await settled(before.keys, (await before.keys.create(openaiKey)).id)
@@ -243,11 +243,11 @@ describe('B2: sealing keys change', () => {
   })
 })
 
-describe('B3 and B4: nobody hears a secret', () => {
-  // Nothing about it looks like a secret.
+describe('B3 and B4: a secret is never disclosed', () => {
+  // It does not have the form of any known kind of secret.
   const canary = 'canary5d0c7e1f9bdeadbeef'
 
-  test.each([401, 403, 400, 404, 429, 500])('though its provider repeats it in a refusal with %i', async status => {
+  test.each([401, 403, 400, 404, 429, 500])('when its provider repeats it in a refusal with %i', async status => {
     const testbed = await createByokFixture()
     testbed.vendor(served)
     const made = await testbed.keys.create({ ...openaiKey, apiKey: canary })
@@ -278,7 +278,7 @@ describe('B3 and B4: nobody hears a secret', () => {
     expect(everywhere).not.toContain(canary.slice(8))
   })
 
-  test('though the words are cut in the middle of it', async () => {
+  test('when an error text is cut in the middle of it', async () => {
     const testbed = await createByokFixture()
     testbed.vendor(served)
     await settled(testbed.keys, (await testbed.keys.create({ ...openaiKey, apiKey: canary })).id)
@@ -291,7 +291,7 @@ describe('B3 and B4: nobody hears a secret', () => {
   test.each([
     ['before anything was said', ''],
     ['in the middle', 'data: {"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"Hello"}}]}\n\n'],
-  ])('though a stream breaks off with it %s', async (_, begun) => {
+  ])('when a stream ends with it %s', async (_, begun) => {
     const testbed = await createByokFixture()
     testbed.vendor(served)
     await settled(testbed.keys, (await testbed.keys.create({ ...openaiKey, apiKey: canary })).id)
@@ -313,8 +313,8 @@ describe('B3 and B4: nobody hears a secret', () => {
   })
 })
 
-describe('B5: a key is used for its workspace and its provider alone', () => {
-  test('whoever else is asked, with whatever they have', async () => {
+describe('B5: a key is used only for its workspace and its provider', () => {
+  test('whatever other providers are called and whatever keys they have', async () => {
     const testbed = await createByokFixture()
     const own = { w: 'sk-of-w-0123456789', other: 'sk-of-other-012345' } as const
     for (const [id, apiKey] of Object.entries(own)) {
@@ -336,7 +336,7 @@ describe('B5: a key is used for its workspace and its provider alone', () => {
   test.each([
     ['disabled', (keys: ByokFixture['keys'], id: string) => keys.update(id, { disabled: true })],
     ['deleted', (keys: ByokFixture['keys'], id: string) => keys.delete(id)],
-  ])('%s, the default stops at once here, and within 30 s in another process', async (_, stop) => {
+  ])('%s, the default stops being used at once here, and within 30 s in another process', async (_, stop) => {
     const here = await createByokFixture()
     const there = await createByokFixture({ storage: here.storage, now: here.now })
     const { id } = await here.keys.create(openaiKey)
@@ -350,7 +350,7 @@ describe('B5: a key is used for its workspace and its provider alone', () => {
     expect([here.asked().length, there.asked().length]).toEqual([1, 2])
   })
 
-  test('one that its provider refuses in a call is marked, and used no more until it is looked at again', async () => {
+  test('a key that its provider refuses during a call is marked, and unused until it is checked again', async () => {
     const here = await createByokFixture()
     const there = await createByokFixture({ storage: here.storage, now: here.now })
     const { id } = await here.keys.create(openaiKey)
@@ -372,7 +372,7 @@ describe('B5: a key is used for its workspace and its provider alone', () => {
     expect(await codeOf(here.ask())).toBe('nothing went wrong')
   })
 
-  test('one that took the place of another is not marked for what became of that one elsewhere', async () => {
+  test('a replacement secret is not marked for a refusal of the old one in another process', async () => {
     const here = await createByokFixture()
     const there = await createByokFixture({ storage: here.storage, now: here.now })
     const { id } = await here.keys.create(openaiKey)
@@ -380,7 +380,7 @@ describe('B5: a key is used for its workspace and its provider alone', () => {
     await there.ask()
     await here.keys.update(id, { apiKey: 'sk-two-0123456789' })
     await settled(here.keys, id)
-    // The old one was given back to its provider, and this process has not heard of the new one yet.
+    // The provider has revoked the old secret, and this process has not read the new one yet.
     there.vendor(refused)
     await there.ask().catch(() => {})
     await there.gateway.close()
@@ -390,7 +390,7 @@ describe('B5: a key is used for its workspace and its provider alone', () => {
   })
 })
 
-describe('what answers tell of an account', () => {
+describe('what responses reveal of an account', () => {
   const limits = (tokens: number) => (request: Parameters<typeof served>[0]) => ({
     ...served(request),
     headers: { 'x-ratelimit-limit-tokens': String(tokens), 'x-ratelimit-remaining-tokens': '1000' },
@@ -400,7 +400,7 @@ describe('what answers tell of an account', () => {
     return [accountTier, accountTierSource]
   }
 
-  test('is its tier, noted once and again only when it is another, at most once an hour', async () => {
+  test('is its tier, stored once and again only when it changes, at most once an hour', async () => {
     const testbed = await createByokFixture()
     const { id } = await testbed.keys.create(openaiKey)
     await settled(testbed.keys, id)
@@ -430,7 +430,7 @@ describe('what answers tell of an account', () => {
     expect(await tierOf(testbed, id)).toEqual(expected)
   })
 
-  test('is the data policy that its calls are under', async () => {
+  test('is the data policy that applies to its calls', async () => {
     const testbed = await createByokFixture()
     const { id } = await testbed.keys.create(openaiKey)
     await settled(testbed.keys, id)

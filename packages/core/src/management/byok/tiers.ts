@@ -12,7 +12,7 @@ export interface Heard {
   readonly header: (name: string) => string | undefined
 }
 
-/** The account tier by the rate limit headers of a response; undefined if they match no known tier of the provider. */
+/** The account tier that the rate limit headers of a response indicate. Undefined if they match no known tier of the provider. */
 export function tierHeard({ provider, model, header }: Heard, tiers: readonly AccountTier[]): string | undefined {
   for (const row of provider.account?.tierHeaders ?? []) {
     const tier = row.model.test(model) ? own(row.tiers, header(row.header) ?? '') : undefined
@@ -25,7 +25,7 @@ export function tierHeard({ provider, model, header }: Heard, tiers: readonly Ac
 export const withTier = (before: Tiered, heard: string | undefined): Tiered =>
   heard === undefined || before.accountTierSource === 'user_specified' ? {} : { accountTier: heard, accountTierSource: 'auto_detected' }
 
-/** The tier while none is stated or detected: the lowest, whose data policy promises least. */
+/** The tier if none is stated or detected: the lowest one, whose data policy promises the least. */
 export const usualTier = ([lowest]: readonly AccountTier[]): Tiered =>
   lowest ? { accountTier: lowest.tier, accountTierSource: 'fallback' } : {}
 

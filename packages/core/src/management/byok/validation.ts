@@ -8,20 +8,20 @@ import { type Checked, checkAccount } from './check.ts'
 import { tierHeard, withTier } from './tiers.ts'
 
 export interface Validations {
-  /** In the background; what comes of it is written down. */
+  /** Validates a key in the background and stores the result. */
   begin(workspaceId: string, id: string): void
-  /** Now. */
+  /** Validates a key and waits for the result. */
   validate(workspaceId: string, id: string, actor: Actor): Promise<TypedRecord<'credential'>>
-  /** A call with it was refused: it is used no more until it is validated or another secret is put in its place. */
+  /** Marks a key whose call was refused. It is not used until it is validated or its secret is replaced. */
   refuse(workspaceId: string, credential: Credential): void
 }
 
-/** More than wait to be looked at at any one time; those beyond stay pending. */
+/** Maximum keys being checked at a time. Further ones stay pending. */
 const maxConcurrentChecks = 200
 
 export function keepValidations(ports: ByokPorts): Validations {
   const { records, commitWithAudit, vault, clock, inBackground } = ports
-  /** Those to be looked at once more when the look is over, since they have changed. */
+  /** Keys that changed during their check, to be checked again when it ends. */
   const again = new Set<string>()
   const validating = new Set<string>()
   const refusing = new Set<string>()
@@ -67,7 +67,7 @@ export function keepValidations(ports: ByokPorts): Validations {
 interface Validation {
   readonly workspaceId: string
   readonly id: string
-  /** The key that requested it; then the audit log records it even if nothing changed. */
+  /** The actor that requested the check. The audit log then records it even if nothing changed. */
   readonly actor?: Actor
 }
 
@@ -76,7 +76,7 @@ async function validateKey(ports: ByokPorts, { workspaceId, id, actor }: Validat
   const checked = await checkSecret(ports, key)
   return ports.commitWithAudit(workspaceId, actor ?? {}, async () => {
     const now = await findKey(ports, workspaceId, id)
-    // Where another secret has come in between, that one is looked at by itself.
+    // If the secret was replaced meanwhile, the new one has a check of its own.
     const news = now.name === key.name ? changesBy(ports, now, checked) : {}
     const isNews = Object.keys(news).length > 0
     return {
@@ -103,7 +103,7 @@ async function checkSecret(ports: ByokPorts, key: TypedRecord<'credential'>): Pr
   return checkAccount(provider, credential, { transport, clock, signal: signal() })
 }
 
-/** What a check changes in the record of a key. */
+/** The changes that a check makes to the record of a key. */
 function changesBy(
   { providers, tiersOf, clock }: ByokPorts,
   { body }: TypedRecord<'credential'>,

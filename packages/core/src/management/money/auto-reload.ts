@@ -11,10 +11,10 @@ import type { WorkspaceContext } from '../ports.ts'
 import type { CreditBalance } from './billing.ts'
 import { reloadReference } from './reloads.ts'
 
-/** Paying credit in by itself when it gets low. */
+/** Automatic payment of credit when it runs low. */
 export interface AutoReload {
   /**
-   * Below `threshold` the operator's `billing.onReload` is asked to pay in what is missing to `target`.
+   * Changes the settings. When credit falls below `threshold`, the operator's `billing.onReload` is called to pay the difference to `target`.
    *
    * @example await gateway.workspaces(id).billing.autoReload.update({ enabled: true, threshold: usd(5), target: usd(20) })
    */
@@ -32,7 +32,7 @@ export const autoReloadOf = (context: WorkspaceContext, balance: () => Promise<C
       const events = [{ event: 'auto_reload.updated', subject: { type: 'auto_reload', id: workspaceId }, changes }]
       return { puts: [changedRecord(workspace, { body: withChange(workspace, input) })], events, result: undefined }
     })
-    // Credit may be low already, and then no request would come through that could tell.
+    // Credit may be low already. Then no request would be admitted that could trigger a reload.
     ports.reloads?.look(workspaceId)
     return balance()
   },
@@ -56,12 +56,12 @@ const impossible = (): GatewayError =>
     param: 'enabled',
   })
 
-/** What a credit means for the reload that asked for it: it is over, in the same step. */
+/** Marks a reload as paid, in the same commit as the credit that it requested. */
 export async function paidPart(records: Records, workspaceId: string, reference: string): Promise<readonly RecordPut[]> {
   const reload = await records.find('reload', workspaceId, workspaceId)
   const isIt = reload && !reload.body.isPaid && reloadReference(workspaceId, reload.body.number) === reference
   return isIt ? [changedRecord(reload, { body: { isPaid: true } })] : []
 }
 
-/** The arguments of the methods. */
+/** The argument checks of the methods. */
 export const autoReloadCalls: CallSpecs<AutoReload> = { update: { input: { fields: autoReloadFields, mode: 'update' } } }

@@ -6,7 +6,7 @@ const of = ({ gateway }: Fixture, workspace = 'w') => gateway.workspaces(workspa
 const spend = ({ storage, now }: Fixture, id: string, amount: number) =>
   storage.ledger.settle({ id, amounts: { 'credit:w': amount }, at: now.ms })
 
-test('a new workspace has nothing, owes nothing and reloads nothing', async () => {
+test('a new workspace has no credit, holds or reload settings', async () => {
   expect(await of(await createFixture()).billing.balance()).toStrictEqual({
     balance: 0,
     held: 0,
@@ -17,7 +17,7 @@ test('a new workspace has nothing, owes nothing and reloads nothing', async () =
   })
 })
 
-test('fifty equal top-ups at once are one entry and one row of the audit', async () => {
+test('fifty equal top-ups at once are one entry and one audit row', async () => {
   const scene = await createFixture()
   const other = await createFixture({ storage: scene.storage, now: scene.now })
   const both = [scene, other].map(each => of(each).billing)
@@ -28,7 +28,7 @@ test('fifty equal top-ups at once are one entry and one row of the audit', async
   expect(await of(scene).auditEvents.list({ event: 'credit.created' })).toHaveLength(1)
 })
 
-test('credit that would pass what is exact is a 409 that says the way out, and the workspace stays as it was', async () => {
+test('credit beyond exact numbers is a 409 with advice, and the workspace stays unchanged', async () => {
   const { billing } = of(await createFixture())
   for (let at = 0; at < 9; at++) await billing.credit({ reference: `r${at}`, amount: 1e15 })
   await expect(billing.credit({ reference: 'r9', amount: 1e15 })).rejects.toMatchObject({
@@ -43,7 +43,7 @@ test('credit that would pass what is exact is a 409 that says the way out, and t
   expect(await billing.credit({ reference: 'r9', amount: 1e15 })).toMatchObject({ balance: 9e15, credited: 9e15 })
 })
 
-test('a reference stands for one amount of one kind', async () => {
+test('a reference identifies one amount of one kind', async () => {
   const scene = await createFixture()
   const { billing } = of(scene)
   await billing.credit({ reference: 'a', amount: 5 })
@@ -76,7 +76,7 @@ test.each([
   expect(await billing.ledger()).toEqual([])
 })
 
-test('an adjustment of nothing is refused, and so is money for a workspace that is not there', async () => {
+test('an adjustment of 0 is refused, and so is credit for a workspace that does not exist', async () => {
   const scene = await createFixture()
   expect(await codeOf(of(scene).billing.adjust({ reference: 'a', amount: 0 }))).toBe('invalid_parameter_value')
   for (const call of [
@@ -90,7 +90,7 @@ test('an adjustment of nothing is refused, and so is money for a workspace that 
     expect(await codeOf(call)).toBe('resource_not_found')
 })
 
-test('the ledger tells each move of the credit, newest first, and of no other account', async () => {
+test('the ledger lists each change of the credit, newest first, and of no other account', async () => {
   const scene = await createFixture()
   const { billing } = of(scene)
   const at = scene.now.ms
@@ -105,7 +105,7 @@ test('the ledger tells each move of the credit, newest first, and of no other ac
   expect(await of(scene, 'other').billing.ledger()).toEqual([])
 })
 
-test('pages of the ledger neither skip nor repeat, within any span of time', async () => {
+test('pages of the ledger neither skip nor repeat entries, in any time range', async () => {
   const scene = await createFixture()
   const { billing } = of(scene)
   const start = scene.now.ms
@@ -129,7 +129,7 @@ test('pages of the ledger neither skip nor repeat, within any span of time', asy
   expect(await billing.ledger({ after: 'usage:nobody' })).toEqual([])
 })
 
-test('who can pay is for the operator to say, and where that fails nobody can', async () => {
+test('the operator decides which workspaces can pay; if that fails, none can', async () => {
   const scene = await createFixture({ billing: { hasPaymentMethod: async id => id === 'w' } })
   expect(await of(scene).billing.balance()).toMatchObject({ hasPaymentMethod: true })
   expect(await of(scene, 'other').billing.balance()).toMatchObject({ hasPaymentMethod: false })
@@ -137,12 +137,12 @@ test('who can pay is for the operator to say, and where that fails nobody can', 
   expect(await of(broken).billing.balance()).toMatchObject({ hasPaymentMethod: false })
 })
 
-test('what is no hook is refused when the gateway is made, not when money runs low', async () => {
+test('a hook that is not a function is refused when the gateway is created, not when credit runs low', async () => {
   const billing = { onReload: '' } as unknown as NonNullable<GatewayOptions['billing']>
   await expect(createFixture({ billing })).rejects.toThrow('createGateway: `billing.onReload` is a string; it takes a function.')
 })
 
-test('requests with credentials of its own are counted down in each month', async () => {
+test('requests with BYOK credentials are counted down in each month', async () => {
   const scene = await createFixture()
   const { billing, subscription } = of(scene)
   await subscription.set({ byokMonthlyRequestCap: 3 })
@@ -156,7 +156,7 @@ test('requests with credentials of its own are counted down in each month', asyn
   expect(await billing.balance()).not.toHaveProperty('byokRequestsRemaining')
 })
 
-test('a subscription is what the operator says, and else the usual one for the month', async () => {
+test('a subscription is what the operator sets, otherwise the monthly default', async () => {
   const scene = await createFixture()
   const { subscription } = of(scene)
   const usual = { plan: 'standard', status: 'active', currentPeriodStart: Date.UTC(2026, 0), currentPeriodEnd: Date.UTC(2026, 1) }

@@ -16,42 +16,42 @@ import { type AutoReload, autoReloadOf, paidPart } from './auto-reload.ts'
 export interface Billing {
   balance(): Promise<CreditBalance>
   /**
-   * Money in, once per `reference`: the same one again changes nothing; with another amount it is `duplicate_resource`.
+   * Adds credit, once per `reference`: repeating it changes nothing; with another amount it is `duplicate_resource`.
    *
    * @throws `duplicate_resource`, `invalid_parameter_value`, `resource_not_found` (the workspace)
    * @example await gateway.workspaces(id).billing.credit({ reference: 'invoice 17', amount: usd(5) })
    */
   credit(input: NewCredit): Promise<CreditBalance>
-  /** A correction by the operator: up, or down, below 0 too. Once per `reference`, like a credit. Not to be had over HTTP. */
+  /** Corrects the credit, up or down, also below 0. Once per `reference`, like a credit. For the operator only, not available over HTTP. */
   adjust(input: NewCredit): Promise<CreditBalance>
-  /** What came in and went out of the credit, newest first. */
+  /** The changes of the credit, newest first. */
   ledger(query?: LedgerQuery): Promise<readonly MoneyMove[]>
   readonly autoReload: AutoReload
 }
 
-/** Microdollars. */
+/** Amounts in microdollars. */
 export interface CreditBalance {
   readonly balance: number
-  /** Set aside for requests under way. */
+  /** On hold for running requests. */
   readonly held: number
   readonly credited: number
   readonly spent: number
-  /** Absent amounts were never said. */
+  /** Amounts are absent if never set. */
   readonly autoReload: { readonly enabled: boolean; readonly threshold?: number; readonly target?: number }
-  /** As the operator's `billing.hasPaymentMethod` says; false where there is none. */
+  /** From the operator's `billing.hasPaymentMethod`; false without it. */
   readonly hasPaymentMethod: boolean
-  /** Requests with credentials of the workspace's own in a calendar month (UTC). Absent: any number. */
+  /** Requests with the workspace's own credentials per calendar month (UTC). Absent: unlimited. */
   readonly byokMonthlyRequestCap?: number
   readonly byokRequestsRemaining?: number
 }
 
 /** Which entries of the credit ledger to list. */
 export interface LedgerQuery {
-  /** Unix milliseconds, included. */
+  /** Unix milliseconds, inclusive. */
   readonly from?: number
-  /** Unix milliseconds, not included. */
+  /** Unix milliseconds, exclusive. */
   readonly to?: number
-  /** Goes on after the entry of this id; one that is not there has nothing after it. */
+  /** Starts after the entry with this id. Empty if it does not exist. */
   readonly after?: string
   /** Default: 100. */
   readonly limit?: number
@@ -91,7 +91,7 @@ export const billingOf = (context: WorkspaceContext): Billing => {
   }
 }
 
-/** Once per reference, whichever kind: what has its name already is not done again. */
+/** Books an entry once per reference, whichever its kind. */
 async function enter({ ports, workspaceId, actor }: WorkspaceContext, kind: 'credit' | 'adjustment', input: NewCredit): Promise<void> {
   const { storage, records, commitWithAudit, clock } = ports
   const { amount, reference, note } = input
@@ -110,7 +110,7 @@ async function enter({ ports, workspaceId, actor }: WorkspaceContext, kind: 'cre
   })
 }
 
-/** A usage entry is named by its request, the others by their reference: the kind before it keeps them apart. */
+/** Usage entries are named by their request, others by their reference. The kind is a prefix, so that they never collide. */
 const moveOf = ({ id, at, kind, amount, balanceAfter, note }: LedgerEntry): MoneyMove => ({
   id: `${kind}:${id}`,
   at,
@@ -121,7 +121,7 @@ const moveOf = ({ id, at, kind, amount, balanceAfter, note }: LedgerEntry): Mone
   ...(note !== undefined && { note }),
 })
 
-/** The operator's own system answers; if it fails, the balance is returned without it. */
+/** Asks the operator's system. If it fails, the balance is returned without this information. */
 async function isPayable({ ports: { billing, logger }, workspaceId }: WorkspaceContext): Promise<boolean> {
   try {
     return (await billing?.hasPaymentMethod?.(workspaceId)) === true
@@ -151,7 +151,7 @@ const otherMove = (reference: string): GatewayError =>
     param: 'reference',
   })
 
-/** The arguments of the methods. */
+/** The argument checks of the methods. */
 export const billingCalls: CallSpecs<Billing> = {
   credit: { input: { fields: creditFields, mode: 'create' } },
   adjust: { input: { fields: adjustmentFields, mode: 'create' } },

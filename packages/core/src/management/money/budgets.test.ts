@@ -7,7 +7,7 @@ const of = ({ gateway }: Fixture, workspace = 'w') => gateway.workspaces(workspa
 const named = (budgets: readonly Budget[]): readonly string[] => budgets.map(({ name }) => name)
 const eventsOf = async (scene: Fixture): Promise<readonly string[]> => (await of(scene).auditEvents.list()).map(({ event }) => event)
 
-test('a budget is made with what is usual, told, changed and taken away, and the audit tells of it', async () => {
+test('a budget is created with defaults, shown, changed and deleted, each with an audit row', async () => {
   const scene = await createFixture()
   const { budgets } = of(scene)
   const made = await budgets.create({ name: 'all', limit: usd(12.5) })
@@ -74,7 +74,7 @@ test.each([
   expect(await budgets.list()).toEqual([])
 })
 
-test('a budget of a key names a key of the same workspace that works', async () => {
+test('a budget of a key names an active key of the same workspace', async () => {
   const scene = await createFixture()
   const { budgets, apiKeys } = of(scene)
   const key = await apiKeys.create({ name: 'k', expiresAt: new Date(scene.now.ms + 1_000) })
@@ -86,7 +86,7 @@ test('a budget of a key names a key of the same workspace that works', async () 
   expect(await codeOf(budgets.create({ name: 'b', apiKeyId: key.id, limit: usd(1) }))).toBe('state_precondition_failed')
 })
 
-test('a workspace has 200 budgets at most, however many are made at once, and those of another are not there for it', async () => {
+test('a workspace has at most 200 budgets, however many are created at once, and cannot see those of another', async () => {
   const scene = await createFixture()
   const { budgets, apiKeys } = of(scene)
   const codes = await Promise.all(Array.from({ length: 205 }, (_, at) => codeOf(budgets.create({ name: `${at}`, limit: usd(1) }))))
@@ -101,7 +101,7 @@ test('a workspace has 200 budgets at most, however many are made at once, and th
   expect(named(await budgets.list({ after: first?.id ?? '', limit: 2 }))).toEqual(['1', '2'])
 })
 
-test('a key is made with its budget in one step, and they go together', async () => {
+test('a key is created with its budget in one step, and deleted with it', async () => {
   const scene = await createFixture()
   const { budgets, apiKeys } = of(scene)
   const key = await apiKeys.create({ name: 'k', budget: { limit: usd(3), includeByok: true } })
@@ -132,7 +132,7 @@ test('a key is made with its budget in one step, and they go together', async ()
   ])
 })
 
-test('the budget of a key is changed, taken away and made anew with the key', async () => {
+test('the budget of a key is changed, removed and created again with the key', async () => {
   const scene = await createFixture()
   const { budgets, apiKeys } = of(scene)
   const { id } = await apiKeys.create({ name: 'k', budget: { limit: usd(3), enforce: false } })
@@ -150,20 +150,20 @@ test('the budget of a key is changed, taken away and made anew with the key', as
   expect(await codeOf(apiKeys.update(id, { budget: { limit: usd(1) } }))).toBe('state_precondition_failed')
 })
 
-test('a key whose budget cannot be is not made', async () => {
+test('a key with an invalid budget is not created', async () => {
   const { apiKeys, budgets } = of(await createFixture())
   await expect(apiKeys.create({ name: 'k', budget: { limit: usd(-1) } })).rejects.toMatchObject({ facts: { param: 'budget.limit' } })
   expect([await apiKeys.list(), await budgets.list()]).toEqual([[], []])
 })
 
-test('a key that was revoked elsewhere is not known any more where its budget is not', async () => {
+test('a key revoked in another process is no longer accepted once its budget is gone', async () => {
   const scene = await createFixture()
   const there = (await createFixture({ storage: scene.storage, now: scene.now })).gateway
   const { id, secret } = await of(scene).apiKeys.create({ name: 'k', budget: { limit: usd(3) } })
   await there.authenticate(secret)
   await of(scene).apiKeys.revoke(id)
   scene.now.ms += 25_000
-  // What the workspace laid down is read anew behind this one; the key itself would be known for some seconds more.
+  // The policy is read again in the background; the key itself would stay cached for some more seconds.
   await there.authenticate(secret)
   await vi.waitFor(async () => expect(await codeOf(there.authenticate(secret).then(String))).toBe('invalid_api_key'))
 })

@@ -13,20 +13,20 @@ import { budgetsIn, changeBudgetBody, checkKey, checkRoom, createBudgetBody } fr
 /** The budgets of a workspace and of its keys. Amounts are microdollars: `usd(50)`. */
 export interface Budgets {
   /**
-   * Creates a budget, of which a workspace has at most 200. What was spent before does not count.
+   * Creates a budget. A workspace has at most 200. Earlier spending does not count.
    *
    * @example await gateway.workspaces(id).budgets.create({ name: 'monthly', period: 'month', limit: usd(50) })
    *
    * @throws `invalid_parameter_value`, `resource_not_found` (the key), `state_precondition_failed` (200 budgets, or a revoked key)
    */
   create(input: NewBudget): Promise<Budget>
-  /** In the order of creation. */
+  /** In order of creation. */
   list(options?: { readonly after?: string; readonly limit?: number }): Promise<readonly Budget[]>
   /** @throws `resource_not_found` */
   get(id: string): Promise<Budget>
-  /** What was used of the budget stays used. */
+  /** Changes a budget. The used amount stays. */
   update(id: string, input: BudgetChange): Promise<Budget>
-  /** Returns the budget as it was. */
+  /** Deletes a budget and returns its last state. */
   delete(id: string): Promise<Budget>
 }
 
@@ -93,7 +93,7 @@ export const budgetsOf = ({ ports, workspaceId, actor }: WorkspaceContext): Budg
   }
 }
 
-/** The arguments of the methods. */
+/** The argument checks of the methods. */
 export const budgetCalls: CallSpecs<Budgets> = {
   create: { input: { fields: budgetFields, mode: 'create' } },
   list: { options: pageFields },

@@ -32,7 +32,7 @@ export function changeBudgetBody(body: BudgetBody, change: BudgetChange): Budget
 export const budgetsIn = async (records: Records, workspaceId: string): Promise<readonly TypedRecord<'budget'>[]> =>
   records.list('budget', { workspaceId, limit: maxRecordsOfKind })
 
-/** Throws `state_precondition_failed` if the workspace has as many budgets as it can have. */
+/** Throws `state_precondition_failed` if the workspace has the maximum number of budgets. */
 export function checkRoom(there: readonly TypedRecord<'budget'>[]): void {
   if (there.length >= maxRecordsOfKind)
     throw new GatewayError('state_precondition_failed', {

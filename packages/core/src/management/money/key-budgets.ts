@@ -8,7 +8,7 @@ import type { Draft } from '../commit-with-audit.ts'
 import type { ManagementPorts } from '../ports.ts'
 import { budgetsIn, changeBudgetBody, checkRoom, createBudgetBody } from './check-budgets.ts'
 
-/** What the change of a key means for budgets; joined to the draft of the key's own. */
+/** The budget changes that a change of a key requires, to be committed with it. */
 export type BudgetPart = Required<Pick<Draft<unknown>, 'puts' | 'removals' | 'events'>>
 
 export const noBudgetPart: BudgetPart = { puts: [], removals: [], events: [] }
@@ -19,7 +19,7 @@ interface Owner {
   readonly body: Pick<KeyBody, 'name' | 'revokedAt' | 'expiresAt'>
 }
 
-/** What is not said of a budget that is there stays as it is; `null` takes it away. */
+/** The change of a key's budget. Absent fields of an existing budget stay; `null` removes the budget. */
 export async function keyBudget(ports: ManagementPorts, key: Owner, budget: KeyBudgetChange | null): Promise<BudgetPart> {
   const { records } = ports
   const old = await records.findByName('budget', keyBudgetName(key.id))
@@ -55,7 +55,7 @@ async function newBudget({ records, clock, ids }: ManagementPorts, key: Owner, b
   }
 }
 
-/** The budgets of a key go with it. */
+/** Removes the budgets of a revoked key. */
 export async function budgetsGone({ records }: ManagementPorts, { id, workspaceId }: Owner): Promise<BudgetPart> {
   const all = await budgetsIn(records, workspaceId)
   return withoutBudgets(all.filter(({ body }) => body.apiKeyId === id))

@@ -12,7 +12,7 @@ import { keepReloads, type Reload } from './reloads.ts'
 const ids = webIds()
 const account = 'credit:w'
 
-/** Processes on one storage, all of which hear of what is spent. What was asked for is noted; `pay` pays it, or does not. */
+/** Gateways on one storage, as in several processes. Reload requests are recorded; `pay` pays them, or does not. */
 async function testbed({ processes = 1, start = 10 } = {}) {
   const storage = memoryStorage()
   const now = { ms: 1_000_000 }
@@ -41,7 +41,7 @@ async function testbed({ processes = 1, start = 10 } = {}) {
   }
   const testbeds = Array.from({ length: processes }, open)
   const { commitWithAudit, terms } = open()
-  // What billing.credit does, in short.
+  // A short form of billing.credit.
   const credit = ({ reference, amount }: Pick<Reload, 'reference' | 'amount'>): Promise<void> =>
     commitWithAudit('w', {}, async () => ({
       puts: await paidPart(records, 'w', reference),
@@ -72,7 +72,7 @@ async function testbed({ processes = 1, start = 10 } = {}) {
   return { now, asked, seen, credit, laidDown, spend, idle, events, balance, terms, laments }
 }
 
-test('credit below its threshold is filled up to the target, once, and credit at it is not', async () => {
+test('credit below its threshold is filled up to the target, once, and credit at the threshold is not', async () => {
   const scene = await testbed({ start: 110 })
   await scene.spend(10)
   await scene.idle()
@@ -87,7 +87,7 @@ test('credit below its threshold is filled up to the target, once, and credit at
   expect(await scene.events()).toEqual(['credit.created', 'reload.created', 'credit.created', 'reload.created'])
 })
 
-test('of many processes and many requests at once, one asks, once', async () => {
+test('of many processes and concurrent requests, one requests a reload, once', async () => {
   const scene = await testbed({ processes: 4, start: 120 })
   const paying = Promise.withResolvers<void>()
   scene.seen.pay = async reload => {
@@ -102,7 +102,7 @@ test('of many processes and many requests at once, one asks, once', async () => 
   expect(await scene.events()).toEqual(['credit.created', 'reload.created'])
 })
 
-test('a reload that is not paid is asked for again after 15 minutes, as the same one', async () => {
+test('an unpaid reload is requested again after 15 minutes, with the same reference', async () => {
   const scene = await testbed()
   scene.seen.pay = () => Promise.reject(new Error('Refused.'))
   for (const wait of [0, 1, 899_998]) {
@@ -121,7 +121,7 @@ test('a reload that is not paid is asked for again after 15 minutes, as the same
   expect(await scene.events()).toEqual(['reload.updated', 'reload.created'])
 })
 
-test('a clock that is set back does not hold up a reload that is not paid: it is asked for again, as the same one', async () => {
+test('setting the clock back does not delay an unpaid reload: it is requested again, with the same reference', async () => {
   const scene = await testbed()
   scene.seen.pay = async () => {}
   await scene.spend(1)
@@ -135,7 +135,7 @@ test('a clock that is set back does not hold up a reload that is not paid: it is
   expect(scene.asked).toHaveLength(2)
 })
 
-test('a payment that comes late ends its reload, and the next is another one', async () => {
+test('a late payment ends its reload, and the next one is a new reload', async () => {
   const scene = await testbed()
   scene.seen.pay = async () => {}
   await scene.spend(1)
@@ -150,7 +150,7 @@ test('a payment that comes late ends its reload, and the next is another one', a
   ])
 })
 
-test('credit from elsewhere ends no reload, and other limits make another one', async () => {
+test('other credit ends no reload, and changed settings make a new one', async () => {
   const scene = await testbed()
   scene.seen.pay = async () => {}
   await scene.spend(1)
@@ -167,7 +167,7 @@ test('credit from elsewhere ends no reload, and other limits make another one', 
   expect(scene.asked[1]).toMatchObject({ amount: 144, target: 200, reference: 'reload:w:2' })
 })
 
-test('where it is turned off nobody is asked, and a hook that throws at once breaks nothing', async () => {
+test('a disabled reload is not requested, and a hook that throws synchronously breaks nothing', async () => {
   const scene = await testbed()
   await scene.laidDown(100, 500, false)
   await scene.spend(1)

@@ -7,34 +7,34 @@ import type { WorkspacePolicies } from '../../access/workspace-policy.ts'
 import type { Clock, Logger } from '../../runtime/ports.ts'
 import type { CommitWithAudit, Draft } from '../commit-with-audit.ts'
 
-/** What the operator does about money. */
+/** Billing hooks of the operator. */
 export interface BillingOptions {
   /**
-   * Credit of a workspace with auto reload fell below its threshold: have it paid, and once it is, call
-   * `gateway.workspaces(workspaceId).billing.credit({ reference, amount })`. Asked once at a time for each workspace, whatever the
-   * number of processes. Without that credit, be it because this threw, it is asked again after 15 minutes with the same
-   * `reference` and `amount`: pass the reference on to the payment system, so that one reload is one charge. Default: no workspace
-   * can turn auto reload on.
+   * Called when the credit of a workspace with auto reload falls below its threshold. Charge the amount, and after payment call
+   * `gateway.workspaces(workspaceId).billing.credit({ reference, amount })`. For each workspace one reload is requested at a time, across
+   * all processes. If the credit does not arrive, for instance because this hook threw, it is called again after 15 minutes with the same
+   * `reference` and `amount`: pass the reference to the payment system as its idempotency key, so that one reload is charged once.
+   * Default: auto reload cannot be enabled.
    */
   readonly onReload?: (workspaceId: string, reload: Reload) => void | Promise<void>
   /** Shown with the balance. Default: false for all. */
   readonly hasPaymentMethod?: (workspaceId: string) => boolean | Promise<boolean>
 }
 
-/** Microdollars. */
+/** Amounts in microdollars. */
 export interface Reload {
   readonly balance: number
   readonly threshold: number
   readonly target: number
-  /** To be paid in. */
+  /** The amount to be paid. */
   readonly amount: number
   readonly reference: string
 }
 
 export interface Reloads {
   /**
-   * Checks in the background whether a workspace with auto reload needs one; never throws. To be called after a charge is settled, and
-   * when credit did not suffice.
+   * Checks in the background whether a workspace needs a reload. Never throws. Call it after a charge is settled, and when credit did
+   * not suffice.
    */
   look(workspaceId: string): void
 }
@@ -47,19 +47,19 @@ export interface ReloadPorts {
   readonly clock: Clock
   readonly logger: Logger
   readonly onReload: NonNullable<BillingOptions['onReload']>
-  /** A closing gateway waits for what is in here. */
+  /** Closing the gateway waits for these. */
   readonly pending: Set<Promise<void>>
 }
 
-/** A payment takes its time; and a card that was refused just now is refused again. */
+/** Payments take time, and a card that was just refused will be refused again. */
 const patienceMs = 15 * 60_000
 
-/** The same until that reload is paid, so that the payment system recognizes a second request. */
+/** Stays the same until the reload is paid, so that the payment system recognizes a repeated request. */
 export const reloadReference = (workspaceId: string, number: number): string => `reload:${workspaceId}:${number}`
 
 export function keepReloads(ports: ReloadPorts): Reloads {
   const { logger, onReload, pending } = ports
-  // What is spent during a check is checked afterwards: one check of a workspace runs at a time, and none is lost.
+  // One check of a workspace runs at a time. Spending during a check triggers another one afterwards.
   const looking = new Map<string, { again: boolean }>()
 
   const logFailure = (workspaceId: string, error: unknown): void =>
@@ -82,7 +82,7 @@ export function keepReloads(ports: ReloadPorts): Reloads {
     } finally {
       looking.delete(workspaceId)
     }
-    // A check does not wait for the payment, however long it takes.
+    // A check does not wait for payments, which may take long.
     await Promise.all(asked)
   }
   return {
@@ -102,7 +102,7 @@ export function keepReloads(ports: ReloadPorts): Reloads {
   }
 }
 
-/** The reload to request now; no other process requests it too. */
+/** The reload to request now, reserved so that no other process requests it too. */
 async function claim(ports: ReloadPorts, workspaceId: string): Promise<Reload | undefined> {
   const { storage, terms, commitWithAudit } = ports
   const { autoReload } = (await terms.of(workspaceId))?.workspace.body ?? {}
@@ -122,7 +122,7 @@ async function decide({ storage, records, clock }: ReloadPorts, workspaceId: str
   ])
   const { autoReload } = workspace?.body ?? {}
   if (!autoReload?.enabled || balance >= autoReload.threshold) return nothing
-  // One that ends later than the longest wait from now was written before the clock went back, and holds nothing up.
+  // A deadline further away than the longest wait was written before the clock was set back, and is ignored.
   if (last && !last.body.isPaid && last.body.until > at && last.body.until <= at + patienceMs) return nothing
   const { threshold, target } = autoReload
   const isSame = last && !last.body.isPaid && last.body.threshold === threshold && last.body.target === target

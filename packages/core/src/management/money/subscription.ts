@@ -11,7 +11,7 @@ import { given } from '../wire-names.ts'
 export interface SubscriptionResource {
   get(): Promise<Subscription>
   /**
-   * Laid down by the operator; not to be had over HTTP. What is not said stays as it is.
+   * Sets the subscription. For the operator only, not available over HTTP. Absent fields stay unchanged.
    *
    * @example await gateway.workspaces(id).subscription.set({ plan: 'pro', byokMonthlyRequestCap: 100_000 })
    */
@@ -57,5 +57,5 @@ function told(subscription: SubscriptionBody | undefined, now: number): Subscrip
   return { ...usual, currentPeriodStart: start, currentPeriodEnd: end, ...subscription }
 }
 
-/** The arguments of the methods. */
+/** The argument checks of the methods. */
 export const subscriptionCalls: CallSpecs<SubscriptionResource> = { set: { input: { fields: subscriptionFields, mode: 'update' } } }
