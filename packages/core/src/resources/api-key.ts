@@ -81,21 +81,21 @@ export const apiKeyFields = {
   playground: { kind: 'boolean', create: 'optional', inProcess: true },
 } as const
 
-/** The options of the usage of an API key. */
+/** The options for reading the usage of an API key. */
 export const keyUsageFields = { period: { kind: 'enum', values: ['day', 'week', 'month'] } } as const
 
 /** An API key, without its secret. Times are Unix milliseconds. */
 export interface ApiKey extends RecordOf<typeof apiKeyFields> {
-  /** Ids of the keys above it, nearest first: the key that created it, and those above that one. */
+  /** Ids of its ancestors, nearest first: the key that created it, and that key's ancestors. */
   readonly ancestors?: readonly string[]
   readonly revokedAt?: number
 }
 
 /**
- * What creates an API key. `scopes: '*'`: all that the actor has. `secret`: use this one instead of a random one. `playground`: for a
- * page of the operator's own, in no list and for no other key.
+ * The input for creating an API key. `scopes: '*'` grants all scopes of the actor. `secret` is used instead of a random one.
+ * `playground` creates a key for the operator's own web page, which is hidden from lists and from other keys.
  */
 export interface NewApiKey extends CreateInput<typeof apiKeyFields> {}
 
-/** What changes an API key. null removes a limit, an expiry or a budget. */
+/** The input for changing an API key. null removes a limit, an expiry or a budget. */
 export interface ApiKeyChange extends UpdateInput<typeof apiKeyFields> {}

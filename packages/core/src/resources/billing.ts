@@ -130,15 +130,15 @@ export const subscriptionFields = {
   },
 } as const
 
-/** A payment into the credit, or a correction. `amount`: microdollars, as in `usd(50)`; of a correction above or below 0. */
+/** The input of a payment or a correction. `amount` is microdollars, as in `usd(50)`; a correction may be negative. */
 export interface NewCredit extends CreateInput<typeof creditFields> {}
-/** What changes the automatic reload. */
+/** The input for changing the automatic reload. */
 export interface AutoReloadChange extends UpdateInput<typeof autoReloadFields> {}
-/** What was added to the credit, or spent. Money is microdollars. */
+/** An entry of the credit ledger. Money is microdollars. */
 export interface MoneyMove extends RecordOf<typeof ledgerEntryFields> {
   readonly note?: string
 }
 /** The plan of a workspace. */
 export interface Subscription extends RecordOf<typeof subscriptionFields> {}
-/** What changes the plan; null restores a default. */
+/** The input for changing the plan. null restores a default. */
 export interface SubscriptionChange extends UpdateInput<typeof subscriptionFields> {}

@@ -2,7 +2,7 @@ import type { BodyOf, CreateInput, RecordOf, UpdateInput } from './fields.ts'
 
 const optional = { create: 'optional', update: 'optional', reply: 'always' } as const
 
-/** The fields of a budget: a limit on what all keys of a workspace, or one of them, may spend in a period. */
+/** The fields of a budget: a spending limit for all keys of a workspace, or for one key, in a period. */
 export const budgetFields = {
   id: {
     kind: 'string',
@@ -87,24 +87,24 @@ export const budgetFields = {
   createdAt: { kind: 'time', reply: 'always', description: 'When the budget was created.', example: '2026-11-01T09:30:00.000Z' },
 } as const
 
-/** A limit on what all keys of a workspace, or one of them, may spend in a period. Money is microdollars, times are Unix milliseconds. */
+/** A spending limit for all keys of a workspace, or for one key, in a period. Money is microdollars, times are Unix milliseconds. */
 export interface Budget extends RecordOf<typeof budgetFields> {}
-/** What creates a budget. `limit`: microdollars, as in `usd(50)`. */
+/** The input for creating a budget. `limit` is microdollars, as in `usd(50)`. */
 export interface NewBudget extends CreateInput<typeof budgetFields> {}
-/** What changes a budget. Scope, key and period cannot be changed. */
+/** The input for changing a budget. Scope, key and period cannot be changed. */
 export interface BudgetChange extends UpdateInput<typeof budgetFields> {}
 /** A budget as it is stored. */
 export interface BudgetBody extends BodyOf<typeof budgetFields> {}
 
 const { name, period, enforce, limit, used, remaining, resetsAt } = budgetFields
-/** The fields of a budget as the callers see it whose requests count against it. */
+/** The fields of a budget that callers see whose requests count against it. */
 export const callerBudgetFields = { name, period, enforce, limit, used, remaining, resetsAt } as const
-/** How a budget stands that requests of a caller count against. Money is microdollars, times are Unix milliseconds. */
+/** The state of a budget that a caller's requests count against. Money is microdollars, times are Unix milliseconds. */
 export interface CallerBudgetState extends RecordOf<typeof callerBudgetFields> {}
 
-/** The fields of the budget that comes with an API key and is deleted with it. */
+/** The fields of a budget that is created and deleted together with an API key. */
 export const keyBudgetFields = { limit: budgetFields.limit, enforce: budgetFields.enforce, includeByok: budgetFields.includeByok } as const
-/** The budget that comes with an API key. `limit`: microdollars, as in `usd(50)`. */
+/** The budget of a new API key. `limit` is microdollars, as in `usd(50)`. */
 export interface KeyBudget extends CreateInput<typeof keyBudgetFields> {}
-/** What changes the budget of an API key. */
+/** The input for changing the budget of an API key. */
 export interface KeyBudgetChange extends UpdateInput<typeof keyBudgetFields> {}

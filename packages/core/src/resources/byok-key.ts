@@ -1,6 +1,6 @@
 import type { CreateInput, RecordOf, UpdateInput } from './fields.ts'
 
-/** The fields of a provider key that a workspace brings (BYOK: bring your own key). */
+/** The fields of a provider key of a workspace (BYOK: bring your own key). */
 export const byokKeyFields = {
   id: { kind: 'string', format: 'uuid', reply: 'always', description: 'Id of the key.', example: '0199aa00-0000-7000-8000-000000000004' },
   workspaceId: { kind: 'string', reply: 'always', description: 'The workspace that the key belongs to.', example: 'acme' },
@@ -87,7 +87,7 @@ export const byokKeyFields = {
 export interface ByokKey extends RecordOf<typeof byokKeyFields> {
   readonly extra?: Readonly<Record<string, string>>
 }
-/** What creates a provider key. */
+/** The input for creating a provider key. */
 export interface NewByokKey extends CreateInput<typeof byokKeyFields> {}
-/** What changes a provider key. `apiKey` replaces the secret, which is then validated again. */
+/** The input for changing a provider key. `apiKey` replaces the secret, which is then validated again. */
 export interface ByokKeyChange extends UpdateInput<typeof byokKeyFields> {}

@@ -12,12 +12,12 @@ const budget = { name: 'monthly', period: 'month', limit: 50_000_000 }
 const create = (input: object) => () => checkInput({ fields: budgetFields, mode: 'create' }, input as Input)
 const change = (input: object) => () => checkInput({ fields: routingDefaultsFields, mode: 'update' }, input as Input)
 
-test('an input within its table of fields passes', () => {
+test('an input that matches its fields is accepted', () => {
   expect(create(budget)).not.toThrow()
 })
 
 test.each([Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, Number.NaN, '1'])(
-  'a price of %s is refused by the name of its field',
+  'a price of %s is refused with the name of its field',
   input => {
     expect(change({ maxPrice: { input } })).toThrow(/`maxPrice\.input` is .*; it takes a number/)
   },
@@ -27,7 +27,7 @@ test.each(['__proto__', 'constructor', 'toString'])('a field called %s is unknow
   expect(create({ ...budget, ...JSON.parse(`{ "${name}": 1 }`) })).toThrow(`There is no field \`${name}\` here.`)
 })
 
-test('of unknown fields the first is named, and a field that cannot be changed comes before them', () => {
+test('the first unknown field is named, but a field that cannot be changed comes first', () => {
   expect(create({ ...budget, colour: 1, size: 2 })).toThrow('There is no field `colour` here.')
   expect(() => checkInput({ fields: budgetFields, mode: 'update' }, { colour: 1, period: 'day' })).toThrow('`period` cannot be changed')
 })
@@ -59,7 +59,7 @@ function refusal(input: object, { nameStyle, mode = 'create' }: { readonly nameS
 const json = { nameStyle: 'json' } as const
 const name = 'a'
 
-describe('a body that does not fit', () => {
+describe('an invalid body', () => {
   test.each([
     [{}, 'missing_required_parameter', 'name', '`name` is missing.'],
     [{ name: 1 }, 'invalid_parameter_value', 'name', '`name` is 1; it takes a string.'],
@@ -106,13 +106,13 @@ describe('a body that does not fit', () => {
     expect(refusal(body, json)).toMatchObject({ code, param, message })
   })
 
-  test('is refused by a field that cannot be changed first, then by an unknown, a missing and a wrong one', () => {
+  test('is refused for a field that cannot be changed first, then for an unknown, a missing and an invalid one', () => {
     expect(refusal({ id: 1, nmae: 'a', max_count: 'x' }, { ...json, mode: 'update' })).toMatchObject({ code: 'field_immutable' })
     expect(refusal({ nmae: 'a', max_count: 'x' }, json)).toMatchObject({ code: 'unknown_field', suggestion: 'Did you mean "name"?' })
     expect(refusal({ max_count: 'x' }, json)).toMatchObject({ code: 'missing_required_parameter' })
   })
 
-  test('is refused with the sentence that a call in process gets, but for the names', () => {
+  test('is refused with the same message as a call in process, except for the field names', () => {
     for (const faulty of [{ name: 1 }, { name: '' }, { name, share: 2 }, { name, shape: 'x' }, { name, rules: [1] }, {}])
       expect(refusal(faulty, json)).toEqual(refusal(faulty, { nameStyle: 'typescript' }))
     expect(refusal({ name, max_count: 0 }, json)?.message).toBe(
@@ -120,7 +120,7 @@ describe('a body that does not fit', () => {
     )
   })
 
-  test('is not repeated: it may hold a secret', () => {
+  test('is not repeated in the message, because it may contain a secret', () => {
     const secret = 'sk-0123456789'
     fc.assert(
       fc.property(
@@ -134,21 +134,21 @@ describe('a body that does not fit', () => {
   })
 })
 
-test('the length of a text is that of its characters, not of its UTF-16 units', () => {
+test('the length of a text is counted in characters, not UTF-16 units', () => {
   expect(refusal({ name: '😀'.repeat(5) }, json)).toBeUndefined()
   expect(refusal({ name: '😀'.repeat(6) }, json)).toMatchObject({ param: 'name' })
   expect(refusal({ name, mail: '😀a' }, json)).toMatchObject({ param: 'mail' })
   expect(refusal({ name, mail: '😀ab' }, json)).toBeUndefined()
 })
 
-test('null removes what a change may remove, and nothing else', () => {
+test('null removes a field that a change may remove, and no other', () => {
   expect(refusal({ max_count: null, limit_usd: null, until: null }, { ...json, mode: 'update' })).toBeUndefined()
   expect(refusal({ name: null }, { ...json, mode: 'update' })).toMatchObject({ param: 'name' })
   expect(refusal({ name, rules: [null] }, json)).toMatchObject({ param: 'rules[0]' })
 })
 
 test.each(['1e400', '-1e400', '9007199254740993', '1e21', '"1"', '"NaN"', '"Infinity"', 'true', '[[null]]'])(
-  'no number field takes %s',
+  'no number field accepts %s',
   number => {
     for (const field of ['max_count', 'share', 'limit_usd'])
       expect(refusal(JSON.parse(`{ "name": "a", "${field}": ${number} }`), json)).toMatchObject({
@@ -163,13 +163,13 @@ test.each(['2030-01-31T12:00Z', '2030-01-31T12:00:00Z', '2028-02-29T23:59:59.123
 })
 
 test.each(['2030-01-31', '2030-01-31T24:00:00Z', '2030-01-31T12:00:00+01:00', '2030-13-01T00:00Z', '2030-01-31 12:00Z', ''])(
-  '"%s" is no time',
+  '"%s" is not a valid time',
   until => {
     expect(refusal({ name, until }, json)).toMatchObject({ param: 'until' })
   },
 )
 
-test('a huge input is refused by one fault, without a look at each of its parts', () => {
+test('a huge input is refused at its first fault, without checking every part', () => {
   let reads = 0
   const many = new Proxy(new Array(100_000).fill({}), {
     get: (list, key) => {
@@ -186,7 +186,7 @@ test('a huge input is refused by one fault, without a look at each of its parts'
   expect(refusal({ name, ['x'.repeat(1_000_000)]: 1 }, json)?.message.length).toBeLessThan(400)
 })
 
-test('whatever is passed is either taken or refused by its name', () => {
+test('any input is either accepted or refused with the name of a field', () => {
   const key = fc.constantFrom(
     'name',
     'max_count',

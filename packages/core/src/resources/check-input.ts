@@ -6,19 +6,19 @@ import type { Field, Fields, InputMode, InputSpec, ValueSpec } from './fields.ts
 import { misfit, unknownField } from './invalid-value.ts'
 import { wireName } from './wire.ts'
 
-/** How a caller writes names and values of fields: `json` as over HTTP, with money in USD and times in ISO 8601; `typescript` as in process. */
+/** The style of field names and values: `json` as over HTTP, with money in USD and times in ISO 8601; `typescript` as in process. */
 export type NameStyle = 'typescript' | 'json'
 
 interface CheckScope {
   readonly mode: InputMode
   readonly nameStyle: NameStyle
-  /** Stands before the names of the fields, as in `budget.`. */
+  /** Prefix of the field names, as in `budget.`. */
   readonly prefix: string
 }
 
 /**
- * Checks what a caller passes in process, or the body of an HTTP request. Fields that are `undefined` count as absent. Messages do not
- * repeat texts that were passed, since these may be secrets.
+ * Checks an input of a call in process, or the body of an HTTP request. Fields that are `undefined` count as absent. Messages do not
+ * repeat the given texts, because these may be secrets.
  *
  * @throws `field_immutable`, `unknown_field`, `missing_required_parameter` or `invalid_parameter_value`, the first of these that
  * applies, with the name of the field
@@ -35,10 +35,10 @@ export function checkInput(
   throw others.reduce((worst, fault) => (rank(fault) < rank(worst) ? fault : worst), first)
 }
 
-// An unknown field comes before a missing one: it may be the missing one, misspelled.
+// An unknown field comes before a missing one, because it may be the missing one, misspelled.
 const faultOrder: readonly string[] = ['field_immutable', 'unknown_field', 'missing_required_parameter', 'invalid_parameter_value']
 
-/** Whether an input takes a field, and how. Undefined: it does not. */
+/** Whether an input may or must have a field. Undefined if it must not. */
 export function isTaken(field: Field, mode: InputMode, nameStyle: NameStyle): 'required' | 'optional' | 'nullable' | undefined {
   if (field.inProcess && nameStyle === 'json') return undefined
   return mode === 'options' ? 'optional' : field[mode]
@@ -52,7 +52,7 @@ function faultsIn(fields: Fields, input: Readonly<Record<string, unknown>>, plac
   const isGiven = (name: string): boolean => own(input, name) !== undefined
   const isLeftOut = (field: Field | undefined): boolean => field === undefined || need(field) === undefined
   for (const [name, field] of byName) if (isImmutable(field, place.mode) && isGiven(name)) return [immutable(place.prefix + name)]
-  // One of them is enough: an input may have a great many.
+  // Only the first is reported, because an input may have very many.
   const unknown = Object.keys(input).find(name => isLeftOut(byName.get(name)) && isGiven(name))
   if (unknown !== undefined) {
     const taken = [...byName].filter(([, field]) => !isLeftOut(field)).map(([name]) => name)
@@ -70,11 +70,11 @@ function faultsIn(fields: Fields, input: Readonly<Record<string, unknown>>, plac
   return faults
 }
 
-/** Fields that a change may not name, since they were set when the resource was created. */
+/** Whether a change must not have the field, because it is set on creation. */
 const isImmutable = (field: Field, mode: InputMode): boolean =>
   mode === 'update' && field.inProcess !== true && (field.immutable === true || (field.create !== undefined && field.update === undefined))
 
-/** The names in JSON of the fields that a change may not name. */
+/** The JSON names of the fields that a change must not have. */
 export const immutableNames = ({ fields, mode }: InputSpec): readonly string[] =>
   Object.entries(fields)
     .filter(([, field]) => isImmutable(field, mode))
@@ -86,7 +86,7 @@ const immutable = (param: string): GatewayError =>
     param,
   })
 
-/** `place.prefix`: the name of the field itself. */
+/** `place.prefix`: the name of the value's own field. */
 function valueFaults(spec: ValueSpec, value: unknown, place: CheckScope): readonly GatewayError[] {
   const takes = takesInstead(spec, value, place.nameStyle)
   if (takes !== undefined) return [misfit(place.prefix, value, spec.kind === 'enum' ? { oneOf: spec.values } : takes)]
@@ -101,7 +101,7 @@ function valueFaults(spec: ValueSpec, value: unknown, place: CheckScope): readon
   return []
 }
 
-/** What a value would have to be, in words. Undefined: it fits. */
+/** What a value should have been, in words. Undefined if it is valid. */
 function takesInstead(spec: ValueSpec, value: unknown, nameStyle: NameStyle): string | undefined {
   switch (spec.kind) {
     case 'string':
@@ -132,15 +132,15 @@ function takesInstead(spec: ValueSpec, value: unknown, nameStyle: NameStyle): st
 }
 
 /**
- * Characters as JSON Schema counts them, not UTF-16 units. A character has one or two units, so most texts need not be counted to know
- * whether they are within the bounds.
+ * The length in characters, as JSON Schema counts it, instead of UTF-16 units. A character has one or two units, so most texts are known
+ * to be within the bounds without counting.
  */
 function charactersIn(text: string, { min = 0, max = text.length }: Bounds): number {
   const isUncertain = text.length < 2 * min || (text.length > max && text.length <= 2 * max)
   return isUncertain ? [...text].length : text.length
 }
 
-/** The last moment that a Date can be, in Unix milliseconds. */
+/** The latest time of a Date, in Unix milliseconds. */
 const maxTime = 8.64e15
 
 interface Bounds {

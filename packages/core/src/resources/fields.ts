@@ -1,7 +1,7 @@
-// A resource is a table of its fields. Its TypeScript types, the check of what a caller passes in process or over HTTP, its JSON and
-// its OpenAPI schemas are all derived from that table, so a new field is written once.
+// A resource is defined by a table of its fields. Its TypeScript types, the checks of input in process and over HTTP, its JSON and its
+// OpenAPI schemas are derived from the table, so a new field is written once.
 
-/** What a value of a field can be. `min` and `max` are included; of a string and a list they are lengths. */
+/** The type of a field's value. `min` and `max` are inclusive; for strings and lists they are lengths. */
 export type ValueSpec =
   | { readonly kind: 'string'; readonly min?: number; readonly max?: number; readonly format?: 'uuid' }
   | { readonly kind: 'boolean' }
@@ -14,17 +14,17 @@ export type ValueSpec =
   | { readonly kind: 'enum'; readonly values: readonly string[] }
   /** A `Date` in an input, Unix milliseconds in a record, ISO 8601 in JSON. */
   | { readonly kind: 'time' }
-  /** Unix milliseconds; in process only. */
+  /** Unix milliseconds. In process only. */
   | { readonly kind: 'milliseconds' }
-  /** `or`: a word that stands for a list; in process only. */
+  /** `or`: a string that stands for a list. In process only. */
   | { readonly kind: 'list'; readonly of: ValueSpec; readonly min?: number; readonly max?: number; readonly or?: string }
-  /** An object of any content. */
+  /** An object with any content. */
   | { readonly kind: 'json' }
-  /** Strings by name. */
+  /** An object with string values. */
   | { readonly kind: 'map' }
   | { readonly kind: 'object'; readonly fields: Fields }
 
-/** A field of a resource. `create`, `update` and `reply` say where it occurs; where one is absent, it does not. */
+/** A field of a resource. `create`, `update` and `reply` state where it occurs; an absent one means that it does not. */
 export type Field = ValueSpec & {
   readonly description?: string
   readonly example?: unknown
@@ -33,19 +33,19 @@ export type Field = ValueSpec & {
   readonly update?: 'optional' | 'nullable'
   /** `nullable`: absent here, null in JSON. `optional`: absent in both. */
   readonly reply?: 'always' | 'nullable' | 'optional'
-  /** Not known over HTTP. */
+  /** Not available over HTTP. */
   readonly inProcess?: true
-  /** A change that names it is refused as `field_immutable`. Implied for fields that only `create` takes. */
+  /** A change with this field is refused as `field_immutable`. Implied for fields that only `create` has. */
   readonly immutable?: true
 }
 
-/** The fields of a resource by their names in TypeScript. */
+/** The fields of a resource by TypeScript name. */
 export type Fields = Readonly<Record<string, Field>>
 
-/** How fields are taken: to create a resource, to change it, or as options, all of which may be absent. */
+/** The kind of input: to create a resource, to change it, or options, all of which may be absent. */
 export type InputMode = 'create' | 'update' | 'options'
 
-/** What a call takes. */
+/** The fields of an input and its kind. */
 export interface InputSpec<F extends Fields = Fields, M extends InputMode = InputMode> {
   readonly fields: F
   readonly mode: M
@@ -83,21 +83,21 @@ type ValueOf<F, Time> = F extends { readonly kind: 'enum'; readonly values: read
         ? Values<Time>[F['kind']]
         : never
 
-/** What creates a resource. */
+/** The input for creating a resource. */
 export type CreateInput<F extends Fields> = Flat<
   { readonly [K in KeysWhere<F, { readonly create: 'required' }>]: InputValue<F[K], 'create'> } & {
     readonly [K in KeysWhere<F, { readonly create: 'optional' }>]?: InputValue<F[K], 'create'>
   }
 >
 
-/** What changes a resource; a field that is absent stays as it is. */
+/** The input for changing a resource. Absent fields stay unchanged. */
 export type UpdateInput<F extends Fields> = Flat<
   { readonly [K in KeysWhere<F, { readonly update: 'optional' }>]?: InputValue<F[K], 'update'> } & {
     readonly [K in KeysWhere<F, { readonly update: 'nullable' }>]?: InputValue<F[K], 'update'> | null
   }
 >
 
-/** What a call takes of a resource's fields, by mode: everything it is created with, a change, or options. */
+/** The input of a call, by mode: all fields for creation, a change, or options. */
 export type InputOf<F extends Fields, M extends InputMode> = M extends 'create'
   ? CreateInput<F>
   : M extends 'update'
@@ -111,7 +111,7 @@ export type RecordOf<F extends Fields> = Flat<
   }
 >
 
-/** The part of a record that a caller determines when it is created. */
+/** The part of a record that its creator determines. */
 export type BodyOf<F extends Fields> = Flat<
   Pick<RecordOf<F>, Extract<KeysWhere<F, { readonly create: 'required' | 'optional' }>, keyof RecordOf<F>>>
 >

@@ -1,4 +1,4 @@
-// What a workspace owns, as tables of fields: their types, the check of what a caller passes, and their JSON.
+// The resources of a workspace as tables of fields: their types, the checks of their input, and their JSON.
 
 export { type ApiKey, type ApiKeyChange, apiKeyFields, keyUsageFields, type NewApiKey } from './api-key.ts'
 export { auditVerificationFields } from './audit-event.ts'

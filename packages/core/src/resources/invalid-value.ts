@@ -3,11 +3,11 @@ import { GatewayError } from '../errors/gateway-error.ts'
 
 type Takes = string | { readonly oneOf: readonly string[] }
 
-/** `invalid_parameter_value`: names the field, what it got, and what it takes, in words or as one of some. Repeats short texts. */
+/** `invalid_parameter_value`, naming the field, the given value, and the valid ones, described or as a list. Repeats short texts. */
 export const invalidValue = (param: string, got: unknown, takes: Takes): GatewayError =>
   refusal(param, typeof got === 'string' && got.length <= 60 ? `"${got}"` : describe(got), { got, takes })
 
-/** The same without the text that the field got, which may be a secret. */
+/** The same error without repeating the given text, which may be a secret. */
 export const misfit = (param: string, got: unknown, takes: Takes): GatewayError => refusal(param, describe(got), { got, takes })
 
 function refusal(param: string, shown: string, { got, takes }: { readonly got: unknown; readonly takes: Takes }): GatewayError {
@@ -20,7 +20,7 @@ function refusal(param: string, shown: string, { got, takes }: { readonly got: u
   })
 }
 
-/** `unknown_field`, with the known name that is nearest, or all that are taken. */
+/** `unknown_field`, with the nearest known name, or all known names. */
 export function unknownField(prefix: string, name: string, taken: readonly string[]): GatewayError {
   const param = prefix + name.slice(0, 100)
   const suggestion = didYouMean(name, taken)
@@ -38,7 +38,7 @@ function describe(got: unknown): string {
   return typeof got === 'object' && got !== null ? 'an object' : String(got)
 }
 
-/** `Did you mean "round"?`, if one of the known names is near. */
+/** `Did you mean "round"?`, if a known name is similar. */
 function didYouMean(name: string, known: readonly string[]): string | undefined {
   const [near] = nearestOf(name, known)
   return near === undefined ? undefined : `Did you mean "${near}"?`

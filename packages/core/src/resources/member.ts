@@ -75,7 +75,7 @@ export const inviteFields = {
   expiresAt: { kind: 'time', reply: 'always', description: 'When the invite expires.', example: '2026-11-08T09:30:00.000Z' },
 } as const
 
-/** The fields that accept an invite. */
+/** The fields for accepting an invite. */
 export const acceptanceFields = {
   token: {
     kind: 'string',
@@ -92,13 +92,13 @@ export const acceptanceFields = {
 
 /** A member of a workspace. */
 export interface Member extends RecordOf<typeof memberFields> {}
-/** What adds a member. */
+/** The input for adding a member. */
 export interface NewMember extends CreateInput<typeof memberFields> {}
-/** What changes a member. */
+/** The input for changing a member. */
 export interface MemberChange extends UpdateInput<typeof memberFields> {}
 /** An invite to a workspace, without its token. */
 export interface Invite extends RecordOf<typeof inviteFields> {}
-/** What creates an invite. */
+/** The input for creating an invite. */
 export interface NewInvite extends CreateInput<typeof inviteFields> {}
-/** What accepts an invite. `requestId` and `ip` are for the audit log. */
+/** The input for accepting an invite. `requestId` and `ip` are for the audit log. */
 export interface Acceptance extends CreateInput<typeof acceptanceFields> {}

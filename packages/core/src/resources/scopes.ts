@@ -21,11 +21,11 @@ export const scopes = [
   'budgets:write',
 ] as const
 
-/** What an API key may be used for. */
+/** A permission of an API key. */
 export type Scope = (typeof scopes)[number]
 export type Profile = 'inference' | 'management' | 'mixed'
 
-/** Only `inference:invoke`: inference; none of it: management; both: mixed. */
+/** `inference` if only `inference:invoke` is granted, `management` if it is not, `mixed` if it is one of several. */
 export function profileOf(granted: Iterable<string>): Profile {
   const set = new Set(granted)
   if (!set.has('inference:invoke')) return 'management'

@@ -17,7 +17,7 @@ const userBudgetFields = {
 
 const callLimit = { kind: 'integer', min: 1, create: 'optional', reply: 'optional' } as const
 
-/** The fields of a session: a short time in which the holder of its token, such as a page, may call models for one user. */
+/** The fields of a session, during which the holder of its token, such as a web page, may call models for one user. */
 export const sessionFields = {
   id: {
     kind: 'string',
@@ -111,5 +111,5 @@ export const sessionFields = {
 
 /** A session, without its token. Times are Unix milliseconds, money is microdollars. */
 export interface Session extends RecordOf<typeof sessionFields> {}
-/** What creates a session. `maxSpend`: microdollars, as in `usd(0.5)`. `expiresIn`: seconds. */
+/** The input for creating a session. `maxSpend` is microdollars, as in `usd(0.5)`. `expiresIn` is seconds. */
 export interface NewSession extends CreateInput<typeof sessionFields> {}

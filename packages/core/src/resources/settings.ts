@@ -4,7 +4,7 @@ import type { RecordOf, UpdateInput } from './fields.ts'
 
 const names = { kind: 'list', of: { kind: 'string', min: 1, max: 255 }, max: 200, update: 'nullable', reply: 'nullable' } as const
 
-/** The fields of the settings of a workspace: what is demanded of every request. */
+/** The fields of the settings of a workspace: requirements for every request. */
 export const settingsFields = {
   name: {
     kind: 'string',
@@ -55,7 +55,7 @@ export const settingsFields = {
 
 const maxMs = dayMs
 
-/** The fields of the routing defaults of a workspace: for requests that do not set them. */
+/** The fields of a workspace's routing defaults, used by requests that do not set them. */
 export const routingDefaultsFields = {
   strategy: {
     kind: 'string',
@@ -116,11 +116,11 @@ export const routingDefaultsFields = {
 
 /** The settings of a workspace. */
 export interface SettingsRecord extends RecordOf<typeof settingsFields> {}
-/** What changes the settings; null removes a demand. */
+/** The input for changing the settings. null removes a requirement. */
 export interface SettingsChange extends UpdateInput<typeof settingsFields> {}
 /** The settings as they are stored. */
 export interface WorkspaceSettings extends Partial<Omit<SettingsRecord, 'name'>> {}
-/** How requests of a workspace are routed that do not say so themselves. */
+/** How requests of a workspace are routed if they do not set these fields. */
 export interface RoutingDefaults extends RecordOf<typeof routingDefaultsFields> {}
-/** What changes the routing defaults; null removes a default. */
+/** The input for changing the routing defaults. null removes a default. */
 export interface RoutingDefaultsChange extends UpdateInput<typeof routingDefaultsFields> {}

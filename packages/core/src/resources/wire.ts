@@ -31,14 +31,14 @@ const isObjectList = (spec: ValueSpec): spec is ObjectList => spec.kind === 'lis
 
 type ObjectList = Extract<ValueSpec, { kind: 'list' }> & { readonly of: Extract<ValueSpec, { kind: 'object' }> }
 
-/** A record as JSON: every field of a reply, null where the field is absent and nullable. */
+/** A record as JSON: every field of a reply, with null for an absent nullable field. */
 export const toReply = <F extends Fields>(fields: F, record: RecordOf<F>): Readonly<Record<string, unknown>> => {
   const shown = Object.entries<Field>(fields).filter(([, { reply }]) => reply !== undefined)
   const nulls = shown.filter(([, { reply }]) => reply === 'nullable').map(([name, field]) => [wireName(name, field), null])
   return { ...Object.fromEntries(nulls), ...toWire(Object.fromEntries(shown), record) }
 }
 
-/** The input of a call, read from a JSON body that `checkInput` has let pass. */
+/** The input of a call, from a JSON body that `checkInput` has accepted. */
 export const fromWire = <F extends Fields, M extends InputMode>({ fields, mode }: InputSpec<F, M>, body: JsonObject): InputOf<F, M> =>
   Object.fromEntries(
     Object.entries<Field>(fields).flatMap(([name, field]) => {
@@ -55,14 +55,16 @@ function valueFrom(field: ValueSpec, mode: InputMode, value: unknown): unknown {
   return field.kind === 'object' ? fromWire({ fields: field.fields, mode }, value as JsonObject) : value
 }
 
-/** The same error for a client over HTTP: fields have their names in JSON, in `param` and where the message quotes them. */
+/** The same error for a client over HTTP: fields have their JSON names, in `param` and in quotes in the message. */
 export function withWireNames(error: GatewayError, fields: Fields): GatewayError {
   const { param, ...facts } = error.facts
   const message = error.message.replace(/`([\w.[\]]+)`/g, (_, path: string) => `\`${wirePath(path, fields)}\``)
   return new GatewayError(error.code, { ...facts, message, ...(param !== undefined && { param: wirePath(param, fields) }) })
 }
 
-/** The path of a field in JSON: `budget.limit` → `budget.limit_usd`. A path that begins with none of the fields stays as it is. */
+/**
+ * The JSON path of a field: `budget.limit` → `budget.limit_usd`. A path that does not begin with one of the fields is returned unchanged.
+ */
 export function wirePath(path: string, fields: Fields): string {
   const [, name = '', rest = ''] = /^(\w+)(.*)$/.exec(path) ?? []
   const field = own(fields, name)

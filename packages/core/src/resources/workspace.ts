@@ -1,6 +1,6 @@
 import type { CreateInput } from './fields.ts'
 
-/** The fields that create a workspace. Not known over HTTP. */
+/** The fields of a new workspace. Not available over HTTP. */
 export const workspaceFields = {
   id: { kind: 'string', create: 'optional' },
   name: { kind: 'string', min: 1, max: 255, create: 'required' },
@@ -9,8 +9,8 @@ export const workspaceFields = {
 
 const limit = { kind: 'integer', min: 1, update: 'nullable' } as const
 
-/** The fields of the limits of a workspace. Not known over HTTP. */
+/** The fields of the limits of a workspace. Not available over HTTP. */
 export const workspaceLimitFields = { requestsPerMinute: limit, tokensPerMinute: limit, concurrentRequests: limit } as const
 
-/** What creates a workspace. `billing`: `prepaid` (the default) needs credit, `postpaid` records usage only. */
+/** The input for creating a workspace. `billing`: `prepaid` (the default) needs credit, `postpaid` only records usage. */
 export interface NewWorkspace extends CreateInput<typeof workspaceFields> {}
