@@ -29,14 +29,30 @@ const keyed = (id: string, make: (options: KeyAndUrl) => Provider, ...variables:
   make: access => make(optionsOf(access)),
 })
 
-/** A self-hosted server, enabled if its URL is set. */
-const selfHosted = (id: string, make: (options: KeyAndUrl) => Provider, prefix: string): BuiltIn => ({
-  id,
-  fields: { base_url: [`${prefix}_BASE_URL`], api_key: [`${prefix}_API_KEY`] },
-  ways: [['base_url']],
-  needsNoAccess: true,
-  make: access => make(optionsOf(access)),
-})
+/** A vendor, from the variables in its row. A self-hosted server is enabled if its URL is set, others if their key is. */
+const fromVendor = (make: known.VendorFactory): BuiltIn => {
+  const { id, keyless = false, baseUrl, apiKeyVariables = [], baseUrlVariables = [] } = make.row
+  return {
+    id,
+    fields: keyless ? { base_url: baseUrlVariables, api_key: apiKeyVariables } : { api_key: apiKeyVariables, base_url: baseUrlVariables },
+    ways: [[keyless ? 'base_url' : 'api_key']],
+    ...(keyless && { needsNoAccess: true }),
+    make: ({ base_url, ...access }) =>
+      make(optionsOf({ ...access, ...(base_url !== undefined && { base_url: keyless ? completeUrl(base_url, baseUrl) : base_url }) })),
+  }
+}
+
+/** Completes the URL of a self-hosted server. `OLLAMA_HOST`, for one, holds a host, usually without scheme and path: `0.0.0.0:11434`. */
+function completeUrl(given: string, usual: string): string {
+  const isHost = !/^https?:\/\//i.test(given)
+  const url = URL.parse(isHost ? `http://${given}` : given)
+  if (!url) return given
+  const { port, pathname } = new URL(usual)
+  if (isHost && url.port === '' && !/:80$/.test(given)) url.port = port
+  if (url.hostname === '0.0.0.0') url.hostname = '127.0.0.1'
+  if (url.pathname === '/') url.pathname = pathname
+  return url.href
+}
 
 const azure: BuiltIn = {
   id: 'azure',
@@ -62,20 +78,6 @@ const claudeOnAws: BuiltIn = {
     ['workspace', 'api_key', 'region'],
   ],
   make: ({ region, workspace, ...access }) => known.claudeOnAws({ ...optionsOf(access), region, workspace }),
-}
-
-const ollamaFields = { base_url: ['OLLAMA_BASE_URL', 'OLLAMA_HOST'], api_key: ['OLLAMA_API_KEY'] } as const
-
-/** Ollama's own variable holds a host, usually without scheme and path: `0.0.0.0:11434`. */
-function withOllamaHost({ baseUrl, ...options }: KeyAndUrl): KeyAndUrl {
-  if (baseUrl === undefined) return options
-  const isHost = !/^https?:\/\//i.test(baseUrl)
-  const url = URL.parse(isHost ? `http://${baseUrl}` : baseUrl)
-  if (!url) return { ...options, baseUrl }
-  if (isHost && url.port === '' && !/:80$/.test(baseUrl)) url.port = '11434'
-  if (url.hostname === '0.0.0.0') url.hostname = '127.0.0.1'
-  if (url.pathname === '/') url.pathname = '/v1'
-  return { ...options, baseUrl: url.href }
 }
 
 /** A Bedrock API key, or AWS access keys. */
@@ -119,7 +121,21 @@ const googleVertex: BuiltIn = {
     }),
 }
 
-/** The built-in providers, in the order in which equal ones are tried. */
+const cloudflare: BuiltIn = {
+  id: 'cloudflare-workers-ai',
+  fields: { api_key: ['CLOUDFLARE_API_KEY', 'CLOUDFLARE_API_TOKEN'], account_id: ['CLOUDFLARE_ACCOUNT_ID'], base_url: [] },
+  ways: [['api_key', 'account_id']],
+  make: access => known.cloudflare({ ...optionsOf(access), accountId: access.account_id }),
+}
+
+const vendors = Object.values<unknown>(known)
+  .filter(known.isVendor)
+  .sort((one, other) => (one.row.id < other.row.id ? -1 : 1))
+const makers = vendors.filter(({ row }) => !row.isHost && !row.keyless)
+const hosts = vendors.filter(({ row }) => row.isHost)
+const selfHosted = vendors.filter(({ row }) => row.keyless)
+
+/** The built-in providers, in the order in which equal ones are tried: makers of models, then hosts, then self-hosted servers, each by id. */
 export const builtIns: readonly BuiltIn[] = [
   keyed('openai', known.openai, 'OPENAI_API_KEY'),
   keyed('anthropic', known.anthropic, 'ANTHROPIC_API_KEY'),
@@ -128,48 +144,8 @@ export const builtIns: readonly BuiltIn[] = [
   claudeOnAws,
   amazonBedrock,
   azure,
-  keyed('xai', known.xai, 'XAI_API_KEY'),
-  keyed('mistral', known.mistral, 'MISTRAL_API_KEY'),
-  keyed('deepseek', known.deepseek, 'DEEPSEEK_API_KEY'),
-  keyed('moonshotai', known.moonshot, 'MOONSHOT_API_KEY'),
-  keyed('moonshotai-cn', known.moonshotCn, 'MOONSHOT_CN_API_KEY'),
-  keyed('kimi-coding', known.kimiCoding, 'KIMI_API_KEY'),
-  keyed('zai', known.zai, 'ZAI_API_KEY', 'ZHIPU_API_KEY'),
-  keyed('zai-cn', known.zaiCn, 'ZAI_CN_API_KEY', 'ZHIPUAI_API_KEY'),
-  keyed('zai-coding', known.zaiCoding, 'ZAI_CODING_API_KEY'),
-  keyed('minimax', known.minimax, 'MINIMAX_API_KEY'),
-  keyed('minimax-cn', known.minimaxCn, 'MINIMAX_CN_API_KEY'),
-  keyed('alibaba', known.alibaba, 'DASHSCOPE_API_KEY', 'ALIBABA_API_KEY'),
-  keyed('alibaba-cn', known.alibabaCn, 'DASHSCOPE_CN_API_KEY'),
-  keyed('qwen-token-plan', known.qwenTokenPlan, 'QWEN_TOKEN_PLAN_API_KEY'),
-  keyed('meta', known.meta, 'META_MODEL_API_KEY', 'META_API_KEY', 'LLAMA_API_KEY'),
-  keyed('cohere', known.cohere, 'COHERE_API_KEY', 'CO_API_KEY'),
-  keyed('perplexity', known.perplexity, 'PERPLEXITY_API_KEY'),
-  keyed('groq', known.groq, 'GROQ_API_KEY'),
-  keyed('cerebras', known.cerebras, 'CEREBRAS_API_KEY'),
-  keyed('fireworks', known.fireworks, 'FIREWORKS_API_KEY'),
-  keyed('together', known.together, 'TOGETHER_API_KEY', 'TOGETHER_AI_API_KEY'),
-  keyed('deepinfra', known.deepinfra, 'DEEPINFRA_API_KEY', 'DEEPINFRA_TOKEN'),
-  {
-    id: 'cloudflare-workers-ai',
-    fields: { api_key: ['CLOUDFLARE_API_KEY', 'CLOUDFLARE_API_TOKEN'], account_id: ['CLOUDFLARE_ACCOUNT_ID'], base_url: [] },
-    ways: [['api_key', 'account_id']],
-    make: access => known.cloudflare({ ...optionsOf(access), accountId: access.account_id }),
-  },
-  keyed('nebius', known.nebius, 'NEBIUS_API_KEY'),
-  keyed('novita', known.novita, 'NOVITA_API_KEY'),
-  keyed('baseten', known.baseten, 'BASETEN_API_KEY'),
-  keyed('nvidia', known.nvidia, 'NVIDIA_API_KEY'),
-  keyed('openrouter', known.openrouter, 'OPENROUTER_API_KEY'),
-  keyed('vercel-ai-gateway', known.vercelAiGateway, 'AI_GATEWAY_API_KEY'),
-  keyed('huggingface', known.huggingface, 'HF_TOKEN', 'HUGGINGFACE_API_KEY'),
-  keyed('sambanova', known.sambanova, 'SAMBANOVA_API_KEY'),
-  keyed('siliconflow', known.siliconflow, 'SILICONFLOW_API_KEY'),
-  keyed('siliconflow-cn', known.siliconflowCn, 'SILICONFLOW_CN_API_KEY'),
-  keyed('xiaomi', known.xiaomi, 'XIAOMI_API_KEY'),
-  { ...selfHosted('ollama', options => known.ollama(withOllamaHost(options)), 'OLLAMA'), fields: ollamaFields },
-  selfHosted('vllm', known.vllm, 'VLLM'),
-  selfHosted('lm-studio', known.lmStudio, 'LM_STUDIO'),
-  selfHosted('llama.cpp', known.llamaCpp, 'LLAMA_CPP'),
-  selfHosted('sglang', known.sglang, 'SGLANG'),
+  ...makers.map(fromVendor),
+  ...hosts.map(fromVendor),
+  cloudflare,
+  ...selfHosted.map(fromVendor),
 ]

@@ -1,6 +1,6 @@
 import type { Quirks } from '../protocol/model.ts'
 import { type VendorRow, vendor } from './vendor.ts'
-import { oldCap, penalties, thinkingType } from './vendors.ts'
+import { oldMaxTokens, penalties, thinkingType } from './vendor-quirks.ts'
 
 // Chinese vendors: international and mainland endpoints, plus coding plans, which have their own API keys.
 
@@ -16,6 +16,7 @@ const moonshotRow: VendorRow<'moonshotai'> = {
   id: 'moonshotai',
   display_name: 'Moonshot AI',
   baseUrl: 'https://api.moonshot.ai/v1',
+  apiKeyVariables: ['MOONSHOT_API_KEY'],
   check: '/models',
   speaks: ['chat', 'responses', 'messages'],
   paths: { messages: '../anthropic/v1/messages' },
@@ -31,16 +32,18 @@ export const moonshotCn = vendor({
   id: 'moonshotai-cn',
   display_name: 'Moonshot AI (China)',
   baseUrl: 'https://api.moonshot.cn/v1',
+  apiKeyVariables: ['MOONSHOT_CN_API_KEY'],
 })
 /** Kimi coding plan, which has its own API keys. Source: pi-ai 1.5.2, 2026-11. */
 export const kimiCoding = vendor({
   id: 'kimi-coding',
   display_name: 'Kimi coding plan',
   baseUrl: 'https://api.kimi.com/coding/v1',
+  apiKeyVariables: ['KIMI_API_KEY'],
   speaks: ['chat', 'messages'],
   data_policy: 'no_training',
   quirks: {
-    ...oldCap,
+    ...oldMaxTokens,
     refuses: [...moonshotRefuses, 'strict', 'store'],
   },
 })
@@ -50,11 +53,12 @@ const zaiRow: VendorRow<'zai'> = {
   id: 'zai',
   display_name: 'Z.AI',
   baseUrl: 'https://api.z.ai/api/paas/v4',
+  apiKeyVariables: ['ZAI_API_KEY', 'ZHIPU_API_KEY'],
   speaks: ['chat', 'messages'],
   paths: { messages: '../../anthropic/v1/messages' },
   data_policy: 'no_training',
   quirks: {
-    ...oldCap,
+    ...oldMaxTokens,
     no_forced_tools: true,
     no_json_schema: true,
     thinking_switch: thinkingType,
@@ -64,13 +68,20 @@ const zaiRow: VendorRow<'zai'> = {
 /** Z.AI: Chat Completions and Messages. Source: developersdigest.tech/reference/api-compatibility/zai, 2026-11. */
 export const zai = vendor(zaiRow)
 /** Z.AI, mainland China (Zhipu). Source: docs.bigmodel.cn. */
-export const zaiCn = vendor({ ...zaiRow, id: 'zai-cn', display_name: 'Z.AI (China)', baseUrl: 'https://open.bigmodel.cn/api/paas/v4' })
+export const zaiCn = vendor({
+  ...zaiRow,
+  id: 'zai-cn',
+  display_name: 'Z.AI (China)',
+  baseUrl: 'https://open.bigmodel.cn/api/paas/v4',
+  apiKeyVariables: ['ZAI_CN_API_KEY', 'ZHIPUAI_API_KEY'],
+})
 /** Z.AI coding plan. Source: pi-ai 1.5.2, 2026-11. */
 export const zaiCoding = vendor({
   ...zaiRow,
   id: 'zai-coding',
   display_name: 'Z.AI coding plan',
   baseUrl: 'https://api.z.ai/api/coding/paas/v4',
+  apiKeyVariables: ['ZAI_CODING_API_KEY'],
   paths: { messages: '../../../anthropic/v1/messages' },
 })
 
@@ -86,6 +97,7 @@ const minimaxRow: VendorRow<'minimax'> = {
   id: 'minimax',
   display_name: 'MiniMax',
   baseUrl: 'https://api.minimax.io/v1',
+  apiKeyVariables: ['MINIMAX_API_KEY'],
   speaks: ['chat', 'responses', 'messages'],
   paths: { messages: '../anthropic/v1/messages' },
   data_policy: 'no_training',
@@ -110,16 +122,18 @@ export const minimaxCn = vendor({
   id: 'minimax-cn',
   display_name: 'MiniMax (China)',
   baseUrl: 'https://api.minimaxi.com/v1',
+  apiKeyVariables: ['MINIMAX_CN_API_KEY'],
 })
 
 const alibabaRow: VendorRow<'alibaba'> = {
   id: 'alibaba',
   display_name: 'Alibaba Cloud Model Studio',
   baseUrl: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
+  apiKeyVariables: ['DASHSCOPE_API_KEY', 'ALIBABA_API_KEY'],
   speaks: ['chat', 'responses'],
   data_policy: 'no_training',
   quirks: {
-    ...oldCap,
+    ...oldMaxTokens,
     refuses: ['frequency_penalty'],
     thinking_switch: { on: { enable_thinking: true }, off: { enable_thinking: false } },
   },
@@ -132,6 +146,7 @@ export const alibabaCn = vendor({
   id: 'alibaba-cn',
   display_name: 'Alibaba Cloud Model Studio (China)',
   baseUrl: 'https://dashscope.aliyuncs.com/compatible-mode/v1',
+  apiKeyVariables: ['DASHSCOPE_CN_API_KEY'],
 })
 /** Qwen token plan, which has its own API keys. Source: pi-ai 1.5.2, 2026-11. */
 export const qwenTokenPlan = vendor({
@@ -139,5 +154,6 @@ export const qwenTokenPlan = vendor({
   id: 'qwen-token-plan',
   display_name: 'Qwen token plan',
   baseUrl: 'https://token-plan.ap-southeast-1.maas.aliyuncs.com/compatible-mode/v1',
+  apiKeyVariables: ['QWEN_TOKEN_PLAN_API_KEY'],
   speaks: ['chat'],
 })

@@ -1,126 +1,217 @@
 import type { Quirks } from '../protocol/model.ts'
-import { vendor } from './vendor.ts'
+import { hostSurcharges } from './host-surcharges.ts'
+import { rateLimits } from './rate-limits.ts'
+import { type VendorFactory, type VendorRow, vendor } from './vendor.ts'
+import { oldMaxTokens, openaiOnlyFields, penalties, probabilities, thinkingType } from './vendor-quirks.ts'
 
-// Third-party gateways, and hosts of open models that need no quirks.
+// Hosts of models of other makers, and third-party gateways.
 
-const oldCap: Quirks = { max_tokens_field: 'max_tokens' }
+const host = <const Id extends string>(row: VendorRow<Id>): VendorFactory<Id> => vendor({ ...row, isHost: true })
 
 /** OpenRouter. It adapts requests to its providers, so no field is dropped. */
-export const openrouter = vendor({
+export const openrouter = host({
   id: 'openrouter',
   display_name: 'OpenRouter',
   baseUrl: 'https://openrouter.ai/api/v1',
+  apiKeyVariables: ['OPENROUTER_API_KEY'],
   check: '/key',
   speaks: ['chat', 'responses', 'messages'],
-  quirks: { ...oldCap, reasoning_field: 'reasoning' },
+  quirks: { ...oldMaxTokens, reasoning_field: 'reasoning' },
 })
 
 /** Vercel AI Gateway: Chat Completions, Responses and Messages. Source: vercel.com/docs/ai-gateway, pi-ai 1.5.2, 2026-11. */
-export const vercelAiGateway = vendor({
+export const vercelAiGateway = host({
   id: 'vercel-ai-gateway',
   display_name: 'Vercel AI Gateway',
   baseUrl: 'https://ai-gateway.vercel.sh/v1',
+  apiKeyVariables: ['AI_GATEWAY_API_KEY'],
   speaks: ['chat', 'responses', 'messages'],
-  quirks: { ...oldCap, reasoning_field: 'reasoning' },
+  quirks: { ...oldMaxTokens, reasoning_field: 'reasoning' },
 })
 
 /** Hugging Face router, which forwards to many hosts. Source: pi-ai 1.5.2, 2026-11. */
-export const huggingface = vendor({
+export const huggingface = host({
   id: 'huggingface',
   display_name: 'Hugging Face router',
   baseUrl: 'https://router.huggingface.co/v1',
+  apiKeyVariables: ['HF_TOKEN', 'HUGGINGFACE_API_KEY'],
   speaks: ['chat', 'responses'],
-  quirks: oldCap,
+  quirks: oldMaxTokens,
 })
 
 /** SambaNova Cloud: Chat Completions and Messages. Source: docs.sambanova.ai, OpenAI compatibility, 2026-11. */
-export const sambanova = vendor({
+export const sambanova = host({
   id: 'sambanova',
   display_name: 'SambaNova',
   baseUrl: 'https://api.sambanova.ai/v1',
+  apiKeyVariables: ['SAMBANOVA_API_KEY'],
   speaks: ['chat', 'messages'],
-  quirks: oldCap,
+  quirks: oldMaxTokens,
 })
 
 /** SiliconFlow, international. Source: docs.siliconflow.com, chat completions, 2026-11. */
-export const siliconflow = vendor({
+export const siliconflow = host({
   id: 'siliconflow',
   display_name: 'SiliconFlow',
   baseUrl: 'https://api.siliconflow.com/v1',
+  apiKeyVariables: ['SILICONFLOW_API_KEY'],
   check: '/models',
   speaks: ['chat'],
-  quirks: oldCap,
+  quirks: oldMaxTokens,
 })
 
 /** SiliconFlow in China. Source: docs.siliconflow.cn, 2026-11. */
-export const siliconflowCn = vendor({
+export const siliconflowCn = host({
   id: 'siliconflow-cn',
   display_name: 'SiliconFlow (China)',
   baseUrl: 'https://api.siliconflow.cn/v1',
+  apiKeyVariables: ['SILICONFLOW_CN_API_KEY'],
   check: '/models',
   speaks: ['chat'],
-  quirks: oldCap,
-})
-
-/** Xiaomi MiMo. Source: pi-ai 1.5.2, 2026-11. */
-export const xiaomi = vendor({
-  id: 'xiaomi',
-  display_name: 'Xiaomi MiMo',
-  baseUrl: 'https://api.xiaomimimo.com/v1',
-  speaks: ['chat'],
-  quirks: {
-    thinking_switch: { on: { thinking: { type: 'enabled' } }, off: { thinking: { type: 'disabled' } } },
-  },
+  quirks: oldMaxTokens,
 })
 
 /** Deep Infra: Chat Completions and Messages. */
-export const deepinfra = vendor({
+export const deepinfra = host({
   id: 'deepinfra',
   display_name: 'Deep Infra',
   baseUrl: 'https://api.deepinfra.com/v1/openai',
+  apiKeyVariables: ['DEEPINFRA_API_KEY', 'DEEPINFRA_TOKEN'],
   speaks: ['chat', 'messages'],
   paths: { messages: '../../anthropic/v1/messages' },
   data_policy: 'zdr',
-  quirks: oldCap,
+  quirks: oldMaxTokens,
 })
 
 /** Nebius Token Factory: Chat Completions. */
-export const nebius = vendor({
+export const nebius = host({
   id: 'nebius',
   display_name: 'Nebius Token Factory',
   baseUrl: 'https://api.tokenfactory.nebius.com/v1',
+  apiKeyVariables: ['NEBIUS_API_KEY'],
   check: '/models',
   speaks: ['chat'],
   data_policy: 'zdr',
-  quirks: oldCap,
+  quirks: oldMaxTokens,
 })
 
 /** Novita AI: Chat Completions and Messages. Source: its model pages, 2026-11. */
-export const novita = vendor({
+export const novita = host({
   id: 'novita',
   display_name: 'Novita AI',
   baseUrl: 'https://api.novita.ai/openai/v1',
+  apiKeyVariables: ['NOVITA_API_KEY'],
   speaks: ['chat', 'messages'],
   paths: { messages: '../../anthropic/v1/messages' },
   data_policy: 'zdr',
-  quirks: oldCap,
+  quirks: oldMaxTokens,
 })
 
 /** Baseten: Chat Completions. */
-export const baseten = vendor({
+export const baseten = host({
   id: 'baseten',
   display_name: 'Baseten',
   baseUrl: 'https://inference.baseten.co/v1',
+  apiKeyVariables: ['BASETEN_API_KEY'],
   speaks: ['chat'],
   data_policy: 'zdr',
-  quirks: oldCap,
+  quirks: oldMaxTokens,
 })
 
 /** NVIDIA NIM: Chat Completions. */
-export const nvidia = vendor({
+export const nvidia = host({
   id: 'nvidia',
   display_name: 'NVIDIA NIM',
   baseUrl: 'https://integrate.api.nvidia.com/v1',
+  apiKeyVariables: ['NVIDIA_API_KEY'],
   speaks: ['chat'],
-  quirks: oldCap,
+  quirks: oldMaxTokens,
+})
+
+const groqRefuses = [
+  ...penalties,
+  ...probabilities,
+  ...openaiOnlyFields,
+  'logit_bias',
+  'n',
+  'top_k',
+  'prompt_cache_key',
+  'truncation',
+  'include',
+]
+/** Without `reasoning_format`, Qwen writes its reasoning into the text. It has no effort levels. */
+const groqQwen: Quirks = {
+  fixed_fields: { reasoning_format: 'parsed' },
+  thinking_switch: { on: { reasoning_effort: 'default' }, off: { reasoning_effort: 'none' } },
+  thinking: ['toggle'],
+  reasoning_field: 'reasoning',
+}
+const groqGptOss: Quirks = { efforts: ['low', 'medium', 'high'], reasoning_field: 'reasoning' }
+/** Rejects unknown fields with a 400. */
+export const groq = host({
+  id: 'groq',
+  display_name: 'Groq',
+  baseUrl: 'https://api.groq.com/openai/v1',
+  apiKeyVariables: ['GROQ_API_KEY'],
+  check: '/models',
+  speaks: ['chat', 'responses'],
+  data_policy: 'zdr',
+  // The prompt cache keeps entries for two hours after their last read.
+  quirks: { prompt_cache_ms: 7_200_000, refuses: groqRefuses, priority_tier: 'performance', rate_limits: rateLimits.openai },
+  quirksOf: model => (/qwen/.test(model) ? groqQwen : /gpt-oss/.test(model) ? groqGptOss : { earlier_reasoning: 'own' }),
+})
+
+/** Together AI: Chat Completions. */
+export const together = host({
+  id: 'together',
+  display_name: 'Together AI',
+  baseUrl: 'https://api.together.ai/v1',
+  apiKeyVariables: ['TOGETHER_API_KEY', 'TOGETHER_AI_API_KEY'],
+  check: '/models',
+  speaks: ['chat'],
+  data_policy: 'zdr',
+  hostSurcharges: hostSurcharges.together,
+  quirks: {
+    ...oldMaxTokens,
+    reasoning_field: 'reasoning',
+    thinking_switch: { on: { reasoning: { enabled: true } }, off: { reasoning: { enabled: false } } },
+    rate_limits: rateLimits.together,
+  },
+})
+
+/** Fireworks AI: Chat Completions, Responses and Messages. Source: developersdigest.tech/reference/api-compatibility/fireworks, 2026-11. */
+export const fireworks = host({
+  id: 'fireworks',
+  display_name: 'Fireworks AI',
+  baseUrl: 'https://api.fireworks.ai/inference/v1',
+  apiKeyVariables: ['FIREWORKS_API_KEY'],
+  check: '/models',
+  speaks: ['chat', 'responses', 'messages'],
+  data_policy: 'zdr',
+  quirks: {
+    ...oldMaxTokens,
+    efforts: ['low', 'medium', 'high'],
+    reasoning_field: 'reasoning_content',
+    thinking_switch: thinkingType,
+    priority_tier: 'priority',
+    rate_limits: rateLimits.fireworks,
+  },
+})
+
+/** Cerebras: Chat Completions. */
+export const cerebras = host({
+  id: 'cerebras',
+  display_name: 'Cerebras',
+  baseUrl: 'https://api.cerebras.ai/v1',
+  apiKeyVariables: ['CEREBRAS_API_KEY'],
+  check: '/models',
+  speaks: ['chat'],
+  data_policy: 'zdr',
+  quirks: {
+    efforts: ['none', 'low', 'medium', 'high'],
+    reasoning_field: 'reasoning',
+    refuses: [...openaiOnlyFields, 'top_k'],
+    priority_tier: 'priority',
+    rate_limits: rateLimits.cerebras,
+  },
 })

@@ -15,6 +15,8 @@ export const ollama = vendor({
   baseUrl: 'http://127.0.0.1:11434/v1',
   speaks: ['chat', 'responses'],
   keyless: true,
+  apiKeyVariables: ['OLLAMA_API_KEY'],
+  baseUrlVariables: ['OLLAMA_BASE_URL', 'OLLAMA_HOST'],
   quirks: {
     max_tokens_field: 'max_tokens',
     efforts: ['none', 'low', 'medium', 'high'],
@@ -31,6 +33,8 @@ export const vllm = vendor({
   baseUrl: 'http://127.0.0.1:8000/v1',
   speaks: ['chat', 'responses'],
   keyless: true,
+  apiKeyVariables: ['VLLM_API_KEY'],
+  baseUrlVariables: ['VLLM_BASE_URL'],
   quirks: {
     max_tokens_field: 'max_tokens',
     reasoning_field: 'reasoning',
@@ -45,6 +49,8 @@ export const lmStudio = vendor({
   baseUrl: 'http://127.0.0.1:1234/v1',
   speaks: ['chat', 'responses'],
   keyless: true,
+  apiKeyVariables: ['LM_STUDIO_API_KEY'],
+  baseUrlVariables: ['LM_STUDIO_BASE_URL'],
   quirks: { max_tokens_field: 'max_tokens', bytes_only: true },
 })
 
@@ -55,6 +61,8 @@ export const llamaCpp = vendor({
   baseUrl: 'http://127.0.0.1:8080/v1',
   speaks: ['chat', 'responses', 'messages'],
   keyless: true,
+  apiKeyVariables: ['LLAMA_CPP_API_KEY'],
+  baseUrlVariables: ['LLAMA_CPP_BASE_URL'],
   quirks: {
     max_tokens_field: 'max_tokens',
     reasoning_field: 'reasoning_content',
@@ -70,5 +78,7 @@ export const sglang = vendor({
   baseUrl: 'http://127.0.0.1:30000/v1',
   speaks: ['chat', 'responses'],
   keyless: true,
+  apiKeyVariables: ['SGLANG_API_KEY'],
+  baseUrlVariables: ['SGLANG_BASE_URL'],
   quirks: { max_tokens_field: 'max_tokens', reasoning_field: 'reasoning_content', thinking_switch: templateSwitch },
 })

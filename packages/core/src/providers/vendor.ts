@@ -13,6 +13,18 @@ export interface VendorRow<Id extends string = string>
   readonly speaks: readonly BuiltInDialect[]
   /** Set for self-hosted servers that need no API key. */
   readonly keyless?: boolean
+  /** Set for hosts of models of other makers. */
+  readonly isHost?: boolean
+  /** Environment variables with the API key; the first that is set counts. Only the standalone server reads them. */
+  readonly apiKeyVariables?: readonly string[]
+  /** Environment variables with the URL of a self-hosted server, likewise. */
+  readonly baseUrlVariables?: readonly string[]
+}
+
+/** Makes a provider of a vendor. `row`: what it is made from. */
+export interface VendorFactory<Id extends string = string> {
+  (options?: VendorOptions): Provider<Id>
+  readonly row: VendorRow<Id>
 }
 
 /** Options of a built-in vendor. */
@@ -26,10 +38,11 @@ export interface VendorOptions {
 export const vendorOptions: OptionTableOf<VendorOptions> = { apiKey: 'text', baseUrl: 'text' }
 
 /** Makes the factory function of an OpenAI-compatible vendor. */
-export const vendor =
-  <const Id extends string>(row: VendorRow<Id>): ((options?: VendorOptions) => Provider<Id>) =>
-  (options = {}) =>
-    makeVendor(row, providerOptions(row.id, options, vendorOptions))
+export const vendor = <const Id extends string>(row: VendorRow<Id>): VendorFactory<Id> =>
+  Object.assign((options: VendorOptions = {}) => makeVendor(row, providerOptions(row.id, options, vendorOptions)), { row })
+
+/** Whether a value is the factory function of a vendor. */
+export const isVendor = (value: unknown): value is VendorFactory => typeof value === 'function' && 'row' in value
 
 /** Makes an OpenAI-compatible provider. `extra`: account facts other than the key. */
 export const makeVendor = <const Id extends string>(

@@ -12,44 +12,9 @@ const { cloudflare, openai, ...rest } = providers
 /** Every vendor with its id and URL. */
 const rows: readonly (readonly [id: string, make: (options: { readonly apiKey: string }) => Provider, url: string])[] = [
   ['openai', openai, 'https://api.openai.com/v1'],
-  ['groq', rest.groq, 'https://api.groq.com/openai/v1'],
-  ['mistral', rest.mistral, 'https://api.mistral.ai/v1'],
-  ['deepseek', rest.deepseek, 'https://api.deepseek.com'],
-  ['xai', rest.xai, 'https://api.x.ai/v1'],
-  ['together', rest.together, 'https://api.together.ai/v1'],
-  ['fireworks', rest.fireworks, 'https://api.fireworks.ai/inference/v1'],
-  ['cerebras', rest.cerebras, 'https://api.cerebras.ai/v1'],
-  ['deepinfra', rest.deepinfra, 'https://api.deepinfra.com/v1/openai'],
-  ['moonshotai', rest.moonshot, 'https://api.moonshot.ai/v1'],
-  ['zai', rest.zai, 'https://api.z.ai/api/paas/v4'],
-  ['minimax', rest.minimax, 'https://api.minimax.io/v1'],
-  ['alibaba', rest.alibaba, 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1'],
-  ['nebius', rest.nebius, 'https://api.tokenfactory.nebius.com/v1'],
-  ['novita', rest.novita, 'https://api.novita.ai/openai/v1'],
-  ['baseten', rest.baseten, 'https://inference.baseten.co/v1'],
-  ['nvidia', rest.nvidia, 'https://integrate.api.nvidia.com/v1'],
-  ['meta', rest.meta, 'https://api.meta.ai/v1'],
-  ['perplexity', rest.perplexity, 'https://api.perplexity.ai/v1'],
-  ['cohere', rest.cohere, 'https://api.cohere.ai/compatibility/v1'],
-  ['openrouter', rest.openrouter, 'https://openrouter.ai/api/v1'],
-  ['ollama', rest.ollama, 'http://127.0.0.1:11434/v1'],
-  ['vllm', rest.vllm, 'http://127.0.0.1:8000/v1'],
-  ['lm-studio', rest.lmStudio, 'http://127.0.0.1:1234/v1'],
-  ['moonshotai-cn', rest.moonshotCn, 'https://api.moonshot.cn/v1'],
-  ['kimi-coding', rest.kimiCoding, 'https://api.kimi.com/coding/v1'],
-  ['zai-cn', rest.zaiCn, 'https://open.bigmodel.cn/api/paas/v4'],
-  ['zai-coding', rest.zaiCoding, 'https://api.z.ai/api/coding/paas/v4'],
-  ['minimax-cn', rest.minimaxCn, 'https://api.minimaxi.com/v1'],
-  ['alibaba-cn', rest.alibabaCn, 'https://dashscope.aliyuncs.com/compatible-mode/v1'],
-  ['qwen-token-plan', rest.qwenTokenPlan, 'https://token-plan.ap-southeast-1.maas.aliyuncs.com/compatible-mode/v1'],
-  ['vercel-ai-gateway', rest.vercelAiGateway, 'https://ai-gateway.vercel.sh/v1'],
-  ['huggingface', rest.huggingface, 'https://router.huggingface.co/v1'],
-  ['sambanova', rest.sambanova, 'https://api.sambanova.ai/v1'],
-  ['siliconflow', rest.siliconflow, 'https://api.siliconflow.com/v1'],
-  ['siliconflow-cn', rest.siliconflowCn, 'https://api.siliconflow.cn/v1'],
-  ['xiaomi', rest.xiaomi, 'https://api.xiaomimimo.com/v1'],
-  ['llama.cpp', rest.llamaCpp, 'http://127.0.0.1:8080/v1'],
-  ['sglang', rest.sglang, 'http://127.0.0.1:30000/v1'],
+  ...Object.values<unknown>(rest)
+    .filter(providers.isVendor)
+    .map(make => [make.row.id, make, make.row.baseUrl] as const),
 ]
 const paths: Readonly<Record<string, string>> = { chat: '/chat/completions', responses: '/responses', messages: '/messages' }
 /** Messages endpoints under a different root than the other dialects. */
@@ -147,6 +112,20 @@ describe.each(rows)('%s', (id, make, url) => {
     const cap = dialect === 'chat' ? (provider.quirks?.max_tokens_field ?? 'max_completion_tokens') : 'max_output_tokens'
     expect(body[cap]).toBe(100)
   })
+})
+
+test('each vendor has an id of its own, a secure URL and variables for its key, and servers of one’s own a local URL and variables for it', () => {
+  const vendors = Object.values<unknown>(rest).filter(providers.isVendor)
+  expect(new Set(vendors.map(({ row }) => row.id)).size).toBe(vendors.length)
+  expect(vendors.length).toBeGreaterThan(35)
+  for (const { row } of vendors) {
+    expect([row.id, row.baseUrl]).toEqual([
+      row.id,
+      expect.stringMatching(row.keyless ? /^http:\/\/127\.0\.0\.1:\d+\/v1$/ : /^https:\/\/[\w.-]+(\/|$)/),
+    ])
+    expect([row.id, row.apiKeyVariables]).toEqual([row.id, expect.arrayContaining([expect.stringMatching(/^[A-Z_]+$/)])])
+    expect([row.id, row.baseUrlVariables !== undefined]).toEqual([row.id, row.keyless === true])
+  }
 })
 
 test('without a key a vendor is known and off, and a server of one’s own is on', async () => {

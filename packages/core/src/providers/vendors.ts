@@ -2,63 +2,22 @@ import type { Quirks } from '../protocol/model.ts'
 import { hostSurcharges } from './host-surcharges.ts'
 import { rateLimits } from './rate-limits.ts'
 import { vendor } from './vendor.ts'
+import { oldMaxTokens, openaiOnlyFields, penalties, probabilities, thinkingType } from './vendor-quirks.ts'
 
-// Vendors with an API compatible with OpenAI's. `refuses` lists fields that the vendor rejects or ignores: both give the client a warning.
-// Fields whose support is uncertain are sent, and the vendor decides.
-
-const chat = ['chat'] as const
-/** Most vendors only support the old name of the output limit. */
-export const oldCap: Quirks = { max_tokens_field: 'max_tokens' }
-/** Penalties, which many vendors ignore. */
-export const penalties = ['frequency_penalty', 'presence_penalty']
-const probabilities = ['logprobs', 'top_logprobs']
-/** Fields that only OpenAI has. Hosts that validate every field reject them. */
-const openaiOnlyFields = ['safety_identifier', 'verbosity', 'store']
-/** The reasoning switch that most vendors of reasoning models use. */
-export const thinkingType = { on: { thinking: { type: 'enabled' } }, off: { thinking: { type: 'disabled' } } }
-
-const groqRefuses = [
-  ...penalties,
-  ...probabilities,
-  ...openaiOnlyFields,
-  'logit_bias',
-  'n',
-  'top_k',
-  'prompt_cache_key',
-  'truncation',
-  'include',
-]
-/** Without `reasoning_format`, Qwen writes its reasoning into the text. It has no effort levels. */
-const groqQwen: Quirks = {
-  fixed_fields: { reasoning_format: 'parsed' },
-  thinking_switch: { on: { reasoning_effort: 'default' }, off: { reasoning_effort: 'none' } },
-  thinking: ['toggle'],
-  reasoning_field: 'reasoning',
-}
-const groqGptOss: Quirks = { efforts: ['low', 'medium', 'high'], reasoning_field: 'reasoning' }
-/** Rejects unknown fields with a 400. */
-export const groq = vendor({
-  id: 'groq',
-  display_name: 'Groq',
-  baseUrl: 'https://api.groq.com/openai/v1',
-  check: '/models',
-  speaks: ['chat', 'responses'],
-  data_policy: 'zdr',
-  // The prompt cache keeps entries for two hours after their last read.
-  quirks: { prompt_cache_ms: 7_200_000, refuses: groqRefuses, priority_tier: 'performance', rate_limits: rateLimits.openai },
-  quirksOf: model => (/qwen/.test(model) ? groqQwen : /gpt-oss/.test(model) ? groqGptOss : { earlier_reasoning: 'own' }),
-})
+// Vendors of their own models, with an API compatible with OpenAI's. `refuses` lists fields that the vendor rejects or ignores: both give the
+// client a warning. Fields whose support is uncertain are sent, and the vendor decides.
 
 /** Rejects unknown fields with a 422, including `stream_options`. Streams always include usage. */
 export const mistral = vendor({
   id: 'mistral',
   display_name: 'Mistral',
   baseUrl: 'https://api.mistral.ai/v1',
+  apiKeyVariables: ['MISTRAL_API_KEY'],
   check: '/models',
-  speaks: chat,
+  speaks: ['chat'],
   data_policy: 'no_training',
   quirks: {
-    ...oldCap,
+    ...oldMaxTokens,
     refuses: [...probabilities, ...openaiOnlyFields, 'logit_bias', 'top_k', 'user'],
     seed_field: 'random_seed',
     required_tool_choice: 'any',
@@ -80,13 +39,14 @@ export const deepseek = vendor({
   id: 'deepseek',
   display_name: 'DeepSeek',
   baseUrl: 'https://api.deepseek.com',
+  apiKeyVariables: ['DEEPSEEK_API_KEY'],
   check: '/models',
   speaks: ['chat', 'responses', 'messages'],
   paths: { messages: '/anthropic/v1/messages' },
   data_policy: 'may_train',
   // Strict tools exist only at another base URL.
   // The prompt cache is on disk and lasts for hours; one hour is the minimum.
-  quirks: { ...oldCap, prompt_cache_ms: 3_600_000, no_json_schema: true, refuses: [...penalties, 'top_k', 'seed', 'strict'] },
+  quirks: { ...oldMaxTokens, prompt_cache_ms: 3_600_000, no_json_schema: true, refuses: [...penalties, 'top_k', 'seed', 'strict'] },
   quirksOf: model => (/v4|^deepseek-(flash|pro)/.test(model) ? deepseekV4 : /reasoner|r1/.test(model) ? { sampling: 'none' } : undefined),
 })
 
@@ -95,6 +55,7 @@ export const xai = vendor({
   id: 'xai',
   display_name: 'xAI',
   baseUrl: 'https://api.x.ai/v1',
+  apiKeyVariables: ['XAI_API_KEY'],
   check: '/models',
   speaks: ['responses', 'chat'],
   data_policy: 'no_training',
@@ -103,63 +64,12 @@ export const xai = vendor({
   quirksOf: model => (/non-reasoning/.test(model) ? { refuses: ['top_k'] } : undefined),
 })
 
-/** Together AI: Chat Completions. */
-export const together = vendor({
-  id: 'together',
-  display_name: 'Together AI',
-  baseUrl: 'https://api.together.ai/v1',
-  check: '/models',
-  speaks: chat,
-  data_policy: 'zdr',
-  hostSurcharges: hostSurcharges.together,
-  quirks: {
-    ...oldCap,
-    reasoning_field: 'reasoning',
-    thinking_switch: { on: { reasoning: { enabled: true } }, off: { reasoning: { enabled: false } } },
-    rate_limits: rateLimits.together,
-  },
-})
-
-/** Fireworks AI: Chat Completions, Responses and Messages. Source: developersdigest.tech/reference/api-compatibility/fireworks, 2026-11. */
-export const fireworks = vendor({
-  id: 'fireworks',
-  display_name: 'Fireworks AI',
-  baseUrl: 'https://api.fireworks.ai/inference/v1',
-  check: '/models',
-  speaks: ['chat', 'responses', 'messages'],
-  data_policy: 'zdr',
-  quirks: {
-    ...oldCap,
-    efforts: ['low', 'medium', 'high'],
-    reasoning_field: 'reasoning_content',
-    thinking_switch: thinkingType,
-    priority_tier: 'priority',
-    rate_limits: rateLimits.fireworks,
-  },
-})
-
-/** Cerebras: Chat Completions. */
-export const cerebras = vendor({
-  id: 'cerebras',
-  display_name: 'Cerebras',
-  baseUrl: 'https://api.cerebras.ai/v1',
-  check: '/models',
-  speaks: chat,
-  data_policy: 'zdr',
-  quirks: {
-    efforts: ['none', 'low', 'medium', 'high'],
-    reasoning_field: 'reasoning',
-    refuses: [...openaiOnlyFields, 'top_k'],
-    priority_tier: 'priority',
-    rate_limits: rateLimits.cerebras,
-  },
-})
-
 /** Meta Model API: Responses and Chat Completions. */
 export const meta = vendor({
   id: 'meta',
   display_name: 'Meta Model API',
   baseUrl: 'https://api.meta.ai/v1',
+  apiKeyVariables: ['META_MODEL_API_KEY', 'META_API_KEY', 'LLAMA_API_KEY'],
   speaks: ['responses', 'chat'],
   data_policy: 'no_training',
 })
@@ -169,6 +79,7 @@ export const perplexity = vendor({
   id: 'perplexity',
   display_name: 'Perplexity',
   baseUrl: 'https://api.perplexity.ai/v1',
+  apiKeyVariables: ['PERPLEXITY_API_KEY'],
   speaks: ['responses'],
   quirks: { refuses: ['stop', 'seed'] },
 })
@@ -178,11 +89,24 @@ export const cohere = vendor({
   id: 'cohere',
   display_name: 'Cohere',
   baseUrl: 'https://api.cohere.ai/compatibility/v1',
-  speaks: chat,
+  apiKeyVariables: ['COHERE_API_KEY', 'CO_API_KEY'],
+  speaks: ['chat'],
   data_policy: 'no_training',
   quirks: {
-    ...oldCap,
+    ...oldMaxTokens,
     efforts: ['none', 'high'],
     refuses: ['logit_bias', 'top_logprobs', 'n', 'service_tier', 'parallel_tool_calls', 'store', 'metadata'],
+  },
+})
+
+/** Xiaomi MiMo. Source: pi-ai 1.5.2, 2026-11. */
+export const xiaomi = vendor({
+  id: 'xiaomi',
+  display_name: 'Xiaomi MiMo',
+  baseUrl: 'https://api.xiaomimimo.com/v1',
+  apiKeyVariables: ['XIAOMI_API_KEY'],
+  speaks: ['chat'],
+  quirks: {
+    thinking_switch: thinkingType,
   },
 })
