@@ -1,18 +1,18 @@
 import type { Candidate } from './plan.ts'
 
-/** What ranks candidates above any strategy. Each criterion outweighs all below it; lower numbers go first. */
+/** The criteria that rank candidates before any strategy. Each outweighs all below it; lower numbers go first. */
 export interface RankCriteria {
   /** Provider ids to try first, in this order. */
   readonly order?: readonly string[] | undefined
-  /** Distance from what the request prefers, see `preferenceDistance`. */
+  /** Distance from the preferences of the request, see `preferenceDistance`. */
   readonly distance: (candidate: Candidate) => number
-  /** Position in the conversation of the candidate's latest reasoning state; undefined if it made none. */
+  /** Position in the conversation of the candidate's latest reasoning state. Undefined if it has none. */
   readonly lastMade?: ((candidate: Candidate) => number | undefined) | undefined
-  /** Candidates keep the order in which they are listed. */
+  /** Whether candidates keep the order in which they are listed. */
   readonly keepsOrder: boolean
 }
 
-/** A rank for each candidate, in their order: 0, 1, 2…; the strategy decides among equal ranks. Undefined if all are equal. */
+/** A rank for each candidate, in the given order: 0, 1, 2…; the strategy decides among equal ranks. Undefined if all are equal. */
 export function candidateRanks(
   candidates: readonly Candidate[],
   { order, distance, lastMade, keepsOrder }: RankCriteria,
@@ -21,7 +21,7 @@ export function candidateRanks(
   const rows = [
     ...(order ? [candidates.map(({ provider }) => placeIn(order, provider.id))] : []),
     candidates.map(distance),
-    // A candidate that made reasoning state can be given it back; the one that made the latest goes first.
+    // Reasoning state can only be sent back to the candidate that created it. The creator of the latest goes first.
     ...(lastMade ? [candidates.map(candidate => -(lastMade(candidate) ?? -1))] : []),
     ...(keepsOrder ? [candidates.map((_, at) => at)] : []),
   ].filter(row => row.some(number => number !== row[0]))
@@ -33,7 +33,7 @@ const placeIn = (order: readonly string[], id: string): number => {
   return at === -1 ? order.length : at
 }
 
-/** Dense ranks instead of numbers: how far apart two numbers are means nothing. */
+/** Dense ranks of numbers, because the distance between two numbers means nothing. */
 function dense(rows: readonly (readonly number[])[], length: number): readonly number[] {
   const before = (a: number, b: number): number => {
     for (const row of rows) if (row[a] !== row[b]) return (row[a] as number) - (row[b] as number)

@@ -10,7 +10,7 @@ const mapOf = (...providers: readonly Provider[]) => new Map(providers.map(each 
 const own: Credential = { id: 'own-b', owner: 'workspace', secret: 'w' }
 const ofB = ({ id }: Provider): readonly Credential[] => (id === 'b' ? [own] : [])
 
-test('an offer is a candidate with every credential for it, and who cannot be asked is named', () => {
+test('an offer is a candidate with each of its credentials, and offers without one are listed as missing', () => {
   const { credential, ...poor } = providerOf('b')
   const { all, missing } = candidatesOf(model, { providers: mapOf(providerOf('a'), poor) })
   expect(all.map(each => each.credential.id)).toEqual(['a-ours'])
@@ -24,7 +24,7 @@ test('an offer is a candidate with every credential for it, and who cannot be as
 })
 
 describe('from one request to the next', () => {
-  test('candidates are the very same objects', () => {
+  test('candidates are identical objects', () => {
     const providers = mapOf(providerOf('a'), providerOf('b'))
     expect(candidatesOf(model, { providers })).toBe(candidatesOf(model, { providers }))
     expect(candidatesOf(model, { providers, credentials: () => [] })).toBe(candidatesOf(model, { providers }))
@@ -32,7 +32,7 @@ describe('from one request to the next', () => {
     for (const [at, candidate] of (first ?? []).entries()) expect(candidate).toBe(second?.[at])
   })
 
-  test('a credential that was put in place of another is the one that is used', () => {
+  test('a replaced credential is the one that is used', () => {
     const provider: { -readonly [Field in keyof Provider]: Provider[Field] } = providerOf('a')
     const providers = mapOf(provider)
     const secretOf = () => candidatesOf(model, { providers }).all[0]?.credential.secret
@@ -43,7 +43,7 @@ describe('from one request to the next', () => {
     expect(secretOf()).toBe('s')
   })
 
-  test('two gateways with the same model know nothing of each other', () => {
+  test('two gateways with the same model share nothing', () => {
     const ofOne = candidatesOf(model, { providers: mapOf(providerOf('a')) })
     const ofOther = candidatesOf(model, { providers: mapOf(providerOf('b')) })
     expect([ofOne, ofOther].map(({ all }) => all.map(({ provider }) => provider.id))).toEqual([['a'], ['b']])
@@ -51,26 +51,26 @@ describe('from one request to the next', () => {
   })
 })
 
-describe('credentials of the caller’s own', () => {
+describe('the caller’s own credentials', () => {
   const selling = { providers: [providerOf('a'), providerOf('b')], models: [model] }
   const credentialsIn = (byok_first: boolean | null, more: Parameters<typeof planOf>[2] = {}) =>
     inOrder(planOf(asking({ gateway: { routing: { byok_first } } }), selling, { credentials: ofB, ...more })).map(
       ({ credential }) => credential.id,
     )
 
-  test('go before ours, unless the caller wants them last', () => {
+  test('go before those of the operator, unless the caller wants them last', () => {
     expect(credentialsIn(null)).toEqual(['own-b', 'a-ours', 'b-ours'])
     expect(credentialsIn(true)).toEqual(['own-b', 'a-ours', 'b-ours'])
     expect(credentialsIn(false)).toEqual(['a-ours', 'b-ours', 'own-b'])
   })
 
-  test('go before ours even where ours made reasoning state of the conversation', () => {
+  test('go before those of the operator even if these created reasoning state of the conversation', () => {
     const lastMade = ({ credential }: Candidate): number | undefined => (credential.id === 'a-ours' ? 3 : undefined)
     expect(credentialsIn(null, { lastMade })).toEqual(['own-b', 'a-ours', 'b-ours'])
     expect(planOf(asking({}), selling, { credentials: ofB, lastMade }).pinned?.map(({ credential }) => credential.id)).toEqual(['a-ours'])
   })
 
-  test('go behind an order of providers that the caller gave', () => {
+  test('go after the caller’s own order of providers', () => {
     const plan = planOf(asking({ gateway: { routing: { order: ['a'] } } }), selling, { credentials: ofB })
     expect(orderOf(plan)).toEqual(['a for m', 'b for m', 'b for m'])
   })

@@ -3,10 +3,10 @@ import { type Credential, dialectFor, type Provider, quirksFor } from '../protoc
 import { innerDialect } from '../protocol/wire.ts'
 import type { Candidate, Excluded } from './plan.ts'
 
-/** The providers and credentials that candidates are made of. */
+/** The providers and credentials from which candidates are made. */
 export interface CandidateSources {
   readonly providers: ReadonlyMap<string, Provider>
-  /** The workspace's own credentials for a provider, each the same object every time. Absent: it has none. */
+  /** The workspace's own credentials for a provider. Each must be the same object every time. Absent: it has none. */
   readonly credentials?: ((provider: Provider) => readonly Credential[]) | undefined
 }
 
@@ -15,11 +15,11 @@ export interface Candidates {
   readonly all: readonly Candidate[]
   /** Offers without a provider or a credential. */
   readonly missing: readonly Excluded[]
-  /** Every candidate uses the dialect `responses`. */
+  /** Whether every candidate uses the dialect `responses`. */
   readonly responsesOnly: boolean
 }
 
-/** What stays the same for an offer from request to request. */
+/** The parts of an offer's candidates that do not change between requests. */
 interface Seller {
   readonly offer: Offer
   readonly provider: Provider | undefined
@@ -30,7 +30,7 @@ interface Seller {
 
 interface CachedCandidates {
   readonly sellers: readonly Seller[]
-  /** For workspaces without credentials of their own. */
+  /** The candidates for workspaces without credentials of their own. */
   readonly usual: Candidates
 }
 
@@ -59,7 +59,9 @@ function keptOf(model: Model, providers: CandidateSources['providers']): CachedC
 const isCurrent = ({ offer, provider, platform }: Seller, providers: CandidateSources['providers']): boolean =>
   providers.get(offer.provider) === provider && provider?.credential === platform?.credential
 
-/** An offer that supports tools in the inner dialect only always uses it, with and without tools, so that a conversation keeps one dialect. */
+/**
+ * The offer, restricted to the inner dialect if only that supports tools, so that a conversation keeps one dialect with and without tools.
+ */
 const inTheDialectOfTools = (offer: Offer, provider: Provider): Offer =>
   offer.dialect !== innerDialect &&
   quirksFor(provider, offer).tools_in_responses === true &&

@@ -23,7 +23,7 @@ const errorOf = (act: () => unknown): GatewayError => {
   throw new Error('Nothing was wrong.')
 }
 
-/** What is wrong with routing options: as a body says them, and as a caller in this process may hand them over unread. */
+/** The error for routing options given in a body, and for the same options given unparsed in process. */
 const wrongs = (routing: JsonObject): readonly GatewayError[] => {
   const plain = asking({ model: 'small' })
   return [
@@ -47,13 +47,13 @@ test.each<[JsonObject, string]>([
   [{ data_policy: 'strict' }, 'gateway.routing.data_policy'],
   [{ strategy: 'luck' }, 'gateway.routing.strategy'],
   [{ strategy: 'toString' }, 'gateway.routing.strategy'],
-])('%j is a 400 at %s, in a body and in this process', (routing, param) => {
+])('%j is a 400 at %s, in a body and in process', (routing, param) => {
   for (const { status, code, facts } of wrongs(routing)) {
     expect({ status, code, param: facts.param }).toEqual({ status: 400, code: 'invalid_parameter_value', param })
   }
 })
 
-test('a name that is nearly one is answered with that one', () => {
+test('a misspelled name is answered with the similar known name', () => {
   const [provider] = wrongs({ only: ['opnai-like'] })
   expect(provider?.message).toMatch(/names the provider "opnai-like", .* It has: openai-like, other\. Did you mean "openai-like"\?$/)
   expect(provider?.facts.suggestion).toBe('Did you mean "openai-like"?')
@@ -63,23 +63,23 @@ test('a name that is nearly one is answered with that one', () => {
   expect(far?.facts.suggestion).toBeUndefined()
 })
 
-test('a name as long as a book is not read out', () => {
+test('a very long name is shortened in the message', () => {
   const [error] = wrongs({ only: ['x'.repeat(100_000)] })
   expect(error?.message.length).toBeLessThan(1_000)
 })
 
-test('long lists of the same names are looked through once', () => {
+test('long lists of the same names are scanned once', () => {
   const many = Array<string>(50_000).fill('other')
   const [error] = wrongs({ only: many, ignore: [...Array<string>(50_000).fill('openai-like'), 'other'] })
   expect(error?.facts.param).toBe('gateway.routing.ignore[50000]')
 })
 
-test('an order of some of those who are left asks for nothing impossible', () => {
+test('an order that includes only allowed providers is accepted', () => {
   const routing = { order: ['other'], only: ['other', 'openai-like'] }
   expect(planOf(asking({ model: 'small', gateway: { routing } }), selling).candidates.map(({ provider }) => provider.id)).toContain('other')
 })
 
-test('a model that is not there is a 404 where it was named, be it alone in its pool', () => {
+test('an unknown model is a 404 at the field that names it, including in a pool of one', () => {
   const missing = (body: JsonObject) => {
     const { status, code, facts } = errorOf(() => planOf(responsesClient.decodeRequest({ input: 'Hi', ...body }), selling))
     return [status, code, facts.param, facts.suggestion]

@@ -5,7 +5,7 @@ import { GatewayError } from '../errors/gateway-error.ts'
 import type { Provider } from '../protocol/provider.ts'
 import type { RoutingOptions } from '../protocol/request.ts'
 
-// Checks of `gateway.routing` that need to know this gateway, for requests over HTTP and in process.
+// Checks of `gateway.routing` that depend on this gateway's configuration, for requests over HTTP and in process.
 
 /**
  * Checks the routing options of a request.
@@ -59,7 +59,7 @@ export const unknownStrategy = (name: string, known: readonly string[], isDefaul
   return misnamed(`${param} is ${quoted(name)}; it takes ${known.join(', ')}.`, { param, name, known })
 }
 
-/** A name in a message, bounded: names may be of any length. */
+/** A name for a message, quoted and shortened, because names may have any length. */
 export const quoted = (name: string): string => JSON.stringify(name.slice(0, 200))
 
 function misnamed(

@@ -7,7 +7,7 @@ const first = scripted('first', chatProvider)
 const second = scripted('second', chatProvider)
 const native = scripted('native', responsesProvider)
 
-/** A whole answer in the language of Chat Completions. */
+/** A complete response in the Chat Completions dialect. */
 const answer = (prompt_tokens: number, completion_tokens: number) => ({
   whole: {
     id: 'chatcmpl-1',
@@ -33,7 +33,7 @@ afterAll(() => fixture.close())
 
 const pool = (...models: readonly string[]): JsonObject => ({ model: null, input: 'Hi', gateway: { models } })
 
-test('an answer of a pool names the model that gave it', async () => {
+test('the response to a request with a pool names the model that answered', async () => {
   first.play(answer(3, 1))
   expect((await ask(fixture, 'responses', pool('one', 'maker/two'))).body).toMatchObject({
     model: 'maker/one',
@@ -56,7 +56,7 @@ test.each([
   expect(body).toMatchObject({ routing_metadata: { cost: { usd: microdollars / 1_000_000 } } })
 })
 
-test('what a caller’s own language alone can say is sent to the endpoint where the model can be told', async () => {
+test('a feature of the caller’s dialect is sent to the provider’s endpoint of that dialect', async () => {
   const part = { type: 'container_upload', file_id: 'file_1' } as const
   await expect(
     fixture.gateway.messages.create(
@@ -70,7 +70,7 @@ test('what a caller’s own language alone can say is sent to the endpoint where
   })
 })
 
-test('hosted tools of another language are left out with a warning, whoever serves the model', async () => {
+test('hosted tools of another dialect are dropped with a warning, for every provider', async () => {
   const body = {
     max_tokens: 9,
     messages: [{ role: 'user', content: 'Hi' }],
@@ -84,7 +84,7 @@ test('hosted tools of another language are left out with a warning, whoever serv
   }
 })
 
-test('a function in this process refuses what the endpoint refuses, in the same words', async () => {
+test('a function in process refuses what the endpoint refuses, with the same message', async () => {
   const create = (routing: JsonObject) =>
     fixture.gateway.responses.create({ model: 'one', input: 'Hi', gateway: { routing } }, { caller: fixture.caller })
   await expect(create({ only: ['frist'] })).rejects.toMatchObject({

@@ -8,7 +8,7 @@ import { exclusionRules } from './exclusion-rules.ts'
 import { filterCandidates } from './filter-candidates.ts'
 import type { RoutingQuery } from './needs.ts'
 
-/** Each field with one of these values, or not there. */
+/** Each field has one of these values, or is absent. */
 const some = <T extends object>(fields: { readonly [Field in keyof T]-?: readonly T[Field][] }): fc.Arbitrary<T> =>
   fc.record(Object.fromEntries(Object.entries<readonly unknown[]>(fields).map(([field, values]) => [field, fc.constantFrom(...values)])), {
     requiredKeys: [],
@@ -52,7 +52,7 @@ function question(body: JsonObject, routing: Partial<RoutingOptions>, inputToken
   return questionOf(request, { inputTokens, routing: { ...request.routing, ...routing } })
 }
 
-test('everyone is either able or left out, once, with a reason under a code of the table', () => {
+test('every candidate is either eligible or excluded once, with a reason and a known code', () => {
   fc.assert(
     fc.property(situations, ({ pool, body, routing, inputTokens }) => {
       const { eligible, excluded } = filterCandidates(pool, question(body, routing, inputTokens))
@@ -66,18 +66,18 @@ test('everyone is either able or left out, once, with a reason under a code of t
   )
 })
 
-test('one constraint more never lets anyone in', () => {
+test('adding a constraint never makes a candidate eligible', () => {
   fc.assert(
     fc.property(situations, constraints, ({ pool, body, routing, inputTokens }, more) => {
       const before = filterCandidates(pool, question(body, routing, inputTokens)).eligible
-      // Where both name one, the first stands: to change a constraint may well let somebody in.
+      // A field set in both takes the first value, because changing a constraint may make candidates eligible.
       const after = filterCandidates(pool, question(body, { ...more, ...routing }, inputTokens)).eligible
       expect(after.every(candidate => before.includes(candidate))).toBe(true)
     }),
   )
 })
 
-test('the reason is that of the topmost rule that speaks', () => {
+test('the reason is that of the first rule that applies', () => {
   fc.assert(
     fc.property(situations, ({ pool, body, routing, inputTokens }) => {
       const asked = question(body, routing, inputTokens)

@@ -8,7 +8,7 @@ import type { JsonObject } from '../protocol/wire.ts'
 import { filterCandidates } from './filter-candidates.ts'
 import type { Demands } from './needs.ts'
 
-/** Why an offer is left out of a request; nothing if it is not. */
+/** Why an offer is excluded from a request. Undefined if it is not. */
 const whyNot = (fields: JsonObject, offer: Partial<Offer>, inputTokens = 1): string | undefined =>
   whyNotFor(asking(fields), offer, { inputTokens })
 
@@ -17,7 +17,7 @@ function whyNotFor(request: InferenceRequest, offer: Partial<Offer>, more: Param
   return excluded[0] && `${excluded[0].code}: ${excluded[0].reason}`
 }
 
-test('JSON mode is left to who has it, or can do more', () => {
+test('JSON mode needs an offer that supports it or structured outputs', () => {
   const asked = { text: { format: { type: 'json_object' } } }
   expect(whyNot(asked, { abilities: ['tools'] })).toBe('capability_mismatch: it does not support JSON mode')
   expect(whyNot(asked, { abilities: ['json_mode'] })).toBeUndefined()
@@ -26,14 +26,14 @@ test('JSON mode is left to who has it, or can do more', () => {
   expect(whyNot({}, { abilities: [] })).toBeUndefined()
 })
 
-test('a call that must be made is left to who honors the demand', () => {
+test('a required tool call needs an offer that enforces it', () => {
   const asked = { tools: [{ type: 'function', name: 'f' }], tool_choice: 'required' }
   expect(whyNot(asked, { quirks: { refuses: ['tool_choice_required'] } })).toMatch(/^tool_choice_required_not_supported/)
   expect(whyNot({ ...asked, tool_choice: 'auto' }, { quirks: { refuses: ['tool_choice_required'] } })).toBeUndefined()
   expect(whyNot(asked, {})).toBeUndefined()
 })
 
-test('files and sound go to who takes them, and what nobody knows speaks against nobody', () => {
+test('files and audio need offers that accept them, and unknown abilities exclude no offer', () => {
   const file = (type: string) => ({
     input: [{ role: 'user', content: [{ type: 'input_file', filename: 'f', file_data: `data:${type};base64,AAAA` }] }],
   })
@@ -45,35 +45,35 @@ test('files and sound go to who takes them, and what nobody knows speaks against
   expect(whyNot(sound, {})).toBeUndefined()
 })
 
-describe('a ceiling of price', () => {
+describe('a maximum price', () => {
   const routing = { max_price: { input: 2 } }
 
-  test('is held against what the tier asked for costs', () => {
+  test('is compared with the price of the requested tier', () => {
     const dear = { price: { ...price, priority: { input: 3_000_000, output: 3_000_000 } } }
     expect(whyNot({ gateway: { routing } }, dear)).toBeUndefined()
     expect(whyNot({ service_tier: 'priority', gateway: { routing } }, dear)).toMatch(/^routing_constraint_unsatisfiable: it may cost 3 USD/)
     expect(whyNot({ service_tier: 'priority', gateway: { routing } }, { price })).toBeUndefined()
   })
 
-  test('is held against every tier that a prompt of that length may fall into', () => {
+  test('is compared with every tier that a prompt of that length may reach', () => {
     const tiered = { price: { ...price, tiers: [{ over: 1_500, input: 4_000_000, output: 4_000_000 }] } }
     expect(whyNot({ gateway: { routing } }, tiered, 1_000)).toBeUndefined()
     expect(whyNot({ gateway: { routing } }, tiered, 1_001)).toMatch(/^routing_constraint_unsatisfiable: it may cost 4 USD/)
     expect(whyNot({ gateway: { routing: { max_price: { output: 3 } } } }, tiered, 1_001)).toMatch(/and 4 per million output tokens/)
   })
 
-  test('of nothing is for those who ask nothing', () => {
+  test('of 0 allows only free offers', () => {
     const nothing = { gateway: { routing: { max_price: { input: 0, output: 0 } } } }
     expect(whyNot(nothing, { price: { input: 0, output: 0 } })).toBeUndefined()
     expect(whyNot(nothing, { price })).toMatch(/^routing_constraint/)
-    // A price that nobody knows is no price of 0.
+    // An unknown price is not a price of 0.
     const { price: _, ...unpriced } = candidateOf({}).offer
     const { excluded } = filterCandidates([{ ...candidateOf({}), offer: unpriced }], questionOf(asking(nothing)))
     expect(excluded).toMatchObject([{ code: 'routing_failed', reason: expect.stringMatching(/its price is unknown/) }])
   })
 })
 
-test('who takes bytes only is left out where nobody can read an address, and kept for what comes as bytes', () => {
+test('an offer that takes only bytes is excluded for URLs that nothing can download, but not for inline bytes', () => {
   const showing = (image_url: string) => ({ input: [{ role: 'user', content: [{ type: 'input_image', image_url }] }] })
   expect(whyNot(showing('https://a.example/1.png'), { quirks: { bytes_only: true } })).toMatch(
     /^capability_mismatch: it only accepts images as base64 data/,
@@ -87,7 +87,7 @@ const upload = messagesClient.decodeRequest({
   messages: [{ role: 'user', content: [{ type: 'container_upload', file_id: 'file_1' }] }],
 })
 
-test('items that one language alone can say are left to who speaks it, each under the code of its language', () => {
+test('items of one dialect need offers that use it, with a code for each dialect', () => {
   const compacted = { input: [{ type: 'compaction', id: 'cmp_1', encrypted_content: 'e' }] }
   expect(whyNot(compacted, {})).toMatch(/^input_requires_responses_endpoint: .* only supported by the dialect "responses"/)
   expect(whyNot(compacted, { dialect: 'responses' })).toBeUndefined()
@@ -95,7 +95,7 @@ test('items that one language alone can say are left to who speaks it, each unde
   expect(whyNotFor(upload, { dialect: 'messages' })).toBeUndefined()
 })
 
-test('what its caller’s language alone can say is sent to POST /v1/responses where the model is served in that language alone', () => {
+test('for a feature of the caller’s dialect, the error suggests POST /v1/responses if the model is only available through it', () => {
   const soldInResponses = candidateOf({ dialect: 'responses' })
   const answer = (request: InferenceRequest) => {
     const query = questionOf(request, { responsesOnly: new Set([soldInResponses.model]) })
@@ -109,7 +109,7 @@ test('what its caller’s language alone can say is sent to POST /v1/responses w
   expect(whyNotFor(upload, { dialect: 'responses' })).toMatch(/^capability_mismatch/)
 })
 
-test('a prompt that is too long beyond doubt is not sent, and the bytes of a document leave doubt', () => {
+test('a prompt that is clearly too long is excluded, and the size of a document leaves doubt', () => {
   const showing = (file_data: string) => ({ input: [{ role: 'user', content: [{ type: 'input_file', filename: 'f', file_data }] }] })
   const small = { context_window: 1_000 }
   expect(whyNot({}, small, 2_000)).toBeUndefined()
@@ -119,7 +119,7 @@ test('a prompt that is too long beyond doubt is not sent, and the bytes of a doc
   expect(whyNot(showing('data:application/pdf;base64,AAAA'), small, 2_001)).toBeUndefined()
 })
 
-test('a data policy is a promise: who makes none is not asked, and a stricter one will do', () => {
+test('a required data policy excludes offers without one, and a stricter one is accepted', () => {
   const takes = (data_policy: string | undefined, demand: string): boolean =>
     whyNot({ gateway: { routing: { data_policy: demand } } }, data_policy === undefined ? {} : { data_policy }) === undefined
   const policies = ['zdr', 'no_training', 'may_train', 'unknown', 'a promise of tomorrow', undefined] as const
@@ -129,7 +129,7 @@ test('a data policy is a promise: who makes none is not asked, and a stricter on
   expect(taking('zdr')).toEqual(['zdr'])
 })
 
-test('what an offer says of its data policy comes before what its provider says', () => {
+test('the data policy of an offer overrides that of its provider', () => {
   const query = questionOf(asking({ gateway: { routing: { data_policy: 'zdr' } } }))
   const kept = (offer: Partial<Offer>, provider: Partial<Provider>) =>
     filterCandidates([candidateOf(offer, provider)], query).eligible.length > 0
@@ -149,10 +149,10 @@ test.each<[Demands, boolean]>([
   [{ allowed_models: ['alias'] }, true],
   [{ allowed_models: ['m'] }, true],
   [{ allowed_models: ['other'] }, false],
-])('a workspace that demands %j takes this offer: %s', (demands, taken) => {
+])('a workspace that demands %j allows this offer: %s', (demands, taken) => {
   const candidate = candidateOf({ data_policy: 'no_training' })
   const named = { ...candidate, model: { ...candidate.model, aliases: ['alias'] } }
-  // No request can demand less than its workspace.
+  // A request cannot demand less than its workspace.
   const { excluded } = filterCandidates([named], questionOf(asking({ gateway: { routing: { data_policy: 'any' } } }), { demands }))
   expect(excluded.map(({ code, param }) => ({ code, param }))).toEqual(taken ? [] : [{ code: 'routing_constraint_unsatisfiable' }])
 })

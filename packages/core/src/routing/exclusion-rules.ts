@@ -10,21 +10,21 @@ export interface ExclusionRule {
   readonly code: ExclusionCode
   /** The field of the request that the rule reads. */
   readonly param?: string | ((candidate: Candidate, query: RoutingQuery) => string | undefined)
-  /** What the client can do, if the reason does not include it. */
+  /** What the client can do, unless the reason says it. */
   readonly suggestion?: string | ((candidate: Candidate, query: RoutingQuery) => string | undefined)
-  /** Whether the rule matters for this request. Most requests need few rules, and the others are skipped for all candidates. */
+  /** Whether the rule is relevant to this request. Most requests need few rules, and the others are skipped for all candidates. */
   readonly applies: (query: RoutingQuery) => boolean
   /** Whether the rule excludes this candidate. */
   readonly excludes: (candidate: Candidate, query: RoutingQuery) => boolean
-  /** The reason, as text for the message. */
+  /** The reason, as part of the message. */
   readonly reason: string | ((candidate: Candidate, query: RoutingQuery) => string)
 }
 
 const always = (): boolean => true
 
 /**
- * Top to bottom: the first rule that excludes a candidate is its reason. If no candidate is left, the request fails with the topmost
- * code.
+ * The exclusion rules in order: the first rule that excludes a candidate gives its reason. If no candidate is left, the request fails
+ * with the code of the first rule in this order.
  */
 export const exclusionRules: readonly ExclusionRule[] = [
   {
@@ -108,7 +108,7 @@ export const exclusionRules: readonly ExclusionRule[] = [
     code: 'capability_mismatch',
     param: 'text.format',
     applies: ({ needs }) => needs.jsonMode,
-    // An offer that keeps to a schema also keeps to JSON.
+    // An offer that supports structured outputs also supports JSON mode.
     excludes: candidate => lacksAbility(candidate, 'json_mode') && lacksAbility(candidate, 'structured_output'),
     reason: 'it does not support JSON mode',
   },
@@ -117,7 +117,7 @@ export const exclusionRules: readonly ExclusionRule[] = [
     param: 'input',
     suggestion: 'Shorten the prompt, or choose a model with a larger context window.',
     applies: ({ needs }) => !needs.documents,
-    // The estimate is on the high side, so only prompts that are clearly too long are excluded; the provider decides the rest.
+    // The estimate is on the high side, so only prompts that are clearly too long are excluded. The provider decides about the others.
     excludes: (candidate, { needs }) => needs.inputTokens > 2 * maxInputTokensOf(candidate),
     reason: (candidate, { needs }) =>
       `the prompt is about ${needs.inputTokens} tokens long, and its context window is ${maxInputTokensOf(candidate)} tokens`,
@@ -191,7 +191,7 @@ export const exclusionRules: readonly ExclusionRule[] = [
   },
 ]
 
-/** The first part of the input that this dialect alone can express. */
+/** The first part of the input that only this dialect can express. */
 const nativeOf = (dialect: DialectName, { natives }: Needs): NativeNeed | undefined => natives.find(native => native.dialect === dialect)
 
 /** The first part of the input that only another dialect can express. */
@@ -204,6 +204,6 @@ const untakable = (native: NativeNeed | undefined, spoken: string): string =>
 const unsayable = (native: NativeNeed | undefined): string =>
   `it is only available through POST /v1/responses, and \`${native?.param}\` is only supported by the dialect "${native?.dialect}"`
 
-/** Whether a list has a model's id or one of its aliases. Without a list there is no bound. */
+/** Whether a list has a model's id or one of its aliases. True without a list. */
 const isNamedIn = ({ id, aliases = [] }: Model, names: readonly string[] | undefined): boolean =>
   names === undefined || [id, ...aliases].some(name => names.includes(name))

@@ -8,7 +8,7 @@ export interface FilteredCandidates {
   readonly excluded: readonly Excluded[]
 }
 
-/** Splits candidates into those that can serve the request, in the order given, and those that cannot, each with a reason. */
+/** Splits candidates into those that can serve the request, in the given order, and those that cannot, each with a reason. */
 export function filterCandidates(candidates: readonly Candidate[], query: RoutingQuery): FilteredCandidates {
   const excluded: Excluded[] = []
   let eligible: Candidate[] = []
@@ -28,13 +28,13 @@ export function filterCandidates(candidates: readonly Candidate[], query: Routin
   return { eligible, excluded }
 }
 
-/** Whether a candidate has a price, and the settings of the workspace allow it: whatever a request needs, it can be sent there. */
+/** Whether a candidate has a price and the workspace's settings allow it, regardless of the needs of the request. */
 export const isCallable = (candidate: Candidate, query: RoutingQuery): boolean =>
   !exclusionRules.some(rule => ofEveryRequest.has(rule.code) && rule.applies(query) && rule.excludes(candidate, query))
 
 const ofEveryRequest: ReadonlySet<ExclusionCode> = new Set(['routing_constraint_unsatisfiable', 'routing_failed'])
 
-/** On the hot path: it allocates no closure. */
+/** On the hot path, so it allocates no closure. */
 function firstExcluding(asked: readonly ExclusionRule[], candidate: Candidate, query: RoutingQuery): ExclusionRule | undefined {
   for (const rule of asked) if (rule.excludes(candidate, query)) return rule
   return undefined
@@ -62,7 +62,7 @@ function excludedBy(rule: ExclusionRule, candidate: Candidate, query: RoutingQue
     provider: candidate.provider.id,
     provider_model_id: candidate.offer.provider_model_id,
     code,
-    // A field that comes from the workspace's defaults is not blamed on the request.
+    // A field that comes from the workspace's defaults is attributed to them, not to the request.
     reason: isDefault ? words.replaceAll(`\`${param}\``, `\`${field}\` of the workspace's routing defaults`) : words,
     ...(param !== undefined && !isDefault && { param }),
     ...(suggestion !== undefined && { suggestion }),

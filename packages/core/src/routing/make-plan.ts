@@ -19,20 +19,20 @@ export interface PlanInput extends CandidateSources {
   readonly strategies: Readonly<Record<string, ResolvedStrategy>>
   /** The default strategy. */
   readonly strategy: string
-  /** Restrictions of the workspace, beside those of the request. */
+  /** Restrictions of the workspace, in addition to those of the request. */
   readonly demands?: Demands | undefined
   /** Fields of `routing` that come from the routing defaults of the workspace, not from the request. */
   readonly defaulted?: ReadonlySet<string> | undefined
-  /** Images and files at URLs can be read for providers that take bytes only. */
+  /** Whether images and files at URLs can be downloaded for providers that take only bytes. */
   readonly readsMedia?: boolean
-  /** Position in the conversation of the candidate's latest reasoning state; undefined if it made none. */
+  /** Position in the conversation of the candidate's latest reasoning state. Undefined if it has none. */
   readonly lastMade?: (candidate: Candidate) => number | undefined
 }
 
 /**
- * Plans a request: needs → candidates → filters → ranks. The router chooses among equal ranks.
+ * Plans a request: needs → candidates → filters → ranks. The router chooses among candidates of equal rank.
  *
- * @throws 400 or 404 if a name is wrong, and the error of the topmost filter if no candidate is left.
+ * @throws 400 or 404 for an unknown name, and the error of the first exclusion rule that applied if no candidate is left
  */
 export function makePlan(request: InferenceRequest, inputTokens: number, input: PlanInput): Plan {
   const { routing } = request
@@ -89,7 +89,7 @@ const ranksOf = (eligible: readonly Candidate[], { query, models, lastMade, keep
     keepsOrder,
   })
 
-/** The named models, each once: an alias beside its model adds nothing. */
+/** The requested models without duplicates, such as an alias next to its model. */
 function modelsOf(request: InferenceRequest, input: PlanInput): readonly Model[] {
   const models = request.routing.models.map((name, at) => input.find(name) ?? refuseModel(name, paramOf(request, at), input))
   return models.length === 1 ? models : [...new Set(models)]
@@ -99,7 +99,7 @@ function modelsOf(request: InferenceRequest, input: PlanInput): readonly Model[]
 const paramOf = (request: InferenceRequest, at: number): string =>
   request.routing.models.length > 1 || namesPool(request) ? `gateway.models[${at}]` : 'model'
 
-/** A pool of one is still named as a pool in errors. */
+/** Whether errors name the models as a pool, which may have one entry. */
 function namesPool(request: InferenceRequest): boolean {
   const gateway = originalOf(request)?.body.gateway
   return isObject(gateway) && Array.isArray(gateway.models)
@@ -108,7 +108,7 @@ function namesPool(request: InferenceRequest): boolean {
 const retirementOf = ({ id, retires_at, successor }: Model): string =>
   `${quoted(id)} was shut down${retires_at === undefined ? '' : ` after ${retires_at}`}${successor === undefined ? '' : `; its successor is ${quoted(successor)}`}`
 
-/** A retired model does not keep the others of its pool from answering. */
+/** Excludes a retired model without failing the other models of its pool. */
 const retiredModel = (model: Model): Excluded => ({
   model: model.id,
   provider: model.author ?? 'unknown',
@@ -136,7 +136,7 @@ function refuseModel(name: string, param: string, { nearest }: PlanInput): never
 const allOf = (found: readonly Candidates[]): readonly Candidate[] =>
   found.length === 1 && found[0] ? found[0].all : found.flatMap(({ all }) => all)
 
-/** Distance from what the request prefers. Where models have an order of their own, that order comes first. */
+/** Distance from the preferences of the request. If the models have an order, it takes precedence. */
 function distanceIn(models: readonly Model[], query: RoutingQuery): (candidate: Candidate) => number {
   const wish = preferenceDistance(query)
   if (models.length < 2) return wish

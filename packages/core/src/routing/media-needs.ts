@@ -4,22 +4,22 @@ import type { MediaType, PartPlace } from '../protocol/media-support.ts'
 import { originalOf, pathOf } from '../protocol/original.ts'
 import type { DialectName } from '../protocol/wire.ts'
 
-// Parts of a conversation that not every offer can take.
+// Parts of a conversation that not every offer supports.
 
 /** An image, a file or audio. */
 export interface MediaNeed {
   readonly kind: 'image' | 'file' | 'audio'
   readonly form: 'bytes' | 'address'
   readonly place: PartPlace
-  /** Of bytes. Absent: they are not in a `data:` URL that can be read. */
+  /** The type of the bytes. Absent if they are not in a readable `data:` URL. */
   readonly type?: MediaType
-  /** Of the caller that sent it: a provider of the same one gets it as it came. */
+  /** The dialect of the caller. A provider with the same dialect gets the part unchanged. */
   readonly dialect?: DialectName
   /** Its path in the caller's request. */
   readonly param: string
 }
 
-/** An item or part that one dialect alone can express. */
+/** An item or part that only one dialect can express. */
 export interface NativeNeed {
   readonly dialect: DialectName
   /** Its path in the caller's request. */
@@ -27,14 +27,14 @@ export interface NativeNeed {
 }
 
 export interface ContentNeeds {
-  /** One for each kind, form, place, type and dialect: the first such part. */
+  /** The first part of each combination of kind, form, place, type and dialect. */
   readonly media: readonly MediaNeed[]
   readonly natives: readonly NativeNeed[]
-  /** Dialects of records of earlier answers: preferred, else a record is left out, with a warning. */
+  /** Dialects of records in earlier responses. They are preferred; elsewhere a record is dropped with a warning. */
   readonly recordDialects: readonly DialectName[]
-  /** A file that is not text: its tokens cannot be estimated from its bytes. */
+  /** Whether there is a file that is not text, whose tokens cannot be estimated from its bytes. */
   readonly documents: boolean
-  /** Tools join in mid-conversation. */
+  /** Whether tools are added in mid-conversation. */
   readonly tools: boolean
 }
 

@@ -12,9 +12,9 @@ import type { Candidate } from './plan.ts'
 interface MediaContext {
   readonly candidate: Candidate
   readonly quirks: Quirks
-  /** The dialect of the offer, with what it states of itself. */
+  /** The dialect of the offer, with the features it declares. */
   readonly dialect: ProviderDialect | undefined
-  /** The gateway reads addresses for providers that take bytes only. */
+  /** Whether the gateway downloads URLs for providers that take only bytes. */
   readonly readsMedia: boolean
 }
 
@@ -43,7 +43,7 @@ const orElse = (instead: string): string => `${instead}, or choose a model that 
 
 const takesNone = ({ kind, param }: MediaNeed): string => `it does not support ${nouns[kind]}, and \`${param}\` is ${each[kind]}`
 
-/** Top to bottom: the first that applies gives the reason. */
+/** In order: the first rule that applies gives the reason. */
 const mediaRules: readonly MediaRule[] = [
   {
     refuses: ({ kind }, { candidate }) => kind === 'image' && lacksAbility(candidate, 'vision'),
@@ -89,7 +89,7 @@ export interface RefusedMedia {
   readonly suggestion: string
 }
 
-/** The first part of the request that the candidate cannot take; undefined if it takes all. */
+/** The first part of the request that the candidate does not support. Undefined if it supports all. */
 export function refusedMedia(candidate: Candidate, { needs, readsMedia }: RoutingQuery): RefusedMedia | undefined {
   const context: MediaContext = {
     candidate,

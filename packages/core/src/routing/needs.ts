@@ -6,26 +6,29 @@ import type { InferenceRequest, Prompt, RoutingOptions, Tool } from '../protocol
 import type { DialectName } from '../protocol/wire.ts'
 import { type ContentNeeds, contentNeedsOf } from './media-needs.ts'
 
-/** What a request needs of an offer. */
+/** What a request requires of an offer. */
 export interface Needs extends ContentNeeds {
   readonly stream: boolean
   readonly structuredOutput: boolean
   readonly jsonMode: boolean
   readonly logprobs: boolean
-  /** Reasoning is requested. */
+  /** Whether reasoning is requested. */
   readonly reasoning: boolean
   readonly toolChoiceRequired: boolean
-  /** Fields that decide its price. */
+  /** Fields that affect its price. */
   readonly pricing: Pick<Prompt, 'service_tier' | 'native'>
-  /** Dialects of tools that no other dialect has: preferred, else the tool is dropped, or the grammar of a custom tool, with a warning. */
+  /**
+   * Dialects of tools that exist in only one dialect. They are preferred; elsewhere the tool, or the grammar of a custom tool, is dropped
+   * with a warning.
+   */
   readonly toolDialects: readonly DialectName[]
-  /** An estimate. */
+  /** Estimated input tokens. */
   readonly inputTokens: number
-  /** The output limit set by the client. */
+  /** The client's limit on output tokens. */
   readonly outputTokens: number | undefined
 }
 
-/** What the settings of a workspace require of all its requests, and what its caller may ask for. */
+/** Requirements of the workspace's settings for all requests, and restrictions of the caller. */
 export interface Demands {
   readonly data_policy_required?: DataPolicyDemand
   /** Provider ids. Absent: all. */
@@ -35,7 +38,7 @@ export interface Demands {
   readonly allowed_models?: readonly string[]
   /** Ids or aliases that the caller may call. Absent: all. */
   readonly caller_models?: readonly string[]
-  /** Excludes the operator's credentials. */
+  /** Whether the operator's credentials are excluded. */
   readonly own_keys_only?: boolean
 }
 
@@ -46,7 +49,7 @@ export interface RoutingQuery {
   readonly needs: Needs
   readonly routing: RoutingOptions
   readonly demands: Demands
-  /** The gateway can read images and files at URLs. */
+  /** Whether the gateway can download images and files at URLs. */
   readonly readsMedia: boolean
   /** Models whose candidates all use the dialect `responses`. */
   readonly responsesOnly: ReadonlySet<Model>

@@ -14,10 +14,10 @@ function refused(fields: JsonObject, ...offers: readonly Partial<Offer>[]) {
   } catch (error) {
     if (error instanceof GatewayError) return { ...error.facts, status: error.status, code: error.code }
   }
-  throw new Error('Somebody was left.')
+  throw new Error('A candidate was left.')
 }
 
-test('who was left out for what is said, with the field and what to do about it', () => {
+test('each candidate is listed with its reason, the field and a suggestion', () => {
   expect(refused({}, { delivery: 'stream_only' })).toMatchObject({
     status: 400,
     code: 'non_streaming_not_supported',
@@ -37,7 +37,7 @@ test('who was left out for what is said, with the field and what to do about it'
   })
 })
 
-test('of several reasons the topmost in the table is the code, and a field is named where it is the only one', () => {
+test('the code is that of the first rule in the table, and the field is named if it is the only one', () => {
   const asked = { input: [image], tools: [{ type: 'function', name: 'f' }] }
   expect(refused(asked, { abilities: ['tools'] })).toMatchObject({ code: 'capability_mismatch', param: 'input[0].content[0]' })
   expect(refused(asked, { abilities: ['tools'] }, { abilities: ['vision'] })).not.toHaveProperty('param')
@@ -47,7 +47,7 @@ test('of several reasons the topmost in the table is the code, and a field is na
   })
 })
 
-test('who is missing from `only` is told who sells the model', () => {
+test('if `only` excludes all candidates, the suggestion names the providers of the model', () => {
   const told = refused({ gateway: { routing: { ignore: ['p0', 'p1'] } } }, {}, {})
   expect(told).toMatchObject({
     param: 'gateway.routing.ignore',
@@ -55,7 +55,7 @@ test('who is missing from `only` is told who sells the model', () => {
   })
 })
 
-test('a message names ten reasons at most, and says how many there are beside', () => {
+test('a message lists at most ten reasons, and the number of others', () => {
   const { message } = refused({}, ...Array.from({ length: 14 }, () => ({ delivery: 'stream_only' }) as const))
   expect(message.match(/it supports streaming only/g)).toHaveLength(10)
   expect(message).toMatch(/; and 4 more\.$/)

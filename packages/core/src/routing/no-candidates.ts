@@ -3,17 +3,17 @@ import type { Model } from '../protocol/model.ts'
 import { exclusionRules } from './exclusion-rules.ts'
 import type { Excluded } from './plan.ts'
 
-/** Reasons in one message. */
+/** Maximum reasons in a message. */
 const maxReasons = 10
 
 /**
- * The error if no candidate is left: it names each excluded candidate with its reason, under the topmost code of the filters. 503 if
- * there was no candidate at all.
+ * The error if no candidate is left. It lists each excluded candidate with its reason, and has the code of the first exclusion rule that
+ * applied. 503 if there was no candidate at all.
  */
 export function noCandidatesError(models: readonly Model[], excluded: readonly Excluded[]): GatewayError {
   const code = exclusionRules.find(rule => excluded.some(reason => reason.code === rule.code))?.code ?? 'routing_failed'
   const names = models.slice(0, maxReasons).map(({ id }) => id)
-  // Two credentials of one provider are excluded for the same reason.
+  // Credentials of one provider are often excluded for the same reason.
   const reasons = [...new Set(excluded.map(({ model, provider, reason }) => `${provider} for ${model}: ${reason}`))]
   const unnamed = reasons.length - maxReasons
   const told = `Excluded: ${reasons.slice(0, maxReasons).join('; ')}${unnamed > 0 ? `; and ${unnamed} more` : ''}.`
@@ -25,7 +25,7 @@ export function noCandidatesError(models: readonly Model[], excluded: readonly E
   })
 }
 
-/** The field to change, if all deciding exclusions name the same one; of parts of a conversation the first. */
+/** The field to change, if all deciding exclusions name the same one. For parts of a conversation, the first. */
 function paramOf(deciding: readonly Excluded[]): { readonly param?: string } {
   const [param, ...others] = new Set(deciding.map(reason => reason.param))
   return param !== undefined && (others.length === 0 || [param, ...others].every(isPartPath)) ? { param } : {}

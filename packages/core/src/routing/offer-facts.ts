@@ -9,7 +9,7 @@ import type { DialectName } from '../protocol/wire.ts'
 import type { RoutingQuery } from './needs.ts'
 import type { Candidate } from './plan.ts'
 
-// Facts of candidates that the filters read. An unknown fact excludes nothing.
+// Facts about candidates that the filters read. An unknown fact excludes nothing.
 
 export const lacksAbility = ({ offer }: Candidate, ability: Ability): boolean =>
   offer.abilities !== undefined && !offer.abilities.includes(ability)
@@ -22,19 +22,19 @@ export const maxInputTokensOf = ({ offer }: Candidate): number =>
 
 export const speaksAll = (dialect: DialectName, wanted: readonly DialectName[]): boolean => wanted.every(each => each === dialect)
 
-/** An account may have another policy than its provider usually grants. */
+/** The data policy of a candidate. An account may have another policy than its provider usually grants. */
 export const dataPolicyOf = ({ offer, provider, credential }: Candidate): string =>
   credential.data_policy ?? offer.data_policy ?? provider.data_policy ?? 'unknown'
 
-/** The exception: an unknown data policy does not meet a required one. */
+/** An unknown data policy does not meet a required one, unlike other unknown facts. */
 export const meetsDataPolicy = (candidate: Candidate, demand: DataPolicyDemand = 'any'): boolean =>
   demand === 'any' || dataPolicies.slice(0, dataPolicies.indexOf(demand) + 1).some(each => each === dataPolicyOf(candidate))
 
-/** Whether the request gets the priority tier here. */
+/** Whether the request gets the priority tier from this candidate. */
 export const getsPriorityTier = (candidate: Candidate, { needs, routing }: RoutingQuery): boolean =>
   buysDear(needs.pricing.service_tier, routing, { price: candidate.offer.price, quirks: quirksOf(candidate) })
 
-/** The rates above the request's price limit, as text for a message. Every rate that may apply must be within the limit. */
+/** The rates above the request's price limit, as part of a message. Every rate that may apply must be within the limit. */
 export function priceAboveLimit(candidate: Candidate, query: RoutingQuery): string | undefined {
   const { routing, needs } = query
   const { input = Number.POSITIVE_INFINITY, output = Number.POSITIVE_INFINITY } = routing.max_price ?? {}

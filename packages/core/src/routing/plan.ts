@@ -2,7 +2,7 @@ import type { Model, Offer } from '../protocol/model.ts'
 import type { Credential, Provider } from '../protocol/provider.ts'
 import type { ResolvedStrategy } from './strategies.ts'
 
-/** One way to serve a request: a model as a provider sells it, and the credential to use. */
+/** A way to serve a request: an offer of a model, and the credential to use. */
 export interface Candidate {
   readonly model: Model
   readonly offer: Offer
@@ -10,21 +10,21 @@ export interface Candidate {
   readonly credential: Credential
 }
 
-/** The candidates of a request, what ranks them, and what was excluded, with reasons. */
+/** The candidates of a request, their ranks, and the excluded offers with reasons. */
 export interface Plan {
   /** In the order in which models, offers and credentials are listed. */
   readonly candidates: readonly [Candidate, ...Candidate[]]
   readonly excluded: readonly Excluded[]
-  /** Its name. */
+  /** The name of the strategy. */
   readonly strategy: string
   readonly ruling: ResolvedStrategy
-  /** For each candidate the rank above the strategy: lower goes first, and the strategy decides among equals. Absent: all are equal. */
+  /** A rank for each candidate that takes precedence over the strategy: lower goes first. Absent if all are equal. */
   readonly ranks?: readonly number[]
-  /** Candidates that made reasoning state of the conversation: they go first, and the others do without it. */
+  /** Candidates that created reasoning state of the conversation. They go first, and the others continue without it. */
   readonly pinned?: readonly Candidate[]
 }
 
-/** An offer that a request cannot use, and why. */
+/** An offer that cannot serve a request, with the reason. */
 export interface Excluded {
   readonly model: string
   readonly provider: string
@@ -32,9 +32,9 @@ export interface Excluded {
   /** The error code if no candidate is left. */
   readonly code: ExclusionCode
   readonly reason: string
-  /** The field of the request that excluded it. */
+  /** The field of the request that caused it. */
   readonly param?: string
-  /** What the caller can do about it, if the reason does not say it. */
+  /** What the caller can do about it, unless the reason says it. */
   readonly suggestion?: string
 }
 

@@ -15,22 +15,22 @@ const plan = (pool: readonly string[], routing: JsonObject = {}, fields: JsonObj
   return planOf({ ...request, routing: { ...asked, models: [first, ...rest] } }, { providers, models })
 }
 
-test('a pool is one set of candidates, and a model is in it once, by whatever names', () => {
+test('a pool is one set of candidates, with each model once, by whatever name', () => {
   expect(orderOf(plan(['tiny', 'huge', 'small', 'large', 'tiny']))).toEqual(['a for small', 'b for small', 'a for large'])
 })
 
-test('by `order` the models are asked as they are listed', () => {
+test('with `order` the models are tried as they are listed', () => {
   expect(orderOf(plan(['large', 'small'], { strategy: 'order' }))).toEqual(['a for large', 'a for small', 'b for small'])
   expect(orderOf(plan(['small', 'large'], { strategy: 'order' }))).toEqual(['a for small', 'b for small', 'a for large'])
 })
 
-test('by `order` no wish puts a later model before an earlier one, and within a model it still counts', () => {
+test('with `order` no preference puts a later model before an earlier one, but it applies within a model', () => {
   const thinking = { reasoning: { effort: 'high' } }
   expect(orderOf(plan(['small', 'large'], { strategy: 'order' }, thinking))).toEqual(['a for small', 'b for small', 'a for large'])
   expect(orderOf(plan(['small', 'large'], { strategy: 'cost' }, thinking))[0]).toBe('a for large')
 })
 
-test('models that cannot serve the request are left out by name, and the others go on', () => {
+test('models that cannot serve the request are listed as excluded, and the others remain', () => {
   const { excluded, ...rest } = plan(['small', 'large'], {}, image)
   expect(orderOf({ excluded, ...rest })).toEqual(['a for large'])
   const told = {
@@ -45,12 +45,12 @@ test('models that cannot serve the request are left out by name, and the others 
   ])
 })
 
-test('a pool of which nobody is left says why of each model', () => {
+test('if no candidate of a pool is left, the error gives the reasons of each model', () => {
   expect(() => plan(['small', 'large'], { max_price: { input: 2 } }, image)).toThrow(
     /with small, large\. Excluded: a for small: it does not support images, and `input\[0\]\.content\[0\]` is an image; b for small: it does not support images, .*; a for large: it may cost 9 USD/,
   )
 })
 
-test('a model that is not there fails the whole pool: a misspelt name must not pass for a smaller pool', () => {
+test('an unknown model fails the whole pool, so that a misspelled name does not silently shrink it', () => {
   expect(() => plan(['small', 'larg'])).toThrow('The model "larg" does not exist. Did you mean "large"?')
 })

@@ -14,37 +14,37 @@ interface Asked {
   readonly inputTokens?: number | undefined
 }
 
-/** Two equals but for what is said of them: who is asked, in order. */
-function askedOf({ fields, first, second = {}, inputTokens = 1 }: Asked): string {
+/** The order of two candidates that are equal except for the given facts. */
+function orderFor({ fields, first, second = {}, inputTokens = 1 }: Asked): string {
   const models = [{ id: 'm', offers: [offerOf('a', first), offerOf('b', second)] }]
   return inOrder(planOf(asking(fields), { providers, models }, { inputTokens }))
     .map(({ provider }) => provider.id)
     .join(', ')
 }
 
-const dear = { price: { ...price, priority: { input: 3_000_000, output: 3_000_000 } }, quirks: { priority_tier: 'priority' } }
+const withPriorityTier = { price: { ...price, priority: { input: 3_000_000, output: 3_000_000 } }, quirks: { priority_tier: 'priority' } }
 
 test.each<[string, string, JsonObject, Partial<Offer>, Partial<Offer>?, number?]>([
-  ['nothing is wished for', 'a, b', {}, { abilities: [] }],
-  ['the dear tier is asked for, and only one sells it', 'b, a', { gateway: { routing: { tier: 'priority' } } }, {}, dear],
-  ['the dear tier is named by its own name', 'b, a', { service_tier: 'priority' }, {}, dear],
-  ['the usual tier is asked for', 'a, b', { service_tier: 'auto' }, {}, dear],
-  ['both sell the dear tier', 'a, b', { gateway: { routing: { tier: 'priority' } } }, dear, dear],
-  ['thinking is asked for, and only one can', 'b, a', { reasoning: { effort: 'high' } }, { abilities: ['tools'] }],
-  ['thinking is switched off', 'a, b', { reasoning: { effort: 'none' } }, { abilities: ['tools'] }],
+  ['no preference', 'a, b', {}, { abilities: [] }],
+  ['the priority tier is requested, and one offers it', 'b, a', { gateway: { routing: { tier: 'priority' } } }, {}, withPriorityTier],
+  ['the priority tier is requested by its own name', 'b, a', { service_tier: 'priority' }, {}, withPriorityTier],
+  ['the default tier is requested', 'a, b', { service_tier: 'auto' }, {}, withPriorityTier],
+  ['both offer the priority tier', 'a, b', { gateway: { routing: { tier: 'priority' } } }, withPriorityTier, withPriorityTier],
+  ['reasoning is requested, and one supports it', 'b, a', { reasoning: { effort: 'high' } }, { abilities: ['tools'] }],
+  ['reasoning is disabled', 'a, b', { reasoning: { effort: 'none' } }, { abilities: ['tools'] }],
   ['the prompt may be too long for one', 'b, a', {}, { context_window: 1_000 }, {}, 1_200],
-  ['the prompt may be too long for what one takes of it', 'b, a', {}, { context_window: 9_000, max_input_tokens: 1_000 }, {}, 1_200],
-  ['prompt and cap together may be too long for one', 'b, a', { max_output_tokens: 500 }, { context_window: 1_000 }, {}, 600],
+  ['the prompt may be too long for the input limit of one', 'b, a', {}, { context_window: 9_000, max_input_tokens: 1_000 }, {}, 1_200],
+  ['prompt and output limit together may be too long for one', 'b, a', { max_output_tokens: 500 }, { context_window: 1_000 }, {}, 600],
 ])('%s: %s', (...[, expected, fields, first, second, inputTokens]) => {
-  expect(askedOf({ fields, first, second, inputTokens })).toBe(expected)
+  expect(orderFor({ fields, first, second, inputTokens })).toBe(expected)
 })
 
-test('an order that the caller gave goes before every wish', () => {
+test('an order given by the caller goes before every preference', () => {
   const routing = { order: ['a'], tier: 'priority' }
-  expect(askedOf({ fields: { gateway: { routing } }, first: {}, second: dear })).toBe('a, b')
+  expect(orderFor({ fields: { gateway: { routing } }, first: {}, second: withPriorityTier })).toBe('a, b')
 })
 
-test('a wish is a whole number below the farthest, and 0 for who can do all', () => {
+test('the distance is a whole number below the maximum, and 0 if all preferences are met', () => {
   const offers = fc.record(
     {
       abilities: fc.constantFrom<readonly 'reasoning'[]>([], ['reasoning']),

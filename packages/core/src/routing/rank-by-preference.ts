@@ -2,7 +2,7 @@ import type { RoutingQuery } from './needs.ts'
 import { getsPriorityTier, lacksAbility, maxInputTokensOf } from './offer-facts.ts'
 import type { Candidate } from './plan.ts'
 
-/** Something that excludes no candidate, but ranks those first that have it. */
+/** A criterion that excludes no candidate, but ranks those first that meet it. */
 interface RankPreference {
   readonly applies: (query: RoutingQuery) => boolean
   readonly isMet: (candidate: Candidate, query: RoutingQuery) => boolean
@@ -11,12 +11,12 @@ interface RankPreference {
 /** Each outweighs all below it. */
 const rankPreferences: readonly RankPreference[] = [
   {
-    // A workspace that brought a credential pays for its use elsewhere, and brought it to be used.
+    // A workspace that added a credential wants it used, and pays for its use elsewhere.
     applies: () => true,
     isMet: ({ credential }, { routing }) => (credential.owner === 'workspace') === (routing.byok_first ?? true),
   },
   { applies: ({ needs, routing }) => routing.tier !== undefined || needs.pricing.service_tier !== undefined, isMet: getsPriorityTier },
-  // A model that does not reason answers all the same, with a warning if its dialect cannot express the option.
+  // A model that does not reason answers anyway, with a warning if its dialect cannot express the option.
   { applies: ({ needs }) => needs.reasoning, isMet: candidate => !lacksAbility(candidate, 'reasoning') },
   {
     applies: ({ needs }) => !needs.documents,
@@ -26,7 +26,7 @@ const rankPreferences: readonly RankPreference[] = [
   },
 ]
 
-/** How far a candidate is from what the request prefers: lower goes first. Whole numbers below `maxDistance`. */
+/** How far a candidate is from the preferences of the request: lower goes first. Whole numbers below `maxDistance`. */
 export function preferenceDistance(query: RoutingQuery): (candidate: Candidate) => number {
   const asked = rankPreferences.filter(wish => wish.applies(query))
   return candidate => {

@@ -1,6 +1,6 @@
 import type { Candidate, Excluded, Plan } from './plan.ts'
 
-/** The plan without some of its candidates, and why. Undefined if none would be left. */
+/** The plan without some of its candidates, listed with the reason. Undefined if none would be left. */
 export function restrictPlan(plan: Plan, leavesOut: (candidate: Candidate) => boolean, reason: string): Plan | undefined {
   const { candidates, excluded, ranks, pinned } = plan
   const [first, ...others] = candidates.filter(candidate => !leavesOut(candidate))

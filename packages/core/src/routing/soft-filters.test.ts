@@ -16,7 +16,7 @@ const askedOf = (fields: JsonObject, offers: Readonly<Record<string, Partial<Off
 describe('a deprecated offer', () => {
   const offers = { a: { status: 'deprecated' }, b: {} } as const
 
-  test('is not asked while the model has another, and the plan says so', () => {
+  test('is excluded while the model has another, and the plan says so', () => {
     const plan = asked({}, offers)
     expect(orderOf(plan)).toEqual(['b for m'])
     expect(plan.excluded).toMatchObject([
@@ -24,13 +24,13 @@ describe('a deprecated offer', () => {
     ])
   })
 
-  test('is asked where its provider is named', () => {
+  test('is used if its provider is named', () => {
     expect(askedOf({ gateway: { routing: { only: ['a'] } } }, offers)).toEqual(['a'])
     expect(askedOf({ gateway: { routing: { order: ['a'] } } }, offers)).toEqual(['a', 'b'])
     expect(askedOf({ gateway: { routing: { only: ['a', 'b'] } } }, offers)).toEqual(['a', 'b'])
   })
 
-  test('is asked where nothing else of its model can serve the request', () => {
+  test('is used if no other offer of its model can serve the request', () => {
     expect(askedOf({}, { a: { status: 'deprecated' }, b: { delivery: 'stream_only' } })).toEqual(['a'])
     expect(askedOf({}, { a: { status: 'deprecated' }, c: { status: 'deprecated' } })).toEqual(['a', 'c'])
   })
@@ -46,23 +46,23 @@ describe('a deprecated offer', () => {
     ])
   })
 
-  test('of beta nobody takes offence', () => {
+  test('is excluded, but a beta offer is not', () => {
     expect(askedOf({}, { a: { status: 'beta' }, b: {} })).toEqual(['a', 'b'])
   })
 })
 
-describe('an offer that writes less than the cap', () => {
+describe('an offer with a lower output limit than requested', () => {
   const small = { max_output_tokens: 8_000 }
   const capped = { max_output_tokens: 9_000 }
 
-  test('yields to one that writes as much, known or not, and to nobody where none of its model does', () => {
+  test('is excluded if another offer of its model has a sufficient or unknown limit, and used otherwise', () => {
     expect(askedOf(capped, { a: small, b: { max_output_tokens: 9_000 }, c: {} })).toEqual(['b', 'c'])
     expect(askedOf(capped, { a: small, b: { max_output_tokens: 10 } })).toEqual(['a', 'b'])
     expect(askedOf({ max_output_tokens: 8_000 }, { a: small, b: {} })).toEqual(['a', 'b'])
     expect(askedOf({}, { a: small, b: {} })).toEqual(['a', 'b'])
   })
 
-  test('stays in a pool where only another model writes more', () => {
+  test('stays in a pool if only another model has a higher limit', () => {
     const models = [
       { id: 'brief', offers: [offerOf('a', small)] },
       { id: 'long', offers: [offerOf('b')] },
@@ -73,37 +73,37 @@ describe('an offer that writes less than the cap', () => {
   })
 })
 
-describe('who would lose something yields to who would not, and is asked where all would', () => {
+describe('an offer that would lose part of the request is excluded if another would not, and used if all would', () => {
   const said = (part: JsonObject) => ({ input: [{ role: 'user', content: [part] }] })
   const audio = said({ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } })
   const address = said({ type: 'input_file', file_url: 'https://a.example/1.pdf' })
 
   test.each<[string, JsonObject, Readonly<Record<string, Partial<Offer>>>, readonly string[]]>([
-    ['tools of a language', { tools: [{ type: 'web_search' }] }, { a: {}, b: { dialect: 'responses' } }, ['b']],
-    ['tools of a language, lost everywhere', { tools: [{ type: 'web_search' }] }, { a: {}, b: { dialect: 'messages' } }, ['a', 'b']],
+    ['tools of a dialect', { tools: [{ type: 'web_search' }] }, { a: {}, b: { dialect: 'responses' } }, ['b']],
+    ['tools of a dialect, lost everywhere', { tools: [{ type: 'web_search' }] }, { a: {}, b: { dialect: 'messages' } }, ['a', 'b']],
     ['audio', audio, { a: { dialect: 'messages' }, b: {}, c: { dialect: 'gemini' } }, ['b', 'c']],
-    ['a file at an address', address, { a: {}, b: { dialect: 'gemini' } }, ['b']],
-    ['probabilities', { top_logprobs: 3 }, { a: { dialect: 'messages' }, b: { quirks: { refuses: ['logprobs'] } }, c: {} }, ['c']],
+    ['a file at a URL', address, { a: {}, b: { dialect: 'gemini' } }, ['b']],
+    ['log probabilities', { top_logprobs: 3 }, { a: { dialect: 'messages' }, b: { quirks: { refuses: ['logprobs'] } }, c: {} }, ['c']],
     [
-      'probabilities, as one is known to tell them',
+      'log probabilities, which one is known to support',
       { top_logprobs: 3 },
       { a: { abilities: ['tools'] }, b: { abilities: ['logprobs'] } },
       ['b'],
     ],
-    ['probabilities, of which nobody knows', { top_logprobs: 3 }, { a: { abilities: ['tools'] }, b: { abilities: [] } }, ['a', 'b']],
-    ['no probabilities at all', { top_logprobs: 0 }, { a: { dialect: 'messages' }, b: {} }, ['a', 'b']],
+    ['log probabilities, with unknown support', { top_logprobs: 3 }, { a: { abilities: ['tools'] }, b: { abilities: [] } }, ['a', 'b']],
+    ['zero log probabilities', { top_logprobs: 0 }, { a: { dialect: 'messages' }, b: {} }, ['a', 'b']],
   ])('%s', (...[, fields, offers, expected]) => {
     expect(askedOf(fields, offers)).toEqual(expected)
     const { candidates, excluded } = asked(fields, offers)
     expect(candidates.length + excluded.length).toBe(Object.keys(offers).length)
   })
 
-  test('a caller of Chat Completions asks for probabilities by a flag', () => {
+  test('a caller of Chat Completions requests log probabilities by a flag', () => {
     const request = chatClient.decodeRequest({ model: 'm', logprobs: true, messages: [{ role: 'user', content: 'Hi' }] })
     expect(orderOf(planOf(request, { providers, models: sold({ a: { dialect: 'messages' }, b: {} }) }))).toEqual(['b for m'])
   })
 
-  test('where addresses are read for who takes bytes only, it loses no file', () => {
+  test('if URLs are downloaded for an offer that takes only bytes, it loses no file', () => {
     const models = sold({ a: { dialect: 'bedrock' }, b: { dialect: 'gemini' } })
     expect(orderOf(planOf(asking(address), { providers, models }, { readsMedia: true }))).toEqual(['a for m', 'b for m'])
   })

@@ -6,7 +6,7 @@ import type { Candidate } from './plan.ts'
 
 /** A filter that excludes a candidate only while better ones remain. */
 export interface SoftFilter extends ExclusionRule {
-  /** What must remain: any candidate, or one of the same model. */
+  /** Which candidates must remain: any, or one of the same model. */
   readonly unlessLast: 'any' | 'same_model'
 }
 
@@ -15,7 +15,7 @@ const loses = ({ provider, offer }: Candidate, feature: FeatureId): boolean =>
 
 const refuses = (candidate: Candidate, field: string): boolean => quirksOf(candidate).refuses?.includes(field) === true
 
-/** Top to bottom, each among the candidates that the filters before it have left. A soft filter never empties the list. */
+/** In order, each applied to the candidates that the previous filters left. A soft filter never empties the list. */
 export const softFilters: readonly SoftFilter[] = [
   {
     unlessLast: 'same_model',
@@ -27,7 +27,7 @@ export const softFilters: readonly SoftFilter[] = [
     reason: 'it is about to be shut down: name it in `gateway.routing.only` or `order` to use it anyway',
   },
   {
-    // `max_output_tokens` does not require that much output: if no candidate allows it, it is lowered, or the provider rejects it.
+    // `max_output_tokens` does not require that much output. If no candidate allows it, it is lowered, or the provider rejects it.
     unlessLast: 'same_model',
     code: 'capability_mismatch',
     param: 'max_output_tokens',

@@ -2,10 +2,10 @@ import type { Strategy } from '@signalbox/router'
 import { type Preference, preferences } from '@signalbox/router'
 import type { Logger } from '../runtime/ports.ts'
 
-/** What ranks the candidates that can serve a request: a preference, a custom function, or the order in which they are listed. */
+/** How a strategy ranks the candidates: by a preference, a custom function, or the order in which they are listed. */
 export type ResolvedStrategy = Preference | Strategy | 'order'
 
-/** The strategies that every gateway has. */
+/** The built-in strategies. */
 export type StrategyName = Preference | 'order'
 
 /** Strategies by the name that requests use. */
@@ -14,11 +14,11 @@ export const strategies: Readonly<Record<string, ResolvedStrategy>> = {
   ...(Object.fromEntries(Object.keys(preferences).map(name => [name, name])) as Readonly<Record<Preference, Preference>>),
 }
 
-/** The strategy of this name; undefined if there is none. Inherited property names are none. */
+/** The strategy with this name. Undefined if there is none, including for inherited property names. */
 export const strategyNamed = (name: string, known: Readonly<Record<string, ResolvedStrategy>>): ResolvedStrategy | undefined =>
   Object.hasOwn(known, name) ? known[name] : undefined
 
-/** Custom strategies that may throw: an offer at which one throws ranks last. */
+/** Wraps custom strategies, which may throw: an offer for which one throws ranks last. */
 export const safeStrategies = (own: Readonly<Record<string, Strategy>> = {}, logger: Logger): Readonly<Record<string, Strategy>> =>
   Object.fromEntries(Object.entries(own).map(([name, strategy]) => [name, safeStrategy(strategy, { name, logger })]))
 

@@ -8,7 +8,7 @@ import { createCandidateTracker } from './tracked-offers.ts'
 const contenders = createCandidateTracker(createDynamicRouter({ monotonic: () => 0, preference: 'balanced', seed: 1 }))
 const cacheMsOf = (candidate: ReturnType<typeof candidateOf>) => contenders(candidate, { rates: price, thinking: false }).offer.cacheMs
 
-test('the router learns how long a provider keeps a prompt in its cache from the facts of the provider, or of the offer', () => {
+test('the router learns from the facts of the provider or offer how long a prompt stays in its cache', () => {
   expect(cacheMsOf(candidateOf({}))).toBeUndefined()
   expect(cacheMsOf(candidateOf({}, { quirks: { prompt_cache_ms: 3_600_000 } }))).toBe(3_600_000)
   expect(cacheMsOf(candidateOf({ quirks: { prompt_cache_ms: 60_000 } }, { quirks: { prompt_cache_ms: 3_600_000 } }))).toBe(60_000)
@@ -17,6 +17,6 @@ test('the router learns how long a provider keeps a prompt in its cache from the
 test.each([
   ['groq', groq({ apiKey: 'k' }), 7_200_000],
   ['deepseek', deepseek({ apiKey: 'k' }), 3_600_000],
-])('the row of %s says how long its cache lasts', (_, provider, ms) => {
+])('the row of %s states how long its cache lasts', (_, provider, ms) => {
   expect(cacheMsOf(candidateOf({}, provider))).toBe(ms)
 })

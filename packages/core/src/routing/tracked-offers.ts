@@ -4,22 +4,22 @@ import { priorityPriceOf } from '../protocol/rates.ts'
 import { quirksOf } from './offer-facts.ts'
 import type { Candidate } from './plan.ts'
 
-/** What of a request makes a candidate another offer to the router: its rates, and how long it may be silent. */
+/** The properties of a request for which the router tracks a candidate as a separate offer. */
 interface OfferVariant {
-  /** What this request pays. */
+  /** The rates that this request pays. */
   readonly rates: Rates
-  /** The model reasons before it answers. */
+  /** Whether the model reasons before it answers, during which it may be silent. */
   readonly thinking: boolean
 }
 
-/** Finds the router's offer of a candidate. */
+/** Finds the router's offer for a candidate. */
 export type TrackCandidate = (candidate: Candidate, manner: OfferVariant) => TrackedOffer
 
 interface CachedVariant extends OfferVariant {
   readonly tracked: TrackedOffer
 }
 
-/** Cached for each candidate and variant: hardly a request is the first of its kind. */
+/** Cached for each candidate and variant, because almost every request repeats one. */
 export function createCandidateTracker(router: Pick<DynamicRouter, 'trackOffer'>): TrackCandidate {
   const kept = new WeakMap<Candidate, CachedVariant[]>()
   return (candidate, { rates, thinking }) => {
@@ -47,8 +47,9 @@ function cacheOf(candidate: Candidate): { readonly cacheMs?: number } {
 }
 
 /**
- * The id under which the router learns. A workspace's own credential has other limits and maybe another region, the priority tier
- * another queue, and reasoning is silent for longer; the price of a long prompt does not change how it is served.
+ * The id under which the router learns. Candidates are separate if they behave differently: a workspace's own credential has other limits
+ * and maybe another region, the priority tier has another queue, and reasoning is silent for longer. The price of a long prompt does not
+ * change how it is served.
  */
 function trackedOfferName({ provider, offer, credential }: Candidate, { rates, thinking }: OfferVariant): string {
   const account = credential.owner === 'platform' ? 'platform' : `own:${credential.id}`
