@@ -27,7 +27,7 @@ function createFixture() {
   return { clock, fire, drop, advance, count: () => set.length }
 }
 
-test('one timer is set at a time, and one that the runtime has dropped can be set again', () => {
+test('only one timer is set at a time, and a timer dropped by the runtime can be set again', () => {
   const { clock, fire, drop, advance, count } = createFixture()
   let runs = 0
   const timer = createLastingTimer(clock, () => {
@@ -49,7 +49,7 @@ test('one timer is set at a time, and one that the runtime has dropped can be se
   expect(runs).toBe(2)
 })
 
-test('one run is under way at a time, and one that was dropped does not keep others from beginning', async () => {
+test('only one run is active at a time, and a dropped run does not block later ones', async () => {
   const { clock, advance } = createFixture()
   const runs = createSingleRun(clock, 10_000)
   let begun = 0

@@ -1,5 +1,5 @@
 /**
- * Loads once; a load that failed is begun again.
+ * Loads once. A failed load is retried on the next call.
  *
  * @throws what `load` throws
  * @example const load = once(() => import('./table.ts'))

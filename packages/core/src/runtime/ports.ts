@@ -103,7 +103,7 @@ export interface CallFacts {
   readonly ancestors?: readonly { readonly keyId: string }[]
   /** Budgets of the end user, which the request counts against too. Absent: none. */
   readonly budgets?: readonly CallerBudget[]
-  /** Names by which usage is counted. Absent: none. */
+  /** Tags that usage is grouped by. Absent: none. */
   readonly tags?: readonly string[]
   /** The first requested model. */
   readonly model: string

@@ -7,7 +7,7 @@ const key = fc.uint8Array({ minLength: keyBytes, maxLength: keyBytes })
 const text = fc.string({ unit: 'binary' })
 const of = (workspaceId: string, purpose: Purpose = 'reasoning state'): SealContext => ({ purpose, workspaceId, bound: workspaceId })
 
-test('what was sealed opens again, for the same workspace, word for word', async () => {
+test('sealed text opens unchanged for the same workspace', async () => {
   await fc.assert(
     fc.asyncProperty(key, text, text, async (bytes, words, workspace) => {
       const ring = makeKeyRing(() => [bytes])
@@ -17,7 +17,7 @@ test('what was sealed opens again, for the same workspace, word for word', async
   )
 })
 
-test('it opens for nobody else', async () => {
+test('it does not open for any other', async () => {
   await fc.assert(
     fc.asyncProperty(key, key, fc.tuple(text, text, text), async (bytes, others, [words, workspace, stranger]) => {
       const sealed = await makeKeyRing(() => [bytes]).seal(words, of(workspace))
@@ -28,7 +28,7 @@ test('it opens for nobody else', async () => {
   )
 })
 
-test('one changed bit, in whatever place, and it stays shut', async () => {
+test('changing any single bit makes it fail to open', async () => {
   await fc.assert(
     fc.asyncProperty(key, text, fc.nat(), async (bytes, words, place) => {
       const ring = makeKeyRing(() => [bytes])
@@ -66,13 +66,13 @@ test('the first key of a ring seals, and each of them opens', async () => {
   expect(await makeKeyRing(() => [fresh]).open(await after.seal('words', of('w')), of('w'))).toBe('words')
 })
 
-test('the same words are sealed otherwise each time', async () => {
+test('sealing the same text twice gives different results', async () => {
   const ring = makeKeyRing(() => [new Uint8Array(keyBytes)])
   const sealed = await Promise.all(Array.from({ length: 100 }, () => ring.seal('words', of('w'))))
   expect(new Set(sealed.map(each => each.split('.')[2])).size).toBe(100)
 })
 
-test('each purpose and each workspace has a key of its own, so what is sealed for one opens for no other', async () => {
+test('each purpose and each workspace has its own key, so text sealed for one opens for no other', async () => {
   const ring = makeKeyRing(() => [new Uint8Array(keyBytes).fill(7)])
   const sealed = await ring.seal('words', { ...of('w'), bound: 'same' })
   for (const other of [{ workspaceId: 'x' }, { purpose: 'provider key' as const }])
@@ -80,7 +80,7 @@ test('each purpose and each workspace has a key of its own, so what is sealed fo
   expect(await ring.open(sealed, { ...of('w'), bound: 'same' })).toBe('words')
 })
 
-test('what was sealed by the key itself, before keys were derived, opens still, and is not the newest', async () => {
+test('text sealed before keys were derived still opens, and is not the newest', async () => {
   const ring = makeKeyRing(() => [new Uint8Array(keyBytes).fill(7)])
   const old = 'S7Bvjk46.AwMDAwMDAwMDAwMD.UpHRZymTJ426DdIGsEspJ_XkFyej'
   expect(await ring.open(old, of('w'))).toBe('words')
@@ -91,7 +91,7 @@ test('what was sealed by the key itself, before keys were derived, opens still, 
   expect(await ring.open((await ring.seal('words', of('w'))).slice(2), of('w'))).toBeUndefined()
 })
 
-test('a key is derived once for its purpose and workspace, however much is sealed and opened', async () => {
+test('a key is derived once for its purpose and workspace, however often it is used', async () => {
   const derive = vi.spyOn(crypto.subtle, 'deriveKey')
   const ring = makeKeyRing(() => [new Uint8Array(keyBytes).fill(7)])
   for (let at = 0; at < 10; at++) expect(await ring.open(await ring.seal('words', of('w')), of('w'))).toBe('words')
@@ -99,7 +99,7 @@ test('a key is derived once for its purpose and workspace, however much is seale
   derive.mockRestore()
 })
 
-test('a signature holds for its text, purpose, workspace and key alone, and tells a key that is not on the ring', async () => {
+test('a signature is valid only for its text, purpose, workspace and key, and a key that is not on the ring is reported', async () => {
   const [old, fresh] = [new Uint8Array(keyBytes).fill(1), new Uint8Array(keyBytes).fill(2)]
   const place = { purpose: 'audit', workspaceId: 'w' } as const
   const signed = await makeKeyRing(() => [old]).sign('text', place)
@@ -114,7 +114,7 @@ test('a signature holds for its text, purpose, workspace and key alone, and tell
   expect(await both.verify('text', '', place)).toBe('unknown')
 })
 
-test('a ring asks for its keys at first use, and once', async () => {
+test('a ring reads its keys once, on first use', async () => {
   let asked = 0
   const ring = makeKeyRing(() => {
     asked += 1
@@ -125,7 +125,7 @@ test('a ring asks for its keys at first use, and once', async () => {
   expect(asked).toBe(1)
 })
 
-test('base64url is read back byte for byte, and fits into an address', () => {
+test('base64url is decoded byte for byte, and is safe in a URL', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 20_000 }), bytes => {
       const written = toBase64Url(bytes)

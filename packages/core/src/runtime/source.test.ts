@@ -96,7 +96,7 @@ async function collected<T>(iterator: AsyncIterator<T, undefined>): Promise<read
 }
 
 describe('an iterator as a source', () => {
-  test('is not asked before it is read, and pushes all values and one end', async () => {
+  test('is not requested before it is read, and pushes all values and one end', async () => {
     const { counts, iterator } = counted([1, 2, 3])
     const source = sourceOf(iterator)
     await turn()
@@ -108,7 +108,7 @@ describe('an iterator as a source', () => {
     expect(counts).toEqual({ asked: 4, left: 0 })
   })
 
-  test('is asked for nothing while its reader is paused', async () => {
+  test('is not requested while its reader is paused', async () => {
     const { counts, iterator } = counted([1, 2, 3])
     const source = sourceOf(iterator)
     const { state, sink } = noting<number>(value => {
@@ -123,7 +123,7 @@ describe('an iterator as a source', () => {
     expect([state.values, state.ends, counts.asked]).toEqual([[1, 2, 3], 1, 4])
   })
 
-  test('is asked for nothing where it was paused before it was read', async () => {
+  test('is not requested if it was paused before it was read', async () => {
     const { counts, iterator } = counted([1])
     const source = sourceOf(iterator)
     const { state, sink } = noting<number>()
@@ -136,7 +136,7 @@ describe('an iterator as a source', () => {
     expect(state).toEqual({ values: [1], ends: 1, failures: [] })
   })
 
-  test('fails as it fails, once', async () => {
+  test('reports its failure once', async () => {
     const { iterator } = counted([1], { fails: true })
     const { state, sink } = noting<number>()
     sourceOf(iterator).read(sink)
@@ -144,7 +144,7 @@ describe('an iterator as a source', () => {
     expect([state.values, state.ends, state.failures.map(String)]).toEqual([[1], 0, ['Error: broken']])
   })
 
-  test('is left when it is cancelled, and what was under way is not pushed', async () => {
+  test('is closed when it is cancelled, and a pending value is not pushed', async () => {
     const { counts, iterator } = counted([1, 2])
     const source = sourceOf(iterator)
     const { state, sink } = noting<number>()
@@ -155,7 +155,7 @@ describe('an iterator as a source', () => {
     expect(counts).toEqual({ asked: 1, left: 1 })
   })
 
-  test('may be left in the middle of a value, and may not know how to be left', async () => {
+  test('may be closed in the middle of a value, and may have no `return`', async () => {
     const { iterator } = counted([1, 2])
     const source = sourceOf({ next: () => iterator.next() })
     const { state, sink } = noting<number>(() => source.cancel())
@@ -164,7 +164,7 @@ describe('an iterator as a source', () => {
     expect(state).toEqual({ values: [1], ends: 0, failures: [] })
   })
 
-  test('disturbs nobody where it fails to be left', async () => {
+  test('may fail to close without consequences', async () => {
     const source = sourceOf({ next: () => new Promise<never>(() => {}), return: () => Promise.reject(new Error('stuck')) })
     source.read(noting().sink)
     source.cancel()
@@ -173,7 +173,7 @@ describe('an iterator as a source', () => {
 })
 
 describe('a source as an iterator', () => {
-  test('begins at the first read, and is paused while nothing is asked of it', async () => {
+  test('starts at the first read, and is paused while no read is pending', async () => {
     const { state, source } = pushed<number>()
     const iterator = iteratorOf(source)
     expect(state.log).toEqual([])
@@ -188,7 +188,7 @@ describe('a source as an iterator', () => {
     expect(await iterator.next()).toEqual({ done: true, value: undefined })
   })
 
-  test('keeps what is pushed all the same, then its end', async () => {
+  test('keeps values that are pushed while paused, and then its end', async () => {
     const { state, source } = pushed<number>()
     const iterator = iteratorOf(source)
     const first = iterator.next()
@@ -197,7 +197,7 @@ describe('a source as an iterator', () => {
     expect([(await first).value, ...(await collected(iterator))]).toEqual([1, 2, 3])
   })
 
-  test('rejects once with what it fails with, behind what came before, and is over then', async () => {
+  test('rejects once with its failure, after the earlier values, and is then over', async () => {
     const { state, source } = pushed<number>()
     const iterator = iteratorOf(source)
     const first = iterator.next()
@@ -214,7 +214,7 @@ describe('a source as an iterator', () => {
     expect(await other.next()).toEqual({ done: true, value: undefined })
   })
 
-  test('that is left cancels the source, once, ends a read that waits, and gives nothing any more', async () => {
+  test('cancels the source once when closed, ends a pending read, and yields nothing more', async () => {
     const { state, source } = pushed<number>()
     const iterator = iteratorOf(source)
     const first = iterator.next()
@@ -229,7 +229,7 @@ describe('a source as an iterator', () => {
     expect(await iterator.next()).toEqual({ done: true, value: undefined })
   })
 
-  test('that is left before its first read never begins the source', async () => {
+  test('never starts the source if it is closed before its first read', async () => {
     const { state, source } = pushed<number>()
     const iterator = iteratorOf(source)
     await iterator.return?.()
@@ -237,7 +237,7 @@ describe('a source as an iterator', () => {
     expect(state.log).toEqual(['cancel'])
   })
 
-  test('answers reads that are made together in their order', async () => {
+  test('answers concurrent reads in order', async () => {
     const iterator = iteratorOf(sourceOf(counted([1, 2]).iterator))
     const steps = await Promise.race([Promise.all([iterator.next(), iterator.next(), iterator.next()]), turn().then(() => 'stuck')])
     expect(steps).toEqual([
@@ -249,7 +249,7 @@ describe('a source as an iterator', () => {
 })
 
 describe('either kind', () => {
-  test('an iterator is taken as it is where one is wanted', () => {
+  test('an iterator is returned unchanged if one is wanted', () => {
     const { iterator } = counted([1])
     expect(asIterator(iterator)).toBe(iterator)
   })
@@ -272,7 +272,7 @@ describe('either kind', () => {
     },
   )
 
-  test('a source or an iterator that throws where it is cancelled is left all the same', () => {
+  test('a source or an iterator that throws when cancelled is cancelled anyway', () => {
     const thrower = (): never => {
       throw new Error('broken')
     }
@@ -280,7 +280,7 @@ describe('either kind', () => {
     expect(asSource<number>({ ...counted([1]).iterator, return: thrower }).cancel()).toBe(undefined)
   })
 
-  test('an iterator that throws where it is asked has failed', () => {
+  test('an iterator that throws when requested has failed', () => {
     const broken = new Error('broken')
     const { state, sink } = noting<number>()
     const next = (): never => {
@@ -290,11 +290,11 @@ describe('either kind', () => {
     expect(state.failures).toEqual([broken])
   })
 
-  test('however it is paused and asked, what goes in comes out, in order', async () => {
+  test('all values arrive in order, however reads and pauses are interleaved', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.integer()), fc.array(fc.nat(3)), fc.boolean(), async (values, pauses, isPulled) => {
         const source = asSource<number>(isPulled ? counted(values).iterator : atOnce(values))
-        // Each value pauses the source for the given number of turns.
+        // Each value pauses the source for the given number of event loop turns.
         const { state, sink } = noting<number>(() => {
           const turns = pauses[state.values.length - 1] ?? 0
           if (turns === 0) return

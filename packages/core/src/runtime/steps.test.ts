@@ -15,12 +15,12 @@ function throwing(): Step<never> {
   throw new Error('at once')
 }
 
-describe('a step that waits for nothing', () => {
-  test('gives its value without a promise', () => {
+describe('a step that never waits', () => {
+  test('returns its value without a promise', () => {
     expect(runSteps(sumOf([1, 2, 3]))).toBe(6)
   })
 
-  test('throws what it throws', () => {
+  test('throws its error synchronously', () => {
     function* failing(): Step<number> {
       const value = yield* sumOf([1])
       throw new Error(`at ${value}`)
@@ -31,7 +31,7 @@ describe('a step that waits for nothing', () => {
 })
 
 describe('a step that waits', () => {
-  test('gives a promise of its value, whatever is here and whatever is waited for', async () => {
+  test('returns a promise of its value, whether waited values are available or pending', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(fc.integer(), fc.boolean())), async values => {
         const sum = values.reduce((sum, [value]) => sum + value, 0)
@@ -42,7 +42,7 @@ describe('a step that waits', () => {
     )
   })
 
-  test('goes on in order: nothing behind it runs before what it waits for is here', async () => {
+  test('continues in order: no later code runs before the awaited value is available', async () => {
     const log: string[] = []
     function* logging(): Step<void> {
       log.push('before')
@@ -55,7 +55,7 @@ describe('a step that waits', () => {
     expect(log).toEqual(['before', 'outside', 'after'])
   })
 
-  test('rejects with what it throws later', async () => {
+  test('rejects with an error that it throws later', async () => {
     function* failing(): Step<void> {
       yield* wait(Promise.resolve())
       throw new Error('later')
@@ -63,7 +63,7 @@ describe('a step that waits', () => {
     await expect(runSteps(failing())).rejects.toThrow('later')
   })
 
-  test('is thrown what it waits for rejects with, and may go on', async () => {
+  test('throws the reason of an awaited rejection inside the step, which may continue', async () => {
     function* catching(): Step<string> {
       try {
         yield* wait(rejected('gone'))
@@ -77,7 +77,7 @@ describe('a step that waits', () => {
     await expect(runSteps(sumOf([1, rejected('gone'), 2]))).rejects.toThrow('gone')
   })
 
-  test('is thrown it through the steps that called it, each of which cleans up', async () => {
+  test('throws it through the calling steps, each of which cleans up', async () => {
     const log: string[] = []
     function* inner(value: Awaitable<number>): Step<number> {
       try {
@@ -100,7 +100,7 @@ describe('a step that waits', () => {
     expect(log).toEqual(['inner', 'outer', 'inner', 'outer', 'inner', 'outer'])
   })
 
-  test('cleans up before what it throws at once is thrown', () => {
+  test('cleans up before a synchronous error is thrown', () => {
     const log: string[] = []
     function* cleaning(): Step<void> {
       try {
@@ -114,7 +114,7 @@ describe('a step that waits', () => {
   })
 })
 
-test('what may be waited for is anything that has a `then`', async () => {
+test('anything with a `then` can be awaited', async () => {
   const later = { then: (resolve: (value: number) => void) => resolve(5) } as unknown as Promise<number>
   expect(await runSteps(sumOf([later]))).toBe(5)
 })
@@ -135,7 +135,7 @@ describe('an interruption', () => {
     return { state, interruption }
   }
 
-  test('ends a wait that is never over; the step gives back what it took, and waits for nothing more', async () => {
+  test('ends a wait that would never end; the step releases what it holds, and waits for nothing more', async () => {
     const { state, interruption } = watching()
     const log: string[] = []
     function* waiting(): Step<void> {
@@ -154,7 +154,7 @@ describe('an interruption', () => {
     expect([log, state.watches]).toEqual([['gives back', 'and is over'], 0])
   })
 
-  test('that comes at once, or twice, or with a rejection, ends it once', async () => {
+  test('ends a wait once, even if it comes at once, twice, or together with a rejection', async () => {
     const error = new Error('interrupted')
     let thrown = 0
     function* waiting(): Step<void> {
@@ -177,7 +177,7 @@ describe('an interruption', () => {
     expect(thrown).toBe(1)
   })
 
-  test('does not touch waits after it is off, nor the next ones after a wait is over', async () => {
+  test('does not affect waits after it is off, or later waits', async () => {
     const { state, interruption } = watching()
     function* waiting(): Step<number> {
       const first = yield* wait(Promise.resolve(1))

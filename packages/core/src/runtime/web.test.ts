@@ -19,7 +19,7 @@ const call = (signal = new AbortController().signal) =>
     signal,
   })
 
-test('status, headers and bytes come back as they were sent', async () => {
+test('status, headers and bytes arrive as they were sent', async () => {
   server.use(
     http.post(url, async ({ request }) =>
       HttpResponse.json(
@@ -40,7 +40,7 @@ test('status, headers and bytes come back as they were sent', async () => {
   expect((await body.next()).done).toBe(true)
 })
 
-test('a redirect is handed back and never followed, so no secret travels on', async () => {
+test('a redirect is returned and never followed, so that no secret is sent elsewhere', async () => {
   let strayed = 0
   server.use(
     http.post(url, () => new HttpResponse(null, { status: 307, headers: { location: 'https://elsewhere.example/' } })),
@@ -53,19 +53,19 @@ test('a redirect is handed back and never followed, so no secret travels on', as
   expect(strayed).toBe(0)
 })
 
-test('a connection that fails rejects', async () => {
+test('a failed connection rejects', async () => {
   server.use(http.post(url, () => HttpResponse.error()))
   await expect(call()).rejects.toThrow()
 })
 
-test('an answer without a body is an empty one, and can be left', async () => {
+test('a response without a body has an empty one, which can be cancelled', async () => {
   server.use(http.post(url, () => new HttpResponse(null, { status: 204 })))
   const body = asIterator((await call()).body)
   expect(await body.next()).toEqual({ done: true, value: undefined })
   expect(await body.return?.()).toEqual({ done: true, value: undefined })
 })
 
-test('ids are unique, and sort by the time of their making', async () => {
+test('ids are unique, and sort by time of creation', async () => {
   const ids = webIds()
   const first = ids.uuid()
   await new Promise(resolve => setTimeout(resolve, 5))
@@ -74,7 +74,7 @@ test('ids are unique, and sort by the time of their making', async () => {
   expect(later.every(id => id > first && /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(id))).toBe(true)
 })
 
-test('SHA-256 is the same with `node:crypto` and with Web Crypto alone', async () => {
+test('SHA-256 is the same with `node:crypto` and with Web Crypto', async () => {
   const text = 'ak_é😀'
   const atOnce = await sha256(text)
   vi.spyOn(process, 'getBuiltinModule').mockReturnValue(undefined)
