@@ -19,7 +19,7 @@ test.each([
   ['a byte-order mark', `\uFEFF${stream}`],
   ['no blank line at the end', stream.slice(0, -1)],
   ['no line end at the end', stream.slice(0, -2)],
-])('a stream with %s gives the same frames, however its bytes are cut', (_, text) => {
+])('a stream with %s gives the same frames, however its bytes are split', (_, text) => {
   const whole = bytes(text)
   for (let cut = 0; cut <= whole.length; cut += 1) expect(readAll([whole.slice(0, cut), whole.slice(cut)])).toEqual(frames)
   expect(readAll([...whole].map(byte => Uint8Array.of(byte)))).toEqual(frames)
@@ -40,11 +40,11 @@ test.each([
   ['the replacement character itself, U+FFFD', '\uFFFDa\uFFFD'],
   ['the first letters of four bytes, U+10000', '\u{10000}\u{10000}a'],
   ['letters of one, two, three and four bytes in turn', 'aé\u0800\u{10FFFF}\u07FF\uFFFFz'],
-])('a letter is never broken, wherever its bytes are cut: %s', (_, text) => {
+])('a character is never broken, wherever its bytes are split: %s', (_, text) => {
   for (const pieces of everyCut(`data: ${text}\n\n`)) expect(readAll(pieces)).toEqual([{ data: text }])
 })
 
-test('no letter of any script is broken, however the bytes are cut', () => {
+test('no character of any script is broken, however the bytes are split', () => {
   const line = fc.string({ unit: 'grapheme', maxLength: 20 }).map(text => text.replaceAll(/[\r\n]/g, ''))
   fc.assert(
     fc.property(line, text => {
@@ -53,12 +53,12 @@ test('no letter of any script is broken, however the bytes are cut', () => {
   )
 })
 
-test('fields that nobody knows, and lines without a name, are passed over', () => {
+test('unknown fields, and lines without a name, are ignored', () => {
   const text = 'event: a\nnote: x\ndata: 1\nnote\n\nretry: soon\nid: \u0000\n\nrandom words\n\ndata: 2\n\n'
   for (const pieces of everyCut(text)) expect(readAll(pieces)).toEqual([{ event: 'a', data: '1' }, { data: '2' }])
 })
 
-test('what is written can be read back, whatever the text holds', () => {
+test('written frames can be read back, whatever their text contains', () => {
   fc.assert(
     fc.property(
       fc.array(fc.record({ event: fc.constantFrom('a', 'response.created'), data: fc.jsonValue().map(value => JSON.stringify(value)) })),
@@ -69,7 +69,7 @@ test('what is written can be read back, whatever the text holds', () => {
   )
 })
 
-test('bytes that are no UTF-8 become replacement characters, never an exception', () => {
+test('bytes that are not UTF-8 become replacement characters, never an exception', () => {
   expect(readAll([bytes('data: a'), Uint8Array.of(0xff, 0xc3), bytes('b\n\n')])).toEqual([{ data: 'a\uFFFD\uFFFDb' }])
 })
 
