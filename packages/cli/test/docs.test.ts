@@ -55,6 +55,7 @@ const notable: { readonly [Name in keyof Quirks]?: (value: NonNullable<Quirks[Na
   no_json_schema: () => 'schemas are told in words',
   no_forced_tools: () => 'tools cannot be demanded',
   bytes_only: () => 'images as bytes only',
+  standard_tier: tier => (tier === 'default' ? '' : `the standard tier is ${code(tier)}`),
   priority_tier: tier => `priority is ${code(tier)}`,
 }
 
@@ -63,7 +64,7 @@ function departuresOf({ quirks = {} }: Provider): string {
     const value = quirks[name as keyof Quirks]
     return value === undefined ? [] : [(tell as (value: unknown) => string)(value)]
   })
-  return told.join('; ')
+  return told.filter(text => text !== '').join('; ')
 }
 
 /** How a key of a workspace's own is looked at, and what goes with it. */

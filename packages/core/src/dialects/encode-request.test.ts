@@ -301,6 +301,14 @@ describe('tools and formats', () => {
     const tool_choice = { type: 'allowed_tools', mode: 'required', tools: [{ type: 'function', name: 'g' }] }
     expect(chat({ tools, tool_choice })).toMatchObject({ tools: [{ function: { name: 'g' } }], tool_choice: 'required', warned: [] })
   })
+  test('where a host knows them, all tools are offered, and the allowed ones named', () => {
+    const tool_choice = { type: 'allowed_tools', mode: 'required', tools: [{ type: 'function', name: 'g' }] }
+    expect(chat({ tools, tool_choice }, { allowed_tools: true })).toMatchObject({
+      tools: [{ function: { name: 'f' } }, { function: { name: 'g' } }],
+      tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'required', tools: [{ type: 'function', function: { name: 'g' } }] } },
+      warned: [],
+    })
+  })
   test('hosted tools are named, and no choice is sent without tools', () => {
     const only = chat({ tools: [{ type: 'web_search' }], tool_choice: 'required', parallel_tool_calls: true })
     expect(only.warned).toEqual(['tools[0]', 'tool_choice'])

@@ -123,6 +123,8 @@ const requestNotes: ReadonlyMap<string, string> = new Map(
     customTools:
       'Where tools take JSON, a function with one field `input`; its calls come back as calls of the custom tool. Those of a caller of the same language go as they came.',
     toolGrammar: 'By words, where it cannot be enforced.',
+    toolChoice:
+      'Where a choice among some of the tools (`allowed_tools`) is not known, the others are left out; most hosts of Chat Completions do not know it.',
     temperature: 'Clamped to 1, with a warning, where the scale ends there.',
     jsonSchema: 'Where a schema cannot be enforced, a forced tool or words take its place, with a warning.',
     jsonObject: 'By words, where there is no such mode.',

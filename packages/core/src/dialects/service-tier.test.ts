@@ -1,14 +1,15 @@
 import { expect, test } from 'vitest'
+import type { Quirks } from '../protocol/model.ts'
 import type { JsonObject } from '../protocol/wire.ts'
 import { chatClient, providerDialects, responsesClient } from './index.ts'
 
 type DialectName = 'responses' | 'chat' | 'messages' | 'gemini' | 'bedrock'
 
-const encode = (name: DialectName, service_tier: string, client: 'chat' | 'responses') => {
+const encode = (...[name, service_tier, client, quirks = {}]: [DialectName, string, 'chat' | 'responses', Quirks?]) => {
   const said: JsonObject = client === 'chat' ? { messages: [{ role: 'user', content: 'Hi' }] } : { input: 'Hi' }
   const { decodeRequest } = client === 'chat' ? chatClient : responsesClient
   const offer = { provider: 'p', provider_model_id: 'm', dialect: name }
-  const { body, warnings } = providerDialects[name].encodeRequest(decodeRequest({ model: 'm', service_tier, ...said }), offer, {})
+  const { body, warnings } = providerDialects[name].encodeRequest(decodeRequest({ model: 'm', service_tier, ...said }), offer, quirks)
   return [body.service_tier ?? body.serviceTier, warnings.map(({ param }) => param)]
 }
 
@@ -30,4 +31,17 @@ test.each(['responses', 'messages', 'gemini', 'bedrock', 'chat'] as const)('%s i
 
 test('a host gets the words of its own callers', () => {
   expect(encode('chat', 'on_demand', 'chat')).toEqual(['on_demand', []])
+})
+
+test.each(['on_demand', 'default', 'standard', 'standard_only'])(
+  'a host with a name of its own for the standard tier gets it for %s',
+  tier => {
+    for (const client of ['chat', 'responses'] as const)
+      expect(encode('chat', tier, client, { standard_tier: 'on_demand' })).toEqual(['on_demand', []])
+  },
+)
+
+test.each(['auto', 'flex'])('a name of the standard tier does not stand for %s', tier => {
+  for (const client of ['chat', 'responses'] as const)
+    expect(encode('chat', tier, client, { standard_tier: 'on_demand' })).toEqual([tier, []])
 })

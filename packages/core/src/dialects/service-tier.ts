@@ -18,6 +18,9 @@ const standardPriceTiers: ReadonlySet<Json | undefined> = new Set([
   'flex',
 ])
 
+/** Whether a client's tier is the standard one, under any of its names. */
+export const isStandardTier = (named: string | undefined): boolean => named !== undefined && openaiTiers.get(named) === 'default'
+
 /** Client tier → tier in both OpenAI APIs. */
 export const openaiTiers: ReadonlyMap<string, string> = new Map([
   ['auto', 'auto'],

@@ -19,6 +19,7 @@ test('an answer without a word is free, and says what was read for it', () => {
 
 test('whatever said something, or took tokens, or did not come to its end, is paid for', () => {
   expect(billUsage({ usage: used(12, 0), characters: 1, outcome: completed }, price, { input: 99 }).cost).toBe(12)
+  expect(billUsage({ usage: used(12, 0), characters: 0, hasNative: true, outcome: completed }, price, { input: 99 }).cost).toBe(12)
   expect(billUsage({ usage: used(12, 3), characters: 0, outcome: completed }, price, { input: 99 }).cost).toBe(18)
   expect(billUsage({ usage: used(12, 0), characters: 0 }, price, { input: 99 }).cost).toBe(12)
   expect(

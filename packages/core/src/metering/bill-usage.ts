@@ -22,7 +22,7 @@ export interface EstimatedTokens {
  * without a word costs nothing, whatever its provider took for reading the question.
  */
 export function billUsage(
-  seen: Pick<MeteredAnswer, 'usage' | 'characters' | 'tokens' | 'hostedCalls' | 'outcome'>,
+  seen: Pick<MeteredAnswer, 'usage' | 'characters' | 'tokens' | 'hostedCalls' | 'hasNative' | 'outcome'>,
   price: Price | undefined,
   { input, read, output = Math.ceil(seen.tokens ?? tokensOfText(seen.characters)) }: EstimatedTokens,
 ): { readonly usage: Usage; readonly cost: Microdollars } {
@@ -38,9 +38,14 @@ export function billUsage(
   return { usage, cost: price && !isWordless(seen) ? costOf(price, usage) : 0 }
 }
 
-/** What is not text, a picture say, has tokens all the same. */
-const isWordless = ({ usage, characters, outcome }: Pick<MeteredAnswer, 'usage' | 'characters' | 'outcome'>): boolean =>
-  outcome?.status === 'completed' && characters === 0 && usage?.output_tokens === 0
+/** Whether an answer has nothing in it. Pictures and calls such as a patch have no characters, and some providers count no tokens for them. */
+const isWordless = ({
+  usage,
+  characters,
+  hasNative,
+  outcome,
+}: Pick<MeteredAnswer, 'usage' | 'characters' | 'hasNative' | 'outcome'>): boolean =>
+  outcome?.status === 'completed' && characters === 0 && !hasNative && usage?.output_tokens === 0
 
 export const zeroBill = { usage: zeroUsage, cost: 0 } as const
 

@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest'
-import { bedrockProvider, chatProvider, geminiProvider, messagesProvider, responsesClient, responsesProvider } from '../dialects/index.ts'
+import {
+  bedrockProvider,
+  chatClient,
+  chatProvider,
+  geminiProvider,
+  messagesProvider,
+  responsesClient,
+  responsesProvider,
+} from '../dialects/index.ts'
 import type { ProviderDialect } from '../protocol/dialect.ts'
 import type { Offer, Quirks } from '../protocol/model.ts'
 import type { JsonObject } from '../protocol/wire.ts'
@@ -41,6 +49,13 @@ test('what a caller wrote in the language of its provider goes on as it was, wit
   const before = encodeForOffer(responsesProvider, request, { offer, quirks: {} })
   const after = encodeForOffer(responsesProvider, withOutputCap(request, 500), { offer, quirks: {} })
   expect(after).toEqual({ ...before, body: { ...before.body, max_output_tokens: 500 } })
+})
+
+test('a host of Chat Completions gets the words of its own caller, also where the gateway adds a cap', () => {
+  const request = chatClient.decodeRequest({ model: 'm', messages: [{ role: 'user', content: 'Hi' }], service_tier: 'on_demand' })
+  const { offer } = writer()
+  const sent = encodeForOffer(chatProvider, withOutputCap(request, 500), { offer, quirks: {} })
+  expect(sent.body).toMatchObject({ service_tier: 'on_demand', max_completion_tokens: 500 })
 })
 
 test('a cap that the caller named is never raised', () => {

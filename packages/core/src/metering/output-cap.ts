@@ -71,10 +71,10 @@ export function withOutputCap(request: InferenceRequest, cap: number): Inference
   return remember({ ...request, prompt: { ...request.prompt, max_output_tokens: cap } }, original && cappedOriginal(original, cap))
 }
 
-/** Languages in which the cap may be missing from a body, and what it is called there. The others are always written anew. */
+/** Dialects whose bodies may be sent as they came without a cap, and the name of the cap there. Bodies of others require it or are rebuilt. */
 const capField: Readonly<Record<string, string>> = { responses: 'max_output_tokens' }
 
-function cappedOriginal(original: Original, cap: number): Original | undefined {
+function cappedOriginal(original: Original, cap: number): Original {
   const field = Object.hasOwn(capField, original.dialect) ? capField[original.dialect] : undefined
-  return field === undefined ? undefined : { ...original, body: { ...original.body, [field]: cap } }
+  return field === undefined ? original : { ...original, body: { ...original.body, [field]: cap } }
 }

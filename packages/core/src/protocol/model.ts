@@ -198,6 +198,8 @@ export interface Quirks {
   readonly seed_field?: string
   /** Body fields added to every request, unless the client's body or an extension sets them. */
   readonly fixed_fields?: JsonObject
+  /** Whether `tool_choice` may name some of the tools (Chat Completions). Default: false; the other tools are then left out. */
+  readonly allowed_tools?: boolean
   /** The value that stands for `tool_choice: required`. Default: `required`. */
   readonly required_tool_choice?: string
   /**
@@ -224,6 +226,8 @@ export interface Quirks {
   readonly prompt_cache_ms?: number
   /** The `service_tier` value for `gateway.routing.tier: priority`, if its price is known (`Price.priority`). Default: none, with a warning. */
   readonly priority_tier?: string
+  /** The `service_tier` value of the standard tier (Chat Completions). Default: that of the client, or `default` if it uses another dialect. */
+  readonly standard_tier?: string
   /** The response header, in lower case, that names the tier that was used. A tier in the body takes precedence. Default: none. */
   readonly tier_header?: string
   /**

@@ -157,7 +157,13 @@ export const groq = host({
   speaks: ['chat', 'responses'],
   data_policy: 'zdr',
   // The prompt cache keeps entries for two hours after their last read.
-  quirks: { prompt_cache_ms: 7_200_000, refuses: groqRefuses, priority_tier: 'performance', rate_limits: rateLimits.openai },
+  quirks: {
+    prompt_cache_ms: 7_200_000,
+    refuses: groqRefuses,
+    standard_tier: 'on_demand',
+    priority_tier: 'performance',
+    rate_limits: rateLimits.openai,
+  },
   quirksOf: model => (/qwen/.test(model) ? groqQwen : /gpt-oss/.test(model) ? groqGptOss : { earlier_reasoning: 'own' }),
 })
 

@@ -24,6 +24,8 @@ export function openai(options: VendorOptions = {}): Provider<'openai'> {
       min_output_tokens: 16,
       sealed_reasoning: true,
       earlier_reasoning: 'own',
+      allowed_tools: true,
+      standard_tier: 'default',
       priority_tier: 'priority',
       rate_limits: rateLimits.openai,
     },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { addressing, authorizing } from '../../test/providers/calling.ts'
-import { chatClient, chatProvider, responsesClient } from '../dialects/index.ts'
+import { chatClient, chatProvider, responsesClient, responsesProvider } from '../dialects/index.ts'
 import type { EncodedRequest } from '../protocol/dialect.ts'
 import type { Quirks } from '../protocol/model.ts'
 import type { Provider } from '../protocol/provider.ts'
@@ -269,6 +269,16 @@ describe('Groq', () => {
     expect(warnings).toEqual([])
   })
 
+  test('gets its own name of the standard tier in Chat Completions, and that of OpenAI in Responses', () => {
+    const ways = { chat: chatProvider, responses: responsesProvider }
+    const tier = (way: keyof typeof ways) => {
+      const offer = { ...offerOf('openai/gpt-oss-120b'), provider: 'groq', dialect: way }
+      const asked = chatClient.decodeRequest({ model: 'm', messages: [{ role: 'user', content: 'Hi' }], service_tier: 'default' })
+      return ways[way].encodeRequest(asked, offer, quirksFor(rest.groq(), offer)).body.service_tier
+    }
+    expect([tier('chat'), tier('responses')]).toEqual(['on_demand', 'default'])
+  })
+
   test('is asked to keep thoughts apart from words where a model mixes them', () => {
     expect(ask(rest.groq(), 'qwen/qwen3.6-27b').body).toMatchObject({ reasoning_format: 'parsed' })
     expect(ask(rest.groq(), 'openai/gpt-oss-120b').body).not.toHaveProperty('reasoning_format')
@@ -363,3 +373,11 @@ const offerOf = (model: string) => ({ provider: 'p', provider_model_id: model, d
 const messagesOf = (body: JsonObject): readonly JsonObject[] => (Array.isArray(body.messages) ? body.messages.filter(isObject) : [])
 const idsOf = ({ tool_calls, tool_call_id }: JsonObject): readonly unknown[] =>
   Array.isArray(tool_calls) ? tool_calls.map((call: JsonObject) => call.id) : tool_call_id === undefined ? [] : [tool_call_id]
+
+test('OpenAI gets its own name of the standard tier, and a choice among some tools as such', () => {
+  const tool_choice = { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'f' }] }
+  const tools = ['f', 'g'].map(name => ({ type: 'function', name }))
+  const { body } = ask(openai(), 'gpt-4.1', { tools, tool_choice, service_tier: 'on_demand' })
+  expect(body).toMatchObject({ service_tier: 'default', tool_choice: { type: 'allowed_tools' } })
+  expect(body.tools).toHaveLength(2)
+})

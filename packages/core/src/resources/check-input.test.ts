@@ -66,6 +66,7 @@ describe('an invalid body', () => {
     [{ name: null }, 'invalid_parameter_value', 'name', '`name` is null; it takes a string.'],
     [{ name: '' }, 'invalid_parameter_value', 'name', '`name` is an empty text; it takes at least 1 character.'],
     [{ name: 'toolong' }, 'invalid_parameter_value', 'name', '`name` is a string of 7 characters; it takes at most 5 characters.'],
+    [{ name: '😀'.repeat(6) }, 'invalid_parameter_value', 'name', '`name` is a string of 6 characters; it takes at most 5 characters.'],
     [{ name, max_count: 1.5 }, 'invalid_parameter_value', 'max_count', '`max_count` is 1.5; it takes a whole number.'],
     [{ name, max_count: [1] }, 'invalid_parameter_value', 'max_count', '`max_count` is a list of 1; it takes a number.'],
     [{ name, max_count: 0 }, 'invalid_parameter_value', 'max_count', '`max_count` is 0; it takes 1 or more.'],

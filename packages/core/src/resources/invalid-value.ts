@@ -32,11 +32,14 @@ export function unknownField(prefix: string, name: string, taken: readonly strin
 }
 
 function describe(got: unknown): string {
-  if (typeof got === 'string') return got === '' ? 'an empty text' : `a string of ${got.length} character${got.length === 1 ? '' : 's'}`
+  if (typeof got === 'string') return got === '' ? 'an empty text' : describeLength([...got].length)
   if (got instanceof Date && Number.isNaN(got.getTime())) return 'an invalid Date'
   if (Array.isArray(got)) return `a list of ${got.length}`
   return typeof got === 'object' && got !== null ? 'an object' : String(got)
 }
+
+/** Characters as the limits count them, not UTF-16 units. */
+const describeLength = (characters: number): string => `a string of ${characters} character${characters === 1 ? '' : 's'}`
 
 /** `Did you mean "round"?`, if a known name is similar. */
 function didYouMean(name: string, known: readonly string[]): string | undefined {

@@ -406,6 +406,8 @@ describe('tools', () => {
     expect(sent).toMatchObject({ tools: [{ function: { name: 'g' } }], tool_choice: 'required' })
     expect(sent.tools).toHaveLength(1)
     expect(warnings).toEqual([])
+    const asItCame = chatProvider.encodeRequest(asked, offer, { allowed_tools: true }).body
+    expect(asItCame).toMatchObject({ tools: [...tools, custom], tool_choice: { type: 'allowed_tools', allowed_tools: allowed } })
   })
 })
 

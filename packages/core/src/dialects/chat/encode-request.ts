@@ -5,7 +5,7 @@ import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { dropRefused, type Encoded, extend, isGatewayField, unsupported } from '../apply-quirks.ts'
 import { shortId } from '../ids.ts'
 import { dropSampling, wantsLogprobs } from '../sampling.ts'
-import { applyServiceTier, openaiTiers, tierField } from '../service-tier.ts'
+import { applyServiceTier, isStandardTier, openaiTiers, tierField } from '../service-tier.ts'
 import { type WrittenThinking, writeThinking } from '../thinking-fields.ts'
 import { type ToolRenames, withPlainNames } from '../tool-names.ts'
 import { reasoningRulesOf } from './encode-reasoning.ts'
@@ -29,14 +29,21 @@ export function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Q
     stream,
     ...(stream && !quirks.no_stream_options && { stream_options: { include_usage: true } }),
   }
-  // Hosts have their own tier names, so a tier from a client of this dialect is sent unchanged.
-  const isOwn = originalBody(request) !== undefined && prompt.service_tier !== undefined
-  const tier = isOwn ? { body: { service_tier: prompt.service_tier }, warnings: [] } : tierField(prompt, openaiTiers, quirks)
+  const tier = encodeTier(request, quirks)
   const named = { body: { ...body, ...tier.body }, warnings: [...encoded.warnings, ...tier.warnings] }
   const tiered = applyServiceTier(named, request.routing, { price: offer.price, quirks })
   const sampled = dropSampling(tiered, prompt, quirks)
   const extended = extend(dropRefused(sampled, quirks, warningNames), prompt.extensions)
   return toolNames ? { ...extended, mapping: { toolNames } } : extended
+}
+
+/** Hosts have their own tier names, so that of a client of this dialect is sent unchanged, but for names of the standard tier. */
+function encodeTier(request: InferenceRequest, quirks: Quirks): Encoded {
+  const { service_tier } = request.prompt
+  const standard = isStandardTier(service_tier) ? quirks.standard_tier : undefined
+  if (standard !== undefined) return { body: { service_tier: standard }, warnings: [] }
+  const isOwn = originalBody(request) !== undefined && service_tier !== undefined
+  return isOwn ? { body: { service_tier }, warnings: [] } : tierField(request.prompt, openaiTiers, quirks)
 }
 
 /** A call came as part of a whole message and is rewritten within it. */

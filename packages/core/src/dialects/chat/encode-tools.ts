@@ -20,7 +20,7 @@ export interface EncodedTools {
 export function encodeTools({ tools = [], tool_choice, parallel_tool_calls }: Prompt, quirks: Quirks): EncodedTools {
   const warnings: Warning[] = []
   const choices = allowedTools(tool_choice)
-  const allowed = choices && new Set(choices.names)
+  const allowed = choices && !quirks.allowed_tools && new Set(choices.names)
   const encoded = tools.flatMap((tool, at): readonly JsonObject[] => {
     const param = pathOf(tool, `tools[${at}]`)
     if (tool.type === 'native' && tool.dialect !== dialect) {
@@ -35,7 +35,7 @@ export function encodeTools({ tools = [], tool_choice, parallel_tool_calls }: Pr
     return [withoutStrict(body)]
   })
   if (encoded.length === 0) return { fields: {}, warnings: [...warnings, ...withoutTools(tool_choice)] }
-  const choice = tool_choice === undefined ? undefined : encodeChoice(named(tool_choice, tools), quirks, warnings)
+  const choice = tool_choice === undefined ? undefined : encodeChoice(named(tool_choice, tools, quirks), quirks, warnings)
   return {
     fields: {
       tools: encoded,
@@ -75,15 +75,26 @@ const withoutTools = (choice: ToolChoice | undefined): readonly Warning[] =>
     ? []
     : [unsupported('tool_choice', '`tool_choice` was left out: no tool is left to choose.')]
 
-/** An `allowed_tools` choice from another dialect is applied by leaving out the other tools. */
+/** An `allowed_tools` choice is applied by leaving out the other tools where the host does not know it. */
 const allowedTools = (choice: ToolChoice | undefined): AllowedTools | undefined =>
   typeof choice === 'object' && choice.type === 'native' && choice.dialect === dialect ? undefined : readAllowedTools(choice)
 
-/** Custom tools have their own type of tool choice. */
-const named = (choice: ToolChoice, tools: readonly Tool[]): ToolChoice =>
-  typeof choice === 'object' && choice.type === 'function' && isCustomTool(tools, choice.name)
-    ? { type: 'native', dialect, body: { type: 'custom', custom: { name: choice.name } } }
-    : choice
+/** Custom tools have their own type of tool choice, and so has a choice among some tools. */
+function named(choice: ToolChoice, tools: readonly Tool[], quirks: Quirks): ToolChoice {
+  if (typeof choice === 'string') return choice
+  if (choice.type === 'function') return isCustomTool(tools, choice.name) ? native(reference(tools, choice.name)) : choice
+  const allowed = quirks.allowed_tools ? allowedTools(choice) : undefined
+  if (!allowed) return choice
+  const known = originalBody(choice)
+  if (known) return native(known)
+  const among = { mode: allowed.isForced ? 'required' : 'auto', tools: allowed.names.map(name => reference(tools, name)) }
+  return native({ type: 'allowed_tools', allowed_tools: among })
+}
+
+const native = (body: JsonObject): ToolChoice => ({ type: 'native', dialect, body })
+
+const reference = (tools: readonly Tool[], name: string): JsonObject =>
+  isCustomTool(tools, name) ? { type: 'custom', custom: { name } } : { type: 'function', function: { name } }
 
 function encodeChoice(choice: ToolChoice, quirks: Quirks, warnings: Warning[]): Json | undefined {
   const field = choiceField(choice, quirks, warnings)
