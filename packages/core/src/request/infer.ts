@@ -233,7 +233,14 @@ function* openAnswer(ports: RequestPorts, state: RequestState, admitted: Committ
   if ('stream' in answer) {
     const running = runningLimitOf(answer.stream, admitted)
     const stages = { pipeline: pipeline.batch, meter, running, drains: ports.drains }
-    return { stream: responseStream(answer.stream, { ...stages, settle: seen => runSteps(settle(seen)) }) }
+    const stream = responseStream(answer.stream, { ...stages, settle: seen => runSteps(settle(seen)) })
+    const { cancellation } = state.following
+    // Without a reader the answer is settled all the same when the caller leaves. A gateway that closes is another matter: the caller
+    // is still there, and reads how it ends.
+    cancellation.onCancel(() => {
+      if (cancellation.reason === 'client_left') stream.leave().catch(() => {})
+    })
+    return { stream }
   }
   const response = yield* wait(pipeline.whole(answer.response))
   meterResponse(meter, response)

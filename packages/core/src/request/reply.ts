@@ -46,7 +46,7 @@ export interface CallOptions {
  */
 export interface Reply extends AsyncIterable<InferenceEvent> {
   /** Resolves at first content, when no other provider can step in any more. Rejects with the GatewayError that ends the request, or with what `prepare` threw. */
-  readonly committed: Promise<void>
+  readonly committed: Promise<unknown>
   /** Pushes events, one batch per upstream read. Fails only before commit: a later failure is a `finished` event. `cancel()` disconnects. */
   events(): Source<readonly InferenceEvent[]>
   /** The same events, pulled. `return()` disconnects. */
@@ -80,16 +80,8 @@ export interface ReplyContext {
   readonly clock: Pick<Clock, 'setTimeout' | 'clearTimeout'>
 }
 
+/** The rejection of `opened` is handled elsewhere. */
 export function replyOf(opened: Promise<OpenedReply>, { stamp, kept, cancellation, clock }: ReplyContext): Reply {
-  const committed = opened.then(reply => {
-    // Without a reader the answer is settled all the same when the caller leaves. A gateway that closes is another matter: the
-    // caller is still there, and reads how it ends.
-    if ('stream' in reply)
-      cancellation.onCancel(() => {
-        if (cancellation.reason === 'client_left') reply.stream.leave().catch(() => {})
-      })
-  })
-  committed.catch(() => {})
   let isTaken = false
   const take = (): void => {
     if (isTaken) throw readTwice()
@@ -118,7 +110,7 @@ export function replyOf(opened: Promise<OpenedReply>, { stamp, kept, cancellatio
     }
   }
   return {
-    committed,
+    committed: opened,
     events,
     batches,
     stamp,

@@ -32,13 +32,14 @@ export interface RequestDecisionLog extends GatewayDecisionLog {
 /** `maxRequests`: the oldest one goes first. */
 export function createGatewayDecisionLog(maxRequests: number, trace: () => Trace): RequestDecisionLog {
   const requests = new Map<string, RoutedRequest>()
+  // One iterator for all removals: a new one would pass over the places of all requests that were removed before.
+  const oldestFirst = requests.keys()
   return {
     keep(requestId, routed) {
       if (maxRequests <= 0) return
       const { length } = routed.excluded
       requests.set(requestId, length > decisionLogLimits.exclusions ? withFewerExclusions(routed) : routed)
-      const { value: oldest } = requests.keys().next()
-      if (requests.size > maxRequests && oldest !== undefined) requests.delete(oldest)
+      if (requests.size > maxRequests) requests.delete(oldestFirst.next().value as string)
     },
     of(requestId) {
       const routed = requests.get(requestId) ?? requests.get(requestIdOf({ id: requestId }))

@@ -89,13 +89,19 @@ function boundedEntries({ ttl, maxTotalBytes, ...options }: Required<ItemOptions
   }
   // When the last item was kept: near enough for a claim, which reads no clock.
   let keptAt = 0
-  const put = (entry: KeptItem, bytes: number): void => {
-    keptAt = entry.until - ttl
+  // No entry expires before.
+  let nextExpiry = 0
+  const removeExpired = (): void => {
     for (let left = maxExpired; left > 0; left--) {
       const oldest = all.rkeys().next().value
-      if (oldest === undefined || oldest.until > keptAt) break
+      nextExpiry = oldest?.until ?? keptAt + ttl
+      if (oldest === undefined || nextExpiry > keptAt) return
       all.delete(oldest)
     }
+  }
+  const put = (entry: KeptItem, bytes: number): void => {
+    keptAt = entry.until - ttl
+    if (nextExpiry <= keptAt) removeExpired()
     if (bytes > maxBytes) return
     const mine = owners.get(entry.owner) ?? openOwner(entry.owner)
     mine.set(entry.id, entry, { size: bytes })
