@@ -60,9 +60,9 @@ async function scene({ storage = sqliteStorage(':memory:'), credit = 1_000 }: { 
   await setUp.gateway.workspaces('w').billing.credit({ reference: 'start', amount: credit })
   await setUp.gateway.workspaces('w').budgets.create({ name: 'b', period: 'total', limit: usd(1) })
   const { secret, id: keyId } = await setUp.gateway.workspaces('w').apiKeys.create({ name: 'k', scopes: '*' })
-  const ask = async ({ gateway }: { readonly gateway: Gateway }, requestId: string, key = secret) => {
+  const ask = async ({ gateway }: { readonly gateway: Gateway }, requestId: string, { key = secret, input = 'Hi' } = {}) => {
     const caller = await gateway.authenticate(key)
-    const body = { model: 'model', input: 'Hi', stream: true, max_output_tokens: 100, gateway: { metadata: { of: requestId } } }
+    const body = { model: 'model', input, stream: true, max_output_tokens: 100, gateway: { metadata: { of: requestId } } }
     return gateway.infer(
       gateway.dialects.responses.decodeRequest(body, () => undefined),
       { caller, requestId },
@@ -130,7 +130,7 @@ test('what a dead process leaves of a key below another one is billed on the bud
   const scopes = ['inference:invoke', 'keys:write'] as const
   const above = { key: { id: keyId, name: 'k', scopes: new Set<string>(scopes) } }
   const { secret } = await first.gateway.workspaces('w', above).apiKeys.create({ name: 'below' })
-  void (await ask(first, 'r1', secret)).whole().catch(() => {})
+  void (await ask(first, 'r1', { key: secret })).whole().catch(() => {})
   await pass(5_000)
   first.state.isCut = true
   const again = start(acts.reply())
@@ -144,6 +144,27 @@ test('what a dead process leaves of a key below another one is billed on the bud
     ['b', row?.cost],
     ['of the key above', row?.cost],
   ])
+})
+
+test('a prompt of a dead process is counted by its scripts, as it is where its client leaves', async () => {
+  const { pass, start, ask, rows } = await scene({ credit: 1_000_000 })
+  const input = '信号楼是铁路上用来控制道岔和信号的建筑。'.repeat(500)
+  const first = start(long, long)
+  const left = await ask(first, 'left', { input })
+  void left.whole().catch(() => {})
+  const dead = await ask(first, 'dead', { input })
+  void dead.whole().catch(() => {})
+  await pass(5_000)
+  const leaving = left.leave()
+  await pass(6_000)
+  await leaving
+  first.state.isCut = true
+  await start(acts.reply()).gateway.problems()
+  await pass(60_000)
+  const found = await rows()
+  const inputOf = (id: string): number => found.find(row => row.id === id)?.inputTokens ?? 0
+  expect(inputOf('left')).toBeGreaterThan(6_000)
+  expect(Math.abs(inputOf('dead') - inputOf('left'))).toBeLessThan(20)
 })
 
 test('credit that a dead process held is usable again within a minute, also where the first request after the restart is refused for it', async () => {

@@ -1,7 +1,7 @@
-import { chatProvider, messagesProvider, responsesProvider } from '@signalbox/core/dialects'
+import { chatProvider, geminiProvider, messagesProvider, responsesProvider } from '@signalbox/core/dialects'
 import type { Frame, JsonObject, Price, ProviderDialect } from '@signalbox/core/protocol'
 import { simulated } from '@signalbox/core/providers'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { ReplyContext } from '../src/answers/index.ts'
 import type { Act } from '../src/index.ts'
 import { fakeClock, scriptedProvider, testGateway } from '../src/index.ts'
@@ -138,10 +138,12 @@ interface Read {
   readonly offer?: JsonObject
   /** Default: 1. */
   readonly seconds?: number
+  /** Seconds from and to which the client takes nothing. */
+  readonly pauses?: readonly (readonly [from: number, to: number])[]
 }
 
 /** Reads for so long, then leaves; resolves to the usage row. */
-async function readAndLeave({ acts, dialect, price, body = {}, offer = {}, seconds = 1 }: Read) {
+async function readAndLeave({ acts, dialect, price, body = {}, offer = {}, seconds = 1, pauses = [] }: Read) {
   const clock = fakeClock()
   const provider = scriptedProvider({ id: 'p', dialect, clock, acts })
   const offered = { provider: 'p', provider_model_id: 'm', dialect: dialect.name, price, abilities: [], ...offer }
@@ -151,8 +153,20 @@ async function readAndLeave({ acts, dialect, price, body = {}, offer = {}, secon
     gateway.dialects.responses.decodeRequest(asked, () => undefined),
     { caller },
   )
-  reply.events().read({ next: () => {}, end: () => {}, fail: () => {} })
-  await clock.advance(seconds * 1_000)
+  const events = reply.events()
+  events.read({ next: () => {}, end: () => {}, fail: () => {} })
+  let passed = 0
+  const advanceTo = async (second: number): Promise<void> => {
+    await clock.advance((second - passed) * 1_000)
+    passed = second
+  }
+  for (const [from, to] of pauses) {
+    await advanceTo(from)
+    events.pause()
+    await advanceTo(to)
+    events.resume()
+  }
+  await advanceTo(seconds)
   const left = reply.leave()
   await clock.advance(6_000)
   await left
@@ -246,4 +260,60 @@ test('a client that forbids thoughts where they cannot be turned off, and leaves
   const offer = { abilities: ['reasoning'], quirks: { efforts: ['low', 'high'] } }
   const row = await readAndLeave({ acts: [late], dialect: chatProvider, price, body, offer, seconds: 21 })
   expect(row).toMatchObject({ result: 'abandoned', outputTokens: 1_202 })
+})
+
+describe('a client that leaves thoughts that its provider counts as it goes', () => {
+  const chunk = (parts: readonly JsonObject[], usageMetadata: JsonObject): Frame => ({
+    data: JSON.stringify({ candidates: [{ content: { role: 'model', parts } }], modelVersion: 'm', responseId: 'r', usageMetadata }),
+  })
+  const counts = { promptTokenCount: 40, cachedContentTokenCount: 30 }
+
+  test.each([
+    ['an offer of which nothing is known', {}],
+    ['an offer that thinks', { abilities: ['reasoning'] }],
+  ])('pays for what was counted, of %s', async (_, offer) => {
+    const thoughts: Act = async context => ({
+      status: 200,
+      frames: (async function* () {
+        yield [chunk([{ text: 'Plan.', thought: true }], { ...counts, thoughtsTokenCount: 500 })]
+        await context.wait(3_000)
+        yield [chunk([{ text: 'Now.' }], { ...counts, candidatesTokenCount: 2, thoughtsTokenCount: 4_000 })]
+        await context.wait(600_000)
+      })(),
+    })
+    const cachedPrice = { input: 10_000_000, cached: 1_000_000, output: 1_000_000 }
+    const row = await readAndLeave({ acts: [thoughts], dialect: geminiProvider, price: cachedPrice, offer, seconds: 5 })
+    expect(row).toMatchObject({ result: 'abandoned', inputTokens: 40, cachedTokens: 30, outputTokens: 4_002, reasoningTokens: 4_000 })
+    expect(row).toMatchObject({ cost: 10 * 10 + 30 + 4_002, estimated: true })
+  })
+
+  test('pays no more than it can have got, whatever was counted', async () => {
+    const frames = [chunk([{ text: 'Now.' }], { ...counts, promptTokenCount: 9e6, candidatesTokenCount: 9e6, thoughtsTokenCount: 9e6 })]
+    const row = await readAndLeave({ acts: [framesOf(() => frames)], dialect: geminiProvider, price })
+    expect(row?.outputTokens).toBe(8_400)
+    expect(row?.inputTokens).toBeLessThan(2_000)
+  })
+})
+
+describe('a client that takes nothing for a while, and leaves', () => {
+  /** Text, then thoughts that take as long as the client then waits. */
+  const textThenThoughts: Act = async context => ({
+    status: 200,
+    frames: (async function* () {
+      const { opening, content } = context.writer.write({ text: 'Now.' }, { model: 'm', includeUsage: true })
+      yield [...opening, ...content]
+      await context.wait(31_000)
+      yield [frame('response.output_item.added', { output_index: 1, item: { type: 'reasoning', id: 'i', summary: [] } })]
+      await context.wait(600_000)
+    })(),
+  })
+  const offer = { abilities: ['reasoning'] }
+
+  test.each([
+    ['pays for thoughts that come later', [[0, 30]], 20],
+    ['pays for no thoughts while it took nothing', [[32, 42]], 10],
+  ] as const)('%s', async (_, pauses, seconds) => {
+    const row = await readAndLeave({ acts: [textThenThoughts], dialect: responsesProvider, price, offer, seconds: 51, pauses })
+    expect(row).toMatchObject({ result: 'abandoned', outputTokens: 60 * seconds + 2 })
+  })
 })

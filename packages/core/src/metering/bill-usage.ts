@@ -31,7 +31,7 @@ export function billUsage(
   const usage = told ?? {
     ...(read ?? { ...zeroUsage, input_tokens: input }),
     output_tokens: output,
-    reasoning_tokens: 0,
+    reasoning_tokens: Math.min(output, read?.reasoning_tokens ?? 0),
     ...(hosted_calls && { hosted_calls }),
     estimated: true,
   }

@@ -13,6 +13,8 @@ export interface MeteredAnswer {
   readonly usage?: Usage
   /** As the provider stated it at the beginning of the answer: its input is that of the request. */
   readonly startUsage?: Usage
+  /** As the provider stated it last, of an answer that was left before its end. */
+  readonly usageSoFar?: Usage
   /** Calls of hosted tools that were handed on. Absent: none, or the usage is known. */
   readonly hostedCalls?: HostedCalls
   /** Characters of text, reasoning, arguments and refusals that were handed on. */
@@ -29,15 +31,29 @@ export interface MeteredAnswer {
   readonly hasThoughts?: boolean
   /** When the client left, in monotonic milliseconds. What is known of the end is from reading on without it. */
   readonly leftAt?: number
-  /** Monotonic milliseconds: the first text that was handed on to a client that has left. */
+  /** Milliseconds until it left in which it took nothing. Absent: none. */
+  readonly pausedMs?: number
+  /** Monotonic milliseconds, less the pauses before: the first text that was handed on to a client that has left. */
   readonly firstTextAt?: number
-  /** Milliseconds of thoughts and of what has no characters between that text and the leaving. */
+  /** Milliseconds of thoughts and of what has no characters between that text and the leaving, without pauses. */
   readonly laterThoughtMs?: number
 }
+
+/** The pauses of the reader of a stream, as they grow. */
+export interface ReaderPauses {
+  /** Milliseconds of those that are over. */
+  readonly pausedMs: number
+  /** Monotonic milliseconds: it is paused since then. */
+  readonly pausedAt: number | undefined
+}
+
+const noPauses: ReaderPauses = { pausedMs: 0, pausedAt: undefined }
 
 /** Counts what passes of one answer. */
 export interface Meter {
   readonly clock: Pick<Clock, 'monotonic'>
+  /** Time in which the client took nothing is its own: no thoughts are estimated for it. */
+  readonly pauses: ReaderPauses
   characters: number
   /** What likely tokens are counted from: a word in two deltas is one word. */
   readonly counted: TextWeights
@@ -47,21 +63,26 @@ export interface Meter {
   firstContentAt: number | undefined
   finished: { readonly outcome: Outcome; readonly usage?: Usage } | undefined
   startUsage: Usage | undefined
+  usageSoFar: Usage | undefined
   hostedCalls: HostedCalls | undefined
   hasThoughts: boolean
   /** What comes now is no text: from the start, from where thoughts or something without characters begin. */
   isThinking: boolean
+  /** Monotonic milliseconds, less the pauses before. */
   firstTextAt: number | undefined
-  /** Monotonic milliseconds: thoughts after the first text have begun. */
+  /** The same of when thoughts after the first text began. */
   thinkingSince: number
   laterThoughtMs: number
   left:
-    | (Pick<MeteredAnswer, 'characters' | 'tokens' | 'thoughtCharacters' | 'firstTextAt' | 'laterThoughtMs'> & { readonly leftAt: number })
+    | (Pick<MeteredAnswer, 'characters' | 'tokens' | 'thoughtCharacters' | 'pausedMs' | 'firstTextAt' | 'laterThoughtMs'> & {
+        readonly leftAt: number
+      })
     | undefined
 }
 
-export const createMeter = (clock: Pick<Clock, 'monotonic'>): Meter => ({
+export const createMeter = (clock: Pick<Clock, 'monotonic'>, pauses: ReaderPauses = noPauses): Meter => ({
   clock,
+  pauses,
   characters: 0,
   counted: noText(),
   thoughtCharacters: 0,
@@ -69,6 +90,7 @@ export const createMeter = (clock: Pick<Clock, 'monotonic'>): Meter => ({
   firstContentAt: undefined,
   finished: undefined,
   startUsage: undefined,
+  usageSoFar: undefined,
   hostedCalls: undefined,
   hasThoughts: false,
   isThinking: true,
@@ -94,7 +116,7 @@ export function meterEvent(meter: Meter, event: InferenceEvent): void {
   }
   if (event.type === 'started') meter.startUsage = event.usage
   const isUnseen = 'item' in event && (event.item.type === 'reasoning' || event.item.type === 'native')
-  if (isUnseen && !meter.isThinking) turn(meter, true, meter.clock.monotonic())
+  if (isUnseen && !meter.isThinking) turn(meter, true, meter.clock.monotonic() - meter.pauses.pausedMs)
   if (isPreamble(event)) return
   // Pictures and hidden thoughts are content too, though they come whole.
   meter.firstContentAt ??= meter.clock.monotonic()
@@ -108,10 +130,10 @@ function startContent(meter: Meter, isThought: boolean): void {
   const now = meter.clock.monotonic()
   meter.firstContentAt ??= now
   meter.hasThoughts ||= isThought
-  if (isThought !== meter.isThinking) turn(meter, isThought, now)
+  if (isThought !== meter.isThinking) turn(meter, isThought, now - meter.pauses.pausedMs)
 }
 
-/** Text follows thoughts, or they follow text; `now` is monotonic. */
+/** Text follows thoughts, or they follow text; `now` is monotonic, less the pauses before. */
 function turn(meter: Meter, isThinking: boolean, now: number): void {
   meter.isThinking = isThinking
   if (isThinking) meter.thinkingSince = now
@@ -154,12 +176,23 @@ function meterNative(meter: Meter, body: JsonObject): void {
 
 /** The client leaves now: what comes later is looked at, and was not handed on. */
 export function meterLeft(meter: Meter): void {
-  const { clock, characters, thoughtCharacters, firstTextAt, isThinking, thinkingSince, laterThoughtMs } = meter
+  const { clock, pauses, characters, thoughtCharacters, firstTextAt, isThinking, thinkingSince, laterThoughtMs } = meter
   const leftAt = clock.monotonic()
+  const pausedMs = pauses.pausedMs + (pauses.pausedAt === undefined ? 0 : leftAt - pauses.pausedAt)
   const tokens = likelyTokens(meter.counted)
-  const thinkingMs = isThinking && firstTextAt !== undefined ? leftAt - thinkingSince : 0
-  const first = firstTextAt !== undefined && { firstTextAt }
-  meter.left = { leftAt, characters, tokens, thoughtCharacters, ...first, laterThoughtMs: laterThoughtMs + thinkingMs }
+  const thinkingMs = isThinking && firstTextAt !== undefined ? leftAt - pausedMs - thinkingSince : 0
+  const times = {
+    laterThoughtMs: laterThoughtMs + thinkingMs,
+    ...(pausedMs > 0 && { pausedMs }),
+    ...(firstTextAt !== undefined && { firstTextAt }),
+  }
+  meter.left = { leftAt, characters, tokens, thoughtCharacters, ...times }
+}
+
+/** The answer is left, and its end did not come: `closing` is what its decoder makes of what did. */
+export function meterUnfinished(meter: Meter, closing: readonly InferenceEvent[]): void {
+  const last = closing.at(-1)
+  if (last?.type === 'finished') meter.usageSoFar = last.usage
 }
 
 export function meteredAnswer(meter: Meter): MeteredAnswer {
@@ -177,7 +210,8 @@ export function meteredAnswer(meter: Meter): MeteredAnswer {
 }
 
 /** What stands in for the usage of the provider. */
-function countedSoFar(meter: Meter): Pick<MeteredAnswer, 'tokens' | 'startUsage' | 'hostedCalls'> {
-  const { startUsage, hostedCalls } = meter
-  return { tokens: likelyTokens(meter.counted), ...(startUsage && { startUsage }), ...(hostedCalls && { hostedCalls }) }
+function countedSoFar(meter: Meter): Pick<MeteredAnswer, 'tokens' | 'startUsage' | 'usageSoFar' | 'hostedCalls'> {
+  const { startUsage, usageSoFar, hostedCalls } = meter
+  const stated = { ...(startUsage && { startUsage }), ...(usageSoFar && { usageSoFar }) }
+  return { tokens: likelyTokens(meter.counted), ...stated, ...(hostedCalls && { hostedCalls }) }
 }

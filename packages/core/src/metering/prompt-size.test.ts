@@ -3,7 +3,7 @@ import type { Part } from '../protocol/item.ts'
 import type { Prompt } from '../protocol/request.ts'
 import type { JsonObject } from '../protocol/wire.ts'
 import { estimateInput } from './estimate.ts'
-import { maxClaim, sizeOfPrompt } from './prompt-size.ts'
+import { likelyInput, maxClaim, sampledInput, sizeOfPrompt } from './prompt-size.ts'
 
 const saying = (...content: readonly Part[]): Prompt => ({ input: [{ type: 'message', role: 'user', content }] })
 const text = (words: string): Prompt => saying({ type: 'text', text: words })
@@ -21,6 +21,17 @@ test('a provider may claim no more tokens than the prompt has bytes, and what te
   expect(maxClaim(plain)).toBeLessThan(12_000)
   expect(maxClaim(text('好'.repeat(10_000)))).toBeGreaterThanOrEqual(30_000)
   expect(maxClaim(text('好'.repeat(10_000)))).toBeLessThan(32_000)
+})
+
+test('a sample of a prompt comes near to the count of all of it, in each script and in a mixture', () => {
+  const scripts = ['A signal box controls trains. ', '信号楼是铁路上用来控制道岔。', '[{"id":17},{"id":18}]', 'กล่องสัญญาณเป็นอาคาร']
+  const long = scripts.map((words, at): Part => ({ type: 'text', text: words.repeat(400 + 100 * at) }))
+  const many = Array.from({ length: 60 }, (_, at): Part => ({ type: 'text', text: (scripts[0] ?? '').repeat(40 + at) }))
+  for (const prompt of [...long.map(part => saying(part)), saying(...long), saying(...many), saying(...long, ...many), text('')]) {
+    const all = likelyInput(prompt)
+    expect(sampledInput(prompt)).toBeGreaterThanOrEqual(0.95 * all - 2)
+    expect(sampledInput(prompt)).toBeLessThanOrEqual(1.05 * all + 2)
+  }
 })
 
 test('what may be claimed is never less than what is held for', () => {

@@ -4,6 +4,7 @@ import { maxTokensFor } from '../protocol/rates.ts'
 import type { Prompt, Tool } from '../protocol/request.ts'
 import type { HostedCalls } from '../protocol/response.ts'
 import type { Json, JsonObject } from '../protocol/wire.ts'
+import { charactersPerToken } from './count-text.ts'
 import { estimateInput, maxCountedTokens, tokensAroundItems, tokensOfMedia, tokensOfText, tokensPerBlob } from './estimate.ts'
 import { bytesOfText, likelyTokensOfText, maxTokensOfText } from './max-tokens.ts'
 import { maxHostedCalls } from './money.ts'
@@ -73,6 +74,21 @@ function boundedSize(prompt: Prompt): PromptSize {
 
 /** Tokens that a prompt likely has, by its scripts: what is billed for it where its provider gave no usage. Reads all of its text. */
 export const likelyInput = (prompt: Prompt): number => estimateInput(prompt, likelyTokensOfText)
+
+/** Characters that `sampledInput` reads of a prompt, and of each of its texts. */
+const sample = { prompt: 8_000, text: 500 } as const
+
+/** `likelyInput` by samples of its texts: for journals, of which one turn of the event loop may write hundreds. */
+export function sampledInput(prompt: Prompt): number {
+  let left: number = sample.prompt
+  let tokensPerCharacter = 1 / charactersPerToken
+  return estimateInput(prompt, text => {
+    const read = text.slice(0, Math.min(left, sample.text))
+    left -= read.length
+    if (read !== '') tokensPerCharacter = likelyTokensOfText(read) / read.length
+    return text.length * tokensPerCharacter
+  })
+}
 
 /** What is not sent along may be of any length. */
 function maxOfFile(part: FilePart, likely: number): number {

@@ -31,8 +31,9 @@ import { type Carried, openCarried, pinned } from './reasoning-state/open-state.
 import { type CallOptions, leaveReply, type OpenedReply, type Reply, replyOf } from './reply.ts'
 import { type PipelinePorts, type ResponsePipeline, responsePipeline } from './response/response-pipeline.ts'
 import { responseStream } from './response/response-stream.ts'
+import { progressOf } from './settlement/journaled-progress.ts'
 import { allowanceOf, runningLimit } from './settlement/running-cost.ts'
-import { progressOf, type SettlementContext, type SettlementPorts, settleAnswered, settleUnanswered } from './settlement/settlement.ts'
+import { type SettlementContext, type SettlementPorts, settleAnswered, settleUnanswered } from './settlement/settlement.ts'
 import { withUsageWarning } from './settlement/usage-warning.ts'
 import { createStamper, type StampFacts } from './stamp.ts'
 
@@ -166,7 +167,7 @@ function* callAndAnswer(ports: RequestPorts, state: RequestState, admitted: Admi
   const { attempts, journal } = admitted
   const { cancellation, endLease } = state.following
   const progress = (): JournalProgress | undefined =>
-    attempts.last && progressOf(ports.clock, admitted, { candidate: attempts.last, characters: 0 })
+    attempts.last && progressOf(ports.clock, admitted, { candidate: attempts.last, characters: 0, thoughtCharacters: 0 })
   journal.progress = progress
   try {
     admitted.committed = yield* callProviders(ports, state, admitted)
@@ -226,7 +227,7 @@ function* openAnswer(ports: RequestPorts, state: RequestState, admitted: Committ
   state.known = { candidate, strategy: plan.strategy, warnings: committed.warnings, used: committed.used, estimatedInput, kept }
   const piping = { request, asked: state.asked, committed, caller, cap: bounds.sentCap(candidate) }
   const pipeline = responsePipeline(ports, piping)
-  const meter = createMeter(ports.clock)
+  const meter = createMeter(ports.clock, 'stream' in answer ? answer.stream.timer.stream : undefined)
   const progress = (): JournalProgress => progressOf(ports.clock, admitted, { candidate, ...meteredAnswer(meter) })
   journal.progress = progress
   const settle = (seen: MeteredAnswer): Step<Usage> => settleAnswer(ports, state, { admitted, pipeline, seen })

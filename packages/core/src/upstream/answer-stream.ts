@@ -3,17 +3,7 @@ import { closingEvents, hasEnd, isContent } from '../protocol/event.ts'
 import type { Failure } from '../protocol/failure.ts'
 import type { Sink, Source } from '../protocol/source.ts'
 import type { Candidate } from '../routing/plan.ts'
-import {
-  type AnswerTimer,
-  isReading,
-  isReadSlowly,
-  noteContent,
-  readerPaused,
-  readerResumed,
-  setHeld,
-  startStream,
-  stopTimer,
-} from './answer-timer.ts'
+import { type AnswerTimer, isReading, noteContent, readerPaused, readerResumed, setHeld, startStream, stopTimer } from './answer-timer.ts'
 import { type Connection, type StopReason, stopFailure } from './connection.ts'
 import { beginDrain, type DrainState, drainOnce, finishDrain } from './drain-connection.ts'
 import { messageInStream } from './error-message.ts'
@@ -24,8 +14,8 @@ import { cutAtItemLimit, isBeyondItemLimit } from './item-limit.ts'
 
 /** A stream that a provider sends: bytes or frames in, batches of events out, one batch for each read. */
 export interface AnswerStream extends Source<EventBatch> {
-  /** Whether the reader, not the provider, was the slower one. */
-  readonly isReadSlowly: () => boolean
+  /** Knows the pauses of the reader. */
+  readonly timer: AnswerTimer
   /** Pauses, until `release`, for something that the gateway waits for: that is not the reader's time, and an end is still delivered. */
   readonly hold: () => void
   readonly release: () => void
@@ -283,7 +273,7 @@ function streamOf<Read>(state: AnswerState<Read>): AnswerStream {
       cancel()
       return endOf(state)
     },
-    isReadSlowly: () => isReadSlowly(timer),
+    timer,
     stop: why => stop(state, why),
   }
 }

@@ -1,7 +1,7 @@
 import { fakeClock } from '@signalbox/testing'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isReading, isReadSlowly, noteContent, readerPaused, readerResumed, startStream, startTimer, stopTimer } from './answer-timer.ts'
+import { isMostlyPaused, isReading, noteContent, readerPaused, readerResumed, startStream, startTimer, stopTimer } from './answer-timer.ts'
 
 /** A timer, what it said and when, and how many timers of the clock it took. */
 function started(milliseconds: number) {
@@ -138,21 +138,21 @@ describe('a reader that pauses', () => {
     await clock.advance(1_000)
     readerPaused(timer)
     await clock.advance(999)
-    expect(isReadSlowly(timer)).toBe(false)
+    expect(isMostlyPaused(timer)).toBe(false)
     await clock.advance(2)
-    expect(isReadSlowly(timer)).toBe(true)
+    expect(isMostlyPaused(timer)).toBe(true)
     readerResumed(timer)
     await clock.advance(2)
-    expect(isReadSlowly(timer)).toBe(false)
+    expect(isMostlyPaused(timer)).toBe(false)
   })
 
   test('for a moment only does not set the pace, though the provider was quicker still', async () => {
     const { clock, timer } = streaming(500, { idleMs: 10_000, deadlineAt: 60_000 })
     readerPaused(timer)
     await clock.advance(100)
-    expect(isReadSlowly(timer)).toBe(false)
+    expect(isMostlyPaused(timer)).toBe(false)
     await clock.advance(1)
-    expect(isReadSlowly(timer)).toBe(true)
+    expect(isMostlyPaused(timer)).toBe(true)
   })
 })
 

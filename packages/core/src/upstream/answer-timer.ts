@@ -104,7 +104,7 @@ export const isReading = ({ stream }: AnswerTimer): boolean => stream?.pausedAt 
 const maxShortPauseMs = 100
 
 /** Whether more time passed in pauses of the reader than in waiting for the provider. */
-export function isReadSlowly({ stream, clock }: AnswerTimer): boolean {
+export function isMostlyPaused({ stream, clock }: AnswerTimer): boolean {
   if (stream === undefined) return false
   const now = clock.monotonic()
   const pausedMs = stream.pausedMs + (stream.pausedAt === undefined ? 0 : now - stream.pausedAt)

@@ -2,6 +2,7 @@ import type { AnswerUsage, DynamicRouter, RouterAttempt } from '@signalbox/route
 import type { MeteredAnswer } from '../../metering/meter.ts'
 import type { Failure } from '../../protocol/failure.ts'
 import type { Usage } from '../../protocol/response.ts'
+import { isMostlyPaused } from '../../upstream/answer-timer.ts'
 import type { Answer } from '../../upstream/attempt.ts'
 import type { CommittedCall, UpstreamCall } from '../../upstream/call.ts'
 import { verdicts } from '../../upstream/verdicts.ts'
@@ -74,7 +75,8 @@ export function reportEnd(
 }
 
 /** The pace of the answer was its reader's. */
-export const isReadSlowly = ({ answer }: Pick<CommittedCall, 'answer'>): boolean => 'stream' in answer && answer.stream.isReadSlowly()
+export const isReadSlowly = ({ answer }: Pick<CommittedCall, 'answer'>): boolean =>
+  'stream' in answer && isMostlyPaused(answer.stream.timer)
 
 /** Usage from the provider; estimates are left out, and so is the speed of a stream that was read slowly. */
 function usedOf(usage: Usage | undefined, isSlow = false): AnswerUsage {

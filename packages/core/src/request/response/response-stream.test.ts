@@ -7,6 +7,7 @@ import type { InferenceEvent } from '../../protocol/event.ts'
 import type { Usage } from '../../protocol/response.ts'
 import type { Sink } from '../../protocol/source.ts'
 import type { AnswerStream } from '../../upstream/answer-stream.ts'
+import { startTimer } from '../../upstream/answer-timer.ts'
 import type { EventBatch } from '../../upstream/event-batches.ts'
 import { type ResponseStreamContext, responseStream } from './response-stream.ts'
 
@@ -59,9 +60,12 @@ function pushedAnswer() {
       flush()
     },
     cancel,
-    isReadSlowly: () => false,
+    timer: startTimer(fakeClock(), { milliseconds: 1, now: 0 }, () => {}),
     stop: cancel,
-    close: () => [],
+    close: () => {
+      cancel()
+      return []
+    },
   }
   const push = (...batches: readonly EventBatch[]): void => {
     waiting.push(...batches)

@@ -1,6 +1,6 @@
 import type { Awaitable } from '@signalbox/storage'
 import { isPromise } from '@signalbox/storage/awaitable'
-import { type Meter, type MeteredAnswer, meterEvent, meteredAnswer, meterLeft } from '../../metering/meter.ts'
+import { type Meter, type MeteredAnswer, meterEvent, meteredAnswer, meterLeft, meterUnfinished } from '../../metering/meter.ts'
 import { type UsageDrains, usageDrainLimits } from '../../metering/usage-drains.ts'
 import type { InferenceEvent } from '../../protocol/event.ts'
 import { originalOf, remember } from '../../protocol/original.ts'
@@ -222,7 +222,7 @@ function observe(state: ResponseState, batch: EventBatch): void {
 function abandon(state: ResponseState): Awaitable<unknown> {
   // What is being settled has come to its end, and that is still handed on.
   if (isSettled(state)) return settleOnce(state)
-  state.source.cancel()
+  meterUnfinished(state.meter, state.source.close())
   const usage = settleOnce(state)
   endResponse(state)
   return usage

@@ -79,7 +79,10 @@ test('the pace of an offer is learned from answers whose usage is stated, that w
   const learned: unknown[] = []
   const paces = { of: () => undefined, learn: (...given: readonly unknown[]) => void learned.push(given) } as ChargeContext['paces']
   const call = { sentAt: 100, selected: { contender: { offer: { id: 'o' } } } }
-  const committedBy = (isSlow: boolean) => ({ call, answer: { stream: { isReadSlowly: () => isSlow } } }) as unknown as CommittedCall
+  const committedBy = (isSlow: boolean) => {
+    const timer = { clock: { monotonic: () => 1_000 }, stream: { since: 0, pausedMs: isSlow ? 900 : 0 } }
+    return { call, answer: { stream: { timer } } } as unknown as CommittedCall
+  }
   const committed = committedBy(false)
   const usage = { input_tokens: 1, output_tokens: 50, cached_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0 }
   learnPace({ paces }, committedBy(true), { usage, endedAt: 1_100 })

@@ -9,12 +9,14 @@ import { quirksFor } from '../../protocol/provider.ts'
 import { ratesAt } from '../../protocol/rates.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
 import type { Usage, Warning } from '../../protocol/response.ts'
+import type { Candidate } from '../../routing/plan.ts'
 import type { CallFacts, Logger } from '../../runtime/ports.ts'
 import { type Step, wait } from '../../runtime/steps.ts'
 import type { CommittedCall } from '../../upstream/call.ts'
+import type { Attempts } from '../attempts/attempt-context.ts'
 import { isReadSlowly } from '../attempts/report-outcome.ts'
 import type { MoneyBounds } from '../policy/money-bounds.ts'
-import { amountsOf, type Bill, type BillContext } from './bill.ts'
+import { addToBill, amountsOf, type Bill, type BillContext, noBill } from './bill.ts'
 import type { Allowance } from './running-cost.ts'
 
 // What an answer is billed: by its provider's figures as far as they can be true, else by what was seen and what must have been
@@ -38,20 +40,14 @@ export interface Charge {
 
 /** What an answer has used. */
 export function chargeFor(charging: ChargeContext, committed: CommittedCall, seen: MeteredAnswer): Charge {
-  const { call, request, bounds, inputTokens, logger } = charging
+  const { call, request, inputTokens, logger } = charging
   const { provider, offer } = committed.candidate
   const stated = { ...(committed.call.statedTier !== undefined && { service_tier: committed.call.statedTier }), ...seen.usage }
   const price = requestPrice(committed.candidate, request, stated)
-  const usageBounds: UsageBounds = {
-    contextWindow: offer.context_window,
-    likelyInput: inputTokens,
-    maxInput: () => maxClaim(request.prompt),
-    maxOutput: bounds.sentCap(committed.candidate) ?? offer.max_output_tokens,
-    thoughtCharacters: seen.thoughtCharacters,
-  }
+  const usageBounds = usageBoundsOf(charging, committed.candidate, seen)
   if (!seen.usage) {
-    const read = seen.startUsage?.input_tokens ? clampUsage(seen.startUsage, usageBounds).usage : undefined
-    const output = unseenOutput(charging, committed, seen)
+    const read = knownInput(charging, committed.candidate, seen)
+    const output = outputSoFar(seen, { counted: seen.usageSoFar && read, estimated: unseenOutput(charging, committed, seen) })
     return { ...billUsage(seen, price, { input: read ? 0 : likelyInput(request.prompt), output, read }), warnings: [] }
   }
   const { usage, isClamped } = clampUsage(seen.usage, usageBounds)
@@ -68,6 +64,30 @@ export function chargeFor(charging: ChargeContext, committed: CommittedCall, see
     'The provider reported more usage than the request can have.',
   )
   return { ...charge, warnings: [clampedWarning, ...warnings] }
+}
+
+type BoundsContext = Pick<ChargeContext, 'request' | 'bounds' | 'inputTokens'>
+
+const usageBoundsOf = (
+  { request, bounds, inputTokens }: BoundsContext,
+  candidate: Candidate,
+  { thoughtCharacters }: Pick<MeteredAnswer, 'thoughtCharacters'>,
+): UsageBounds => ({
+  contextWindow: candidate.offer.context_window,
+  likelyInput: inputTokens,
+  maxInput: () => maxClaim(request.prompt),
+  maxOutput: bounds.sentCap(candidate) ?? candidate.offer.max_output_tokens,
+  thoughtCharacters,
+})
+
+/** Counts of a provider that hold for the input of a response without a last count. Undefined: it gave none. */
+export function knownInput(
+  context: BoundsContext,
+  candidate: Candidate,
+  seen: Pick<MeteredAnswer, 'usageSoFar' | 'startUsage' | 'thoughtCharacters'>,
+): Usage | undefined {
+  const known = seen.usageSoFar ?? seen.startUsage
+  return known?.input_tokens ? clampUsage(known, usageBoundsOf(context, candidate, seen)).usage : undefined
 }
 
 const noCalls: readonly string[] = []
@@ -88,17 +108,30 @@ const unpricedWarning = (code: string, what: string): Warning => ({
   message: `The provider charges extra for \`${what}\`, but its price is unknown. It was not charged.`,
 })
 
+interface UnfinishedOutput {
+  /** By the provider, while it thinks and writes. */
+  readonly counted: Usage | undefined
+  readonly estimated: number | undefined
+}
+
+/** Output tokens of a response without a last count. Undefined: the text is counted. Thoughts that the provider has counted are not estimated. */
+function outputSoFar({ tokens = 0 }: MeteredAnswer, { counted, estimated }: UnfinishedOutput): number | undefined {
+  if (!counted) return estimated
+  const seen = Math.ceil(tokens)
+  return Math.max(counted.output_tokens, counted.reasoning_tokens > 0 ? seen : (estimated ?? seen))
+}
+
 /** Output tokens, with reasoning and images, of a response whose client disconnected before usage arrived. Undefined otherwise: the text is counted. */
 function unseenOutput({ request, bounds, paces }: ChargeContext, committed: CommittedCall, seen: MeteredAnswer): number | undefined {
   const { call, candidate } = committed
-  const { leftAt, firstContentAt, firstTextAt = leftAt, laterThoughtMs = 0, hasNative, hasThoughts } = seen
-  if (firstTextAt === undefined || firstContentAt === undefined || call.sentAt === undefined) return undefined
+  const { leftAt, pausedMs = 0, firstContentAt, laterThoughtMs = 0, hasNative, hasThoughts } = seen
+  if (leftAt === undefined || firstContentAt === undefined || call.sentAt === undefined) return undefined
   const thinking =
     hasNative || hasThoughts
       ? 'known'
       : thinkingOf({ ...candidate, quirks: quirksFor(candidate.provider, candidate.offer) }, request.prompt)
-  // The time of an answer that is read slowly is its reader's.
-  const thoughtMs = isReadSlowly(committed) ? firstContentAt - call.sentAt : firstTextAt - call.sentAt + laterThoughtMs
+  const { firstTextAt = leftAt - pausedMs } = seen
+  const thoughtMs = firstTextAt - call.sentAt + laterThoughtMs
   const pace = paces.of(call.selected.contender.offer.id)
   return Math.min(estimateOutput({ tokens: 0, ...seen, thoughtMs, thinking, pace }), bounds.maxOutput(candidate))
 }
@@ -113,6 +146,14 @@ export function learnPace(
   if (call.sentAt === undefined || usage.estimated || isReadSlowly(committed)) return
   paces.learn(call.selected.contender.offer.id, { outputTokens: usage.output_tokens, milliseconds: endedAt - call.sentAt })
 }
+
+/** A provider that has taken the request computes, and may bill, whether or not its answer is wanted. */
+export const unreadBill = (
+  { attempts: { accepted }, request }: { readonly attempts: Pick<Attempts, 'accepted'>; readonly request: InferenceRequest },
+  input: number,
+): Bill => accepted.reduce((bill, payee) => addToBill(bill, payee, billUsage(noText, requestPrice(payee, request), { input }).cost), noBill)
+
+export const noText = { characters: 0 }
 
 /**
  * The bill that is paid: all of it where that much is or can be set aside, else as much as can be. So no balance falls below zero and

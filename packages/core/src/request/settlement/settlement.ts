@@ -11,14 +11,13 @@ import { likelyInput } from '../../metering/prompt-size.ts'
 import type { Settlements } from '../../metering/settlements.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
 import type { Usage } from '../../protocol/response.ts'
-import type { Candidate, Plan } from '../../routing/plan.ts'
+import type { Plan } from '../../routing/plan.ts'
 import { callHook } from '../../runtime/call-hook.ts'
 import type { CallFacts, Clock, Hooks, Logger } from '../../runtime/ports.ts'
 import { type Step, wait } from '../../runtime/steps.ts'
 import { withinStorageWait } from '../../runtime/timers.ts'
 import type { CommittedCall } from '../../upstream/call.ts'
 import type { Ticket } from '../admission/admit.ts'
-import type { JournalProgress } from '../admission/journal.ts'
 import type { Tokens } from '../admission/rate-limits.ts'
 import type { Attempts } from '../attempts/attempt-context.ts'
 import { reportEnd } from '../attempts/report-outcome.ts'
@@ -28,8 +27,9 @@ import type { CallOptions } from '../reply.ts'
 import type { StampFacts } from '../stamp.ts'
 import { addToBill, amountsOf, type Bill, noBill } from './bill.ts'
 import { sendBudgetAlerts } from './budget-alerts.ts'
-import { chargeFor, learnPace, payableBill } from './charge.ts'
+import { chargeFor, learnPace, noText, payableBill, unreadBill } from './charge.ts'
 import { evidenceText, keepsFullEvidence } from './evidence.ts'
+import type { JournaledInput } from './journaled-progress.ts'
 import type { Retention } from './retention.ts'
 import type { Allowance } from './running-cost.ts'
 
@@ -69,6 +69,8 @@ export interface SettlementContext {
   readonly waitUntil?: CallOptions['waitUntil'] | undefined
   /** What was decided of its routing. Undefined: it did not come to that. */
   readonly selection?: Selection | undefined
+  /** Undefined: no journal was written since its provider was called. */
+  journaled?: JournaledInput | undefined
 }
 
 /** The fields of a usage row that depend on the outcome; the rest is known from the start. */
@@ -81,16 +83,6 @@ type RowOutcome = Pick<UsageRow, 'model' | 'provider' | 'credential' | 'result' 
 
 /** What a settled answer used and cost, and when it ended. */
 type Settled = Pick<StampFacts, 'cost' | 'byokCost' | 'outputMs' | 'endedAt' | 'settledAt' | 'warnings'> & { readonly usage: Usage }
-
-/** A provider that has taken the request computes, and may bill, whether or not its answer is wanted. */
-function unreadBill(
-  { attempts: { accepted }, request }: SettlementContext,
-  input = accepted.length === 0 ? 0 : likelyInput(request.prompt),
-): Bill {
-  return accepted.reduce((bill, payee) => addToBill(bill, payee, billUsage(noText, requestPrice(payee, request), { input }).cost), noBill)
-}
-
-const noText = { characters: 0 }
 
 interface Completion {
   readonly committed: CommittedCall
@@ -112,7 +104,8 @@ export function* settleAnswered(
   reportEnd(router, committed, seen.usage ? { ...seen, usage } : seen)
   if (seen.outcome?.status === 'completed') learnPace(ports, committed, { usage, endedAt: now })
   const told = warnings.length === 0 ? committed.warnings : [...committed.warnings, ...warnings]
-  const bill = yield* payableBill(addToBill(unreadBill(context), candidate, cost), context, allowance)
+  const unread = context.attempts.accepted.length === 0 ? noBill : unreadBill(context, likelyInput(request.prompt))
+  const bill = yield* payableBill(addToBill(unread, candidate, cost), context, allowance)
   const outputMs = outputTime(committed, { now, firstContentAt: request.delivery === 'stream' ? seen.firstContentAt : undefined })
   yield* writeSettlement(ports, context, {
     model: candidate.model.id,
@@ -139,36 +132,6 @@ function outputTime(
 ) {
   const streamedMs = now - firstContentAt
   return Math.max(1, streamedMs >= minStreamMs ? streamedMs : now - (call.sentAt ?? now))
-}
-
-/** What is known of an answer while it is produced. */
-interface AnswerSoFar extends Pick<MeteredAnswer, 'characters' | 'tokens' | 'firstContentAt'> {
-  readonly candidate: Candidate
-}
-
-/** What would be billed if the request ended now. */
-export function progressOf(
-  clock: Clock,
-  context: SettlementContext,
-  { candidate, characters, tokens, firstContentAt }: AnswerSoFar,
-): JournalProgress {
-  const { request, inputTokens, allowance, attempts, startedAt } = context
-  const { usage, cost } = billUsage({ characters, ...(tokens !== undefined && { tokens }) }, requestPrice(candidate, request), {
-    input: inputTokens,
-  })
-  const unread = unreadBill(context)
-  const left = Math.max(0, allowance.least() - unread.cost - unread.byokCost)
-  return {
-    model: candidate.model.id,
-    provider: candidate.provider.id,
-    credential: candidate.credential.owner,
-    attempts: attempts.count,
-    durationMs: Math.round(clock.monotonic() - startedAt),
-    ...(firstContentAt !== undefined && { firstContentMs: Math.round(firstContentAt - startedAt) }),
-    usage,
-    // What is left behind is settled by another process, and no dearer than what is set aside.
-    bill: addToBill(unread, candidate, Math.min(cost, left)),
-  }
 }
 
 interface Failed {

@@ -1,0 +1,67 @@
+import { requestPrice } from '../../dialects/request-price.ts'
+import { billUsage } from '../../metering/bill-usage.ts'
+import type { MeteredAnswer } from '../../metering/meter.ts'
+import { sampledInput } from '../../metering/prompt-size.ts'
+import type { Usage } from '../../protocol/response.ts'
+import type { Candidate } from '../../routing/plan.ts'
+import type { Clock } from '../../runtime/ports.ts'
+import type { JournalProgress } from '../admission/journal.ts'
+import type { Attempts } from '../attempts/attempt-context.ts'
+import { addToBill } from './bill.ts'
+import { type ChargeContext, knownInput, unreadBill } from './charge.ts'
+import type { Allowance } from './running-cost.ts'
+
+// What a journal tells of a request under way: another process settles by it if this one ends.
+
+/** The prompt of a request as its journals count it: once, since they are written every few seconds. */
+export interface JournaledInput {
+  readonly sampled: number
+  /** What its provider had stated of it then. */
+  readonly stated: Usage | undefined
+  readonly known: Usage | undefined
+}
+
+interface ProgressContext extends Pick<ChargeContext, 'request' | 'bounds' | 'inputTokens'> {
+  readonly allowance: Allowance
+  readonly attempts: Attempts
+  /** Monotonic milliseconds. */
+  readonly startedAt: number
+  journaled?: JournaledInput | undefined
+}
+
+/** What is known of an answer while it is produced. */
+interface AnswerSoFar
+  extends Pick<MeteredAnswer, 'characters' | 'tokens' | 'thoughtCharacters' | 'startUsage' | 'hostedCalls' | 'firstContentAt'> {
+  readonly candidate: Candidate
+}
+
+function journaledInput(context: ProgressContext, { candidate, ...seen }: AnswerSoFar): JournaledInput {
+  const { journaled, request } = context
+  const stated = seen.startUsage
+  if (journaled && journaled.stated === stated) return journaled
+  const sampled = journaled?.sampled ?? sampledInput(request.prompt)
+  context.journaled = { sampled, stated, known: knownInput(context, candidate, seen) }
+  return context.journaled
+}
+
+/** What would be billed if the request ended now. */
+export function progressOf(clock: Clock, context: ProgressContext, seen: AnswerSoFar): JournalProgress {
+  const { request, allowance, attempts, startedAt } = context
+  const { candidate, characters, tokens, hostedCalls, firstContentAt } = seen
+  const { sampled, known } = journaledInput(context, seen)
+  const written = { characters, ...(tokens !== undefined && { tokens }), ...(hostedCalls && { hostedCalls }) }
+  const { usage, cost } = billUsage(written, requestPrice(candidate, request), { input: sampled, read: known })
+  const unread = unreadBill(context, sampled)
+  const left = Math.max(0, allowance.least() - unread.cost - unread.byokCost)
+  return {
+    model: candidate.model.id,
+    provider: candidate.provider.id,
+    credential: candidate.credential.owner,
+    attempts: attempts.count,
+    durationMs: Math.round(clock.monotonic() - startedAt),
+    ...(firstContentAt !== undefined && { firstContentMs: Math.round(firstContentAt - startedAt) }),
+    usage,
+    // What is left behind is settled by another process, and no dearer than what is set aside.
+    bill: addToBill(unread, candidate, Math.min(cost, left)),
+  }
+}
