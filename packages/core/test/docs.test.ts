@@ -39,6 +39,9 @@ Over a [WebSocket](websocket.md) an error before the first content is a message 
 A code is retried only if that can help: \`no\` means that the response says \`X-Should-Retry: false\`, unless it says in
 \`Retry-After\` when to try again. A reserved code belongs to the contract; no endpoint of this version answers with it.
 
+\`invalid_request\` is kept for what cannot be read at all: a body that is no JSON object or not UTF-8, and bytes that are no HTTP request.
+The latter end the connection, with 400, with 431 where the headers are larger than 16 KiB, and with 408 where the request does not arrive in time.
+
 | code | status | type | retry |
 |---|---|---|---|
 ${(Object.keys(codes) as ErrorCode[])
