@@ -4,5 +4,5 @@ import { routes } from './routes.ts'
 
 export type { Call, KeyedRoute, PublicRoute, Route, Site, WorkspaceRoute } from './route.ts'
 
-/** The whole API, one row per endpoint. The OpenAPI document and docs/api.md are written from this table. */
+/** The whole API, one row per endpoint. The OpenAPI document and docs/api.md are generated from this table. */
 export const allRoutes: readonly Route[] = [...routes, ...managementRoutes]

@@ -10,8 +10,8 @@ import { askSignIn } from './sign-in.ts'
 import type { WebSocketTurn } from './websocket/port.ts'
 
 /**
- * Authenticates a request, by the sign-in of the app or by an API key, then checks its workspace, its scopes and the rate limit of
- * management calls. Returns the reply of the app's sign-in where it gives one.
+ * Authenticates a request by the sign-in of the app or by an API key, then checks its workspace, its scopes and the rate limit of
+ * management calls. Returns the reply of the app's sign-in if there is one.
  */
 export function* authorize(row: KeyedRoute | WorkspaceRoute, call: Omit<Call, 'query' | 'body'>): Step<Caller | ApiReply> {
   const { gateway, request, log, params } = call
@@ -21,7 +21,7 @@ export function* authorize(row: KeyedRoute | WorkspaceRoute, call: Omit<Call, 'q
   const { authenticateMs } = call.site.settings
   const known = signedIn && (yield* wait(askSignIn({ signedIn, signal }, { clock, authenticateMs })))
   if (known && 'reply' in known) {
-    // A message of a WebSocket has no reply that the app could give.
+    // A message of a WebSocket cannot be answered with a reply of the app.
     if (turn) throw notTheCaller()
     return known.reply
   }
@@ -41,7 +41,7 @@ export function* authorize(row: KeyedRoute | WorkspaceRoute, call: Omit<Call, 'q
   return caller
 }
 
-/** The token of a session is for inference and the lists of models alone, and for the pages that its origins name. */
+/** A session token is only valid for inference and the lists of models, and for pages of its origins. */
 function checkSession(row: KeyedRoute | WorkspaceRoute, request: ApiRequest, { origins }: NonNullable<Caller['session']>): void {
   if (row.rate !== 'inference' && row.cache === undefined)
     throw new GatewayError('operation_not_allowed', {
@@ -57,7 +57,7 @@ function checkSession(row: KeyedRoute | WorkspaceRoute, request: ApiRequest, { o
   })
 }
 
-/** Whether a message of a WebSocket comes from the caller that opened it: the conversation that it may continue is that caller's. */
+/** Whether a message of a WebSocket comes from the caller that opened it, which owns the conversation that it may continue. */
 const isSameCaller = (opened: WebSocketTurn['caller'], { workspaceId, keyId }: Caller): boolean =>
   opened.workspaceId === workspaceId && opened.keyId === keyId
 
@@ -66,7 +66,7 @@ const notTheCaller = (): GatewayError =>
     message: 'The user of this connection is no longer signed in. Sign in and open a new connection.',
   })
 
-/** Another workspace gets the same error as one that does not exist. */
+/** The same error for another workspace as for one that does not exist. */
 const noWorkspace = (id: string, { isEndUser }: Caller): GatewayError =>
   new GatewayError('resource_not_found', { message: `There is no workspace "${id.slice(0, 100)}" for this ${isEndUser ? 'user' : 'key'}.` })
 

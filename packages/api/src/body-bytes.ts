@@ -1,7 +1,7 @@
-/** The bytes of a body as they come, in few pieces: a client may send them one by one, and each of those would cost hundreds. */
+/** The bytes of a body in few pieces. A client may send them one by one, and keeping each one separately would take hundreds of bytes. */
 export interface BodyBytes {
   add(piece: Uint8Array): void
-  /** In order; to be called once, at the end. */
+  /** The pieces in order. Call it once, at the end. */
   pieces(): readonly Uint8Array[]
 }
 
@@ -21,7 +21,7 @@ export function collectBytes(): BodyBytes {
   }
   return {
     add(piece) {
-      // The first is kept as it is: mostly it is the only one.
+      // The first piece is kept as it is, because usually it is the only one.
       if (piece.byteLength >= smallBytes || (pieces.length === 0 && slab === undefined)) {
         closeSlab()
         pieces.push(piece)

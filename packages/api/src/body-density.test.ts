@@ -22,10 +22,10 @@ const refusalOf = (work: () => unknown): Refusal | undefined => {
 }
 const many = <T>(count: number, each: (at: number) => T): T[] => Array.from({ length: count }, (_, at) => each(at))
 const named = (count: number, value: unknown = 1): object => Object.fromEntries(many(count, at => [`k${at}`, value]))
-/** So many fields, spread over objects that may each hold them. */
+/** This number of fields, spread over objects within their own limit. */
 const spread = (count: number): object => ({ a: many(count / 5_000, () => named(5_000)) })
 
-/** Body with exactly so many of what is capped; where the last of them stand. */
+/** Bodies with exactly this number of the limited values, and the field with the last of them. */
 const shapes: Readonly<
   Record<Exclude<keyof typeof bodyCaps, 'escapes' | 'depth' | 'depthInside'>, readonly [(count: number) => object, string]>
 > = {
@@ -55,12 +55,12 @@ describe.each(Object.entries(shapes))('%s of a body', (name, [shape, param]) => 
   const cap = bodyCaps[name as keyof typeof shapes]
   const check = { keys: true, texts: true }
 
-  test('are taken up to the cap', () => {
+  test('are accepted up to the limit', () => {
     expect(refusalOf(() => parseBody(JSON.stringify(shape(cap))))).toBeUndefined()
     expect(refusalOf(() => checkBody(shape(cap) as JsonObject, check))).toBeUndefined()
   })
 
-  test('are refused beyond it, by the name of the field and the cap, as text and as an object', () => {
+  test('are refused beyond it, naming the field and the limit, as text and as an object', () => {
     for (const refusal of [
       refusalOf(() => parseBody(JSON.stringify(shape(cap + 1)))),
       refusalOf(() => checkBody(shape(cap + 1) as JsonObject, check)),
@@ -87,38 +87,38 @@ describe('the text of a body', () => {
     ['blanks between a million entries', `{"extensions":[${'1 ,   '.repeat(1e6)}1]}`],
   ])('with %s is refused before it is parsed', (_what, text) => {
     let refusal: Refusal | undefined
-    // Parsing alone takes seconds.
+    // Parsing alone would take seconds.
     expect(cpuMs(() => (refusal = refusalOf(() => parseBody(text))))).toBeLessThan(700)
     expect(refusal).toMatchObject({ code: 'invalid_request', param: 'extensions' })
   })
 
-  test('with 1,900 names of 16,500 characters is refused before it is parsed, but such texts are values like others', () => {
+  test('with 1,900 names of 16,500 characters is refused before it is parsed, but values of that length are accepted', () => {
     const texts = many(1_900, at => `"${'k'.repeat(16_494)}${at + 100_000}"`)
     let refusal: Refusal | undefined
     const body = `{"extensions":{${texts.map(text => `${text} :1`).join()}}}`
-    // Parsing takes seconds: the engine compares each of them with all others.
+    // Parsing would take seconds, because the engine compares each name with all others.
     expect(cpuMs(() => (refusal = refusalOf(() => parseBody(body))))).toBeLessThan(500)
     expect(refusal).toMatchObject({ code: 'invalid_request', message: expect.stringContaining('4096') })
     expect(refusalOf(() => parseBody(`{"extensions":{"a":[${texts.join()}]}}`))).toBeUndefined()
   })
 
-  test('may hold any number of commas, brackets and quotes inside of its strings', () => {
+  test('may contain any number of commas, brackets and quotes in its strings', () => {
     const said = '"a",[{"b":1}],\\'.repeat(50_000)
     const body = { model: 'm', input: [{ role: 'user', content: said }], stop: ['\\', '\\"', '"'] }
     expect(parseBody(JSON.stringify(body))).toEqual(body)
   })
 
-  test('with a string that hides what follows it by its backslashes is counted all the same', () => {
+  test('is counted correctly after a string that ends in backslashes', () => {
     for (const end of ['\\\\', '\\\\\\\\', '\\"', '\\\\\\"'])
       expect(refusalOf(() => parseBody(`{"a":"${end}","extensions":[${'[],'.repeat(4e5)}[]]}`))).toMatchObject({ param: 'extensions' })
   })
 
-  test('with more escapes than any text has is refused', () => {
+  test('with more escapes than any real text has is refused', () => {
     expect(refusalOf(() => parseBody(`{"input":"${'\\n'.repeat(bodyCaps.escapes)}"}`))).toBeUndefined()
     expect(refusalOf(() => parseBody(`{"input":"${'\\n'.repeat(bodyCaps.escapes + 1)}"}`))?.message).toContain(`${bodyCaps.escapes}`)
   })
 
-  test('of an agent with 300 tools and 2,000 messages is taken', () => {
+  test('of an agent with 300 tools and 2,000 messages is accepted', () => {
     const properties = Object.fromEntries(
       many(12, at => [`property_${at}`, { type: 'string', description: 'What it is, and why', minLength: 1 }]),
     )
@@ -144,7 +144,7 @@ describe('the text of a body', () => {
   })
 })
 
-test('the table of the documentation says the caps', () => {
+test('the table in the documentation states the limits', () => {
   const page = readFileSync(new URL('../../../docs/security.md', import.meta.url), 'utf8')
   const rows = page.matchAll(/^\| `(\w+)`.*\| ([\d,]+) \|$/gm)
   expect(Object.fromEntries([...rows].map(([, name, cap = '']) => [name, Number(cap.replaceAll(',', ''))]))).toEqual(bodyCaps)

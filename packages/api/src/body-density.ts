@@ -1,14 +1,14 @@
 import { GatewayError } from '@signalbox/core/errors'
 import { bodyCaps } from '@signalbox/core/protocol'
 
-// What a body holds is counted in its text, where that may be more than it may hold: parsing ten million empty arrays takes seconds.
+// The number of values is checked in the text if it might be too large, because parsing ten million empty arrays takes seconds.
 
-/** Each value takes two characters at the least, as in `1,`: a shorter text cannot hold too many. */
+/** A value takes at least two characters, as in `1,`, so a shorter text cannot contain too many. */
 const shortestText = 2 * bodyCaps.values
 
 /**
- * Throws an `invalid_request` where parsing the text would take too long. Costs nothing for short texts, and of long ones a search
- * for three characters, which a text without that many commas and brackets passes; only then its structure is read.
+ * Throws `invalid_request` if parsing the text would take too long. Short texts cost nothing. Long texts are searched for commas and
+ * brackets, and only if there are too many is their structure read.
  */
 export function checkDensity(text: string): void {
   if (text.length < shortestText) return
@@ -17,7 +17,7 @@ export function checkDensity(text: string): void {
   if (isMoreThan(bodyCaps.fields, [',', '{', '['], text)) checkStructure(text)
 }
 
-/** Looks at the end of long strings only: a parser takes seconds for some hundred long names. */
+/** Checks only the ends of long strings. Parsers take seconds for some hundred long names. */
 function checkNames(text: string): void {
   for (let at = text.indexOf('"'); at !== -1; ) {
     const end = endOfString(text, at)
@@ -28,13 +28,13 @@ function checkNames(text: string): void {
 
 const colon = /[\t\n\r ]*:/y
 
-/** Whether the string that ends there is the name of a field. */
+/** Whether the string that ends here is a field name. */
 function isName(text: string, end: number): boolean {
   colon.lastIndex = end + 1
   return colon.test(text)
 }
 
-/** Stops at the cap. */
+/** Stops counting at the limit. */
 function isMoreThan(cap: number, characters: readonly string[], text: string): boolean {
   let count = 0
   for (const character of characters)
@@ -42,17 +42,17 @@ function isMoreThan(cap: number, characters: readonly string[], text: string): b
   return false
 }
 
-/** Where reading stands. */
+/** The position of the reader. */
 interface DensityState {
   readonly text: string
   fields: number
   values: number
   depth: number
-  /** Where the last string stands that stood directly in the body: inside of a field that is its name. */
+  /** The position of the last string directly in the body: while reading a field, its name. */
   name: { readonly from: number; readonly to: number }
 }
 
-/** Strings, numbers and blanks are stepped over by searches of the engine's own: those are ten times as fast as a loop. */
+/** Strings, numbers and whitespace are skipped by the engine's own searches, which are ten times as fast as a loop. */
 function checkStructure(text: string): void {
   const reading: DensityState = { text, fields: 0, values: 0, depth: 0, name: { from: 0, to: 0 } }
   const structure = /[,:[\]{}"]/g
@@ -66,7 +66,7 @@ function checkStructure(text: string): void {
     }
     const { fields, values } = reading
     if (fields > bodyCaps.fields) throw tooDense(`${bodyCaps.fields} fields`, nameIn(reading))
-    // An empty array or object counts twice here, as a value and as an opening.
+    // An empty array or object counts twice here, as a value and as an opening bracket.
     if (values > 2 * bodyCaps.values) throw tooDense(`${bodyCaps.values} values`, nameIn(reading))
   }
 }
@@ -83,7 +83,7 @@ const closed: Step = (reading, at) => {
   return at
 }
 
-/** What each character of structure means, by its code; the character that it ends at. */
+/** The step for each structural character, by its code. Returns the position where the step ends. */
 const steps: ReadonlyMap<number, Step> = new Map<number, Step>([
   [
     0x22,
@@ -115,7 +115,7 @@ const steps: ReadonlyMap<number, Step> = new Map<number, Step>([
 
 const backslash = 0x5c
 
-/** The quote that ends the string which begins at `start`: one before which stand no backslashes, or pairs of them. */
+/** The closing quote of the string that begins at `start`: one preceded by an even number of backslashes. */
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let slash = end - 1
@@ -125,7 +125,7 @@ function endOfString(text: string, start: number): number {
   return text.length
 }
 
-/** As it stands in the text. */
+/** The field name as written in the text. */
 const nameIn = ({ text, depth, name: { from, to } }: DensityState): string => (depth > 1 ? text.slice(from, Math.min(to, from + 200)) : '')
 
 const longName = (): GatewayError =>

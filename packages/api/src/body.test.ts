@@ -14,18 +14,18 @@ const refusal = (text: string): { code: string; param: string | undefined; messa
 const nested = (levels: number, inner = '1'): string => '['.repeat(levels) + inner + ']'.repeat(levels)
 
 describe('a body', () => {
-  test('is a JSON object', () => {
+  test('must be a JSON object', () => {
     expect(parseBody('{"a":[1,{"b":"ü"}]}')).toEqual({ a: [1, { b: 'ü' }] })
     expect(parseBody('\uFEFF {"a":1}\n')).toEqual({ a: 1 })
     for (const text of ['', '  ', '[]', '1', 'null', '"x"', '{', '{"a":}', "{'a':1}", 'NaN', '{"a":1}x'])
       expect(refusal(text).code).toBe('invalid_request')
   })
 
-  test('does not come back in the message that refuses it', () => {
+  test('is not repeated in the message that refuses it', () => {
     expect(refusal('{"key":"sk-secret" oops').message).not.toContain('secret')
   })
 
-  test('nests 64 levels, 128 in metadata, tools and text', () => {
+  test('may be nested 64 levels deep, 128 in metadata, tools and text', () => {
     expect(parseBody(`{"input":${nested(63)}}`)).toBeTruthy()
     expect(refusal(`{"input":${nested(64)}}`).message).toContain('64')
     expect(parseBody(`{"tools":${nested(127)}}`)).toBeTruthy()
@@ -35,7 +35,7 @@ describe('a body', () => {
     expect(refusal(`{"constructor":${nested(64)}}`).message).toContain('64')
   })
 
-  test('names no prototypes, written plainly or escaped, at any depth', () => {
+  test('must not use prototype names as keys, plain or escaped, at any depth', () => {
     expect(refusal('{"__proto__":{"x":1}}').param).toBe('__proto__')
     expect(refusal('{"a":[0,{"b":{"__proto__":1}}]}').param).toBe('a[1].b.__proto__')
     expect(refusal('{"a":{"\\u005f_proto__":{"x":1}}}').param).toBe('a.__proto__')
@@ -43,7 +43,7 @@ describe('a body', () => {
     expect(({} as Record<string, unknown>).x).toBeUndefined()
   })
 
-  test('holds no half surrogates, in text or keys', () => {
+  test('must not contain lone surrogates, in text or keys', () => {
     expect(refusal('{"input":[{"content":"\\ud83d"}]}').param).toBe('input[0].content')
     expect(refusal('{"a":{"\\udc00":1}}').param).toBe('a')
     expect(parseBody('{"a":"\\ud83d\\ude00","b":"\\u0000"}')).toEqual({ a: '😀', b: '\0' })

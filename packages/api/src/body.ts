@@ -8,13 +8,13 @@ import type { Settings } from './settings.ts'
 import type { Upload } from './uploads.ts'
 
 /**
- * The body as text. Throws where it is too large, did not come whole, or would be too much beside the others that are under way;
- * where bytes were left unread, `visit.close` says so.
+ * Reads the body as text. Throws if it is too large, incomplete, or exceeds the memory shared with other bodies. `visit.close` is set if
+ * bytes were left unread.
  */
 export function* readBody(visit: {
   readonly request: ApiRequest
   readonly site: { readonly settings: Pick<Settings, 'bodyBytes'> }
-  /** Absent: the body is here already. */
+  /** Absent if the body is in memory already. */
   readonly upload: Upload | undefined
   close: boolean
 }): Step<string> {
@@ -34,7 +34,7 @@ export function* readBody(visit: {
   throw bodyError(read.why, limit)
 }
 
-/** The length that the client announces; none where it does not, or where it is refused for being too large anyway. */
+/** The announced length. 0 if there is none, or if the body is refused anyway because it is too large. */
 function announced(request: ApiRequest, limit: number): number {
   const length = Number(request.header('content-length') ?? 0)
   return length <= limit ? length : 0
@@ -46,7 +46,7 @@ function bodyError(why: Extract<BodyText, { ok: false }>['why'], limit: number):
   return invalid(why === 'not_utf8' ? 'The request body is not valid UTF-8.' : 'The request body is incomplete.')
 }
 
-/** A fault of the app: the client did send a body. */
+/** A fault of the app, because the client did send a body. */
 const consumed = (): GatewayError =>
   new GatewayError('internal_error', {
     message: 'The request body was already read by a body parser or by the app. Mount the gateway before it.',
@@ -79,14 +79,14 @@ function checkType(request: ApiRequest): void {
   }
 }
 
-/** Text → a JSON object, checked for what no schema sees: depth, keys that reach for prototypes, broken text. */
+/** Parses a JSON object, checked for what no schema sees: depth, prototype keys, broken text. */
 export function parseBody(text: string): JsonObject {
   const clean = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text
   if (clean.trim() === '') throw invalid('The request has no body. Send a JSON object.')
   checkDensity(clean)
   const value = parse(clean)
   if (!isObject(value)) throw invalid('The request body must be a JSON object.')
-  // Text from UTF-8 holds a broken surrogate or a hidden key only by way of an escape, so most bodies need no look at their strings.
+  // Text decoded from UTF-8 contains lone surrogates or hidden keys only as escapes, so most bodies need no check of their strings.
   const escaped = clean.includes('\\u')
   checkBody(value, { keys: escaped || clean.includes('__proto__'), texts: escaped })
   return value
@@ -96,12 +96,12 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // The parser's own message quotes the body, which may hold secrets; where it broke is all that helps.
+    // The parser's own message quotes the body, which may contain secrets.
     throw invalid('The request body is not valid JSON.')
   }
 }
 
-/** Characters of a body whose parsing is noticed by others. */
+/** Bodies longer than this (in characters) are parsed in a turn of their own, because parsing them delays other requests. */
 const heavyText = 500_000
 
 export const isHeavy = (text: string): boolean => text.length > heavyText

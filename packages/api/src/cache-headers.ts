@@ -6,7 +6,7 @@ export type CacheScope = 'public' | 'private'
 /** A public response may be a minute old; a private one is revalidated each time. */
 const controls: Readonly<Record<CacheScope, string>> = { public: 'public, max-age=60', private: 'private, no-cache' }
 
-/** Adds the cache headers of a response with an `ETag`. If `If-None-Match` names it, the reply is 304 without a body. */
+/** Adds the cache headers of a response with an `ETag`. If `If-None-Match` contains it, the reply is 304 without a body. */
 export function withCacheHeaders(reply: ApiReply, keeping: CacheScope, request: ApiRequest): ApiReply {
   const { etag } = reply.headers
   if (etag === undefined) return reply
@@ -16,6 +16,6 @@ export function withCacheHeaders(reply: ApiReply, keeping: CacheScope, request: 
   return { ...reply, status: 304, headers: rest, body: '' }
 }
 
-/** `*`, or a list. A compressing proxy makes a tag weak; a weak tag suffices for GET. */
+/** `names` is `*` or a list. Weak tags match too, because compressing proxies make tags weak, and a weak match suffices for GET. */
 const isNamed = (etag: string, names: string | undefined): boolean =>
   names !== undefined && (names.trim() === '*' || (names.match(/"[^"]*"/g)?.includes(etag) ?? false))

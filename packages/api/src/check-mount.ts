@@ -4,7 +4,7 @@ import type { ClientLimits } from './client-limits.ts'
 import type { ApiOptions } from './settings.ts'
 import type { WebSocketLimits } from './websocket/limits.ts'
 
-/** What the options that all adapters have take. */
+/** The options that all adapters share. */
 export const mountTable: OptionTableOf<ApiOptions & ClientLimits> = {
   bodyBytes: 'number',
   uploadBytesPerWorkspace: 'number',
@@ -35,18 +35,18 @@ export const mountTable: OptionTableOf<ApiOptions & ClientLimits> = {
   drainMs: 'number',
 }
 
-/** What an adapter was given to put on a server. */
+/** The arguments of an adapter. */
 interface Mount {
   readonly gateway: Gateway
   readonly options: unknown
-  /** What its options take. */
+  /** The options that the adapter accepts. */
   readonly table: OptionTable
 }
 
 /**
- * Checks what an adapter was given. `call`: its function.
+ * Checks the arguments of an adapter. `call` is the name of its function.
  *
- * @throws {TypeError} The gateway is none, or an option is unknown or of another kind.
+ * @throws {TypeError} The gateway is not one, or an option is unknown or has the wrong type.
  * @example checkMount('createNodeListener', { gateway, options, table: mountTable })
  */
 export function checkMount(call: string, { gateway, options, table }: Mount): void {

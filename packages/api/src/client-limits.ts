@@ -2,9 +2,9 @@
 export interface ClientLimits {
   /** Window over which the speed of an upload is measured, in milliseconds. Default: 15,000. */
   readonly bodyIdleMs?: number
-  /** Lowest speed of an upload in bytes per second, averaged over `bodyIdleMs`. Default: 1,000. */
+  /** Minimum upload speed in bytes per second, averaged over `bodyIdleMs`. Default: 1,000. */
   readonly bodyBytesPerSecond?: number
-  /** A client that reads nothing for this many milliseconds, while data waits for it, is disconnected. Default: 60,000. */
+  /** Milliseconds after which a client that does not read waiting data is disconnected. Default: 60,000. */
   readonly drainMs?: number
 }
 

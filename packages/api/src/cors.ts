@@ -7,9 +7,9 @@ import type { Cors } from './settings.ts'
 const exposed = responseHeaderNames.join(', ').toLowerCase()
 
 /**
- * The CORS headers of a response. Keys travel in a header and never in a cookie, so credentials mode is not offered. `Vary` keeps
- * caches from serving the response for one origin to another. A page that sends a session token may read the response: where the
- * token is not for its origin, that is a refusal.
+ * The CORS headers of a response. Keys are sent in a header and never in a cookie, so credentials mode is not supported. `Vary` keeps
+ * caches from serving the response for one origin to another. A page that sends a session token may read the response, which is a
+ * refusal if the token is not for its origin.
  */
 export function corsHeaders(cors: Cors | undefined, request: ApiRequest): Headers {
   if (cors?.origins === '*') return { 'access-control-allow-origin': '*', 'access-control-expose-headers': exposed }
@@ -18,7 +18,7 @@ export function corsHeaders(cors: Cors | undefined, request: ApiRequest): Header
   return { 'access-control-allow-origin': origin, 'access-control-expose-headers': exposed, vary: 'origin' }
 }
 
-/** Headers of a request that may hold a session token. */
+/** Request headers that may contain a session token. */
 const tokenHeader = /(?:^|[\s,])(?:authorization|x-api-key)(?:$|[\s,])/i
 
 interface PreflightFacts {
@@ -28,8 +28,9 @@ interface PreflightFacts {
 }
 
 /**
- * The headers of a response to a preflight request; none if it is an ordinary OPTIONS request. A preflight does not carry the token, so
- * that any page may go on to send one: browsers send none by themselves. Not to management, which takes no session token.
+ * The headers of a response to a preflight request; none for an ordinary OPTIONS request. A preflight does not include the token, so
+ * every page is allowed to send one, because browsers never send tokens by themselves. Not for management, which accepts no session
+ * token.
  */
 export function preflightHeaders(request: ApiRequest, { cors, allow, isManagement }: PreflightFacts): Headers {
   if (request.header('access-control-request-method') === undefined) return {}

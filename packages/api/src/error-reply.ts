@@ -13,7 +13,7 @@ interface ErrorContext {
   readonly requestId: string
 }
 
-/** Anything thrown as a GatewayError. An unexpected error is logged, and the client gets the request id only; so is the cause of a storage outage. */
+/** Converts a thrown value to a GatewayError. Unexpected errors and storage outages are logged, and clients get only the request id. */
 export function asGatewayError(thrown: unknown, { gateway, site, requestId }: ErrorContext): GatewayError {
   const cause = isGatewayError(thrown) ? thrown.facts.cause : thrown
   if (isGatewayError(thrown) && (thrown.code !== 'internal_error' || cause === undefined)) {
@@ -27,13 +27,13 @@ export function asGatewayError(thrown: unknown, { gateway, site, requestId }: Er
 
 const traceOf = (cause: unknown): string => errorChain(cause, cause instanceof Error ? cause.stack : undefined)
 
-/** Outages that were logged within the last second. */
+/** The outages logged within the last second. */
 export interface OutageLog {
   isNew(message: string): boolean
 }
 
 const quietMs = 1_000
-/** There are few different messages; beyond this number all are forgotten. */
+/** There are few distinct messages. Beyond this number all are forgotten. */
 const maxMessages = 100
 
 export function createOutageLog(clock: Clock): OutageLog {
@@ -58,11 +58,11 @@ interface ErrorReplyContext {
   readonly close: boolean
 }
 
-/** The reply to an error, in the shape of the route’s dialect. */
+/** The reply for an error, in the dialect of the route. */
 export function errorReply(error: GatewayError, { site, requestId, dialect, headers, close }: ErrorReplyContext): ApiReply {
   const body = { ...errorBody(error), request_id: requestId }
   const speaks = own(site.dialects, dialect) ?? site.dialects.responses
-  // A gateway without client dialects still answers in the documented shape.
+  // A gateway without client dialects still replies in the documented shape.
   const { message, type, param, code } = body
   const reply = json(speaks?.encodeError(body) ?? { error: { message, type, param, code } }, {
     status: error.status,

@@ -15,7 +15,7 @@ import type { Call, Match, Matcher, Route, Site } from './route.ts'
 import type { Upload } from './uploads.ts'
 import { isWebSocketUpgrade, offerWebSocket } from './websocket/upgrade.ts'
 
-/** Handles a request: match, authenticate, authorize, limit, read, run, reply. */
+/** Creates the request handler: match, authenticate, authorize, limit, read, run, reply. */
 export function createHandler(gateway: Gateway, site: Site): Api {
   const match = createMatcher(site.routes, site.settings.basePath)
   const { onRequest, cors } = site.settings
@@ -40,7 +40,7 @@ export function createHandler(gateway: Gateway, site: Site): Api {
     }
     const reply = runSteps(answer(state, match, common))
     if (!isPromise(reply)) return Promise.resolve(reply)
-    // Workers drop the work of a request whose client disconnects: others may wait for what it has begun, and it has to be settled.
+    // Workers drop the work of a request whose client disconnects, but it must be settled, and others may wait for it.
     if (context?.waitUntil)
       handOver(
         context.waitUntil,
@@ -78,7 +78,7 @@ function* answer(state: RequestState, match: Matcher, common: Headers): Step<Api
   }
 }
 
-/** In characters: a path may be as long as a caller likes. */
+/** In characters, because a path may have any length. */
 const maxLoggedPath = 200
 const loggedPath = ({ path }: ApiRequest): string => path.slice(0, maxLoggedPath)
 
@@ -92,10 +92,10 @@ interface RequestState {
   readonly log: RequestLog
   readonly context: ApiContext | undefined
   row: Route | undefined
-  /** The body while it is uploaded or used. */
+  /** The body, while it is uploaded or in use. */
   upload: Upload | undefined
   headers: Headers | undefined
-  /** Bytes of the body were left unread. */
+  /** Whether bytes of the body were left unread. */
   close: boolean
 }
 
@@ -112,7 +112,7 @@ function* run({ row, params }: Extract<Match, { kind: 'row' }>, state: RequestSt
   }
   const caller = yield* authorize(row, seen)
   if ('status' in caller) {
-    // A reply of the app: what the row says of its own, such as whether caches may keep them, does not hold for it.
+    // The reply comes from the app, so the row's own rules, such as caching, do not apply to it.
     state.row = undefined
     return caller
   }
@@ -121,7 +121,7 @@ function* run({ row, params }: Extract<Match, { kind: 'row' }>, state: RequestSt
   const admission = isLarge && row.rate === 'inference' ? yield* wait(gateway.admit(caller, requestId)) : undefined
   try {
     const { text, query, body } = yield* read(row, state)
-    // Only lists of items refer to kept ones.
+    // Only lists of items refer to stored ones.
     const mayRefer = Array.isArray(body.input) || request.turn !== undefined
     const claimMemory = mayRefer ? (bytes: number) => claimMore(state, caller, bytes) : undefined
     const call = { gateway, site, request, requestId, log, context, params, query, body, admission, claimMemory }
@@ -134,11 +134,11 @@ function* run({ row, params }: Extract<Match, { kind: 'row' }>, state: RequestSt
   }
 }
 
-/** The dialect of the row is still to be loaded. */
+/** Whether the dialect of the row must be loaded first. */
 const lacksDialect = (row: Route | undefined, { dialects }: Site): row is Route & { readonly dialect: string } =>
   row?.dialect !== undefined && dialects[row.dialect] === undefined
 
-/** Messages of a WebSocket with more bytes are counted against the rate before they are parsed. */
+/** WebSocket messages of more bytes count against the rate limit before they are parsed. */
 const heavyBytes = 65_536
 
 function claimMore(state: RequestState, caller: Caller, bytes: number): void {
@@ -148,7 +148,7 @@ function claimMore(state: RequestState, caller: Caller, bytes: number): void {
 }
 
 function* read(row: Route, state: RequestState): Step<Pick<Call, 'query' | 'body'> & { readonly text: string }> {
-  // SDKs, proxies and frameworks add parameters of their own to inference requests, and providers accept them.
+  // SDKs, proxies and frameworks add their own parameters to inference requests, and providers accept them.
   const query = readQuery(row.query, state.request.query, row.rate === 'inference')
   if (row.body === undefined) return { query, body: {}, text: '' }
   const text = yield* readBody(state)
@@ -157,7 +157,7 @@ function* read(row: Route, state: RequestState): Step<Pick<Call, 'query' | 'body
   const body = parseBody(text)
   if (heavy) yield* wait(state.site.nextTurn())
   if (row.input) (yield* wait(state.site.management())).checkBody(row.input, body)
-  // The text is kept only where an idempotency key may compare it with a later one.
+  // The text is only kept if an idempotency key may compare it with a later one.
   return { query, body, text: row.of === 'workspace' ? text : '' }
 }
 
@@ -194,7 +194,7 @@ function finish(answer: ApiReply, { common, log, row, requestId, request }: Fini
   if (typeof reply.body === 'string') log.end()
   const whole = request.method === 'HEAD' ? bodiless(reply) : reply
   const named = row?.idHeader === undefined ? common : { ...common, [row.idHeader]: requestId }
-  // Responses about a workspace may contain secrets that are shown once: they must not be cached.
+  // Responses about a workspace may contain secrets that are shown once, so they must not be cached.
   const keeping = row?.of === 'workspace' ? { 'cache-control': 'no-store' } : undefined
   const headers = cleanHeaders({ ...whole.headers, ...keeping, ...named })
   if (whole.webSocket || whole.cookies) return { ...whole, headers }
@@ -203,7 +203,7 @@ function finish(answer: ApiReply, { common, log, row, requestId, request }: Fini
     : { status: whole.status, headers, body: whole.body }
 }
 
-/** The reply to HEAD: that of GET without its body. A 304 has none, and no length of its own. */
+/** The reply to HEAD: that of GET without its body. A 304 has no body and no length. */
 function bodiless(reply: ApiReply): ApiReply {
   if (typeof reply.body !== 'string' || reply.status === 304) return reply
   return { ...reply, headers: { ...reply.headers, 'content-length': String(new TextEncoder().encode(reply.body).length) }, body: '' }

@@ -5,15 +5,15 @@ import type { DocumentedHeaders, HeaderName } from './response-headers.ts'
 
 export type Headers = Readonly<Record<string, string>>
 
-/** Sent with every response: browsers must not take text of a client or a model for a page or a script. */
+/** Sent with every response, so that browsers do not interpret text of a client or a model as a page or a script. */
 export const commonHeaders: Headers = { 'x-content-type-options': 'nosniff' }
 
-/** Ids that are safe to send back: they cannot end a header or a log line. */
+/** Ids that are safe to return: they cannot end a header or a log line. */
 const idPattern = /^[A-Za-z0-9._-]{1,128}$/
 
 /**
- * The ids of a request. `X-Request-ID` is always generated here, since it is also the id of the usage row: a client could send the
- * same id twice, and two requests under one id are billed once. The client's own id is returned as `X-Client-Request-ID`.
+ * The id headers of a response. `X-Request-ID` is always generated here, because it is also the id of the usage row: a client could send
+ * the same id twice, and two requests with one id are billed once. The client's own id is returned as `X-Client-Request-ID`.
  */
 export function idHeaders(requestId: string, request: ApiRequest): Headers {
   const clientId = request.header('x-client-request-id') ?? request.header('x-request-id')
@@ -22,7 +22,7 @@ export function idHeaders(requestId: string, request: ApiRequest): Headers {
     : { 'x-request-id': requestId }
 }
 
-/** Codes only: messages may contain characters that a header cannot carry. */
+/** Codes only, because messages may contain characters that are invalid in headers. */
 export const warningHeaders = (warnings: readonly Warning[]): Headers =>
   warnings.length === 0 ? {} : { 'x-warnings': [...new Set(warnings.map(warning => warning.code))].join(', ') }
 
@@ -36,9 +36,9 @@ interface ErrorHeaderRow {
 const isRateLimit = (code: ErrorCode): boolean => codeRow(code).status === 429
 
 const errorHeaderRows: readonly ErrorHeaderRow[] = [
-  // Its value is known where the path is matched, and set there.
+  // The value is set where the path is matched.
   { names: ['Allow'], isOn: code => code === 'method_not_allowed', headers: () => ({}) },
-  // The protocol to use instead of the one that the client asked for.
+  // The protocol that the client should use instead.
   { names: ['Upgrade'], isOn: code => code === 'upgrade_required', headers: () => ({ upgrade: 'HTTP/1.1' }) },
   {
     names: ['WWW-Authenticate'],
@@ -71,7 +71,7 @@ const errorHeaderRows: readonly ErrorHeaderRow[] = [
   },
 ]
 
-/** The headers that a response to an error has because of its code. */
+/** The response headers that follow from an error's code and facts. */
 export const errorHeaders = (error: GatewayError): Headers =>
   Object.assign({}, ...errorHeaderRows.filter(({ isOn }) => isOn(error.code)).map(({ headers }) => headers(error)))
 
@@ -81,7 +81,7 @@ export const errorHeaderNames = (code: ErrorCode): readonly HeaderName[] =>
 
 const unsafe = /[^\t\x20-\x7e\xa0-\xff]/g
 
-/** Removes line breaks and characters that a header cannot carry: a model name from outside must not become a header, or a crash. */
+/** Removes line breaks and characters that are invalid in headers, so that a model name cannot inject a header or cause a crash. */
 export function cleanHeaders(headers: Headers): Headers {
   let clean: Record<string, string> | undefined
   for (const name in headers) {

@@ -3,13 +3,13 @@ import type { ApiReply } from './api.ts'
 import { json } from './json-reply.ts'
 import type { Call } from './route.ts'
 
-/** The process answers. */
+/** Replies that the process is running. */
 export const alive = (): ApiReply => json({ status: 'ok' })
 
-/** Prices older than this are doubtful: one in ten was wrong after 53 days. */
+/** Older prices are unreliable: one in ten was wrong after 53 days. */
 const freshMs = 30 * dayMs
 
-/** What the operator should know although requests are served: half of the prices were read more than 30 days ago. */
+/** A notice for the operator if half of the prices were read more than 30 days ago. */
 function noticesOf({ models, clock }: Pick<Call['gateway'], 'models' | 'clock'>): readonly string[] {
   const days = models.list().flatMap(({ offers }) => offers.flatMap(({ as_of }) => as_of ?? []))
   const middle = days.sort()[Math.floor(days.length / 2)]
@@ -17,7 +17,7 @@ function noticesOf({ models, clock }: Pick<Call['gateway'], 'models' | 'clock'>)
   return [`Half of the prices date from ${middle} or earlier and may be outdated. Update the catalog.`]
 }
 
-/** Requests can be served. */
+/** Replies whether requests can be served. */
 export async function ready({ gateway }: Call): Promise<ApiReply> {
   const problems = await gateway.problems()
   const notices = [...gateway.notices(), ...noticesOf(gateway)]

@@ -6,12 +6,12 @@ import { takesIdempotencyKey } from './route-errors.ts'
 
 const header = 'Idempotency-Key'
 
-/** A first request that is younger may still be running. */
+/** A first request that began within this time may still be running. */
 const runningMs = 10_000
 
 /**
- * Runs a POST with an `Idempotency-Key` once: a repetition with the same body gets the first reply. `run` commits the name that it
- * is given together with its change, so of several concurrent requests one succeeds, and the others find its reply.
+ * Runs a POST with an `Idempotency-Key` once: a repetition with the same body gets the first reply. `run` commits the given name together
+ * with its change, so one of several concurrent requests succeeds, and the others find its reply.
  */
 export async function withIdempotencyKey(
   request: IdempotentRequest,
@@ -31,7 +31,7 @@ export async function withIdempotencyKey(
     return reply
   } catch (thrown) {
     if (!isGatewayError(thrown) || thrown.status !== 409) throw thrown
-    // A concurrent request with the same key may have made the resource that is now in conflict.
+    // A concurrent request with the same key may have created the resource that now conflicts.
     const meanwhile = await replies.find(once)
     if (meanwhile) return replay(meanwhile, row)
     throw thrown
@@ -46,7 +46,7 @@ function checkHeader(key: string): string {
   })
 }
 
-/** The stored reply; throws if there is none that may be sent. */
+/** The stored reply. Throws if there is none that can be sent. */
 function replay({ isOther, answer, ageMs }: StoredReply, { secret }: WorkspaceRoute): ApiReply {
   if (isOther)
     throw new GatewayError('duplicate_resource', {

@@ -27,8 +27,8 @@ export type { WebSocketOffer, WebSocketPort } from './websocket/port.ts'
 export { loadWebSockets } from './websocket/upgrade.ts'
 
 /**
- * The HTTP API as a function of plain values; rows in languages that the gateway does not speak are not there. `@signalbox/fetch-handler` and `@signalbox/node-http` put it on a server;
- * use it itself to put it on another.
+ * Creates the HTTP API as a function of plain values. Routes in dialects that the gateway does not have are left out.
+ * `@signalbox/fetch-handler` and `@signalbox/node-http` connect it to a server; call it directly to use another one.
  *
  * @example
  * const api = createApi(gateway, { basePath: '/api' })
@@ -55,7 +55,7 @@ export function createApi(gateway: Gateway, options?: ApiOptions): Api {
       if (dialect) dialects[name] = dialect
     },
     endpoints: spoken.flatMap(({ endpoint }) => (endpoint === undefined ? [] : [endpoint])),
-    // What only some programs serve is loaded when it is requested.
+    // Code that only some programs need is loaded when it is first requested.
     management: once(async () => (await import('./management/table.ts')).managementTable(settings.basePath)),
     document: keepDocument(
       once(async () => {
@@ -83,7 +83,7 @@ export function createApi(gateway: Gateway, options?: ApiOptions): Api {
 }
 
 /**
- * Tells whether a path, as it came and without its query, is one that the API answers; for servers that have others beside it.
+ * Creates a test for whether a path (as received, without its query) belongs to the API, for servers that also serve other paths.
  *
  * @example
  * const ours = pathTest({ basePath: '/api' })

@@ -1,7 +1,7 @@
 import type { ApiReply } from './api.ts'
 import type { Headers } from './headers.ts'
 
-/** One JSON value as the whole body. */
+/** A reply with one JSON value as its body. */
 export const json = (
   value: unknown,
   { status = 200, headers }: { readonly status?: number; readonly headers?: Headers } = {},

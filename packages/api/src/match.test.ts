@@ -54,17 +54,17 @@ describe('a path', () => {
     '/v1/constructor',
     '/constructor',
     '/v1/responses/x',
-  ])('"%s" is nothing', path => {
+  ])('"%s" is not found', path => {
     for (const method of ['GET', 'POST', 'OPTIONS', 'HEAD']) expect(outcome(method, path)).toEqual([404, 'resource_not_found'])
   })
 
-  test('doubled prefixes are named, the reserved one is said to be', () => {
+  test('doubled prefixes are explained in the error, and the reserved one is named', () => {
     expect(() => match('POST', '/v1/v1/responses')).toThrow('"/v1/v1/"')
     expect(outcome('POST', '/v1/v1/responses')).toEqual([400, 'invalid_parameter_value'])
     expect(() => match('GET', '/v1beta/models')).toThrow('reserved')
   })
 
-  test('with another method tells which are allowed', () => {
+  test('with another method lists the allowed methods', () => {
     expect(outcome('DELETE', '/v1/models')).toEqual(['wrong_method', 'GET, HEAD, OPTIONS'])
     expect(outcome('constructor', '/v1/models')).toEqual(['wrong_method', 'GET, HEAD, OPTIONS'])
     expect(outcome('get', '/v1/models')).toEqual(['wrong_method', 'GET, HEAD, OPTIONS'])
@@ -72,14 +72,14 @@ describe('a path', () => {
     expect(outcome('HEAD', '/v1/responses')).toEqual(['wrong_method', 'POST, OPTIONS'])
   })
 
-  test('a base path stands before all of them', () => {
+  test('may begin with a base path', () => {
     const based = createMatcher(routes, '/api')
     expect(based('GET', '/api/v1/me').kind).toBe('row')
     expect(() => based('GET', '/v1/me')).toThrow()
     expect(() => based('GET', '/apiv1/me')).toThrow()
   })
 
-  test('outside the base path, or unknown below it, is named as the client sent it', () => {
+  test('outside the base path, or unknown below it, is shown in the error as the client sent it', () => {
     const based = createMatcher(routes, '/api')
     for (const path of ['/apix/v1/models', '/api2', '/v1/models'])
       expect(() => based('GET', path)).toThrow(`There is no endpoint at "${path}". The gateway is mounted with \`basePath: "/api"\``)
@@ -88,13 +88,13 @@ describe('a path', () => {
     expect(() => based('GET', '/api/v1/v1/models')).toThrow('use "/api/v1/models"')
   })
 
-  test('can be asked about without a method', () => {
+  test('can be looked up without a method', () => {
     const ours = pathTest({ basePath: '/api/' })
     for (const { path } of routes) expect(ours(`/api${path.replace(/:[a-z_]+\+?/g, 'x')}`)).toBe(true)
     for (const path of ['/v1/me', '/api', '/api/v1', '/api/v1/users', '/api/v1/me?x=1', '/apiv1/me']) expect(ours(path)).toBe(false)
   })
 
-  test('rows with several parameters, and rows that share a path', () => {
+  test('rows may have several parameters, and share a path', () => {
     const first = routes[0] as Route
     const many = createMatcher(
       [
@@ -112,7 +112,7 @@ describe('a path', () => {
   })
 })
 
-test('every row of management lies below a path of management, and no other row does', () => {
+test('every management row, and no other, is below a management path', () => {
   const misplaced = routes.filter(row => isManagement(row.path, '') !== managementRoutes.includes(row))
   expect(misplaced.map(({ path }) => path)).toEqual([])
 })

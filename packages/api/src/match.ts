@@ -7,7 +7,7 @@ interface Place {
   readonly segments: readonly string[]
 }
 
-/** Whether there is anything at a path, whatever the method. */
+/** Finds the rows of a path, for any method. */
 export type Finder = (path: string) => Found | undefined
 
 interface Found {
@@ -16,8 +16,8 @@ interface Found {
 }
 
 /**
- * Finds the rows of a path. Paths are compared as they came: no decoding, no dot segments, no case, no doubled or trailing
- * slashes. So there is one spelling of each path, and the row that guards is always the row that runs.
+ * Creates a finder for the rows of a path. Paths are compared as received, without decoding, dot segments, case folding, or removal of
+ * doubled or trailing slashes. Each path has one spelling, so the row that is checked is always the row that runs.
  */
 export function createFinder(routes: readonly Route[], basePath: string): Finder {
   const fixed = new Map<string, Place>()
@@ -49,18 +49,18 @@ export function createFinder(routes: readonly Route[], basePath: string): Finder
 const pathBelow = (path: string, basePath: string): string | undefined =>
   path.startsWith(basePath) && (basePath === '' || path[basePath.length] === '/') ? path.slice(basePath.length) : undefined
 
-/** The row at or above a path, whatever the method: errors about the path are written in its dialect and with its headers. */
+/** The row at or above a path, for any method. Errors about the path use its dialect and headers. */
 export const nearestRow = (routes: readonly Route[], basePath: string, path: string): Route | undefined =>
   routes.find(row => row.dialect !== undefined && `${path}/`.startsWith(`${basePath}${row.path}/`))
 
-/** Paths below which the rows of management/routes.ts are. Those are loaded when a request first needs them. */
+/** Path prefixes of the rows in management/routes.ts, which are loaded when a request first needs them. */
 const managementPaths = ['/v1/workspaces/', '/v1/invites/'] as const
 
 /** Whether a path belongs to management. `isManagement('/api/v1/workspaces/ws_1/settings', '/api')` */
 export const isManagement = (path: string, basePath: string): boolean =>
   path.startsWith(basePath) && managementPaths.some(above => path.startsWith(above, basePath.length))
 
-/** The row of a method and a path. Throws where there is nothing at the path. */
+/** Finds the row of a method and a path. Throws if the path does not exist. */
 export function createMatcher(routes: readonly Route[], basePath: string): Matcher {
   const find = createFinder(routes, basePath)
   return (method, path) => {
@@ -84,7 +84,7 @@ function choose(place: Place, method: string, params: Readonly<Record<string, st
   return { kind: method === 'OPTIONS' ? 'options' : 'wrong_method', allow }
 }
 
-/** `:name` takes one segment, `:name+` all that are left. Undefined: another path. */
+/** `:name` matches one segment, `:name+` all remaining ones. Undefined if the path does not match. */
 function paramsOf(segments: readonly string[], path: string): Readonly<Record<string, string>> | undefined {
   const given = path.split('/')
   const params: Record<string, string> = {}
@@ -97,7 +97,7 @@ function paramsOf(segments: readonly string[], path: string): Readonly<Record<st
       continue
     }
     const decoded = decode(value)
-    // Only the last of a row may hold slashes, plain or escaped.
+    // Only the last parameter of a row may contain slashes, plain or escaped.
     if (decoded === undefined || decoded === '' || (!rest && decoded.includes('/'))) return undefined
     params[segment.slice(1, rest ? -1 : undefined)] = decoded
     if (rest) return params
@@ -114,7 +114,7 @@ function decode(value: string): string | undefined {
   }
 }
 
-/** What stands before a path that would be ours without it; only the first few slashes are tried. */
+/** The prefix without which a path would be one of the API. Only the first few slashes are tried. */
 function prefixOf(path: string, find: Finder): string | undefined {
   if (path.startsWith('/v1/')) return undefined
   let at = 0

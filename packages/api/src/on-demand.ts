@@ -1,5 +1,5 @@
-// What few requests need: the rows that read what the gateway knows, and compaction. It is loaded together, when something of it is first
-// requested: each part that is loaded by itself would split the rest of a bundle into more files.
+// Code that few requests need: the catalog rows, and compaction. They are loaded together on first use, because loading each part
+// separately would split a bundle into more files.
 
 export { readCredits } from './ai-gateway/credits.ts'
 export { listLanguageModels } from './ai-gateway/models.ts'

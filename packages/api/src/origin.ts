@@ -2,20 +2,20 @@ import { GatewayError } from '@signalbox/core/errors'
 import type { ApiRequest } from './api.ts'
 import type { Cors } from './settings.ts'
 
-/** The host of an origin, as in `app.example:8080`. Undefined: it is no URL. */
+/** The host of an origin, as in `app.example:8080`. Undefined if it is not a URL. */
 export const hostOf = (origin: string): string | undefined => (URL.canParse(origin) ? new URL(origin).host : undefined)
 
-/** What a page of another site might use of its visitor: the cookies of a sign-in, or a connection that CORS does not guard. */
+/** What a page of another site could misuse: the cookies of a sign-in, or a WebSocket, which CORS does not restrict. */
 export type CrossSiteUse = 'sign-in' | 'WebSocket'
 
-/** What `*` allows: keys, which no browser sends by itself. */
+/** What `*` allows: WebSockets use keys, which no browser sends by itself, but a sign-in uses cookies. */
 const openToAll: Readonly<Record<CrossSiteUse, boolean>> = { 'sign-in': false, WebSocket: true }
 
 const isHost = (host: string | undefined, sentTo: string | undefined): boolean => host !== undefined && host === sentTo?.toLowerCase()
 
 /**
- * Refuses a request of a browser page of another site, unless `cors` names its origin. `Sec-Fetch-Site` decides where the browser sends
- * it, since a proxy may have changed the host; else the host of `Origin` does. Programs send neither.
+ * Refuses a request of a page of another site, unless `cors` lists its origin. `Sec-Fetch-Site` decides if the browser sends it, because a
+ * proxy may have changed the host; otherwise the host of `Origin` does. Clients other than browsers send neither.
  *
  * @throws `operation_not_allowed` (403)
  */

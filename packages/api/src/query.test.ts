@@ -29,12 +29,12 @@ test.each([
   ' 2026-01-31',
   '2026-01-31\n',
   'today',
-])('%j is none', text => {
+])('%j is not a time', text => {
   expect(() => read(text)).toThrow(GatewayError)
   expect(() => read(text)).toThrow('"from"')
 })
 
-test('every moment is read as it is written', () => {
+test('every time is parsed as it is written', () => {
   const moment = fc.date({ min: new Date('0001-01-01T00:00:00Z'), max: new Date('9999-12-31T23:59:59Z'), noInvalidDate: true })
   fc.assert(
     fc.property(moment, date => {

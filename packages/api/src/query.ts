@@ -2,27 +2,27 @@ import { GatewayError, nearestOf } from '@signalbox/core/errors'
 import { isUtcTime } from '@signalbox/core/protocol'
 import { didYouMean } from './suggest.ts'
 
-/** A parameter that a row understands. */
+/** A query parameter of a row. */
 export interface QueryParameter {
   readonly name: string
   readonly description: string
-  /** All values that it may have. Absent: any. */
+  /** All allowed values. Absent: any. */
   readonly values?: readonly string[]
-  /** It is a whole number between the two, both included. */
+  /** Set if it is a whole number, with inclusive bounds. */
   readonly whole?: { readonly min: number; readonly max: number }
-  /** It is a day or a time of UTC, as in `2030-01-31` or `2030-01-31T12:00:00Z`. A day stands for its beginning. */
+  /** Set if it is a UTC day or time, as in `2030-01-31` or `2030-01-31T12:00:00Z`. A day means its start. */
   readonly date?: true
-  /** It is a UUID. */
+  /** Set if it is a UUID. */
   readonly uuid?: true
 }
 
 const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-export const beta: QueryParameter = { name: 'beta', description: 'Sent by SDKs with their beta calls; not looked at.' }
+export const beta: QueryParameter = { name: 'beta', description: 'Sent by SDKs with their beta calls. Ignored.' }
 
 /**
- * The known parameters of a query. No list of known ones: everything is let pass unseen, as probes add their own.
- * `ignoresOthers`: so are those that are not on the list.
+ * The known parameters of a query. Without a list of known ones the query is not checked, because probes add their own parameters. With
+ * `ignoresOthers` unknown parameters are ignored.
  */
 export function readQuery(
   known: readonly QueryParameter[] | undefined,
@@ -54,7 +54,7 @@ const fits = ({ values, whole, date, uuid }: QueryParameter, value: string): boo
 
 const isDate = (text: string): boolean => isUtcTime(text.length === 10 ? `${text}T00:00Z` : text)
 
-/** Unix milliseconds of a parameter that is a date. */
+/** The Unix milliseconds of a date parameter. */
 export const timeOf = (date: string | undefined): number | undefined => (date === undefined ? undefined : Date.parse(date))
 
 function allowedOf({ values, whole, date, uuid }: QueryParameter): string {
@@ -74,7 +74,7 @@ function misfit(parameter: QueryParameter, value: string): GatewayError {
   })
 }
 
-/** A value that names something: throws where nothing here has that name. */
+/** Throws if a value names nothing known. */
 export function checkNamed(name: string, value: string | undefined, known: readonly string[]): void {
   if (value === undefined || known.includes(value)) return
   const { sentence, ...facts } = didYouMean(nearestOf(value, known).slice(0, 1))

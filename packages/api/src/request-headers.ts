@@ -1,4 +1,4 @@
-/** What the OpenAPI document says about a request header. */
+/** The description of a request header in the OpenAPI document. */
 interface RequestHeader {
   readonly description: string
   readonly isRequired: boolean
@@ -8,8 +8,8 @@ interface RequestHeader {
 /** Request headers that only some routes read. */
 export const requestHeaders = {
   'ai-language-model-id': { description: 'Id or alias of the model.', isRequired: true, example: 'gpt-5-mini' },
-  'ai-language-model-streaming': { description: '`true`: the answer is a stream.', isRequired: false, example: 'true' },
+  'ai-language-model-streaming': { description: 'Whether to stream the response: `true` or `false`.', isRequired: false, example: 'true' },
 } as const satisfies Readonly<Record<string, RequestHeader>>
 
-/** The name of such a header. */
+/** The name of a request header that only some routes read. */
 export type RequestHeaderName = keyof typeof requestHeaders

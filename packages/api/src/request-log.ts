@@ -1,13 +1,13 @@
 import type { Gateway } from '@signalbox/core'
 import type { ApiRequest } from './api.ts'
 
-/** What is known about a request when its reply is over. Never a secret, a prompt or an answer. */
+/** The facts of a completed request. Never contains a secret, a prompt or a response. */
 export interface RequestLine {
   readonly requestId: string
   readonly method: string
-  /** The row's path, as in `/v1/models/:model_id+`; `unmatched` where there is no row. */
+  /** The row's path, as in `/v1/models/:model_id+`, or `unmatched` without a row. */
   readonly route: string
-  /** If no row matched: the requested path without its query, up to 200 characters. */
+  /** The requested path without its query, up to 200 characters. Set if no row matched. */
   readonly path?: string
   readonly status: number
   readonly ms: number
@@ -18,16 +18,16 @@ export interface RequestLine {
   readonly inputTokens?: number
   readonly outputTokens?: number
   readonly costMicrodollars?: number
-  /** The error code, also of an error that came in the middle of a stream. */
+  /** The error code, including an error in the middle of a stream. */
   readonly code?: string
 }
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] }
 type LogFacts = Partial<Omit<RequestLine, 'requestId' | 'method' | 'ms'>>
 
-/** Collects the facts of one request; `end` passes them to `onRequest`, once. */
+/** Collects the facts of a request. `end` passes them to `onRequest`, once. */
 export interface RequestLog {
-  /** Whether there is a listener; without one nothing is collected. */
+  /** Whether there is a listener. Without one nothing is collected. */
   readonly wanted: boolean
   note(facts: LogFacts): void
   end(): void
@@ -43,7 +43,7 @@ export function startRequestLog(
   const { requestId, onRequest } = listen
   if (onRequest === undefined) return silentLog
   const began = gateway.clock.monotonic()
-  // One object from the first note to the listener.
+  // The same object is filled from the start and passed to the listener.
   const line: Writable<RequestLine> = { requestId, method: request.method, route: 'unmatched', status: 0, ms: 0 }
   let ended = false
   return {

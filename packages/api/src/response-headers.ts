@@ -1,6 +1,6 @@
 /**
- * The documented names of the response headers of the API; they are sent in lower case. The types of the code that sets headers and the
- * list that CORS exposes to browsers come from it, and `openapi/response-headers.ts` describes each.
+ * The documented names of the API's response headers, which are sent in lower case. The types of the code that sets headers and the list
+ * that CORS exposes to browsers are derived from it, and `openapi/response-headers.ts` describes each header.
  */
 export const responseHeaderNames = [
   'X-Request-ID',
@@ -30,5 +30,5 @@ export const responseHeaderNames = [
 /** The documented name of a response header. */
 export type HeaderName = (typeof responseHeaderNames)[number]
 
-/** Headers of a response that are documented, in lower case. */
+/** Documented response headers, with names in lower case. */
 export type DocumentedHeaders = { readonly [Name in Lowercase<HeaderName>]?: string }

@@ -2,7 +2,7 @@ import type { ErrorCode } from '@signalbox/core/errors'
 import { immutableNames } from '@signalbox/core/resources'
 import type { Route } from './route.ts'
 
-/** The error codes of a route: those that follow from its facts, then its own; each once. */
+/** The error codes of a route without duplicates: those that follow from its other facts, then its own. */
 export const errorsOf = (row: Route): readonly ErrorCode[] => [
   ...new Set([...facts.flatMap(({ when, codes }) => (when(row) ? codes : [])), ...row.errors, 'internal_error' as const]),
 ]

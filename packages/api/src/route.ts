@@ -29,33 +29,33 @@ export interface Call {
   readonly body: JsonObject
   readonly log: RequestLog
   readonly context: ApiContext | undefined
-  /** The rate and the slot that an inference request took before its body was read. */
+  /** The rate limit and slot that an inference request took before its body was read. */
   readonly admission?: EarlyAdmission | undefined
-  /** Counts memory that the request takes beside its body, until its reply begins. Throws 429 or 503. */
+  /** Counts memory that the request uses in addition to its body, until its reply begins. Throws 429 or 503. */
   readonly claimMemory?: ((bytes: number) => void) | undefined
 }
 
-/** What all requests to one API share. */
+/** The state shared by all requests to one API. */
 export interface Site {
   readonly routes: readonly Route[]
   readonly settings: Settings
-  /** The client dialects of the rows that are there: those that `loadDialect` loads are added. */
+  /** The client dialects of the available rows. `loadDialect` adds to them. */
   readonly dialects: Readonly<Record<string, ClientDialect>>
-  /** Adds a dialect of rows that is loaded when first needed. */
+  /** Loads a dialect of rows on first use and adds it to `dialects`. */
   readonly loadDialect: (name: string) => Promise<void>
-  /** Names of the inference endpoints that are served, as in `supported_endpoints`. */
+  /** Names of the available inference endpoints, as in `supported_endpoints`. */
   readonly endpoints: readonly string[]
-  /** The rows of workspaces; loaded once, when first needed. */
+  /** The rows of workspaces. Loaded once, on first use. */
   readonly management: () => Promise<ManagementTable>
-  /** The OpenAPI document, as clients at one mount point see it; made once, when first requested. */
+  /** The OpenAPI document for clients at a mount point. Created once, on first request. */
   readonly document: (mount?: string) => Promise<View>
   readonly views: Views
   /** Unix seconds. */
   readonly startedAt: number
-  /** The bodies that are being uploaded. */
+  /** The request bodies in memory. */
   readonly uploads: Uploads
   readonly webSockets: WebSocketCounts
-  /** Turns for heavy work, such as parsing large bodies. */
+  /** Gives turns for heavy work, such as parsing large bodies. */
   readonly nextTurn: TurnQueue
   /** Limits how often storage outages are logged. */
   readonly outageLog: OutageLog
@@ -68,42 +68,42 @@ interface RouteFacts {
   readonly rate: 'none' | 'inference' | 'reads' | 'writes'
   readonly tier: 'stable' | 'preview'
   readonly summary: string
-  /** Name of its method in `@signalbox/client`, as of the resource in process where there is one: `apiKeys.create`. */
+  /** Name of its method in `@signalbox/client`, the same as that of the in-process resource if there is one: `apiKeys.create`. */
   readonly client?: string
   /** The dialect of its errors. Default: `responses`. */
   readonly dialect?: string
-  /** Header that may carry the key instead of `Authorization`. */
+  /** A header that may contain the key instead of `Authorization`. */
   readonly keyHeader?: 'x-api-key'
-  /** Name under which its clients read `x-request-id`; sent beside it. */
+  /** An additional header with the value of `x-request-id`, which its clients read. */
   readonly idHeader?: 'request-id'
   /** Name of an inference endpoint in `supported_endpoints`. */
   readonly endpoint?: string
-  /** Clients may ask for a WebSocket at its path. */
+  /** Set if a WebSocket can be opened at its path. */
   readonly webSocket?: true
   /** Its query parameters. Others are refused, or ignored by inference routes. Absent: no parameter is read. */
   readonly query?: readonly QueryParameter[]
-  /** Request headers of its own. */
+  /** Request headers specific to the route. */
   readonly headers?: readonly RequestHeaderName[]
-  /** Schema of the JSON body, where it takes one. */
+  /** Schema of the JSON body, if it has one. */
   readonly body?: SchemaName
-  /** The fields of its body, which are checked before the handler runs. Absent: the dialect reads the body. */
+  /** The fields of its body, which are checked before the handler runs. Absent: the dialect parses the body. */
   readonly input?: InputSpec
   readonly reply: SchemaName
-  /** Schema of the data of a server-sent event, if it streams on request. */
+  /** Schema of the data of a server-sent event, if it can stream. */
   readonly stream?: SchemaName
   /** Status of success. Default: 200. */
   readonly status?: 202
-  /** Status of a reply in the same shape that is not a success. */
+  /** Status of a reply with the same shape that is not a success. */
   readonly orStatus?: 503
   /** Media type of success. Default: `application/json`. */
   readonly media?: 'text/csv'
-  /** The reply contains a secret, which is shown once and not stored. */
+  /** Set if the reply contains a secret, which is shown once and not stored. */
   readonly secret?: true
-  /** Which caches may keep the reply; it has an `ETag`. */
+  /** Which caches may keep the reply, which has an `ETag`. */
   readonly cache?: CacheScope
-  /** Headers of its own that success may have. */
+  /** Response headers specific to the route. */
   readonly replyHeaders?: readonly HeaderName[]
-  /** Its errors, besides those that follow from its other facts. */
+  /** Its errors, in addition to those that follow from its other facts. */
   readonly errors: readonly ErrorCode[]
   /** ISO dates: when the deprecation takes effect, and when the route may be removed. */
   readonly deprecated?: { readonly from: string; readonly removal: string }
@@ -116,49 +116,49 @@ export interface PublicRoute extends RouteFacts {
   readonly handler: (call: Call) => Awaitable<ApiReply>
 }
 
-/** A route that needs a key, of any workspace. */
+/** A route that needs a key of any workspace. */
 export interface KeyedRoute extends RouteFacts {
   readonly of?: undefined
-  /** A list: any one of these scopes. */
+  /** A list means any one of these scopes. */
   readonly needs: 'any key' | readonly string[]
   readonly handler: (call: Call, caller: Caller) => Awaitable<ApiReply>
 }
 
-/** A route of a workspace: `:workspace_id` in its path must be that of the key, otherwise the reply is 404. */
+/** A route of a workspace. `:workspace_id` in its path must be that of the key, otherwise the reply is 404. */
 export interface WorkspaceRoute extends RouteFacts {
   readonly of: 'workspace'
   readonly client: string
-  /** Any one of these. */
+  /** Any one of these scopes. */
   readonly needs: readonly Scope[]
-  /** Its workspace, with the rights of the key. */
+  /** Receives the workspace with the rights of the key. */
   readonly handler: (call: Call, workspace: Workspace) => Awaitable<ApiReply>
 }
 
-/** A row of the API's table: a method and a path, its rules, and the handler that answers it. */
+/** A row of the route table: a method and a path, its rules, and its handler. */
 export type Route = PublicRoute | KeyedRoute | WorkspaceRoute
 
-/** What a method and a path lead to. */
+/** The row of a method and a path, with its parameters. */
 export type Match =
   | { readonly kind: 'row'; readonly row: Route; readonly params: Readonly<Record<string, string>>; readonly head: boolean }
   | { readonly kind: 'options' | 'wrong_method'; readonly allow: string }
 
-/** Throws where there is nothing at the path. */
+/** Finds the row of a method and a path. Throws if the path does not exist. */
 export type Matcher = (method: string, path: string) => Match
 
-/** A request of a workspace, which its row answers. */
+/** A request to a workspace row. */
 export interface IdempotentRequest {
   readonly row: WorkspaceRoute
   readonly call: Call
   readonly caller: Caller
-  /** The body as it arrived. */
+  /** The body as received. */
   readonly text: string
 }
 
-/** The rows of workspaces with what checks their bodies. */
+/** The workspace rows, with the check of their bodies. */
 export interface ManagementTable {
   readonly match: Matcher
-  /** Throws for the first field of a body that its row does not take. */
+  /** Throws for the first field of a body that is invalid for its row. */
   readonly checkBody: (input: InputSpec, body: JsonObject) => void
-  /** Answers a request of a workspace, once for each `Idempotency-Key`. */
+  /** Handles a request to a workspace row, once for each `Idempotency-Key`. */
   readonly answer: (request: IdempotentRequest) => Promise<ApiReply>
 }

@@ -9,10 +9,10 @@ import { infer } from './inference/infer.ts'
 import { beta } from './query.ts'
 import type { Route } from './route.ts'
 
-/** Conventions of clients of the Messages API. */
+/** Conventions of Messages API clients. */
 const messagesManners = { dialect: 'messages', keyHeader: 'x-api-key', idHeader: 'request-id', query: [beta] } as const
 
-/** All rows but those of management: what a program that only serves inference loads. */
+/** All rows except those of management. Programs that only serve inference load no others. */
 export const routes: readonly Route[] = [
   {
     method: 'POST',
@@ -20,7 +20,7 @@ export const routes: readonly Route[] = [
     needs: ['inference:invoke'],
     rate: 'inference',
     tier: 'preview',
-    summary: 'Create a response, whole or streamed.',
+    summary: 'Create a response, optionally streamed.',
     dialect: 'responses',
     endpoint: 'responses',
     webSocket: true,
@@ -38,7 +38,7 @@ export const routes: readonly Route[] = [
     rate: 'inference',
     tier: 'preview',
     summary:
-      'Compact a conversation: the model asked summarizes it, and the reply is the items to send instead of it. Billed as one request.',
+      'Compact a conversation: the requested model summarizes it, and the response contains the items to send in its place. Billed as one request.',
     dialect: 'responses',
     query: [],
     body: 'CompactResponse',
@@ -52,7 +52,7 @@ export const routes: readonly Route[] = [
     needs: ['inference:invoke'],
     rate: 'inference',
     tier: 'stable',
-    summary: 'Create a chat completion, whole or streamed.',
+    summary: 'Create a chat completion, optionally streamed.',
     dialect: 'chat',
     endpoint: 'chat_completions',
     query: [],
@@ -69,7 +69,7 @@ export const routes: readonly Route[] = [
     needs: ['inference:invoke'],
     rate: 'inference',
     tier: 'preview',
-    summary: 'Create a message, whole or streamed.',
+    summary: 'Create a message, optionally streamed.',
     endpoint: 'messages',
     body: 'CreateMessage',
     reply: 'Message',
@@ -85,7 +85,7 @@ export const routes: readonly Route[] = [
     rate: 'inference',
     tier: 'preview',
     summary:
-      'Count the input tokens of a message without creating it: by the counter of its provider, else by an estimate, which `X-Token-Count: estimated` tells.',
+      'Count the input tokens of a message without creating it. Uses the counter of the provider if it has one, otherwise an estimate, marked by `X-Token-Count: estimated`.',
     body: 'CountTokens',
     reply: 'TokenCount',
     replyHeaders: ['X-Token-Count'],
@@ -101,7 +101,7 @@ export const routes: readonly Route[] = [
     needs: 'any key',
     rate: 'reads',
     tier: 'preview',
-    summary: 'Get the key of the request: its scopes, its limits and what is left of its budgets.',
+    summary: 'Get the key of the request, with its scopes, limits and remaining budgets.',
     query: [],
     reply: 'Identity',
     replyHeaders: ['X-Budget-Limit-USD', 'X-Budget-Used-USD', 'X-Budget-Remaining-USD', 'X-Budget-Reset'],

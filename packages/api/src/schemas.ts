@@ -56,7 +56,7 @@ const identity = () =>
     .object({
       credential_type: z.enum(['api_key', 'user']).describe('`api_key`, or `user` for a user signed in by the app.'),
       status: z.literal('active').describe('Always `active`; requests with other keys get 401.'),
-      profile: z.enum(['inference', 'management', 'mixed']).describe('What the scopes of the key are for.'),
+      profile: z.enum(['inference', 'management', 'mixed']).describe('The kind of scopes that the key has.'),
       key_id: z.string().describe('Id of the key, or `user:` and the id of the user.'),
       key_prefix: z.string().meta({ description: 'First characters of the key, to identify it.', example: 'ak_5f3a' }),
       key_name: z.string().meta({ description: 'Name of the key.', example: 'backend' }),
@@ -92,7 +92,7 @@ const error = () =>
           param: z.string().nullable().describe('Path of the invalid field, or null.'),
           code: z.string().describe('Error code.'),
           suggestion: z.string().optional().describe('A suggestion, such as the nearest known name.'),
-          doc_url: z.string().optional().describe('Where to read more.'),
+          doc_url: z.string().optional().describe('Link to the documentation of the error.'),
           provider: z.string().optional().describe('Provider that failed.'),
           attempts: z.array(z.looseObject({})).optional().describe('The providers that were tried, and how each failed.'),
         })

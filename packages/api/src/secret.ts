@@ -6,12 +6,12 @@ const tokenProtocol = /(?:^|,) *signalbox-token\.(st_[0-9A-Za-z]{49}) *(?:,|$)/
 const bare = /^[\x21-\x2b\x2d-\x7e]{1,512}$/
 
 /**
- * The key of `Authorization: Bearer <key>`. Undefined for every other form: two headers (they arrive joined by a comma),
- * another scheme, something behind the key. What is undefined here and what no one knows get the same answer.
+ * The key of `Authorization: Bearer <key>`. Undefined for every other form: two headers (joined by a comma), another scheme, or text after
+ * the key. Such requests get the same reply as those with an unknown key.
  *
- * `keyHeader`: another header that may hold the key, bare. It is read only if there is no `Authorization`: of two headers
- * `Authorization` counts, even if its key is unknown. A page cannot set headers of a WebSocket, and names the token of its session
- * among the protocols: `new WebSocket(url, ['signalbox', 'signalbox-token.st_…'])`.
+ * `keyHeader`: another header that may contain just the key. It is only read without `Authorization`, which takes precedence even if its
+ * key is unknown. Browsers cannot set headers of a WebSocket, so pages put the token of their session into its protocols:
+ * `new WebSocket(url, ['signalbox', 'signalbox-token.st_…'])`.
  */
 export function secretOf(request: ApiRequest, keyHeader?: string): string | undefined {
   const authorization = request.header('authorization') ?? ''
@@ -20,6 +20,6 @@ export function secretOf(request: ApiRequest, keyHeader?: string): string | unde
   return tokenProtocol.exec(request.header('sec-websocket-protocol') ?? '')?.[1]
 }
 
-/** Whether a request brings the token of a session, which pages use, in one of the headers for keys. */
+/** Whether a request has a session token, which web pages use, in one of the key headers. */
 export const hasSessionToken = (request: ApiRequest): boolean =>
   (secretOf(request) ?? secretOf(request, 'x-api-key'))?.startsWith(sessionTokenPrefix) === true

@@ -3,38 +3,40 @@ import { type WebSocketLimits, webSocketLimitsOf } from './websocket/limits.ts'
 
 /** The options of `createApi`: limits on bodies and exports, timing of streams, and where the API is mounted. */
 export interface ApiOptions {
-  /** Largest request body in bytes. Default 33,554,432. */
+  /** Maximum size of a request body in bytes. Default: 33,554,432. */
   readonly bodyBytes?: number
   /**
-   * Bytes of request bodies, and of kept items that requests refer to, that the keys of one workspace may have under way at a time; beyond
-   * them 429. At least one body of `bodyBytes` fits. Default 83,886,080.
+   * Maximum total bytes of request bodies, and of stored items that requests refer to, in use by the keys of one workspace at a time. Beyond
+   * them requests get 429. Always enough for one body of `bodyBytes`. Default: 83,886,080.
    */
   readonly uploadBytesPerWorkspace?: number
-  /** The same for one end user, in all its sessions. At least one body of `bodyBytes` fits. Default 33,554,432. */
+  /** The same for one end user across its sessions. Always enough for one body of `bodyBytes`. Default: 33,554,432. */
   readonly uploadBytesPerUser?: number
-  /** Bytes of request bodies that all workspaces together may have under way; beyond them 503. At least one body of `bodyBytes` fits. Default 167,772,160. */
+  /**
+   * The same for all workspaces together. Beyond them requests get 503. Always enough for one body of `bodyBytes`. Default: 167,772,160.
+   */
   readonly uploadBytes?: number
-  /** How long a stream may wait for its first content before status 200 is sent and keep-alive begins. Default 10,000. */
+  /** Milliseconds that a stream waits for its first content before status 200 is sent and keep-alive begins. Default: 10,000. */
   readonly holdMs?: number
-  /** Milliseconds of silence after which a stream sends a comment. Default 15,000. */
+  /** Milliseconds of silence after which a stream sends a keep-alive comment. Default: 15,000. */
   readonly keepAliveMs?: number
   /** Limits on WebSocket connections. */
   readonly webSockets?: WebSocketLimits
-  /** Rows of an export. Default 100,000. */
+  /** Maximum rows of an export. Default: 100,000. */
   readonly exportRows?: number
-  /** Stands before every path, as in `/api`. Default: nothing. */
+  /** Prefix of every path, as in `/api`. Default: empty. */
   readonly basePath?: string
-  /** Off by default: browsers of other sites get no answer that they may read. */
+  /** Off by default: browsers let pages of other sites read no response. */
   readonly cors?: Cors
-  /** Longest wait for `authenticate` of an adapter, in milliseconds; beyond it 503. Default 10,000. */
+  /** Milliseconds after which a pending `authenticate` of an adapter counts as failed, with 503. Default: 10,000. */
   readonly authenticateMs?: number
-  /** Called once per request, when its reply is over. */
+  /** Called once per request, when its reply is complete. */
   readonly onRequest?: (line: RequestLine) => void
 }
 
 /** Which browser origins may read replies. */
 export interface Cors {
-  /** `*`, or the origins that may call, as in `https://app.example`. */
+  /** `*`, or the allowed origins, as in `https://app.example`. */
   readonly origins: '*' | readonly string[]
 }
 
@@ -53,7 +55,7 @@ export interface Settings {
   readonly onRequest: ((line: RequestLine) => void) | undefined
 }
 
-/** What holds where an option is left out. */
+/** The default values of the options. */
 const defaultSettings = {
   bodyBytes: 33_554_432,
   uploadBytesPerWorkspace: 83_886_080,

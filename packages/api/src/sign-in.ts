@@ -4,9 +4,9 @@ import type { Awaitable, Clock } from '@signalbox/core/runtime'
 import type { ApiReply, ApiRequest, SignedIn } from './api.ts'
 
 /**
- * The sign-in of the app that embeds the gateway: finds the user that a request comes from, and the workspace that pays. A Response is
- * sent instead of an answer, such as a redirect; without either the API key of the request decides. It is asked for each request, and for
- * each message of a WebSocket, and has `authenticateMs` to answer. What it throws is a 500.
+ * The sign-in of the app that embeds the gateway. It returns the user of a request and the workspace that pays, a Response to send instead
+ * of a reply, such as a redirect, or undefined to authenticate by API key. It is called for each request and for each message of a
+ * WebSocket, and must return within `authenticateMs`. If it throws, the reply is a 500.
  *
  * @example
  * const signIn: SignIn<Request> = async request => {
@@ -17,10 +17,10 @@ import type { ApiReply, ApiRequest, SignedIn } from './api.ts'
 export type SignIn<Incoming> = (request: Incoming) => Awaitable<EndUserOf | Response | null | undefined>
 
 /**
- * `ApiRequest.signedIn` of one request. `again`: the request as it is given to the sign-in after the first time, for the messages of a
- * WebSocket; default: the same.
+ * Creates `ApiRequest.signedIn` for a request. `again` creates the request passed to later calls, for the messages of a WebSocket;
+ * default: the same request.
  *
- * @throws what the sign-in throws, and TypeError if it answers with none of these: from `signedIn`
+ * @throws from `signedIn`: what the sign-in throws, and TypeError if it returns anything else
  * @example const asked = { ...exchange, ...signedInBy(options.authenticate, request) }
  */
 export function signedInBy<Incoming>(
@@ -43,11 +43,11 @@ export function signedInBy<Incoming>(
 
 const signInReturns = 'It returns a user, as in `{ workspace, user }`, a Response, or nothing.'
 
-/** A Response may be of another realm or of a polyfill; a user has no methods. */
+/** Checked by its methods, because a Response may come from another realm or a polyfill. */
 const isResponse = (known: EndUserOf | Response): known is Response =>
   known instanceof Response || typeof (known as Partial<Response>).arrayBuffer === 'function'
 
-/** They describe the body as it was sent to the app, or the connection. */
+/** Headers that describe the body as sent to the app, or the connection. */
 const notPassedOn = ['connection', 'content-encoding', 'content-length', 'keep-alive', 'set-cookie', 'transfer-encoding']
 
 async function toReply(response: Response): Promise<ApiReply> {
@@ -72,7 +72,7 @@ interface AskOptions {
 }
 
 /**
- * Asks the sign-in of the app, for as long as the client is there. What it answers after that is ignored.
+ * Calls the sign-in of the app, until the client disconnects. Later results are ignored.
  *
  * @throws `service_unavailable` (503) after `authenticateMs`; `client_disconnected`; what the sign-in throws
  */

@@ -21,7 +21,7 @@ interface Opened {
   readonly work: Promise<unknown>[]
 }
 
-/** A source without end, that counts how often it is left. */
+/** A source without end that counts how often it is cancelled. */
 async function open(fake: Fake, left: () => Promise<void> = async () => {}): Promise<Opened> {
   let times = 0
   fake.act = () => ({
@@ -34,13 +34,13 @@ async function open(fake: Fake, left: () => Promise<void> = async () => {}): Pro
       },
     }),
   })
-  // The request until its reply, and what it takes to leave.
+  // The request until its reply, and its cancellation.
   const work: Promise<unknown>[] = []
   const reply = await createApi(fake.gateway)(request, { waitUntil: promise => work.push(promise) })
   return { reply, left: () => times, work }
 }
 
-/** A language that fails at every batch but the first, and at the failure that is told then where `mute`. */
+/** A dialect whose encoder fails at every batch but the first, and at encoding that failure too if `mute`. */
 function stammering(mute: boolean): Fake {
   const plain = fakeGateway()
   const { responses } = plain.gateway.dialects
@@ -77,14 +77,14 @@ const textOf = async ({ body }: ApiReply): Promise<string> => {
 test.each([
   ['a batch', false],
   ['a batch, and its failure', true],
-])('a source is left, once, when its encoder has no words for %s', async (_, mute) => {
+])('a source is cancelled once if its encoder throws for %s', async (_, mute) => {
   const opened = await open(stammering(mute))
   const text = await textOf(opened.reply)
   expect(text).toMatch(mute ? /^event: response\.delta\n.*\n\n$/ : /^event: response\.delta\n.*\n\nevent: response\.failed\n/)
   expect([opened.left(), opened.work.length]).toEqual([1, 2])
 })
 
-test('an encoder that has no words for the first batch is an error with a status, and the source is left', async () => {
+test('if the encoder throws for the first batch, the reply is an error with a status, and the source is cancelled', async () => {
   const plain = fakeGateway()
   const mute = { write: () => assert.fail('No words for it.') }
   const responses = { ...plain.gateway.dialects.responses, encodeEvents: () => mute } as ClientDialect
@@ -92,13 +92,13 @@ test('an encoder that has no words for the first batch is an error with a status
   expect([opened.reply.status, opened.left(), opened.work.length]).toEqual([500, 1, 2])
 })
 
-test('a source that cannot be left disturbs nobody', async () => {
+test('a source that throws when cancelled has no effect on the reply', async () => {
   const opened = await open(stammering(false), () => Promise.reject(new GatewayError('provider_error', { message: 'stuck' })))
   expect(await textOf(opened.reply)).toMatch(/\n\nevent: response\.failed\n/)
   await expect(Promise.all(opened.work)).resolves.toEqual([undefined, undefined])
 })
 
-test('a `waitUntil` that throws disturbs nobody', async () => {
+test('a `waitUntil` that throws has no effect on the reply', async () => {
   const fake = fakeGateway()
   let left = 0
   fake.act = () => ({
@@ -125,7 +125,7 @@ test.each([
   ['/v1/responses', ': keep-alive\n\n'],
   ['/v1/chat/completions', ': keep-alive\n\n'],
   ['/v1/messages', 'event: ping\ndata: {"type":"ping"}\n\n'],
-])('%s: what is held, and what is silent, lives on in the way of its language', async (path, breath) => {
+])('%s: held and silent streams are kept alive in the way of their dialect', async (path, breath) => {
   const fake = fakeGateway()
   fake.act = () => ({ commit: new Promise(() => {}) })
   const { body, status } = await createApi(fake.gateway, { holdMs: 1, keepAliveMs: 1 })({ ...request, path })

@@ -21,30 +21,30 @@ interface ReplyState {
   readonly reply: Reply
   readonly events: Source<Batch>
   readonly encoder: EventEncoder
-  /** What keeps a silent stream alive. */
+  /** The keep-alive text of a silent stream. */
   readonly breath: string
-  /** Gives the reply to the adapter. Absent: it has it. */
+  /** Passes the reply to the adapter. Absent once that is done. */
   open: { readonly resolve: (reply: ApiReply) => void; readonly reject: (error: unknown) => void } | undefined
-  /** The end of the answer waits until its items are stored. */
+  /** The last event waits until the response's items are stored. */
   kept: Promise<void> | undefined
-  /** Some events have come. */
+  /** Whether events have arrived. */
   isCommitted: boolean
   sink: Sink<string> | undefined
   isPaused: boolean
-  /** Text that waits for its reader. */
+  /** Text waiting for its reader. */
   ready: string
-  /** `last`: what is ready is the last text. */
+  /** `last`: `ready` is the last text. */
   phase: 'open' | 'last' | 'over'
-  /** Monotonic milliseconds: when the request came, and when something was written last. */
+  /** Monotonic milliseconds of the request's arrival and of the last write. */
   readonly startedAt: number
   writtenAt: number
   timer: unknown
 }
 
 /**
- * The answer as a stream of events. A failure before first content is an HTTP error; but a proxy drops a connection that stays
- * silent, so after `holdMs` status 200 is sent and comments follow. Another provider may still step in then, and only if all fail
- * does the stream itself tell it.
+ * A response as a stream of events. A failure before the first content is an HTTP error. Proxies drop silent connections, so after `holdMs`
+ * status 200 is sent and keep-alive comments follow. A fallback is still possible then; if all providers fail, the error is sent as an
+ * event.
  */
 export function streamed(call: Call, { dialect, asked, reply }: DialectReply): Promise<ApiReply> {
   const { clock } = call.gateway
@@ -68,7 +68,7 @@ export function streamed(call: Call, { dialect, asked, reply }: DialectReply): P
       timer: undefined,
     }
     const { holdMs, keepAliveMs } = call.site.settings
-    // A WebSocket has pings of its own, and can tell an error with its status at any time.
+    // A WebSocket has its own pings, and can send an error with its status at any time.
     if (!call.request.turn) state.timer = clock.setTimeout(() => silent(state), Math.min(holdMs, keepAliveMs))
     state.events.read({ next: batch => take(state, batch), end: () => end(state), fail: error => broken(state, error) })
   })
@@ -80,7 +80,7 @@ const textOfFrames = ({ call: { request } }: ReplyState, frames: readonly Frame[
 
 const breathOf = (dialect: ClientDialect): string => (dialect.keepAlive === undefined ? keepAlive : writeFrames([dialect.keepAlive]))
 
-/** Gives the reply to the adapter, once. */
+/** Passes the reply to the adapter, once. */
 function open(state: ReplyState): void {
   const { resolve } = state.open ?? {}
   state.open = undefined
@@ -89,8 +89,8 @@ function open(state: ReplyState): void {
 }
 
 /**
- * One timer a stream, armed anew only when it has fired: it gives the reply to the adapter where nothing came for `holdMs`, and writes
- * a comment where the stream is silent for `keepAliveMs`. While its reader is paused a comment would not arrive sooner.
+ * The callback of a stream's only timer, which is set again only when it has fired. It passes the reply to the adapter if nothing arrived
+ * for `holdMs`, and writes a comment if the stream is silent for `keepAliveMs`. While the reader is paused a comment would be pointless.
  */
 function silent(state: ReplyState): void {
   if (state.phase !== 'open') return
@@ -101,7 +101,7 @@ function silent(state: ReplyState): void {
     write(state, state.breath)
     open(state)
   } else if (state.sink !== undefined && !state.isPaused && now - state.writtenAt >= keepAliveMs) write(state, state.breath)
-  // The client may have left at that.
+  // The client may have disconnected during the write.
   if (isOver(state)) return
   const untilBreath = keepAliveMs - (state.clock.monotonic() - state.writtenAt)
   const waitMs = state.open ? holdMs - heldMs : untilBreath > 0 ? untilBreath : keepAliveMs
@@ -119,7 +119,7 @@ function take(state: ReplyState, batch: Batch): void {
     if (log.wanted && last?.type === 'finished') logOutcome(log, state.reply.stamp(), last)
     const text = textOfFrames(state, state.encoder.write(batch))
     const kept = last?.type === 'finished' ? state.reply.kept?.() : undefined
-    // Some batches encode to no frames in this dialect.
+    // Some batches produce no frames in this dialect.
     if (kept) state.kept = kept.then(() => writeKept(state, text))
     else if (text !== '') write(state, text)
     if (state.open) open(state)
@@ -128,7 +128,7 @@ function take(state: ReplyState, batch: Batch): void {
   }
 }
 
-/** The end of an answer whose items are stored now: its client may refer to them. */
+/** Writes the end of a response whose items are stored now, so that its client can refer to them. */
 function writeKept(state: ReplyState, text: string): void {
   state.kept = undefined
   if (!isOver(state)) write(state, text)
@@ -155,14 +155,14 @@ function end(state: ReplyState): void {
   if (state.ready === '' && state.sink !== undefined) close(state)
 }
 
-/** All of it has been handed on. */
+/** Ends the stream after all text was passed on. */
 function close(state: ReplyState): void {
   state.phase = 'over'
   state.call.log.end()
   state.sink?.end()
 }
 
-/** An error after the status was sent, written into the stream by its encoder. The encoder itself may have failed, so the answer is cancelled too. */
+/** Writes an error after the status was sent, using the encoder. Since the encoder itself may have failed, the source is cancelled too. */
 function broken(state: ReplyState, thrown: unknown): void {
   if (state.phase !== 'open') return
   const { open: opening, call, encoder, reply } = state
@@ -184,7 +184,7 @@ function broken(state: ReplyState, thrown: unknown): void {
   end(state)
 }
 
-/** Nothing more is wanted of the provider. A runtime may freeze once the reply is over, so what it takes to leave is handed on. */
+/** Cancels the source. A runtime may freeze after the reply, so the remaining work is passed to `waitUntil`. */
 function leave({ events, reply, call: { context, gateway, requestId } }: ReplyState): void {
   events.cancel()
   const leaving = reply.leave().catch(() => {})
@@ -224,7 +224,7 @@ function textOf(state: ReplyState): Source<string> {
   }
 }
 
-/** `begin`: nothing has been sent yet, so the response must be started before it can fail. */
+/** `begin`: set if nothing has been sent, because the response must be started before it can fail. */
 function failedEvents(error: GatewayError, begin: Reply | undefined): Batch {
   const finished: InferenceEvent = { type: 'finished', outcome: { status: 'failed', error: asFailure(error) } }
   if (begin === undefined) return [finished]

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { createTurnQueue } from './turn-queue.ts'
 
-test('each heavy step has a turn to itself, in the order in which they came', async () => {
+test('each heavy step runs in its own turn, in order of arrival', async () => {
   const waiting: (() => void)[] = []
   const nextTurn = createTurnQueue({ setTimeout: run => waiting.push(run) })
   const begun: number[] = []

@@ -3,18 +3,17 @@ import type { ClientLimits } from './client-limits.ts'
 
 /** The measurement of one upload, started by `watchUpload`. */
 export interface UploadPace {
-  /** Some more bytes have come. */
+  /** Reports that more bytes have arrived. */
   readonly heard: (bytes: number) => void
   readonly stop: () => void
 }
 
-/** The window moves by a tenth of itself. */
+/** The number of steps in which the window moves. */
 const steps = 10
 
 /**
- * Judges an upload by its last `bodyIdleMs`, however fast it was before: runs `tooSlow` once when they brought less than
- * `bodyBytesPerSecond`. Time is counted in ticks of a timer, so that a process that stalls, or a clock that jumps, takes one tick
- * at most from a client.
+ * Measures the speed of an upload over the last `bodyIdleMs`, and runs `tooSlow` once if it falls below `bodyBytesPerSecond`. Time is
+ * counted in timer ticks, so that a stalled process or a clock jump costs a client at most one tick.
  */
 export function watchUpload(
   clock: Gateway['clock'],

@@ -4,10 +4,10 @@ import { collectBytes } from './body-bytes.ts'
 import { watchUpload } from './upload-pace.ts'
 import { createUploads } from './uploads.ts'
 
-describe('the pace of an upload', () => {
+describe('the speed of an upload', () => {
   const limits = { bodyIdleMs: 15_000, bodyBytesPerSecond: 1_000 }
 
-  /** Sends so many bytes every so often, and tells how long that was borne. */
+  /** Sends this many bytes at each interval, and returns the time until it was too slow. */
   async function borne(sending: readonly { readonly bytes: number; readonly everyMs: number; readonly forMs: number }[]): Promise<number> {
     const clock = fakeClock()
     let cutAt = Number.POSITIVE_INFINITY
@@ -25,7 +25,7 @@ describe('the pace of an upload', () => {
     return cutAt
   }
 
-  test('is judged by its last seconds: what came fast at first does not pay for dripping later', async () => {
+  test('is measured over the last seconds: a fast start does not make up for a slow end', async () => {
     const cutAt = await borne([
       { bytes: 1_000_000, everyMs: 1_000, forMs: 20_000 },
       { bytes: 1, everyMs: 8_000, forMs: 80_000 },
@@ -34,17 +34,17 @@ describe('the pace of an upload', () => {
     expect(cutAt).toBeLessThan(40_000)
   })
 
-  test('is too slow where nothing comes, and where it drips from the beginning', async () => {
+  test('is too low if nothing arrives, and for a slow start', async () => {
     expect(await borne([{ bytes: 0, everyMs: 1_000, forMs: 20_000 }])).toBe(15_000)
     expect(await borne([{ bytes: 1, everyMs: 8_000, forMs: 40_000 }])).toBe(15_000)
   })
 
-  test('may be slow for as long as it takes, and may pause within the window', async () => {
+  test('may be low for as long as it is sufficient, with pauses shorter than the window', async () => {
     expect(await borne([{ bytes: 1_200, everyMs: 1_000, forMs: 600_000 }])).toBe(Number.POSITIVE_INFINITY)
     expect(await borne([{ bytes: 20_000, everyMs: 12_000, forMs: 600_000 }])).toBe(Number.POSITIVE_INFINITY)
   })
 
-  test('is not judged by a stall of this process: a timer that fires late is one tick', () => {
+  test('is not affected by a stall of this process: a late timer counts as one tick', () => {
     let run = (): void => {}
     let now = 0
     let cut = false
@@ -69,12 +69,12 @@ describe('the pace of an upload', () => {
   })
 })
 
-describe('bytes of bodies under way', () => {
+describe('the bytes of concurrent bodies', () => {
   const settings = { bodyBytes: 100, uploadBytesPerWorkspace: 250, uploadBytesPerUser: 120, uploadBytes: 400 }
   const of = (workspaceId: string) => ({ workspaceId, keyId: 'k' })
   const user = (name: string) => ({ workspaceId: 'a', keyId: `user:${name}`, isEndUser: true as const })
 
-  test('are bounded for each key with 429 and for all with 503, each with a time to come back', () => {
+  test('are limited for each key with 429 and for all with 503, each with a time to retry', () => {
     const uploads = createUploads(settings)
     expect([uploads.open(of('a')).claim(100), uploads.open(of('a')).claim(100)]).toEqual([undefined, undefined])
     expect(uploads.open(of('a')).claim(51)).toMatchObject({
@@ -87,7 +87,7 @@ describe('bytes of bodies under way', () => {
     expect(uploads.open(of('d')).claim(1)).toMatchObject({ status: 503, code: 'service_unavailable', facts: { retryAfterMs: 1_000 } })
   })
 
-  test('are counted as they come where their number was not said, and never twice', () => {
+  test('are counted as they arrive if their length was not announced, and never twice', () => {
     const uploads = createUploads(settings)
     const upload = uploads.open(of('a'))
     for (let bytes = 1; bytes <= 250; bytes++) expect(upload.claim(bytes)).toBeUndefined()
@@ -95,7 +95,7 @@ describe('bytes of bodies under way', () => {
     expect(upload.claim(251)?.status).toBe(429)
   })
 
-  test('are free again once a body is over, however often that is said', () => {
+  test('are released once a body is over, even if that is reported repeatedly', () => {
     const uploads = createUploads(settings)
     for (let at = 0; at < 10; at++) {
       const upload = uploads.open(of('a'))
@@ -107,7 +107,7 @@ describe('bytes of bodies under way', () => {
     expect([one.claim(200), other.claim(200), uploads.open(of('c')).claim(1)?.status]).toEqual([undefined, undefined, 503])
   })
 
-  test('always have room for one body of the largest size', () => {
+  test('always have room for one body of the maximum size', () => {
     const uploads = createUploads({ bodyBytes: 1_000, uploadBytesPerWorkspace: 10, uploadBytesPerUser: 10, uploadBytes: 10 })
     expect(uploads.open(of('a')).claim(1_000)).toBeUndefined()
     expect(
@@ -117,7 +117,7 @@ describe('bytes of bodies under way', () => {
     ).toBeUndefined()
   })
 
-  test('are bounded for each user within its workspace, and tell of the share of others that it is used up', () => {
+  test('are limited for each user within its workspace, and the error says whose share is used up', () => {
     const uploads = createUploads(settings)
     const first = uploads.open(user('ann'))
     expect(first.claim(100)).toBeUndefined()
@@ -128,13 +128,13 @@ describe('bytes of bodies under way', () => {
     expect(uploads.open(user('ann')).claim(100)).toBeUndefined()
   })
 
-  test('beside a body are at most the share of its user', () => {
+  test('in addition to a body are limited to the share of its user', () => {
     const upload = createUploads(settings).open(user('ann'))
     expect([upload.claim(100), upload.claimMore(1_000), upload.claimMore(1)]).toEqual([undefined, undefined, undefined])
   })
 })
 
-test('a body that comes byte by byte is kept in few pieces, whole and in order', () => {
+test('a body that arrives byte by byte is kept in few pieces, complete and in order', () => {
   const collected = collectBytes()
   const bytes = Uint8Array.from({ length: 200_000 }, (_, at) => at % 251)
   for (let at = 0; at < 150_000; at++) collected.add(bytes.subarray(at, at + 1))

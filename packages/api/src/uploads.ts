@@ -2,35 +2,35 @@ import type { Caller } from '@signalbox/core'
 import { GatewayError } from '@signalbox/core/errors'
 import type { Settings } from './settings.ts'
 
-/** Counts the bytes of request bodies that are in memory, of each end user, of each workspace and of all, and refuses what would be too many. */
+/** Counts the bytes of request bodies in memory, for each end user, each workspace and in total, and refuses those beyond a limit. */
 export interface Uploads {
-  /** `caller`: absent for requests without a key, which share one allowance. */
+  /** Absent `caller`: requests without a key share one allowance. */
   open(caller: Sharer | undefined): Upload
 }
 
-/** Identifies the share that a caller uses: an end user has its own share within that of its workspace. */
+/** The part of a caller that identifies its share: an end user has its own share within that of its workspace. */
 export type Sharer = Pick<Caller, 'workspaceId' | 'keyId' | 'isEndUser'>
 
 export interface Upload {
-  /** Counts the body as `bytes` long, never less than before. Returns the error if that is refused. */
+  /** Counts the body as `bytes` long, never less than before. Returns an error if that exceeds a limit. */
   claim(bytes: number): GatewayError | undefined
-  /** Counts `bytes` in addition to the body, capped at the share of the caller. Returns the error if that is refused. */
+  /** Counts `bytes` in addition to the body, up to the share of the caller. Returns an error if that exceeds a limit. */
   claimMore(bytes: number): GatewayError | undefined
-  /** The body is no longer in memory. */
+  /** Releases the body, which is no longer in memory. */
   release(): void
 }
 
-/** Most bodies are over in a moment. */
+/** Most bodies are processed quickly. */
 const retryAfterMs = 1_000
 
-/** How much of something is used, by name. */
+/** Amounts in use, by name. */
 export interface Tally {
   of(name: string): number
-  /** `more`: below 0 gives back. */
+  /** A negative `more` releases. */
   add(name: string, more: number): void
 }
 
-/** Names that use nothing are not kept. `createTally().of('app') // 0` */
+/** Names with an amount of 0 are not kept. `createTally().of('app') // 0` */
 export function createTally(): Tally {
   const used = new Map<string, number>()
   return {
@@ -43,7 +43,7 @@ export function createTally(): Tally {
   }
 }
 
-/** The name of an end user's own share. Undefined: the caller has the share of its workspace alone. */
+/** The name of an end user's own share. Undefined if the caller only has the share of its workspace. */
 export const userShareOf = ({ workspaceId, keyId, isEndUser }: Sharer): string | undefined =>
   isEndUser ? JSON.stringify([workspaceId, keyId]) : undefined
 
@@ -52,7 +52,7 @@ const nobody: Sharer = { workspaceId: '', keyId: '' }
 export type UploadLimits = Pick<Settings, 'bodyBytes' | 'uploadBytes' | 'uploadBytesPerWorkspace' | 'uploadBytesPerUser'>
 
 export function createUploads({ bodyBytes, uploadBytes, uploadBytesPerWorkspace, uploadBytesPerUser }: UploadLimits): Uploads {
-  // What never fits would be refused for ever, with a time to come back.
+  // A body that can never fit would be refused for ever with a time to retry.
   const maxPerWorkspace = Math.max(bodyBytes, uploadBytesPerWorkspace)
   const maxPerUser = Math.max(bodyBytes, uploadBytesPerUser)
   const most = Math.max(bodyBytes, uploadBytes)
@@ -106,7 +106,7 @@ export function createUploads({ bodyBytes, uploadBytes, uploadBytesPerWorkspace,
   }
 }
 
-/** `most`: absent if the limit is not shown to the caller. */
+/** `most` is absent if the limit is not shown to the caller. */
 const tooManyOf = (whose: string, most?: number): GatewayError =>
   new GatewayError('concurrent_requests_exceeded', {
     message: `The concurrent request bodies of ${whose} would exceed its limit${most === undefined ? '' : ` of ${most} bytes`}. Wait for one to finish.`,

@@ -4,7 +4,7 @@ import { actorOf } from '../authorize.ts'
 import { json } from '../json-reply.ts'
 import type { Call } from '../route.ts'
 
-/** The credit of the caller's workspace, in USD as text. */
+/** Replies with the credit of the caller's workspace, as strings in USD. */
 export async function readCredits(call: Call, caller: Caller): Promise<ApiReply> {
   const { billing } = call.gateway.workspaces(caller.workspaceId, actorOf(caller, call))
   const { balance, spent } = await billing.balance()

@@ -4,7 +4,7 @@ import { offersHere } from '../catalog/offers.ts'
 import { viewReply } from '../catalog/views.ts'
 import type { Call } from '../route.ts'
 
-/** The models that can be called, by id. */
+/** Replies with the callable models, ordered by id. */
 export function listLanguageModels({ gateway, site }: Call): ApiReply {
   const view = site.views(gateway.models.version(), '["ai-gateway models"]', () => {
     const offersOf = offersHere(gateway)
@@ -24,7 +24,7 @@ function languageModelView({ id, display_name }: Model, offers: readonly Offer[]
   }
 }
 
-/** The price of the offer that is cheapest for as much input as output. */
+/** The price of the cheapest offer, for equal amounts of input and output. */
 const cheapestOf = (offers: readonly Offer[]): Price | undefined =>
   offers
     .flatMap(({ price }) => price ?? [])
@@ -37,5 +37,5 @@ const pricingView = ({ input, output, cached, cache_write }: Price): object => (
   ...(cache_write !== undefined && { input_cache_write: perToken(cache_write) }),
 })
 
-/** Microdollars per million tokens as USD per token, in decimals: `250_000` → `0.00000025`. */
+/** Converts microdollars per million tokens to decimal USD per token: `250_000` → `0.00000025`. */
 const perToken = (price: number): string => (price / 1e12).toFixed(12).replace(/\.?0+$/, '')

@@ -1,2 +1,2 @@
-/** The name of the AI SDK's dialect, which is loaded when a request first needs it. */
+/** The name of the AI SDK's dialect, which is loaded on first use. */
 export const aiSdkName = 'ai-sdk'

@@ -10,7 +10,7 @@ const fileData = () =>
   z
     .union([
       z.looseObject({ type: z.literal('data').describe('The bytes.'), data: nonEmpty().describe('The bytes in base64.') }),
-      z.looseObject({ type: z.literal('url').describe('An address.'), url: nonEmpty().describe('The address.') }),
+      z.looseObject({ type: z.literal('url').describe('A URL.'), url: nonEmpty().describe('The URL.') }),
       z.looseObject({ type: z.literal('text').describe('Plain text.'), text: z.string().describe('The text.') }),
     ])
     .describe('The content of the file.')
@@ -21,7 +21,7 @@ const textPart = () =>
 const filePart = () =>
   z.looseObject({
     type: z.literal('file').describe('An image, a document or audio.'),
-    mediaType: nonEmpty().meta({ description: 'Media type, or its first half.', example: 'image/png' }),
+    mediaType: nonEmpty().meta({ description: 'Media type, or only its first part.', example: 'image/png' }),
     data: fileData(),
     filename: z.string().nullish().describe('Name of the file.'),
     providerOptions: partOptions(),
@@ -36,19 +36,19 @@ const toolOutput = () =>
   z
     .union([
       z.looseObject({
-        type: z.enum(['text', 'error-text']).describe('Text, of a tool that succeeded or failed.'),
+        type: z.enum(['text', 'error-text']).describe('Text returned by a tool that succeeded or failed.'),
         value: z.string().describe('The text.'),
       }),
       z.looseObject({
-        type: z.enum(['json', 'error-json']).describe('JSON, of a tool that succeeded or failed.'),
+        type: z.enum(['json', 'error-json']).describe('JSON returned by a tool that succeeded or failed.'),
         value: z.unknown().optional().describe('The value.'),
       }),
       z.looseObject({
         type: z.literal('execution-denied').describe('The user denied the execution of the tool.'),
-        reason: z.string().nullish().describe('Why.'),
+        reason: z.string().nullish().describe('The reason.'),
       }),
       z.looseObject({
-        type: z.literal('content').describe('Parts.'),
+        type: z.literal('content').describe('Content parts.'),
         value: z
           .array(z.union([textPart(), filePart(), customPart('custom')]))
           .max(bodyCaps.entries)
@@ -70,12 +70,12 @@ const assistantPart = () =>
     textPart(),
     filePart(),
     z.looseObject({
-      type: z.literal('reasoning').describe('Reasoning, as it was sent.'),
+      type: z.literal('reasoning').describe('Reasoning, as received.'),
       text: z.string().describe('The text.'),
       providerOptions: partOptions(),
     }),
     z.looseObject({
-      type: z.literal('tool-call').describe('A call.'),
+      type: z.literal('tool-call').describe('A tool call.'),
       toolCallId: nonEmpty().describe('Id of the call.'),
       toolName: nonEmpty().describe('Name of the tool.'),
       input: z.unknown().optional().describe('The arguments.'),
@@ -102,11 +102,11 @@ const message = () =>
     }),
     z.looseObject({ role: z.literal('assistant').describe('The model.'), content: parts(assistantPart()), providerOptions: partOptions() }),
     z.looseObject({
-      role: z.literal('tool').describe('Results of tools.'),
+      role: z.literal('tool').describe('Tool results.'),
       content: parts(
         z.union([
           toolResult(),
-          z.looseObject({ type: z.literal('tool-approval-response').describe('It is left out: the client runs its tools.') }),
+          z.looseObject({ type: z.literal('tool-approval-response').describe('Ignored, because the client runs its tools.') }),
         ]),
       ),
       providerOptions: partOptions(),
@@ -116,15 +116,15 @@ const message = () =>
 const tool = () =>
   z.union([
     z.looseObject({
-      type: z.literal('function').describe('A function of the client.'),
+      type: z.literal('function').describe('A function that the client runs.'),
       name: nonEmpty().describe('Name of the tool.'),
       description: z.string().nullish().describe('What it does.'),
       inputSchema: z.looseObject({}).describe('JSON Schema of its input.'),
-      strict: z.boolean().nullish().describe('Whether the input must fit the schema.'),
+      strict: z.boolean().nullish().describe('Whether the input must match the schema.'),
       providerOptions: partOptions(),
     }),
     z.looseObject({
-      type: z.literal('provider').describe('A tool that a provider runs. It is left out, with a warning.'),
+      type: z.literal('provider').describe('A tool that a provider runs. It is dropped, with a warning.'),
       id: nonEmpty().describe('Id of the tool.'),
     }),
   ])
@@ -135,45 +135,45 @@ const format = () =>
       z.looseObject({ type: z.literal('text').describe('Text.') }),
       z.looseObject({
         type: z.literal('json').describe('JSON.'),
-        schema: z.looseObject({}).nullish().describe('Its schema.'),
+        schema: z.looseObject({}).nullish().describe('The JSON schema.'),
         name: nonEmpty().nullish().describe('Name of the schema.'),
-        description: z.string().nullish().describe('What the schema is for.'),
+        description: z.string().nullish().describe('Purpose of the schema.'),
       }),
     ])
     .nullish()
-    .describe('Format of the answer.')
+    .describe('Format of the response.')
 
 const gatewayOptionsSchema = () =>
   z.looseObject({
-    order: z.array(nonEmpty()).nullish().describe('Providers in the order in which they are tried.'),
+    order: z.array(nonEmpty()).nullish().describe('Providers to try, in this order.'),
     only: z.array(nonEmpty()).nullish().describe('The only providers that may be used.'),
-    sort: z.enum(['cost', 'tps', 'ttft']).nullish().describe('What providers are ranked by.'),
-    models: z.array(nonEmpty()).nullish().describe('Models that are tried after that of the call.'),
-    user: z.string().nullish().describe('Kept in the request log as `metadata.user`.'),
-    tags: z.array(z.string()).nullish().describe('Kept in the request log as `metadata.tags`.'),
-    zeroDataRetention: z.boolean().nullish().describe('Only providers that keep nothing.'),
+    sort: z.enum(['cost', 'tps', 'ttft']).nullish().describe('Criterion by which providers are ranked.'),
+    models: z.array(nonEmpty()).nullish().describe('Models to try after that of the call.'),
+    user: z.string().nullish().describe('Stored in the request log as `metadata.user`.'),
+    tags: z.array(z.string()).nullish().describe('Stored in the request log as `metadata.tags`.'),
+    zeroDataRetention: z.boolean().nullish().describe('Whether to use only providers with zero data retention.'),
   })
 
 const optionalNumber = (what: string) => z.number().nullish().describe(what)
 
-/** Which model, and whether it streams, stands in the headers `ai-language-model-id` and `ai-language-model-streaming`. */
+/** The call options. The model and whether to stream are in the headers `ai-language-model-id` and `ai-language-model-streaming`. */
 export const languageModelCall = () =>
   z
     .looseObject({
       prompt: z.array(message()).min(1).max(bodyCaps.messages).describe('The conversation.'),
-      maxOutputTokens: z.int().min(1).nullish().describe('Most tokens of the answer.'),
+      maxOutputTokens: z.int().min(1).nullish().describe('Maximum number of output tokens.'),
       temperature: z.number().min(0).max(2).nullish().describe('Randomness of sampling.'),
-      topP: z.number().min(0).max(1).nullish().describe('Share of probability that is sampled from.'),
-      topK: z.int().nullish().describe('Number of tokens that are sampled from.'),
+      topP: z.number().min(0).max(1).nullish().describe('Probability mass of nucleus sampling.'),
+      topK: z.int().nullish().describe('Number of candidate tokens to sample from.'),
       presencePenalty: optionalNumber('Penalty on tokens that have appeared.'),
       frequencyPenalty: optionalNumber('Penalty on tokens by how often they appeared.'),
-      seed: z.int().nullish().describe('Seed of sampling.'),
-      stopSequences: z.array(z.string()).nullish().describe('Texts that end the answer.'),
+      seed: z.int().nullish().describe('Seed for sampling.'),
+      stopSequences: z.array(z.string()).nullish().describe('Sequences that end the response.'),
       responseFormat: format(),
       reasoning: z
         .enum(['provider-default', 'none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'])
         .nullish()
-        .describe('How much the model reasons.'),
+        .describe('Amount of reasoning.'),
       tools: z.array(tool()).max(bodyCaps.tools).nullish().describe('The tools of the model.'),
       toolChoice: z
         .union([
@@ -186,6 +186,6 @@ export const languageModelCall = () =>
       providerOptions: z
         .looseObject({ gateway: gatewayOptionsSchema().nullish().describe('Options of the gateway.') })
         .nullish()
-        .describe('Options by provider. Options that no provider of the gateway knows cause a warning.'),
+        .describe('Options by provider. Options for unknown providers cause a warning.'),
     })
     .describe('The call options of the AI SDK’s language model specification, version 4.')

@@ -1,13 +1,13 @@
 import * as z from 'zod/v4'
 
-/** The reply bodies of the protocol of `@ai-sdk/gateway`. */
+/** The response bodies of the protocol of `@ai-sdk/gateway`. */
 export const aiGatewaySchemas = () => ({
   LanguageModelResult: z
     .object({
       content: z
         .array(z.looseObject({ type: z.string().describe('Kind of content.') }))
         .describe('Text, reasoning, calls, files and sources.'),
-      structuredOutputText: z.string().optional().describe('The final answer, where the model commented before it.'),
+      structuredOutputText: z.string().optional().describe('The final answer, if the model wrote commentary before it.'),
       finishReason: finishReason(),
       usage: usage(),
       providerMetadata: metadata(),
@@ -15,15 +15,15 @@ export const aiGatewaySchemas = () => ({
         .object({
           id: z.string().meta({ description: 'Id of the response.', example: 'resp_01a1fd6c4db376f2bb09734d779bb6f4' }),
           modelId: z.string().meta({ description: 'The model that answered.', example: 'gpt-5-mini' }),
-          timestamp: z.iso.datetime().describe('When the request came.'),
+          timestamp: z.iso.datetime().describe('When the request arrived.'),
         })
-        .describe('About the response.'),
+        .describe('Metadata of the response.'),
       warnings: z.array(z.looseObject({ type: z.string().describe('Kind of warning.') })).describe('What was dropped or changed.'),
     })
-    .describe('A whole answer, in the AI SDK’s language model specification, version 4.'),
+    .describe('A complete response, in the AI SDK’s language model specification, version 4.'),
   LanguageModelStreamPart: z
     .looseObject({ type: z.string().meta({ description: 'Kind of part.', example: 'text-delta' }) })
-    .describe('A part of a streamed answer, in the AI SDK’s language model specification, version 4.'),
+    .describe('A part of a streamed response, in the AI SDK’s language model specification, version 4.'),
   LanguageModelList: z.object({ models: z.array(languageModel()).describe('The models.') }).describe('The models that can be called.'),
   Credits: z
     .object({
@@ -50,9 +50,9 @@ const finishReason = () =>
   z
     .object({
       unified: z.string().meta({ description: 'The finish reason of the AI SDK.', example: 'stop' }),
-      raw: z.string().optional().meta({ description: 'The same as the gateway names it.', example: 'completed' }),
+      raw: z.string().optional().meta({ description: 'The same as named by the gateway.', example: 'completed' }),
     })
-    .describe('Why the answer ended.')
+    .describe('Why the response ended.')
 
 const count = (what: string) => z.int().optional().meta({ description: what, example: 12 })
 
@@ -61,18 +61,18 @@ const usage = () =>
     .object({
       inputTokens: z
         .object({
-          total: count('All of them.'),
-          noCache: count('Those that came from no cache.'),
-          cacheRead: count('Those that were read from a cache.'),
-          cacheWrite: count('Those that were written to one.'),
+          total: count('Total.'),
+          noCache: count('Not cached.'),
+          cacheRead: count('Read from a prompt cache.'),
+          cacheWrite: count('Written to a prompt cache.'),
         })
-        .describe('Tokens of the prompt.'),
+        .describe('Input tokens.'),
       outputTokens: z
-        .object({ total: count('All of them.'), text: count('Those of the answer.'), reasoning: count('Those of reasoning.') })
-        .describe('Tokens of the answer.'),
-      raw: z.looseObject({}).optional().describe('The same as the gateway names it.'),
+        .object({ total: count('Total.'), text: count('Text of the response.'), reasoning: count('Reasoning.') })
+        .describe('Output tokens.'),
+      raw: z.looseObject({}).optional().describe('The same as named by the gateway.'),
     })
-    .describe('Tokens.')
+    .describe('Token counts.')
 
 const metadata = () =>
   z
@@ -88,7 +88,7 @@ const tokenPrice = (what: string) =>
 const languageModel = () =>
   z.object({
     id: z.string().meta({ description: 'Canonical id.', example: 'gpt-5-mini' }),
-    name: z.string().meta({ description: 'Name to show to people.', example: 'GPT-5 mini' }),
+    name: z.string().meta({ description: 'Display name.', example: 'GPT-5 mini' }),
     pricing: z
       .object({
         input: tokenPrice('input'),

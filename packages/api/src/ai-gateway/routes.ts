@@ -2,7 +2,7 @@ import { inferenceErrors } from '../inference/error-codes.ts'
 import { infer } from '../inference/infer.ts'
 import type { Route } from '../route.ts'
 
-/** The protocol of `@ai-sdk/gateway`. */
+/** The routes of the protocol of `@ai-sdk/gateway`. */
 export const aiGatewayRoutes: readonly Route[] = [
   {
     method: 'POST',
@@ -10,7 +10,7 @@ export const aiGatewayRoutes: readonly Route[] = [
     needs: ['inference:invoke'],
     rate: 'inference',
     tier: 'preview',
-    summary: 'Create an answer, whole or streamed, in the protocol of `@ai-sdk/gateway`.',
+    summary: 'Create a response, optionally streamed, in the protocol of `@ai-sdk/gateway`.',
     dialect: 'ai-sdk',
     query: [],
     headers: ['ai-language-model-id', 'ai-language-model-streaming'],

@@ -6,7 +6,7 @@ import { didYouMean } from '../suggest.ts'
 import { listOf } from './registry.ts'
 import { viewReply } from './views.ts'
 
-/** The providers for which a workspace may bring a key of its own. */
+/** Replies with the providers for which workspaces can add their own keys. */
 export function byokProviders({ gateway, site }: Call): ApiReply {
   const { models } = gateway
   const view = site.views(models.version(), 'byok/providers', () =>
@@ -20,7 +20,7 @@ export function byokProviders({ gateway, site }: Call): ApiReply {
   return viewReply(view)
 }
 
-/** What an account at a provider can be. */
+/** Replies with the account tiers of a provider. */
 export function providerTiers({ gateway, site, params }: Call): ApiReply {
   const { models } = gateway
   const { id, tiers = [] } = providerNamed(params.provider ?? '', models.providers())
@@ -53,7 +53,7 @@ function providerView({ id, display_name, env = [] }: ProviderRecord, basePath: 
     provider: id,
     display_name,
     ...(variable !== undefined && { key_hint: `As in the environment variable ${variable}` }),
-    // Without a host: whatever name the client knows us by is the right one.
+    // Without a host, because clients may reach the gateway under several names.
     tiers_url: `${basePath}/v1/byok/providers/${encodeURIComponent(id)}/tiers`,
   }
 }

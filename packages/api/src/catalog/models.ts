@@ -8,7 +8,7 @@ import { didYouMean } from '../suggest.ts'
 import { largest, onePerProvider } from './offers.ts'
 import { viewReply } from './views.ts'
 
-/** One body that the SDKs of both vendors read: theirs differ in names, not in contradictions. */
+/** Replies with one body for the SDKs of both vendors, which expect different fields that do not conflict. */
 export async function listModels(call: Call, caller: Caller): Promise<ApiReply> {
   const { gateway, site, query } = call
   const { endpoint, limit, after_id, before_id } = query
@@ -37,8 +37,8 @@ export async function listModels(call: Call, caller: Caller): Promise<ApiReply> 
 }
 
 /**
- * Models in the order of their ids, after one id or before another, at most `limit` of those nearest to it. The id need not be
- * there: when models are swapped, a client that reads page by page goes on where it was.
+ * A page of models ordered by id: those after one id or before another, at most `limit` of the nearest. The id need not exist, so that a
+ * client can continue paging after the models were replaced.
  */
 function pageOf(
   models: readonly Model[],
@@ -76,7 +76,7 @@ function noModel({ models }: Gateway, asked: string): GatewayError {
 }
 
 function modelView(model: Model, offers: readonly Offer[], { gateway, site }: Call) {
-  // Where its date is unknown it is that of this process: a date of 1970 would be taken for a fact.
+  // An unknown date is that of the start of this process, because a date in 1970 would look like a fact.
   const created = model.created ?? site.startedAt
   const context_window = largest(offers.map(offer => offer.context_window))
   return {
@@ -87,7 +87,7 @@ function modelView(model: Model, offers: readonly Offer[], { gateway, site }: Ca
     created_at: new Date(created * 1000).toISOString(),
     display_name: model.display_name ?? model.id,
     owned_by: gateway.operator,
-    // Left out where it is unknown: a 0 would be taken for a fact.
+    // Absent if unknown, because a 0 would look like a fact.
     ...(context_window !== undefined && { context_window }),
     supported_endpoints: site.endpoints,
     providers: onePerProvider(offers).map(offerView),

@@ -1,13 +1,13 @@
 import type { Gateway } from '@signalbox/core'
 import type { Model, Offer } from '@signalbox/core/protocol'
 
-/** Finds the offers of a model at providers that the gateway has; requests cannot be sent to others. */
+/** Finds the offers of a model at configured providers. Requests cannot be sent to others. */
 export function offersHere({ models }: Pick<Gateway, 'models'>): (model: Model) => readonly Offer[] {
   const ids = new Set(models.providers().map(({ id }) => id))
   return ({ offers }) => offers.filter(({ provider }) => ids.has(provider))
 }
 
-/** A provider may sell a model in several ways; the first listed that is not on its way out stands for it. */
+/** One offer per provider: the first listed that is not about to end. */
 export function onePerProvider(offers: readonly Offer[]): readonly Offer[] {
   const byProvider = new Map<string, Offer>()
   for (const offer of offers) {
@@ -17,7 +17,7 @@ export function onePerProvider(offers: readonly Offer[]): readonly Offer[] {
   return [...byProvider.values()]
 }
 
-/** The largest number among those that are known; none, where none is. */
+/** The largest of the known numbers. Undefined if none is known. */
 export const largest = (numbers: readonly (number | undefined)[]): number | undefined => {
   const known = numbers.flatMap(number => number ?? [])
   return known.length === 0 ? undefined : Math.max(...known)

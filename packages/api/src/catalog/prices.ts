@@ -3,7 +3,7 @@ import type { Offer, PriceWindow, Rates } from '@signalbox/core/protocol'
 
 type RatesView = Readonly<Record<string, unknown>>
 
-/** What is not known is left out: a 0 would be free. */
+/** Unknown rates are absent, because a 0 would mean free. */
 const ratesView = ({ input, output, input_audio, cached, cache_write, cache_write_1h, request, tools }: Rates): RatesView => ({
   input_price: toUsd(input),
   output_price: toUsd(output),
@@ -15,7 +15,7 @@ const ratesView = ({ input, output, input_audio, cached, cache_write, cache_writ
   ...(tools && { tool_prices: Object.fromEntries(Object.entries(tools).map(([tool, price]) => [tool, toUsd(price)])) }),
 })
 
-/** The price of one provider; undefined if it is unknown. */
+/** The price of a provider. Undefined if unknown. */
 export const priceView = ({ provider, price, retires_at, source, as_of }: Offer): Readonly<Record<string, unknown>> | undefined =>
   price && {
     provider,

@@ -8,7 +8,7 @@ import { largest, offersHere, onePerProvider } from './offers.ts'
 import { priceView } from './prices.ts'
 import { viewReply } from './views.ts'
 
-/** A model, and its offers here. */
+/** A model with its offers at configured providers. */
 interface Entry {
   readonly model: Model
   readonly offers: readonly Offer[]
@@ -34,7 +34,7 @@ export function directoryModels({ gateway, site, query }: Call): ApiReply {
   return viewReply(view)
 }
 
-/** A provider is listed if one of its models matches the filters. Its fields do not depend on the filters. */
+/** Replies with the providers that have a model matching the filters. The fields of a provider do not depend on the filters. */
 export function registryProviders({ gateway, site, query }: Call): ApiReply {
   const { provider, capability, author } = query
   const anyModel = capability === undefined && author === undefined
@@ -50,7 +50,7 @@ export function registryProviders({ gateway, site, query }: Call): ApiReply {
   return viewReply(view)
 }
 
-/** A mistyped name would find nothing, and look like an answer. */
+/** Throws for an unknown name, because an empty result for a mistyped name would look valid. */
 function checkFilters({ models }: Gateway, { provider, author }: Call['query']): void {
   checkNamed(
     'provider',
@@ -103,7 +103,7 @@ function registryRecord(entry: Entry): Readonly<Record<string, unknown>> {
   }
 }
 
-/** Where and when the facts of the offer that was read last were read. */
+/** The source and date of the offer whose facts were read last. */
 function newestFactsOf(offers: readonly Offer[]): Pick<Offer, 'source' | 'as_of'> {
   const [first] = offers.toSorted((a, b) => ((a.as_of ?? '') > (b.as_of ?? '') ? -1 : 1))
   const { source, as_of } = first ?? {}
@@ -141,7 +141,7 @@ function providerView(record: ProviderRecord, entries: readonly Entry[], { route
     ...(headquarters !== undefined && { headquarters }),
     ...(docs_url !== undefined && { docs_url }),
     regions: [...regions].sort(),
-    // By the name of our endpoint in that dialect; a dialect without an endpoint here goes by its own name.
+    // Named by the endpoint of the dialect; a dialect without an endpoint here keeps its own name.
     endpoints: dialects.map(name => routes.find(({ dialect, endpoint }) => dialect === name && endpoint !== undefined)?.endpoint ?? name),
     model_count: sold.length,
     ...(source !== undefined && { source }),

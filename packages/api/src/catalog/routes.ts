@@ -16,12 +16,12 @@ const pages: readonly QueryParameter[] = [
   { name: 'before_id', description: 'Id of the model to go back from: `first_id` of the next page.' },
 ]
 
-/** Clients of either vendor ask for models, each with the key where it has it. */
+/** Clients of both APIs list models, each with the key in its own header. */
 const callable = { method: 'GET', needs: 'any key', keyHeader: 'x-api-key', rate: 'reads', tier: 'stable', cache: 'private' } as const
 
 const open = { method: 'GET', needs: 'nothing', rate: 'none', tier: 'preview', cache: 'public' } as const
 
-/** The rows that read the gateway's directory of models and providers. */
+/** The rows that read the gateway's models and providers. */
 export const catalogRoutes: readonly Route[] = [
   {
     ...callable,

@@ -21,8 +21,8 @@ export const catalogSchemas = () => ({
     })
     .describe('All models with their capabilities.'),
   RegistryProviderList: listSchema(registryProvider()).describe('Providers.'),
-  DirectoryModelList: listSchema(directoryModel()).describe('Models with all that is known about them.'),
-  ByokProviderList: listSchema(byokProvider()).describe('Providers that take keys of a workspace.'),
+  DirectoryModelList: listSchema(directoryModel()).describe('Models with all known details.'),
+  ByokProviderList: listSchema(byokProvider()).describe('Providers for which workspaces can add keys.'),
   ProviderTierList: z
     .object({
       object: z.literal('list').describe('Type of the object.'),
@@ -49,15 +49,15 @@ const contextWindow = () =>
   z.int().optional().meta({ description: 'Largest context window among its providers, in tokens.', example: 400_000 })
 
 const modelId = () => z.string().meta({ description: 'Canonical id.', example: 'gpt-5-mini' })
-const displayName = (example: string) => z.string().meta({ description: 'Name to show to people.', example })
+const displayName = (example: string) => z.string().meta({ description: 'Display name.', example })
 
 const modelSchema = () =>
   z
     .object({
       id: modelId(),
       object: z.literal('model').describe('Type of the object.'),
-      type: z.literal('model').describe('Type of the object, as clients of the Messages API read it.'),
-      created: z.int().meta({ description: 'Release of the model, in Unix seconds; 0 if it is not known.', example: 1_754_524_800 }),
+      type: z.literal('model').describe('Type of the object, for clients of the Messages API.'),
+      created: z.int().meta({ description: 'Release of the model, in Unix seconds; 0 if unknown.', example: 1_754_524_800 }),
       created_at: z.iso.datetime().meta({ description: 'The same time as a date.', example: '2025-08-07T00:00:00.000Z' }),
       display_name: displayName('GPT-5 mini'),
       owned_by: z.string().meta({ description: 'The operator of this service.', example: 'signalbox' }),
@@ -74,13 +74,13 @@ const modelSchema = () =>
             data_policy: policy().optional(),
           }),
         )
-        .describe('Providers of the model. A price that is not known is absent.'),
+        .describe('Providers of the model. Unknown prices are absent.'),
     })
     .describe('A model that can be called.')
 
 const registryModel = () => ({
   id: modelId(),
-  family: z.string().meta({ description: 'Family of models that it belongs to.', example: 'gpt-5' }),
+  family: z.string().meta({ description: 'Model family.', example: 'gpt-5' }),
   display_name: displayName('GPT-5 mini'),
   capabilities: z
     .object(
@@ -100,10 +100,10 @@ const registryModel = () => ({
   ...origin(),
 })
 
-/** Of a row of the registry. */
+/** The origin of a registry row. */
 const origin = () => ({
-  source: z.string().optional().meta({ description: 'Where its newest facts were read.', example: 'https://models.dev/api.json' }),
-  as_of: z.string().optional().meta({ description: 'Date on which they were read there.', example: '2026-11-20' }),
+  source: z.string().optional().meta({ description: 'Source of its newest facts.', example: 'https://models.dev/api.json' }),
+  as_of: z.string().optional().meta({ description: 'Date on which they were read.', example: '2026-11-20' }),
 })
 
 const directoryModel = () =>
@@ -127,7 +127,7 @@ const directoryModel = () =>
               }),
             )
             .optional()
-            .describe('Prices of long prompts; the last entry that applies counts.'),
+            .describe('Prices of long prompts. The last matching entry applies.'),
           priority: z.object(rates()).optional().describe('Prices of the faster tier.'),
           windows: z
             .array(
@@ -136,8 +136,8 @@ const directoryModel = () =>
                   .array(z.int())
                   .optional()
                   .meta({ description: 'Days on which it begins, 1 for Monday. Absent: every day.', example: [1, 2] }),
-                from: z.string().meta({ description: 'Time in UTC at which it opens.', example: '01:00' }),
-                to: z.string().meta({ description: 'Time in UTC at which it closes.', example: '04:00' }),
+                from: z.string().meta({ description: 'Start time in UTC.', example: '01:00' }),
+                to: z.string().meta({ description: 'End time in UTC.', example: '04:00' }),
                 ...rates(),
               }),
             )
@@ -151,23 +151,23 @@ const directoryModel = () =>
               }),
             )
             .optional()
-            .describe('Announced prices, in the order of their dates.'),
+            .describe('Announced prices, ordered by date.'),
           surcharges: z
             .array(
               z.object({
                 field: z.string().meta({ description: 'Field of the request.', example: 'inference_geo' }),
-                value: z.string().meta({ description: 'Value at which the price rises.', example: 'us' }),
+                value: z.string().meta({ description: 'Value for which the price is higher.', example: 'us' }),
                 percent: z.int().meta({ description: 'Percent of the usual price of tokens.', example: 110 }),
               }),
             )
             .optional()
             .describe('Fields of the request that raise the prices of tokens. Several multiply.'),
           retires_at: z.string().optional().meta({ description: 'Last day on which this provider serves it.', example: '2027-01-14' }),
-          source: z.string().optional().meta({ description: 'Where the price was read.', example: 'https://openai.com/api/pricing' }),
-          as_of: z.string().optional().meta({ description: 'Date on which it was read there.', example: '2026-11-20' }),
+          source: z.string().optional().meta({ description: 'Source of the price.', example: 'https://openai.com/api/pricing' }),
+          as_of: z.string().optional().meta({ description: 'Date on which it was read.', example: '2026-11-20' }),
         }),
       )
-      .describe('One entry for each provider whose price is known.'),
+      .describe('One entry for each provider with a known price.'),
     released_at: z.iso.datetime().optional().describe('When the model was released.'),
     knowledge_cutoff: z.string().optional().meta({ description: 'End of its training data: a month or a day.', example: '2025-08' }),
     retires_at: z.string().optional().meta({ description: 'Date on which its author shuts it down.', example: '2027-08-05' }),
@@ -182,11 +182,11 @@ const rates = () => ({
   cached_input_price: priceSchema('cached input', 0.025).optional(),
   cache_write_price: priceSchema('input that is written to the cache', 0.3).optional(),
   cache_write_1h_price: priceSchema('input that is cached for an hour', 0.5).optional(),
-  request_price: z.number().optional().meta({ description: 'Price of a request in USD, whatever its length.', example: 0.005 }),
+  request_price: z.number().optional().meta({ description: 'Price per request in USD, regardless of length.', example: 0.005 }),
   tool_prices: z
     .record(z.string(), z.number())
     .optional()
-    .meta({ description: 'Price of a call of each hosted tool in USD.', example: { web_search: 0.01 } }),
+    .meta({ description: 'Price per call of each hosted tool, in USD.', example: { web_search: 0.01 } }),
 })
 
 const registryProvider = () =>
@@ -194,7 +194,7 @@ const registryProvider = () =>
     id: z.string().meta({ description: 'Id of the provider.', example: 'groq' }),
     display_name: displayName('Groq'),
     data_policy: policy(),
-    retention_days: z.int().optional().meta({ description: 'Days for which it keeps the data of requests.', example: 30 }),
+    retention_days: z.int().optional().meta({ description: 'Days for which it retains request data.', example: 30 }),
     headquarters: z.string().optional().meta({ description: 'Country code.', example: 'US' }),
     docs_url: z.string().optional().meta({ description: 'Its documentation.', example: 'https://console.groq.com/docs' }),
     regions: z.array(z.string()).meta({ description: 'Regions that it serves from.', example: ['us'] }),
@@ -222,5 +222,7 @@ const tier = () =>
     tier: z.string().meta({ description: 'A value of `account_tier`.', example: 'paid' }),
     display_name: displayName('Paid'),
     data_policy: policy(),
-    qualification: z.string().meta({ description: 'What an account needs for this tier.', example: 'A payment method is on file.' }),
+    qualification: z
+      .string()
+      .meta({ description: 'Requirement for an account to be in this tier.', example: 'A payment method is on file.' }),
   })

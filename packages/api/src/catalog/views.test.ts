@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, inject, test } from 'vitest'
 import { keepViews } from './views.ts'
 
-test('a view is made once for a version of the models, and anew for the next', () => {
+test('a view is created once for a version of the models, and again for the next', () => {
   const views = keepViews()
   const made: string[] = []
   const view = (version: number, key: string): string =>
@@ -15,7 +15,7 @@ test('a view is made once for a version of the models, and anew for the next', (
   expect(made).toEqual(['a1', 'b1', 'a2', 'b2'])
 })
 
-test('however many are asked for, those last asked for are kept, and no more than 64', () => {
+test('at most 64 views are kept, the most recently requested ones', () => {
   const views = keepViews()
   let made = 0
   const view = (key: string): unknown => views(1, key, () => made++)
@@ -30,7 +30,7 @@ test('however many are asked for, those last asked for are kept, and no more tha
   expect(made).toBe(1_002)
 })
 
-test('texts that differ have names that differ', () => {
+test('different texts have different tags', () => {
   const views = keepViews()
   const names = new Map<string, string>()
   fc.assert(

@@ -1,15 +1,15 @@
 import type { ApiReply } from '../api.ts'
 
-/** A body as it is sent, and the name of just this text. */
+/** A response body with a tag that identifies it. */
 export interface View {
   readonly text: string
   readonly etag: string
 }
 
-/** The view of a `key` for the models of a `version`. Computed once, and cached while it is among the recently used. */
+/** The view of a `key` for the models of a `version`. Computed once, and cached while recently used. */
 export type Views = (version: number, key: string, make: () => unknown) => View
 
-/** Each may be as large as the whole directory. */
+/** Each may be as large as all models together. */
 const maxViews = 64
 
 export function keepViews(): Views {
@@ -21,7 +21,7 @@ export function keepViews(): Views {
       of = version
     }
     const view = views.get(key) ?? viewOf(make())
-    // A map keeps the order in which things came: put in again, it is the last to go.
+    // Re-inserting an entry makes it the newest, because a Map keeps insertion order.
     views.delete(key)
     views.set(key, view)
     if (views.size > maxViews) views.delete(views.keys().next().value ?? '')
@@ -35,15 +35,15 @@ export const viewReply = ({ text, etag }: View): ApiReply => ({
   body: text,
 })
 
-/** The body of a value, with the tag that it is cached under. */
+/** The JSON body of a value, with its tag. */
 export function viewOf(value: unknown): View {
   const text = JSON.stringify(value)
   return { text, etag: `"${fingerprint(text)}"` }
 }
 
 /**
- * Depends on the text only, so it is the same in every process and after a restart. Two 32-bit FNV-1a hashes with different offsets; not
- * used for security.
+ * A hash that depends on the text only, so it is the same in every process and after a restart. Two 32-bit FNV-1a hashes with different
+ * offsets; not suitable for security.
  */
 function fingerprint(text: string): string {
   let one = 0x811c9dc5

@@ -8,8 +8,8 @@ import { dialectNamed } from './infer.ts'
 import { logOutcome } from './log-outcome.ts'
 
 /**
- * The handler of `/v1/responses/compact`: the conversation becomes its user messages, as they were sent, and one item that stands
- * for all of it.
+ * The handler of `/v1/responses/compact`. It replaces the conversation by its user messages, unchanged, and one compaction item that stands
+ * for the rest.
  */
 export async function compactResponses(call: Call, caller: Caller): Promise<ApiReply> {
   const { gateway, site, request, requestId, log, body, admission, claimMemory, context } = call
@@ -27,7 +27,7 @@ export async function compactResponses(call: Call, caller: Caller): Promise<ApiR
     ...(context?.waitUntil && { waitUntil: context.waitUntil }),
   })
   logOutcome(log, stamp, response)
-  // Usage, cost and warnings as in every response of this dialect.
+  // Usage, cost and warnings are the same as in other responses of this dialect.
   const { id, created_at, model, usage, routing_metadata, warnings } = dialect.encodeResponse(response, asked, stamp)
   const compaction: JsonObject = {
     id,
@@ -42,7 +42,7 @@ export async function compactResponses(call: Call, caller: Caller): Promise<ApiR
   return json(compaction, { headers: warningHeaders(stamp.warnings) })
 }
 
-/** The user messages, with the fields that an item of a response has. */
+/** The user messages, with the fields of response items. */
 function userMessages(input: Json | undefined, itemId: (prefix: string) => string): readonly JsonObject[] {
   const items = Array.isArray(input) ? input.filter(isObject) : [{ role: 'user', content: input }]
   return items

@@ -2,7 +2,7 @@ import type { CallOptions, Gateway, Reply } from '@signalbox/core'
 import { type InferenceEvent, type InferenceRequest, type InferenceResponse, type Stamp, unfold } from '@signalbox/core/protocol'
 import { sourceOf } from '@signalbox/core/runtime'
 
-/** The reply to a request whose input ends with a `compaction_trigger`: its only item stands for the conversation. */
+/** The reply to a request whose input ends with a `compaction_trigger`. Its only item stands for the conversation. */
 export function compactionReply(gateway: Gateway, asked: InferenceRequest, options: CallOptions & { readonly requestId: string }): Reply {
   const leaving = new AbortController()
   const signal = options.signal ? AbortSignal.any([options.signal, leaving.signal]) : leaving.signal
@@ -33,7 +33,7 @@ export function compactionReply(gateway: Gateway, asked: InferenceRequest, optio
   }
 }
 
-/** What is known before the answer is there. */
+/** The facts known before the response. */
 const announced = (gateway: Gateway, { routing }: InferenceRequest, requestId: string): Stamp => ({
   id: `resp_${requestId.replaceAll('-', '')}`,
   model: routing.models[0],

@@ -4,7 +4,7 @@ import { json } from '../json-reply.ts'
 import type { Call } from '../route.ts'
 import { dialectNamed } from './infer.ts'
 
-/** The handler of a row that counts the tokens of a request in the dialect `name`, without a response from a model. */
+/** Creates the handler of a row that counts the tokens of a request in the dialect `name`, without calling a model. */
 export const countTokens =
   (name: string) =>
   async ({ gateway, site, request, log, body, admission }: Call, caller: Caller): Promise<ApiReply> => {

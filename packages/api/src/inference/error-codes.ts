@@ -1,6 +1,6 @@
 import type { ErrorCode } from '@signalbox/core/errors'
 
-/** Errors of inference. */
+/** The error codes of inference. */
 export const inferenceErrors = [
   'invalid_request',
   'invalid_parameter_value',
@@ -31,7 +31,7 @@ export const inferenceErrors = [
   'deadline_exceeded',
 ] as const satisfies readonly ErrorCode[]
 
-/** Errors of token counting, which needs no answer of a provider and costs nothing. */
+/** The error codes of token counting, which involves no response of a model and costs nothing. */
 export const countingErrors = [
   'invalid_request',
   'invalid_parameter_value',

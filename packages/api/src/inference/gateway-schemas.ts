@@ -1,16 +1,16 @@
 import { bodyCaps, dataPolicyDemands, dayMs } from '@signalbox/core/protocol'
 import * as z from 'zod/v4'
 
-// Fields that the three inference endpoints share. Dialects read requests field by field, so these schemas only describe; a property
-// test holds them and the dialects to the same answer for every body.
+// Fields shared by the inference endpoints. Dialects parse requests field by field, so these schemas only describe them. A property test
+// verifies that schemas and dialects accept the same bodies.
 
 /** A string of at least one character. */
 export const nonEmpty = () => z.string().min(1)
 
-/** A `type` of which the gateway knows nothing: such an object is passed on as it is. */
+/** A `type` that the gateway does not know. Such an object is passed on unchanged. */
 export const otherType = (known: readonly string[]) => z.string().meta({ not: { enum: known } })
 
-/** Sentence that belongs to every request schema. */
+/** A sentence in every request schema. */
 export const passthrough =
   'Fields that are not listed are passed on to a provider that speaks this format; other providers ignore them, with a warning.'
 
@@ -34,19 +34,19 @@ export const extensionsField = () =>
 /** A map of strings with at most `maxProperties` entries. */
 const stringMap = (maxProperties: number) => z.record(z.string(), z.string()).meta({ maxProperties })
 
-export const metadataField = () => stringMap(bodyCaps.metadata).nullish().describe('Strings of the caller, passed to the provider.')
+export const metadataField = () => stringMap(bodyCaps.metadata).nullish().describe('Strings set by the client, passed to the provider.')
 
 const milliseconds = () => z.int().min(1).max(dayMs).nullish()
 const providerIds = () => z.array(nonEmpty()).nullish()
 const pricePerMillion = () => z.number().min(0).nullish()
 
-/** `gateway`: the options of this gateway. It has no other fields. */
+/** The options of this gateway, in the field `gateway`. Other fields are not allowed. */
 export const gateway = () =>
   z
     .strictObject({
       models: z.array(nonEmpty()).min(1).nullish().describe('A pool of models to route among, instead of `model`.'),
       metadata: stringMap(16).nullish().describe('Strings that are kept in the request log and never sent to a provider.'),
-      routing: routingOptions().nullish().describe('How to choose among the providers of the model.'),
+      routing: routingOptions().nullish().describe('How to choose a provider.'),
     })
     .nullish()
     .describe('Options of the gateway.')
@@ -56,24 +56,21 @@ const routingOptions = () =>
     strategy: nonEmpty()
       .nullish()
       .meta({ description: 'Name of the routing strategy. Default: that of the workspace.', example: 'balanced' }),
-    tier: z.literal('priority').nullish().describe('`priority`: faster inference at a higher price, where a provider offers it.'),
+    tier: z.literal('priority').nullish().describe('`priority`: faster inference at a higher price, if a provider offers it.'),
     timeout_ms: milliseconds().describe('Timeout of one attempt: to the first byte of a stream, otherwise to the end of the response.'),
-    deadline_ms: milliseconds().describe('Timeout of the whole request, retries and fallbacks included.'),
+    deadline_ms: milliseconds().describe('Timeout of the whole request, including retries and fallbacks.'),
     allow_fallbacks: z.boolean().nullish().describe('Whether another provider may be tried after a failure. Default: true.'),
     order: providerIds().describe('Ids of providers to try first, in this order.'),
     only: providerIds().describe('Ids of the only providers that may be used.'),
     ignore: providerIds().describe('Ids of providers that must not be used.'),
     max_price: z
       .strictObject({
-        input: pricePerMillion().describe('Highest price of input, in USD per million tokens.'),
-        output: pricePerMillion().describe('Highest price of output, in USD per million tokens.'),
+        input: pricePerMillion().describe('Maximum price of input, in USD per million tokens.'),
+        output: pricePerMillion().describe('Maximum price of output, in USD per million tokens.'),
       })
       .nullish()
       .describe('Excludes providers that charge more.'),
-    data_policy: z
-      .enum(dataPolicyDemands)
-      .nullish()
-      .describe('What a provider must promise about the data that it receives. Default: `any`.'),
+    data_policy: z.enum(dataPolicyDemands).nullish().describe('The data policy that a provider must offer at least. Default: `any`.'),
     hedge: z
       .boolean()
       .nullish()
@@ -97,7 +94,7 @@ export const routingMetadata = () =>
       cost: z
         .object({
           usd: z.number().meta({ description: 'Charged to the workspace, in USD.', example: 0.000023 }),
-          byok_usd: z.number().optional().describe('Paid to the provider with the workspace’s own key, in USD by list price.'),
+          byok_usd: z.number().optional().describe('Paid to the provider with the workspace’s own key, in USD at list price.'),
         })
         .optional()
         .describe('Cost of the request. Absent if no price is known.'),
@@ -110,11 +107,11 @@ export const warnings = () =>
       z
         .object({
           code: z.string().meta({
-            description: 'Kind of warning, as in `unsupported_parameter` or `provider_timeout`.',
+            description: 'Code of the warning, such as `unsupported_parameter` or `provider_timeout`.',
             example: 'unsupported_parameter',
           }),
           message: z.string().meta({
-            description: 'What happened, in words.',
+            description: 'What happened.',
             example: '`top_k` is not supported by the API of this provider and was left out.',
           }),
           param: z.string().optional().meta({ description: 'Path of the affected field.', example: 'top_k' }),
@@ -122,6 +119,6 @@ export const warnings = () =>
         .meta({ id: 'Warning', description: 'A parameter that was dropped or clamped, or a failure that a fallback recovered from.' }),
     )
     .optional()
-    .describe('Warnings. Absent without any.')
+    .describe('Warnings. Absent if there are none.')
 
-export const serviceTierField = () => z.string().nullish().describe('Processing tier by the provider’s name for it.')
+export const serviceTierField = () => z.string().nullish().describe('Processing tier, as named by the provider.')

@@ -8,7 +8,7 @@ import { streamed } from '../stream.ts'
 import { logOutcome } from './log-outcome.ts'
 import { warmUp } from './warm-up.ts'
 
-/** The handler of an inference row: body → request → response, in the dialect `name`. */
+/** Creates the handler of an inference row in the dialect `name`: body → request → response. */
 export const infer =
   (name: string) =>
   (call: Call, caller: Caller): Promise<ApiReply> => {
@@ -38,7 +38,7 @@ interface CompactionOptions extends Omit<DialectReply, 'reply'> {
   readonly options: CallOptions & { readonly requestId: string }
 }
 
-/** Its code is loaded when first needed: few clients compact so. */
+/** Loaded on first use, because few clients use this form of compaction. */
 async function compacted(call: Call, { dialect, asked, options }: CompactionOptions): Promise<ApiReply> {
   const { compactionReply } = await import('../on-demand.ts')
   const reply = compactionReply(call.gateway, asked, options)
@@ -51,7 +51,7 @@ export function dialectNamed(name: string, { dialects }: Call['site']): ClientDi
   return dialect
 }
 
-/** One answer being made. */
+/** A response in progress, with its dialect. */
 export interface DialectReply {
   readonly dialect: ClientDialect
   readonly asked: InferenceRequest

@@ -19,8 +19,8 @@ interface WarmUp {
 const nothingUsed: Usage = { input_tokens: 0, cached_tokens: 0, cache_write_tokens: 0, output_tokens: 0, reasoning_tokens: 0 }
 
 /**
- * Answers `generate: false` of a WebSocket client: a response without output, which the next turn may continue. It is checked and
- * counted against the rate as any request, calls no provider, and costs nothing.
+ * Replies to `generate: false` of a WebSocket client with a response without output, from which the next turn may continue. The request is
+ * validated and rate limited like any other, but calls no provider and costs nothing.
  */
 export async function warmUp(
   { gateway, requestId, admission: early }: WarmUpContext,
@@ -29,7 +29,7 @@ export async function warmUp(
 ): Promise<ApiReply> {
   const admission = early ?? (await gateway.admit(caller, requestId))
   await admission.leave()
-  // Unknown models and impossible demands are refused now. Without input there is nothing to route yet.
+  // Unknown models and unsatisfiable constraints are refused now. Without input there is nothing to route yet.
   if (hasInput(asked)) await gateway.plan(asked, caller)
   const at = Math.floor(gateway.clock.now() / 1000)
   const stamp: Stamp = {

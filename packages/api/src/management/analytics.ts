@@ -17,7 +17,7 @@ export const analyticsRoutes: readonly WorkspaceRoute[] = [
     path: `${analyticsPath}/summary`,
     client: 'analytics.summary',
     needs: ['usage:read'],
-    summary: 'Get the number of requests, how they ended, their cost and their latency.',
+    summary: 'Get the number, outcomes, cost and latency of requests.',
     query: filters,
     reply: 'AnalyticsSummary',
     handler: async (call, { analytics }) => json(replyOf(summaryReply, await analytics.summary(queryOf(call)))),
@@ -33,7 +33,7 @@ export const analyticsRoutes: readonly WorkspaceRoute[] = [
       { name: 'interval', description: 'Default: `day`.', values: ['hour', 'day'] },
       {
         name: 'group_by',
-        description: 'What to group by. A request counts in each of its tags. Default: one series of all requests.',
+        description: 'How to group the requests. A request counts once for each of its tags. Default: one series for all requests.',
         values: Object.keys(groups),
       },
       {

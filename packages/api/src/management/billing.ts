@@ -42,8 +42,8 @@ export const billingRoutes: readonly WorkspaceRoute[] = [
     needs: ['billing:read'],
     summary: 'List the entries of the credit ledger, newest first.',
     query: [
-      { name: 'from', description: 'Start time, included.', date: true },
-      { name: 'to', description: 'End time, not included.', date: true },
+      { name: 'from', description: 'Start time, inclusive.', date: true },
+      { name: 'to', description: 'End time, exclusive.', date: true },
       ...pagesByAnyId,
     ],
     reply: 'LedgerEntryList',

@@ -37,7 +37,7 @@ export const budgetRoutes: readonly WorkspaceRoute[] = [
     path: budgetPath,
     client: 'budgets.get',
     needs: ['budgets:read'],
-    summary: 'Get a budget and what is left of it.',
+    summary: 'Get a budget and its remaining amount.',
     reply: 'Budget',
     handler: async (call, { budgets }) => json(budgetView(await budgets.get(budgetIdOf(call)))),
   },

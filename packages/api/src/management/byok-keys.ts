@@ -88,7 +88,7 @@ export const byokKeyRoutes: readonly WorkspaceRoute[] = [
 
 const byokKeyIdOf = ({ params }: Call): string => params.byok_key_id ?? ''
 
-/** Other processes have read it anew by then. */
+/** After this time other processes have read the change. */
 const heardMs = 30_000
 
 const view = ({ gateway }: Call, key: ByokKey) => ({

@@ -5,14 +5,14 @@ import type { Call } from '../route.ts'
 import { loggedRequestReply, type RequestRow } from './replies/logged-request.ts'
 import { replyOf } from './replies/reply-table.ts'
 
-/** The columns, in order. What callers can write themselves stands in `metadata`, `tags` and the names of models. */
+/** The columns, in order. Text that callers can choose is in `metadata`, `tags` and the model names. */
 const columns = [
   ...['id', 'at', 'api_key_id', 'model_requested', 'model', 'provider', 'strategy', 'status', 'error_code', 'stream', 'byok'],
   ...['input_tokens', 'output_tokens', 'cached_tokens', 'cache_write_tokens', 'reasoning_tokens', 'estimated', 'cost_usd'],
   ...['byok_cost_usd', 'ttft_ms', 'duration_ms', 'attempts', 'warnings', 'metadata', 'tags'],
 ]
 
-/** The cells of a row: its JSON, and one text for what is a list or an object there. */
+/** The cells of a row: its JSON fields, with lists and objects converted to one text each. */
 function cellsOf(row: RequestRow): readonly string[] {
   const { inputTokens, outputTokens, cachedTokens, cacheWriteTokens, reasoningTokens, warnings, metadata = {}, tags = [] } = row
   const cells = new Map<string, unknown>([
@@ -29,10 +29,10 @@ function cellsOf(row: RequestRow): readonly string[] {
   return columns.map(name => cellText(cells.get(name)))
 }
 
-/** A page in memory at a time: the first byte does not wait for the last row. */
+/** Streams page by page, so the first byte does not wait for the last row. */
 export async function exportRequests(call: Call, analytics: Analytics, asked: AnalyticsQuery): Promise<ApiReply> {
   const limit = call.site.settings.exportRows
-  // What comes in while the export runs is not part of it: the headers tell its rows before they are read.
+  // Requests that arrive during the export are not part of it, because the headers state the number of rows beforehand.
   const query = { ...asked, to: asked.to ?? call.gateway.clock.now() + 1 }
   const [count, lines] = await Promise.all([analytics.count(query, limit + 1), linesOf(analytics.pages(query, limit))])
   return {
@@ -48,7 +48,7 @@ export async function exportRequests(call: Call, analytics: Analytics, asked: An
   }
 }
 
-/** Loaded when the first export is requested: programs without exports do not pay for it. */
+/** Loaded with the first export, so that programs without exports do not load it. */
 async function linesOf(pages: ReturnType<Analytics['pages']>): Promise<AsyncGenerator<string, undefined>> {
   const { stringify } = await import('csv-stringify/browser/esm/sync')
   const csv = (rows: readonly (readonly string[])[]): string =>
@@ -62,7 +62,7 @@ async function linesOf(pages: ReturnType<Analytics['pages']>): Promise<AsyncGene
 
 const cellText = (value: unknown): string => (value === null || value === undefined ? '' : String(value))
 
-/** The request is over with its last line. */
+/** Ends the request's log entry after the last line. */
 function untilOver(lines: AsyncGenerator<string, undefined>, { log }: Call): AsyncIterator<string, undefined> {
   const ended = <T>(step: T): T => {
     log.end()

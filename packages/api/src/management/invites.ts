@@ -49,7 +49,7 @@ export const inviteRoutes: readonly WorkspaceRoute[] = [
   },
 ]
 
-/** The token is enough; no key is needed. */
+/** The token authorizes it, no key is needed. */
 export const acceptInviteRoute: PublicRoute = {
   method: 'POST',
   path: '/v1/invites/accept',

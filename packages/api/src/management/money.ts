@@ -1,7 +1,7 @@
-/** Whole cents, never more than there is: a debt of a microdollar is one of a cent. */
+/** Whole cents, rounded down, so that a debt of one microdollar is shown as one cent. */
 export const centsOf = (microdollars: number): number => Math.floor(microdollars / 10_000)
 
-/** `-1.05`: two places, as many as cents have. */
+/** Dollars with two decimal places, as in `-1.05`. */
 export function dollarsOf(microdollars: number): string {
   const cents = centsOf(microdollars)
   const whole = Math.abs(cents)

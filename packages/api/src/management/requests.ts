@@ -11,8 +11,8 @@ import { reading } from './rows.ts'
 const requestsPath = '/v1/workspaces/:workspace_id/analytics'
 
 export const filters: readonly QueryParameter[] = [
-  { name: 'from', description: 'Start time, included. Default: 30 days before `to`.', date: true },
-  { name: 'to', description: 'End time, not included. Default: now.', date: true },
+  { name: 'from', description: 'Start time, inclusive. Default: 30 days before `to`.', date: true },
+  { name: 'to', description: 'End time, exclusive. Default: now.', date: true },
   { name: 'model', description: 'Only this model, by its canonical id.' },
   { name: 'provider', description: 'Only requests that this provider answered.' },
   { name: 'api_key_id', description: 'Only requests with this API key.' },

@@ -1,6 +1,6 @@
 import type { WorkspaceRoute } from '../route.ts'
 
-/** What all rows have in common that read, or write, in a workspace. */
+/** The common facts of all rows that read in a workspace. */
 export const reading = {
   of: 'workspace',
   method: 'GET',

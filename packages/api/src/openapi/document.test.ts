@@ -44,7 +44,7 @@ interface Document {
 const source = JSON.parse(JSON.stringify(await makeDocument(routes, { operator: 'signalbox' }))) as Document
 const document = withResponses(source)
 
-/** With each reference to a response replaced by the response. */
+/** The operation with its response references resolved. */
 function withResponses(whole: Document): Document {
   const resolved: Document = JSON.parse(JSON.stringify(whole), (_, value: unknown) => {
     const [, name] = (typeof value === 'object' && value && '$ref' in value && /responses\/(.*)/.exec(String(value.$ref))) || []
@@ -56,7 +56,7 @@ function withResponses(whole: Document): Document {
 const operationOf = (method: string, path: string): Operation | undefined =>
   document.paths[path.replace(/:([a-z_]+)\+?/g, '{$1}')]?.[method.toLowerCase()]
 
-test('the document is OpenAPI 3.1, and every reference in it leads somewhere', () => {
+test('the document is OpenAPI 3.1, and every reference in it resolves', () => {
   expect(document.openapi).toBe('3.1.0')
   for (const [, name] of JSON.stringify(document).matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
     expect(document.components.schemas).toHaveProperty(name ?? '')
@@ -65,14 +65,14 @@ test('the document is OpenAPI 3.1, and every reference in it leads somewhere', (
   for (const scheme of schemes) for (const name of Object.keys(scheme)) expect(document.components.securitySchemes).toHaveProperty(name)
 })
 
-test('what says whether requests can be served is in it with both of its answers', () => {
+test('the readiness endpoint is documented with both of its responses', () => {
   const { responses } = operationOf('GET', '/readyz') ?? {}
   const schemaAt = (status: string): unknown => responses?.[status]?.content['application/json']?.schema
   expect(schemaAt('503')).toEqual(schemaAt('200'))
 })
 
 test.each(routes.map(row => [row.method, row.path, row] as const))(
-  '%s %s is in it with its tier, its guard and every error',
+  '%s %s is documented with its tier, its authorization and every error',
   (method, path, row) => {
     const operation = operationOf(method, path)
     expect(operation?.['x-stability']).toBe(row.tier)
@@ -94,17 +94,17 @@ test.each(routes.map(row => [row.method, row.path, row] as const))(
   },
 )
 
-test('operation ids are unique, and streams are told of', () => {
+test('operation ids are unique, and streams are documented', () => {
   const ids = [...JSON.stringify(document).matchAll(/"operationId":"([^"]+)"/g)].map(([, id]) => id)
   expect(new Set(ids).size).toBe(routes.length)
   const streaming = routes.filter(({ method, path }) => 'text/event-stream' in (operationOf(method, path)?.responses['200']?.content ?? {}))
   expect(streaming.map(({ path }) => path)).toEqual(['/v1/responses', '/v1/chat/completions', '/v1/messages', '/v4/ai/language-model'])
 })
 
-/** What a linter would have otherwise: probes fail in no other way than 5xx, and the licence is the operator's to say. */
+/** Deliberate exceptions: probes fail only with 5xx, and the operator chooses the licence. */
 const ours = ['operation-4xx-response /healthz', 'operation-4xx-response /readyz', 'info-license /info']
 
-test('a linter finds nothing in it', async () => {
+test('a linter reports no problem', async () => {
   const config = await createConfig({ extends: ['recommended-strict'] })
   const problems = await lintFromString({ source: JSON.stringify(source), absoluteRef: 'openapi.json', config })
   const found = problems.map(({ ruleId, message, location: [{ pointer = '' } = {}] }) => {
@@ -115,7 +115,7 @@ test('a linter finds nothing in it', async () => {
 })
 
 test.each(routes.map(row => [row.method, row.path, row] as const))(
-  '%s %s says whom it is for, and what it answers',
+  '%s %s documents its authorization and its responses',
   (method, path, row) => {
     const operation = operationOf(method, path)
     expect(operation?.tags).toHaveLength(1)
@@ -126,7 +126,7 @@ test.each(routes.map(row => [row.method, row.path, row] as const))(
   },
 )
 
-test('all that changes a workspace answers 202, is counted as a write, and its body is checked by a table of fields', () => {
+test('every change of a workspace replies 202, counts as a write, and has its body checked by a table of fields', () => {
   for (const row of routes.filter((one): one is WorkspaceRoute => one.of === 'workspace')) {
     const { method, rate, status, body, input, path } = row
     const isWrite = method !== 'GET'
@@ -138,18 +138,18 @@ test('all that changes a workspace answers 202, is counted as a write, and its b
   expect(routes.filter(({ of, path }) => of === undefined && path.includes('workspace'))).toEqual([])
 })
 
-test('a row that is to go says since when, and until when', async () => {
+test('a deprecated row states when the deprecation began and when it may be removed', async () => {
   const sample: Route = { ...(routes[0] as Route), path: '/v1/old', deprecated: { from: '2026-01-31', removal: '2026-08-01' } }
   const { paths } = JSON.parse(JSON.stringify(await makeDocument([sample], { operator: 'x' })))
   expect(paths['/v1/old'].post).toMatchObject({ deprecated: true, 'x-deprecation-date': '2026-01-31', 'x-removal-date': '2026-08-01' })
 })
 
-test('rows that are to go stay for six months at least', () => {
+test('deprecated rows stay for at least six months', () => {
   for (const { deprecated } of routes)
     if (deprecated) expect(Date.parse(deprecated.removal) - Date.parse(deprecated.from)).toBeGreaterThanOrEqual(181 * 86_400_000)
 })
 
-test('a browser may read every header that the document speaks of', async () => {
+test('browsers may read every documented response header', async () => {
   const api = createApi(fakeGateway().gateway, { cors: { origins: '*' } })
   const { headers } = await ask(api, 'GET /healthz', { headers: { origin: 'https://app.example' } })
   const readable = [...(headers['access-control-expose-headers'] ?? '').split(', '), 'cache-control']
@@ -181,7 +181,7 @@ test('every operation, tag, parameter and header is described', () => {
     if (parameter.in === 'path') expect(parameter.schema).toEqual({ type: 'string', format: 'uuid' })
 })
 
-test('every request and response has an example that fits its schema, and every error code has one', () => {
+test('every request and response has an example that matches its schema, and every error code has one', () => {
   const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
   ajv.addSchema({ $id: 'document', ...source })
   for (const [path, methods] of Object.entries(document.paths)) {
@@ -206,7 +206,7 @@ test('every request and response has an example that fits its schema, and every 
   }
 })
 
-test('errors are documented with the headers that they are sent with', () => {
+test('errors are documented with their headers', () => {
   const { responses } = operationOf('POST', '/v1/responses') ?? {}
   const names = (status: string): readonly string[] => Object.keys(responses?.[status]?.headers ?? {})
   const always = ['X-Request-ID', 'X-Client-Request-ID']
@@ -223,7 +223,7 @@ test('errors are documented with the headers that they are sent with', () => {
   expect(names('429')).toEqual([...always, 'Retry-After', 'Retry-After-Ms', 'X-Rate-Limit-Source', 'X-Should-Retry'])
 })
 
-test('the document is made in pieces, and sent once to a client that keeps it', async () => {
+test('the document is created in pieces, and not sent again to a client that has it', async () => {
   const api = createApi(fakeGateway().gateway)
   const [first, second] = await Promise.all([ask(api, 'GET /v1/openapi.json'), ask(api, 'GET /v1/openapi.json')])
   expect(first.body).toBe(second.body)

@@ -8,11 +8,11 @@ import { errorSchemaOf, headerComponents, responsesOf, type SharedComponents } f
 /** What differs between the documents of two gateways. */
 export interface DocumentOptions {
   readonly operator: string
-  /** Lets other requests be served: called between the pieces of the document. */
+  /** Lets other requests run. Called between pieces of the document. */
   readonly pause?: () => Promise<void>
 }
 
-/** The routes as an OpenAPI 3.1 document. It takes a quarter of a second to make, in pieces of a few milliseconds. */
+/** Creates the OpenAPI 3.1 document of the routes. This takes a quarter of a second, in pieces of a few milliseconds. */
 export async function makeDocument(routes: readonly Route[], { operator, pause }: DocumentOptions): Promise<object> {
   const shared: SharedComponents = { schemas: new Map(), responses: new Map(), examples: new Map() }
   const named = new Set<string>(
@@ -37,7 +37,7 @@ export async function makeDocument(routes: readonly Route[], { operator, pause }
       version: '1.1.0',
       description: 'One API for the models of many providers, and for the workspaces that use them.',
     },
-    // Without a host: clients reach the service under names that it does not know. keep-document.ts puts the mount point here.
+    // Without a host, because clients may reach the gateway under several names. keep-document.ts adds the mount point.
     servers: [{ url: '/' }],
     tags: [...tags].filter(([name]) => used.has(name)).map(([name, description]) => ({ name, description })),
     paths,
@@ -52,7 +52,7 @@ export async function makeDocument(routes: readonly Route[], { operator, pause }
 }
 
 const securitySchemes = {
-  key: { type: 'http', scheme: 'bearer', description: 'An API key; it begins with `ak_`.' },
+  key: { type: 'http', scheme: 'bearer', description: 'An API key, which begins with `ak_`.' },
   'x-api-key': {
     type: 'apiKey',
     in: 'header',
@@ -79,7 +79,7 @@ const tags: ReadonlyMap<string, string> = new Map([
   ['analytics', 'Usage, cost and latency over time; the request log and its export.'],
 ])
 
-/** The resource of a workspace route; otherwise the kind of endpoint. */
+/** The resource of a workspace route, otherwise the kind of endpoint. */
 function tagOf({ path, dialect }: Route): string {
   const [, resource] = /^\/v1\/(?:workspaces\/:workspace_id\/)?(invites|(?<=:workspace_id\/)[a-z-]+)/.exec(path) ?? []
   if (resource !== undefined) return resource
@@ -111,7 +111,7 @@ const operationOf = (route: Route, shared: SharedComponents): object => ({
   responses: responsesOf(route, shared),
 })
 
-/** Sentences that follow from the facts of a route. */
+/** Sentences derived from the facts of a route. */
 function descriptionOf({ summary, needs, rate, tier, secret, stream, input }: Route): string {
   const immutable = input ? immutableNames(input) : []
   const scopes = typeof needs === 'string' ? '' : `It needs a key with the scope ${needs.map(scope => `\`${scope}\``).join(' or ')}.`

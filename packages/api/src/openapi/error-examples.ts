@@ -10,7 +10,7 @@ interface ErrorExample {
   readonly provider?: string
 }
 
-/** One typical error of each code that a response can have. */
+/** A typical error for each code that a response can have. */
 const errorExamples: Readonly<Partial<Record<ErrorCode, ErrorExample>>> = {
   invalid_request: { message: 'The request body is not valid JSON.' },
   unknown_parameter: { message: 'Unknown query parameter "pages".', param: 'pages' },
@@ -72,16 +72,16 @@ const errorExamples: Readonly<Partial<Record<ErrorCode, ErrorExample>>> = {
   deadline_exceeded: { message: 'The request exceeded its deadline.' },
 }
 
-/** Dialects with errors of their own shape; the others have that of the Responses API. */
+/** Dialects with their own error shape. The others use that of the Responses API. */
 const errorDialects: ReadonlyMap<string | undefined, ClientDialect> = new Map([messagesClient, aiSdkClient].map(each => [each.name, each]))
 
 const clientOf = (dialect: string | undefined): ClientDialect => errorDialects.get(dialect) ?? responsesClient
 
-/** Name of the example of a code in the document, for endpoints of `dialect`. */
+/** The name of a code's example in the document, for endpoints of `dialect`. */
 export const errorExampleName = (code: ErrorCode, dialect: string | undefined): string =>
   clientOf(dialect) === responsesClient ? code : `${dialect}.${code}`
 
-/** The example of a code as endpoints of `dialect` send it. */
+/** The example of a code in the shape of `dialect`. */
 export function errorExample(code: ErrorCode, dialect: string | undefined): object {
   const { encodeError } = clientOf(dialect)
   const error = new GatewayError(code, errorExamples[code] ?? { message: code })

@@ -2,6 +2,6 @@ import { allRoutes } from '../all-routes.ts'
 import type { Route } from '../route.ts'
 import { type DocumentOptions, makeDocument } from './document.ts'
 
-/** The document of one gateway: the rows that it serves. */
+/** The document of one gateway, with the rows that it serves. */
 export const gatewayDocument = (isServed: (route: Route) => boolean, options: DocumentOptions): Promise<object> =>
   makeDocument(allRoutes.filter(isServed), options)

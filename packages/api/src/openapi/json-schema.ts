@@ -10,7 +10,7 @@ const refPrefix = '#/components/schemas/'
 
 export const refTo = (name: string): JsonSchema => ({ $ref: `${refPrefix}${name}` })
 
-/** Adds a Zod schema to the components, and with it each schema inside that has an `id`. */
+/** Adds a Zod schema to the components, together with each schema in it that has an `id`. */
 export function addComponent(components: Components, name: string, schema: z.ZodType): void {
   const { $schema: _, $defs = {}, ...root } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any', override: listExample })
   const inner = Object.entries(withRefs($defs))
@@ -18,7 +18,7 @@ export function addComponent(components: Components, name: string, schema: z.Zod
   if (!components.has(name)) components.set(name, withRefs(root))
 }
 
-/** OpenAPI 3.1 has `examples` in place of `example`. */
+/** Converts `example` to `examples`, as in OpenAPI 3.1. */
 function listExample({ jsonSchema }: { readonly jsonSchema: Record<string, unknown> }): void {
   if (!('example' in jsonSchema)) return
   jsonSchema.examples = [jsonSchema.example]
@@ -36,7 +36,7 @@ function resolve(schema: JsonSchema, components: Components): JsonSchema {
   return typeof $ref === 'string' ? (components.get($ref.slice(refPrefix.length)) ?? {}) : schema
 }
 
-/** A value that fits a schema: its own example, or one made of the examples of its fields. */
+/** A value that matches a schema: its own example, or one composed of its fields' examples. */
 export function exampleOf(reference: JsonSchema, components: Components): unknown {
   const schema = resolve(reference, components)
   if (Array.isArray(schema.examples)) return schema.examples[0]
@@ -59,7 +59,7 @@ const stringExamples: ReadonlyMap<string, string> = new Map([
   ['email', 'ada@example.com'],
 ])
 
-/** Has the required fields, and the optional ones that have an example or a schema of their own. */
+/** An object with the required fields, and optional ones that have an example or a schema of their own. */
 function exampleObject({ properties, required }: JsonSchema, components: Components): object {
   const isNamed = (schema: JsonSchema): boolean => '$ref' in schema || schemasIn(schema.anyOf).some(variant => '$ref' in variant)
   const fields = Object.entries(isSchema(properties) ? properties : {}).filter(
@@ -69,7 +69,7 @@ function exampleObject({ properties, required }: JsonSchema, components: Compone
   return Object.fromEntries(fields.map(([name, schema]) => [name, exampleOf(isSchema(schema) ? schema : {}, components)]))
 }
 
-/** Paths of fields without a description, as in `Model.providers[].name`. A reference is described by its component. */
+/** Paths of fields without a description, as in `Model.providers[].name`. References are described by their components. */
 export function undescribedFields(name: string, schema: JsonSchema, components: Components): readonly string[] {
   const fields = Object.entries(isSchema(schema.properties) ? schema.properties : {}).flatMap(([field, inner]) => {
     if (!isSchema(inner)) return []

@@ -1,7 +1,7 @@
 import { type View, viewOf } from '../catalog/views.ts'
 
 /**
- * The document as clients see it at one mount point after another: made once, with another `servers` where a framework mounted the API.
+ * Caches the document, which is created once, and adapts its `servers` to the mount point of each client.
  *
  * @example
  * const document = keepDocument(() => makeDocument(routes, options), '/api')

@@ -15,7 +15,7 @@ const id = (what: string): PathParameter => ({
   example: '01a1fd6c-4db3-76f2-bb09-734d779bb6f4',
 })
 
-/** The parameters of all paths. */
+/** The path parameters of all routes. */
 const pathParameters: ReadonlyMap<string, PathParameter> = new Map([
   ['workspace_id', id('workspace, which must be that of the key')],
   ['api_key_id', id('API key')],
@@ -48,7 +48,7 @@ const queryParameter = ({ name, description, values, whole, date }: QueryParamet
 const ifNoneMatch = {
   name: 'If-None-Match',
   in: 'header',
-  description: 'The `ETag` of an earlier response. If it still holds, the answer is 304 without a body.',
+  description: 'The `ETag` of an earlier response. If it is still current, the response is 304 without a body.',
   schema: { type: 'string' },
   example: '"k3v9x1-8wq2"',
 }

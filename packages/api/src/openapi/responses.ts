@@ -8,7 +8,7 @@ import { errorExample, errorExampleName } from './error-examples.ts'
 import { type Components, exampleOf, refTo } from './json-schema.ts'
 import { responseHeaders } from './response-headers.ts'
 
-/** The header objects of the document, each once. */
+/** The header objects of the document, without duplicates. */
 export const headerComponents = (): object =>
   Object.fromEntries(
     Object.entries(responseHeaders).map(([name, { description, example }]) => [name, { description, schema: { type: 'string' }, example }]),
@@ -58,13 +58,13 @@ const successOf = (route: Route, components: Components): object => ({
   }),
   ...(route.cache !== undefined && {
     304: {
-      description: 'Not modified: `If-None-Match` names the current `ETag`. No body.',
+      description: 'Not modified: `If-None-Match` contains the current `ETag`. No body.',
       headers: headersOf([...commonNames(route), 'ETag', 'Cache-Control']),
     },
   }),
 })
 
-/** Dialects whose errors have a shape of their own. */
+/** Dialects with their own error shape. */
 const errorSchemas: ReadonlyMap<string | undefined, SchemaName> = new Map<string | undefined, SchemaName>([
   ['messages', 'MessagesError'],
   ['ai-sdk', 'AiGatewayError'],
@@ -103,7 +103,7 @@ export function responsesOf(route: Route, { schemas, responses, examples }: Shar
   return { ...successOf(route, schemas), ...Object.fromEntries(failures) }
 }
 
-/** A reference to the response, which many operations have in common. */
+/** A reference to the response, which is shared by many operations. */
 function shareResponse(responses: Map<string, object>, status: number, response: object): object {
   const text = JSON.stringify(response)
   for (let number = 1; ; number += 1) {

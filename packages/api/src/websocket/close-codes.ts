@@ -1,4 +1,4 @@
-/** The codes with which the gateway closes a WebSocket connection, and the reasons that it gives. */
+/** The close codes of WebSocket connections, with their reasons. */
 export const closeReasons = {
   1000: 'The connection has reached its maximum age. Open a new connection.',
   1001: 'The server is shutting down.',

@@ -2,20 +2,20 @@ import { GatewayError } from '@signalbox/core/errors'
 import { createTally, type Sharer, type Uploads, userShareOf } from '../uploads.ts'
 import type { WebSocketLimits } from './limits.ts'
 
-/** What is counted of all WebSocket connections. */
+/** The shared counts of all WebSocket connections. */
 export interface WebSocketCounts {
   readonly connections: Connections
-  /** The bytes of earlier turns that they keep. */
+  /** The bytes of earlier turns that connections keep. */
   readonly kept: Uploads
 }
 
-/** Counts the open WebSocket connections, of each end user, of each workspace and of all. */
+/** Counts the open WebSocket connections, for each end user, each workspace and in total. */
 export interface Connections {
-  /** Takes a place and returns what gives it back. Throws 429 or 503 if there is none. */
+  /** Counts a connection and returns a function that releases it. Throws 429 or 503 beyond a limit. */
   take(caller: Sharer): () => void
 }
 
-/** Connections last long; a client that is refused should not knock at once. */
+/** Connections last long, so a refused client should not retry at once. */
 const retryAfterMs = 5_000
 
 type ConnectionLimits = Pick<Required<WebSocketLimits>, 'connections' | 'connectionsPerWorkspace' | 'connectionsPerUser'>
@@ -46,7 +46,7 @@ export function createConnections({ connections, connectionsPerWorkspace, connec
   }
 }
 
-/** `most`: absent if the limit is not shown to the caller. */
+/** `most` is absent if the limit is not shown to the caller. */
 const tooManyOf = (whose: string, most?: number): GatewayError =>
   new GatewayError('concurrent_requests_exceeded', {
     message: `${whose} has reached its limit of ${most === undefined ? '' : `${most} `}open WebSocket connections. Close one, or send the request with POST.`,

@@ -3,7 +3,7 @@ import type { ApiReply } from '../api.ts'
 import { errorHeaders, type Headers } from '../headers.ts'
 import { responseHeaderNames } from '../response-headers.ts'
 
-/** An error as a message: the body that it has over HTTP, with its status, and the headers that clients read. */
+/** An error as a message: its HTTP status and body, and the headers that clients read. */
 const event = (status: number, body: string, headers: Headers): string =>
   `{"type":"error","status":${status},${body.slice(1, -1)},"headers":${JSON.stringify(headers)}}`
 
@@ -15,6 +15,6 @@ export function errorEvent(error: GatewayError): string {
 
 const told: ReadonlySet<string> = new Set(responseHeaderNames.map(name => name.toLowerCase()))
 
-/** The reply to a request that failed before its first content. */
+/** The message for a request that failed before its first content. */
 export const replyEvent = ({ status, headers, body }: ApiReply): string =>
   event(status, String(body), Object.fromEntries(Object.entries(headers).filter(([name]) => told.has(name))))

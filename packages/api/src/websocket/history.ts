@@ -3,29 +3,29 @@ import { checkBody } from '@signalbox/core/in-process'
 import { estimateMemory, isObject, type Json, type JsonObject } from '@signalbox/core/protocol'
 import type { Sharer, Upload, Uploads } from '../uploads.ts'
 
-/** The conversation up to one response of a connection. */
+/** The conversation up to a response of a connection. */
 interface Turn {
   /** The items that this turn added: its input, then its output. */
   readonly items: readonly Json[]
   readonly before: Turn | undefined
-  /** Bytes of the text of this turn and all before it. */
+  /** Bytes of text of this turn and all before it. */
   readonly textBytes: number
-  /** Bytes of memory that this turn and all before it take. */
+  /** Bytes of memory of this turn and all before it. */
   readonly memory: number
 }
 
-/** A turn that has no response yet. */
+/** A turn without a response yet. */
 interface OpenTurn {
   readonly previousId: string | undefined
   readonly before: Turn | undefined
   readonly input: readonly Json[]
-  /** Bytes of the message that brought the input. */
+  /** Bytes of the message with the input. */
   readonly bytes: number
-  /** The body of the same request over HTTP: all items of the conversation, and no `previous_response_id`. */
+  /** The body of the equivalent HTTP request: all items of the conversation, without `previous_response_id`. */
   readonly body: JsonObject
 }
 
-/** What a response adds to a conversation. */
+/** The part of a response that continues a conversation. */
 interface TurnOutput {
   readonly id: string
   readonly output: readonly Json[]
@@ -37,8 +37,8 @@ export interface History {
   /**
    * Opens a turn.
    *
-   * @throws `previous_response_not_found` (400) if the previous response is not of this connection, failed, or is not kept any more;
-   * `request_too_large` (413) if the whole conversation has more than `bodyBytes`; `invalid_request` (400) if it holds more than one body may.
+   * @throws `previous_response_not_found` (400) if the previous response belongs to another connection, failed, or is no longer kept;
+   * `request_too_large` (413) if the whole conversation is larger than `bodyBytes`; `invalid_request` (400) if it exceeds another limit of a body
    */
   open(body: JsonObject, bytes: number): OpenTurn
   /** Keeps a turn under the id of its response. */
@@ -48,7 +48,7 @@ export interface History {
   close(): void
 }
 
-/** Responses that a connection may continue from; older ones are forgotten. */
+/** Maximum responses that a connection can continue from. Older ones are dropped. */
 const maxTurns = 64
 
 interface HistoryOptions {
@@ -64,7 +64,7 @@ export function createHistory({ bodyBytes, keptBytes, kept, caller }: HistoryOpt
   let bytes = 0
   let claim: Upload | undefined
 
-  /** Keeps nothing but one turn and those before it. Nothing at all if that is still too much. */
+  /** Drops all but one turn and those before it, or everything if that is still too much. */
   const shrinkTo = (id: string, turn: Turn): void => {
     claim?.release()
     claim = kept.open(caller)
@@ -80,12 +80,12 @@ export function createHistory({ bodyBytes, keptBytes, kept, caller }: HistoryOpt
       if (typeof previous !== 'string' || before === undefined) throw previousNotFound(previous)
       if (before.textBytes + messageBytes > bodyBytes) throw tooLarge(bodyBytes)
       const whole = { ...body, input: isInput(body.input) ? [...itemsUpTo(before), ...input] : body.input }
-      // Each message was checked alone. Sent in full, all of them would be one body.
+      // Each message was checked separately. All of them together form one body.
       checkBody(whole, { keys: false, texts: false })
       return { previousId: previous, before, input, bytes: messageBytes, body: whole }
     },
     keep(turn, { id, output, bytes: outputBytes }) {
-      // What was compacted is not sent again: the item of the answer stands for it.
+      // Compacted items are not sent again; the compaction item of the response replaces them.
       const isCompacted = isTrigger(turn.input.at(-1))
       const before = isCompacted ? undefined : turn.before
       const items = isCompacted ? output : [...turn.input, ...output]
@@ -119,7 +119,7 @@ const isTrigger = (item: Json | undefined): boolean => isObject(item) && item.ty
 const isInput = (input: Json | undefined): boolean =>
   input === undefined || input === null || typeof input === 'string' || Array.isArray(input)
 
-/** A text is a message of the user, as it is over HTTP. */
+/** A string is a user message, as over HTTP. */
 const inputItems = (input: Json | undefined): readonly Json[] =>
   Array.isArray(input) ? input : typeof input === 'string' ? [{ type: 'message', role: 'user', content: input }] : []
 
@@ -135,7 +135,7 @@ const tooLarge = (limit: number): GatewayError =>
     param: 'previous_response_id',
   })
 
-/** The id and output of the response in the data of its last event. */
+/** The id and output of the response, from the data of its last event. */
 export function outputOf(data: string): TurnOutput | undefined {
   const event: unknown = JSON.parse(data)
   const response = isObject(event) ? event.response : undefined

@@ -1,56 +1,56 @@
 import type { Caller } from '@signalbox/core'
 import type { Frame, JsonObject } from '@signalbox/core/protocol'
 
-/** A WebSocket connection that was accepted. One of the two must be called. */
+/** An accepted WebSocket connection. Either `open` or `abandon` must be called. */
 export interface WebSocketOffer {
-  /** Larger messages are to be refused with close code 1009. */
+  /** Larger messages must be refused with close code 1009. */
   readonly maxMessageBytes: number
-  /** Call it when the handshake is done. */
+  /** Call it after the handshake. */
   open(port: WebSocketPort): WebSocketSession
   /** Call it if the handshake fails. */
   abandon(): void
 }
 
-/** One end of an open WebSocket, as a runtime has it. */
+/** The runtime's side of an open WebSocket. */
 export interface WebSocketPort {
-  /** Sends text messages in order. False: the buffer is full, and `WebSocketSession.drained` will be called when it is not. */
+  /** Sends text messages in order. Returns false if the buffer is full; `WebSocketSession.drained` is called when it is not. */
   send(messages: readonly string[]): boolean
   /** Starts the closing handshake. */
   close(code: number, reason: string): void
-  /** Cuts the connection of a client that reads nothing. */
+  /** Closes the connection without a handshake, for a client that does not read. */
   terminate(): void
-  /** Milliseconds that a client may read nothing while data waits for it. */
+  /** Milliseconds after which a client that does not read waiting data is disconnected. */
   readonly drainMs: number
 }
 
-/** The protocol of one connection. The adapter of a runtime calls it with what comes, and is called through its `WebSocketPort`. */
+/** The protocol of one connection. The runtime's adapter calls it for incoming events, and is called through its `WebSocketPort`. */
 export interface WebSocketSession {
-  /** A text message has come. `bytes`: its length in UTF-8. */
+  /** Reports a text message. `bytes` is its length in UTF-8. */
   receive(text: string, bytes?: number): void
-  /** A binary message has come. It closes the connection. */
+  /** Reports a binary message, which closes the connection. */
   receiveBinary(): void
-  /** So many bytes of an incomplete message are in memory. Undefined: they may stay; else the connection is being closed. */
+  /** Reports the bytes of an incomplete message in memory. If they exceed a limit, the connection is closed. */
   receiving(bytes: number): void
-  /** What was sent has left the buffer. */
+  /** Reports that the send buffer is empty. */
   drained(): void
-  /** The connection is over: whatever runs is cancelled. */
+  /** Reports that the connection has ended. A running request is cancelled. */
   closed(): void
-  /** Closes the connection as soon as its response is over, because the server stops. */
+  /** Closes the connection as soon as its response is complete, because the server stops. */
   drain(): void
 }
 
-/** A request that came as a message of a WebSocket connection. */
+/** A request that arrived as a message of a WebSocket connection. */
 export interface WebSocketTurn {
   /** The length of the message in UTF-8. */
   readonly bytes: number
-  /** The caller that opened the connection: each message must come from the same. */
+  /** The caller that opened the connection. Each message must have the same caller. */
   readonly caller: Pick<Caller, 'workspaceId' | 'keyId'>
-  /** The body of the same request over HTTP. Throws 400 if the message is none that the connection takes. */
+  /** The body of the equivalent HTTP request. Throws 400 for an invalid message. */
   bodyOf(message: JsonObject): JsonObject
-  /** The client only prepares the connection for a later turn (`generate: false`). Known once `bodyOf` was called. */
+  /** Whether the client only prepares the connection for a later turn (`generate: false`). Known after `bodyOf`. */
   isWarmUp(): boolean
-  /** The events of a stream as messages, one a line. The output of the last one is kept for the next turn. */
+  /** The events of a stream as messages, one per line. The output of the last event is kept for the next turn. */
   linesOf(frames: readonly Frame[]): string
-  /** The turn failed: the response that it continued is forgotten. */
+  /** Reports that the turn failed, so that the response that it continued is dropped. */
   fail(): void
 }

@@ -15,13 +15,13 @@ interface SessionContext {
   readonly api: Api
   readonly gateway: Gateway
   readonly site: { readonly settings: Settings; readonly uploads: Uploads; readonly webSockets: WebSocketCounts }
-  /** The upgrade request: its headers apply to each message. */
+  /** The upgrade request, whose headers apply to each message. */
   readonly upgrade: ApiRequest
-  /** The caller that opened it. */
+  /** The caller that opened the connection. */
   readonly caller: Sharer
   readonly context: ApiContext | undefined
   readonly port: WebSocketPort
-  /** Called once, when the connection is over. */
+  /** Called once, when the connection has ended. */
   readonly onEnd: () => void
 }
 
@@ -34,17 +34,17 @@ interface Message {
 interface SessionState extends SessionContext {
   readonly history: History
   readonly waiting: Message[]
-  /** Bytes of the message that is arriving. */
+  /** Bytes of the message that is being received. */
   arriving: Upload | undefined
-  /** Aborts the request that runs. */
+  /** Aborts the running request. */
   running: AbortController | undefined
   source: Source<string> | undefined
-  /** It has reached its age: it ends after the response that runs. */
+  /** Whether its maximum age is reached, so that it closes after the running response. */
   isOld: boolean
   isDraining: boolean
   phase: 'open' | 'closing' | 'over'
   ageTimer: unknown
-  /** Runs while there is nothing to do. */
+  /** Set while the connection is idle. */
   idleTimer: unknown
   drainTimer: unknown
 }
@@ -67,7 +67,7 @@ export function createSession(context: SessionContext): WebSocketSession {
     idleTimer: undefined,
     drainTimer: undefined,
   }
-  // Marked by the timer, not by the time that it reads: a timer may run a little early.
+  // Set by the timer instead of comparing times, because a timer may fire slightly early.
   state.ageTimer = clock.setTimeout(() => {
     state.isOld = true
     closeIfIdle(state)
@@ -113,7 +113,7 @@ function receiveMessage(state: SessionState, text: string, bytes: number): void 
   const refusal = upload.claim(bytes)
   if (refusal) {
     sendError(state, refusal)
-    // A client that reads no errors must not collect them here.
+    // Errors must not accumulate for a client that does not read them.
     if (isFull(state)) close(state, 1013)
     return
   }
@@ -131,10 +131,10 @@ function receiving(state: SessionState, bytes: number): void {
   close(state, 1013)
 }
 
-/** The client does not read what it was sent. */
+/** Whether the client does not read what was sent. */
 const isFull = ({ drainTimer }: SessionState): boolean => drainTimer !== undefined
 
-/** One response runs at a time; the messages behind it wait for their turn, and for the client to read. */
+/** Starts the next message. One response runs at a time, and waiting messages also wait for the client to read. */
 function runNext(state: SessionState): void {
   if (state.running || state.phase !== 'open' || isFull(state)) return
   if (closeIfIdle(state)) return
@@ -152,10 +152,10 @@ function runNext(state: SessionState): void {
   })
 }
 
-/** Headers of the upgrade that say nothing about a message. */
+/** Headers of the upgrade that do not apply to messages. */
 const connectionHeaders: ReadonlySet<string> = new Set(['content-type', 'content-encoding', 'content-length', 'upgrade', 'connection'])
 
-/** The request over HTTP that a message stands for. */
+/** The HTTP request that is equivalent to a message. */
 function requestOf(upgrade: ApiRequest, { text, bytes }: Message, over: Pick<ApiRequest, 'turn' | 'signal'>): ApiRequest {
   return {
     method: 'POST',
@@ -188,7 +188,7 @@ function answer(state: SessionState, reply: ApiReply, fail: () => void): void {
   else {
     fail()
     send(state, [replyEvent(reply)])
-    // A key that is revoked, or may not do this any more, opens nothing here again.
+    // A key that was revoked or lacks the permission now cannot be used on this connection again.
     if (reply.status === 401) close(state, 1008)
   }
   ended(state)
@@ -222,7 +222,7 @@ function drained(state: SessionState): void {
   runNext(state)
 }
 
-/** Closes a connection that may not go on, if nothing runs. */
+/** Closes a connection that must end, if nothing runs. */
 function closeIfIdle(state: SessionState): boolean {
   const { site, isOld, isDraining } = state
   if (state.phase !== 'open' || state.running) return false
@@ -237,7 +237,7 @@ function close(state: SessionState, code: CloseCode, reason: string = closeReaso
   state.port.close(code, reason)
 }
 
-/** Nothing more is wanted: what runs is cancelled, and what waits is dropped. */
+/** Cancels the running request and drops the waiting messages. */
 function over(state: SessionState): void {
   if (state.phase === 'over') return
   state.phase = 'over'
@@ -247,7 +247,7 @@ function over(state: SessionState): void {
   clock.clearTimeout(state.drainTimer)
   for (const { upload } of state.waiting.splice(0)) upload.release()
   state.arriving?.release()
-  // The signal goes first: it ends what waits for an upstream, and only then is the answer cancelled.
+  // The signal goes first: it ends waits for an upstream, and only then is the response cancelled.
   state.running?.abort()
   state.source?.cancel()
   state.history.close()

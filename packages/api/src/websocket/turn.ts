@@ -25,7 +25,7 @@ export function createTurn(history: History, { bytes, caller }: Pick<WebSocketTu
       if (generate !== undefined && typeof generate !== 'boolean') throw invalidField('`generate` must be true or false.', 'generate')
       warmsUp = generate === false
       turn = history.open(fields, bytes)
-      // Responses are always streamed; `stream` has no meaning here.
+      // Responses are always streamed, so `stream` is ignored.
       return { ...turn.body, stream: true }
     },
     isWarmUp: () => warmsUp,

@@ -7,26 +7,26 @@ import type { Call, Route } from '../route.ts'
 import { hasSessionToken } from '../secret.ts'
 import type { WebSocketOffer } from './port.ts'
 
-/** Whether a request asks for a WebSocket. `Upgrade` may name several protocols. */
+/** Whether a request is a WebSocket upgrade. `Upgrade` may name several protocols. */
 export const isWebSocketUpgrade = ({ method, header }: ApiRequest): boolean =>
   method === 'GET' && (header('upgrade') ?? '').split(',').some(protocol => protocol.trim().toLowerCase() === 'websocket')
 
-// Loaded when first needed: few programs serve WebSockets.
+// Loaded on first use, because few programs serve WebSockets.
 const loadSession = () => import('./session.ts')
 
-/** Loads the code of WebSockets, which otherwise waits for the first of them: for servers that start before their clients. */
+/** Loads the WebSocket code ahead of the first connection, for servers that start before their clients. */
 export const loadWebSockets = async (): Promise<void> => void (await loadSession())
 
 interface UpgradeCall extends Omit<Call, 'query' | 'body'> {
-  /** Answers the messages. */
+  /** Handles the messages. */
   readonly api: Api
 }
 
-/** Decides on a request for a WebSocket: the key, its scope, the origin, and the number of connections. */
+/** Decides on a WebSocket upgrade: key, scope, origin, and number of connections. */
 export function* offerWebSocket(row: Route, call: UpgradeCall): Step<ApiReply> {
   const { gateway, site, request, context, api } = call
   if (request.canUpgrade !== true || row.needs === 'nothing') throw notAvailable()
-  // A session names the origins that it is for.
+  // The origins of a session are checked with its token.
   if (!hasSessionToken(request)) checkSite(request, site.settings.cors, 'WebSocket')
   const caller = yield* authorize(row, call)
   if ('status' in caller) return caller

@@ -21,28 +21,31 @@ const contentPart = () => {
   return z
     .union([
       z.looseObject({ type: z.literal('text').describe('Text.'), text: z.string().describe('The text.') }),
-      z.looseObject({ type: z.literal('refusal').describe('A refusal of an earlier answer.'), refusal: z.string().describe('Its text.') }),
+      z.looseObject({
+        type: z.literal('refusal').describe('A refusal of an earlier response.'),
+        refusal: z.string().describe('Its text.'),
+      }),
       z.looseObject({
         type: z.literal('image_url').describe('An image.'),
         image_url: z
           .looseObject({
-            url: nonEmpty().describe('An https or data address of the image.'),
+            url: nonEmpty().describe('An https or data URL of the image.'),
             detail: z.string().nullish().describe('Resolution to use: `low`, `high` or `auto`.'),
           })
           .describe('The image.'),
       }),
       z.looseObject({
-        type: z.literal('input_audio').describe('Sound.'),
+        type: z.literal('input_audio').describe('Audio.'),
         input_audio: z
           .looseObject({ data: nonEmpty().describe('The bytes in base64.'), format: nonEmpty().describe('`wav` or `mp3`.') })
-          .describe('The sound.'),
+          .describe('The audio.'),
       }),
       z.looseObject({
         type: z.literal('file').describe('A file.'),
         file: z
           .union([
             z.looseObject({
-              file_data: nonEmpty().describe('A data address, or the bytes in base64.'),
+              file_data: nonEmpty().describe('A data URL, or the bytes in base64.'),
               filename: filename(),
               file_id: nonEmpty().nullish().describe('Ignored if `file_data` is set.'),
             }),
@@ -66,16 +69,16 @@ const toolCall = () =>
   z
     .union([
       z.looseObject({
-        id: nonEmpty().describe('Id that the result refers to.'),
-        type: z.literal('function').nullish().describe('A call of a function.'),
+        id: nonEmpty().describe('Id of the call, which its result refers to.'),
+        type: z.literal('function').nullish().describe('A function call.'),
         function: functionCall().describe('The call.'),
       }),
       z.looseObject({
-        id: nonEmpty().describe('Id that the result refers to.'),
-        type: otherType(['function']).describe('A call of another kind of tool; passed on unchanged.'),
+        id: nonEmpty().describe('Id of the call, which its result refers to.'),
+        type: otherType(['function']).describe('A call of another kind of tool, passed on unchanged.'),
       }),
     ])
-    .meta({ id: 'ChatToolCall', description: 'A tool call of an earlier answer.' })
+    .meta({ id: 'ChatToolCall', description: 'A tool call of an earlier response.' })
 
 const requestMessage = () => {
   const content = z.union([z.string(), z.array(contentPart()).max(bodyCaps.parts)])
@@ -83,25 +86,25 @@ const requestMessage = () => {
     .union([
       z.looseObject({
         role: z.enum(['system', 'developer', 'user']).describe('Role of the message.'),
-        content: content.describe('A text, or parts.'),
+        content: content.describe('A string, or parts.'),
       }),
       z.looseObject({
-        role: z.literal('assistant').describe('An earlier answer.'),
-        content: content.nullish().describe('A text, or parts.'),
+        role: z.literal('assistant').describe('An earlier response.'),
+        content: content.nullish().describe('A string, or parts.'),
         refusal: z.string().nullish().describe('Text of a refusal.'),
         tool_calls: z.array(toolCall()).nullish().describe('Tools that were called.'),
-        function_call: functionCall().nullish().describe('Older form of `tool_calls`.'),
-        reasoning_content: z.string().nullish().describe('Reasoning of the answer.'),
-        reasoning: z.string().nullish().describe('Other name of `reasoning_content`.'),
-        reasoning_details: z.array(z.looseObject({})).nullish().describe('Sealed state of the reasoning, as it came with the answer.'),
+        function_call: functionCall().nullish().describe('Deprecated form of `tool_calls`.'),
+        reasoning_content: z.string().nullish().describe('Reasoning of the response.'),
+        reasoning: z.string().nullish().describe('Alternative name of `reasoning_content`.'),
+        reasoning_details: z.array(z.looseObject({})).nullish().describe('Sealed reasoning state, as received with the response.'),
       }),
       z.looseObject({
         role: z.literal('tool').describe('The result of a tool call.'),
         tool_call_id: nonEmpty().describe('Id of the call.'),
-        content: content.describe('The result as text, or as parts.'),
+        content: content.describe('The result as a string or as parts.'),
       }),
       z.looseObject({
-        role: z.literal('function').describe('Older form of a result.'),
+        role: z.literal('function').describe('Deprecated form of a result.'),
         name: nonEmpty().describe('Name of the function.'),
         content: content.nullish().describe('The result.'),
       }),
@@ -110,20 +113,20 @@ const requestMessage = () => {
 }
 
 const functionFields = () => ({
-  name: nonEmpty().describe('Name that the model calls it by.'),
+  name: nonEmpty().describe('Name that the model uses to call it.'),
   description: z.string().nullish().describe('What it does, and when to call it.'),
   parameters: z.looseObject({}).nullish().describe('JSON schema of its arguments.'),
-  strict: z.boolean().nullish().describe('Whether arguments must fit the schema.'),
+  strict: z.boolean().nullish().describe('Whether arguments must match the schema.'),
 })
 
 const tool = () =>
   z
     .union([
       z.looseObject({
-        type: z.literal('function').nullish().describe('A function of the caller.'),
+        type: z.literal('function').nullish().describe('A function that the client runs.'),
         function: z.looseObject(functionFields()).describe('The function.'),
       }),
-      z.looseObject({ type: otherType(['function']).min(1).describe('Another kind of tool; passed on unchanged.') }),
+      z.looseObject({ type: otherType(['function']).min(1).describe('Another kind of tool, passed on unchanged.') }),
     ])
     .meta({ id: 'ChatTool', description: 'A tool that the model may call.' })
 
@@ -131,7 +134,7 @@ const toolChoice = () =>
   z.union([
     z.enum(['auto', 'none', 'required']),
     z.looseObject({
-      type: z.literal('function').describe('A certain function.'),
+      type: z.literal('function').describe('A specific function.'),
       function: z.looseObject({ name: nonEmpty().describe('Name of the function.') }).describe('The function.'),
     }),
     z.looseObject({
@@ -150,13 +153,13 @@ const responseFormat = () =>
   z.union([
     z.looseObject({ type: z.enum(['text', 'json_object']).describe('Free text, or any JSON object.') }),
     z.looseObject({
-      type: z.literal('json_schema').describe('JSON that fits a schema.'),
+      type: z.literal('json_schema').describe('JSON that matches a schema.'),
       json_schema: z
         .looseObject({
           name: nonEmpty().describe('Name of the schema.'),
           schema: z.looseObject({}).describe('The JSON schema.'),
-          strict: z.boolean().nullish().describe('Whether the answer must fit the schema.'),
-          description: z.string().nullish().describe('What the answer is for.'),
+          strict: z.boolean().nullish().describe('Whether the response must match the schema.'),
+          description: z.string().nullish().describe('Purpose of the response.'),
         })
         .describe('The schema.'),
     }),
@@ -169,14 +172,14 @@ export const createChatCompletion = () =>
       messages: z.array(requestMessage()).min(1).max(bodyCaps.messages).describe('The conversation.'),
       tools: z.array(tool()).max(bodyCaps.tools).nullish().describe('Tools that the model may call.'),
       tool_choice: toolChoice().nullish().describe('Whether the model calls a tool, and which. Default: `auto`.'),
-      functions: z.array(z.looseObject(functionFields())).max(bodyCaps.tools).nullish().describe('Older form of `tools`.'),
+      functions: z.array(z.looseObject(functionFields())).max(bodyCaps.tools).nullish().describe('Deprecated form of `tools`.'),
       function_call: z
         .union([z.enum(['auto', 'none']), z.looseObject({ name: nonEmpty().describe('Name of the function.') })])
         .nullish()
-        .describe('Older form of `tool_choice`.'),
+        .describe('Deprecated form of `tool_choice`.'),
       parallel_tool_calls: z.boolean().nullish().describe('Whether several tools may be called at once. Default: true.'),
-      max_completion_tokens: z.int().min(1).nullish().describe('Largest number of output tokens, reasoning included.'),
-      max_tokens: z.int().min(1).nullish().describe('Older name of `max_completion_tokens`.'),
+      max_completion_tokens: z.int().min(1).nullish().describe('Maximum number of output tokens, including reasoning.'),
+      max_tokens: z.int().min(1).nullish().describe('Deprecated name of `max_completion_tokens`.'),
       temperature: z.number().min(0).max(2).nullish().describe('Sampling temperature.'),
       top_p: z.number().min(0).max(1).nullish().describe('Probability mass of nucleus sampling.'),
       top_k: z.int().nullish().describe('Number of candidate tokens to sample from.'),
@@ -187,20 +190,20 @@ export const createChatCompletion = () =>
       stop: z
         .union([z.string(), z.array(z.string())])
         .nullish()
-        .describe('Texts that end the answer.'),
-      seed: z.int().nullish().describe('Seed of sampling, for answers that can be repeated.'),
-      n: z.literal(1).nullish().describe('Number of answers: always 1.'),
-      stream: z.boolean().nullish().describe('Whether to send the answer as server-sent events. Default: false.'),
+        .describe('Sequences that end the response.'),
+      seed: z.int().nullish().describe('Seed for sampling, for reproducible responses.'),
+      n: z.literal(1).nullish().describe('Number of choices. Only 1 is supported.'),
+      stream: z.boolean().nullish().describe('Whether to send the response as server-sent events. Default: false.'),
       stream_options: z
-        .looseObject({ include_usage: z.boolean().nullish().describe('Whether the last chunk has the usage.') })
+        .looseObject({ include_usage: z.boolean().nullish().describe('Whether the last chunk contains the usage.') })
         .nullish()
         .describe('Options of a stream.'),
-      response_format: responseFormat().nullish().describe('Format of the answer. Default: text.'),
+      response_format: responseFormat().nullish().describe('Format of the response. Default: text.'),
       reasoning_effort: z
         .enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max', 'off', 'default'])
         .nullish()
-        .describe('How much a reasoning model thinks. `off` is `none`; `default` leaves it to the model.'),
-      verbosity: z.string().nullish().describe('How long the answer should be: `low`, `medium` or `high`.'),
+        .describe('Amount of reasoning. `off` is the same as `none`; `default` leaves it to the model.'),
+      verbosity: z.string().nullish().describe('Length of the response: `low`, `medium` or `high`.'),
       metadata: metadataField(),
       user: z.string().nullish().describe('Identifier of the end user.'),
       safety_identifier: z.string().nullish().describe('Identifier of the end user for safety policies.'),

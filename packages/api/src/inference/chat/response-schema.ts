@@ -1,13 +1,13 @@
 import * as z from 'zod/v4'
 import { routingMetadata, serviceTierField, warnings } from '../gateway-schemas.ts'
 
-// What `POST /v1/chat/completions` answers: the completion, and the chunks of a stream.
+// The responses of `POST /v1/chat/completions`: the completion, and the chunks of a stream.
 
 const usage = () =>
   z
     .looseObject({
-      prompt_tokens: z.int().meta({ description: 'Input tokens, cached ones included.', example: 12 }),
-      completion_tokens: z.int().meta({ description: 'Output tokens, reasoning included.', example: 9 }),
+      prompt_tokens: z.int().meta({ description: 'Input tokens, including cached ones.', example: 12 }),
+      completion_tokens: z.int().meta({ description: 'Output tokens, including reasoning.', example: 9 }),
       total_tokens: z.int().meta({ description: 'Input and output tokens.', example: 21 }),
       prompt_tokens_details: z
         .looseObject({
@@ -30,9 +30,9 @@ const call = () =>
       arguments: z.string().optional().describe('Arguments as JSON text.'),
     })
     .optional()
-    .describe('The call of a function.')
+    .describe('A function call.')
 
-const customCall = () => z.looseObject({}).optional().describe('The call of a custom tool: `name` and `input`.')
+const customCall = () => z.looseObject({}).optional().describe('A call of a custom tool: `name` and `input`.')
 
 const extra = () => ({
   annotations: z
@@ -42,17 +42,17 @@ const extra = () => ({
   images: z
     .array(z.looseObject({ type: z.string().describe('`image_url`.') }))
     .optional()
-    .describe('Images that the model made: `image_url.url` is a data URL or an address.'),
+    .describe('Images that the model generated: `image_url.url` is a data URL or an https URL.'),
   reasoning_content: z.string().optional().describe('Reasoning of the model.'),
   reasoning_details: z
     .array(z.looseObject({}))
     .optional()
-    .describe('Sealed state; send it back with the message to continue the reasoning.'),
+    .describe('Sealed state. Send it back with the message to continue the reasoning.'),
 })
 
 const finishReason = () => z.enum(['stop', 'length', 'tool_calls', 'content_filter'])
-const logprobs = () => z.looseObject({}).nullish().describe('Log probabilities, if asked for.')
-const systemFingerprint = () => z.string().nullish().describe('Version of the model, where the provider tells it.')
+const logprobs = () => z.looseObject({}).nullish().describe('Log probabilities, if requested.')
+const systemFingerprint = () => z.string().nullish().describe('Version of the model, if the provider reports it.')
 
 export const chatCompletion = () =>
   z
@@ -68,12 +68,15 @@ export const chatCompletion = () =>
             message: z
               .looseObject({
                 role: z.literal('assistant').describe('Always `assistant`.'),
-                content: z.string().nullable().meta({ description: 'Text of the answer; null if there is none.', example: '2, 3 and 5.' }),
+                content: z
+                  .string()
+                  .nullable()
+                  .meta({ description: 'Text of the response; null if there is none.', example: '2, 3 and 5.' }),
                 refusal: z.string().nullish().describe('Text of a refusal.'),
                 tool_calls: z
                   .array(
                     z.looseObject({
-                      id: z.string().describe('Id that the result refers to.'),
+                      id: z.string().describe('Id of the call, which its result refers to.'),
                       type: z.string().describe('`function` or `custom`.'),
                       function: call(),
                       custom: customCall(),
@@ -83,12 +86,12 @@ export const chatCompletion = () =>
                   .describe('Tools that the model calls.'),
                 ...extra(),
               })
-              .describe('The answer.'),
-            finish_reason: finishReason().describe('Why the answer ended.'),
+              .describe('The message.'),
+            finish_reason: finishReason().describe('Why the response ended.'),
             logprobs: logprobs(),
           }),
         )
-        .describe('One answer.'),
+        .describe('The only choice.'),
       usage: usage().optional(),
       service_tier: serviceTierField(),
       system_fingerprint: systemFingerprint(),
@@ -113,8 +116,8 @@ export const chatCompletionChunk = () =>
               delta: z
                 .looseObject({
                   role: z.literal('assistant').optional().describe('In the first chunk.'),
-                  content: z.string().optional().describe('Text that is appended to the answer.'),
-                  refusal: z.string().nullish().describe('Text that is appended to the refusal.'),
+                  content: z.string().optional().describe('Text to append to the content.'),
+                  refusal: z.string().nullish().describe('Text to append to the refusal.'),
                   tool_calls: z
                     .array(
                       z.looseObject({
@@ -126,15 +129,15 @@ export const chatCompletionChunk = () =>
                       }),
                     )
                     .optional()
-                    .describe('What is appended to tool calls.'),
+                    .describe('What to append to tool calls.'),
                   ...extra(),
                 })
-                .describe('What is appended to the answer.'),
-              finish_reason: finishReason().nullable().describe('Why the answer ended; null until it does.'),
+                .describe('What to append to the message.'),
+              finish_reason: finishReason().nullable().describe('Why the response ended; null until then.'),
               logprobs: logprobs(),
             }),
           )
-          .describe('One answer; none in a chunk that has only the usage.'),
+          .describe('The only choice. Empty in a chunk that contains only the usage.'),
         usage: usage().nullish().describe('Token counts in the last chunk, if `stream_options.include_usage` is set.'),
         service_tier: serviceTierField(),
         system_fingerprint: systemFingerprint(),
@@ -142,7 +145,7 @@ export const chatCompletionChunk = () =>
         warnings: warnings(),
       }),
       z.looseObject({ error: z.looseObject({ message: z.string().describe('What went wrong.') }).describe('Why the stream failed.') }),
-      z.literal('[DONE]').describe('The end of the stream, as bare text.'),
+      z.literal('[DONE]').describe('The end of the stream, as plain text.'),
     ])
     .meta({
       description: 'The data of one server-sent event. The last one is `[DONE]`, or a chunk with `error`.',

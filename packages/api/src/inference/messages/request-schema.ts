@@ -17,7 +17,7 @@ const bytesSource = () =>
     data: nonEmpty().describe('The bytes in base64.'),
   })
 
-const urlSource = () => z.looseObject({ type: z.literal('url').describe('An address.'), url: nonEmpty().describe('The https address.') })
+const urlSource = () => z.looseObject({ type: z.literal('url').describe('A URL.'), url: nonEmpty().describe('The https URL.') })
 
 const otherSource = (known: readonly string[]) =>
   z.looseObject({ type: otherType(known).describe('Another source, as in an uploaded file. Only providers of this format can read it.') })
@@ -26,7 +26,7 @@ const textBlock = () =>
   z.looseObject({
     type: z.literal('text').describe('Text.'),
     text: z.string().describe('The text.'),
-    citations: z.unknown().optional().describe('Citations of an earlier answer.'),
+    citations: z.unknown().optional().describe('Citations of an earlier response.'),
     cache_control: cacheControl(),
   })
 
@@ -77,7 +77,7 @@ const userBlock = (part: z.ZodType) =>
         content: z
           .union([z.string(), blocks(part)])
           .nullish()
-          .describe('The result as text, or as blocks.'),
+          .describe('The result as a string or as blocks.'),
         is_error: z.boolean().nullish().describe('Whether the tool failed.'),
         cache_control: cacheControl(),
       }),
@@ -93,7 +93,7 @@ const assistantBlock = () =>
       documentBlock(),
       z.looseObject({
         type: z.literal('tool_use').describe('A tool call.'),
-        id: nonEmpty().describe('Id that the result refers to.'),
+        id: nonEmpty().describe('Id of the call, which its result refers to.'),
         name: nonEmpty().describe('Name of the tool.'),
         input: z.looseObject({}).nullish().describe('Arguments.'),
         cache_control: cacheControl(),
@@ -101,32 +101,32 @@ const assistantBlock = () =>
       z.looseObject({
         type: z.literal('thinking').describe('Reasoning.'),
         thinking: z.string().nullish().describe('Text of the reasoning.'),
-        signature: z.string().nullish().describe('State that the gateway sealed; only it can open it.'),
+        signature: z.string().nullish().describe('State sealed by the gateway, which only the gateway can read.'),
       }),
       z.looseObject({
-        type: z.literal('redacted_thinking').describe('Reasoning that the provider hides.'),
-        data: nonEmpty().describe('State that the gateway sealed; only it can open it.'),
+        type: z.literal('redacted_thinking').describe('Reasoning that the provider does not show.'),
+        data: nonEmpty().describe('State sealed by the gateway, which only the gateway can read.'),
       }),
       otherBlock([...partTypes, ...itemTypes]),
     ])
-    .meta({ id: 'AssistantBlock', description: 'A content block of an earlier answer.' })
+    .meta({ id: 'AssistantBlock', description: 'A content block of an earlier response.' })
 
 const requestMessage = (part: z.ZodType) =>
   z
     .union([
       z.looseObject({
         role: z.literal('user').describe('The user.'),
-        content: z.union([z.string(), blocks(userBlock(part))]).describe('A text, or blocks.'),
+        content: z.union([z.string(), blocks(userBlock(part))]).describe('A string, or blocks.'),
       }),
       z.looseObject({
-        role: z.literal('assistant').describe('An earlier answer.'),
-        content: z.union([z.string(), blocks(assistantBlock())]).describe('A text, or blocks.'),
+        role: z.literal('assistant').describe('An earlier response.'),
+        content: z.union([z.string(), blocks(assistantBlock())]).describe('A string, or blocks.'),
       }),
       z.looseObject({
         role: z.literal('system').describe('Instructions within the conversation.'),
         content: z
           .union([z.string(), blocks(z.union([textBlock(), imageBlock(), documentBlock(), otherBlock([...partTypes, ...itemTypes])]))])
-          .describe('A text, or blocks.'),
+          .describe('A string, or blocks.'),
       }),
     ])
     .meta({ id: 'RequestMessage', description: 'A message of the conversation.' })
@@ -135,14 +135,14 @@ const tool = () =>
   z
     .union([
       z.looseObject({
-        type: z.literal('custom').nullish().describe('A tool of the caller.'),
-        name: nonEmpty().describe('Name that the model calls it by.'),
+        type: z.literal('custom').nullish().describe('A tool that the client runs.'),
+        name: nonEmpty().describe('Name that the model uses to call it.'),
         description: z.string().nullish().describe('What it does, and when to call it.'),
         input_schema: z.looseObject({}).describe('JSON schema of its arguments.'),
-        strict: z.boolean().nullish().describe('Whether arguments must fit the schema.'),
+        strict: z.boolean().nullish().describe('Whether arguments must match the schema.'),
         cache_control: cacheControl(),
       }),
-      z.looseObject({ type: otherType(['custom']).describe('A tool of the provider; passed on unchanged.') }),
+      z.looseObject({ type: otherType(['custom']).describe('A tool of the provider, passed on unchanged.') }),
     ])
     .meta({ id: 'MessagesTool', description: 'A tool that the model may call.' })
 
@@ -151,7 +151,7 @@ const parallelSwitch = () => z.boolean().nullish().describe('Whether at most one
 const toolChoice = () =>
   z.union([
     z.looseObject({
-      type: z.literal('tool').describe('A certain tool.'),
+      type: z.literal('tool').describe('A specific tool.'),
       name: nonEmpty().describe('Name of the tool.'),
       disable_parallel_tool_use: parallelSwitch(),
     }),
@@ -165,12 +165,12 @@ const thinking = () => {
   const display = () => z.string().nullish().describe('Whether the reasoning is shown: `summarized` or `omitted`.')
   return z.union([
     z.looseObject({
-      type: z.literal('enabled').describe('Think with a budget.'),
-      budget_tokens: z.int().min(1).describe('Largest number of reasoning tokens.'),
+      type: z.literal('enabled').describe('Reason within a token budget.'),
+      budget_tokens: z.int().min(1).describe('Maximum number of reasoning tokens.'),
       display: display(),
     }),
     z.looseObject({
-      type: otherType(['enabled']).min(1).describe('`adaptive`: the model decides how much to think. `disabled`: it does not.'),
+      type: otherType(['enabled']).min(1).describe('`adaptive`: the model decides how much to reason. `disabled`: no reasoning.'),
       display: display(),
     }),
   ])
@@ -178,14 +178,14 @@ const thinking = () => {
 
 const outputConfig = () =>
   z.looseObject({
-    effort: z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']).nullish().describe('How much to think.'),
+    effort: z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']).nullish().describe('Amount of reasoning.'),
     format: z
       .looseObject({
-        type: z.literal('json_schema').describe('JSON that fits a schema.'),
+        type: z.literal('json_schema').describe('JSON that matches a schema.'),
         schema: z.looseObject({}).describe('The JSON schema.'),
       })
       .nullish()
-      .describe('Format of the answer. Default: text.'),
+      .describe('Format of the response. Default: text.'),
   })
 
 const commonFields = () => {
@@ -199,9 +199,9 @@ const commonFields = () => {
       .describe('System instructions.'),
     tools: z.array(tool()).max(bodyCaps.tools).nullish().describe('Tools that the model may call.'),
     tool_choice: toolChoice().nullish().describe('Whether the model calls a tool, and which. Default: `auto`.'),
-    thinking: thinking().nullish().describe('Whether, and how much, a reasoning model thinks.'),
-    output_config: outputConfig().nullish().describe('Options of the answer.'),
-    stop_sequences: z.array(nonEmpty()).nullish().describe('Texts that end the answer.'),
+    thinking: thinking().nullish().describe('Whether and how much the model reasons.'),
+    output_config: outputConfig().nullish().describe('Options of the response.'),
+    stop_sequences: z.array(nonEmpty()).nullish().describe('Sequences that end the response.'),
     temperature: z.number().min(0).max(1).nullish().describe('Sampling temperature.'),
     top_p: z.number().min(0).max(1).nullish().describe('Probability mass of nucleus sampling.'),
     top_k: z.int().min(0).nullish().describe('Number of candidate tokens to sample from.'),
@@ -209,7 +209,7 @@ const commonFields = () => {
       .looseObject({ user_id: z.string().nullish().describe('Identifier of the end user.') })
       .meta({ maxProperties: bodyCaps.metadata })
       .nullish()
-      .describe('Facts about the request.'),
+      .describe('Metadata of the request.'),
     service_tier: serviceTierField(),
     gateway: gateway(),
     extensions: extensionsField(),
@@ -222,8 +222,8 @@ export const createMessage = () =>
   z
     .looseObject({
       ...commonFields(),
-      max_tokens: z.int().min(1).describe('Largest number of output tokens, reasoning included.'),
-      stream: z.boolean().nullish().describe('Whether to send the answer as server-sent events. Default: false.'),
+      max_tokens: z.int().min(1).describe('Maximum number of output tokens, including reasoning.'),
+      stream: z.boolean().nullish().describe('Whether to send the response as server-sent events. Default: false.'),
     })
     .meta({ description: passthrough, example: { ...example, max_tokens: 1024 }, ...modelRule })
 
@@ -231,6 +231,6 @@ export const countTokens = () =>
   z
     .looseObject({
       ...commonFields(),
-      max_tokens: z.int().min(1).nullish().describe('Largest number of output tokens; used to read a budget for reasoning.'),
+      max_tokens: z.int().min(1).nullish().describe('Maximum number of output tokens. Used to derive the reasoning budget.'),
     })
     .meta({ description: passthrough, example, ...modelRule })

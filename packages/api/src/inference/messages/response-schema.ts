@@ -1,7 +1,7 @@
 import * as z from 'zod/v4'
 import { routingMetadata, warnings } from '../gateway-schemas.ts'
 
-// What `POST /v1/messages` answers: the message, the events of a stream, and errors.
+// The responses of `POST /v1/messages`: the message, the events of a stream, and errors.
 
 const contentBlock = () =>
   z
@@ -9,20 +9,20 @@ const contentBlock = () =>
       z.looseObject({
         type: z.literal('text').describe('Text.'),
         text: z.string().describe('The text.'),
-        citations: z.array(z.looseObject({})).nullish().describe('Citations; null without any.'),
+        citations: z.array(z.looseObject({})).nullish().describe('Citations; null if there are none.'),
       }),
       z.looseObject({
         type: z.literal('thinking').describe('Reasoning.'),
         thinking: z.string().describe('Text of the reasoning.'),
-        signature: z.string().describe('Sealed state; send it back with the block to continue the reasoning.'),
+        signature: z.string().describe('Sealed state. Send it back with the block to continue the reasoning.'),
       }),
       z.looseObject({
-        type: z.literal('redacted_thinking').describe('Reasoning that the provider hides.'),
+        type: z.literal('redacted_thinking').describe('Reasoning that the provider does not show.'),
         data: z.string().describe('Sealed state.'),
       }),
       z.looseObject({
         type: z.literal('tool_use').describe('A tool call.'),
-        id: z.string().describe('Id that the result refers to.'),
+        id: z.string().describe('Id of the call, which its result refers to.'),
         name: z.string().describe('Name of the tool.'),
         input: z.looseObject({}).describe('Arguments.'),
       }),
@@ -33,13 +33,13 @@ const contentBlock = () =>
         }),
       }),
     ])
-    .meta({ id: 'ContentBlock', description: 'A content block of the answer.' })
+    .meta({ id: 'ContentBlock', description: 'A content block of the response.' })
 
 const usage = () =>
   z
     .looseObject({
       input_tokens: z.int().meta({ description: 'Input tokens that were not cached.', example: 12 }),
-      output_tokens: z.int().meta({ description: 'Output tokens, reasoning included.', example: 9 }),
+      output_tokens: z.int().meta({ description: 'Output tokens, including reasoning.', example: 9 }),
       cache_creation_input_tokens: z.int().nullish().meta({ description: 'Input tokens written to the prompt cache.', example: 0 }),
       cache_read_input_tokens: z.int().nullish().meta({ description: 'Input tokens read from the prompt cache.', example: 0 }),
     })
@@ -61,17 +61,19 @@ const messageObject = ({ block, usage, routing, warnings }: MessageParts) =>
       model: z.string().meta({ description: 'Model that answered.', example: 'claude-sonnet-4-5' }),
       content: z
         .array(block)
-        .meta({ description: 'Blocks of the answer.', example: [{ type: 'text', text: '2, 3 and 5.', citations: null }] }),
-      stop_reason: z.string().nullable().meta({ description: 'Why the answer ended; null while it is streamed.', example: 'end_turn' }),
-      stop_sequence: z.string().nullable().meta({ description: 'The stop sequence that ended the answer.', example: null }),
+        .meta({ description: 'Content blocks of the response.', example: [{ type: 'text', text: '2, 3 and 5.', citations: null }] }),
+      stop_reason: z.string().nullable().meta({ description: 'Why the response ended; null while it is streamed.', example: 'end_turn' }),
+      stop_sequence: z.string().nullable().meta({ description: 'The stop sequence that ended the response.', example: null }),
       usage,
       routing_metadata: routing.optional(),
       warnings,
     })
-    .meta({ id: 'Message', description: 'An answer of a model.' })
+    .meta({ id: 'Message', description: 'A response of a model.' })
 
 export const tokenCount = () =>
-  z.object({ input_tokens: z.int().meta({ description: 'Input tokens of the request.', example: 12 }) }).describe('The size of a request.')
+  z
+    .object({ input_tokens: z.int().meta({ description: 'Input tokens of the request.', example: 12 }) })
+    .describe('The input tokens of a request.')
 
 const errorFields = () =>
   z
@@ -101,21 +103,23 @@ const index = () => ({ index: z.int().describe('Index of the block in `content`.
 const messageStreamEvent = ({ message, block, usage, routing, warnings }: MessageParts & { readonly message: z.ZodType }) =>
   z
     .union([
-      z.looseObject({ type: z.literal('message_start').describe('The answer begins.'), message }),
-      z.looseObject({ type: z.literal('content_block_start').describe('A block begins.'), ...index(), content_block: block }),
+      z.looseObject({ type: z.literal('message_start').describe('Start of the response.'), message }),
+      z.looseObject({ type: z.literal('content_block_start').describe('Start of a block.'), ...index(), content_block: block }),
       z.looseObject({
-        type: z.literal('content_block_delta').describe('A block grows.'),
+        type: z.literal('content_block_delta').describe('Content to append to a block.'),
         ...index(),
         delta: z
           .looseObject({
             type: z.string().describe('`text_delta`, `input_json_delta`, `thinking_delta`, `signature_delta` or `citations_delta`.'),
           })
-          .describe('What is appended.'),
+          .describe('What to append.'),
       }),
-      z.looseObject({ type: z.literal('content_block_stop').describe('A block ends.'), ...index() }),
+      z.looseObject({ type: z.literal('content_block_stop').describe('End of a block.'), ...index() }),
       z.looseObject({
-        type: z.literal('message_delta').describe('The end of the answer is known.'),
-        delta: z.looseObject({ stop_reason: z.string().nullable().describe('Why the answer ended.') }).describe('How it ended.'),
+        type: z.literal('message_delta').describe('The stop reason and final usage.'),
+        delta: z
+          .looseObject({ stop_reason: z.string().nullable().describe('Why the response ended.') })
+          .describe('The end of the response.'),
         usage,
         routing_metadata: routing.optional(),
         warnings,

@@ -31,8 +31,8 @@ const contentPart = () =>
         .meta({ title: 'Text' }),
       z
         .looseObject({
-          type: z.literal('input_image').describe('An image by address.'),
-          image_url: nonEmpty().describe('An https or data address of the image.'),
+          type: z.literal('input_image').describe('An image by URL.'),
+          image_url: nonEmpty().describe('An https or data URL of the image.'),
           detail: z.string().nullish().describe('Resolution to use: `low`, `high` or `auto`.'),
           prompt_cache_breakpoint: cacheBreakpoint(),
         })
@@ -48,10 +48,10 @@ const contentPart = () =>
       ...fileParts(),
       z
         .looseObject({
-          type: z.literal('input_audio').describe('Sound.'),
+          type: z.literal('input_audio').describe('Audio.'),
           input_audio: z
             .looseObject({ data: nonEmpty().describe('The bytes in base64.'), format: nonEmpty().describe('`wav` or `mp3`.') })
-            .describe('The sound.'),
+            .describe('The audio.'),
         })
         .meta({ title: 'Audio' }),
       z
@@ -69,18 +69,18 @@ const fileParts = () => {
   return [
     z
       .looseObject({
-        type: z.literal('input_file').describe('A file by address.'),
-        file_url: nonEmpty().describe('An https address of the file.'),
+        type: z.literal('input_file').describe('A file by URL.'),
+        file_url: nonEmpty().describe('An https URL of the file.'),
         file_data: nonEmpty().nullish().describe('Ignored if `file_url` is set.'),
         filename: filename(),
         prompt_cache_breakpoint: cacheBreakpoint(),
       })
-      .meta({ title: 'File by address' }),
+      .meta({ title: 'File by URL' }),
     z
       .looseObject({
         type: z.literal('input_file').describe('A file by its bytes.'),
         file_url: z.null().optional().describe('Not used with `file_data`.'),
-        file_data: nonEmpty().describe('A data address, or the bytes in base64.'),
+        file_data: nonEmpty().describe('A data URL, or the bytes in base64.'),
         filename: filename(),
         prompt_cache_breakpoint: cacheBreakpoint(),
       })
@@ -106,9 +106,9 @@ const inputItem = () => {
     .union([
       z
         .looseObject({
-          type: z.literal('message').nullish().describe('May be left out.'),
+          type: z.literal('message').nullish().describe('Optional.'),
           role: z.enum(['user', 'assistant', 'system', 'developer']).describe('Role of the message.'),
-          content: z.union([z.string(), parts]).describe('A text, or parts.'),
+          content: z.union([z.string(), parts]).describe('A string, or parts.'),
           id: id(),
           phase: z.string().nullish().describe('`commentary` or `final_answer`, as in an earlier response.'),
           status: z.string().nullish().describe('As in an earlier response.'),
@@ -116,8 +116,8 @@ const inputItem = () => {
         .meta({ title: 'Message' }),
       z
         .looseObject({
-          type: z.literal('function_call').describe('A call of a function by the model.'),
-          call_id: nonEmpty().describe('Id that its output refers to.'),
+          type: z.literal('function_call').describe('A function call by the model.'),
+          call_id: nonEmpty().describe('Id of the call, which its output refers to.'),
           name: nonEmpty().describe('Name of the function.'),
           arguments: z.string().describe('Arguments as JSON text.'),
           id: id(),
@@ -127,7 +127,7 @@ const inputItem = () => {
         .looseObject({
           type: z.literal('function_call_output').describe('The result of a call.'),
           call_id: nonEmpty().describe('The `call_id` of the call.'),
-          output: z.union([z.string(), parts]).describe('The result as text, or as parts.'),
+          output: z.union([z.string(), parts]).describe('The result as a string or as parts.'),
         })
         .meta({ title: 'Function call output' }),
       z
@@ -136,22 +136,22 @@ const inputItem = () => {
           id: id(),
           summary: z.array(z.looseObject({})).nullish().describe('Summary blocks, each with a `text`.'),
           content: z.array(z.looseObject({})).nullish().describe('Reasoning texts, each with a `text`.'),
-          encrypted_content: z.string().nullish().describe('State that the gateway sealed; only it can open it.'),
+          encrypted_content: z.string().nullish().describe('State sealed by the gateway, which only the gateway can read.'),
         })
         .meta({ title: 'Reasoning' }),
       z
         .looseObject({
           type: z
             .literal('item_reference')
-            .describe('A reference to an item of an earlier response of the workspace. Items are kept for an hour after their last use.'),
+            .describe('A reference to an item of an earlier response of the workspace. Items are stored for an hour after their last use.'),
           id: nonEmpty().describe('Id of the item.'),
         })
         .meta({ title: 'Reference' }),
       z
         .looseObject({
-          type: z.null().optional().describe('May be left out.'),
-          role: z.never().optional().describe('Absent; with it, this is a message.'),
-          id: nonEmpty().describe('Id of the item. The type of the item may stand beside it, without its other fields.'),
+          type: z.null().optional().describe('Optional.'),
+          role: z.never().optional().describe('Must be absent. An item with a role is a message.'),
+          id: nonEmpty().describe('Id of the item. Its type may be included, but no other fields.'),
         })
         .meta({ title: 'Short reference' }),
       z
@@ -166,15 +166,15 @@ const tool = () =>
     .union([
       z
         .looseObject({
-          type: z.literal('function').describe('A function of the caller.'),
-          name: nonEmpty().describe('Name that the model calls it by.'),
+          type: z.literal('function').describe('A function that the client runs.'),
+          name: nonEmpty().describe('Name that the model uses to call it.'),
           description: z.string().nullish().describe('What it does, and when to call it.'),
           parameters: z.looseObject({}).nullish().describe('JSON schema of its arguments.'),
-          strict: z.boolean().nullish().describe('Whether arguments must fit the schema.'),
+          strict: z.boolean().nullish().describe('Whether arguments must match the schema.'),
         })
         .meta({ title: 'Function' }),
       z
-        .looseObject({ type: otherType(['function']).min(1).describe('A hosted tool, as in `web_search`; passed on unchanged.') })
+        .looseObject({ type: otherType(['function']).min(1).describe('A hosted tool such as `web_search`, passed on unchanged.') })
         .meta({ title: 'Hosted tool' }),
     ])
     .meta({ id: 'Tool', description: 'A tool that the model may call.' })
@@ -182,7 +182,7 @@ const tool = () =>
 const toolChoice = () =>
   z.union([
     z.enum(['auto', 'none', 'required']),
-    z.looseObject({ type: z.literal('function').describe('A certain function.'), name: nonEmpty().describe('Name of the function.') }),
+    z.looseObject({ type: z.literal('function').describe('A specific function.'), name: nonEmpty().describe('Name of the function.') }),
     z.looseObject({ type: otherType(['function']).min(1).describe('A hosted tool, or `allowed_tools`.') }),
   ])
 
@@ -190,11 +190,11 @@ const textFormat = () =>
   z.union([
     z.looseObject({ type: z.enum(['text', 'json_object']).describe('Free text, or any JSON object.') }),
     z.looseObject({
-      type: z.literal('json_schema').describe('JSON that fits a schema.'),
+      type: z.literal('json_schema').describe('JSON that matches a schema.'),
       name: nonEmpty().describe('Name of the schema.'),
       schema: z.looseObject({}).describe('The JSON schema.'),
-      strict: z.boolean().nullish().describe('Whether the answer must fit the schema.'),
-      description: z.string().nullish().describe('What the answer is for.'),
+      strict: z.boolean().nullish().describe('Whether the response must match the schema.'),
+      description: z.string().nullish().describe('Purpose of the response.'),
     }),
   ])
 
@@ -202,24 +202,24 @@ const summary = () => z.enum(['auto', 'concise', 'detailed']).nullish()
 
 const reasoning = () =>
   z.looseObject({
-    effort: z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max', 'off']).nullish().describe('How much to think.'),
-    summary: summary().describe('Whether, and how, reasoning is summarized.'),
-    generate_summary: summary().describe('Older name of `summary`.'),
+    effort: z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max', 'off']).nullish().describe('Amount of reasoning.'),
+    summary: summary().describe('Whether and how reasoning is summarized.'),
+    generate_summary: summary().describe('Deprecated name of `summary`.'),
   })
 
-const unsupported = () => z.literal(false).nullish().describe('Not supported, since nothing is stored: only null and false are accepted.')
+const unsupported = () => z.literal(false).nullish().describe('Not supported, because nothing is stored. Only null and false are accepted.')
 
 export const createResponse = () =>
   z
     .looseObject({
       model: modelField(),
-      input: z.union([z.string(), z.array(inputItem()).max(bodyCaps.messages)]).describe('A text, or the items of the conversation.'),
+      input: z.union([z.string(), z.array(inputItem()).max(bodyCaps.messages)]).describe('A string, or the items of the conversation.'),
       instructions: z.string().nullish().describe('System instructions.'),
       tools: z.array(tool()).max(bodyCaps.tools).nullish().describe('Tools that the model may call.'),
       tool_choice: toolChoice().nullish().describe('Whether the model calls a tool, and which. Default: `auto`.'),
       parallel_tool_calls: z.boolean().nullish().describe('Whether several tools may be called at once. Default: true.'),
-      max_output_tokens: z.int().min(1).nullish().describe('Largest number of output tokens, reasoning included.'),
-      max_tool_calls: z.int().min(1).nullish().describe('Largest number of calls of hosted tools; functions are not counted.'),
+      max_output_tokens: z.int().min(1).nullish().describe('Maximum number of output tokens, including reasoning.'),
+      max_tool_calls: z.int().min(1).nullish().describe('Maximum number of calls of hosted tools. Functions are not counted.'),
       temperature: z.number().min(0).max(2).nullish().describe('Sampling temperature.'),
       top_p: z.number().min(0).max(1).nullish().describe('Probability mass of nucleus sampling.'),
       top_k: z.int().nullish().describe('Number of candidate tokens to sample from.'),
@@ -230,13 +230,13 @@ export const createResponse = () =>
       stream_options: z.looseObject({}).nullish().describe('Has no effect.'),
       text: z
         .looseObject({
-          format: textFormat().nullish().describe('Format of the answer. Default: text.'),
-          verbosity: z.string().nullish().describe('How long the answer should be: `low`, `medium` or `high`.'),
+          format: textFormat().nullish().describe('Format of the response. Default: text.'),
+          verbosity: z.string().nullish().describe('Length of the response: `low`, `medium` or `high`.'),
         })
         .nullish()
-        .describe('Options of the text of the answer.'),
+        .describe('Options of the response text.'),
       reasoning: reasoning().nullish().describe('Options of reasoning models.'),
-      truncation: z.string().nullish().describe('What to do with a conversation that is too long: `auto` or `disabled`.'),
+      truncation: z.string().nullish().describe('How to handle a conversation that is too long: `auto` or `disabled`.'),
       metadata: metadataField(),
       include: z.array(z.string()).nullish().describe('Additional data to return, as in `reasoning.encrypted_content`.'),
       user: z.string().nullish().describe('Identifier of the end user.'),

@@ -1,9 +1,9 @@
 import * as z from 'zod/v4'
 import { routingMetadata, serviceTierField, warnings } from '../gateway-schemas.ts'
 
-// What `POST /v1/responses` answers: the response object, and the events of a stream.
+// The responses of `POST /v1/responses`: the response object, and the events of a stream.
 
-const status = () => z.enum(['in_progress', 'completed', 'incomplete']).optional().describe('Whether the item reached its end.')
+const status = () => z.enum(['in_progress', 'completed', 'incomplete']).optional().describe('Whether the item is complete.')
 
 const annotation = () => z.looseObject({ type: z.string().describe('Kind of citation, as in `url_citation`.') })
 
@@ -14,9 +14,12 @@ const outputPart = () =>
         type: z.literal('output_text').describe('Text.'),
         text: z.string().describe('The text.'),
         annotations: z.array(annotation()).describe('Citations.'),
-        logprobs: z.array(z.looseObject({})).optional().describe('Log probabilities of its tokens, if asked for.'),
+        logprobs: z.array(z.looseObject({})).optional().describe('Log probabilities of its tokens, if requested.'),
       }),
-      z.looseObject({ type: z.literal('refusal').describe('The model refused.'), refusal: z.string().describe('What it said.') }),
+      z.looseObject({
+        type: z.literal('refusal').describe('The model refused.'),
+        refusal: z.string().describe('The text of the refusal.'),
+      }),
       z.looseObject({ type: z.literal('reasoning_text').describe('Reasoning.'), text: z.string().describe('The text.') }),
       z.looseObject({
         type: z.string().meta({ description: 'Another kind of part.', not: { enum: ['output_text', 'refusal', 'reasoning_text'] } }),
@@ -30,27 +33,27 @@ const outputItem = (part: z.ZodType) =>
   z
     .union([
       z.looseObject({
-        type: z.literal('message').describe('What the model says.'),
+        type: z.literal('message').describe('A message of the model.'),
         id: z.string().describe('Id of the item.'),
         role: z.string().describe('`assistant`.'),
         status: status(),
-        phase: z.enum(['commentary', 'final_answer']).optional().describe('Whether it is the answer, or said on the way to it.'),
+        phase: z.enum(['commentary', 'final_answer']).optional().describe('Whether it is the final answer, or commentary before it.'),
         content: z.array(part).describe('The parts of the message.'),
       }),
       z.looseObject({
-        type: z.literal('function_call').describe('A call of a function.'),
+        type: z.literal('function_call').describe('A function call.'),
         id: z.string().describe('Id of the item.'),
-        call_id: z.string().describe('Id that the output refers to.'),
+        call_id: z.string().describe('Id of the call, which its output refers to.'),
         name: z.string().describe('Name of the function.'),
         arguments: z.string().describe('Arguments as JSON text.'),
         status: status(),
       }),
       z.looseObject({
-        type: z.literal('reasoning').describe('How the model came to its answer.'),
+        type: z.literal('reasoning').describe('Reasoning of the model.'),
         id: z.string().describe('Id of the item.'),
         summary: z.array(summaryBlock()).describe('Summaries.'),
         content: z.array(summaryBlock()).optional().describe('The reasoning itself, if the model shows it.'),
-        encrypted_content: z.string().optional().describe('Sealed state; send it back with the item to continue the reasoning.'),
+        encrypted_content: z.string().optional().describe('Sealed state. Send it back with the item to continue the reasoning.'),
       }),
       z.looseObject({
         type: z.string().meta({
@@ -59,13 +62,13 @@ const outputItem = (part: z.ZodType) =>
         }),
       }),
     ])
-    .meta({ id: 'OutputItem', description: 'An item of the answer.' })
+    .meta({ id: 'OutputItem', description: 'An item of the output.' })
 
 const usage = () =>
   z
     .looseObject({
-      input_tokens: z.int().meta({ description: 'Input tokens, cached ones included.', example: 12 }),
-      output_tokens: z.int().meta({ description: 'Output tokens, reasoning included.', example: 9 }),
+      input_tokens: z.int().meta({ description: 'Input tokens, including cached ones.', example: 12 }),
+      output_tokens: z.int().meta({ description: 'Output tokens, including reasoning.', example: 9 }),
       total_tokens: z.int().meta({ description: 'Input and output tokens.', example: 21 }),
       input_tokens_details: z
         .looseObject({
@@ -84,7 +87,7 @@ const usage = () =>
 const echo = (what: string) => `${what} that was used.`
 const stringOrNull = () => z.string().nullish()
 
-/** Options of the request as they took effect. */
+/** Options of the request as they were applied. */
 const echoedOptions = () => ({
   instructions: stringOrNull().describe('System instructions of the request.'),
   tools: z
@@ -98,8 +101,8 @@ const echoedOptions = () => ({
   top_logprobs: z.int().optional().describe('Number of alternatives for each token.'),
   frequency_penalty: z.number().optional().describe(echo('Frequency penalty')),
   presence_penalty: z.number().optional().describe(echo('Presence penalty')),
-  max_output_tokens: z.int().nullish().describe('Largest number of output tokens; null: no limit.'),
-  max_tool_calls: z.int().nullish().describe('Largest number of calls of hosted tools; null: no limit.'),
+  max_output_tokens: z.int().nullish().describe('Maximum number of output tokens; null: no limit.'),
+  max_tool_calls: z.int().nullish().describe('Maximum number of calls of hosted tools; null: no limit.'),
   text: z.looseObject({}).optional().describe(echo('Text configuration')),
   reasoning: z.looseObject({}).nullish().describe(echo('Reasoning configuration')),
   truncation: z.string().optional().describe(echo('Truncation strategy')),
@@ -121,9 +124,9 @@ const responseObject = (item: z.ZodType) =>
       created_at: z.int().meta({ description: 'Unix time of creation, in seconds.', example: 1_893_456_000 }),
       completed_at: z.int().nullish().meta({ description: 'Unix time of completion, in seconds.', example: 1_893_456_001 }),
       model: z.string().meta({ description: 'Model that answered.', example: 'gpt-5-mini' }),
-      status: z.enum(['completed', 'failed', 'incomplete', 'in_progress']).describe('How far the response came.'),
+      status: z.enum(['completed', 'failed', 'incomplete', 'in_progress']).describe('Status of the response.'),
       output: z.array(item).meta({
-        description: 'Items of the answer.',
+        description: 'Items of the output.',
         example: [
           {
             type: 'message',
@@ -145,7 +148,7 @@ const responseObject = (item: z.ZodType) =>
         .nullish()
         .describe('Why the response is incomplete; null otherwise.'),
       ...echoedOptions(),
-      tool_usage: z.looseObject({}).nullish().describe('Consumption of hosted tools, where the provider reports it.'),
+      tool_usage: z.looseObject({}).nullish().describe('Usage of hosted tools, if the provider reports it.'),
       routing_metadata: routingMetadata().optional(),
       warnings: warnings(),
     })
@@ -154,7 +157,7 @@ const responseObject = (item: z.ZodType) =>
 const compactedResponse = () =>
   z
     .looseObject({
-      id: z.string().meta({ description: 'Id of the request that made it.', example: 'resp_01a1fd6c4db376f2bb09734d779bb6f4' }),
+      id: z.string().meta({ description: 'Id of the request that created it.', example: 'resp_01a1fd6c4db376f2bb09734d779bb6f4' }),
       object: z.literal('response.compaction').describe('Type of the object.'),
       created_at: z.int().meta({ description: 'Unix time of creation, in seconds.', example: 1_893_456_000 }),
       model: z.string().meta({ description: 'Model that summarized the conversation.', example: 'gpt-5-mini' }),
@@ -169,7 +172,7 @@ const compactedResponse = () =>
       routing_metadata: routingMetadata().optional(),
       warnings: warnings(),
     })
-    .describe('A conversation in few items.')
+    .describe('A compacted conversation.')
 
 const sequence = () => ({ sequence_number: z.int().describe('Number of the event in its stream, from 0.') })
 const itemPlace = () => ({
@@ -228,7 +231,7 @@ const responseStreamEvent = ({
       event(['error'], {
         code: textField('Error code.'),
         message: textField('What went wrong.'),
-        param: z.string().nullable().describe('Path of the field at fault.'),
+        param: z.string().nullable().describe('Path of the invalid field.'),
         error: z.looseObject({}).describe('The same facts in the shape of an HTTP error.'),
       }),
       event(['response.output_item.added', 'response.output_item.done'], {
@@ -238,13 +241,13 @@ const responseStreamEvent = ({
       event(['response.content_part.added', 'response.content_part.done'], { ...partPlace(), part }),
       event(['response.output_text.delta', 'response.refusal.delta', 'response.reasoning_text.delta'], {
         ...partPlace(),
-        delta: textField('Text that is appended to the part.'),
+        delta: textField('Text to append to the part.'),
       }),
       event(['response.output_text.done', 'response.reasoning_text.done'], {
         ...partPlace(),
-        text: textField('The whole text of the part.'),
+        text: textField('The complete text of the part.'),
       }),
-      event(['response.refusal.done'], { ...partPlace(), refusal: textField('The whole refusal.') }),
+      event(['response.refusal.done'], { ...partPlace(), refusal: textField('The complete refusal.') }),
       event(['response.output_text.annotation.added'], {
         ...partPlace(),
         annotation_index: z.int().describe('Index of the citation.'),
@@ -254,13 +257,13 @@ const responseStreamEvent = ({
         ...summaryPlace(),
         part: summaryBlock().describe('The summary.'),
       }),
-      event(['response.reasoning_summary_text.delta'], { ...summaryPlace(), delta: textField('Text that is appended to the summary.') }),
-      event(['response.reasoning_summary_text.done'], { ...summaryPlace(), text: textField('The whole summary.') }),
-      event(['response.function_call_arguments.delta'], { ...itemPlace(), delta: textField('Text that is appended to the arguments.') }),
+      event(['response.reasoning_summary_text.delta'], { ...summaryPlace(), delta: textField('Text to append to the summary.') }),
+      event(['response.reasoning_summary_text.done'], { ...summaryPlace(), text: textField('The complete summary.') }),
+      event(['response.function_call_arguments.delta'], { ...itemPlace(), delta: textField('Text to append to the arguments.') }),
       event(['response.function_call_arguments.done'], {
         ...itemPlace(),
         name: textField('Name of the function.'),
-        arguments: textField('The whole arguments as JSON text.'),
+        arguments: textField('The complete arguments as JSON text.'),
       }),
       z.looseObject({
         type: z

@@ -32,7 +32,7 @@ const figures: ReplyTable<Figures> = {
   }),
   abandonedCount: integer({ description: 'Requests whose client disconnected.', example: 3, from: ({ abandoned }) => abandoned }),
   interruptedCount: integer({
-    description: 'Requests that were running when their process ended. They are billed by what was recorded of them.',
+    description: 'Requests that were running when their process ended. They are billed by the usage recorded until then.',
     example: 0,
     from: ({ interrupted }) => interrupted,
   }),
@@ -48,7 +48,7 @@ const figures: ReplyTable<Figures> = {
     kind: 'object',
     fields: {
       requestCount: { kind: 'integer', reply: 'always', description: 'Number of these requests.', example: 80 },
-      cost: { kind: 'usd', reply: 'always', description: 'What the providers bill for them, in USD at list price.', example: 0.31 },
+      cost: { kind: 'usd', reply: 'always', description: 'Amount that the providers bill for them, in USD at list price.', example: 0.31 },
     },
     reply: 'always',
     description: 'Requests with provider keys of the workspace. They are not charged.',
@@ -70,7 +70,7 @@ const time = (description: string) => ({ kind: 'time', reply: 'always', descript
 /** Usage, cost and latency of a workspace. */
 export const summaryReply: ReplyTable<Summary> = {
   from: { ...time('Start of the range.'), from: ({ from }) => from },
-  to: { ...time('End of the range, not included.'), from: ({ to }) => to },
+  to: { ...time('End of the range, exclusive.'), from: ({ to }) => to },
   ...figures,
 }
 

@@ -49,7 +49,7 @@ export const loggedRequestReply: ReplyTable<RequestRow> = {
   }),
   cost: usd({ description: 'Charged to the workspace, in USD.', example: 0.0021, from: ({ cost }) => cost }),
   byokCost: usd({
-    description: 'What the provider bills to the provider key of the workspace, in USD at list price.',
+    description: 'Amount that the provider bills to the provider key of the workspace, in USD at list price.',
     example: 0,
     from: ({ byokCost }) => byokCost,
   }),

@@ -1,9 +1,9 @@
 import { type Field, type Fields, toReply } from '@signalbox/core/resources'
 
-/** A field of a reply: what its schema says, and how its value is read from what core returns. */
+/** A field of a reply: its schema, and how to get its value from core's result. */
 type ReplyField<Row> = Field & { readonly from: (row: Row) => unknown }
 
-/** A reply as a table of its fields, of which its JSON and its schema are made. Names and kinds are those of core's resources. */
+/** A reply as a table of its fields, from which its JSON and its schema are derived. Names and kinds are those of core's resources. */
 export type ReplyTable<Row> = Readonly<Record<string, ReplyField<Row>>>
 
 /** The JSON of a row. `replyOf(balanceReply, await billing.balance())` */
@@ -16,7 +16,7 @@ interface Facts<Row, Value> {
   readonly from: (row: Row) => Value | null | undefined
 }
 
-/** Makes the fields of a table of rows. */
+/** Helpers that create the fields of a table. */
 export const fieldsOf = <Row>() => ({
   text: (facts: Facts<Row, string>) => ({ kind: 'string', reply: 'always', ...facts }) as const,
   textOrNull: (facts: Facts<Row, string>) => ({ kind: 'string', reply: 'nullable', ...facts }) as const,

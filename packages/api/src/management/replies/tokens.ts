@@ -1,6 +1,6 @@
 import type { Field } from '@signalbox/core/resources'
 
-/** The token counts of a request, or of many. */
+/** The token counts of one or many requests. */
 export interface TokenCounts {
   readonly inputTokens: number
   readonly outputTokens: number
@@ -15,8 +15,8 @@ const tokenCount = (description: string, example: number) => ({ kind: 'integer',
 export const tokensField = {
   kind: 'object',
   fields: {
-    input: tokenCount('Input tokens, cached ones included.', 1_200),
-    output: tokenCount('Output tokens, reasoning included.', 340),
+    input: tokenCount('Input tokens, including cached ones.', 1_200),
+    output: tokenCount('Output tokens, including reasoning.', 340),
     total: tokenCount('Input and output tokens.', 1_540),
     cached: tokenCount('Input tokens read from a prompt cache.', 500),
     cacheWrite: tokenCount('Input tokens written to a prompt cache.', 0),

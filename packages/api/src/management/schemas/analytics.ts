@@ -12,7 +12,7 @@ export const analyticsSchemas = () => ({
       group_by: z
         .enum(['model', 'provider', 'api_key', 'user', 'tag'])
         .nullable()
-        .describe('What each series stands for; null: all requests.'),
+        .describe('What the requests are grouped by; null: all requests.'),
       series: z
         .array(
           z.object({
@@ -45,13 +45,13 @@ export const analyticsSchemas = () => ({
         .describe('Candidates that could not be used.'),
       decisions: z
         .array(z.looseObject({ chosen: z.string().meta({ description: 'The candidate that was chosen.', example: 'groq/gpt-5-mini' }) }))
-        .describe('One entry for each attempt: what was chosen, and why.'),
-      attempts: z.array(z.looseObject({})).describe('How each attempt went.'),
+        .describe('One entry for each attempt: the chosen candidate, with the reason.'),
+      attempts: z.array(z.looseObject({})).describe('The result of each attempt.'),
       counterfactuals: z.looseObject({}).nullable().describe('What other strategies would have chosen.'),
     })
     .describe('How a request was routed.'),
   RequestExport: z.string().meta({
-    description: 'CSV: a line of names, then one for each request. Cells that a spreadsheet would run begin with a quote.',
+    description: 'CSV with a header line, then one line for each request. Cells that a spreadsheet would execute begin with a quote.',
     example: 'id,at,api_key_id,model_requested,model,provider\r\n',
   }),
 })

@@ -8,7 +8,7 @@ import { pageSchema } from './page.ts'
 import { resourceSchema } from './resource.ts'
 import { resourceSchemas } from './resources.ts'
 
-/** The bodies and replies of the routes of workspaces, for the OpenAPI document. No request loads them. */
+/** The schemas of the workspace routes, for the OpenAPI document. Requests do not load them. */
 export const managementSchemas = () => ({
   ...resourceSchemas(),
   ...analyticsSchemas(),
@@ -27,6 +27,6 @@ const acknowledgement = () =>
         .literal('pending')
         .nullable()
         .describe('`pending` if other processes may take up to 30 seconds to apply the change; otherwise null.'),
-      message: z.string().meta({ description: 'What was done, in words.', example: 'The key was revoked.' }),
+      message: z.string().meta({ description: 'What was done.', example: 'The key was revoked.' }),
     })
     .describe('Confirmation of a change.')

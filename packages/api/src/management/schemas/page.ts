@@ -1,6 +1,6 @@
 import * as z from 'zod/v4'
 
-/** Of a list that can grow. */
+/** A page of a list. */
 export const pageSchema = (entry: z.ZodType) =>
   z.object({
     object: z.literal('list').describe('Type of the object.'),

@@ -2,7 +2,7 @@ import { toUsd } from '@signalbox/core'
 import { type Field, type Fields, type InputMode, isTaken, type ValueSpec, wireName } from '@signalbox/core/resources'
 import * as z from 'zod/v4'
 
-/** The JSON of a resource as a zod schema: what its creation or change takes, or its reply. From it OpenAPI is made. */
+/** The JSON of a resource as a zod schema, for OpenAPI: the input of its creation or change, or its reply. */
 export const resourceSchema = (fields: Fields, mode: InputMode | 'reply'): z.ZodObject => {
   const shape = Object.entries(fields).flatMap(([name, field]) => {
     const need = mode === 'reply' ? field.reply : isTaken(field, mode, 'json')

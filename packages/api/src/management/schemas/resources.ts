@@ -18,7 +18,7 @@ import { pageSchema } from './page.ts'
 import { resourceSchema } from './resource.ts'
 import { nameWarnings, propagationStatus } from './shared.ts'
 
-/** Bodies and replies that are derived from the tables of fields, with what a reply has besides. */
+/** Bodies and replies derived from the tables of fields, with additional fields of replies. */
 export const resourceSchemas = () => ({
   ...keySchemas(),
   ...byokKeySchemas(),
@@ -38,7 +38,9 @@ export const resourceSchemas = () => ({
 })
 
 function keySchemas() {
-  const profile = z.enum(['inference', 'management', 'mixed']).meta({ description: 'What the scopes are for.', example: 'inference' })
+  const profile = z
+    .enum(['inference', 'management', 'mixed'])
+    .meta({ description: 'The kind of scopes that the key has.', example: 'inference' })
   const apiKey = resourceSchema(apiKeyFields, 'reply').extend({ profile })
   return {
     CreateApiKey: resourceSchema(apiKeyFields, 'create'),
