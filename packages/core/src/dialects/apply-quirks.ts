@@ -3,7 +3,7 @@ import type { Effort } from '../protocol/request.ts'
 import type { Warning } from '../protocol/response.ts'
 import type { Json, JsonObject } from '../protocol/wire.ts'
 
-// Adapts an encoded body to the quirks of an offer. Every field that is left out gets a warning.
+// Adapts an encoded body to the quirks of an offer. Every dropped field gets a warning.
 
 export const unsupported = (param: string, message: string): Warning => ({ code: 'unsupported_parameter', message, param })
 
@@ -19,7 +19,7 @@ export interface Encoded {
   readonly warnings: readonly Warning[]
 }
 
-/** Default values of fields: leaving one out changes nothing, so it gets no warning. */
+/** Default values of fields. Dropping a field with its default value changes nothing, so it gets no warning. */
 const defaults: ReadonlyMap<string, Json> = new Map<string, Json>([
   ['temperature', 1],
   ['top_p', 1],
@@ -36,7 +36,7 @@ const defaults: ReadonlyMap<string, Json> = new Map<string, Json>([
   ['truncation', 'disabled'],
 ])
 
-/** Removes the fields that the offer refuses. `warningNames`: names for warnings, of fields that have another name in a prompt. */
+/** Removes the fields that the offer refuses. `warningNames`: names to use in warnings for fields with another name in a prompt. */
 export function dropRefused({ body, warnings }: Encoded, quirks: Quirks, warningNames?: ReadonlyMap<string, string>): Encoded {
   const refused = (quirks.refuses ?? []).filter(field => body[field] !== undefined)
   if (refused.length === 0) return { body, warnings }
@@ -53,7 +53,7 @@ export function dropRefused({ body, warnings }: Encoded, quirks: Quirks, warning
   }
 }
 
-/** Fields that decide which provider is paid and how much, what is stored, or how the answer is sent. Only the gateway sets them. */
+/** Fields that decide which provider is paid and how much, what is stored, or how the response is sent. Only the gateway sets them. */
 const gatewayFields: ReadonlySet<string> = new Set([
   'model',
   'models',
@@ -69,7 +69,7 @@ const gatewayFields: ReadonlySet<string> = new Set([
   'conversation',
   'gateway',
   'extensions',
-  // The hold is for this prompt, and for one answer of a known length at a known price.
+  // The hold covers this prompt, and one response of a known length at a known price.
   'input',
   'messages',
   'contents',
@@ -100,8 +100,8 @@ const gatewayFields: ReadonlySet<string> = new Set([
 export const isGatewayField = (field: string): boolean => gatewayFields.has(field)
 
 /**
- * Removes fields that only the gateway sets from a caller's own body, since a provider may be a gateway itself. `own`: fields of
- * the provider's language, which are set elsewhere.
+ * Removes fields that only the gateway sets from a caller's body, because a provider may be a gateway itself. `own`: fields of the
+ * provider's dialect, which are set elsewhere.
  */
 export function dropGatewayFields({ body, warnings }: Encoded, own: ReadonlySet<string>): Encoded {
   const gone = Object.keys(body).filter(field => gatewayFields.has(field) && !own.has(field))
@@ -112,7 +112,7 @@ export function dropGatewayFields({ body, warnings }: Encoded, own: ReadonlySet<
   }
 }
 
-/** Merges the caller's parameters for this provider, after all others. */
+/** Merges the caller's parameters for this provider, after all other fields. */
 export function extend({ body, warnings }: Encoded, extensions: JsonObject | undefined): Encoded {
   if (!extensions) return { body, warnings }
   const kept = Object.entries(extensions).filter(([field]) => !gatewayFields.has(field))
@@ -128,7 +128,10 @@ export function extend({ body, warnings }: Encoded, extensions: JsonObject | und
 
 const ladder: readonly Effort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
 
-/** The effort itself, else the next lower one that the offer has, else the next higher. `none` is not a lower one: it switches thinking off. */
+/**
+ * The effort itself, else the next lower one that the offer supports, else the next higher. `none` does not count as lower: it disables
+ * reasoning.
+ */
 export function nearestEffort(
   effort: Effort,
   known: readonly string[] | undefined,

@@ -11,13 +11,13 @@ const many = (value: string, count: number): string => `[${`${value},`.repeat(co
 
 const { nesting, containers, keysOfObject, keyCharacters, elementsOfList, values, smallCharacters } = answerLimits
 
-/** The surrounding text is long enough for keys to be checked. */
+/** The surrounding text is long enough for the number of keys to be checked. */
 const keyOf = (characters: number): string => `{"${'k'.repeat(characters)}" : "${' '.repeat(smallCharacters)}"}`
 
-/** Several short lists, so that none of them is too long itself. */
+/** Several short lists, none of which is too long by itself. */
 const listsOf = (value: string, count: number): string => `[${many(value, 9_999)}${`,${many(value, 9_999)}`.repeat(count - 1)}]`
 
-describe('JSON of a provider is taken up to a bound, and not beyond it', () => {
+describe('JSON of a provider is accepted up to a limit, and refused beyond it', () => {
   test.each([
     ['lists inside one another', lists(nesting), lists(nesting + 1)],
     ['objects inside one another', objects(nesting), objects(nesting + 1)],
@@ -34,20 +34,20 @@ describe('JSON of a provider is taken up to a bound, and not beyond it', () => {
     expect(objectIn(`{"a":${more}}`)).toBeUndefined()
   })
 
-  test('each object has keys of its own, also inside another', () => {
+  test('each object has its own keys, also within another object', () => {
     const half = keys(keysOfObject / 2)
     expect(isTooComplex(`${half.slice(0, -1)},"in":${half},${half.slice(1)}`)).toBe(true)
     expect(isTooComplex(`{"a":${keys(keysOfObject)},"b":${keys(keysOfObject)}}`)).toBe(false)
   })
 })
 
-test('brackets, quotes and backslashes inside of strings count for nothing', () => {
+test('brackets, quotes and backslashes inside strings are ignored', () => {
   for (const text of ['['.repeat(2_000), '{'.repeat(2_000), '\\'.repeat(2_001), '"'.repeat(2_001), `\\"${'['.repeat(2_000)}`])
     expect(isTooComplex(JSON.stringify({ [text]: text, list: [text] }))).toBe(false)
   expect(isTooComplex(`{"a":"\\\\","b":${lists(nesting)}}`)).toBe(true)
 })
 
-test('whatever JSON is within the bounds is read as it is', () => {
+test('any JSON within the limits is parsed unchanged', () => {
   fc.assert(
     fc.property(fc.json({ maxDepth: 8 }), fc.nat(3), (text, padding) => {
       const padded = `{"pad":"${'x'.repeat(1_000)}","in":${text}}${' '.repeat(padding)}`
@@ -56,7 +56,7 @@ test('whatever JSON is within the bounds is read as it is', () => {
   )
 })
 
-test('text that is no JSON is none, however it is bracketed', () => {
+test('text that is not JSON is refused, whatever its brackets', () => {
   for (const text of [
     ']'.repeat(2_000),
     '}'.repeat(2_000) + '['.repeat(400),

@@ -1,7 +1,7 @@
 import { answerLimits } from '../protocol/answer-limits.ts'
 import { type Frame, isObject, type Json, type JsonObject } from '../protocol/wire.ts'
 
-/** The content of a frame: an object, nothing, the end mark `[DONE]`, or text that is not JSON. */
+/** The content of a frame: an object, nothing, the end mark `[DONE]`, or text that is not valid JSON. */
 export type Content = JsonObject | 'nothing' | 'done' | 'broken'
 
 export function readFrame({ data }: Frame): Content {
@@ -12,7 +12,7 @@ export function readFrame({ data }: Frame): Content {
   return isObject(value) ? value : 'nothing'
 }
 
-/** Parses JSON of a provider. Undefined if it is invalid or beyond `answerLimits`, which is checked before it is parsed. */
+/** Parses JSON of a provider. Undefined if it is invalid, or beyond `answerLimits`, which are checked before parsing. */
 export function parseBounded(text: string): Json | undefined {
   if (isTooComplex(text)) return undefined
   try {
@@ -31,17 +31,17 @@ const {
   values: maxValues,
   smallCharacters,
 } = answerLimits
-/** A shorter text cannot be beyond any limit. */
+/** A shorter text cannot exceed any limit. */
 const shortest = 2 * nesting
 
-/** Whether JSON is nested deeper, or has more values, than an answer may. One pass over the characters outside of strings. */
+/** Whether JSON is nested deeper, or has more values, than allowed in a response. One pass over the characters outside strings. */
 export function isTooComplex(json: string): boolean {
   if (json.length < shortest || (json.length < smallCharacters && hasFewContainers(json))) return false
   let depth = 0
   let containers = 0
   let values = 0
   let lengthOfText = 0
-  /** Keys and commas so far of the open containers, by depth. */
+  /** Number of keys and commas so far of the open containers, by depth. */
   const keys: number[] = [0]
   const commas: number[] = [0]
   for (let at = 0; at < json.length; at++) {
@@ -67,7 +67,7 @@ export function isTooComplex(json: string): boolean {
   return false
 }
 
-/** Fewer than can be nested too deep. Looks from bracket to bracket, those in texts included. */
+/** Whether there are too few containers to be nested too deeply. Counts all brackets, including those in strings. */
 function hasFewContainers(json: string): boolean {
   let count = 0
   for (let at = json.indexOf('{'); at !== -1 && count < nesting; at = json.indexOf('{', at + 1)) count += 1
@@ -78,7 +78,7 @@ function hasFewContainers(json: string): boolean {
 const quote = 0x22
 const backslash = 0x5c
 
-/** Where a string ends. Looks from quote to quote, since most of an answer is text. */
+/** The end of a string. Searches from quote to quote, because most of a response is text. */
 function endOfText(json: string, start: number): number {
   for (let at = json.indexOf('"', start + 1); at !== -1; at = json.indexOf('"', at + 1)) {
     let escapes = at - 1

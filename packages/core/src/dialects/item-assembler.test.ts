@@ -27,7 +27,7 @@ import {
 const call: FunctionCallItem = { type: 'function_call', call_id: 'c1', name: 'f', arguments: '' }
 const typesOf = (events: readonly InferenceEvent[]) => events.map(({ type }) => type)
 
-describe('the assembler of items', () => {
+describe('the item assembler', () => {
   test('numbers items in the order in which they are announced, not in which they are opened', () => {
     const assembler = createItemAssembler()
     const late = partialItem(call)
@@ -36,7 +36,7 @@ describe('the assembler of items', () => {
     expect([first.index, late.index, assembler.count]).toEqual([0, 1, 2])
   })
 
-  test('keeps text of an item that is not announced, and emits it once it is', () => {
+  test('keeps the text of an unannounced item, and emits it with the announcement', () => {
     const assembler = createItemAssembler()
     const partial = partialItem(call)
     for (const text of ['{"a"', ':1}']) appendDelta(assembler, partial, { kind: 'arguments', part: 0, text })
@@ -57,7 +57,7 @@ describe('the assembler of items', () => {
     expect(drainEvents(assembler)).toEqual([])
   })
 
-  test('builds a message from its parts by their numbers, with annotations and probabilities', () => {
+  test('builds a message from its numbered parts, with annotations and log probabilities', () => {
     const assembler = createItemAssembler()
     const partial = startItem(assembler, messageShell)
     appendDelta(assembler, partial, { kind: 'refusal', part: 1, text: 'no' })
@@ -74,7 +74,7 @@ describe('the assembler of items', () => {
     })
   })
 
-  test('builds a thought from its summary and its raw text, and leaves out what did not come', () => {
+  test('builds a reasoning item from its summary and its raw text, and omits what did not arrive', () => {
     const assembler = createItemAssembler()
     const partial = startItem(assembler, reasoningShell)
     appendDelta(assembler, partial, { kind: 'summary', part: 0, text: 'why' })
@@ -83,7 +83,7 @@ describe('the assembler of items', () => {
     expect(assembledItem(partial, 'completed')).toEqual({ type: 'reasoning', summary: ['why'], content: ['because'] })
   })
 
-  test('announces an item without its text and its state, and still knows what it was read from', () => {
+  test('announces an item without its text and state, and still knows what it was decoded from', () => {
     const assembler = createItemAssembler()
     const body = { type: 'reasoning', id: 'rs_1' }
     const item = remember({ type: 'reasoning' as const, id: 'rs_1', summary: ['why'], encrypted_content: 'sealed' }, { dialect: 'x', body })
@@ -124,7 +124,7 @@ describe('the assembler of items', () => {
     )
   })
 
-  test('emits what folds back into the same items', () => {
+  test('emits events that fold back into the same items', () => {
     const assembler = createItemAssembler()
     const partial = startItem(assembler, call)
     appendDelta(assembler, partial, { kind: 'arguments', part: 0, text: '{}' })
@@ -139,7 +139,7 @@ describe('the assembler of items', () => {
 })
 
 describe('a text buffer', () => {
-  test('holds what was appended to it, however it was cut', () => {
+  test('contains what was appended to it, however it was split', () => {
     fc.assert(
       fc.property(fc.array(fc.string(), { maxLength: 400 }), pieces => {
         const buffer = textBuffer()
@@ -150,13 +150,13 @@ describe('a text buffer', () => {
     )
   })
 
-  test('keeps few pieces, however many come', () => {
+  test('keeps few pieces, however many arrive', () => {
     const buffer = textBuffer()
     for (let at = 0; at < 10_000; at++) appendText(buffer, 'a')
     expect(buffer.pieces.length).toBeLessThanOrEqual(64)
   })
 
-  test('forgets its pieces when its text is replaced', () => {
+  test('drops its pieces when its text is replaced', () => {
     const buffer = textBuffer()
     appendText(buffer, 'draft')
     replaceText(buffer, 'final')
@@ -165,7 +165,7 @@ describe('a text buffer', () => {
   })
 })
 
-test('a call keeps its own id unless that is blank or taken', () => {
+test('a call keeps its own id unless that is blank or already used', () => {
   const taken = new Set<string>()
   const ids = ['a', 'a', ''].map((given, at) => callIdFor(taken, given, ['r', at]))
   expect(ids[0]).toBe('a')

@@ -3,14 +3,14 @@ import type { Item, ItemStatus, MessageItem, Part, ReasoningItem } from '../prot
 import { originalOf, remember } from '../protocol/original.ts'
 import type { JsonObject } from '../protocol/wire.ts'
 
-// Assembles the items of one answer from the pieces of a stream, and emits the events that announce, extend and finish them.
+// Assembles the items of a response from the pieces of a stream, and emits the events that announce, extend and finish them.
 
 export interface ItemAssembler {
   /** Events since the last drain. */
   events: InferenceEvent[]
-  /** How many items have been announced; the index of the next. */
+  /** Number of announced items, which is the index of the next. */
   count: number
-  /** Types of content that no item holds. Undefined while there are none. */
+  /** Content types that no item can represent. Undefined if there are none. */
   unmodeled: Set<string> | undefined
 }
 
@@ -20,13 +20,13 @@ export type TextKind = TextDelta['kind']
 
 /** An item that is not complete. */
 export interface PartialItem {
-  /** Its position in the output; undefined until it is announced. */
+  /** Its position in the output. Undefined until it is announced. */
   index: number | undefined
-  /** What is known of it beside its text. */
+  /** The item without its text. */
   item: Item
-  /** By kind and number. The arguments of a call are its part 0. */
+  /** By kind and number. The arguments of a call are part 0. */
   readonly parts: Map<string, PartialPart>
-  /** The part that its last text was added to. */
+  /** The part to which text was added last. */
   latest: PartialPart | undefined
   finished: boolean
 }
@@ -47,20 +47,20 @@ export function drainEvents(assembler: ItemAssembler): readonly InferenceEvent[]
   return events
 }
 
-/** A provider names few types; what else it names would only fill the memory. */
+/** Providers use few types. A limit keeps a stream of invented ones from filling the memory. */
 const maxUnmodeled = 20
 const maxTypeLength = 100
 
-/** Notes content of a type that no item holds, for the end of the answer. */
+/** Records a content type that no item can represent, to be reported at the end of the response. */
 export function noteUnmodeled(assembler: ItemAssembler, type: string): void {
   assembler.unmodeled ??= new Set()
   if (assembler.unmodeled.size < maxUnmodeled) assembler.unmodeled.add(type.slice(0, maxTypeLength))
 }
 
-/** Starts to collect an item. Nothing is emitted until it is announced. */
+/** Starts collecting an item. Nothing is emitted until it is announced. */
 export const partialItem = (item: Item): PartialItem => ({ index: undefined, item, parts: new Map(), latest: undefined, finished: false })
 
-/** Emits `item_started`, and the text that came before it. Does nothing the second time. */
+/** Emits `item_started`, and the text that arrived before. Repeated calls have no effect. */
 export function announceItem(assembler: ItemAssembler, partial: PartialItem): number {
   if (partial.index !== undefined) return partial.index
   const index = assembler.count++
@@ -71,14 +71,14 @@ export function announceItem(assembler: ItemAssembler, partial: PartialItem): nu
   return index
 }
 
-/** Collects an item and announces it at once. */
+/** Starts collecting an item and announces it at once. */
 export function startItem(assembler: ItemAssembler, item: Item): PartialItem {
   const partial = partialItem(item)
   announceItem(assembler, partial)
   return partial
 }
 
-/** Adds text to a part, which is opened if it is not there yet. Returns the event, or undefined while the item is not announced. */
+/** Adds text to a part, which is created if needed. Returns the event, or undefined while the item is not announced. */
 export function appendDelta(assembler: ItemAssembler, partial: PartialItem, delta: TextDelta): InferenceEvent | undefined {
   const part = partOf(partial, delta.kind, delta.part)
   partial.latest = part
@@ -101,7 +101,7 @@ export function finishItem(assembler: ItemAssembler, partial: PartialItem, item:
   if (partial.index !== undefined) assembler.events.push({ type: 'item_finished', index: partial.index, item })
 }
 
-/** Emits an item that came whole. `announced`: as it is in `item_started`. */
+/** Emits a complete item. `announced` is its form in `item_started`. */
 export function emitItem(assembler: ItemAssembler, item: Item, announced: Item = item): void {
   const index = assembler.count++
   assembler.events.push({ type: 'item_started', index, item: announced }, { type: 'item_finished', index, item })
@@ -119,7 +119,7 @@ export function partOf(partial: PartialItem, kind: TextKind, number: number): Pa
 
 export const hasPart = ({ parts }: PartialItem, kind: TextKind, number: number): boolean => parts.has(`${kind}:${number}`)
 
-/** The item with the text that has come so far. */
+/** The item with the text that has arrived so far. */
 export function assembledItem(partial: PartialItem, status: ItemStatus): Item {
   const { item } = partial
   if (item.type === 'message') return { ...item, content: contentOf(partial), status }
@@ -152,7 +152,7 @@ export function assembledThoughts(partial: PartialItem): Pick<ReasoningItem, 'su
 const partsInOrder = ({ parts }: PartialItem, kinds: readonly TextKind[]): readonly PartialPart[] =>
   [...parts.values()].filter(({ kind }) => kinds.includes(kind)).sort((a, b) => a.number - b.number)
 
-/** The item as it is announced: without text and without sealed state, which come with its end. */
+/** The item as it is announced: without text and sealed state, which are in `item_finished`. */
 function shellOf(item: Item): Item {
   if (item.type === 'message') return like(item, { ...item, content: [], status: 'in_progress' })
   if (item.type === 'function_call') return like(item, { ...item, arguments: '', status: 'in_progress' })
@@ -165,15 +165,15 @@ const like = (item: Item, shell: Item): Item => remember(shell, originalOf(item)
 export const messageShell: MessageItem = { type: 'message', role: 'assistant', content: [], status: 'in_progress' }
 export const reasoningShell: ReasoningItem = { type: 'reasoning', summary: [] }
 
-/** The only item of an answer without a word: an answer is never without items. */
+/** The only item of an empty response, because a response always has an item. */
 export const emptyMessage: MessageItem = { type: 'message', role: 'assistant', content: [{ type: 'text', text: '' }], status: 'completed' }
 
 /**
- * A text that grows piece by piece. Pieces are kept in a list and joined in groups: a string that grows by `+=` keeps 32 bytes
- * and the piece for each addition.
+ * A text that is built piece by piece. Pieces are kept in a list and joined in groups, because a string extended by `+=` keeps the piece and
+ * 32 bytes for each addition.
  */
 export interface TextBuffer {
-  /** Characters in all. */
+  /** Total number of characters. */
   length: number
   joined: string
   readonly pieces: string[]
@@ -197,7 +197,7 @@ export function bufferedText(buffer: TextBuffer): string {
   return buffer.joined
 }
 
-/** Puts another text in the place of what came piece by piece. */
+/** Replaces the text collected so far. */
 export function replaceText(buffer: TextBuffer, text: string): void {
   buffer.length = text.length
   buffer.joined = text

@@ -2,13 +2,13 @@ import { answerLimits } from '../protocol/answer-limits.ts'
 import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
 import { parseBounded } from './frame.ts'
 
-// Readers of JSON of providers. They never throw: a value of another type counts as absent.
+// Readers for JSON of providers. They never throw: a value of another type counts as absent.
 
 export const stringOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
 
 const noObjects: readonly JsonObject[] = []
 
-/** The objects of a list. Returns the list itself if it has nothing else, since lists are read with every token. */
+/** The objects in a list. Returns the same list if it contains nothing else, because lists are read with every token. */
 export function objects(value: Json | undefined): readonly JsonObject[] {
   if (!Array.isArray(value)) return noObjects
   const list: readonly Json[] = value
@@ -20,14 +20,14 @@ function areObjects(list: readonly Json[]): list is readonly JsonObject[] {
   return true
 }
 
-/** The object in a text; undefined if it is something else, or beyond the limits of an answer. */
+/** The object in a text. Undefined if it is something else, or exceeds the limits of a response. */
 export function objectIn(text: string): JsonObject | undefined {
   if (!/^\s*\{/.test(text)) return undefined
   const value = parseBounded(text)
   return isObject(value) ? value : undefined
 }
 
-/** An object whose fields come in pieces. */
+/** An object whose fields arrive in pieces. */
 export interface GatheredFields {
   fields: JsonObject
   isFull: boolean
@@ -35,7 +35,7 @@ export interface GatheredFields {
 
 export const gatherFields = (initial: JsonObject): GatheredFields => ({ fields: initial, isFull: isLarge(initial) })
 
-/** Adds nothing once there are `answerLimits.fieldsInPieces`: each addition copies the object. */
+/** Adds no more once there are `answerLimits.fieldsInPieces`, because each addition copies the object. */
 export function addFields(gathered: GatheredFields, more: JsonObject): void {
   if (gathered.isFull) return
   gathered.fields = { ...gathered.fields, ...more }

@@ -31,7 +31,7 @@ const quirks: readonly Quirks[] = [
   { priority_tier: 'fast', refuses: ['service_tier'] },
 ]
 
-test('a dear tier is sent exactly where its price is paid', () => {
+test('a more expensive tier is sent exactly if its price is charged', () => {
   const cheap = new Set([undefined, 'auto', 'flex'])
   for (const fields of asked)
     for (const provider of quirks)
@@ -45,7 +45,7 @@ test('a dear tier is sent exactly where its price is paid', () => {
         }
 })
 
-test('the offer’s own quirks come before its provider’s', () => {
+test('the offer’s own quirks override those of its provider', () => {
   const request = ask({ gateway: { routing: { tier: 'priority' } } })
   expect(requestPrice({ offer: dear, provider: {} }, request)).toBe(dear.price)
   expect(requestPrice({ offer: { ...dear, quirks: { priority_tier: 'x' } }, provider: {} }, request)).toBe(priority)
@@ -54,7 +54,7 @@ test('the offer’s own quirks come before its provider’s', () => {
   ).toBe(dear.price)
 })
 
-test('no price is no price, and a hold follows the tier', () => {
+test('an unknown price stays unknown, and a hold follows the tier', () => {
   const { price, ...free } = dear
   const request = ask({ service_tier: 'priority', max_output_tokens: 10 })
   expect(requestPrice({ offer: free, provider: {} }, request)).toBeUndefined()
@@ -64,7 +64,7 @@ test('no price is no price, and a hold follows the tier', () => {
   expect(estimateMaxCost(dear, { likely: 0, max: 0, output: 10 })).toBe(20)
 })
 
-test('what makes an answer dearer than its price is left out, and named', () => {
+test('an option that would cost more than the known price is dropped with a warning', () => {
   const sent = (fields: JsonObject) => {
     const { body, warnings } = messagesProvider.encodeRequest(
       messagesClient.decodeRequest({ model: 'm', max_tokens: 10, messages: [{ role: 'user', content: 'Hi' }], ...fields }),
@@ -78,7 +78,7 @@ test('what makes an answer dearer than its price is left out, and named', () => 
   expect(sent({ extensions: { speed: 'fast' } })).toEqual({ speed: undefined, geo: undefined, warned: ['extensions.speed'] })
 })
 
-test('what makes an answer dearer is sent and paid where its price is known', () => {
+test('an option that costs more is sent and charged if its price is known', () => {
   const surcharges = [
     { field: 'speed', value: 'fast', percent: 200 },
     { field: 'inference_geo', value: 'us', percent: 110 },
@@ -96,17 +96,17 @@ test('what makes an answer dearer is sent and paid where its price is known', ()
     output: 220,
     tiers: [{ over: 9, input: 110, output: 330 }],
   })
-  // What the answer states is paid, whatever was asked for.
+  // The usage stated in the response is charged, whatever was requested.
   expect(requestPrice({ offer, provider: {} }, both, { options: { speed: 'standard' } })?.output).toBe(110)
   expect(requestPrice({ offer, provider: {} }, asking({}), { options: { inference_geo: 'us' } })?.output).toBe(110)
-  // A field of another language is not sent, and not paid for.
+  // A field of another dialect is neither sent nor charged.
   expect(requestPrice({ offer: { ...offer, dialect: 'chat' }, provider: {} }, both)?.output).toBe(100)
   expect(messagesProvider.encodeRequest(asking({ inference_geo: 'eu' }), offer, {}).warnings.map(({ param }) => param)).toEqual([
     'inference_geo',
   ])
 })
 
-test('no caller names another model for the provider to fall back on, at its own price and length', () => {
+test('a caller cannot name a fallback model for the provider, which would have another price and length', () => {
   const sent = (fields: JsonObject): unknown => {
     const request = messagesClient.decodeRequest({ model: 'm', max_tokens: 10, messages: [{ role: 'user', content: 'Hi' }], ...fields })
     const { body, warnings } = messagesProvider.encodeRequest(request, { ...plain, dialect: 'messages' }, {})
@@ -118,35 +118,35 @@ test('no caller names another model for the provider to fall back on, at its own
   expect(sent({ extensions: { fallbacks } })).toEqual({ fallbacks: undefined, warned: ['extensions.fallbacks'] })
 })
 
-describe('the tier that an answer states', () => {
+describe('the tier stated in a response', () => {
   const usual = ask({})
   const fast = ask({ service_tier: 'priority' })
   const at = (request: typeof usual, service_tier?: string, offer = dear) =>
     requestPrice({ offer, provider: {} }, request, service_tier === undefined ? {} : { service_tier })
 
-  test.each(['default', 'standard', 'flex', 'on_demand'])('is paid where it is cheaper than the one that was asked for: %s', tier => {
+  test.each(['default', 'standard', 'flex', 'on_demand'])('is charged if it is cheaper than the requested one: %s', tier => {
     expect(at(fast, tier)).toBe(dear.price)
   })
 
-  test.each(['priority', 'fast'])('is paid where it is dearer than the one that was asked for: %s', tier => {
+  test.each(['priority', 'fast'])('is charged if it is more expensive than the requested one: %s', tier => {
     expect(at(usual, tier)).toBe(priority)
     expect(at(usual, tier, plain)).toBe(ordinary)
     expect(unpricedExtras({ offer: plain, provider: {} }, { service_tier: tier })).toEqual(['service_tier'])
     expect(unpricedExtras({ offer: dear, provider: {} }, { service_tier: tier })).toEqual([])
   })
 
-  test.each(['auto', undefined])('is the one that was asked for where it says nothing: %s', tier => {
+  test.each(['auto', undefined])('is taken to be the requested one if it is not specific: %s', tier => {
     expect([at(usual, tier), at(fast, tier)]).toEqual([dear.price, priority])
     expect(unpricedExtras({ offer: dear, provider: {} }, tier === undefined ? {} : { service_tier: tier })).toEqual([])
   })
 
-  test.each(['warp', '__proto__', 'x'.repeat(9_999)])('is the one that was asked for where nobody knows it, with a warning', tier => {
+  test.each(['warp', '__proto__', 'x'.repeat(9_999)])('is taken to be the requested one if it is unknown, with a warning', tier => {
     expect([at(usual, tier), at(fast, tier)]).toEqual([dear.price, priority])
     expect(unpricedExtras({ offer: dear, provider: {} }, { service_tier: tier })).toEqual(['service_tier'])
   })
 })
 
-describe('a host that costs more', () => {
+describe('a host with a surcharge', () => {
   const credential = { id: 'c', owner: 'platform', secret: 'sk' } as const
   const model = (created?: string): Model => ({
     id: 'm',
@@ -168,11 +168,11 @@ describe('a host that costs more', () => {
     ['https://.api.openai.com/v1', '2026-03-05', 1_000_000],
     ['https://us.api.openai.com.example/v1', '2026-03-05', 1_000_000],
     ['https://proxy.example/us.api.openai.com/v1', '2026-03-05', 1_000_000],
-  ])('is known by its name: %s for a model of %s', (baseUrl, created, input) => {
+  ])('is recognized by its name: %s for a model of %s', (baseUrl, created, input) => {
     expect(requestPrice(soldAt(baseUrl, created), ask({}))?.input).toBe(input)
   })
 
-  test('raises the price of every tier, and is one price for all requests', () => {
+  test('raises the price of every tier, and has one price for all requests', () => {
     const sold = soldAt('https://us.api.openai.com/v1')
     const paid = [ask({ service_tier: 'priority' }), ask({})].map(request => requestPrice(sold, request))
     expect(paid.map(price => [price?.input, price?.output])).toEqual([
@@ -206,7 +206,7 @@ describe('a host that costs more', () => {
     expect(requestPrice(sold, ask({}))?.input).toBe(input)
   })
 
-  test('is that of the account of a workspace, and an account without an address costs nothing extra', () => {
+  test('depends on the account of a workspace, and an account without an address has no surcharge', () => {
     const provider = googleVertex({ location: 'global', project: 'p' })
     const sold = (extra: Readonly<Record<string, string>>) => ({
       offer: { ...plain, provider_model_id: 'claude-opus-5-5', dialect: 'messages' },

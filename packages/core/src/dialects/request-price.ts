@@ -6,7 +6,7 @@ import type { Prompt, RoutingOptions } from '../protocol/request.ts'
 import type { Usage } from '../protocol/response.ts'
 import { buysDear, isUnpricedTier, tierPriceOf, unpricedFields } from './service-tier.ts'
 
-/** An offer and its provider, as a candidate has them. */
+/** The offer and provider of a candidate. */
 interface Sold {
   readonly offer: Offer
   readonly model?: Model
@@ -14,19 +14,19 @@ interface Sold {
   readonly credential?: Credential
 }
 
-/** What of a request decides its price. */
+/** The parts of a request that affect its price. */
 interface PricedRequest {
   readonly prompt: Pick<Prompt, 'service_tier' | 'native'>
   readonly routing: RoutingOptions
 }
 
-/** What of an answer decides its price. */
+/** The parts of a response that affect its price. */
 type StatedUsage = Pick<Usage, 'options' | 'service_tier'>
 
 /**
- * The price of an offer for this request: its usual price, with tiers for long prompts, or its priority price if that tier is
- * requested; with the surcharges of the host, and of what the request asks for. What its answer states in `stated` wins over the
- * request. Undefined: no price is known.
+ * The price of an offer for this request: its default price, with tiers for long prompts, or its priority price if that tier is requested,
+ * with the surcharges of the host and of the requested options. Facts that the response states (`stated`) override the request. Undefined
+ * if no price is known.
  *
  * @example billUsage(seen, requestPrice(candidate, request, seen.usage), { input })
  */
@@ -55,7 +55,7 @@ function percentsFor(sold: Sold, { prompt }: PricedRequest, stated?: StatedUsage
   return percents
 }
 
-/** What made an answer dearer, and has no known price: names of fields, and the host. */
+/** What made a response more expensive without a known price: names of fields, and the host. */
 export function unpricedExtras(sold: Sold, { options, service_tier }: StatedUsage): readonly string[] {
   const { offer, provider } = sold
   if (!options && service_tier === undefined && !provider.hostSurcharges) return []

@@ -4,20 +4,20 @@ import type { Frame } from '../protocol/wire.ts'
 import { truncated } from './answer-failures.ts'
 import { drainEvents, type ItemAssembler } from './item-assembler.ts'
 
-/** What every decoder of a stream keeps. */
+/** The state common to all stream decoders. */
 export interface StreamDecoderState extends ItemAssembler {
   /** Whether `finished` was emitted. */
   isFinished: boolean
 }
 
-/** How a dialect decodes a stream. Both functions push events to the state; `finish` emits `finished` and sets `isFinished`. */
+/** How a dialect decodes a stream. Both functions add events to the state; `finish` emits `finished` and sets `isFinished`. */
 export interface FrameHandlers<State extends StreamDecoderState> {
   readonly decodeFrame: (state: State, frame: Frame) => void
-  /** `outcome` counts only if the provider sent none. */
+  /** `outcome` is used only if the provider sent none. */
   readonly finish: (state: State, outcome: Outcome) => void
 }
 
-/** A decoder made of its state and the functions of a dialect. Frames after `finished` are ignored; a stream that breaks off fails. */
+/** Creates a decoder from its state and the functions of a dialect. Frames after `finished` are ignored; a stream that ends early fails. */
 export function streamDecoder<State extends StreamDecoderState>(state: State, { decodeFrame, finish }: FrameHandlers<State>): EventDecoder {
   return {
     read(frames) {

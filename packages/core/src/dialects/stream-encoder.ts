@@ -4,21 +4,21 @@ import type { Frame } from '../protocol/wire.ts'
 
 export type EventOf<Type extends InferenceEvent['type']> = Extract<InferenceEvent, { readonly type: Type }>
 
-/** What every encoder of a stream keeps. */
+/** The state common to all stream encoders. */
 export interface EncoderState {
   frames: Frame[]
   phase: 'new' | 'started' | 'ended'
 }
 
-/** What an encoder does with each type of event. */
+/** The handler of an encoder for each type of event. */
 export type EventHandlers<State extends EncoderState> = {
   readonly [Type in Exclude<InferenceEvent['type'], 'started'>]: (state: State, event: EventOf<Type>) => void
 } & {
-  /** Called with the first event, of whatever type, before its own handler. Sets the phase, unless nothing is to be announced. */
+  /** Called with the first event, of any type, before its own handler. Sets the phase, unless there is nothing to announce. */
   readonly begin: (state: State, first: InferenceEvent) => void
 }
 
-/** An encoder made of its state and a table of handlers. Nothing is written after `finished`. */
+/** Creates an encoder from its state and a table of handlers. Nothing is written after `finished`. */
 export function streamEncoder<State extends EncoderState>(state: State, handlers: EventHandlers<State>): EventEncoder {
   return {
     write(events) {
