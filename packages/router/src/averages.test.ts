@@ -3,7 +3,7 @@ import { makePrefillLatency, observePrefill, prefillMsPerToken } from './prefill
 import { createRandom } from './random.ts'
 import { makeRunningAverage, updateAverage } from './running-average.ts'
 
-test('an average of few observations is their mean; of many, each new one moves it by its weight', () => {
+test('an average of few observations is their mean; with many, each new one moves it by its weight', () => {
   const average = makeRunningAverage(100)
   for (const seen of [10, 20, 60]) updateAverage(average, seen, 0.1)
   expect(average).toEqual({ value: 30, observations: 3 })
@@ -12,13 +12,13 @@ test('an average of few observations is their mean; of many, each new one moves 
   expect(average.value).toBeCloseTo(40, 12)
 })
 
-test('what an average begins with weighs as many observations as are given', () => {
+test('the initial value of an average counts for the given number of observations', () => {
   const average = makeRunningAverage(100, 3)
   updateAverage(average, 20, 0.01)
   expect(average).toEqual({ value: 80, observations: 4 })
 })
 
-test('what a token adds to the wait is the slope of what was observed, and a guess before', () => {
+test('the wait per token is the slope of the observations, and a prior before any', () => {
   const reading = makePrefillLatency()
   expect(prefillMsPerToken(reading)).toBe(0.03)
   for (let at = 0; at < 400; at += 1) observePrefill(reading, (at % 10) * 4_000, 500 + (at % 10) * 4_000 * 0.2)
@@ -35,20 +35,20 @@ test('a slope is never below zero, nor above two milliseconds a token', () => {
   expect([slope(-5), slope(9)]).toEqual([0, 2])
 })
 
-test('prompts of one length say nothing of what a token adds', () => {
+test('prompts of one length reveal nothing about the wait per token', () => {
   const reading = makePrefillLatency()
   for (let at = 0; at < 50; at += 1) observePrefill(reading, 3_000, 9_000 + at)
   expect(prefillMsPerToken(reading)).toBeCloseTo(0.03, 3)
 })
 
-test('what was observed first is forgotten, by a fiftieth with each observation', () => {
+test('old observations decay by a fiftieth with each new one', () => {
   const reading = makePrefillLatency()
   observePrefill(reading, 10, 100)
   observePrefill(reading, 0, 0)
   expect(reading).toEqual({ tokens: 9.8, milliseconds: 98, squares: 98, products: 980, weight: 1.98 })
 })
 
-test('a seed gives the numbers that it always gave, so that an old trace can be replayed', () => {
+test('a seed always gives the same numbers, so that old traces can be replayed', () => {
   const random = createRandom(1)
   expect([random(), random()]).toEqual([0.6270739405881613, 0.002735721180215478])
 })

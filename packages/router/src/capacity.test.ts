@@ -35,11 +35,11 @@ function limited(): Capacity {
   return capacity
 }
 
-test('nothing is held back before a limit shows', () => {
+test('nothing is held back before a limit is observed', () => {
   expect(press(makeCapacity(0), { from: 0, to: 10_000, everyMs: 10 })).toBe(1_000)
 })
 
-test('after a 429 about nine tenths of what was taken go out a second, and slowly more', () => {
+test('after a 429 about nine tenths of the accepted rate are sent, and slowly more', () => {
   const capacity = limited()
   const calls = press(capacity, { from: 60_000, to: 70_000, everyMs: 10 })
   expect(calls).toBeGreaterThan(75)
@@ -49,7 +49,7 @@ test('after a 429 about nine tenths of what was taken go out a second, and slowl
   expect(later).toBeLessThan(calls * 1.6)
 })
 
-test('a call under a learned cap uses up a place: the next waits for its share of a second', () => {
+test('a call under a learned limit takes a slot: the next waits for its share of a second', () => {
   const capacity = limited()
   const now = 61_000
   for (let calls = 0; timeUntilFree(capacity, now) === 0 && calls < 1_000; calls += 1) takeSlot(capacity, now)
@@ -60,7 +60,7 @@ test('a call under a learned cap uses up a place: the next waits for its share o
   expect(1_000 / capacity.limitPerSecond).toBeGreaterThan(90)
 })
 
-test('places that nobody took are kept for two seconds and no longer', () => {
+test('unused slots are kept for two seconds and no longer', () => {
   const capacity = limited()
   const now = 70_000
   let burst = 0
@@ -72,21 +72,21 @@ test('places that nobody took are kept for two seconds and no longer', () => {
   expect(burst).toBeLessThanOrEqual(Math.ceil(2 * capacity.limitPerSecond))
 })
 
-test('no line is believed to be longer than eight seconds', () => {
+test('no queue is assumed to be longer than eight seconds', () => {
   const capacity = limited()
   for (let at = 0; at < 10_000; at += 1) takeSlot(capacity, 61_000)
   expect(timeUntilFree(capacity, 61_000)).toBeGreaterThan(7_000)
   expect(timeUntilFree(capacity, 61_000)).toBeLessThan(8_000 + 2 * (1_000 / capacity.limitPerSecond))
 })
 
-test('a cap far above what is asked is dropped', () => {
+test('a limit far above the request rate is dropped', () => {
   const capacity = limited()
   press(capacity, { from: 60_000, to: 400_000, everyMs: 1_000 })
   expect(capacity.limitPerSecond).toBe(Number.POSITIVE_INFINITY)
   expect(press(capacity, { from: 400_000, to: 401_000, everyMs: 10 })).toBe(100)
 })
 
-test('who took nothing before a 429 is held, and gets no cap', () => {
+test('an offer that accepted nothing before a 429 is paused, but gets no limit', () => {
   const capacity = makeCapacity(0)
   recordRateLimited(capacity, 1_000, { chance: 0.5 })
   expect(capacity.limitPerSecond).toBe(Number.POSITIVE_INFINITY)
@@ -94,7 +94,7 @@ test('who took nothing before a 429 is held, and gets no cap', () => {
   expect(timeUntilFree(capacity, 1_250)).toBe(0)
 })
 
-test('each further 429 without a word doubles the hold, up to five seconds, and an answer begins anew', () => {
+test('each further 429 without Retry-After doubles the pause, up to five seconds, and an answer resets it', () => {
   const capacity = makeCapacity(0)
   const holds = [0, 0, 0, 0, 0, 0, 0].map((_, at) => {
     const now = at * 100_000
@@ -107,7 +107,7 @@ test('each further 429 without a word doubles the hold, up to five seconds, and 
   expect(timeUntilFree(capacity, 900_000)).toBe(250)
 })
 
-test('chance spreads a hold by a quarter either way', () => {
+test('a pause is spread randomly by a quarter either way', () => {
   const of = (chance: number) => {
     const capacity = makeCapacity(0)
     recordRateLimited(capacity, 0, { chance })
@@ -121,20 +121,20 @@ test.each([
   [1e9, 600_000],
   [-5, 0],
   [Number.NaN, 0],
-])('Retry-After of %d ms holds for %d', (retryAfterMs, held) => {
+])('Retry-After of %d ms pauses for %d', (retryAfterMs, held) => {
   const capacity = makeCapacity(0)
   recordRateLimited(capacity, 0, { retryAfterMs, chance: 0 })
   expect(timeUntilFree(capacity, 0)).toBe(held)
 })
 
-test('a later, shorter hold does not shorten an earlier one', () => {
+test('a later, shorter pause does not shorten an earlier one', () => {
   const capacity = makeCapacity(0)
   pauseFor(capacity, 0, 10_000)
   pauseFor(capacity, 1_000, 2_000)
   expect(timeUntilFree(capacity, 1_000)).toBe(9_000)
 })
 
-test('headers say what is left until the limit is full again', () => {
+test('headers tell what remains until the limit is fully available again', () => {
   const capacity = makeCapacity(0)
   applyHeadroom(capacity, 0, { share: 0.4, resetsInMs: 10_000 })
   expect([currentHeadroom(capacity, 9_999), currentHeadroom(capacity, 10_000), timeUntilFree(capacity, 0)]).toEqual([0.4, 1, 0])
@@ -148,13 +148,13 @@ test.each([
   [1_000, 100],
   [20_000, 1_000],
   [500_000, 2_000],
-])('nothing left of a limit that is full in %d ms holds for %d', (resetsInMs, held) => {
+])('an exhausted limit that is full again in %d ms pauses for %d', (resetsInMs, held) => {
   const capacity = makeCapacity(0)
   applyHeadroom(capacity, 0, { share: 0, resetsInMs })
   expect(timeUntilFree(capacity, 0)).toBe(held)
 })
 
-test('places grow dearer while fewer than a quarter are left, and cheaper again while more are', () => {
+test('the price of slots rises while fewer than a quarter are free, and falls while more are', () => {
   const capacity = makeCapacity(0)
   applyHeadroom(capacity, 0, { share: 0.1, resetsInMs: 600_000 })
   for (let now = 1_000; now <= 20_000; now += 1_000) takeSlot(capacity, now)
@@ -167,7 +167,7 @@ test('places grow dearer while fewer than a quarter are left, and cheaper again 
   expect(currentCongestionPrice(capacity, 500_000)).toBe(0)
 })
 
-test('a place never costs more than four typical requests, and a pause counts for ten seconds', () => {
+test('a slot never costs more than four typical requests, and a pause counts for ten seconds at most', () => {
   const capacity = makeCapacity(0)
   applyHeadroom(capacity, 0, { share: 0, resetsInMs: 600_000 })
   takeSlot(capacity, 500_000)
@@ -178,19 +178,19 @@ test('a place never costs more than four typical requests, and a pause counts fo
   expect(currentCongestionPrice(capacity, 999_000)).toBeGreaterThan(3.9)
 })
 
-test('an offer that is held has no free place', () => {
+test('a paused offer has no free slot', () => {
   const capacity = makeCapacity(0)
   pauseFor(capacity, 0, 100_000)
   takeSlot(capacity, 10_000)
   expect(currentCongestionPrice(capacity, 10_000)).toBeCloseTo(0.16, 3)
 })
 
-test('a queue is forgotten with the limit that it waited for', () => {
+test('a queue is dropped with the limit that it waited for', () => {
   const capacity: Capacity = { ...makeCapacity(0), limitPerSecond: 10, tokens: -40 }
   takeSlot(capacity, 100)
   expect(capacity.limitPerSecond).toBe(Number.POSITIVE_INFINITY)
   for (let now = 100; now < 10_100; now += 100) recordAccepted(capacity, now)
   recordRateLimited(capacity, 10_100, { chance: 0.5, retryAfterMs: 1 })
-  // As soon as one more fits at nine tenths of ten a second.
+  // As soon as another request fits at nine tenths of ten a second.
   expect(timeUntilFree(capacity, 10_101)).toBeLessThan(250)
 })

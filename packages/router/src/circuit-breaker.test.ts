@@ -10,12 +10,12 @@ const opened = (by = often, times = 4) => {
   return circuit
 }
 
-test('it opens at the fourth failure in a row, and at the second of an offer that fails more often than not', () => {
+test('it opens at the fourth consecutive failure, and at the second of an offer that usually fails', () => {
   expect([3, 4].map(times => isCircuitClosed(opened(often, times)))).toEqual([true, false])
   expect([1, 2].map(times => isCircuitClosed(opened(mostly, times)))).toEqual([true, false])
 })
 
-test('a good answer in between begins the row anew', () => {
+test('a success in between resets the count', () => {
   const circuit = opened(often, 3)
   recordSuccess(circuit)
   for (let at = 0; at < 3; at += 1) recordFailure(circuit, 0, often)
@@ -26,7 +26,7 @@ test('the first pause is two seconds, spread by a fifth either way', () => {
   expect([0, 0.5, 1].map(chance => Math.round(openMs(opened({ failing: 0.2, chance }), 0)))).toEqual([1_600, 2_000, 2_400])
 })
 
-test('each failed try makes the pause longer, up to 25 seconds', () => {
+test('each failed trial makes the pause longer, up to 25 seconds', () => {
   const circuit = opened()
   const pauses: number[] = []
   for (let at = 0; at < 8; at += 1) {
@@ -38,13 +38,13 @@ test('each failed try makes the pause longer, up to 25 seconds', () => {
   expect(lasted.map(Math.round)).toEqual([2_000, 3_600, 6_480, 11_664, 20_995, 25_000, 25_000, 25_000])
 })
 
-test('a failure of a call from before does not make a pause longer', () => {
+test('a failure of a call sent before the pause does not make it longer', () => {
   const circuit = opened()
   recordFailure(circuit, 1_999, often)
   expect(circuit.openUntil).toBe(2_000)
 })
 
-test('after a pause one call at a time may go out', () => {
+test('after a pause one call at a time is sent', () => {
   const circuit = opened()
   expect([openMs(circuit, 500), openMs(circuit, 2_000)]).toEqual([1_500, 0])
   startTrial(circuit)
@@ -53,7 +53,7 @@ test('after a pause one call at a time may go out', () => {
   expect(openMs(circuit, 2_500)).toBe(0)
 })
 
-test('two good answers close it, and a failure in between does not count them', () => {
+test('two successes close it, and a failure in between resets their count', () => {
   const circuit = opened()
   recordSuccess(circuit)
   expect(isCircuitClosed(circuit)).toBe(false)
@@ -64,7 +64,7 @@ test('two good answers close it, and a failure in between does not count them', 
   expect(isCircuitClosed(circuit)).toBe(true)
 })
 
-test('after a recovery the pause of the next trouble is the first again', () => {
+test('after a recovery the next pause is the shortest again', () => {
   const circuit = opened()
   recordFailure(circuit, circuit.openUntil, often)
   recordSuccess(circuit)
@@ -75,7 +75,7 @@ test('after a recovery the pause of the next trouble is the first again', () => 
   expect(isCircuitClosed(circuit)).toBe(false)
 })
 
-test('a closed one is not made to wait for a call under way', () => {
+test('a closed circuit does not wait for a running call', () => {
   const circuit = makeCircuitBreaker()
   startTrial(circuit)
   expect([circuit.trialRunning, openMs(circuit, 5)]).toEqual([false, 0])

@@ -13,7 +13,7 @@ const flat = (value: Tuning, path: string): readonly (readonly [string, string])
     ? [[path, String(value)]]
     : Object.entries(value).flatMap(([name, inner]) => flat(inner, `${path}${path && '.'}${name}`))
 
-test('docs/routing-constants.md has every constant with the value that it has: run `pnpm bench constants` after a change', () => {
+test('docs/routing-constants.md has every constant with its value: run `pnpm bench constants` after a change', () => {
   const rows = [...docs('routing-constants.md').matchAll(/^\| `([\w.]+)` +\| ([^ ]+) +\|/gm)].map(([, name, value]) => [name, value])
   expect(rows).toEqual(flat(tuning, ''))
 })

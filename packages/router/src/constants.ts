@@ -1,5 +1,5 @@
-// Every constant that tunes the router. docs/routing-constants.md says what each trades, and how regret changes when it is halved or
-// doubled; `pnpm bench constants` measures that. Sizes of records and memory limits stand where they are used.
+// Every constant that tunes the router. docs/routing-constants.md states the trade-off of each, and how regret changes when it is halved or
+// doubled; `pnpm bench constants` measures that. Sizes of records and memory limits are defined where they are used.
 
 /** The failure model: health states (healthy, degraded, failing, down, long prompts fail), see `failure-model.ts`. */
 const failures = {
@@ -40,7 +40,7 @@ const latency = {
   priorTailAnswers: 150,
   maxTailAnswers: 750,
   maxScatterAnswers: 150,
-  /** Milliseconds in which a level returns to the long run, and in which the long run follows a level that rose. */
+  /** Milliseconds in which a level returns to the long run, and in which the long run follows a raised level. */
   returnToLongRunMs: 600_000,
   longRunFollowMs: 3_600_000,
   /** Share by which an answer moves the long run; less while the level is raised. */
@@ -157,7 +157,7 @@ const estimate = {
    * offer is better by.
    */
   coldQueueShare: 0.08,
-  /** A whole answer that hangs costs this many times its usual length. */
+  /** A non-streamed response that hangs costs this many times its usual length. */
   wholeHangFactor: 4,
   /**
    * Prior odds that an offer has just become slower, silent calls that are considered, and how much longer (natural log) they are
@@ -201,7 +201,7 @@ const timeouts = {
   unknownWholeAnswerFactor: 4,
   /** Share of the time left that one attempt at a whole answer may take. */
   wholeAnswerShare: 0.55,
-  /** A silent call is given up once a hang is this many times likelier than a slow answer. */
+  /** A silent call is abandoned once a hang is this many times likelier than a slow answer. */
   hangToSlowOdds: 4,
   /** Hang share below which an offer counts as reliable, and the largest share of slow answers that may be given up with the hangs. */
   minHangShare: 0.003,
@@ -209,7 +209,7 @@ const timeouts = {
 }
 
 /**
- * When to send a second call beside a silent one, see `hedge-delay.ts`: the delay is searched in steps of this share of the usual
+ * When to send a second call while the first is silent, see `hedge-delay.ts`: the delay is searched in steps of this share of the usual
  * wait.
  */
 const hedging = { stepShare: 0.25 }
@@ -219,7 +219,7 @@ const score = {
   /** Share of failed attempts whose request fails in the end, and the part of it that does not depend on the offer. */
   finalFailureShare: 0.04,
   baseFinalFailure: 0.03,
-  /** Cost of the request at which the preference prices hold as they stand, in USD. */
+  /** Cost of the request for which the preference prices are used unscaled, in USD. */
   typicalRequestUsd: 0.002,
 }
 

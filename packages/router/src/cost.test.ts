@@ -17,23 +17,23 @@ const use = (given: Partial<TokenUse>): TokenUse => ({
 })
 const cost = (given: Partial<TokenUse>, warmth = 1) => expectedCost(fees, use(given), makeRunningAverage(warmth))
 
-test('a typical request has a thousand tokens in and three hundred out', () => {
+test('a typical request has a thousand input tokens and three hundred output tokens', () => {
   expect(typicalCost(1_000_000, 0)).toBeCloseTo(0.001, 12)
   expect(typicalCost(0, 1_000_000)).toBeCloseTo(0.0003, 12)
 })
 
-test('a single request costs its tokens, and the warm ones as often as they are really in the cache', () => {
+test('a single request costs its tokens, with expected cache hits weighted by the learned hit share', () => {
   expect(cost({})).toBeCloseTo(2_000 * usd.input + 100 * usd.output, 12)
   expect(cost({ cachedTokens: 1_500 })).toBeCloseTo(500 * usd.input + 1_500 * usd.cached + 100 * usd.output, 12)
   expect(cost({ cachedTokens: 9_000 }, 0.5)).toBeCloseTo(1_000 * usd.input + 1_000 * usd.cached + 100 * usd.output, 12)
 })
 
-test('without prices for a cache its tokens cost as any input', () => {
+test('without cache prices, cached tokens cost the input price', () => {
   const plain = priceVector({ id: 'birch', price: { input: 3, output: 5 } })
   expect([...plain]).toEqual([3, 5, 3, 3])
 })
 
-test('a turn of a conversation costs what its turns cost on average, each reading the prompt of the one before from the cache', () => {
+test('a turn of a conversation costs the average of its turns, each reading the previous prompt from the cache', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1_100, max: 50_000 }), fc.integer({ min: 0, max: 3_000 }), (inputTokens, turnGrowth) => {
       // Two turns: one further turn, whose length is memoryless.
@@ -44,7 +44,7 @@ test('a turn of a conversation costs what its turns cost on average, each readin
   )
 })
 
-test('a prompt that is too short to be kept is neither written to a cache nor read from one', () => {
+test('a prompt that is too short to be cached is neither written to a cache nor read from one', () => {
   expect(cost({ turns: 2, inputTokens: 1_023 })).toBeCloseTo(1_023 * usd.input + 100 * usd.output, 12)
   expect(cost({ turns: 2, inputTokens: 1_024 })).toBeCloseTo((1_024 * (usd.write + usd.cached)) / 2 + 100 * usd.output, 12)
   expect(cost({ turns: 2, inputTokens: 1_000, turnGrowth: 24 })).toBeCloseTo(

@@ -10,7 +10,7 @@ import type { RouterOffer } from './types.ts'
 const now = 1_000_000
 const offer: RouterOffer = { id: 'alder', price: { input: 500_000, output: 1_600_000, cached: 50_000 } }
 
-/** An offer that gave two hundred answers around so many milliseconds, the last just now. */
+/** An offer that gave two hundred answers around this many milliseconds, the last just now. */
 function known(ms = 500): TrackedOffer & { readonly state: OfferState } {
   const state = makeOfferState(0)
   for (let at = 1; at <= 200; at += 1) {
@@ -38,13 +38,13 @@ const input = (more: Partial<EstimateInput> = {}): EstimateInput => ({
   ...more,
 })
 
-/** Calls that are silent, by how many milliseconds ago they went out. */
+/** Silent calls, by how many milliseconds ago they were sent. */
 function silent(tracked: ReturnType<typeof known>, agesMs: readonly number[]) {
   for (const age of agesMs) tracked.state.silentAttempts.add({ startedAt: now - age, uncachedTokens: 0 } as RunningAttempt)
   return tracked
 }
 
-test('a conversation is warm at an offer that read it, for as long as that keeps prompts', () => {
+test('a conversation is warm at an offer that read it, for as long as the offer caches prompts', () => {
   const readers = [
     { offerId: 'birch', tokens: 9_000, at: now },
     { offerId: 'alder', tokens: 4_000, at: now - 10_000 },
@@ -55,7 +55,7 @@ test('a conversation is warm at an offer that read it, for as long as that keeps
   expect(at({ ...offer, id: 'cedar' }, now)).toBe(0)
 })
 
-test('the best that is known is the fastest level and the fastest writing, of offers that were seen', () => {
+test('the best known values are the lowest latency and the highest speed of observed offers', () => {
   const stranger = { ...known(), state: makeOfferState(now) }
   expect(bestKnown([stranger], now)).toEqual({ level: Math.log(600), speed: Math.log(60) })
   const [slow, fast] = [known(900), known(300)]
@@ -67,14 +67,14 @@ test('calls that are silent for as long as most answers take change nothing', ()
   expect(estimateOffer(silent(known(), Array(20).fill(400)), input())).toEqual(estimateOffer(known(), input()))
 })
 
-test('calls silent for longer than nearly all answers count as failures to come, eight at most', () => {
+test('calls silent for longer than nearly all answers count as expected failures, eight at most', () => {
   const failure = (calls: number) => estimateOffer(silent(known(), Array(calls).fill(20_000)), input()).failureProbability
   const { failures } = known().state
   const given = (calls: number) => failureProbabilityGiven(failures, { now, given: calls })
   expect([1, 2, 7, 8, 9, 30].map(failure)).toEqual([1, 2, 7, 8, 8, 8].map(given))
 })
 
-test('several silent calls pull the wait up to where they stand; one does not, and none that a later answer has overtaken', () => {
+test('several silent calls raise the expected wait; one does not, nor do those followed by a later answer', () => {
   const wait = (tracked: TrackedOffer) => estimateOffer(tracked, input()).firstContentMs
   const usual = wait(known())
   expect(wait(silent(known(), [750]))).toBeLessThan(usual * 1.3)
@@ -84,20 +84,20 @@ test('several silent calls pull the wait up to where they stand; one does not, a
   expect(wait(overtaken)).toBeLessThan(usual * 1.3)
 })
 
-test('an offer without an answer is taken to be as fast as the best of the others', () => {
+test('an offer without an answer is assumed to be as fast as the best of the others', () => {
   const stranger = { ...known(), state: makeOfferState(now) }
   const { firstContentMs, generationMs } = estimateOffer(stranger, input({ best: { level: Math.log(300), speed: Math.log(200) } }))
   expect(firstContentMs).toBeCloseTo(300 * stranger.state.latency.tail, 3)
   expect(generationMs).toBeCloseTo((120 / 200) * 1_000, 3)
 })
 
-test('of equal offers the one that was observed longer ago looks faster', () => {
+test('of equal offers the one observed longer ago looks faster', () => {
   const { state } = known()
   const at = (moment: number) => estimateOffer({ ...known(), state }, input({ now: moment })).firstContentMs
   expect(at(now + 300_000)).toBeLessThan(at(now) * 0.95)
 })
 
-test('a whole answer fails where a stream would break, since another offer can still be asked', () => {
+test('a break of a non-streamed response counts as a failure, because another offer can still be tried', () => {
   const { state } = known()
   const stream = estimateOffer({ ...known(), state }, input())
   const whole = estimateOffer({ ...known(), state }, input({ stream: false }))
@@ -107,7 +107,7 @@ test('a whole answer fails where a stream would break, since another offer can s
   expect(whole.failedAttemptMs).toBeCloseTo(stream.failedAttemptMs + state.hangShare.value * 4 * whole.generationMs, 1)
 })
 
-test('an answer is late by the share of answers that take longer than what is left', () => {
+test('an answer is late with the share of answers that take longer than the remaining time', () => {
   const { state } = known()
   const late = (timeLeftMs: number) => estimateOffer({ ...known(), state }, input({ timeLeftMs })).lateProbability
   const level = Math.log(estimateOffer(known(), input()).firstContentMs / state.latency.tail)
@@ -117,7 +117,7 @@ test('an answer is late by the share of answers that take longer than what is le
   expect([late(0), late(-5)]).toEqual([1, 1])
 })
 
-test('an offer that is held for less than a request may queue counts as free, and its wait is added', () => {
+test('an offer that is rate limited for less than the queue limit counts as available, with its wait added', () => {
   const held = (ms: number, cachedTokens: number) => {
     const its = known()
     its.state.capacity.pausedUntil = now + ms
@@ -134,7 +134,7 @@ test('an offer that is held for less than a request may queue counts as free, an
   expect(held(90_000, 0)).toEqual([90_000, 30_000])
 })
 
-test('a hopeful estimate leaves out troubles, not limits', () => {
+test('an optimistic estimate ignores faults, but not rate limits', () => {
   const its = known()
   for (let at = 0; at < 4; at += 1) recordOutcome(its.state.failures, { bad: true, now })
   its.state.failedAttemptMs.value = 9_000
@@ -145,12 +145,12 @@ test('a hopeful estimate leaves out troubles, not limits', () => {
   expect(hope).toMatchObject({ failedAttemptMs: 400, rateLimitedMs: 3_000, lateProbability: 0, cachedTokens: 0 })
 })
 
-test('a whole answer is not hoped to break, since another offer could still be asked', () => {
+test('the optimistic estimate of a non-streamed response has no breaks, because another offer can still be tried', () => {
   expect(optimisticEstimate(known(), input()).breakProbability).toBe(known().state.breaks.baseline)
   expect(optimisticEstimate(known(), input({ stream: false })).breakProbability).toBe(0)
 })
 
-test('an offer that was slow is hoped to be as in the long run; one unobserved for minutes, better than the best', () => {
+test('the optimistic estimate of a slow offer is its long run; that of an unobserved one is better than the best', () => {
   const its = known()
   const { longRun, tail } = its.state.latency
   its.state.latency.level = longRun + 2
@@ -161,7 +161,7 @@ test('an offer that was slow is hoped to be as in the long run; one unobserved f
   expect(optimisticEstimate(its, input()).firstContentMs).toBeCloseTo(Math.exp(Math.min(longRun, Math.log(400)) - 0.5) * tail, 1)
 })
 
-test('an offer is hoped to be faster than seen while it has fewer than three answers', () => {
+test('an offer is assumed to be faster than observed while it has fewer than three answers', () => {
   const hopedAfter = (answers: number) => {
     const tracked = known()
     tracked.state.latency.observations = answers

@@ -73,7 +73,7 @@ export function estimateOffer({ prices, state }: TrackedOffer, input: EstimateIn
     // Queueing time counts like any other wait.
     firstContentMs: Math.min(heldMs, maxCountedQueueMs) + firstContentMs,
     generationMs: growingMs,
-    // A whole answer that breaks was not shown yet, so another offer can still be tried.
+    // A non-streamed response that breaks was not shown yet, so another offer can still be tried.
     failureProbability: stream ? failure : 1 - (1 - failure) * (1 - breaking),
     failedAttemptMs: stream
       ? state.failedAttemptMs.value
@@ -129,9 +129,9 @@ interface SilenceEvidence {
 }
 
 /**
- * Reads evidence from calls that are still silent. One call that is silent for longer than most answers take is no evidence; several
- * are, or one that is silent for longer than any answer took. Weighed against how often that happens by chance, they raise the
- * level, and calls silent for longer than nearly all answers count as failures.
+ * Derives evidence from calls that are still silent. One call that is silent for longer than most answers take is no evidence; several are,
+ * or one that is silent for longer than any answer took. Weighted by how often that happens by chance, they raise the level, and calls
+ * silent for longer than nearly all answers count as failures.
  */
 function evidenceOfSilence({ silentAttempts, latency, prefill, lastAnsweredStart }: OfferState, now: number): SilenceEvidence {
   if (silentAttempts.size === 0) return noSilence

@@ -11,7 +11,7 @@ import type { ScoredOffer } from './select-by-score.ts'
 
 const now = 1_000_000
 
-/** An offer that has given fifty answers around so many milliseconds, the last a second ago. */
+/** An offer that has given fifty answers around this many milliseconds, the last a second ago. */
 function known(ms: number): TrackedOffer {
   const state = makeOfferState(0)
   for (let at = 0; at < 50; at += 1) {
@@ -39,7 +39,7 @@ function failed(calls = 3): TrackedOffer {
   return its
 }
 
-/** An offer that was as fast as any for long, and was slow when it was last heard of. */
+/** An offer that was as fast as any for long, and was slow when it was last observed. */
 function slowed(): TrackedOffer {
   const its = known(200)
   for (let at = 0; at < 6; at += 1) observeLatency(its.state.latency, 2_000, now - 500)
@@ -60,7 +60,7 @@ const input = (more: Partial<EstimateInput> = {}): EstimateInput => ({
   ...more,
 })
 
-/** Waiting alone counts, a failure as three seconds of it. */
+/** Only waiting counts, and a failure as three seconds of it. */
 const strategy: Strategy = ({ firstContentMs, failureProbability }) => firstContentMs + 3_000 * failureProbability
 
 interface Scene {
@@ -70,7 +70,7 @@ interface Scene {
   readonly looking?: EstimateInput
 }
 
-/** Whether another than the first is worth a try; the first is the best that is known. */
+/** Whether an offer other than the first should be tried. The first is the best known. */
 function hope(
   candidates: readonly TrackedOffer[],
   { sights: estimates = [], saved = 2, brief: shortTimeout = true, looking: its = input() }: Scene = {},
@@ -83,7 +83,7 @@ function hope(
   return findExploration(candidates, its, { budget: { saved }, strategy, estimates: seen, shortTimeout, leader })
 }
 
-/** Requests that pass, one every tenth of a second, until one tries the second offer. */
+/** Requests, one every tenth of a second, until one tries the second offer. */
 function requestsUntilTry(second: TrackedOffer, scene: Omit<Scene, 'looking'> = {}, most = 5_000): number {
   const first = known(400)
   for (let at = 1; at <= most; at += 1) {
@@ -95,11 +95,11 @@ function requestsUntilTry(second: TrackedOffer, scene: Omit<Scene, 'looking'> = 
   return Number.POSITIVE_INFINITY
 }
 
-test('an offer in order that loses to the best is not tried: it has shown what it is', () => {
+test('a healthy offer that scores worse than the best is not tried: its performance is known', () => {
   expect(requestsUntilTry(known(900))).toBe(Number.POSITIVE_INFINITY)
 })
 
-test('a new offer is tried at once, in the form that it may have, and costs no budget', () => {
+test('a new offer is tried at once, by its optimistic estimate, and costs no budget', () => {
   const found = hope([known(400), stranger()], { saved: 0 })
   expect(found?.at).toBe(1)
   expect(found?.estimate.firstContentMs).toBeLessThan(400)
@@ -109,23 +109,23 @@ test('new offers are tried one at a time: not while the best is one itself', () 
   expect(hope([stranger(), stranger()])).toBeUndefined()
 })
 
-test('an offer with a call under way is not tried a second time', () => {
+test('an offer with a running call is not tried a second time', () => {
   const its = stranger()
   its.state.runningAttempts = 1
   expect(hope([known(400), its])).toBeUndefined()
 })
 
-test('where a silent call would be waited for long nothing new is tried', () => {
+test('no new offer is tried if a silent call would be waited for long', () => {
   expect(hope([known(400), stranger()], { brief: false })).toBeUndefined()
 })
 
-test('an offer that asked to be left alone is not tried', () => {
+test('a paused offer is not tried', () => {
   const its = stranger()
   its.state.capacity.pausedUntil = now + 5_000
   expect(hope([known(400), its])).toBeUndefined()
 })
 
-test('an offer that failed is tried once what passed it by may have cost as much as a try, sooner where a try costs less', () => {
+test('a failed offer is tried once the forgone gain may exceed the cost of a trial, sooner if a trial costs less', () => {
   const cheap = requestsUntilTry(failed(), { sights: [{}, { firstContentMs: 500, failureProbability: 0.3 }] })
   const dear = requestsUntilTry(failed(), { sights: [{}, { firstContentMs: 500, failureProbability: 0.9 }] })
   expect(cheap).toBeGreaterThan(1)
@@ -133,13 +133,13 @@ test('an offer that failed is tried once what passed it by may have cost as much
   expect(dear).toBeLessThan(5_000)
 })
 
-test('an offer whose usual form would not win is not tried, however long it is missed', () => {
+test('an offer that would not win even after recovery is not tried, however long it is unused', () => {
   const its = known(600)
   for (let at = 0; at < 3; at += 1) recordOutcome(its.state.failures, { bad: true, now })
   expect(requestsUntilTry(its)).toBe(Number.POSITIVE_INFINITY)
 })
 
-test('an offer that broke streams is tried again as one that failed before content is', () => {
+test('an offer that broke streams is tried again like one that failed before content', () => {
   const its = known(200)
   for (let at = 0; at < 2; at += 1) recordOutcome(its.state.breaks, { bad: true, now })
   const found = requestsUntilTry(its, { sights: [{}, { firstContentMs: 500, failureProbability: 0.3 }] })
@@ -147,13 +147,13 @@ test('an offer that broke streams is tried again as one that failed before conte
   expect(found).toBeLessThan(5_000)
 })
 
-test('an offer that became slow is tried for its return', () => {
+test('an offer that became slow is tried to detect its recovery', () => {
   const found = requestsUntilTry(slowed(), { sights: [{}, { firstContentMs: 2_300 }] })
   expect(found).toBeGreaterThan(1)
   expect(found).toBeLessThan(5_000)
 })
 
-test('an open breaker alone is a reason to look again, and its pause a reason to wait', () => {
+test('an open circuit alone is a reason to explore, and its pause a reason to wait', () => {
   const its = known(200)
   for (let at = 0; at < 4; at += 1) recordFailure(its.state.circuit, now, { failing: 0.2, chance: 0.5 })
   const found = requestsUntilTry(its, { sights: [{}, { firstContentMs: 431 }] })
@@ -161,25 +161,25 @@ test('an open breaker alone is a reason to look again, and its pause a reason to
   expect(found).toBeLessThan(100)
 })
 
-test('an offer that cannot win is looked at again only two seconds later', () => {
+test('an offer that cannot win is considered again only two seconds later', () => {
   const its = failed()
   expect(hope([known(400), its])).toBeUndefined()
   expect(its.state.exploreAt).toBe(now + 2_000)
   expect([its.state.passedOver, its.state.forgoneGain > 0]).toEqual([0, true])
 })
 
-test('the best offer itself needs no try, whatever has failed at it', () => {
+test('the best offer itself is not explored, whatever has failed at it', () => {
   expect(hope([failed(), known(900)])).toBeUndefined()
 })
 
-/** What is held to be lost by one request that passes the offer by. */
+/** The gain that one request forgoes by not using the offer. */
 function missedBy(its: TrackedOffer, moment = now): number {
   its.state.observedAt = moment - 1_000
   hope([known(400), its], { sights: [{}, { firstContentMs: 1e9 }], looking: input({ now: moment }) })
   return its.state.forgoneGain
 }
 
-test('an offer is missed by as much as it is likely to be back', () => {
+test('the forgone gain of an offer is weighted by the probability of its recovery', () => {
   const broken = known(200)
   for (let at = 0; at < 4; at += 1) recordOutcome(broken.state.breaks, { bad: true, now })
   expect(missedBy(broken)).toBeLessThan(10)
@@ -188,7 +188,7 @@ test('an offer is missed by as much as it is likely to be back', () => {
   expect(missedBy(slowed(), now + 300_000)).toBeGreaterThan(30)
 })
 
-test('a slow offer is tried once it was missed by what a try costs where it is slow still', () => {
+test('a slow offer is tried once its forgone gain equals the cost of a trial that is slow', () => {
   const moment = now + 300_000
   const tried = (missed: number) => {
     const its = slowed()
@@ -199,7 +199,7 @@ test('a slow offer is tried once it was missed by what a try costs where it is s
   expect([tried(400), tried(700)]).toEqual([false, true])
 })
 
-test('requests that passed since the last look count, each for what it may have lost', () => {
+test('requests since the last check count, each with the gain that it may have forgone', () => {
   const missed = (requests: number) => {
     const its = failed()
     its.state.passedOver = requests - 1
@@ -209,7 +209,7 @@ test('requests that passed since the last look count, each for what it may have 
   expect(missed(10)).toBeCloseTo(10 * missed(1), 6)
 })
 
-test('a stream is tried at the price of a second in silence, however long it was waited for before', () => {
+test('a trial of a stream is priced at a second of silence, however long earlier attempts waited', () => {
   const lost: Strategy = ({ firstContentMs, failureProbability, failedAttemptMs }) => firstContentMs + failureProbability * failedAttemptMs
   const cost = (stream: boolean) => {
     const prices: number[] = []
@@ -233,7 +233,7 @@ test('a stream is tried at the price of a second in silence, however long it was
   expect(cost(false)).toBe(30_000)
 })
 
-test('an offer not heard of for minutes is tried as far as the budget goes, and then left alone for a while', () => {
+test('an offer unobserved for minutes is tried within the budget, and then left alone for a while', () => {
   const its = known(900)
   its.state.observedAt = now - 400_001
   expect(hope([known(400), its], { saved: 1.99 })).toBeUndefined()
@@ -247,7 +247,7 @@ test('an offer not heard of for minutes is tried as far as the budget goes, and 
   expect(hope([known(400), its])).toBeUndefined()
 })
 
-test('of several offers that may be tried the one goes first that could be best', () => {
+test('of several offers due for a trial, the one that could score best is tried first', () => {
   const unheard = (ms: number): TrackedOffer => {
     const its = known(ms)
     its.state.observedAt = now - 500_000
@@ -257,7 +257,7 @@ test('of several offers that may be tried the one goes first that could be best'
   expect(hope([known(400), unheard(100), unheard(200)])?.at).toBe(1)
 })
 
-test('tries of new offers and of offers heard of lately cost no budget', () => {
+test('trials of new offers and of recently observed offers cost no budget', () => {
   for (const { state } of [stranger(), contender(makeOfferState(0)), known(400)]) {
     const budget = makeAttemptBudget()
     recordExploration(state, now, budget)
@@ -265,7 +265,7 @@ test('tries of new offers and of offers heard of lately cost no budget', () => {
   }
 })
 
-test('the budget grows by a try in fifty requests, and never beyond one try', () => {
+test('the budget grows by one trial in fifty requests, and never exceeds one trial', () => {
   const budget = { saved: 0 }
   for (let request = 0; request < 49; request += 1) accrueBudget(budget)
   expect(budget.saved).toBeLessThan(2)
@@ -274,7 +274,7 @@ test('the budget grows by a try in fifty requests, and never beyond one try', ()
   expect(makeAttemptBudget().saved).toBe(2)
 })
 
-test('once asked, an offer begins anew: nothing was missed', () => {
+test('calling an offer resets its forgone gain', () => {
   const { state } = failed()
   Object.assign(state, { forgoneGain: 3, passedOver: 7 })
   resetForgoneGain(state)

@@ -21,7 +21,7 @@ const bad = (times: number) => Array.from({ length: times }, () => true)
 const sum = ({ states }: FailureModel) => states.reduce((all, each) => all + each, 0)
 const last = (count: number) => (count - 1) * 100
 
-test('before anything was seen a call fails as seldom as usual, and a bit for what may be wrong', () => {
+test('before any observation the failure probability is the baseline plus the prior of faults', () => {
   const rate = makeFailureModel(0, beforeContent)
   expect(failureProbability(rate, 0)).toBeCloseTo(0.006 * 0.991 + 0.003 * (0.08 + 0.3 + 0.96), 5)
   expect(isFailureRateHigh(rate, 0)).toBe(false)
@@ -34,17 +34,17 @@ test('one failure among hundreds is chance, several in a row are not', () => {
   expect(at(6)).toBeGreaterThan(0.8)
 })
 
-test('an offer whose first two calls fail is believed to fail mostly', () => {
+test('an offer whose first two calls fail is expected to fail mostly', () => {
   expect(failureProbability(before(bad(2)), 100)).toBeGreaterThan(0.5)
 })
 
-test('a few good answers end a belief in death, more of them one in sickness', () => {
+test('a few successes end the state down, more of them the state degraded', () => {
   const dead = before([...good(100), ...bad(10), ...good(2)])
   expect(failureProbability(dead, last(112))).toBeLessThan(0.35)
   expect(failureProbability(before([...good(100), ...bad(10), ...good(40)]), last(150))).toBeLessThan(0.02)
 })
 
-test('what was seen fades over ten minutes', () => {
+test('observations decay over ten minutes', () => {
   const rate = before([...good(100), ...bad(10)])
   const now = last(110)
   const [fresh, later, long] = [0, 600_000, 6_000_000].map(ms => failureProbability(rate, now + ms)) as [number, number, number]
@@ -55,13 +55,13 @@ test('what was seen fades over ten minutes', () => {
   expect(healthyProbability(rate, now + 600_000)).toBeCloseTo(1 - Math.exp(-1), 1)
 })
 
-test('a failure rate is high beyond five times what is usual', () => {
+test('a failure rate is high beyond five times the baseline', () => {
   const rate = makeFailureModel(0, afterContent)
   const healthy = { ...rate, states: Float64Array.of(1, 0, 0, 0) }
   expect([0.0049, 0.0051].map(baseline => isFailureRateHigh({ ...healthy, baseline }, 0))).toEqual([false, true])
 })
 
-test('what is usual moves slowly: one failure among thousands by about a three-thousandth, and within four times the prior', () => {
+test('the baseline moves slowly: one failure among thousands by about a three-thousandth, and within four times the prior', () => {
   const rate = before(good(20))
   const { baseline } = rate
   recordOutcome(rate, { bad: true, now: 2_000 })
@@ -74,17 +74,17 @@ test('what is usual moves slowly: one failure among thousands by about a three-t
   expect(before(pattern).baseline).toBeGreaterThan(0.012)
 })
 
-test('failures of a fault are not what is usual', () => {
+test('failures during a fault do not change the baseline', () => {
   const rate = before([...good(50), ...bad(200)])
   expect(rate.baseline).toBeLessThan(0.0075)
 })
 
-test('beliefs about the states stay shares of one', () => {
+test('the state probabilities sum to one', () => {
   const rate = before([...good(10), ...bad(3), ...good(200), ...bad(1)])
   expect(sum(rate)).toBeCloseTo(1, 10)
 })
 
-test('calls that have not failed, but will, count as failures would, and teach nothing', () => {
+test('calls that are expected to fail count like failures, and change no state', () => {
   const rate = before(good(100))
   const kept = structuredClone(rate)
   const now = last(100)
@@ -97,7 +97,7 @@ test('calls that have not failed, but will, count as failures would, and teach n
   expect(failureProbabilityGiven(before([...good(50), ...bad(8)]), { now: 1e9, given: 0 })).toBeLessThan(0.02)
 })
 
-test('after a long silence an offer is believed to be as one that was never asked', () => {
+test('after a long silence an offer is estimated like one that was never called', () => {
   for (const by of [beforeContent, afterContent]) {
     const [fresh, forgotten] = [makeFailureModel(1e9, by), makeFailureModel(0, by)]
     for (const bad of [true, false, true, true]) recordOutcome(forgotten, { bad, now: 0 })
@@ -114,14 +114,14 @@ test('after a long silence an offer is believed to be as one that was never aske
   }
 })
 
-test('what running calls would teach is reckoned from what is left of the evidence', () => {
+test('the effect of running calls is computed from the decayed evidence', () => {
   const rate = before([...good(50), ...bad(8)])
   const at = last(58)
   for (const laterMs of [10_000, 60_000, 300_000])
     expect(failureProbabilityGiven(rate, { now: at + laterMs, given: 0 })).toBeCloseTo(failureProbability(rate, at + laterMs), 10)
 })
 
-/** An offer that answers prompts up to a limit and fails longer ones: so many calls, long and short by turns. */
+/** An offer that answers prompts up to a limit and fails longer ones: this many calls, long and short alternating. */
 const limitedTo = (limit: number, calls: number, sizes = [300, 6_000]) => {
   const rate = before(good(100))
   for (let at = 0; at < calls; at += 1) {
@@ -131,7 +131,7 @@ const limitedTo = (limit: number, calls: number, sizes = [300, 6_000]) => {
   return { at: (tokens: number) => failureProbability(rate, last(100) + calls * 100, tokens), rate }
 }
 
-test('an offer that fails long prompts alone keeps its short ones', () => {
+test('an offer that fails only long prompts keeps its short ones', () => {
   const { at, rate } = limitedTo(2_500, 8)
   expect(at(6_000)).toBeGreaterThan(0.8)
   expect(at(60_000)).toBeGreaterThan(0.8)
@@ -142,7 +142,7 @@ test('an offer that fails long prompts alone keeps its short ones', () => {
   expect(isFailureRateHigh(rate, now, 6_000)).toBe(true)
 })
 
-test('short answers do not end the belief that long prompts fail, long ones do', () => {
+test('successes with short prompts do not end the state in which long prompts fail; those with long prompts do', () => {
   const after = (tokens: number) => {
     const { rate } = limitedTo(2_500, 8)
     for (let at = 0; at < 30; at += 1) recordOutcome(rate, { bad: false, now: last(100) + 800 + at * 100, tokens })

@@ -48,7 +48,7 @@ const healthy = 0
 /** The first state in which only prompts above a limit fail. */
 const limited = 4
 
-/** Share of calls with a prompt of so many tokens that fail in a state. */
+/** Share of calls with a prompt of this many tokens that fail in a state. */
 function failureRateIn({ baseline, priors }: FailureModel, state: number, tokens: number): number {
   if (state >= limited) return tokens > (promptLimits[state - limited] as number) ? priors.down : baseline
   return state === healthy ? baseline : state === 1 ? priors.degraded : state === 2 ? priors.failing : priors.down
@@ -93,7 +93,7 @@ export function recordOutcome(rate: FailureModel, { bad, now, tokens = 0 }: Call
   rate.baseline = Math.min(priors.baseline * maxBaselineFactor, Math.max(priors.baseline / maxBaselineFactor, usual))
 }
 
-/** Probability that the next call with a prompt of so many tokens fails. On the hot path: it allocates nothing. */
+/** Probability that the next call with a prompt of this many tokens fails. On the hot path, so it allocates nothing. */
 export function failureProbability(rate: FailureModel, now: number, tokens = 0): number {
   const { states, priors } = rate
   const kept = Math.exp((rate.updatedAt - now) / evidenceDecayMs)
@@ -124,7 +124,7 @@ export function failureProbabilityGiven(
   return bad / all
 }
 
-/** Probability that the offer is healthy for a prompt of so many tokens. */
+/** Probability that the offer is healthy for a prompt of this many tokens. */
 export function healthyProbability(rate: FailureModel, now: number, tokens = 0): number {
   const { states, priors } = rate
   const kept = Math.exp((rate.updatedAt - now) / evidenceDecayMs)

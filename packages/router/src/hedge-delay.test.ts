@@ -29,12 +29,12 @@ const after = ({ cost = 0.001, nextMs = 500, timeoutMs = 60_000, readsMs = 0, pr
     { prices, now, timeoutMs },
   )
 
-test('a second call goes out no sooner than twelve in thirteen answers have come', () => {
+test('a second call is sent no earlier than twelve in thirteen answers would have arrived', () => {
   const { latency } = longTailed()
   expect(after({ cost: 0 })).toBeCloseTo(Math.exp(currentLevel(latency, now) + latency.p92), 6)
 })
 
-test('a second call goes out once the wait to come costs more than it does, and not a step earlier', () => {
+test('a second call is sent once the expected further wait costs more than it does, and not a step earlier', () => {
   const { latency } = longTailed()
   const usual = Math.exp(currentLevel(latency, now))
   const gain = (silentMs: number, nextMs: number) => (usual * tailMean(latency, Math.log(silentMs / usual)) - silentMs - nextMs) / 100_000
@@ -50,18 +50,18 @@ test('a second call goes out once the wait to come costs more than it does, and 
   )
 })
 
-test('a dearer second call is made later or never', () => {
+test('a more expensive second call is made later or never', () => {
   const times = [0, 0.02, 0.05, 0.08, 0.5].map(cost => after({ cost }) ?? Number.POSITIVE_INFINITY)
   expect(times).toEqual([...times].sort((a, b) => a - b))
   expect(times.at(-1)).toBe(Number.POSITIVE_INFINITY)
 })
 
-test('no second call is made when the first would be given up by then', () => {
+test('no second call is made if the first would be abandoned by then', () => {
   const moment = after() as number
   expect(after({ timeoutMs: moment + 0.001 })).toBe(moment)
   expect(after({ timeoutMs: moment })).toBeUndefined()
 })
 
-test('the time to read the prompt is waited for in addition', () => {
+test('the time to read the prompt is added to the delay', () => {
   expect(after({ readsMs: 700 })).toBeCloseTo((after() as number) + 700, 6)
 })

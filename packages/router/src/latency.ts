@@ -113,9 +113,9 @@ export function observeLatency(latency: Latency, milliseconds: number, now: numb
 }
 
 /**
- * Whether the answers so far mean another level. `off`: distance of the newest, in deviations. One slow answer is no evidence, a run
- * of them is: their distances add up (CUSUM), each minus a slack, and must outweigh how unlikely a change was since the answer
- * before them. Few answers are fast by chance, so a short run of fast ones is enough.
+ * Whether the answers so far indicate another level. `off`: distance of the newest, in deviations. One slow answer is no evidence, a run of
+ * them is: their distances add up (CUSUM), each minus a slack, and must outweigh how unlikely a change was since the answer before them.
+ * Few answers are fast by chance, so a short run of fast ones is enough.
  */
 function hasChanged(latency: Latency, { off, elapsedMs }: { readonly off: number; readonly elapsedMs: number }): boolean {
   if (latency.rise === 0) latency.riseNeeded = Math.max(minRiseEvidence, Math.log(expectedRiseIntervalMs / Math.max(1, elapsedMs)) / 2)
@@ -147,9 +147,9 @@ function updateScatter(latency: Latency, off: number): void {
 }
 
 /**
- * Updates the histogram with a call that was given up after this many milliseconds: its answer would have taken longer. `hung`:
- * prior probability that the call is never answered. It counts among the longer waits with the probability that it was only slow, so
- * that a timeout does not shorten the next one.
+ * Updates the histogram with a call that was abandoned after this many milliseconds: its answer would have taken longer. `hung`: prior
+ * probability that the call is never answered. The call counts among the longer waits with the probability that it was only slow, so that
+ * a timeout does not shorten the next one.
  */
 export function observeTimeout(
   latency: Latency,

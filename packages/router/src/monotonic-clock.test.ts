@@ -13,19 +13,19 @@ const reading = (...readings: number[]) => {
   return readings.map(() => clock())
 }
 
-test('time moves on at once after a clock was set ahead by an hour and back', () => {
+test('time continues at once after a clock was set ahead by an hour and back', () => {
   expect(reading(1_000, 3_601_000, 1_500, 2_500, 3_500)).toEqual([1_000, 3_601_000, 3_601_000, 3_602_000, 3_603_000])
 })
 
-test('a step back of up to a minute is waited out, so that short ones do not add up', () => {
+test('after a step back of up to a minute time stands still, so that short steps do not add up', () => {
   expect(reading(100_000, 99_000, 40_000, 99_999, 100_001)).toEqual([100_000, 100_000, 100_000, 100_000, 100_001])
 })
 
-test('a reading that is no time is ignored, also the first', () => {
+test('an invalid reading is ignored, including the first', () => {
   expect(reading(Number.NaN, 5, Number.POSITIVE_INFINITY, 7, 1e300, Number.NEGATIVE_INFINITY, 9)).toEqual([0, 5, 5, 7, 7, 7, 9])
 })
 
-test('an offer that was resting is asked again after a clock jumped ahead for one reading and came back', () => {
+test('a paused offer is called again after a clock jumped ahead for one reading and back', () => {
   let now = 1_000_000
   const router = createRouter({ offers, clock: { now: () => now }, seed: 1 })
   const ask = (fails: boolean) => {
@@ -52,7 +52,7 @@ test('an offer that was resting is asked again after a clock jumped ahead for on
   expect(after.at(-1)?.estimate.firstContentMs).toBeGreaterThan(30)
 })
 
-test('a clock that once says what is no number leaves no mark on what is believed', () => {
+test('a single invalid reading has no effect on the learned state', () => {
   let now = 1_000
   const router = createRouter({ offers, clock: { now: () => now }, seed: 1 })
   for (const moment of [2_000, Number.NaN, 3_000, Number.POSITIVE_INFINITY, 4_000]) {

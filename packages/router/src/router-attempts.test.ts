@@ -10,7 +10,7 @@ const offers: readonly RouterOffer[] = [
   { id: 'dear', price: usd(0.9, 3) },
 ]
 
-test('a request that was refused for a limit keeps its last two attempts for offers that have room', () => {
+test('a rate-limited request keeps its last two attempts for available offers', () => {
   let now = 0
   const cached = offers.map(offer => ({ ...offer, price: { ...offer.price, cached: 0, cache_write: offer.price.input } }))
   const router = createRouter({ offers: cached, clock: { now: () => now } })
@@ -33,7 +33,7 @@ test('a request that was refused for a limit keeps its last two attempts for off
   expect(asked.slice(2)).toEqual(['middle', 'dear'])
 })
 
-test('an offer that was not heard of for minutes is tried once, and again after 25 seconds at the soonest', () => {
+test('an offer unobserved for minutes is tried once, and again after 25 seconds at the earliest', () => {
   let now = 0
   const router = createRouter({ offers: offers.slice(0, 2), clock: { now: () => now }, preference: 'latency' })
   const answer = (choice: RouterChoice, ms: number) => {
@@ -63,7 +63,7 @@ test('an offer that was not heard of for minutes is tried once, and again after 
   expect(again).toBeLessThan(260)
 })
 
-test.each(['error', 'timeout'] as const)('after its %s a provider goes last, by all of its offers; after a limit it does not', kind => {
+test.each(['error', 'timeout'] as const)('after its %s all offers of a provider rank last; after a rate limit they do not', kind => {
   const shared = offers.map((offer, at) => ({ ...offer, provider: at < 2 ? 'one' : 'two' }))
   const next = (failed: AttemptFailure): string | undefined => {
     const router = createRouter({ offers: shared, clock: { now: () => 0 } })
@@ -75,7 +75,7 @@ test.each(['error', 'timeout'] as const)('after its %s a provider goes last, by 
   expect(next({ kind: 'rate_limited', retryAfterMs: 60_000 })).toBe('middle')
 })
 
-test('with no other offer an attempt gets two minutes for a stream, five for a whole answer, or what the request allows', () => {
+test('without another offer an attempt gets two minutes for a stream, five for a non-streamed response, or the limit of the request', () => {
   const router = createRouter({ offers: offers.slice(0, 1), clock: { now: () => 0 } })
   const timeout = (request: object) => (router.plan({ inputTokens: 500, ...request }).next() as RouterChoice).timeoutMs
   expect([timeout({}), timeout({ stream: false }), timeout({ timeoutMs: 9_000 }), timeout({ deadlineMs: 7_000 })]).toEqual([
@@ -83,7 +83,7 @@ test('with no other offer an attempt gets two minutes for a stream, five for a w
   ])
 })
 
-test('the last attempt of a request is not cut short for the sake of an offer that could only be asked again', () => {
+test('the last attempt of a request is not shortened for an offer that could only be retried', () => {
   let now = 0
   const router = createRouter({ offers: offers.slice(0, 2), clock: { now: () => now } })
   const only = (id: string) => router.startAttempt(router.plan({ inputTokens: 500, offers: [id] }).next() as RouterChoice)
@@ -119,7 +119,7 @@ function twoKnown() {
   return { router, pass: (ms: number) => (now += ms) }
 }
 
-test('a second call is planned for a stream that asks for it, while another offer and attempt are left', () => {
+test('a second call is planned for a stream that allows it, while another offer and attempt are left', () => {
   const { router } = twoKnown()
   const hedgeAfterMs = (request: object) => (router.plan({ inputTokens: 500, hedge: true, ...request }).next() as RouterChoice).hedgeAfterMs
   expect(hedgeAfterMs({})).toBeGreaterThan(300)
@@ -135,7 +135,7 @@ test('a second call is planned for a stream that asks for it, while another offe
     expect(hedgeAfterMs(without)).toBeUndefined()
 })
 
-test('second calls are made for a few in a hundred requests: each uses up what twenty-five requests save', () => {
+test('a few in a hundred requests get a second call: each uses the allowance of twenty-five requests', () => {
   const { router, pass } = twoKnown()
   let hedged = 0
   for (let at = 0; at < 400; at += 1) {
@@ -155,7 +155,7 @@ test('second calls are made for a few in a hundred requests: each uses up what t
   expect(hedged).toBeLessThanOrEqual(18)
 })
 
-test('after a 429 an offer is asked at nine tenths of the rate that it took before', () => {
+test('after a 429 an offer gets nine tenths of the rate that it accepted before', () => {
   let now = 0
   const router = createRouter({ offers: offers.slice(0, 1), clock: { now: () => now } })
   const call = (end: 'answer' | 'limit') => {
@@ -182,7 +182,7 @@ test('after a 429 an offer is asked at nine tenths of the rate that it took befo
   expect(calls).toBeLessThan(110)
 })
 
-test('first content counts once for a stream, and never for a whole answer or a call that is over', () => {
+test('first content counts once for a stream, and never for a non-streamed response or a finished call', () => {
   let now = 0
   const router = createRouter({ offers: offers.slice(0, 1), clock: { now: () => now } })
   const answersAfter = (request: object, contents: number): number => {
@@ -198,7 +198,7 @@ test('first content counts once for a stream, and never for a whole answer or a 
   expect([answersAfter({}, 1), answersAfter({}, 2), answersAfter({}, 0), answersAfter({ stream: false }, 1)]).toEqual([1, 1, 1, 0])
 })
 
-test('of a whole answer the speed is what is left of its time once the usual wait is taken off', () => {
+test('the speed of a non-streamed response is estimated from its time without the usual wait', () => {
   let now = 0
   const router = createRouter({ offers: offers.slice(0, 1), clock: { now: () => now } })
   const call = (stream: boolean, growingMs: number) => {
@@ -217,7 +217,7 @@ test('of a whole answer the speed is what is left of its time once the usual wai
   expect(Math.exp(call(false, 4_000).value)).toBeLessThan(112)
 })
 
-test('an error after first content is a broken answer, one before it a failed attempt', () => {
+test('an error after first content is a broken response, one before it a failed attempt', () => {
   const sightAfter = (contents: boolean) => {
     const router = createRouter({ offers: offers.slice(0, 1), clock: { now: () => 0 } })
     for (let at = 0; at < 3; at += 1) {
@@ -232,7 +232,7 @@ test('an error after first content is a broken answer, one before it a failed at
   expect(sightAfter(false)).toEqual({ failure: true, breaking: false })
 })
 
-test('an answer that a client leaves is no failure of its offer, unless it was silent for longer than nearly all others', () => {
+test('an abandoned response is no failure of its offer, unless it was silent for longer than nearly all others', () => {
   let now = 0
   const router = createRouter({ offers: offers.slice(0, 2), clock: { now: () => now } })
   const start = () => router.startAttempt(router.plan({ inputTokens: 500, offers: ['cheap'] }).next() as RouterChoice)
@@ -259,7 +259,7 @@ test('an answer that a client leaves is no failure of its offer, unless it was s
   expect(leave(60_000, false)).toBeGreaterThan(usual * 3)
 })
 
-test('a call that was left in silence teaches that answers may take as long', () => {
+test('an abandoned silent call shows that answers may take as long', () => {
   let now = 0
   const router = createRouter({ offers: offers.slice(0, 1), clock: { now: () => now } })
   const start = () => router.startAttempt(router.plan({ inputTokens: 500 }).next() as RouterChoice)
@@ -280,7 +280,7 @@ test('a call that was left in silence teaches that answers may take as long', ()
   expect(answersNoted()).toBeGreaterThan(0.5)
 })
 
-test('no offer is tried out of curiosity where the caller gave an order', () => {
+test('no offer is explored if the caller gave an order', () => {
   let now = 0
   const router = createRouter({ offers: offers.slice(0, 2), clock: { now: () => now }, preference: 'latency' })
   const answer = (choice: RouterChoice, ms: number) => {
@@ -299,7 +299,7 @@ test('no offer is tried out of curiosity where the caller gave an order', () => 
   }
 })
 
-test('how long its failures take, and how much of a cached prompt was really read, is learned of each offer', () => {
+test('the duration of failures and the actual cache hits are learned for each offer', () => {
   let now = 0
   const cached = offers.slice(0, 1).map(offer => ({ ...offer, price: { ...offer.price, cached: 0 } }))
   const router = createRouter({ offers: cached, clock: { now: () => now } })

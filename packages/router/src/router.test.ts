@@ -61,7 +61,7 @@ function world(router: (clock: { now(): number }) => Router, manner: (offer: str
 const share = (asked: readonly string[], id: string): number => asked.filter(each => each === id).length / asked.length
 const fast = { ms: 400 }
 
-test('of equals the cheapest is asked, and among equals in all the first', () => {
+test('of offers that are otherwise equal the cheapest is chosen, and in a complete tie the first', () => {
   const asked = world(
     clock => createRouter({ offers, clock }),
     () => fast,
@@ -100,7 +100,7 @@ test.each([
   }
 })
 
-test('an offer that becomes better than the favourite is found within ten minutes at one request a second', () => {
+test('an offer that becomes better than the best one is found within ten minutes at one request a second', () => {
   const better = 400_000
   const life = world(
     clock => createRouter({ offers, clock, preference: 'latency' }),
@@ -111,7 +111,7 @@ test('an offer that becomes better than the favourite is found within ten minute
   expect(share(life.run(better + 660_000, 1_000), 'dear')).toBeGreaterThan(0.9)
 })
 
-test('an offer that nobody has tried is tried at once if it could be the best', () => {
+test('an offer that was never used is tried at once if it could be the best', () => {
   const asked = world(
     clock => createRouter({ offers, clock, preference: 'latency' }),
     id => ({ ms: id === 'dear' ? 100 : 800 }),
@@ -120,7 +120,7 @@ test('an offer that nobody has tried is tried at once if it could be the best', 
   expect(share(asked.slice(10), 'dear')).toBeGreaterThan(0.7)
 })
 
-test('when all are bad somebody is asked all the same, and the least bad mostly', () => {
+test('if all offers are bad one is chosen anyway, usually the least bad', () => {
   let count = 0
   const life = world(
     clock => createRouter({ offers, clock }),
@@ -135,7 +135,7 @@ test('when all are bad somebody is asked all the same, and the least bad mostly'
   expect(share(asked, 'middle')).toBeGreaterThan(0.6)
 })
 
-test('a conversation stays with who has read it, though another is a little cheaper, until its cache is cold', () => {
+test('a conversation stays with the offer that has read it, though another is slightly cheaper, until its cache expires', () => {
   let now = 0
   const cached = offers.map(offer => ({ ...offer, price: { ...offer.price, cached: offer.price.input / 10 } }))
   const router = createRouter({ offers: cached, clock: { now: () => now } })
@@ -163,7 +163,7 @@ test('a conversation stays with who has read it, though another is a little chea
   expect(warmTokens()).toBe(0)
 })
 
-test('who asked to be left alone is, until the time that it named', () => {
+test('a paused offer is not used until its Retry-After has passed', () => {
   let now = 0
   const router = createRouter({ offers, clock: { now: () => now } })
   const [first] = router.plan({ inputTokens: 10 }).choices()
@@ -174,7 +174,7 @@ test('who asked to be left alone is, until the time that it named', () => {
   expect(router.plan({ inputTokens: 10 }).choices()[0].offer.id).toBe('cheap')
 })
 
-test('a limit met before anything was taken holds an offer back for a moment, not at a rate that nobody has seen', () => {
+test('a rate limit reached before any accepted call pauses an offer briefly, without learning a rate', () => {
   let now = 0
   const router = createRouter({ offers, clock: { now: () => now } })
   const first = router.plan({ inputTokens: 900 }).next() as RouterChoice
@@ -184,7 +184,7 @@ test('a limit met before anything was taken holds an offer back for a moment, no
   expect(router.plan({ inputTokens: 900, dryRun: true }).choices()[0].offer.id).toBe(first.offer.id)
 })
 
-test('an order of the caller’s own stands above the loss, but not above a limit', () => {
+test('the caller’s own order outweighs the score, but not a rate limit', () => {
   const router = createRouter({ offers, clock: { now: () => 0 } })
   const rank = ({ id }: RouterOffer): number => (id === 'dear' ? 0 : 1)
   const order = (): readonly string[] =>
@@ -243,7 +243,7 @@ const manyOffers = (count: number): readonly RouterOffer[] =>
     price: { input: (at % 5) * 100_000, output: (at % 3) * 900_000 },
   }))
 
-test('whatever happens, clocks that jump and strategies that answer with no number included, somebody is chosen, by finite numbers', () => {
+test('under any events, including clock jumps and strategies that return no number, an offer is chosen with finite estimates', () => {
   const odd = (score: number) => () => score
   fc.assert(
     fc.property(
@@ -272,7 +272,7 @@ test('whatever happens, clocks that jump and strategies that answer with no numb
   )
 })
 
-test('no call is counted as under way once it is over, however it ended, and ending twice changes nothing', () => {
+test('a finished call is never counted as running, however it ended, and ending it twice changes nothing', () => {
   fc.assert(
     fc.property(fc.array(happening, { maxLength: 60 }), happenings => {
       let now = 0
@@ -292,7 +292,7 @@ test('no call is counted as under way once it is over, however it ended, and end
   )
 })
 
-test('two routers of one seed to whom the same happens choose the same', () => {
+test('two routers with the same seed and the same events choose the same', () => {
   fc.assert(
     fc.property(fc.array(happening, { maxLength: 80 }), fc.integer(), (happenings, seed) => {
       const [a, b] = [0, 1].map(() => {
@@ -305,7 +305,7 @@ test('two routers of one seed to whom the same happens choose the same', () => {
   )
 })
 
-test('a router without offers, or with two of one name, says what is wrong', () => {
+test('a router without offers, or with two of the same id, throws an error that says so', () => {
   expect(() => createRouter({ offers: [] })).toThrow('`offers` is empty')
   expect(() => createRouter({ offers: [offers[0], offers[0]] as RouterOffer[] })).toThrow('the same `id`')
   expect(() => createRouter({ offers }).plan({ inputTokens: 1, offers: ['nobody'] })).toThrow(
@@ -313,7 +313,7 @@ test('a router without offers, or with two of one name, says what is wrong', () 
   )
 })
 
-test('what makes no sense is refused by name, or teaches nothing', () => {
+test('invalid input is refused by name, or ignored', () => {
   const router = createRouter({ offers, clock: { now: () => 0 } })
   expect(() => createRouter({ offers, preference: 'balancd' as 'balanced' })).toThrow('Did you mean "balanced"?')
   expect(() => router.plan({ inputTokens: 1, preference: { waiting: -1, generation: 0, failure: 0 } })).toThrow(

@@ -9,7 +9,7 @@ const offer: RouterOffer = { id: 'alder', price: { input: 0, output: 0 } }
 const prices = { waiting: 0.001, generation: 0.0001, failure: 0.05 }
 const score = (seen: Partial<OfferEstimate>) => scoreByPrices(prices)(makeEstimate(seen), offer)
 
-test('an offer that costs nothing, answers at once and never fails loses nothing', () => {
+test('a free offer that answers at once and never fails scores zero', () => {
   expect(score({})).toBe(0)
 })
 
@@ -29,7 +29,7 @@ test.each([
   expect(score(seen)).toBeCloseTo(usd, 10)
 })
 
-test('what is lost adds up', () => {
+test('the parts of a score add up', () => {
   const parts = [
     { cost: 0.002 },
     { congestionPrice: 0.001 },
@@ -44,12 +44,12 @@ test('what is lost adds up', () => {
   )
 })
 
-test('where nearly every call fails one more failure costs more than where few do: the next may fail too', () => {
+test('if nearly every call fails, one more failure costs more, because the next attempt may fail too', () => {
   const more = (failureProbability: number) => score({ failureProbability: failureProbability + 0.01 }) - score({ failureProbability })
   expect(more(0.9)).toBeGreaterThan(10 * more(0))
 })
 
-test('what an offer is held, rests or was not heard of changes no loss', () => {
+test('headroom, pauses and the time without observation do not change the score', () => {
   expect(score({ rateLimitedMs: 5_000, circuitOpenMs: 9_000, unobservedMs: 1e9, headroom: 0, cachedTokens: 4_000 })).toBe(0)
 })
 
@@ -57,25 +57,25 @@ test('what an offer is held, rests or was not heard of changes no loss', () => {
 const at = (usd: number) => ({ offer: { id: 'birch', price: { input: usd * 1e9, output: 0 } } })
 const scale = (preference: Preference, ...usd: number[]) => scaledPrices(preference, usd.map(at)).waiting / preferences[preference].waiting
 
-test('near the typical price a preference holds as it stands', () => {
+test('near the typical price a preference is unscaled', () => {
   for (const usd of [0.00101, 0.002, 0.0039]) expect(scaledPrices('latency', [at(usd)])).toBe(preferences.latency)
 })
 
-test('time and failures are worth more with dear models, in steps of four, and less with cheap ones', () => {
+test('time and failures are worth more for expensive models, in steps of four, and less for cheap ones', () => {
   expect([0.0041, 0.008, 0.0159, 0.0161].map(usd => scale('balanced', usd))).toEqual([4, 4, 4, 16])
   expect([0.00099, 0.0005, 0.00024].map(usd => scale('balanced', usd))).toEqual([0.25, 0.25, 0.0625])
   expect(scaledPrices('availability', [at(0.008)])).toEqual({ waiting: 0.002, generation: 0.0002, failure: 2 })
 })
 
-test('the mean price of all offers sets the scale, whatever their order', () => {
+test('the mean price of all offers sets the scale, in any order', () => {
   expect(scale('cost', 0.001, 0.015)).toBe(4)
   expect(scale('cost', 0.015, 0.001)).toBe(4)
 })
 
-test('models without a price leave a preference as it stands', () => {
+test('models without a price leave a preference unscaled', () => {
   expect(scaledPrices('balanced', [at(0), at(0)])).toBe(preferences.balanced)
 })
 
-test('worths given in USD are never scaled', () => {
+test('prices given in USD are never scaled', () => {
   expect(scaledPrices(prices, [at(1)])).toBe(prices)
 })

@@ -43,7 +43,7 @@ function compareKeys(one: readonly number[], other: readonly number[]): number {
   return at < 0 ? 0 : (one[at] as number) < (other[at] as number) ? -1 : 1
 }
 
-test('candidates are ordered by free or not, then by provider failed or not, then by loss, then by place', () => {
+test('candidates are ordered by availability, then by whether their provider failed, then by score, then by position', () => {
   fc.assert(
     fc.property(fc.array(candidate, { minLength: 1, maxLength: 8 }), candidates => {
       const keys = candidates.map(keyOf)
@@ -55,7 +55,7 @@ test('candidates are ordered by free or not, then by provider failed or not, the
   )
 })
 
-test('the runner-up is the least loss among the others that are not held', () => {
+test('the runner-up is the best score among the other available offers', () => {
   fc.assert(
     fc.property(fc.array(candidate, { minLength: 1, maxLength: 8 }), fc.nat(7), (candidates, but) => {
       const keys = candidates.map((each, at) => [...keyOf(each, at).slice(2)])
@@ -66,7 +66,7 @@ test('the runner-up is the least loss among the others that are not held', () =>
   )
 })
 
-test('a hopeful estimate is tried if it is better than the best by more than a fiftieth', () => {
+test('an exploration is chosen if its optimistic score is better than the best by more than a fiftieth', () => {
   const tries = (could: number, best = 1) => {
     const view = viewOf([{ cost: best }, { cost: 9 }], { at: 1, estimate: makeEstimate({ cost: could }) })
     return selectBest(view, strategy)
@@ -77,7 +77,7 @@ test('a hopeful estimate is tried if it is better than the best by more than a f
   expect(tries(-1.03, -1).exploring).toBe(true)
 })
 
-test('a hope for the offer that is chosen anyway is no try', () => {
+test('an exploration of the offer that is chosen anyway does not count as one', () => {
   const view = viewOf([{ cost: 1 }, { cost: 9 }], { at: 0, estimate: makeEstimate({ cost: 0 }) })
   expect(selectBest(view, strategy)).toEqual({ at: 0, score: 1, exploring: false })
 })
@@ -88,7 +88,7 @@ test('a strategy that returns no number ranks an offer last', () => {
   expect(scoreOf(() => -3, makeEstimate(), offer)).toBe(-3)
 })
 
-test('an order of the caller outweighs every loss, and among equals of that order the loss decides', () => {
+test('the caller’s rank outweighs every score, and the score decides among equal ranks', () => {
   const losses = fc.oneof(fc.double({ noNaN: true }), fc.constantFrom(Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY))
   fc.assert(
     fc.property(fc.tuple(losses, losses), ([first, second]) => {

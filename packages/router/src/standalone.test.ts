@@ -56,7 +56,7 @@ test('the whole router takes at most 22 kB, minified and gzipped', async () => {
   expect(gzipSync(code, { level: 9 }).length).toBeLessThan(22_000)
 })
 
-test('the decision part, without the decision log and the sync of processes, stays under 2,500 lines of code', () => {
+test('the routing code, without the decision log and the sync of processes, stays under 2,500 lines', () => {
   const files = readdirSync(import.meta.dirname).filter(name => name.endsWith('.ts') && !name.endsWith('.test.ts'))
   const lines = files.flatMap(name => readFileSync(resolve(import.meta.dirname, name), 'utf8').split('\n'))
   expect(lines.filter(line => !/^\s*(\/\/|\/\*|\*|$)/.test(line)).length).toBeLessThan(2_500)

@@ -9,7 +9,7 @@ import { attemptTimeout } from './timeout.ts'
 
 const now = 1_000_000
 
-/** An offer that gave a hundred answers around so many milliseconds. */
+/** An offer that gave a hundred answers around this many milliseconds. */
 function known(ms: number, calls = 100): OfferState {
   const state = makeOfferState(0)
   for (let at = 0; at < calls; at += 1) {
@@ -21,7 +21,7 @@ function known(ms: number, calls = 100): OfferState {
   return state
 }
 
-/** The same offer, of which so many of the last calls were never answered. */
+/** The same offer, with this many of its last calls never answered. */
 function silent(ms: number, calls: number): OfferState {
   const state = known(ms)
   for (let at = 0; at < calls; at += 1) recordOutcome(state.failures, { bad: true, now })
@@ -43,39 +43,39 @@ const timeout = (state: OfferState, next: OfferState | undefined, more: { readon
 /** How much longer than usual the longest of nearly all answers took. */
 const longest = ({ latency }: OfferState): number => Math.exp(currentLevel(latency, now) + latency.p997)
 
-test('an offer that was never silent is waited for twice as long as the longest of nearly all its answers', () => {
+test('an offer that was never silent gets twice the time of nearly all of its answers', () => {
   const state = known(3_000)
   expect(timeout(state, known(500))).toBeCloseTo(2 * longest(state), 3)
 })
 
-test('no stream is given up before two and a half seconds, however fast its offer usually is', () => {
+test('no stream is abandoned before two and a half seconds, however fast its offer usually is', () => {
   expect(timeout(known(50), known(50))).toBe(2_500)
 })
 
-test('nobody else left to ask: an attempt gets all the time, up to its ceiling', () => {
+test('without another offer an attempt gets all the time, up to its maximum', () => {
   expect(timeout(known(500), undefined)).toBe(120_000)
   expect(timeout(known(500), undefined, { maxMs: 30_000 })).toBe(30_000)
   expect(timeout(known(500), undefined, { input: input({ timeLeftMs: -5 }) })).toBe(1)
 })
 
-test('one that has failed the request already is no reason to give up an offer that is in order', () => {
+test('an offer that has already failed the request is no reason to abandon a healthy one', () => {
   expect(timeout(known(500), undefined, { retryable: known(500) })).toBe(120_000)
 })
 
-test('an offer that leaves calls unanswered is given up early, also in favour of one that has failed the request already', () => {
+test('an offer that leaves calls unanswered is abandoned early, also for one that has already failed the request', () => {
   const sick = silent(500, 4)
   expect(failureProbability(sick.failures, now)).toBeGreaterThan(0.2)
   expect(timeout(sick, known(500))).toBeLessThan(1_500)
   expect(timeout(sick, undefined, { retryable: known(500) })).toBe(timeout(sick, known(500)))
 })
 
-test('an offer whose failures are answers, not silence, is waited for as long as one in order', () => {
+test('an offer whose failures are errors instead of silence gets as much time as a healthy one', () => {
   const failing = silent(3_000, 4)
   failing.hangShare.value = 0
   expect(timeout(failing, known(500))).toBeCloseTo(2 * longest(failing), 3)
 })
 
-test('failures as usual are no reason to be impatient: healthy answers would be cut', () => {
+test('a usual failure rate does not shorten the timeout, because that would cut healthy answers', () => {
   const state = known(3_000)
   state.failures.baseline = 0.024
   state.hangShare.value = 1
@@ -83,7 +83,7 @@ test('failures as usual are no reason to be impatient: healthy answers would be 
   expect(timeout(state, known(500))).toBeCloseTo(2 * longest(state), 3)
 })
 
-test('a silent offer is given up once that is four times likelier than a slow answer, and never before a second', () => {
+test('a silent offer is abandoned once a hang is four times likelier than a slow answer, and never before a second', () => {
   const state = silent(3_000, 4)
   const slow = Math.exp(currentLevel(state.latency, now))
   const given = timeout(state, known(500))
@@ -102,14 +102,14 @@ test('a silent offer is given up once that is four times likelier than a slow an
   expect(timeout(rather, known(500))).toBeCloseTo(Math.exp(currentLevel(rather.latency, now) + tailStart(rather.latency, given4)), 6)
 })
 
-test('a try ends early, after a second at the least, and an unknown offer gets the time-out of strangers', () => {
+test('an exploration ends early, after a second at the least, and an unknown offer gets the timeout of new offers', () => {
   expect(timeout(known(50), known(50), { exploring: true })).toBe(1_000)
   expect(timeout(known(400, 5), known(400))).toBe(10_000)
   expect(timeout(known(400, 5), known(400), { newOfferMs: 4_000 })).toBe(4_000)
   expect(timeout(known(400, 5), known(400), { exploring: true })).toBeLessThan(10_000)
 })
 
-test('so much time stays as the next needs, but an attempt gets its least', () => {
+test('enough time is kept for the next attempt, but an attempt gets its minimum', () => {
   const next = known(1_000)
   const needs = Math.exp(currentLevel(next.latency, now) + next.latency.p95)
   expect(timeout(known(8_000), next, { input: input({ timeLeftMs: 10_000 }) })).toBeCloseTo(10_000 - needs, 3)
@@ -117,7 +117,7 @@ test('so much time stays as the next needs, but an attempt gets its least', () =
   expect(timeout(known(100), next, { minMs: 30_000 })).toBe(30_000)
 })
 
-test('a whole answer is cut at most once, never before ten seconds, and gets a share of the time left', () => {
+test('a non-streamed response is cut off at most once, never before ten seconds, and gets a share of the time left', () => {
   const whole = input({ stream: false })
   const state = known(500)
   expect(timeout(state, known(500), { input: whole, timedOut: true })).toBe(120_000)
@@ -129,13 +129,13 @@ test('a whole answer is cut at most once, never before ten seconds, and gets a s
   expect(doubted).toBeLessThan(2 * longest(state) + 10 * 3_000)
 })
 
-test('what a prompt adds to the wait is added to the time-out', () => {
+test('the expected time to read the prompt is added to the timeout', () => {
   const state = known(3_000)
   const more = timeout(state, known(500), { input: input({ inputTokens: 100_000 }) }) - timeout(state, known(500))
   expect(more).toBeCloseTo(3_000, 0)
 })
 
-test('the time that the next offer needs to read the prompt stays too', () => {
+test('the time that the next offer needs to read the prompt is kept too', () => {
   const next = known(1_000)
   const needs = Math.exp(currentLevel(next.latency, now) + next.latency.p95)
   const given = (inputTokens: number) => timeout(known(8_000), next, { input: input({ timeLeftMs: 10_000, inputTokens }) })

@@ -20,7 +20,7 @@ const {
   maxGiveUpShare,
 } = tuning.timeouts
 
-// When to give up an attempt: after longer than nearly all answers of its offer take, while another offer is left to try.
+// When to abandon an attempt: after longer than nearly all answers of its offer take, while another offer is left to try.
 
 /** The largest share of slow responses that may be abandoned because the offer leaves many calls unanswered. */
 function giveUpShare({ failures, hangShare }: OfferState, now: number, tokens: number): number {
@@ -69,7 +69,7 @@ export function attemptTimeout(
     const usual = latency.observations >= (exploring ? knownAfterAnswers : tailKnownAfter) ? Math.max(least, longest) : newOfferMs
     return Math.min(most, Math.max(least, Math.min(usual, spare)))
   }
-  // A whole answer may only be long, and the next offer would need as long.
+  // A non-streamed response may simply be long, and the next offer would need as long.
   if (timedOut) return most
   const isKnown = latency.observations >= tailKnownAfter || speed.observations >= tailKnownAfter
   const usual = isKnown

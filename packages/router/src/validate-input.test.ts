@@ -48,12 +48,12 @@ test.each<readonly [string, () => unknown]>([
   ['share', () => made().updateHeadroom('a', { share: 1n, resetsInMs: 1 } as unknown as { share: number; resetsInMs: number })],
   ['resetsInMs', () => made().updateHeadroom('a', { share: 1 } as unknown as { share: number; resetsInMs: number })],
   ['share', () => made().updateHeadroom('a', null as unknown as { share: number; resetsInMs: number })],
-])('what is of the wrong type is refused with a TypeError that names it: %s', (name, act) => {
+])('a value of the wrong type is refused with a TypeError that names it: %s', (name, act) => {
   expect(act).toThrow(TypeError)
   expect(act).toThrow(`\`${name}\``.replace('`request`', 'A request'))
 })
 
-test('a prompt of more tokens than any leaves numbers that can be reckoned with', () => {
+test('an impossibly long prompt still gives finite numbers', () => {
   let now = 0
   const router = made({ clock: { now: () => now } })
   for (let at = 0; at < 5; at += 1) {
@@ -68,7 +68,7 @@ test('a prompt of more tokens than any leaves numbers that can be reckoned with'
     for (const value of [...Object.values(estimate), timeoutMs, score]) expect(Number.isFinite(value)).toBe(true)
 })
 
-test('the highest price that is taken still gives numbers that can be reckoned with', () => {
+test('the highest accepted price still gives finite numbers', () => {
   const router = made({
     offers: [
       { id: 'a', price: { input: 1e18, output: 1e18 } },
@@ -81,7 +81,7 @@ test('the highest price that is taken still gives numbers that can be reckoned w
   }
 })
 
-test('tokens above ten million count as ten million, and an expected length is made up for no request', () => {
+test('tokens above ten million count as ten million, and no output length is invented for a request', () => {
   const cost = (request: object) =>
     made()
       .plan({ inputTokens: 1, ...request } as RouterRequest)
@@ -98,6 +98,6 @@ test.each([
   [null, 'null'],
   ['x'.repeat(200), `"${'x'.repeat(60)}"`],
   [{}, 'a value of type object'],
-])('a value that is refused is shown if it is short, else by its type: %s', (value, shown) => {
+])('a refused value is shown if it is short, otherwise by its type: %s', (value, shown) => {
   expect(() => made({ offers: [{ id: 'a', price: { input: value, output: 1 } }] })).toThrow(shown)
 })

@@ -38,7 +38,7 @@ const decided = (candidates: readonly CandidateRecord[], rest: Partial<DecisionR
   ...rest,
 })
 
-test('counterfactuals name the cheapest, the fastest and the most reliable, and what each would have come to', () => {
+test('counterfactuals name the cheapest, the fastest and the most reliable offer, with their expected outcomes', () => {
   const counterfactuals = counterfactualsOf(
     decided([
       seen('a', { cost: 0.002, firstContentMs: 500, failureProbability: 0.01, breakProbability: 0.01 }),
@@ -54,7 +54,7 @@ test('counterfactuals name the cheapest, the fastest and the most reliable, and 
   expect(counterfactuals.mostReliable).toMatchObject({ offer: { id: 'd' }, failure: 0, lost: 'cost 0.0060 USD more' })
 })
 
-test('who was chosen lost against nobody', () => {
+test('the chosen offer has no reason for losing', () => {
   const { cheapest, fastest, mostReliable } = counterfactualsOf(
     decided([seen('a', {}), seen('b', { cost: 1, firstContentMs: 900, failureProbability: 0.5 })]),
   )
@@ -79,18 +79,18 @@ test.each<[string, { readonly won: Partial<OfferEstimate>; readonly lost: Partia
   ['a rest', { won: {}, lost: { cost: 0.0001, circuitOpenMs: 0.5 } }, 'was paused after failures'],
   ['a limit', { won: {}, lost: { cost: 0.0001, rateLimitedMs: 1_000 } }, 'had reached its rate limit'],
   ['a longer wait', { won: { rateLimitedMs: 500 }, lost: { cost: 0.0001, rateLimitedMs: 2_000 } }, 'would have been available 1.5 s later'],
-])('one sentence says why another lost: %s', (_, { won, lost }, says) => {
+])('a sentence states why another offer was not chosen: %s', (_, { won, lost }, says) => {
   const { cheapest, fastest } = counterfactualsOf(decided([seen('a', won), seen('b', lost)]))
   expect([cheapest.lost, fastest.lost]).toContain(says)
 })
 
-test('of several things the one that weighed most is named, by the weights of the request', () => {
+test('of several reasons the one with the largest weight is named, by the prices of the request', () => {
   const both = [seen('a', {}), seen('b', { cost: 0.0019, firstContentMs: 900, generationMs: 9_000 })]
   expect(counterfactualsOf(decided(both)).cheapest.lost).toBe('took 5.0 s longer to complete')
   expect(counterfactualsOf(decided(both, { prices: preferences.latency })).cheapest.lost).toBe('was 0.4 s slower')
 })
 
-test('a provider that had just failed, an order of the caller and equals have sentences of their own', () => {
+test('a provider that had just failed, a caller’s order and ties have their own sentences', () => {
   const cheap = { cost: 0.001 }
   expect(counterfactualsOf(decided([seen('a', {}), seen('b', cheap, { providerFailed: true })], { attempt: 1 })).cheapest.lost).toBe(
     'belonged to a provider that had just failed this request',
@@ -106,7 +106,7 @@ test('a provider that had just failed, an order of the caller and equals have se
   )
 })
 
-test('against a function of the user nothing is said but that it judged worse', () => {
+test('for a custom strategy the only reason is a worse score', () => {
   const { prices: _, ...own } = decided([seen('a', {}, { score: 1 }), seen('b', { cost: 0.001 }, { score: null })], {
     strategy: 'own',
     score: 1,
@@ -114,7 +114,7 @@ test('against a function of the user nothing is said but that it judged worse', 
   expect(counterfactualsOf(own).cheapest.lost).toBe('was ranked lower by the strategy')
 })
 
-test('against a probe an offer is held as the probe was: by what was hoped', () => {
+test('an exploration is compared by its optimistic estimate', () => {
   const exploration = { at: 0, estimate: { ...calm, firstContentMs: 200 }, score: 0.001 }
   const counterfactuals = counterfactualsOf(
     decided([seen('a', { firstContentMs: 2_000 }), seen('b', { cost: 0.0019, firstContentMs: 800 })], {
@@ -126,7 +126,7 @@ test('against a probe an offer is held as the probe was: by what was hoped', () 
   expect(counterfactuals.cheapest.lost).toBe('was 0.6 s slower, compared with the optimistic estimate of the explored offer')
 })
 
-test('in any world nobody is cheaper, faster or more reliable than who is named so, and all but the chosen have a reason', () => {
+test('in any world no offer is cheaper, faster or more reliable than the one named so, and all others have a reason', () => {
   fc.assert(
     fc.property(world(), each => {
       for (const decision of drive(each, {}).trace.decisions) {
@@ -171,7 +171,7 @@ function routed() {
   return plan
 }
 
-test('the evidence of a request holds the seed, the order, the excluded, the numbers, the attempts and the three counterfactuals', () => {
+test('the evidence of a request has the seed, the order, the exclusions, the estimates, the attempts and the three counterfactuals', () => {
   const plan = routed()
   const evidence = evidenceOf(plan.trace?.() ?? nothing, excluded)
   expect(evidence).toMatchObject({
@@ -195,7 +195,7 @@ test('the evidence of a request holds the seed, the order, the excluded, the num
   expect(evidence.order).toEqual(plan.choices().map(({ offer: { id } }) => id))
 })
 
-test('evidence is plain JSON in snake case, of every world', () => {
+test('evidence is plain JSON in snake case, in every world', () => {
   const namesIn = (value: unknown): readonly string[] =>
     typeof value === 'object' && value !== null ? Object.entries(value).flatMap(([name, its]) => [name, ...namesIn(its)]) : []
   fc.assert(
@@ -211,7 +211,7 @@ test('evidence is plain JSON in snake case, of every world', () => {
   )
 })
 
-test('a request of which nothing was recorded has evidence that says so', () => {
+test('a request without recorded decisions has evidence that says so', () => {
   expect(evidenceOf({ ...nothing, seed: 4 }, excluded)).toEqual({
     detail: 'full',
     excluded_counts: { capability_mismatch: 1 },

@@ -18,7 +18,7 @@ function make(options: Partial<RouterOptions> = {}) {
   return { clock, router }
 }
 
-test('every choice that a router makes stands in its trace, with the loss and the reason that it told', () => {
+test('every choice of a router is in its trace, with the returned score and reason', () => {
   fc.assert(
     fc.property(world(), each => {
       const { said: heard, trace } = drive(each, {})
@@ -34,7 +34,7 @@ test('every choice that a router makes stands in its trace, with the loss and th
   )
 })
 
-test('a router that is recorded, wholly or in part, chooses as one that is not', () => {
+test('recording, in whole or in part, does not change the choices of a router', () => {
   fc.assert(
     fc.property(world(), each => {
       const { said: heard, trace } = drive(each)
@@ -45,7 +45,7 @@ test('a router that is recorded, wholly or in part, chooses as one that is not',
   )
 })
 
-test('a decision keeps no more candidates than the limit, however many could be asked, and says how many it left out', () => {
+test('a decision keeps at most the maximum of candidates, and states how many were omitted', () => {
   const many = fc.record({ count: fc.integer({ min: 1, max: 200 }), ranked: fc.boolean(), seed: fc.integer() })
   fc.assert(
     fc.property(many, ({ count, ranked, seed }) => {
@@ -63,7 +63,7 @@ test('a decision keeps no more candidates than the limit, however many could be 
   )
 })
 
-test('among ten thousand candidates a decision keeps twelve, and its record is a small part of what was looked at', () => {
+test('of ten thousand candidates a decision keeps twelve, and its record is small', () => {
   const offers = Array.from({ length: 10_000 }, (_, at) => offer(`o${at}`, 1_000_000 + at))
   const { router } = make({ offers })
   router.plan({ inputTokens: 900 }).next()
@@ -82,7 +82,7 @@ test('a record that was read does not change when its attempt ends', () => {
   expect(router.trace().decisions[0]?.outcome?.ended).toBe('ok')
 })
 
-test('where not all find room, the best by loss stay, and so do the cheapest, the fastest and the most reliable of all', () => {
+test('if not all fit, those with the best scores are kept, and the cheapest, fastest and most reliable of all', () => {
   const offers = Array.from({ length: 60 }, (_, at) => offer(`o${at}`, 1_000_000 + ((at * 37 + 20) % 60) * 10_000))
   const { router } = make({
     offers,
@@ -119,7 +119,7 @@ function recorded(chosen: { readonly at: number; readonly reason: RouterChoice['
   return log.trace().decisions[0] as DecisionRecord
 }
 
-test('who was chosen stays, though it is the worst by loss', () => {
+test('the chosen offer is kept even if its score is the worst', () => {
   const decision = recorded({ at: 20, reason: 'last_resort' }, false)
   expect(decision.omitted).toBeGreaterThan(0)
   expect(decision.candidates[decision.chosen]).toMatchObject({ offer: { id: 'o20' }, score: 1e12 })
@@ -128,7 +128,7 @@ test('who was chosen stays, though it is the worst by loss', () => {
 test.each<[string, { readonly at: number; readonly reason: RouterChoice['reason'] }]>([
   ['chosen', { at: 20, reason: 'exploration' }],
   ['not good enough', { at: 0, reason: 'best' }],
-])('who was held against the best to learn of it and was %s stays, though it is the worst by what is known of it', (_, chosen) => {
+])('an offer considered for exploration that was %s is kept even if its score is the worst', (_, chosen) => {
   const decision = recorded(chosen, true)
   expect(decision.candidates[decision.exploration?.at ?? -1]).toMatchObject({ offer: { id: 'o20' }, score: 1e12 })
   expect(decision.exploration?.score).toBe(1_000_020)
@@ -136,7 +136,7 @@ test.each<[string, { readonly at: number; readonly reason: RouterChoice['reason'
   expect(decision.candidates.length + decision.omitted).toBe(40)
 })
 
-test('the oldest make room once as many are kept as were asked for', () => {
+test('the oldest decisions are dropped beyond the limit', () => {
   const { router, clock } = make({ record: { keep: 3 } })
   for (let at = 0; at < 10; at += 1) {
     clock.nowMs += 1
@@ -150,7 +150,7 @@ test('the oldest make room once as many are kept as were asked for', () => {
   ])
 })
 
-test('a plan keeps its own decisions though the router keeps none, and tells what came of them since', () => {
+test('a plan keeps its own decisions even if the router drops them, with their later outcomes', () => {
   const { router, clock } = make({ record: { keep: 0 } })
   const plan = router.plan({ inputTokens: 1 })
   const attempt = router.startAttempt(plan.next() as RouterChoice)
@@ -166,7 +166,7 @@ test('a plan keeps its own decisions though the router keeps none, and tells wha
   expect(router.trace().dropped).toBe(2)
 })
 
-test('looking at the order of a plan first does not write its first choice down twice', () => {
+test('reading the order of a plan first does not record its first choice twice', () => {
   const { router } = make()
   const plan = router.plan({ inputTokens: 1 })
   plan.choices()
@@ -175,7 +175,7 @@ test('looking at the order of a plan first does not write its first choice down 
   expect(router.trace().decisions).toHaveLength(1)
 })
 
-test('a plan only to look at, and one of a router that records nothing, has no trace', () => {
+test('a dry run, and a plan of a router that records nothing, has no trace', () => {
   expect(make().router.plan({ inputTokens: 1, dryRun: true }).trace).toBeUndefined()
   const offers = [offer('a')]
   const bare = createRouter({ offers, clock: { now: () => 0 } })
@@ -183,7 +183,7 @@ test('a plan only to look at, and one of a router that records nothing, has no t
   expect(bare.trace()).toEqual({ version: 2, seed: 1, dropped: 0, decisions: [] })
 })
 
-test('of the requests the asked share is recorded, whole, and the same ones again with the same seed', () => {
+test('the requested share of requests is recorded, each completely, and the same ones with the same seed', () => {
   const recordedBy = (seed: number) => {
     const { router } = make({ seed, record: { share: 0.25 } })
     for (let at = 0; at < 1_000; at += 1) {
@@ -201,7 +201,7 @@ test('of the requests the asked share is recorded, whole, and the same ones agai
   expect(recorded.filter(id => id.endsWith('.0')).map(id => id.replace('.0', '.1'))).toEqual(recorded.filter(id => id.endsWith('.1')))
 })
 
-test('a share of nothing records nothing', () => {
+test('a share of zero records nothing', () => {
   const { router } = make({ record: { share: 0 } })
   router.plan({ inputTokens: 1 }).next()
   expect(router.trace().decisions).toEqual([])
@@ -209,7 +209,7 @@ test('a share of nothing records nothing', () => {
 
 const failures: readonly AttemptFailure['kind'][] = ['error', 'timeout', 'rate_limited', 'credential', 'refused']
 
-test.each(failures)('an attempt that ended with %s is written down with how long it took', kind => {
+test.each(failures)('an attempt that ended with %s is recorded with its duration', kind => {
   const { router, clock } = make()
   const choice = router.plan({ inputTokens: 1 }).next() as RouterChoice
   clock.nowMs += 15
@@ -219,7 +219,7 @@ test.each(failures)('an attempt that ended with %s is written down with how long
   expect(router.trace().decisions[0]?.outcome).toEqual({ ended: kind, sentAfterMs: 15, totalMs: 250 })
 })
 
-test('an answer is written down with its first content, its end and its tokens', () => {
+test('an answer is recorded with its first content, its end and its tokens', () => {
   const { router, clock } = make()
   const attempt = router.startAttempt(router.plan({ inputTokens: 1 }).next() as RouterChoice)
   clock.nowMs += 400
@@ -236,7 +236,7 @@ test('an answer is written down with its first content, its end and its tokens',
   })
 })
 
-test('a whole answer has no first content, one that breaks off after it is broken, and one that nobody waits for is left', () => {
+test('a non-streamed response has no first content; a broken and an abandoned one are recorded as such', () => {
   const { router, clock } = make()
   const whole = router.startAttempt(router.plan({ inputTokens: 1, stream: false }).next() as RouterChoice)
   clock.nowMs += 900
@@ -254,7 +254,7 @@ test('a whole answer has no first content, one that breaks off after it is broke
   ])
 })
 
-test('what an owner keeps beside an offer does not get into a trace', () => {
+test('fields that an owner adds to an offer are not in a trace', () => {
   const kept = { ...offer('a'), secret: 'sk-1', price: { input: 1, output: 2, cached: 1, note: 'sk-2' }, cacheMs: 60_000 }
   const { router } = make({ offers: [kept] })
   router.plan({ inputTokens: 1 }).next()
@@ -271,6 +271,6 @@ test.each([
   [{ keep: 1.5 }, /`record.keep` is 1.5/],
   [{ share: 2 }, /`record.share` is 2/],
   [{ share: Number.NaN }, /`record.share` is NaN/],
-])('options that mean nothing are refused by name: %j', (record, message) => {
+])('invalid options are refused by name: %j', (record, message) => {
   expect(() => make({ record })).toThrow(message)
 })

@@ -3,7 +3,7 @@ import { traceWithEveryField } from '../../test/trace-with-every-field.ts'
 import { countsOf, evidenceOf, routingSummary } from './evidence.ts'
 import type { CandidateRecord } from './records.ts'
 
-test('the strategy that was asked for by name stands beside the weights that decided', () => {
+test('the name of the requested strategy is listed next to the prices that decided', () => {
   expect(evidenceOf(traceWithEveryField, [], 'order')).toMatchObject({ strategy: 'order', weighed_by: 'prices' })
   expect(routingSummary(traceWithEveryField, [])).toMatchObject({ strategy: 'prices', weighed_by: 'prices' })
 })
@@ -20,7 +20,7 @@ test('exclusions are counted by code', () => {
   expect(countsOf([{ code: 'a' }, { code: 'b' }, { code: 'a' }])).toEqual({ a: 2, b: 1 })
 })
 
-test('evidence has every number of a decision, in milliseconds since the first and with six digits', () => {
+test('evidence has every number of a decision, with six digits and milliseconds since the first', () => {
   const [first, second] = traceWithEveryField.decisions
   if (!first || !second) throw new Error('There are two decisions.')
   const later = { ...second, at: first.at + 40.5, score: 0.123456789 }
@@ -64,7 +64,7 @@ test('evidence has every number of a decision, in milliseconds since the first a
   expect(attempts[1]).toMatchObject({ outcome: 'error', sent_after_ms: 40.5, first_content_ms: null, output_tokens: null })
 })
 
-test('in the order an offer with room stands before one without, even if its provider has just failed', () => {
+test('in the order, an available offer comes before a rate-limited one even if its provider has just failed', () => {
   const [decision] = traceWithEveryField.decisions
   if (!decision) throw new Error('There are two decisions.')
   const [its] = decision.candidates

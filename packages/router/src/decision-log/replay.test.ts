@@ -12,7 +12,7 @@ const offer = (id: string, price: number): RouterOffer => ({ id, price: { input:
 
 const told = ({ offer, score, reason }: ReplayedDecision) => ({ offer: offer.id, score, reason })
 
-test('every decision of any world comes out the same again, bit for bit: probes, fallbacks, holds, and strategies that say no number', () => {
+test('in any world every decision is repeated exactly, including explorations, fallbacks, rate limits and strategies that return no number', () => {
   const reasons = new Set<string>()
   fc.assert(
     fc.property(world(), each => {
@@ -28,7 +28,7 @@ test('every decision of any world comes out the same again, bit for bit: probes,
   expect([...reasons]).toEqual(expect.arrayContaining(['best', 'fallback', 'last_resort']))
 })
 
-test('so does one that was made to learn of an offer', () => {
+test('so is a decision to explore an offer', () => {
   let now = 0
   const offers = ['known', 'strange'].map((id, at) => ({ id, price: { input: 500_000 + at, output: 1_600_000 } }))
   const router = createRouter({ offers, clock: { now: () => now }, preference: 'latency', record: {} })
@@ -45,7 +45,7 @@ test('so does one that was made to learn of an offer', () => {
   expect(decisions.every(({ same }) => same)).toBe(true)
 })
 
-test('so does one that was made to learn of an offer while many cheaper ones are full', () => {
+test('so is a decision to explore an offer while many cheaper ones are rate limited', () => {
   let now = 0
   const full = Array.from({ length: 30 }, (_, at) => offer(`full${at}`, 1_000))
   const offers = [...full, offer('leader', 2_000), offer('strange', 2_000)]
@@ -73,7 +73,7 @@ test('so does one that was made to learn of an offer while many cheaper ones are
   expect(decisions.at(-1)).toMatchObject({ offer: { id: 'strange' }, reason: 'exploration', score: choice?.score, same: true })
 })
 
-test('so they do with more offers than a record has room for, and after a way through JSON', () => {
+test('so are decisions with more offers than a record keeps, and records read from JSON', () => {
   fc.assert(
     fc.property(world(60), each => {
       const { said: heard, trace } = drive(each, {})
@@ -85,7 +85,7 @@ test('so they do with more offers than a record has room for, and after a way th
   )
 })
 
-test('the strategy itself gives what the trace gives, by name, by weights and as a function', () => {
+test('the original strategy gives the recorded result, by name, by prices and as a function', () => {
   fc.assert(
     fc.property(world(), fc.constantFrom<'latency' | 'cost' | 'odd' | 'weights'>('latency', 'cost', 'odd', 'weights'), (each, name) => {
       const strategy = name === 'odd' ? odd : name === 'weights' ? { waiting: 0.003, generation: 0, failure: 0.2 } : name
@@ -114,7 +114,7 @@ function learned(preference: 'cost' | 'latency', price = 1_000_000) {
   return { router, ask }
 }
 
-test('another preference shows what it would have chosen, and what that would have cost and waited by the numbers seen', () => {
+test('another preference shows its choice, with the expected cost and wait', () => {
   const { router, ask } = learned('cost')
   const choice = ask()
   const trace = router.trace()
@@ -132,7 +132,7 @@ test('another preference shows what it would have chosen, and what that would ha
   expect(sums).toMatchObject({ requests: 1, same: 0, seen: { ended: 0, answered: 0, heard: 0, firstContentMs: 0 } })
 })
 
-test('where the choice is the same, what truly came of it is told and summed', () => {
+test('if the choice is the same, the actual outcome is reported and summed', () => {
   const { router } = learned('latency')
   const { sums, decisions } = replay(router.trace())
   expect(sums.same).toBe(sums.requests)
@@ -142,7 +142,7 @@ test('where the choice is the same, what truly came of it is told and summed', (
   expect(sums.seen.firstContentMs).toBe(decisions.reduce((sum, { offer }) => sum + (offer.id === 'slow' ? 3_000 : 300), 0))
 })
 
-test('sums are over first choices alone, since the later ones depend on what came of them', () => {
+test('sums include only first choices, because later ones depend on their outcome', () => {
   const router = createRouter({ offers: [offer('a', 1_000_000), offer('b', 2_000_000)], clock: { now: () => 0 }, record: {} })
   const plan = router.plan({ inputTokens: 1_000 })
   const first = plan.next() as RouterChoice
@@ -154,7 +154,7 @@ test('sums are over first choices alone, since the later ones depend on what cam
   expect(sums.recorded.cost).toBe(decisions[0]?.expected.cost)
 })
 
-test.each([1_000_000, 200_000_000, 5_000])('another preference weighs as it does for models of this price: %d', price => {
+test.each([1_000_000, 200_000_000, 5_000])('another preference is scaled for models of this price: %d', price => {
   const { router } = learned('cost', price)
   const trace = router.trace()
   const other = learned('latency', price).router.trace()
@@ -166,7 +166,7 @@ test.each([1_000_000, 200_000_000, 5_000])('another preference weighs as it does
   expect(first).toBeDefined()
 })
 
-test('a function of the user gets the sights and the offers as they were', () => {
+test('a custom strategy gets the recorded estimates and offers', () => {
   const { router } = learned('cost')
   const seen = new Set<string>()
   const { decisions } = replay(router.trace(), ({ firstContentMs }, { id, price }) => {
@@ -177,14 +177,14 @@ test('a function of the user gets the sights and the offers as they were', () =>
   expect(decisions.at(-1)?.offer.id).toBe('fast')
 })
 
-test('the order of a caller stays in force whatever strategy is asked for', () => {
+test('the caller’s order stays in force with any strategy', () => {
   const router = createRouter({ offers: [offer('a', 1), offer('b', 9_000_000)], clock: { now: () => 0 }, record: {} })
   const choice = router.plan({ inputTokens: 1_000, rank: ({ id }) => (id === 'b' ? 0 : 1) }).next() as RouterChoice
   expect(said(choice).offer).toBe('b')
   expect(replay(router.trace(), 'cost').decisions[0]?.offer.id).toBe('b')
 })
 
-test('a preference that does not exist is refused with those that do', () => {
+test('an unknown preference is refused with the list of known ones', () => {
   expect(() => replay({ version: 2, seed: 1, dropped: 0, decisions: [] }, 'cheap' as 'cost')).toThrow(
     'replay: there is no preference "cheap"; there are balanced, cost, latency, throughput, availability.',
   )

@@ -27,7 +27,7 @@ const some = (input = 1_000_000): Trace => {
   return router.trace()
 }
 
-test('a trace comes back from text and from bytes as it was', () => {
+test('a trace is restored unchanged from text and from bytes', () => {
   fc.assert(
     fc.property(world(20), each => {
       const { trace } = drive(each, { keep: 20 })
@@ -39,18 +39,18 @@ test('a trace comes back from text and from bytes as it was', () => {
   )
 })
 
-test('the format is settled: a trace with every field and name is written as the same text as ever, and reads back', () => {
+test('the format is stable: a trace with every field and name is written as the same text as before, and can be read', () => {
   const text = encodeTrace(traceWithEveryField)
   expect(decodeTrace(text)).toEqual(traceWithEveryField)
   expect(createHash('sha256').update(text).digest('hex')).toBe('8354e8f70c1ffa83ff80df87d89e3da2af4e42ac7019cc8e2b19ae29d209d87a')
 })
 
-test('an offer that changed its price is another one, under the same id', () => {
+test('an offer with a changed price is a separate offer with the same id', () => {
   const trace = { ...some(), decisions: [...some().decisions, ...some(9).decisions, ...some().decisions] }
   expect(decodeTrace(encodeTrace(trace))).toEqual(trace)
 })
 
-test('a trace that is cut off is refused, wherever it is', () => {
+test('a truncated trace is refused, wherever it is cut', () => {
   const text = encodeTrace(some())
   for (let length = 0; length < text.length; length += 7) {
     expect(() => decodeTrace(text.slice(0, length))).toThrow('This is not a trace: it is not JSON.')
@@ -60,7 +60,7 @@ test('a trace that is cut off is refused, wherever it is', () => {
 const refused =
   /^(This is not a trace: it is not JSON|This trace has version .*; this version reads version 2|`trace[\w.[\]]*` takes .*)\.$/s
 
-test('bytes, texts and JSON from elsewhere are refused', () => {
+test('bytes, texts and JSON of other kinds are refused', () => {
   const from = fc.oneof(
     fc.uint8Array(),
     fc.string(),
@@ -109,7 +109,7 @@ const hostile = fc.constantFrom<unknown>(
   2 ** 53,
 )
 
-test('a trace with forged values is read and replayed, or refused with the name of the field, and never breaks anything else', () => {
+test('a trace with forged values is either replayed or refused with the name of the field, without side effects', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.constantFrom(...everyPath), hostile), { minLength: 1, maxLength: 3 }), changes => {
       const made = changes.reduce<unknown>(
@@ -143,7 +143,7 @@ test('numbers too large for JSON, names of built-in fields and deep nesting are 
   expect(() => decodeTrace(`{"version":2,"decisions":${'['.repeat(200_000)}${']'.repeat(200_000)}}`)).toThrow(TypeError)
 })
 
-test('the first wrong field ends the check, and a field is looked at once: the reads grow with the size and no faster', () => {
+test('the check ends at the first invalid field and reads each field once, so it takes linear time', () => {
   const [full] = traceWithEveryField.decisions
   const readsOf = (decisions: number, candidates: number): number => {
     let reads = 0
@@ -163,7 +163,7 @@ test('the first wrong field ends the check, and a field is looked at once: the r
   expect(readsOf(10, 200)).toBeLessThan(20.5 * readsOf(10, 10))
 })
 
-test('a trace of another version is refused by its number', () => {
+test('a trace of another version is refused with its number', () => {
   expect(() => decodeTrace(JSON.stringify({ ...some(), version: 9 }))).toThrow('This trace has version 9; this version reads version 2.')
   expect(() => replay({ ...some(), version: 1 } as unknown as Trace)).toThrow('This trace has version 1; this version reads version 2.')
 })
@@ -211,7 +211,7 @@ test.each<[string, (trace: Trace) => unknown, string]>([
     trace => changed(trace, { reason: 'exploration', exploration: undefined }),
     '`trace.decisions[0].exploration.at`',
   ],
-])('%s is refused with the name of what is wrong', (_, spoil, message) => {
+])('%s is refused with the name of the invalid field', (_, spoil, message) => {
   const spoiled = spoil(some()) as Trace
   expect(() => replay(spoiled)).toThrow(message)
   expect(() => encodeTrace(spoiled)).toThrow(message)
@@ -224,7 +224,7 @@ const changed = (trace: Trace, changes: object): unknown => ({
   decisions: trace.decisions.map((decision, at) => (at === 0 ? { ...decision, ...changes } : decision)),
 })
 
-test('the largest whole numbers are no fault', () => {
+test('the largest whole numbers are valid', () => {
   const [first] = some().decisions
   if (!first) throw new Error('There is a decision.')
   const large: Trace = {

@@ -40,7 +40,7 @@ test('answers, failures and broken answers each count as a call', () => {
   expect(state.observations).toBe(12)
 })
 
-test('half an answer waits for its other half', () => {
+test('half an answer is kept until another half arrives', () => {
   const state = known()
   state.failures.states.fill(0).set([0.5, 0.5])
   const fractions = makeFractionalCounts()
@@ -57,7 +57,7 @@ test('half an answer waits for its other half', () => {
   expect(fractions.before.good).toBeCloseTo(0.25, 9)
 })
 
-test('the scatter of remote answers counts by their share of all that is known, and widens the local one', () => {
+test('the scatter of remote answers counts by their share of all observations, and widens the local one', () => {
   const state = known()
   const { scatter, observations } = state.latency
   const far = waits([500, 1_000, 2_000, 1_000])
@@ -69,14 +69,14 @@ test('the scatter of remote answers counts by their share of all that is known, 
   expect(state.latency.scatter).toBeCloseTo(scatter + (4 / (observations + 4 + 150)) * (within - scatter), 9)
 })
 
-test('many alike answers from elsewhere narrow the scatter', () => {
+test('many similar remote answers narrow the scatter', () => {
   const state = known()
   const { scatter } = state.latency
   mergeEvidence(state, evidence(waits(Array.from({ length: 20 }, () => 1_000))), context())
   expect(state.latency.scatter).toBeLessThan(scatter)
 })
 
-test('a failing offer is watched by all processes in turn, each fifteen seconds to fifteen for each of them later', () => {
+test('a failing offer is explored by all processes in turn, each from fifteen seconds up to fifteen per process later', () => {
   for (const seen of [{ failed: 8 }, { broken: 8 }, { failed: 4, broken: 4 }]) {
     const state = known()
     mergeEvidence(state, evidence(seen), context({ others: 4, chance: 0.5 }))
@@ -87,7 +87,7 @@ test('a failing offer is watched by all processes in turn, each fifteen seconds 
   expect(healthy.exploreAt).toBe(0)
 })
 
-test('answers from elsewhere that agree are still as uncertain as single answers are here', () => {
+test('remote answers that agree are as uncertain as single local answers', () => {
   const state = known()
   state.latency.variance = 0.5
   const { scatter } = state.latency
@@ -97,7 +97,7 @@ test('answers from elsewhere that agree are still as uncertain as single answers
   expect(state.latency.variance).toBeCloseTo((1 - 0.5 / (0.5 + noise)) * 0.5, 3)
 })
 
-test('one answer from elsewhere, however fast or slow, moves the level by two deviations at most', () => {
+test('one remote answer moves the level by two deviations at most', () => {
   for (const [milliseconds, sign] of [
     [1, -1],
     [60_000, 1],

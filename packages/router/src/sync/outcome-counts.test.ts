@@ -10,12 +10,12 @@ test('new counts are all zero', () => {
   expect(Object.values(makeOutcomeCounts())).toEqual(outcomeNames.map(() => 0))
 })
 
-test('each kind of observation counts as seen, and sums of logarithms do not', () => {
+test('each kind of observation increases the total, and sums of logarithms do not', () => {
   const seen = Object.fromEntries(outcomeNames.map(name => [name, totalObserved({ ...makeOutcomeCounts(), [name]: 3 })]))
   expect(seen).toEqual({ answered: 3, failed: 3, finished: 3, broken: 3, waits: 3, speeds: 3, lnWaits: 0, lnWaitsSquared: 0, lnSpeeds: 0 })
 })
 
-test('the growth between two counts added to the first is the second', () => {
+test('the difference of two counts added to the first gives the second', () => {
   fc.assert(
     fc.property(counts, counts, (before, more) => {
       const after = Object.fromEntries(outcomeNames.map(name => [name, before[name] + more[name]])) as unknown as OutcomeCounts

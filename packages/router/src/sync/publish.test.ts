@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { makeOfferState, type OfferState } from '../offer-state.ts'
 import { createPublisher } from './publish.ts'
 
-/** Unix milliseconds at the monotonic moment 0. */
+/** Unix milliseconds at monotonic time 0. */
 const epoch0 = 1_750_000_000_000
 const moment = (now: number) => ({ now, at: epoch0 + now })
 
@@ -26,14 +26,14 @@ test('an offer without new observations is not published', () => {
   expect(telling.changedStatistics(moment(8_000)).map(({ offer, version }) => [offer, version])).toEqual([['birch', 4]])
 })
 
-test('rows that never reached the others are offered again', () => {
+test('rows that could not be published are returned again', () => {
   const { telling, belief: state } = met('alder')
   state.outcomes.broken = 1
   expect(telling.changedStatistics(moment(1_000))).toHaveLength(1)
   expect(telling.changedStatistics(moment(2_000))).toHaveLength(1)
 })
 
-test('published rows of an earlier count do not stand for the present one', () => {
+test('rows published for earlier counters do not mark the present ones as published', () => {
   const { telling, belief: state } = met('alder')
   state.outcomes.answered = 2
   const rows = telling.changedStatistics(moment(1_000))
@@ -41,7 +41,7 @@ test('published rows of an earlier count do not stand for the present one', () =
   expect(telling.changedStatistics(moment(2_000))).toHaveLength(1)
 })
 
-test('a count begins anew once its last publication is more than ten minutes old', () => {
+test('counters start again once their last publication is more than ten minutes old', () => {
   const publishedThenGrown = (pauseMs: number) => {
     const { telling, belief: state } = met('alder')
     Object.assign(state.outcomes, { answered: 5, lnWaits: 30 })
@@ -53,7 +53,7 @@ test('a count begins anew once its last publication is more than ten minutes old
   expect(publishedThenGrown(600_001)).toMatchObject({ answered: 2, lnWaits: 0, epoch: epoch0 + 2_000 })
 })
 
-test('an epoch is never before the beginning of time', () => {
+test('an epoch is never negative', () => {
   const telling = createPublisher(() => 'here')
   const state = makeOfferState(0)
   state.outcomes.answered = 1
@@ -61,7 +61,7 @@ test('an epoch is never before the beginning of time', () => {
   expect(telling.changedStatistics({ now: 9_000, at: 5 })[0]?.epoch).toBe(0)
 })
 
-test('a pause is told if it lasts for a second or more, once', () => {
+test('a pause of a second or more is published once', () => {
   const told = (lastsMs: number) => {
     const { telling, belief: state } = met('alder')
     state.capacity.pausedUntil = 4_000 + lastsMs
@@ -73,7 +73,7 @@ test('a pause is told if it lasts for a second or more, once', () => {
   expect(told(1_000)).toEqual([[{ offer: 'alder', until: epoch0 + 5_000 }], []])
 })
 
-test('a pause that grew is told again if it grew by a quarter of a second or more', () => {
+test('a pause is published again if it grew by a quarter of a second or more', () => {
   const toldAgain = (grewMs: number, known: 'told here' | 'heard') => {
     const { telling, belief: state } = met('alder')
     state.capacity.pausedUntil = 10_000
@@ -88,14 +88,14 @@ test('a pause that grew is told again if it grew by a quarter of a second or mor
   for (const known of ['told here', 'heard'] as const) expect([249, 250].map(grewMs => toldAgain(grewMs, known))).toEqual([0, 1])
 })
 
-test('a pause of an offer that was never met is not told', () => {
+test('a pause of an unknown offer is not published', () => {
   const { telling } = met('alder')
   telling.markLimited('birch')
   telling.markPaused({ offer: 'birch', until: epoch0 + 9_000 })
   expect(telling.newPauses(moment(0))).toEqual([])
 })
 
-test('of more than ten thousand offers the one met longest ago is forgotten', () => {
+test('beyond ten thousand offers the least recently tracked one is forgotten', () => {
   const telling = createPublisher(() => 'here')
   const state = makeOfferState(0)
   state.outcomes.answered = 1

@@ -29,7 +29,7 @@ async function acquainted() {
 const seenBy = ({ router }: RouterProcess, offer: RouterOffer) =>
   router.plan({ inputTokens: 2_000, outputTokens: 100 }, [router.trackOffer(offer)]).choices()[0].estimate
 
-describe('what one router sees, the others know', () => {
+describe('what one router observes, the others learn', () => {
   test('an outage', async () => {
     const { here, there } = await acquainted()
     expect(there.first().offer.id).toBe('cheap')
@@ -41,7 +41,7 @@ describe('what one router sees, the others know', () => {
     expect(seenBy(there, cheap).failureProbability).toBeGreaterThan(0.9)
   })
 
-  test('an outage that may have been a while ago says less than one just now', async () => {
+  test('an older outage counts less than one just now', async () => {
     const failingAfter = async (epoch: number): Promise<number> => {
       const { there, time, store } = two()
       acquaint(there)
@@ -57,7 +57,7 @@ describe('what one router sees, the others know', () => {
     expect(sudden).toBeGreaterThan(spread * 1.2)
   })
 
-  test('and that it is over', async () => {
+  test('the end of an outage', async () => {
     const { here, there, time } = await acquainted()
     for (let calls = 0; calls < 8; calls += 1) here.fail(cheap)
     await here.tell()
@@ -69,7 +69,7 @@ describe('what one router sees, the others know', () => {
     expect(there.first()).toMatchObject({ offer: { id: 'cheap' }, reason: 'best' })
   })
 
-  test('that an offer asked to be left alone, and for how long', async () => {
+  test('a pause and its duration', async () => {
     const { here, there, time } = two(5_000)
     for (const router of [here, there]) acquaint(router)
     here.fail(cheap, { kind: 'rate_limited', retryAfterMs: 30_000 })
@@ -82,7 +82,7 @@ describe('what one router sees, the others know', () => {
     expect(there.first().offer.id).toBe('cheap')
   })
 
-  test('who has read a conversation', async () => {
+  test('which offer has read a conversation', async () => {
     const { here, there, time, store } = two()
     for (const router of [here, there]) acquaint(router)
     here.answer(dear, { cacheKey: 'hash', inputTokens: 18_000 })
@@ -107,7 +107,7 @@ describe('what one router sees, the others know', () => {
     expect([warmTokens(-200_000, 299_000), warmTokens(-200_000, 301_000)]).toEqual([5_000, 0])
   })
 
-  test('how fast an offer is, to one who has never asked it', async () => {
+  test('the speed of an offer that was never used here', async () => {
     const { here, there } = two()
     for (let calls = 0; calls < 30; calls += 1) here.answer(cheap, { afterMs: 3_000 })
     await here.tell()
@@ -117,7 +117,7 @@ describe('what one router sees, the others know', () => {
     expect(theirs.generationMs / mine.generationMs).toBeCloseTo(1, 1)
   })
 
-  test('that answers have become slower, as soon as several agree', async () => {
+  test('a slowdown, once several answers agree', async () => {
     const { here, there } = await acquainted()
     const before = seenBy(there, cheap).firstContentMs
     for (let calls = 0; calls < 8; calls += 1) here.answer(cheap, { afterMs: 6_000 })
@@ -126,7 +126,7 @@ describe('what one router sees, the others know', () => {
     expect(seenBy(there, cheap).firstContentMs).toBeGreaterThan(before * 3)
   })
 
-  test('one slow answer elsewhere is no news', async () => {
+  test('but not a single slow answer', async () => {
     const { here, there } = await acquainted()
     const before = seenBy(there, cheap).firstContentMs
     here.answer(cheap, { afterMs: 9_000 })
@@ -137,7 +137,7 @@ describe('what one router sees, the others know', () => {
 })
 
 describe('nothing counts twice', () => {
-  test('a router learns nothing from what it has told itself', async () => {
+  test('a router learns nothing from its own publications', async () => {
     const { here, store } = two()
     acquaint(here)
     here.fail(cheap)
@@ -150,7 +150,7 @@ describe('nothing counts twice', () => {
     expect(await here.tell()).toEqual([])
   })
 
-  test('what was learned from others is not told on', async () => {
+  test('received observations are not published again', async () => {
     const { here, there } = two()
     acquaint(here)
     await here.tell()
@@ -159,7 +159,7 @@ describe('nothing counts twice', () => {
     expect(await there.tell()).toEqual([])
   })
 
-  test('whoever tells and listens whenever, and however often, each router has heard of each call once', async () => {
+  test('in any order and number of publications, each router counts each call once', async () => {
     const act = fc.record({
       mind: fc.constantFrom(0, 1, 2),
       verb: fc.constantFrom('answer', 'fail', 'tell', 'listen', 'listen to all', 'wait'),
@@ -188,7 +188,7 @@ describe('nothing counts twice', () => {
     )
   })
 
-  test('who joins late gets everything once', async () => {
+  test('a router that joins late receives everything once', async () => {
     const { here, there, time, store } = two()
     for (const router of [here, there]) acquaint(router)
     for (const router of [here, there]) await router.tell()
@@ -201,7 +201,7 @@ describe('nothing counts twice', () => {
     expect(beliefOf(late, cheap).observations).toBe(21)
   })
 
-  test('what is heard of an offer that nobody here has met waits until somebody does', async () => {
+  test('observations of an offer that is unknown here wait until it is tracked', async () => {
     const { here, time, store } = two()
     acquaint(here)
     for (let calls = 0; calls < 8; calls += 1) here.fail(cheap)
@@ -215,7 +215,7 @@ describe('nothing counts twice', () => {
     expect(seenBy(empty, dear).rateLimitedMs).toBeCloseTo(60_000, -3)
   })
 
-  test('a count that everyone has forgotten begins anew', async () => {
+  test('counters that were forgotten everywhere start again', async () => {
     const { here, there, time } = two()
     acquaint(here)
     await here.tell()
@@ -228,7 +228,7 @@ describe('nothing counts twice', () => {
     expect(beliefOf(there, cheap).observations).toBe(11)
   })
 
-  test('a pause that was heard of is not told on', async () => {
+  test('a received pause is not published again', async () => {
     const { here, there, store } = two()
     here.fail(cheap, { kind: 'rate_limited', retryAfterMs: 30_000 })
     await here.tell()
@@ -239,7 +239,7 @@ describe('nothing counts twice', () => {
   })
 })
 
-describe('what others say is weighed', () => {
+describe('remote observations are weighted', () => {
   const failureAfter = async (waitMs: number): Promise<number> => {
     const { here, there, time } = two()
     acquaint(there)
@@ -250,13 +250,13 @@ describe('what others say is weighed', () => {
     return seenBy(there, cheap).failureProbability
   }
 
-  test('the older it is, the less it counts', async () => {
+  test('older ones count less', async () => {
     const [fresh, old, ancient] = [await failureAfter(1_000), await failureAfter(240_000), await failureAfter(590_000)]
     expect(fresh).toBeGreaterThan(old)
     expect(old).toBeGreaterThan(ancient)
   })
 
-  test('what others saw while all was well does not cover what fails here since', async () => {
+  test('earlier remote successes do not hide later local failures', async () => {
     const { here, there, time } = await acquainted()
     for (let calls = 0; calls < 20; calls += 1) there.answer(cheap)
     await there.tell()
@@ -268,7 +268,7 @@ describe('what others say is weighed', () => {
     expect(seenBy(here, cheap).failureProbability).toBeGreaterThan(0.6)
   })
 
-  test('one of many that see it fail tries it again, and not all of them at once', async () => {
+  test('one of many processes explores a failing offer, not all of them at once', async () => {
     const time = { ms: 0 }
     const store = routingStore()
     const crowd = Array.from({ length: 20 }, (_, n) => mindOf(`crowd-${n}`, time, { store }))
@@ -285,7 +285,7 @@ describe('what others say is weighed', () => {
     expect(triedWithin(75_000)).toBeLessThanOrEqual(12)
   })
 
-  test('a crowd of others does not drown what is seen here', async () => {
+  test('many processes do not drown out local observations', async () => {
     const time = { ms: 0 }
     const store = routingStore()
     const crowd = Array.from({ length: 12 }, (_, n) => mindOf(`crowd-${n}`, time, { store }))
@@ -298,7 +298,7 @@ describe('what others say is weighed', () => {
     expect(alone.first().offer.id).toBe('dear')
   })
 
-  test('whatever numbers come, beliefs stay numbers', () => {
+  test('the learned state stays finite, whatever numbers arrive', () => {
     const count = fc.constantFrom(0, 1, 5, 1e9)
     const sum = fc.constantFrom(0, 0.5, 1e3, 1e12)
     const row = fc.record({
@@ -349,7 +349,7 @@ describe('what others say is weighed', () => {
     return seenBy(router, cheap)
   }
 
-  test('a row of numbers that cannot be teaches nothing', () => {
+  test('a row of invalid numbers is ignored', () => {
     const untouched = sightAfter(undefined)
     expect(sightAfter({})).not.toEqual(untouched)
     const fields = ['epoch', 'version', 'at', ...outcomeNames]
@@ -361,7 +361,7 @@ describe('what others say is weighed', () => {
     )
   })
 
-  test('whoever told what cannot be is heard again as soon as it tells what can', () => {
+  test('a process that published invalid rows is heard again with its next valid one', () => {
     const router = mindOf('me', { ms: 1_000 }, { store: routingStore() })
     for (const told of [
       { version: 1e300 },
@@ -373,7 +373,7 @@ describe('what others say is weighed', () => {
     expect(seenBy(router, cheap).failureProbability).toBeGreaterThan(0.5)
   })
 
-  test('a pause without end or number is no longer than any, and does not hide the ones to come', () => {
+  test('an infinite or invalid pause is limited, and does not hide later ones', () => {
     const time = { ms: 1_000 }
     const router = mindOf('me', time, { store: routingStore() })
     const pause = (until: number) =>
@@ -387,7 +387,7 @@ describe('what others say is weighed', () => {
     expect(seenBy(router, cheap).rateLimitedMs).toBeGreaterThan(20_000)
   })
 
-  test('a reader of so many tokens as nobody reads has read nothing', () => {
+  test('a note with an impossible number of tokens is ignored', () => {
     const router = mindOf('me', { ms: 1_000 }, { store: routingStore() })
     const read = (more: object): Reader => ({ offer: 'cheap', tokens: 5_000, at: T0, ...more })
     for (const more of [{ tokens: Number.NaN }, { tokens: 1e300 }, { tokens: -1 }, { at: Number.NaN }, { at: Number.POSITIVE_INFINITY }])
@@ -399,11 +399,11 @@ describe('what others say is weighed', () => {
   })
 })
 
-describe('what is read here', () => {
+describe('a conversation that is read here', () => {
   const read = (router: RouterProcess, key: string) =>
     router.memory.affinity.recordRead(key, { offerId: 'cheap', tokens: 5_000, at: router.moment().now })
 
-  test('is urgent to tell, and a failure without a pause is not', () => {
+  test('is published urgently, and a failure without a pause is not', () => {
     const { here } = two()
     read(here, 'c')
     expect(here.urgent()).toBe(1)
@@ -411,7 +411,7 @@ describe('what is read here', () => {
     expect(here.urgent()).toBe(1)
   })
 
-  test('is told of 2,000 conversations at once, and no more', () => {
+  test('is kept for publication for at most 2,000 conversations', () => {
     const { here } = two()
     for (let at = 0; at < 2_005; at += 1) read(here, `c-${at}`)
     expect(here.memory.newCacheNotes(here.moment())).toHaveLength(2_000)
@@ -427,7 +427,7 @@ describe('what is read here', () => {
   })
 })
 
-test('of several readers the last one is remembered as the last, in whatever order they are told', () => {
+test('of several readers the latest is remembered as such, in whatever order they are received', () => {
   const { here, time } = two(400_000)
   const reader = (offer: string, agoMs: number): Reader => ({ offer, tokens: 5_000, at: T0 + time.ms - agoMs })
   here.memory.addCacheHolders('c', [reader('cheap', 1_000), reader('dear', 60_000)], here.moment())
@@ -435,7 +435,7 @@ test('of several readers the last one is remembered as the last, in whatever ord
   for (const key of ['c', 'd']) expect(here.memory.affinity.holders(key).map(({ offerId }) => offerId)).toEqual(['cheap', 'dear'])
 })
 
-test('a shorter pause that is heard of later does not shorten one of an offer that nobody here has met', () => {
+test('a shorter pause received later does not shorten the pause of an offer that is unknown here', () => {
   const { here, time } = two(5_000)
   const pause = (offer: string, ms: number) =>
     here.memory.receive({ cursor: '1', statistics: [], pauses: [{ offer, until: T0 + time.ms + ms }] }, here.moment())
