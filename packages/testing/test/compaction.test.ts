@@ -116,6 +116,23 @@ test('an item of another workspace, or an altered one, is refused by name', asyn
   }
 })
 
+test('a reference to an item by id stands for its summary, as the item itself does', async () => {
+  const { post, provider } = await createFixture()
+  const first = await post('', { model: 'test-model', input: [...conversation, { type: 'compaction_trigger' }], tools })
+  const [{ id, encrypted_content }] = first.json.output as unknown as [Item]
+  const next = await post('', {
+    model: 'test-model',
+    input: [
+      { type: 'item_reference', id },
+      { role: 'user', content: 'Go on.' },
+    ],
+  })
+  expect(next.status).toBe(200)
+  const sent = JSON.stringify(provider.requests[1]?.json)
+  expect(sent).toContain(defaultText)
+  expect(sent).not.toContain(encrypted_content)
+})
+
 test('an item that a vendor made goes to that vendor as it is', async () => {
   const { post, provider } = await createFixture()
   const item = { type: 'compaction', id: 'cmp_theirs', encrypted_content: 'gAAAAABpM0Yj' }

@@ -23,7 +23,6 @@ import { hedges } from './attempts/hedging.ts'
 import { reportEnd } from './attempts/report-outcome.ts'
 import { type Selection, type SelectionPorts, startSelection } from './attempts/select-offers.ts'
 import { checkContent } from './check-content.ts'
-import { openCompactions } from './compaction/open-compactions.ts'
 import { type FollowedRequest, type FollowPorts, followClient } from './follow-client.ts'
 import { applyPolicy, type PolicedRequest, type PolicyPorts } from './policy/apply-policy.ts'
 import { moneyBounds } from './policy/money-bounds.ts'
@@ -88,14 +87,7 @@ function* answerRequest(ports: RequestPorts, state: RequestState): Step<OpenedRe
   const { caller, requestId, admission } = state.options
   const { workspaceId, keyId, ancestors, budgets } = caller
   try {
-    let { asked } = state
-    // Compaction items are among those that are not decoded; most requests have none.
-    for (const { type } of asked.prompt.input) {
-      if (type !== 'native') continue
-      asked = yield* wait(openCompactions(asked, caller, ports.ring)) // 400 a summary does not open
-      break
-    }
-    const policed = yield* applyPolicy(ports, asked, state.options)
+    const policed = yield* applyPolicy(ports, state.asked, state.options) // 400 an item is not kept, or a summary does not open
     const { request, policy } = policed
     state.following.admissionWatch.deadlineMs = request.routing.deadline_ms ?? ports.timeouts.deadlineMs
     checkContent(request.prompt) // 400 nothing to answer

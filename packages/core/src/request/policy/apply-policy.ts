@@ -9,11 +9,17 @@ import type { Credential } from '../../protocol/provider.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
 import type { PlanInput } from '../../routing/make-plan.ts'
 import type { Demands } from '../../routing/needs.ts'
+import type { KeyRing } from '../../runtime/seal.ts'
 import { type Step, wait } from '../../runtime/steps.ts'
+import { openCompactions } from '../compaction/open-compactions.ts'
 import { type ReferencePorts, resolveReferences } from '../item-references/resolve-references.ts'
 import { defaultedIn, withDefaults } from './workspace-defaults.ts'
 
-export interface PolicyPorts extends ReferencePorts {
+interface KeptItemPorts extends ReferencePorts {
+  readonly ring: KeyRing
+}
+
+export interface PolicyPorts extends KeptItemPorts {
   readonly policies: Pick<WorkspacePolicies, 'of'>
   readonly planning: PlanInput
   /** USD that a second call beside a silent one may cost. */
@@ -55,8 +61,8 @@ export function* applyPolicy(ports: PolicyPorts, asked: InferenceRequest, { call
   const { settings } = policy.workspace.body
   // Where zero data retention is demanded of providers, the gateway keeps nothing either.
   const keepsItems = settings?.dataPolicyRequired !== 'zdr' && asked.routing.data_policy !== 'zdr'
-  const complete = refersToItems(asked)
-    ? yield* resolveReferences({ items: keepsItems ? ports.items : undefined, claimMemory }, asked, itemOwnerOf(caller))
+  const complete = hasNativeItems(asked)
+    ? yield* withKeptItems({ items: keepsItems ? ports.items : undefined, claimMemory, ring: ports.ring }, asked, caller)
     : asked
   const request = withDefaults(complete, policy, ports)
   const prepared = ports.prepare ? yield* wait(ports.prepare(request, caller)) : request
@@ -67,6 +73,18 @@ export function* applyPolicy(ports: PolicyPorts, asked: InferenceRequest, { call
     hedgeMaxCost: Math.min(ports.hedgeMaxCost, settings?.hedgeMaxExtraCost ?? Number.POSITIVE_INFINITY),
     keepsItems,
   }
+}
+
+/** References and compactions are among the items that are not decoded; most requests have none. */
+function hasNativeItems({ prompt }: InferenceRequest): boolean {
+  for (const { type } of prompt.input) if (type === 'native') return true
+  return false
+}
+
+/** With the items that it refers to, then with the summaries that stand for earlier parts of the conversation, which may be among these. */
+function* withKeptItems(ports: KeptItemPorts, asked: InferenceRequest, caller: Caller): Step<InferenceRequest> {
+  const complete = refersToItems(asked) ? yield* resolveReferences(ports, asked, itemOwnerOf(caller)) : asked
+  return yield* wait(openCompactions(complete, caller, ports.ring)) // 400 a summary does not open
 }
 
 function refersToItems({ prompt }: InferenceRequest): boolean {
