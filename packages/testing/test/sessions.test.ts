@@ -273,6 +273,28 @@ test('over HTTP sessions are created, listed and revoked, and count against the 
   expect(JSON.stringify(events)).not.toContain(token)
 })
 
+test('a session goes on with the key that created it where a key above that is replaced, below the keys that are above it then', async () => {
+  const gateway = await createFixture()
+  const send = pageOf(gateway)
+  const create = async (path: string, secret: string, body: object) => {
+    const reply = await send(`POST /v1/workspaces/app/${path}`, bearer(secret, ''), body)
+    return (await reply.json()) as { readonly id: string; readonly api_key: string; readonly token: string }
+  }
+  const owner = await gateway.workspaces('app').apiKeys.create({ name: 'owner', scopes: '*' })
+  const scopes = ['inference:invoke', 'keys:write']
+  const admin = await create('api-keys', owner.secret, { name: 'admin', scopes })
+  const server = await create('api-keys', admin.api_key, { name: 'server', scopes })
+  const { token } = await create('sessions', server.api_key, { user: 'u1' })
+  const status = async (): Promise<number> => (await send('POST /v1/responses', bearer(token), ask)).status
+  expect(await status()).toBe(200)
+  await gateway.workspaces('app').apiKeys.revoke(admin.id, { keepMade: true })
+  expect(await status()).toBe(200)
+  await gateway.workspaces('app').budgets.create({ name: 'of the owner', apiKeyId: owner.id, period: 'total', limit: 1 })
+  expect(await status()).toBe(402)
+  await gateway.workspaces('app').apiKeys.revoke(server.id, { keepMade: true })
+  expect(await status()).toBe(401)
+})
+
 test('what no session takes is refused by name', async () => {
   const { sessions } = (await createFixture()).workspaces('app')
   const wrong: readonly (readonly [object, string])[] = [

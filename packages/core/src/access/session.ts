@@ -1,6 +1,6 @@
 import { sessionTokenPrefix } from '../protocol/session-token.ts'
 import { sha256 } from '../runtime/web.ts'
-import { ancestorsOf } from './ancestors.ts'
+import { ancestorsOf, isActive } from './ancestors.ts'
 import type { Caller } from './caller.ts'
 import { userCaller } from './end-user.ts'
 import type { OpenedSecret } from './key.ts'
@@ -13,7 +13,7 @@ export const isSessionToken = (secret: string): boolean => secret.startsWith(ses
 export async function openSession(records: Records, token: string, now: number): Promise<OpenedSecret | undefined> {
   const session = await records.findByName('session', await sha256(token))
   if (!session || session.body.expiresAt <= now) return undefined
-  const above = await ancestorsOf(records, session, now)
+  const above = await keysAbove(records, session, now)
   if (!above) return undefined
   return {
     id: session.id,
@@ -21,6 +21,23 @@ export async function openSession(records: Records, token: string, now: number):
     version: [session, ...above].map(each => each.version).join('.'),
     callerIn: workspace => callerOfSession(session, above, workspace),
   }
+}
+
+/**
+ * The key that created a session and the keys above it now: a key may have been kept when one above it was revoked. Undefined: one of them is
+ * inactive.
+ */
+async function keysAbove(
+  records: Records,
+  session: TypedRecord<'session'>,
+  now: number,
+): Promise<readonly TypedRecord<'key'>[] | undefined> {
+  const [makerId] = session.body.ancestors ?? []
+  if (makerId === undefined) return []
+  const maker = await records.find('key', session.workspaceId, makerId)
+  if (!maker || !isActive(maker.body, now)) return undefined
+  const above = await ancestorsOf(records, maker, now)
+  return above && [maker, ...above]
 }
 
 /** The user of a session, with the restrictions of the session. It expires with the earliest of the session and its keys. */

@@ -30,7 +30,7 @@ export interface Sessions {
   /** The sessions that have not expired, in order of creation. */
   list(options?: { readonly user?: string; readonly after?: string; readonly limit?: number }): Promise<readonly Session[]>
   /**
-   * Revokes a session: its token stops working at once in this process, and within 60 s in others. Running requests continue.
+   * Revokes a session: its token stops working at once in this process, and within 30 s in others. Running requests continue.
    * @throws `resource_not_found` (it does not exist or was revoked)
    */
   revoke(id: string): Promise<{ readonly id: string }>
