@@ -5,6 +5,9 @@ import type { Frame } from '../protocol/wire.ts'
 
 export const maxEventSize: number = answerLimits.eventCharacters
 
+// `ignoreBOM`: the parser removes a byte-order mark, and only at the start.
+const eventDecoder = new TextDecoder('utf-8', { ignoreBOM: true })
+
 /**
  * Creates a reader that turns bytes into frames. Bytes may be split anywhere, even inside a character or a CRLF. A byte-order mark is
  * removed. A final event that lacks only its closing blank line still counts.
@@ -12,8 +15,6 @@ export const maxEventSize: number = answerLimits.eventCharacters
 export function readFrames(): FrameReader {
   let frames: Frame[] = []
   let tooLong = false
-  // `ignoreBOM`: the parser removes a byte-order mark, and only at the start.
-  const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
   const parser = createParser({
     maxBufferSize: maxEventSize,
     onEvent: ({ event, data }) => frames.push(event === undefined ? { data } : { event, data }),
@@ -34,11 +35,11 @@ export function readFrames(): FrameReader {
       const whole = rest.length > 0 ? concatBytes(rest, bytes) : bytes
       const end = wholeCharacters(whole)
       rest = end === whole.length ? noBytes : whole.slice(end)
-      parser.feed(decoder.decode(end === whole.length ? whole : whole.subarray(0, end)))
+      parser.feed(eventDecoder.decode(end === whole.length ? whole : whole.subarray(0, end)))
       return take()
     },
     end() {
-      parser.feed(`${decoder.decode(rest)}\n\n`)
+      parser.feed(`${eventDecoder.decode(rest)}\n\n`)
       return take()
     },
   }

@@ -48,18 +48,19 @@ export function collectText(source: Pick<Source<Uint8Array>, 'cancel'>, limit: n
   }
 }
 
+const bodyDecoder = new TextDecoder()
+
 /** Most answers are one piece; one decoding of the whole is cheaper than a decoder that keeps state. */
 function decodeWhole(pieces: readonly Uint8Array[], bytes: number): string {
   const [only] = pieces
-  const decoder = new TextDecoder()
-  if (only && pieces.length === 1) return decoder.decode(only)
+  if (only && pieces.length === 1) return bodyDecoder.decode(only)
   const whole = new Uint8Array(bytes)
   let at = 0
   for (const piece of pieces) {
     whole.set(piece, at)
     at += piece.byteLength
   }
-  return decoder.decode(whole)
+  return bodyDecoder.decode(whole)
 }
 
 /** A complete JSON response, or a message why it is not one. */

@@ -66,26 +66,56 @@ export const uploadRate = ({ keyId, workspaceId, isEndUser, limits: own }: Calle
 /** The counters that depend on the model. `tokens` is absent for a request that uses none. */
 export function ratesOfModel({ caller, policy, plan, at }: RateContext, limits: Limits, tokens?: number): Rate[] {
   const { keyId, workspaceId, isEndUser, limits: own, ancestors = [] } = caller
-  const { self, above, all } = isEndUser ? ofUser : ofKey
-  const shared = { ...limits.workspace, ...policy.workspace.body.limits }
-  const { id } = plan.candidates[0].model
-  // Escaped: ids of users and of models may contain the separator.
-  const model = encodeURIComponent(id)
-  const what = `requests per minute for "${id}"`
-  const rates = [
-    requestRate(self, { key: `${workspaceId}/rpm:${keyId}:${model}`, limit: own?.requestsPerMinute ?? limits.inferenceRpm, what }),
-  ]
-  for (const { keyId: id, limits: theirs } of ancestors)
-    if (theirs?.requestsPerMinute !== undefined)
-      rates.push(requestRate(above, { key: `${workspaceId}/rpm:${id}:${model}`, limit: theirs.requestsPerMinute, what }))
+  const rates = [...requestRatesOf(caller, plan.candidates[0].model.id, limits)]
   if (tokens === undefined) return rates
+  const { self, above, all } = isEndUser ? ofUser : ofKey
   const maxTokens = own?.tokensPerMinute ?? limits.tokensPerMinute
   if (maxTokens !== undefined) rates.push(tokenRate(self, { workspaceId, id: keyId, limit: maxTokens, amount: tokens, at }))
   for (const { keyId: id, limits: theirs } of ancestors)
     if (theirs?.tokensPerMinute !== undefined)
       rates.push(tokenRate(above, { workspaceId, id, limit: theirs.tokensPerMinute, amount: tokens, at }))
+  const shared = { ...limits.workspace, ...policy.workspace.body.limits }
   if (shared.tokensPerMinute !== undefined)
     rates.push(tokenRate(all, { workspaceId, id: '', limit: shared.tokensPerMinute, amount: tokens, at }))
+  return rates
+}
+
+interface CachedRates {
+  readonly limits: Limits
+  readonly byModel: Map<string, readonly Rate[]>
+}
+
+/** Callers are cached, so most requests find the counters of their caller and model. */
+const cachedRates = new WeakMap<Caller, CachedRates>()
+/** Of one caller. */
+const maxCachedModels = 100
+
+/** Requests per minute for a model: of the caller, and of the keys above it that are limited. */
+function requestRatesOf(caller: Caller, model: string, limits: Limits): readonly Rate[] {
+  let cached = cachedRates.get(caller)
+  if (cached?.limits !== limits) {
+    cached = { limits, byModel: new Map() }
+    cachedRates.set(caller, cached)
+  }
+  const { byModel } = cached
+  const known = byModel.get(model)
+  if (known) return known
+  if (byModel.size >= maxCachedModels) byModel.clear()
+  const rates = createRequestRates(caller, model, limits)
+  byModel.set(model, rates)
+  return rates
+}
+
+function createRequestRates(caller: Caller, model: string, limits: Limits): readonly Rate[] {
+  const { keyId, workspaceId, isEndUser, limits: own, ancestors = [] } = caller
+  const { self, above } = isEndUser ? ofUser : ofKey
+  const what = `requests per minute for "${model}"`
+  const rateOf = (subject: RateSubject, id: string, limit: number): Rate =>
+    // Escaped: ids of users and of models may contain the separator.
+    requestRate(subject, { key: `${workspaceId}/rpm:${id}:${encodeURIComponent(model)}`, limit, what })
+  const rates = [rateOf(self, keyId, own?.requestsPerMinute ?? limits.inferenceRpm)]
+  for (const { keyId: id, limits: theirs } of ancestors)
+    if (theirs?.requestsPerMinute !== undefined) rates.push(rateOf(above, id, theirs.requestsPerMinute))
   return rates
 }
 
