@@ -17,10 +17,10 @@ export interface ApiRequest {
   /** Whether the whole body is in memory already, or there is none, so that reading it takes neither time nor memory. Default: false. */
   readonly arrived?: () => boolean
   /**
-   * Reads the body as UTF-8 text. Reading stops once more than `limit` bytes have arrived, or when `heard`, which gets the number of bytes
+   * Reads the body as UTF-8 text. Reading stops once more than `limit` bytes have arrived, or when `onBytes`, which gets the number of bytes
    * so far after each piece, returns false.
    */
-  readonly text: (limit: number, heard?: (bytes: number) => boolean) => Awaitable<BodyText>
+  readonly text: (limit: number, onBytes?: (bytes: number) => boolean) => Awaitable<BodyText>
   /** Fires when the client disconnects before the reply is complete. */
   readonly signal: AbortSignal
   /** Address of the connection's peer, for the audit log. Never read from a header, and not used for decisions. */

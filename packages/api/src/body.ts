@@ -23,11 +23,11 @@ export function* readBody(visit: {
   checkType(request)
   let refusal = upload?.claim(announced(request, limit))
   if (refusal) throw refusal
-  const heard = (bytes: number): boolean => {
+  const onBytes = (bytes: number): boolean => {
     refusal = upload?.claim(bytes)
     return refusal === undefined
   }
-  const read = yield* wait(upload ? request.text(limit, heard) : request.text(limit))
+  const read = yield* wait(upload ? request.text(limit, onBytes) : request.text(limit))
   if (read.ok) return read.text
   visit.close = true
   if (refusal) throw refusal

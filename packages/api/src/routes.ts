@@ -10,7 +10,7 @@ import { beta } from './query.ts'
 import type { Route } from './route.ts'
 
 /** Conventions of Messages API clients. */
-const messagesManners = { dialect: 'messages', keyHeader: 'x-api-key', idHeader: 'request-id', query: [beta] } as const
+const messagesConventions = { dialect: 'messages', keyHeader: 'x-api-key', idHeader: 'request-id', query: [beta] } as const
 
 /** All rows except those of management. Programs that only serve inference load no others. */
 export const routes: readonly Route[] = [
@@ -63,7 +63,7 @@ export const routes: readonly Route[] = [
     handler: infer('chat'),
   },
   {
-    ...messagesManners,
+    ...messagesConventions,
     method: 'POST',
     path: '/v1/messages',
     needs: ['inference:invoke'],
@@ -78,7 +78,7 @@ export const routes: readonly Route[] = [
     handler: infer('messages'),
   },
   {
-    ...messagesManners,
+    ...messagesConventions,
     method: 'POST',
     path: '/v1/messages/count_tokens',
     needs: ['inference:invoke'],

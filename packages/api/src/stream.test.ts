@@ -125,13 +125,13 @@ test.each([
   ['/v1/responses', ': keep-alive\n\n'],
   ['/v1/chat/completions', ': keep-alive\n\n'],
   ['/v1/messages', 'event: ping\ndata: {"type":"ping"}\n\n'],
-])('%s: held and silent streams are kept alive in the way of their dialect', async (path, breath) => {
+])('%s: held and silent streams are kept alive in the way of their dialect', async (path, keepAliveText) => {
   const fake = fakeGateway()
   fake.act = () => ({ commit: new Promise(() => {}) })
   const { body, status } = await createApi(fake.gateway, { holdMs: 1, keepAliveMs: 1 })({ ...request, path })
   expect(status).toBe(200)
   if (typeof body === 'string') throw new Error('It is no stream.')
   const chunks = asIterator(body)
-  expect([(await chunks.next()).value, (await chunks.next()).value]).toEqual([breath, breath])
+  expect([(await chunks.next()).value, (await chunks.next()).value]).toEqual([keepAliveText, keepAliveText])
   await chunks.return?.()
 })

@@ -22,7 +22,7 @@ interface ReplyState {
   readonly events: Source<Batch>
   readonly encoder: EventEncoder
   /** The keep-alive text of a silent stream. */
-  readonly breath: string
+  readonly keepAliveText: string
   /** Passes the reply to the adapter. Absent once that is done. */
   open: { readonly resolve: (reply: ApiReply) => void; readonly reject: (error: unknown) => void } | undefined
   /** The last event waits until the response's items are stored. */
@@ -55,7 +55,7 @@ export function streamed(call: Call, { dialect, asked, reply }: DialectReply): P
       reply,
       events: reply.events(),
       encoder: dialect.encodeEvents(asked, () => reply.stamp()),
-      breath: breathOf(dialect),
+      keepAliveText: keepAliveTextOf(dialect),
       open: { resolve, reject },
       kept: undefined,
       isCommitted: false,
@@ -78,7 +78,7 @@ export function streamed(call: Call, { dialect, asked, reply }: DialectReply): P
 const textOfFrames = ({ call: { request } }: ReplyState, frames: readonly Frame[]): string =>
   request.turn ? request.turn.linesOf(frames) : writeFrames(frames)
 
-const breathOf = (dialect: ClientDialect): string => (dialect.keepAlive === undefined ? keepAlive : writeFrames([dialect.keepAlive]))
+const keepAliveTextOf = (dialect: ClientDialect): string => (dialect.keepAlive === undefined ? keepAlive : writeFrames([dialect.keepAlive]))
 
 /** Passes the reply to the adapter, once. */
 function open(state: ReplyState): void {
@@ -98,9 +98,9 @@ function silent(state: ReplyState): void {
   const now = state.clock.monotonic()
   const heldMs = now - state.startedAt
   if (state.open && heldMs >= holdMs) {
-    write(state, state.breath)
+    write(state, state.keepAliveText)
     open(state)
-  } else if (state.sink !== undefined && !state.isPaused && now - state.writtenAt >= keepAliveMs) write(state, state.breath)
+  } else if (state.sink !== undefined && !state.isPaused && now - state.writtenAt >= keepAliveMs) write(state, state.keepAliveText)
   // The client may have disconnected during the write.
   if (isOver(state)) return
   const untilBreath = keepAliveMs - (state.clock.monotonic() - state.writtenAt)

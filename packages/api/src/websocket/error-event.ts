@@ -13,8 +13,9 @@ export function errorEvent(error: GatewayError): string {
   return event(error.status, JSON.stringify({ error: { message, type, param, code } }), errorHeaders(error))
 }
 
-const told: ReadonlySet<string> = new Set(responseHeaderNames.map(name => name.toLowerCase()))
+/** The headers that an error event repeats, in lower case. */
+const eventHeaders: ReadonlySet<string> = new Set(responseHeaderNames.map(name => name.toLowerCase()))
 
 /** The message for a request that failed before its first content. */
 export const replyEvent = ({ status, headers, body }: ApiReply): string =>
-  event(status, String(body), Object.fromEntries(Object.entries(headers).filter(([name]) => told.has(name))))
+  event(status, String(body), Object.fromEntries(Object.entries(headers).filter(([name]) => eventHeaders.has(name))))
