@@ -81,7 +81,7 @@ export const apiKeysOf = (context: WorkspaceContext): ApiKeys => {
         const { budget, ...changes } = input
         const part = budget === undefined ? noBudgetPart : await keyBudget(ports, { ...key, body }, budget)
         return {
-          puts: [changedRecord(key, { body: { ...nothingLeft, ...body } }), ...part.puts],
+          puts: [changedRecord(key, { body: { ...omittedFields, ...body } }), ...part.puts],
           removals: part.removals,
           events: [{ event: 'api_key.updated', subject: { type: 'api_key', id }, changes: toWire(apiKeyFields, changes) }, ...part.events],
           result: { ...key, body },
@@ -200,7 +200,7 @@ function sameWorkspace(key: TypedRecord<'key'>, workspaceId: string): TypedRecor
 }
 
 /** Removes optional fields that a changed body leaves out. */
-const nothingLeft = { limits: undefined, expiresAt: undefined }
+const omittedFields = { limits: undefined, expiresAt: undefined }
 
 function withChange({ limits, expiresAt: _, ...body }: KeyBody, { name = body.name, rateLimitRpm, expiresAt }: ApiKeyChange): KeyBody {
   const until = expiresAt === undefined ? _ : expiresAt?.getTime()

@@ -22,7 +22,7 @@ export function checkModels(models: readonly Model[], providers: readonly Provid
     const end = [model, ...offers].find(({ retires_at }) => retires_at !== undefined && !isDay(retires_at))?.retires_at
     if (end !== undefined) throw new TypeError(`${where}: "${id}" has "${end}" as a \`retires_at\`; it takes a date, as in "2027-01-14".`)
     for (const offer of offers) {
-      const fault = unspoken(offer, spoken.get(offer.provider)) ?? mispriced(offer)
+      const fault = dialectFault(offer, spoken.get(offer.provider)) ?? mispriced(offer)
       if (fault !== undefined) throw new TypeError(`${where}: an offer of "${id}" ${fault}`)
     }
   }
@@ -80,7 +80,7 @@ function checkShape(model: Model, at: number, where: string): void {
 }
 
 /** Checks the dialect of an offer. An offer of an unknown provider is ignored. */
-const unspoken = ({ provider, dialect }: Offer, languages: readonly string[] | undefined): string | undefined =>
+const dialectFault = ({ provider, dialect }: Offer, languages: readonly string[] | undefined): string | undefined =>
   languages === undefined || languages.includes(dialect)
     ? undefined
     : `uses the dialect "${dialect}", which "${provider}" does not support; it supports ${languages.join(', ')}.`
@@ -164,9 +164,10 @@ export function tellStrays(models: readonly Model[], providers: readonly Provide
     )
   }
   // A retired model may be listed only so that its name is recognized.
-  const unsold = models.filter(({ offers, retires_at }) => offers.length === 0 && retires_at === undefined)
-  const [first] = unsold
-  if (first) logger.warn({ model: first.id, models: unsold.length }, 'Some models have no offers, such as this one; they cannot be used.')
+  const withoutOffers = models.filter(({ offers, retires_at }) => offers.length === 0 && retires_at === undefined)
+  const [first] = withoutOffers
+  if (first)
+    logger.warn({ model: first.id, models: withoutOffers.length }, 'Some models have no offers, such as this one; they cannot be used.')
   const cheap = models.flatMap(({ id, offers }) => offers.flatMap(({ provider, price }) => (isInDollars(price) ? [{ id, provider }] : [])))
   const [one] = cheap
   if (one)

@@ -4,7 +4,7 @@ import { invalidValue } from '../resources/invalid-value.ts'
 export const normalEmail = (email: string): string => email.normalize('NFKC').toLowerCase()
 
 /** Invisible characters, and those that modify their neighbours: zero-width, control and direction marks, variation selectors. */
-const unseen = /[\s\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/u
+const invisible = /[\s\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/u
 
 /** Scripts with letters that look like those of another script. */
 const lookAlike: readonly RegExp[] = [
@@ -23,6 +23,6 @@ const isMixed = (part: string): boolean => lookAlike.filter(letters => letters.t
 /** Throws if it is not an address, contains invisible characters, or mixes look-alike scripts within a part. */
 export function checkEmail(email: string): void {
   const form = normalEmail(email)
-  if (unseen.test(email) || !/^[^@]+@[^@]+$/.test(form)) throw invalidValue('email', email, 'an address, as in ada@example.com')
+  if (invisible.test(email) || !/^[^@]+@[^@]+$/.test(form)) throw invalidValue('email', email, 'an address, as in ada@example.com')
   if (form.split(/[@.]/).some(isMixed)) throw invalidValue('email', email, 'an address in which each part uses one alphabet')
 }

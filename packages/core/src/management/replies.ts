@@ -52,7 +52,7 @@ export function repliesOf({ storage, records, clock, logger }: RepliesPorts): Re
     )
   }
   /** An expired reply still exists, and holds its name, until it is removed. */
-  const living = async (name: string): Promise<TypedRecord<'reply'> | undefined> => {
+  const findUnexpired = async (name: string): Promise<TypedRecord<'reply'> | undefined> => {
     const reply = await records.findByName('reply', name)
     if (!reply || (reply.expiresAt ?? Number.POSITIVE_INFINITY) > clock.now()) return reply
     const conflict = await orStoreDown(() => storage.records.commit({ removals: [recordRemoval(reply)] }))
@@ -65,7 +65,7 @@ export function repliesOf({ storage, records, clock, logger }: RepliesPorts): Re
       return { name, fingerprint, until: clock.now() + keptMs }
     },
     async find({ name, fingerprint }) {
-      const reply = await living(name)
+      const reply = await findUnexpired(name)
       return reply && { ...reply.body, isOther: reply.body.fingerprint !== fingerprint, ageMs: Math.abs(clock.now() - reply.createdAt) }
     },
     async keep({ name }, answer) {

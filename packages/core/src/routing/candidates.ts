@@ -62,7 +62,7 @@ const isCurrent = ({ offer, provider, platform }: Seller, providers: CandidateSo
 /**
  * The offer, restricted to the inner dialect if only that supports tools, so that a conversation keeps one dialect with and without tools.
  */
-const inTheDialectOfTools = (offer: Offer, provider: Provider): Offer =>
+const inToolDialect = (offer: Offer, provider: Provider): Offer =>
   offer.dialect !== innerDialect &&
   quirksFor(provider, offer).tools_in_responses === true &&
   dialectFor(provider, { dialect: innerDialect }) !== undefined
@@ -71,7 +71,7 @@ const inTheDialectOfTools = (offer: Offer, provider: Provider): Offer =>
 
 function sellerOf(model: Model, listed: Offer, providers: CandidateSources['providers']): Seller {
   const provider = providers.get(listed.provider)
-  const offer = provider ? inTheDialectOfTools(listed, provider) : listed
+  const offer = provider ? inToolDialect(listed, provider) : listed
   const reason = provider ? 'this gateway has no credential for it' : 'this gateway is not configured with this provider'
   return {
     offer,

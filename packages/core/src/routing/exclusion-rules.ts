@@ -33,7 +33,7 @@ export const exclusionRules: readonly ExclusionRule[] = [
     suggestion: 'Remove it, or choose a model that is available through POST /v1/responses.',
     applies: ({ needs }) => nativeOf(innerDialect, needs) !== undefined,
     excludes: ({ offer }) => offer.dialect !== innerDialect,
-    reason: ({ offer }, { needs }) => untakable(nativeOf(innerDialect, needs), offer.dialect),
+    reason: ({ offer }, { needs }) => otherDialectReason(nativeOf(innerDialect, needs), offer.dialect),
   },
   {
     code: 'response_api_only',
@@ -41,7 +41,7 @@ export const exclusionRules: readonly ExclusionRule[] = [
     suggestion: 'Send the request to POST /v1/responses, which supports it.',
     applies: ({ needs, responsesOnly }) => needs.natives.length > 0 && responsesOnly.size > 0,
     excludes: ({ model }, { needs, responsesOnly }) => responsesOnly.has(model) && foreignNative(innerDialect, needs) !== undefined,
-    reason: (_, { needs }) => unsayable(foreignNative(innerDialect, needs)),
+    reason: (_, { needs }) => responsesOnlyReason(foreignNative(innerDialect, needs)),
   },
   {
     code: 'non_streaming_not_supported',
@@ -57,7 +57,7 @@ export const exclusionRules: readonly ExclusionRule[] = [
     suggestion: 'Remove it, or choose a model that is available through that API.',
     applies: ({ needs }) => needs.natives.length > 0,
     excludes: ({ offer }, { needs }) => foreignNative(offer.dialect, needs) !== undefined,
-    reason: ({ offer }, { needs }) => untakable(foreignNative(offer.dialect, needs), offer.dialect),
+    reason: ({ offer }, { needs }) => otherDialectReason(foreignNative(offer.dialect, needs), offer.dialect),
   },
   {
     code: 'capability_mismatch',
@@ -198,10 +198,10 @@ const nativeOf = (dialect: DialectName, { natives }: Needs): NativeNeed | undefi
 const foreignNative = (dialect: DialectName, { natives }: Needs): NativeNeed | undefined =>
   natives.find(native => native.dialect !== dialect)
 
-const untakable = (native: NativeNeed | undefined, spoken: string): string =>
+const otherDialectReason = (native: NativeNeed | undefined, spoken: string): string =>
   `\`${native?.param}\` is only supported by the dialect "${native?.dialect}", and this offer uses "${spoken}"`
 
-const unsayable = (native: NativeNeed | undefined): string =>
+const responsesOnlyReason = (native: NativeNeed | undefined): string =>
   `it is only available through POST /v1/responses, and \`${native?.param}\` is only supported by the dialect "${native?.dialect}"`
 
 /** Whether a list has a model's id or one of its aliases. True without a list. */

@@ -50,11 +50,11 @@ function excludedSoftly({ unlessLast, excludes }: SoftFilter, able: readonly Can
 
 function excludedBy(rule: ExclusionRule, candidate: Candidate, query: RoutingQuery): Excluded {
   const { code } = rule
-  const tell = <T>(told: T | ((candidate: Candidate, query: RoutingQuery) => T)): T =>
-    told instanceof Function ? told(candidate, query) : told
-  const words = tell(rule.reason)
-  const param = tell(rule.param)
-  const suggestion = tell(rule.suggestion)
+  const resolve = <T>(value: T | ((candidate: Candidate, query: RoutingQuery) => T)): T =>
+    value instanceof Function ? value(candidate, query) : value
+  const words = resolve(rule.reason)
+  const param = resolve(rule.param)
+  const suggestion = resolve(rule.suggestion)
   const field = param?.startsWith(routingPath) ? param.slice(routingPath.length) : undefined
   const isDefault = field !== undefined && query.defaulted?.has(field) === true
   return {

@@ -16,10 +16,10 @@ export function noCandidatesError(models: readonly Model[], excluded: readonly E
   // Credentials of one provider are often excluded for the same reason.
   const reasons = [...new Set(excluded.map(({ model, provider, reason }) => `${provider} for ${model}: ${reason}`))]
   const unnamed = reasons.length - maxReasons
-  const told = `Excluded: ${reasons.slice(0, maxReasons).join('; ')}${unnamed > 0 ? `; and ${unnamed} more` : ''}.`
+  const excludedText = `Excluded: ${reasons.slice(0, maxReasons).join('; ')}${unnamed > 0 ? `; and ${unnamed} more` : ''}.`
   const deciding = excluded.filter(reason => reason.code === code)
   return new GatewayError(code, {
-    message: `No provider can serve this request with ${names.join(', ')}${models.length > names.length ? ', …' : ''}. ${reasons.length > 0 ? told : 'No provider offers it.'}`,
+    message: `No provider can serve this request with ${names.join(', ')}${models.length > names.length ? ', …' : ''}. ${reasons.length > 0 ? excludedText : 'No provider offers it.'}`,
     ...paramOf(deciding),
     ...suggestionOf(deciding, excluded),
   })

@@ -13,7 +13,7 @@ interface OfferVariant {
 }
 
 /** Finds the router's offer for a candidate. */
-export type TrackCandidate = (candidate: Candidate, manner: OfferVariant) => TrackedOffer
+export type TrackCandidate = (candidate: Candidate, variant: OfferVariant) => TrackedOffer
 
 interface CachedVariant extends OfferVariant {
   readonly tracked: TrackedOffer

@@ -22,7 +22,7 @@ export function subscriptionOf({ ports, workspaceId, actor }: WorkspaceContext):
   const { records, commitWithAudit, clock } = ports
   const workspace = () => findWorkspace(records, workspaceId)
   return {
-    get: async () => told((await workspace()).body.subscription, clock.now()),
+    get: async () => withDefaults((await workspace()).body.subscription, clock.now()),
     async set(input) {
       const set = await commitWithAudit(workspaceId, actor, async () => {
         const kept = await workspace()
@@ -45,14 +45,14 @@ export function subscriptionOf({ ports, workspaceId, actor }: WorkspaceContext):
           result: subscription,
         }
       })
-      return told(set, clock.now())
+      return withDefaults(set, clock.now())
     },
   }
 }
 
 const usual = { plan: 'standard', status: 'active' } as const
 
-function told(subscription: SubscriptionBody | undefined, now: number): Subscription {
+function withDefaults(subscription: SubscriptionBody | undefined, now: number): Subscription {
   const { start = now, end = now } = periodOf('month', now)
   return { ...usual, currentPeriodStart: start, currentPeriodEnd: end, ...subscription }
 }
