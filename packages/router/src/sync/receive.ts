@@ -51,7 +51,7 @@ export function createReceiver(writer: () => string): Receiver {
   }
   const received: Received = { offers: new Map(), rowCount: 0, writer, chance }
   /** Unix minus monotonic milliseconds, when news last came. */
-  let apart = 0
+  let clockOffsetMs = 0
 
   return {
     trackOffer(offer, state, now) {
@@ -59,7 +59,7 @@ export function createReceiver(writer: () => string): Receiver {
       if (!remote) return
       remote.state = state
       remote.owed = makeFractionalCounts()
-      const moment = { now, at: now + apart }
+      const moment = { now, at: now + clockOffsetMs }
       for (const row of remote.rows.values()) {
         row.learned = undefined
         mergeRow(remote, row, { ...moment, chance: chance() })
@@ -67,7 +67,7 @@ export function createReceiver(writer: () => string): Receiver {
       applyPause(remote, moment)
     },
     receive({ statistics, pauses }, moment) {
-      apart = moment.at - moment.now
+      clockOffsetMs = moment.at - moment.now
       for (const row of statistics) receiveRow(received, row, moment)
       for (const pause of pauses) receivePause(received, pause, moment)
       forgetOld(received, moment.at)
