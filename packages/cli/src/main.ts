@@ -4,8 +4,8 @@ import { readConfig } from './config.ts'
 import { StartError } from './fault.ts'
 import { watchLauncher } from './launcher.ts'
 import { graceMs, stopOnSignals } from './signals.ts'
-import { hasPrimary } from './workers/count.ts'
 import { isWorker } from './workers/messages.ts'
+import { hasPrimary } from './workers/worker-count.ts'
 
 const help = `Signalbox: an LLM gateway.
 

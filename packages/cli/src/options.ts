@@ -1,7 +1,7 @@
 import type { GatewayOptions } from '@signalbox/core'
 import type { ServeOptions } from '@signalbox/node-http'
 import { type Config, gatewayLimits, gatewayTimeouts, serverLimits, serverTimeouts, webSocketLimits } from './schema.ts'
-import { hasPrimary } from './workers/count.ts'
+import { hasPrimary } from './workers/worker-count.ts'
 
 /** The gateway options that the config sets. */
 export const gatewayOptions = ({ workers, operator, strategy, record, items, limits, timeouts }: Config): Partial<GatewayOptions> => ({

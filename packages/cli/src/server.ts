@@ -17,7 +17,7 @@ import { simulatedProviders } from './simulation.ts'
 import { announcementText } from './start-message.ts'
 import { namedStorage, openStorages, shownRedis } from './storage.ts'
 import { takeCatalog, watchCatalog } from './watch-catalog.ts'
-import { workerCount } from './workers/count.ts'
+import { workerCount } from './workers/worker-count.ts'
 
 /** Input of a start other than the config. */
 export interface StartContext {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { delta, type Fake, fakeGateway, goodKey } from '../../api/test/fake-gateway.ts'
-import { startOwnTime } from '../../node-http/test/own-time.ts'
+import { startOwnTime } from '../../node-http/test/process-time.ts'
 import { createFetchHandler, type FetchOptions } from './index.ts'
 
 const headers = { authorization: `Bearer ${goodKey}`, 'content-type': 'application/json' }

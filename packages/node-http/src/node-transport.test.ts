@@ -1,7 +1,7 @@
 import { createServer as createTlsServer } from 'node:tls'
 import { asIterator } from '@signalbox/core/runtime'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { startOwnTime } from '../test/own-time.ts'
+import { startOwnTime } from '../test/process-time.ts'
 import { rawServer, sleep, until } from '../test/raw.ts'
 import { readAll, useTransport } from '../test/transport-requests.ts'
 

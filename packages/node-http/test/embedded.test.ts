@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { fakeGateway } from '../../api/test/fake-gateway.ts'
 import { createNodeListener, type NodeOptions, serve } from '../src/index.ts'
-import { startOwnTime } from './own-time.ts'
+import { startOwnTime } from './process-time.ts'
 import { sleep, until } from './raw.ts'
 import { batchesOf, jsonHeaders, start, stream } from './running.ts'
 

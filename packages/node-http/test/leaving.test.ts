@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { GatewayError } from '@signalbox/core/errors'
 import { describe, expect, test } from 'vitest'
 import { completed, delta, finished } from '../../api/test/fake-gateway.ts'
-import { startOwnTime } from './own-time.ts'
+import { startOwnTime } from './process-time.ts'
 import { sleep, until } from './raw.ts'
 import { auth, type Batches, batchesOf, post, start, stream, whole } from './running.ts'
 

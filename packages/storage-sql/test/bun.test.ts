@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, inject, test } from 'vitest'
-import { bundleTests } from './elsewhere/bundle.ts'
-import { expectConformance, usualShare } from './elsewhere/expect-conformance.ts'
+import { bundleTests } from './other-runtimes/bundle.ts'
+import { expectConformance, usualShare } from './other-runtimes/expect-conformance.ts'
 import { temporaryFile } from './temporary-file.ts'
 
 /** The real program, not the wrapper beside it: what is started can be ended. */

@@ -2,8 +2,8 @@ import { Miniflare } from 'miniflare'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { d1Storage } from '../src/d1.ts'
 import { sqliteMigrations } from '../src/sqlite/schema-versions.ts'
-import { bundleTests } from './elsewhere/bundle.ts'
-import { expectConformance } from './elsewhere/expect-conformance.ts'
+import { bundleTests } from './other-runtimes/bundle.ts'
+import { expectConformance } from './other-runtimes/expect-conformance.ts'
 
 const AT = 1_750_000_000_000
 

@@ -1,7 +1,7 @@
 import { Miniflare } from 'miniflare'
 import { expect, inject, onTestFinished, test } from 'vitest'
-import { bundleTests } from './elsewhere/bundle.ts'
-import { expectConformance, usualShare } from './elsewhere/expect-conformance.ts'
+import { bundleTests } from './other-runtimes/bundle.ts'
+import { expectConformance, usualShare } from './other-runtimes/expect-conformance.ts'
 
 test('a Durable Object conforms', { timeout: 300_000 }, async () => {
   const worker = new Miniflare({

@@ -1,7 +1,7 @@
 import { Miniflare } from 'miniflare'
 import { expect, inject, onTestFinished, test } from 'vitest'
-import { bundleTests } from './elsewhere/bundle.ts'
-import { expectConformance } from './elsewhere/expect-conformance.ts'
+import { bundleTests } from './other-runtimes/bundle.ts'
+import { expectConformance } from './other-runtimes/expect-conformance.ts'
 
 /** Two Workers over the object of the first. */
 async function startWorkers({ useSQLite = true } = {}) {

@@ -2,7 +2,7 @@ import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
 import { describe, expect, test } from 'vitest'
 import type { Act } from '../src/index.ts'
 import { acts } from '../src/index.ts'
-import { moody, offerOf, openScene, type Scene, type Staging, settled, startClock } from './choosing.ts'
+import { moody, offerOf, openScene, type Scene, type Staging, settled, startClock } from './provider-selection.ts'
 
 // A second provider asked beside a silent one: who answers first wins, the other is hung up on, and the caller pays as is told.
 

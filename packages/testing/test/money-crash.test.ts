@@ -6,8 +6,8 @@ import fc from 'fast-check'
 import { expect, inject, test } from 'vitest'
 import type { Act } from '../src/index.ts'
 import { acts, type FakeClock, fakeClock, scriptedProvider } from '../src/index.ts'
-import { settled } from './choosing.ts'
 import { bookOf, build, stores } from './money-scene.ts'
+import { settled } from './provider-selection.ts'
 
 // Whatever fails, and at whatever moment a process is gone: nothing is held for ever, and the books add up.
 

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import ts from 'typescript'
 import { afterAll, expect, test } from 'vitest'
-import { draw } from '../tools/mutation/draw.ts'
 import { equivalents } from '../tools/mutation/equivalents-list.ts'
 import { findMutants, type Mutant } from '../tools/mutation/find-mutants.ts'
 import { sqlVariants } from '../tools/mutation/find-sql-mutants.ts'
 import { instrument } from '../tools/mutation/instrument.ts'
+import { draw } from '../tools/mutation/sample.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'signalbox-mutants-'))
 const file = join(folder, 'sample.ts')

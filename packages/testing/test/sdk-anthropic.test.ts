@@ -3,9 +3,9 @@ import type { Act } from '../src/index.ts'
 import { acts, defaultText, fasterClock, type ScriptedProvider, scriptedProvider } from '../src/index.ts'
 import { type Version, versions } from './drivers/anthropic-versions.ts'
 import { openTestbed } from './drivers/fixture.ts'
-import type { Testbed } from './drivers/heard.ts'
 import { found, type Language, languageOf, languages } from './drivers/languages.ts'
 import { look } from './drivers/scenes.ts'
+import type { Testbed } from './drivers/sdk-response.ts'
 
 const model = 'test-model'
 const asked = { model, max_tokens: 4_000, messages: [{ role: 'user' as const, content: 'Go.' }] }

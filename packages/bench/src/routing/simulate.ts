@@ -9,7 +9,7 @@ import {
 } from '@signalbox/router'
 import { bill } from './bill.ts'
 import { createEvents, type Events } from './events.ts'
-import { favourites } from './favourites.ts'
+import { favourites } from './fault-targets.ts'
 import { createTally, type Figures, type Tally } from './figures.ts'
 import { oracle } from './oracle.ts'
 import type { Policy } from './policy.ts'

@@ -5,10 +5,10 @@ import { createLog, type Sink } from '../log.ts'
 import type { Config } from '../schema.ts'
 import { graceMs, stopOnSignals } from '../signals.ts'
 import { catalogFile, watchFile } from '../watch-catalog.ts'
-import { checkWorkers } from './count.ts'
 import { activeWorkers, type PrimaryState } from './primary-state.ts'
 import { restartWorkers } from './restart.ts'
 import { fillPlaces, startWorker } from './supervise.ts'
+import { checkWorkers } from './worker-count.ts'
 
 /** Input of the primary. */
 export interface PrimaryContext {

@@ -1,9 +1,9 @@
 import { checkAddress } from '../address.ts'
 import { StartError } from '../fault.ts'
 import type { Config } from '../schema.ts'
-import { checkWorkers, workerCount } from './count.ts'
 import { activeWorkers, type PrimaryState } from './primary-state.ts'
 import { fillPlaces, startWorker } from './supervise.ts'
+import { checkWorkers, workerCount } from './worker-count.ts'
 
 /** Draining workers per configured worker; a restart waits while there are more. */
 const maxDraining = 3

@@ -1,6 +1,6 @@
 import { StartError } from '../fault.ts'
-import { workerCount } from './count.ts'
 import { activeWorkers, type PrimaryState } from './primary-state.ts'
+import { workerCount } from './worker-count.ts'
 import { exitText, forkWorker, type WorkerExit, type WorkerProcess, type WorkerStart } from './worker-process.ts'
 
 /** Milliseconds of service below which an ended worker counts as having died at once. */

@@ -1,8 +1,8 @@
 import type { FailedAnswer } from '../protocol/dialect.ts'
 import type { Failure, FailureKind } from '../protocol/failure.ts'
 import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
-import { parseBounded } from './frame.ts'
 import { objects } from './json.ts'
+import { parseBounded } from './parse-frame.ts'
 import { retryAfter } from './parse-retry-after.ts'
 import { redact } from './redact.ts'
 

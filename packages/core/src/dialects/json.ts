@@ -1,6 +1,6 @@
 import { answerLimits } from '../protocol/answer-limits.ts'
 import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
-import { parseBounded } from './frame.ts'
+import { parseBounded } from './parse-frame.ts'
 
 // Readers for JSON of providers. They never throw: a value of another type counts as absent.
 

@@ -6,7 +6,7 @@ import type { DialectName } from '../protocol/wire.ts'
 import type { Clock, Logger } from '../runtime/ports.ts'
 import { checkModels, tellStrays } from './check-models.ts'
 import { modelNames } from './model-names.ts'
-import { modelsAt } from './models-at.ts'
+import { modelsAt } from './scheduled-changes.ts'
 
 /** The models and the providers of a gateway. */
 export interface ModelDirectory {

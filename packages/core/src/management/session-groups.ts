@@ -1,7 +1,7 @@
 import { newRecord, type TypedRecord } from '../access/records.ts'
 import type { CommitWithAudit, Draft } from './commit-with-audit.ts'
+import { ancestorsOfNewKey } from './descendant-keys.ts'
 import { findWorkspace } from './find-workspace.ts'
-import { ancestorsOfNewKey } from './keys-below.ts'
 import type { ManagementPorts, SessionDraft, SessionGroup } from './ports.ts'
 import { changedCount, countWith } from './session-count.ts'
 

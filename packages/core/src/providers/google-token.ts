@@ -1,4 +1,4 @@
-import { parseBounded } from '../dialects/frame.ts'
+import { parseBounded } from '../dialects/parse-frame.ts'
 import { answerLimits } from '../protocol/answer-limits.ts'
 import type { AuthorizationContext, Credential } from '../protocol/provider.ts'
 import type { TransportReply } from '../protocol/transport.ts'

@@ -23,11 +23,11 @@ import { hedges } from './attempts/hedging.ts'
 import { reportEnd } from './attempts/report-outcome.ts'
 import { type Selection, type SelectionPorts, startSelection } from './attempts/select-offers.ts'
 import { checkContent } from './check-content.ts'
-import { type FollowedRequest, type FollowPorts, followClient } from './follow-client.ts'
 import { applyPolicy, type PolicedRequest, type PolicyPorts } from './policy/apply-policy.ts'
 import { moneyBounds } from './policy/money-bounds.ts'
 import { type Carried, openCarried, pinned } from './reasoning-state/open-state.ts'
 import { type CallOptions, leaveReply, type OpenedReply, type Reply, replyOf } from './reply.ts'
+import { type TrackedRequest, type LifetimePorts, trackRequest } from './request-lifetime.ts'
 import { type PipelinePorts, type ResponsePipeline, responsePipeline } from './response/response-pipeline.ts'
 import { responseStream } from './response/response-stream.ts'
 import { progressOf } from './settlement/journaled-progress.ts'
@@ -44,7 +44,7 @@ export interface RequestPorts
     AttemptLoopPorts,
     PipelinePorts,
     SettlementPorts,
-    FollowPorts {
+    LifetimePorts {
   readonly limits: Limits
   readonly timeouts: Timeouts
   /** Two providers may be called at once where a request does not say. */
@@ -59,7 +59,7 @@ type InferOptions = CallOptions & { readonly requestId: string }
 interface RequestState {
   readonly asked: InferenceRequest
   readonly options: InferOptions
-  readonly following: FollowedRequest
+  readonly following: TrackedRequest
   /** Unix milliseconds. */
   readonly at: number
   /** Monotonic milliseconds. */
@@ -75,7 +75,7 @@ export function infer(ports: RequestPorts, asked: InferenceRequest, options: Inf
   const leave = (): Promise<void> => leaveReply(opened)
   const deadlineMs = asked.routing.deadline_ms ?? ports.timeouts.deadlineMs
   const startedAt = ports.clock.monotonic()
-  const following = followClient(ports, { requestId, signal, leave, deadlineMs, startedAt, waitUntil })
+  const following = trackRequest(ports, { requestId, signal, leave, deadlineMs, startedAt, waitUntil })
   const state: RequestState = { asked, options, following, at, startedAt, known: { warnings: [] } }
   const opened = promised(() => runSteps(answerRequest(ports, state), following.admissionWatch))
   opened.catch(following.release)

@@ -1,5 +1,5 @@
 import { hasTooManyItems } from '../dialects/count-items.ts'
-import { isTooComplex, parseBounded } from '../dialects/frame.ts'
+import { isTooComplex, parseBounded } from '../dialects/parse-frame.ts'
 import { answerLimits } from '../protocol/answer-limits.ts'
 import type { Sink, Source } from '../protocol/source.ts'
 import type { TransportBody } from '../protocol/transport.ts'

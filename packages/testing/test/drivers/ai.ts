@@ -6,7 +6,7 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { signalbox } from '@signalbox/ai-sdk'
 import { generateText, type LanguageModel, streamText } from 'ai'
 import type { OpenTestbed } from './fixture.ts'
-import type { Testbed } from './heard.ts'
+import type { Testbed } from './sdk-response.ts'
 
 // The AI SDK, which speaks to us through a package for each vendor.
 

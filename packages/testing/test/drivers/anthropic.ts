@@ -1,5 +1,5 @@
 import Anthropic, { APIError, BadRequestError } from '@anthropic-ai/sdk'
-import type { Asking, Client, Conversation, Heard, Testbed } from './heard.ts'
+import type { Asking, Client, Conversation, Heard, Testbed } from './sdk-response.ts'
 
 // The Messages language, as the package of its vendor speaks it.
 

@@ -1,6 +1,6 @@
 import { anthropicClient } from './anthropic.ts'
-import type { Client } from './heard.ts'
 import { openaiClients } from './openai.ts'
+import type { Client } from './sdk-response.ts'
 
 /** Every language that clients speak, each by its vendor's own package. */
 export const clients: readonly Client[] = [...openaiClients, anthropicClient]

@@ -4,8 +4,8 @@ import { gatewayFetch } from '@signalbox/fetch-handler'
 import { onTestFinished } from 'vitest'
 import type { Act } from '../../src/index.ts'
 import { type ScriptedProvider, scriptedProvider, testGateway } from '../../src/index.ts'
-import type { Client, Conversation, Testbed } from './heard.ts'
 import type { Language } from './languages.ts'
+import type { Client, Conversation, Testbed } from './sdk-response.ts'
 
 /** Who speaks to whom, and how answers come. */
 export interface Pair {

@@ -2,8 +2,8 @@ import type { BuiltInDialect } from '@signalbox/core/dialects'
 import { bedrockProvider, chatProvider, geminiProvider, messagesProvider, responsesProvider } from '@signalbox/core/dialects'
 import { isObject, type Json, type JsonObject, type ProviderDialect } from '@signalbox/core/protocol'
 import type { AnswerContent } from '../../src/answers/index.ts'
-import type { Call, Picture } from './heard.ts'
 import { at, textAt } from './json.ts'
+import type { Call, Picture } from './sdk-response.ts'
 
 // How to find again, in a body that a provider was sent, what a client of any language said.
 

@@ -1,5 +1,5 @@
 import OpenAI, { APIError, BadRequestError } from 'openai'
-import type { Asking, Client, Conversation, Counts, Heard, Picture, Testbed } from './heard.ts'
+import type { Asking, Client, Conversation, Counts, Heard, Picture, Testbed } from './sdk-response.ts'
 
 // Both languages of the openai package.
 

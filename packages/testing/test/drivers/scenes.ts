@@ -4,8 +4,8 @@ import type { AnswerContent, WrittenAnswer } from '../../src/answers/index.ts'
 import type { Act } from '../../src/index.ts'
 import { acts, defaultText } from '../../src/index.ts'
 import { openFixture, type Pair } from './fixture.ts'
-import type { Asking, Heard } from './heard.ts'
 import { found, type Language } from './languages.ts'
+import type { Asking, Heard } from './sdk-response.ts'
 import { atOnce, interleaved } from './streams.ts'
 
 // What happens between a client and a provider, whatever languages they speak. Each is played by every pair.

@@ -1,6 +1,6 @@
 import { relative } from 'node:path'
-import type { Drawn } from './draw.ts'
 import { reasonOf } from './equivalents.ts'
+import type { Drawn } from './sample.ts'
 import { isCaught, type Result } from './try-mutant.ts'
 
 interface Reported {

@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import type { Drawn } from './draw.ts'
 import type { Measured, TestFile } from './measure-tests.ts'
 import type { Ended, TestRunner } from './run-tests.ts'
+import type { Drawn } from './sample.ts'
 
 export interface Result {
   readonly id: number

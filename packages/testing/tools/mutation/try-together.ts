@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
-import type { Drawn } from './draw.ts'
 import type { Measured, TestFile } from './measure-tests.ts'
 import type { TestRunner } from './run-tests.ts'
+import type { Drawn } from './sample.ts'
 import { confirm, fileLimitMs, isSlow, type Result, reaching } from './try-mutant.ts'
 
 interface Waiting {

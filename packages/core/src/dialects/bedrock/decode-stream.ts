@@ -3,8 +3,8 @@ import type { Outcome } from '../../protocol/response.ts'
 import { type Frame, isObject, type JsonObject } from '../../protocol/wire.ts'
 import { failed } from '../answer-failures.ts'
 import { failureFrom } from '../failure.ts'
-import { readFrame } from '../frame.ts'
 import { stringOf } from '../json.ts'
+import { readFrame } from '../parse-frame.ts'
 import { type StreamDecoderState, streamDecoder } from '../stream-decoder.ts'
 import {
   addCall,

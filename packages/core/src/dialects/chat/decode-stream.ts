@@ -1,7 +1,7 @@
 import type { EventDecoder, ResponseMapping } from '../../protocol/dialect.ts'
 import type { Frame } from '../../protocol/wire.ts'
 import { invalidJson, truncated } from '../answer-failures.ts'
-import { readFrame } from '../frame.ts'
+import { readFrame } from '../parse-frame.ts'
 import { streamDecoder } from '../stream-decoder.ts'
 import { type AnswerDecoder, createAnswerDecoder, decodeChunk, finishAnswer } from './decode-chunk.ts'
 

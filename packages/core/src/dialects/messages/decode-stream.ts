@@ -4,9 +4,9 @@ import { remember } from '../../protocol/original.ts'
 import type { Outcome } from '../../protocol/response.ts'
 import { type Frame, isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { failed, invalidJson, truncated } from '../answer-failures.ts'
-import { readFrame } from '../frame.ts'
 import { emitItem, emptyMessage } from '../item-assembler.ts'
 import { addFields, type GatheredFields, gatherFields, objects, stringOf } from '../json.ts'
+import { readFrame } from '../parse-frame.ts'
 import { type StreamDecoderState, streamDecoder } from '../stream-decoder.ts'
 import {
   appendToBlock,

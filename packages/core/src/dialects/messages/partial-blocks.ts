@@ -1,6 +1,5 @@
 import type { FunctionCallItem, Item, ItemStatus, Part } from '../../protocol/item.ts'
 import { isObject, type JsonObject, own } from '../../protocol/wire.ts'
-import { readFrame } from '../frame.ts'
 import {
   bufferedText,
   messageShell,
@@ -13,6 +12,7 @@ import {
   textBuffer,
 } from '../item-assembler.ts'
 import { addFields, type GatheredFields, gatherFields, objects, stringOf } from '../json.ts'
+import { readFrame } from '../parse-frame.ts'
 import { type BlockKind, callItem, inputText, isMessagePart, messageItem, nativeItem, reasoningItem, textPart } from './decode-blocks.ts'
 
 // Assembles blocks that arrive in pieces, and the items they make up.

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../protocol/wire.ts'
-import { readFrame } from '../frame.ts'
+import { readFrame } from '../parse-frame.ts'
 
 // Providers accept thinking only exactly as they sent it, so the state of a reasoning item is the whole block, including text. Client
 // changes to the visible text then do no harm.

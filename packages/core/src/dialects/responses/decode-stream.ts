@@ -4,7 +4,6 @@ import { remember } from '../../protocol/original.ts'
 import type { Outcome, Usage } from '../../protocol/response.ts'
 import { type Frame, isObject, type JsonObject } from '../../protocol/wire.ts'
 import { failed, invalidJson, namelessCall } from '../answer-failures.ts'
-import { readFrame } from '../frame.ts'
 import { callIdFor } from '../ids.ts'
 import {
   announceItem,
@@ -19,6 +18,7 @@ import {
   type TextDelta,
 } from '../item-assembler.ts'
 import { objects, stringOf } from '../json.ts'
+import { readFrame } from '../parse-frame.ts'
 import { type StreamDecoderState, streamDecoder } from '../stream-decoder.ts'
 import { completeItem, completeText, mergedItem } from './complete-item.ts'
 import { decodeOutcome, decodeOutputItem, type Head, headOf, usageOf } from './decode-response.ts'

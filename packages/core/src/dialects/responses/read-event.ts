@@ -1,7 +1,7 @@
 import type { InferenceEvent } from '../../protocol/event.ts'
 import { remember } from '../../protocol/original.ts'
 import { type Frame, isObject, type JsonObject } from '../../protocol/wire.ts'
-import { readFrame } from '../frame.ts'
+import { readFrame } from '../parse-frame.ts'
 import { dialect } from './wire.ts'
 
 // Reads stream events that depart from the documented format.

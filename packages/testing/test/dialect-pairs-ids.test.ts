@@ -4,9 +4,9 @@ import { gatewayFetch } from '@signalbox/fetch-handler'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { acts, scriptedProvider, testGateway } from '../src/index.ts'
 import { clients } from './drivers/clients.ts'
-import type { Call, Client } from './drivers/heard.ts'
 import { found, languageOf } from './drivers/languages.ts'
 import { look } from './drivers/scenes.ts'
+import type { Call, Client } from './drivers/sdk-response.ts'
 
 // A conversation goes from vendor to vendor, and takes along the calls of each under an id that the next one takes.
 

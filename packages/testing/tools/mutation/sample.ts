@@ -1,7 +1,7 @@
 import { seeded } from '../../src/chunkings.ts'
+import type { Room } from './areas.ts'
 import type { Mutant } from './find-mutants.ts'
 import type { Numbered } from './instrument.ts'
-import type { Room } from './rooms.ts'
 
 export interface Drawn extends Numbered {
   readonly room: string

@@ -10,7 +10,7 @@ import type { SlotKey } from './admission/slots.ts'
 import type { RoutingSync } from './routing-sync/routing-sync.ts'
 import { type RunningRequest, removeRunning } from './running-requests.ts'
 
-export interface FollowPorts {
+export interface LifetimePorts {
   /** Requests under way; a closing gateway ends them through this. */
   readonly running: Set<RunningRequest>
   readonly leases: Leases
@@ -20,7 +20,7 @@ export interface FollowPorts {
   readonly logger: Logger
 }
 
-export interface FollowOptions {
+export interface LifetimeOptions {
   readonly requestId: string
   /** Fires when the client has left. */
   readonly signal?: AbortSignal | undefined
@@ -44,7 +44,7 @@ export interface AdmissionWatch extends Interruption {
 }
 
 /** A request among those under way. */
-export interface FollowedRequest {
+export interface TrackedRequest {
   /** The cancellation of the request: its client disconnects, or the gateway closes. */
   readonly cancellation: Cancellation
   readonly admissionWatch: AdmissionWatch
@@ -56,7 +56,7 @@ export interface FollowedRequest {
   readonly release: () => void
 }
 
-export function followClient(ports: FollowPorts, options: FollowOptions): FollowedRequest {
+export function trackRequest(ports: LifetimePorts, options: LifetimeOptions): TrackedRequest {
   const { running, leases, sharing, clock, logger } = ports
   const { requestId, signal, leave, deadlineMs, startedAt, waitUntil } = options
   const cancellation = createCancellation()

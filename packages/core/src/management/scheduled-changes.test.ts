@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Model, Offer, Price } from '../protocol/model.ts'
-import { modelsAt } from './models-at.ts'
+import { modelsAt } from './scheduled-changes.ts'
 
 const offer = (more: Partial<Offer> = {}): Offer => ({ provider: 'p', provider_model_id: 'm', dialect: 'chat', ...more })
 const model = (more: Partial<Model> = {}): Model => ({ id: 'm', offers: [offer()], ...more })

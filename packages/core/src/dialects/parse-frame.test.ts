@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { answerLimits } from '../protocol/answer-limits.ts'
-import { isTooComplex, parseBounded, readFrame } from './frame.ts'
 import { objectIn } from './json.ts'
+import { isTooComplex, parseBounded, readFrame } from './parse-frame.ts'
 
 const lists = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth)
 const objects = (depth: number): string => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`

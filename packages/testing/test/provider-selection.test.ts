@@ -4,7 +4,7 @@ import type { Transport } from '@signalbox/core/runtime'
 import type { OfferEstimate, RouterOffer } from '@signalbox/router'
 import { describe, expect, test } from 'vitest'
 import { acts } from '../src/index.ts'
-import { cheap, countsOf, dear, moody, offerOf, openScene, settled, startClock } from './choosing.ts'
+import { cheap, countsOf, dear, moody, offerOf, openScene, settled, startClock } from './provider-selection.ts'
 
 // Whom the gateway asks, as its router judges: by what it has seen, and anew after each call.
 
