@@ -10,10 +10,13 @@ export interface ApiOptions {
    * them requests get 429. Always enough for one body of `bodyBytes`. Default: 83,886,080.
    */
   readonly uploadBytesPerWorkspace?: number
-  /** The same for one end user across its sessions. Always enough for one body of `bodyBytes`. Default: 33,554,432. */
+  /**
+   * Maximum total bytes of request bodies in use by one end user across its sessions. Always enough for one body of `bodyBytes`. Default:
+   * 33,554,432.
+   */
   readonly uploadBytesPerUser?: number
   /**
-   * The same for all workspaces together. Beyond them requests get 503. Always enough for one body of `bodyBytes`. Default: 167,772,160.
+   * Maximum total bytes of request bodies in use by all workspaces together. Beyond them requests get 503. Always enough for one body of `bodyBytes`. Default: 167,772,160.
    */
   readonly uploadBytes?: number
   /** Milliseconds that a stream waits for its first content before status 200 is sent and keep-alive begins. Default: 10,000. */
@@ -26,7 +29,7 @@ export interface ApiOptions {
   readonly exportRows?: number
   /** Prefix of every path, as in `/api`. Default: empty. */
   readonly basePath?: string
-  /** Off by default: browsers let pages of other sites read no response. */
+  /** Off by default: browsers do not let pages of other sites read responses. */
   readonly cors?: Cors
   /** Milliseconds after which a pending `authenticate` of an adapter counts as failed, with 503. Default: 10,000. */
   readonly authenticateMs?: number

@@ -22,11 +22,11 @@ export interface WebSocketLimits {
    * 33,554,432.
    */
   readonly keptBytes?: number
-  /** The same for all connections of one workspace together. Default: 83,886,080. */
+  /** Maximum bytes of earlier turns that the connections of one workspace keep together. Default: 83,886,080. */
   readonly keptBytesPerWorkspace?: number
-  /** The same for all connections of one end user together. Default: 33,554,432. */
+  /** Maximum bytes of earlier turns that the connections of one end user keep together. Default: 33,554,432. */
   readonly keptBytesPerUser?: number
-  /** The same for all connections together. Default: 167,772,160. */
+  /** Maximum bytes of earlier turns that all connections keep together. Default: 167,772,160. */
   readonly keptBytesTotal?: number
 }
 

@@ -53,11 +53,11 @@ export interface WorkspaceBody {
 
 /** An absent limit is not enforced at this level. */
 export interface CallLimits {
-  /** Requests per minute: for each model of a key, or for a whole workspace. */
+  /** Requests per minute: for each model if it is the limit of a key, in total if it is that of a workspace. */
   readonly requestsPerMinute?: number
   /** Input and output tokens per minute, estimated when a request arrives and corrected when it ends. */
   readonly tokensPerMinute?: number
-  /** Concurrent requests. */
+  /** Maximum concurrent requests. */
   readonly concurrentRequests?: number
 }
 
