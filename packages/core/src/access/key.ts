@@ -1,7 +1,7 @@
-import { sha256 } from '../runtime/web.ts'
 import { ancestorsOf, isActive } from './ancestors.ts'
 import type { Caller } from './caller.ts'
 import type { Records, TypedRecord } from './records.ts'
+import { hashSecret } from './secret.ts'
 
 /** The result of looking up a secret: a key or a session. */
 export interface OpenedSecret {
@@ -16,7 +16,7 @@ export interface OpenedSecret {
 
 /** Looks up the key of a secret. Undefined if it does not exist, or it or an ancestor is revoked or expired. */
 export async function openKey(records: Records, secret: string, now: number): Promise<OpenedSecret | undefined> {
-  const key = await records.findByName('key', await sha256(secret))
+  const key = await records.findByName('key', await hashSecret(secret))
   if (!key || !isActive(key.body, now)) return undefined
   const above = await ancestorsOf(records, key, now)
   if (!above) return undefined

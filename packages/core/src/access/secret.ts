@@ -1,5 +1,6 @@
 import { fnv1a } from '../runtime/fnv.ts'
 import type { Ids } from '../runtime/ports.ts'
+import { sha256 } from '../runtime/web.ts'
 
 /**
  * A secret is `ak_` (a key) or `st_` (a session token), 32 random bytes in base62 (43 characters) and a checksum of 6 characters,
@@ -20,6 +21,9 @@ export const isMistyped = (text: string): boolean => pattern.test(text) && !isSe
 
 export const isSecret = (text: string): boolean =>
   pattern.test(text) && checksum(text.slice(3, 3 + bodyLength)) === text.slice(3 + bodyLength)
+
+/** The name under which a key, a session token or an invite token is stored. The secret itself is not. */
+export const hashSecret = (secret: string): Promise<string> => sha256(secret)
 
 /** The part of a secret that may be shown: eight characters after `ak_`, and at most a third of a key chosen by an operator. */
 export const prefixOf = (secret: string): string => secret.slice(0, Math.min(11, 3 + Math.floor((secret.length - 3) / 3)))

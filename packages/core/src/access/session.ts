@@ -1,17 +1,17 @@
 import { sessionTokenPrefix } from '../protocol/session-token.ts'
-import { sha256 } from '../runtime/web.ts'
 import { ancestorsOf, isActive } from './ancestors.ts'
 import type { Caller } from './caller.ts'
 import { userCaller } from './end-user.ts'
 import type { OpenedSecret } from './key.ts'
 import type { Records, TypedRecord } from './records.ts'
+import { hashSecret } from './secret.ts'
 
 /** Whether a secret has the form of a session token. */
 export const isSessionToken = (secret: string): boolean => secret.startsWith(sessionTokenPrefix)
 
 /** Looks up the session of a token. Undefined if it does not exist or has expired, or a key that created it no longer works. */
 export async function openSession(records: Records, token: string, now: number): Promise<OpenedSecret | undefined> {
-  const session = await records.findByName('session', await sha256(token))
+  const session = await records.findByName('session', await hashSecret(token))
   if (!session || session.body.expiresAt <= now) return undefined
   const above = await keysAbove(records, session, now)
   if (!above) return undefined

@@ -2,14 +2,13 @@ import { isActive, stoppedKeyIds } from '../access/ancestors.ts'
 import { nounOf } from '../access/end-user.ts'
 import type { CallLimits, KeyBody } from '../access/kinds.ts'
 import { changedRecord, newRecord, type TypedRecord } from '../access/records.ts'
-import { isMistyped, makeSecret, prefixOf } from '../access/secret.ts'
+import { hashSecret, isMistyped, makeSecret, prefixOf } from '../access/secret.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
 import { type ApiKey, type ApiKeyChange, apiKeyFields, keyUsageFields, type NewApiKey } from '../resources/api-key.ts'
 import { invalidValue } from '../resources/invalid-value.ts'
 import { pageFields } from '../resources/page.ts'
 import { scopes as everyScope, type Scope } from '../resources/scopes.ts'
 import { toWire } from '../resources/wire.ts'
-import { sha256 } from '../runtime/web.ts'
 import { absent } from './check.ts'
 import type { CallSpecs } from './check-calls.ts'
 import { ancestorsOfNewKey, withoutAncestor } from './descendant-keys.ts'
@@ -125,7 +124,7 @@ async function create(context: WorkspaceContext, input: NewApiKey): Promise<ApiK
   checkSecret(secret)
   checkExpiry(defined({ expiresAt }), clock.now())
   const scopes = granted(input.scopes, actor)
-  const hash = await sha256(secret)
+  const hash = await hashSecret(secret)
   const id = ids.uuid()
   const key = await commitWithAudit(workspaceId, actor, async () => {
     const old = input.secret === undefined ? undefined : await records.findByName('key', hash)

@@ -1,12 +1,12 @@
 import type { InviteBody } from '../access/kinds.ts'
 import { changedRecord, newRecord, type TypedRecord } from '../access/records.ts'
+import { hashSecret } from '../access/secret.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
 import { dayMs } from '../protocol/time.ts'
 import { type Acceptance, type Invite, inviteFields, type Member, type NewInvite } from '../resources/member.ts'
 import { pageFields } from '../resources/page.ts'
 import { toBase64Url } from '../runtime/base64.ts'
 import { callHook } from '../runtime/call-hook.ts'
-import { sha256 } from '../runtime/web.ts'
 import { absent } from './check.ts'
 import type { CallSpecs } from './check-calls.ts'
 import { checkEmail, normalEmail } from './email.ts'
@@ -49,7 +49,7 @@ export function invitesOf({ ports, workspaceId, actor }: WorkspaceContext): Invi
       checkEmail(email)
       checkGrant(role, actor)
       const token = `inv_${toBase64Url(ids.random(tokenBytes))}`
-      const name = await sha256(token)
+      const name = await hashSecret(token)
       const id = ids.uuid()
       const { invite, workspaceName } = await commitWithAudit(workspaceId, actor, async () => {
         const workspace = await findWorkspace(records, workspaceId)
@@ -98,7 +98,7 @@ export async function acceptInvite(
   { records, commitWithAudit, clock, ids }: ManagementPorts,
   { token, name, ...guest }: Acceptance,
 ): Promise<Member & { readonly workspaceId: string }> {
-  const hash = await sha256(token)
+  const hash = await hashSecret(token)
   const found = await records.findByName('invite', hash)
   if (!found) throw noInvite()
   const { workspaceId, id: inviteId } = found

@@ -1,7 +1,7 @@
 import { nounOf } from '../access/end-user.ts'
 import type { SessionBody } from '../access/kinds.ts'
 import { changedRecord, recordRemoval, type TypedRecord } from '../access/records.ts'
-import { makeSecret, prefixOf } from '../access/secret.ts'
+import { hashSecret, makeSecret, prefixOf } from '../access/secret.ts'
 import { isTag } from '../access/tags.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
 import { sessionTokenPrefix } from '../protocol/session-token.ts'
@@ -9,7 +9,6 @@ import { invalidValue } from '../resources/invalid-value.ts'
 import { pageFields } from '../resources/page.ts'
 import { type NewSession, type Session, sessionFields } from '../resources/session.ts'
 import { toWire } from '../resources/wire.ts'
-import { sha256 } from '../runtime/web.ts'
 import { absent } from './check.ts'
 import type { CallSpecs } from './check-calls.ts'
 import { checkKnown } from './known-names.ts'
@@ -85,7 +84,7 @@ async function createUserSession(context: WorkspaceContext, input: NewSession): 
       message: `This ${nounOf(actor.key.id)} lacks the scope "inference:invoke", so it cannot grant it to a session.`,
     })
   const token = makeSecret(ids, sessionTokenPrefix)
-  const [id, name] = [ids.uuid(), await sha256(token)]
+  const [id, name] = [ids.uuid(), await hashSecret(token)]
   const createdAt = clock.now()
   const expiresAt = createdAt + expiresIn * 1_000
   const body: SessionBody = { ...fields, prefix: prefixOf(token), expiresAt }
