@@ -381,3 +381,10 @@ test('OpenAI gets its own name of the standard tier, and a choice among some too
   expect(body).toMatchObject({ service_tier: 'default', tool_choice: { type: 'allowed_tools' } })
   expect(body.tools).toHaveLength(2)
 })
+
+test('Azure gets its own name of the standard tier, and no choice among some tools: its older API versions do not know it', () => {
+  const tool_choice = { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'f' }] }
+  const tools = ['f', 'g'].map(name => ({ type: 'function', name }))
+  const { body } = ask(rest.azure(), 'gpt-4.1', { tools, tool_choice, service_tier: 'on_demand' })
+  expect(body).toMatchObject({ service_tier: 'default', tool_choice: 'auto', tools: [{ function: { name: 'f' } }] })
+})
