@@ -119,7 +119,7 @@ function callerVerbs(base: BasePorts, parts: GatewayParts, setUp: () => Promise<
       return (await import('./on-demand.ts')).identityOf({ storage, terms: policies, limits, clock }, caller)
     },
     countManagement: (caller, kind) => countManagement(engine, caller, kind),
-    plan: async (request, caller) => (await import('./on-demand.ts')).planRequest(engine, request, caller),
+    plan: async (request, caller, more) => (await import('./on-demand.ts')).planRequest(engine, request, { ...more, caller }),
     callableOffers: async caller => (await import('./on-demand.ts')).callableOffers(engine, caller),
     fidelity: async (request, model) => (await import('./on-demand.ts')).fidelityOfModel(request, model, planning),
   }

@@ -44,7 +44,7 @@ export interface Gateway<ModelId extends string = string, StrategyName extends s
    */
   countManagement(caller: Caller, kind: 'reads' | 'writes'): Promise<void>
   /** Routes a request without calling a provider: the candidates in order with their estimates, and the excluded with reasons. Learns nothing. */
-  plan(request: InferenceRequest, caller: Caller): Promise<PlannedRequest>
+  plan(request: InferenceRequest, caller: Caller, options?: Pick<CallOptions, 'claimMemory'>): Promise<PlannedRequest>
   /** For each provider of the model (default: the request's models): which features it would keep, map, approximate or drop. Calls no provider. */
   fidelity(request: InferenceRequest, model?: string): Promise<readonly Fidelity[]>
   /**

@@ -13,6 +13,7 @@ import { memoryStorage } from '@signalbox/storage-memory'
 import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
 import { generateText, isStepCount, jsonSchema, type ModelMessage, streamText, tool } from 'ai'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { openWebSocket } from '../../node-http/test/web-socket-client.ts'
 import { type Act, acts, fakeClock, scriptedProvider, type TestGatewayOptions, testGateway } from '../src/index.ts'
 import { found, languages } from './drivers/languages.ts'
 import { look } from './drivers/scenes.ts'
@@ -427,7 +428,7 @@ test.each([{}, { store: true }])(
   },
 )
 
-test('requests that refer to much share the bytes of their workspace, also over HTTP', async () => {
+test('requests that refer to much share the bytes of their workspace, also over HTTP and in a connection that warms up', async () => {
   const provider = scriptedProvider({
     id: 'scripted',
     dialect: responsesProvider,
@@ -453,7 +454,11 @@ test('requests that refer to much share the bytes of their workspace, also over 
   await expect.poll(() => provider.calls.length).toBe(2)
   const refused = await post(reference)
   expect(refused.status).toBe(429)
+  const { ask } = await openWebSocket(server.url, { authorization: `Bearer ${secret}` })
+  const warmUp = { model: 'test-model', input: reference, generate: false }
+  expect(await ask(warmUp)).toMatchObject([{ status: 429 }])
   leaving.abort()
   await held
   await expect.poll(async () => (await post(reference)).status).toBe(200)
+  expect((await ask(warmUp)).at(-1)?.type).toBe('response.completed')
 })

@@ -8,6 +8,7 @@ interface WarmUpContext {
   readonly gateway: Gateway
   readonly requestId: string
   readonly admission?: EarlyAdmission | undefined
+  readonly claimMemory?: ((bytes: number) => void) | undefined
 }
 
 interface WarmUp {
@@ -23,14 +24,17 @@ const nothingUsed: Usage = { input_tokens: 0, cached_tokens: 0, cache_write_toke
  * validated and rate limited like any other, but calls no provider and costs nothing.
  */
 export async function warmUp(
-  { gateway, requestId, admission: early }: WarmUpContext,
+  { gateway, requestId, admission: early, claimMemory }: WarmUpContext,
   caller: Caller,
   { dialect, asked, turn }: WarmUp,
 ): Promise<ApiReply> {
   const admission = early ?? (await gateway.admit(caller, requestId))
-  await admission.leave()
   // Unknown models and unsatisfiable constraints are refused now. Without input there is nothing to route yet.
-  if (hasInput(asked)) await gateway.plan(asked, caller)
+  try {
+    if (hasInput(asked)) await gateway.plan(asked, caller, { ...(claimMemory && { claimMemory }) })
+  } finally {
+    await admission.leave()
+  }
   const at = Math.floor(gateway.clock.now() / 1000)
   const stamp: Stamp = {
     id: `resp_${requestId.replaceAll('-', '')}`,

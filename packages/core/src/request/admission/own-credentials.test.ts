@@ -51,7 +51,7 @@ describe('who is asked', () => {
     await pay(1_000_000)
     const input = [{ type: 'message', role: 'user', content: [{ type: 'text', text: 'Hi' }] }] as const
     const request = { prompt: { input }, delivery: 'whole', routing: { models: ['model'], allow_fallbacks: true, ...routing } } as const
-    const { candidates } = await planRequest(engine, request, { workspaceId: 'workspace' } as Parameters<typeof planRequest>[2])
+    const { candidates } = await planRequest(engine, request, { caller: { workspaceId: 'workspace' } } as Parameters<typeof planRequest>[2])
     return candidates.map(({ credential }) => credential.id)
   }
 

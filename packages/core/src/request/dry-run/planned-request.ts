@@ -13,6 +13,7 @@ import type { RequestPorts } from '../infer.ts'
 import { applyPolicy } from '../policy/apply-policy.ts'
 import { moneyBounds } from '../policy/money-bounds.ts'
 import { openCarried, pinned } from '../reasoning-state/open-state.ts'
+import type { CallOptions } from '../reply.ts'
 import { type Fidelity, fidelityOf } from './fidelity.ts'
 
 /** How a request would be routed now, and why. */
@@ -45,8 +46,12 @@ export interface PlannedChoice {
 }
 
 /** Routes a request without calling a provider or learning from it. */
-export async function planRequest(ports: RequestPorts, asked: InferenceRequest, caller: Caller): Promise<PlannedRequest> {
-  const { policy, request, planning, hedgeMaxCost } = await runSteps(applyPolicy(ports, asked, { caller }))
+export async function planRequest(
+  ports: RequestPorts,
+  asked: InferenceRequest,
+  { caller, claimMemory }: Pick<CallOptions, 'caller' | 'claimMemory'>,
+): Promise<PlannedRequest> {
+  const { policy, request, planning, hedgeMaxCost } = await runSteps(applyPolicy(ports, asked, { caller, claimMemory }))
   const { prompt } = request
   checkContent(prompt)
   const carried = await openCarried(request, caller, ports.ring)
