@@ -55,13 +55,13 @@ export function estimateOffer({ prices, state }: TrackedOffer, input: EstimateIn
     (isKnown
       ? currentLevel(latency, now) - optimismDeviations * Math.sqrt(currentVariance(latency, now))
       : Math.min(best.level, priorLevel))
-  const cold = inputTokens - Math.min(cachedTokens, inputTokens) * state.cacheHitShare.value
-  const firstContentMs = Math.exp(level) * latency.tail + prefillMsPerToken(state.prefill) * cold
+  const uncachedTokens = inputTokens - Math.min(cachedTokens, inputTokens) * state.cacheHitShare.value
+  const firstContentMs = Math.exp(level) * latency.tail + prefillMsPerToken(state.prefill) * uncachedTokens
   const speed = state.speed.observations >= knownAfterAnswers ? state.speed.value : Math.max(best.speed, state.speed.value)
-  const growingMs = (outputTokens / Math.exp(speed)) * 1_000
+  const generationMs = (outputTokens / Math.exp(speed)) * 1_000
   const heldMs = timeUntilFree(state.capacity, now)
-  const leftMs = input.timeLeftMs - Math.min(heldMs, maxCountedQueueMs) - (stream ? 0 : growingMs)
-  const inLine = heldMs <= (cachedTokens > 0 ? input.maxQueueMs : input.maxQueueMs * coldQueueShare) ? heldMs : 0
+  const leftMs = input.timeLeftMs - Math.min(heldMs, maxCountedQueueMs) - (stream ? 0 : generationMs)
+  const queueMs = heldMs <= (cachedTokens > 0 ? input.maxQueueMs : input.maxQueueMs * coldQueueShare) ? heldMs : 0
   const { failures } = silence
   const failure =
     failures === 0
@@ -72,15 +72,15 @@ export function estimateOffer({ prices, state }: TrackedOffer, input: EstimateIn
     cost: expectedCost(prices, input, state.cacheHitShare),
     // Queueing time counts like any other wait.
     firstContentMs: Math.min(heldMs, maxCountedQueueMs) + firstContentMs,
-    generationMs: growingMs,
+    generationMs,
     // A non-streamed response that breaks was not shown yet, so another offer can still be tried.
     failureProbability: stream ? failure : 1 - (1 - failure) * (1 - breaking),
     failedAttemptMs: stream
       ? state.failedAttemptMs.value
-      : state.failedAttemptMs.value + state.hangShare.value * wholeHangFactor * growingMs,
+      : state.failedAttemptMs.value + state.hangShare.value * wholeHangFactor * generationMs,
     breakProbability: stream ? breaking : 0,
-    lateProbability: leftMs > amplyTimed * firstContentMs ? 0 : lateProbabilityOf(state, { leftMs, level, firstContentMs }),
-    rateLimitedMs: heldMs - inLine,
+    lateProbability: leftMs > ampleTimeFactor * firstContentMs ? 0 : lateProbabilityOf(state, { leftMs, level, firstContentMs }),
+    rateLimitedMs: heldMs - queueMs,
     circuitOpenMs: openMs(state.circuit, now),
     headroom: currentHeadroom(state.capacity, now),
     cachedTokens,
@@ -98,12 +98,12 @@ export function optimisticEstimate({ prices, state }: TrackedOffer, input: Estim
   const { latency } = state
   input.cachedTokens = 0
   // Unobserved for minutes, it may have become as good as the best. Observed only a few times, it may have been unlucky.
-  const long = now - state.observedAt > unobservedMs || state.observations === 0
-  const today = currentLevel(latency, now)
-  const level = long
+  const isUnobserved = now - state.observedAt > unobservedMs || state.observations === 0
+  const currently = currentLevel(latency, now)
+  const level = isUnobserved
     ? Math.min(latency.longRun, best.level) - maxUnobservedSpeedup
-    : Math.min(latency.longRun, today) - (latency.observations < newcomerTries ? newcomerSpeedup : 0)
-  const speed = long ? Math.max(best.speed, state.speed.value) : state.speed.value
+    : Math.min(latency.longRun, currently) - (latency.observations < newcomerTries ? newcomerSpeedup : 0)
+  const speed = isUnobserved ? Math.max(best.speed, state.speed.value) : state.speed.value
   return {
     cost: expectedCost(prices, input, state.cacheHitShare),
     firstContentMs: Math.exp(level) * latency.tail + prefillMsPerToken(state.prefill) * inputTokens,
@@ -160,7 +160,7 @@ function evidenceOfSilence({ silentAttempts, latency, prefill, lastAnsweredStart
 const noSilence: SilenceEvidence = { level: undefined, failures: 0 }
 
 /** This many times the expected wait is longer than all but a few answers take. */
-const amplyTimed = 6
+const ampleTimeFactor = 6
 
 function lateProbabilityOf(
   { latency, prefill }: OfferState,

@@ -44,9 +44,9 @@ export function learnCompletion(call: RunningAttempt, used: AnswerUsage, now: nu
   recordOutcome(state.breaks, { bad: false, now })
   state.outcomes.finished += 1
   if (call.stream) {
-    const growingMs = now - (call.firstContentAt ?? now)
-    if (outputTokens >= minTokensForSpeed && growingMs > 0) {
-      const speed = Math.log((outputTokens * 1_000) / growingMs)
+    const generationMs = now - (call.firstContentAt ?? now)
+    if (outputTokens >= minTokensForSpeed && generationMs > 0) {
+      const speed = Math.log((outputTokens * 1_000) / generationMs)
       updateAverage(state.speed, speed, speedWeight)
       countSpeed(state.outcomes, speed)
     }
@@ -69,8 +69,8 @@ function learnWholeAnswer(
   if (outputTokens < minTokensForSpeed) return
   const wait = Math.exp(currentLevel(state.latency, now)) * state.latency.tail + prefillMsPerToken(state.prefill) * call.uncachedTokens
   const milliseconds = now - call.startedAt
-  const growingMs = Math.max(1, milliseconds - wait, 0.25 * milliseconds)
-  updateAverage(state.speed, Math.log((outputTokens * 1_000) / growingMs), wholeAnswerSpeedWeight)
+  const generationMs = Math.max(1, milliseconds - wait, 0.25 * milliseconds)
+  updateAverage(state.speed, Math.log((outputTokens * 1_000) / generationMs), wholeAnswerSpeedWeight)
 }
 
 /** Records that the offer has read the conversation's prompt. */

@@ -201,11 +201,11 @@ test('first content counts once for a stream, and never for a non-streamed respo
 test('the speed of a non-streamed response is estimated from its time without the usual wait', () => {
   let now = 0
   const router = createRouter({ offers: offers.slice(0, 1), clock: { now: () => now } })
-  const call = (stream: boolean, growingMs: number) => {
+  const call = (stream: boolean, generationMs: number) => {
     const attempt = router.startAttempt(router.plan({ inputTokens: 0, stream }).next() as RouterChoice)
     now += 1_000
     router.recordFirstContent(attempt)
-    now += growingMs
+    now += generationMs
     router.finishAttempt(attempt, { outputTokens: 400 })
     return (attempt as unknown as RunningAttempt).tracked.state.speed
   }
