@@ -68,6 +68,21 @@ test('a provider that claims millions of tokens for a word is paid what the word
   expect(logged.filter(message => message.includes('reported more usage'))).toHaveLength(1)
 })
 
+test.each<readonly [string, JsonObject, JsonObject]>([
+  ['that refuses a cap', { quirks: { refuses: ['max_tokens', 'max_completion_tokens'] } }, {}],
+  ['that thinks without a cap', { quirks: { thinking_field: 'reasoningConfig' } }, { reasoning: { effort: 'high' } }],
+])('an offer %s is paid what it wrote, whatever cap its client names', async (_, offer, body) => {
+  const { gateway, caller, request, books } = await scene({
+    acts: [acts.reply({ text: 'Hello.', usage: { input: 10, output: 20_000 } })],
+    credit: 10_000_000,
+    offer: { max_output_tokens: 32_000, ...offer },
+  })
+  await gateway.infer(request({ max_output_tokens: 16, ...body }), { caller }).whole()
+  const { rows } = await books()
+  expect(rows).toMatchObject([{ outputTokens: 20_000, cost: 200_100, estimated: false }])
+  expect(rows[0]?.warnings).not.toContain('usage_clamped')
+})
+
 test('what a provider claims beyond what is set aside is paid where there is credit for it, and as far as it can be true', async () => {
   const { gateway, caller, request, books } = await scene({
     acts: [acts.reply({ text: 'Hello.', usage: { input: 900, output: 5 } })],

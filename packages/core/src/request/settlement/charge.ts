@@ -4,6 +4,7 @@ import { clampUsage, type UsageBounds } from '../../metering/clamp-usage.ts'
 import { estimateOutput, type OutputPaces, thinkingOf } from '../../metering/hidden-tokens.ts'
 import type { MeteredAnswer } from '../../metering/meter.ts'
 import { type Microdollars, unpricedTools } from '../../metering/money.ts'
+import { takesCap } from '../../metering/output-cap.ts'
 import { likelyInput, maxClaim } from '../../metering/prompt-size.ts'
 import { quirksFor } from '../../protocol/provider.ts'
 import { ratesAt } from '../../protocol/rates.ts'
@@ -44,13 +45,16 @@ export function chargeFor(charging: ChargeContext, committed: CommittedCall, see
   const { provider, offer } = committed.candidate
   const stated = { ...(committed.call.statedTier !== undefined && { service_tier: committed.call.statedTier }), ...seen.usage }
   const price = requestPrice(committed.candidate, request, stated)
-  const usageBounds = usageBoundsOf(charging, committed.candidate, seen)
   if (!seen.usage) {
     const read = knownInput(charging, committed.candidate, seen)
     const output = outputSoFar(seen, { counted: seen.usageSoFar && read, estimated: unseenOutput(charging, committed, seen) })
     return { ...billUsage(seen, price, { input: read ? 0 : likelyInput(request.prompt), output, read }), warnings: [] }
   }
-  const { usage, isClamped } = clampUsage(seen.usage, usageBounds)
+  const { thoughtCharacters } = seen
+  const { usage, isClamped } = clampUsage(
+    seen.usage,
+    usageBoundsOf(charging, committed.candidate, { claimed: seen.usage, thoughtCharacters }),
+  )
   const charge = billUsage({ ...seen, usage }, price, { input: inputTokens })
   const { other_calls: others = noCalls } = seen.usage
   const unpriced = price && usage.hosted_calls ? unpricedTools(ratesAt(price, usage.input_tokens), usage) : []
@@ -68,17 +72,18 @@ export function chargeFor(charging: ChargeContext, committed: CommittedCall, see
 
 type BoundsContext = Pick<ChargeContext, 'request' | 'bounds' | 'inputTokens'>
 
-const usageBoundsOf = (
+function usageBoundsOf(
   { request, bounds, inputTokens }: BoundsContext,
   candidate: Candidate,
-  { thoughtCharacters }: Pick<MeteredAnswer, 'thoughtCharacters'>,
-): UsageBounds => ({
-  contextWindow: candidate.offer.context_window,
-  likelyInput: inputTokens,
-  maxInput: () => maxClaim(request.prompt),
-  maxOutput: bounds.sentCap(candidate) ?? candidate.offer.max_output_tokens,
-  thoughtCharacters,
-})
+  { claimed, thoughtCharacters }: { readonly claimed: Usage | undefined; readonly thoughtCharacters: number },
+): UsageBounds {
+  const { context_window: contextWindow, max_output_tokens: longest } = candidate.offer
+  const cap = bounds.sentCap(candidate)
+  // The client's cap bounds no usage where the offer takes none, and is not sent it.
+  const isPassed = cap !== undefined && claimed !== undefined && claimed.output_tokens > cap
+  const maxOutput = isPassed && !takesCap(candidate, request.prompt) ? longest : (cap ?? longest)
+  return { contextWindow, likelyInput: inputTokens, maxInput: () => maxClaim(request.prompt), maxOutput, thoughtCharacters }
+}
 
 /** Counts of a provider that hold for the input of a response without a last count. Undefined: it gave none. */
 export function knownInput(
@@ -87,7 +92,8 @@ export function knownInput(
   seen: Pick<MeteredAnswer, 'usageSoFar' | 'startUsage' | 'thoughtCharacters'>,
 ): Usage | undefined {
   const known = seen.usageSoFar ?? seen.startUsage
-  return known?.input_tokens ? clampUsage(known, usageBoundsOf(context, candidate, seen)).usage : undefined
+  const { thoughtCharacters } = seen
+  return known?.input_tokens ? clampUsage(known, usageBoundsOf(context, candidate, { claimed: known, thoughtCharacters })).usage : undefined
 }
 
 const noCalls: readonly string[] = []
