@@ -18,7 +18,7 @@ test.each([
   row('a refusal', [message({ type: 'refusal', refusal: 'No.' })]),
   row('a tool result', [{ type: 'function_call_output', call_id: 'c', output: '' } as Item]),
   row('a call', [{ type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' } as Item]),
-  row('instructions alone', [], 'Greet.'),
+  row('instructions only', [], 'Greet.'),
 ])('a conversation with $has has content', ({ input, instructions }) => {
   expect(check(input, instructions)).not.toThrow()
 })
@@ -29,7 +29,7 @@ test.each([
   row('blank texts', [message(text(' ')), message(text('\n'))]),
   row('a message without parts', [message()]),
   row('a blank refusal', [message({ type: 'refusal', refusal: ' ' })]),
-  row('thoughts alone', [{ type: 'reasoning', summary: ['Thus.'] } as Item]),
-])('a conversation with $has has none, and is refused', ({ input, instructions }) => {
+  row('reasoning only', [{ type: 'reasoning', summary: ['Thus.'] } as Item]),
+])('a conversation with $has has no content and is refused', ({ input, instructions }) => {
   expect(check(input, instructions)).toThrow('`input` has no content: no text, image, file, audio or tool result.')
 })

@@ -9,11 +9,11 @@ import { infer } from './infer.ts'
 import { makerOf, sealState } from './reasoning-state/envelope.ts'
 import { endForShutdown } from './running-requests.ts'
 
-// However a call ends, the router is told so exactly once, and nothing that is over stays under way in what it believes.
+// However a call ends, the router is notified exactly once, and no ended call stays in flight in the router’s state.
 
 const stale = acts.status(400, { code: 'invalid_encrypted_content' })
 
-/** All ways in which a provider answers, or does not. */
+/** All ways in which a provider responds, or does not. */
 const ways: Readonly<Record<string, Act>> = {
   answers: acts.reply(),
   'answers late': acts.stall(1_500),
@@ -39,7 +39,7 @@ const ways: Readonly<Record<string, Act>> = {
   },
 }
 
-interface Asked {
+interface Scenario {
   readonly whole: boolean
   readonly hedge: boolean
   readonly stateful: boolean
@@ -47,11 +47,11 @@ interface Asked {
   readonly strategy: string
   readonly limits: { readonly timeout_ms?: number; readonly deadline_ms?: number }
   readonly afterMs: number
-  /** What the caller does: reads to the end, leaves after so long, stops reading after the first batch, or never reads. */
+  /** What the client does: reads to the end, disconnects after some time, stops reading after the first batch, or never reads. */
   readonly reads: { readonly until: 'end' | 'first' | 'never' } | { readonly until: 'leaves'; readonly afterMs: number }
 }
 
-const aRequest: fc.Arbitrary<Asked> = fc.record({
+const aRequest: fc.Arbitrary<Scenario> = fc.record({
   whole: fc.constantFrom(false, false, true),
   hedge: fc.constantFrom(true, true, false),
   stateful: fc.boolean(),
@@ -100,7 +100,7 @@ async function createFixture(scripts: readonly (readonly string[])[], ordinary: 
   return { clock, watched, state }
 }
 
-/** So many ordinary requests before: whoever is known is given up, hedged and tried otherwise than who is not. */
+/** Ordinary requests before: timeouts, hedging and exploration differ between known and unknown offers. */
 async function warmUp({ clock, watched, state }: Awaited<ReturnType<typeof createFixture>>, requests: number): Promise<void> {
   for (let at = 0; at < requests; at += 1) {
     const done = begin(watched, ordinaryRequest, { id: `ordinary-${at}`, state })
@@ -109,7 +109,7 @@ async function warmUp({ clock, watched, state }: Awaited<ReturnType<typeof creat
   }
 }
 
-const ordinaryRequest: Asked = {
+const ordinaryRequest: Scenario = {
   whole: false,
   hedge: false,
   stateful: false,
@@ -120,25 +120,31 @@ const ordinaryRequest: Asked = {
   reads: { until: 'end' },
 }
 
-const requestOf = (asked: Asked, state: string): InferenceRequest => ({
+const requestOf = (scenario: Scenario, state: string): InferenceRequest => ({
   prompt: {
     input: [
       { type: 'message', role: 'user', content: [{ type: 'text', text: 'Hi' }] },
-      ...(asked.stateful ? [{ type: 'reasoning' as const, summary: ['So.'], encrypted_content: state }] : []),
+      ...(scenario.stateful ? [{ type: 'reasoning' as const, summary: ['So.'], encrypted_content: state }] : []),
     ],
   },
-  routing: { models: ['model'], allow_fallbacks: asked.allow_fallbacks, strategy: asked.strategy, hedge: asked.hedge, ...asked.limits },
-  delivery: asked.whole ? 'whole' : 'stream',
+  routing: {
+    models: ['model'],
+    allow_fallbacks: scenario.allow_fallbacks,
+    strategy: scenario.strategy,
+    hedge: scenario.hedge,
+    ...scenario.limits,
+  },
+  delivery: scenario.whole ? 'whole' : 'stream',
 })
 
 function begin(
   { engine, caller }: Watched,
-  asked: Asked,
+  scenario: Scenario,
   { id, state }: { readonly id: string; readonly state: string },
 ): Promise<unknown> {
   const leaving = new AbortController()
-  const reply = infer(engine, requestOf(asked, state), { caller, requestId: id, signal: leaving.signal })
-  const { reads } = asked
+  const reply = infer(engine, requestOf(scenario, state), { caller, requestId: id, signal: leaving.signal })
+  const { reads } = scenario
   if (reads.until === 'leaves') {
     engine.clock.setTimeout(() => leaving.abort(), reads.afterMs)
     return reply.whole().catch(() => {})
@@ -163,8 +169,8 @@ function checkAtRest({ contenders, ends }: Watched): void {
   expect([...new Set(ends.values())].filter(times => times !== 1)).toEqual([])
 }
 
-describe('what is under way', () => {
-  test('is nothing once every request is over, and each call ended once, whatever providers and callers do', async () => {
+describe('the calls in flight', () => {
+  test('are none once every request is over, and each call ended once, whatever providers and clients do', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.array(aWay, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 3 }),
@@ -175,11 +181,11 @@ describe('what is under way', () => {
           const { clock, watched, state } = fixture
           await warmUp(fixture, ordinary * scripts.length)
           const done: Promise<unknown>[] = []
-          for (const [at, asked] of requests.entries()) {
-            await clock.advance(asked.afterMs)
-            done.push(begin(watched, asked, { id: `request-${at}`, state }))
+          for (const [at, scenario] of requests.entries()) {
+            await clock.advance(scenario.afterMs)
+            done.push(begin(watched, scenario, { id: `request-${at}`, state }))
           }
-          // Who never reads is closed by the deadline.
+          // A response that is never read is closed by the deadline.
           for (let minute = 0; minute < 4; minute += 1) await clock.advance(30_000)
           await Promise.all(done)
           checkAtRest(watched)
@@ -189,16 +195,16 @@ describe('what is under way', () => {
     )
   })
 
-  test('ends with the gateway, at whatever moment that is', async () => {
+  test('end when the gateway closes, at any moment', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.array(aWay, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 3 }),
         fc.array(aRequest, { minLength: 1, maxLength: 5 }),
         async (scripts, requests) => {
           const { clock, watched, state } = await createFixture(scripts, 0)
-          for (const [at, asked] of requests.entries()) {
-            void begin(watched, asked, { id: `request-${at}`, state })
-            await clock.advance(asked.afterMs / 10)
+          for (const [at, scenario] of requests.entries()) {
+            void begin(watched, scenario, { id: `request-${at}`, state })
+            await clock.advance(scenario.afterMs / 10)
           }
           endForShutdown(watched.engine.running)
           watched.engine.drains.stop()

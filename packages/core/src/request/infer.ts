@@ -27,7 +27,7 @@ import { applyPolicy, type PolicedRequest, type PolicyPorts } from './policy/app
 import { moneyBounds } from './policy/money-bounds.ts'
 import { type Carried, openCarried, pinned } from './reasoning-state/open-state.ts'
 import { type CallOptions, leaveReply, type OpenedReply, type Reply, replyOf } from './reply.ts'
-import { type TrackedRequest, type LifetimePorts, trackRequest } from './request-lifetime.ts'
+import { type LifetimePorts, type TrackedRequest, trackRequest } from './request-lifetime.ts'
 import { type PipelinePorts, type ResponsePipeline, responsePipeline } from './response/response-pipeline.ts'
 import { responseStream } from './response/response-stream.ts'
 import { progressOf } from './settlement/journaled-progress.ts'

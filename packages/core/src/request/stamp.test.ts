@@ -13,19 +13,19 @@ const stamp = (facts: Partial<StampFacts> = {}) =>
   createStamper({ requestId: 'a-b-c', modelAsked: 'asked', at: 5_999 })({ warnings: [], ...facts })
 const routing = (facts: Partial<StampFacts>) => stamp({ candidate, ...facts }).routing
 
-test('before a provider has answered a stamp names the requested model, and nothing that is not known', () => {
+test('before a provider has responded a stamp names the requested model, and omits unknown values', () => {
   const { itemId, ...known } = stamp()
   expect(known).toEqual({ id: 'resp_abc', model: 'asked', created_at: 5, warnings: [] })
   expect(itemId('msg')).toBe('msg_abc0001')
 })
 
-test('item ids count up, in hexadecimal, over all stamps of a reply', () => {
+test('item ids count up in hexadecimal over all stamps of a response', () => {
   const stamper = createStamper({ requestId: 'a-b', modelAsked: 'm', at: 0 })
   const ids = Array.from({ length: 17 }, (_, at) => stamper({ warnings: [] }).itemId(at % 2 ? 'msg' : 'fc'))
   expect([ids[0], ids[1], ids[9], ids[16]]).toEqual(['fc_ab0001', 'msg_ab0002', 'msg_ab000a', 'fc_ab0011'])
 })
 
-test('what is known of a call is in its stamp', () => {
+test('the known facts of a call are in its stamp', () => {
   expect(stamp({ candidate, endedAt: 7_999, estimatedInput: 0, used: { temperature: 1 } as never })).toMatchObject({
     model: 'm-1',
     completed_at: 7,
@@ -42,7 +42,7 @@ test('a speed needs both the usage and the time, and is tokens per second with t
   expect(routing({ outputMs: 3_000 })).not.toHaveProperty('throughput_tps')
 })
 
-test('a cost is there once it is known, also if it is nothing, and what the workspace owes its provider beside it', () => {
+test('a cost is included once it is known, also if it is zero, along with the BYOK cost', () => {
   expect(routing({})).not.toHaveProperty('cost')
   expect(routing({ cost: 0 })).toMatchObject({ cost: { usd: 0 } })
   expect(routing({ cost: 1_500_000, byokCost: 250_000 })).toMatchObject({ cost: { usd: 1.5, byok_usd: 0.25 } })

@@ -11,7 +11,7 @@ function scene() {
   return { request, scope, log }
 }
 
-test('a scope that is aborted ends alone, and says so', () => {
+test('an aborted scope ends alone and reports it', () => {
   const { request, scope, log } = scene()
   expect(scope.isAborted).toBe(false)
   scope.abort()
@@ -21,7 +21,7 @@ test('a scope that is aborted ends alone, and says so', () => {
   expect(log).toEqual(['scope', 'request'])
 })
 
-test('a scope ends with its request and for its reason, and was not aborted', () => {
+test('a scope ends with its request and with the request’s reason, and was not aborted', () => {
   const { request, scope, log } = scene()
   request.cancel('shut_down')
   expect([scope.isAborted, scope.reason, [...log].sort()]).toEqual([false, 'shut_down', ['request', 'scope']])

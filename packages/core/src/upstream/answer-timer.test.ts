@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isMostlyPaused, isReading, noteContent, readerPaused, readerResumed, startStream, startTimer, stopTimer } from './answer-timer.ts'
 
-/** A timer, what it said and when, and how many timers of the clock it took. */
+/** A timer, its reports with their times, and how many timers of the clock it took. */
 function started(milliseconds: number) {
   const clock = fakeClock()
   const over: string[] = []
@@ -19,7 +19,7 @@ function started(milliseconds: number) {
   return { clock, over, state, timer }
 }
 
-/** The answer is a stream that is being read. */
+/** The response is a stream that is being read. */
 function streaming(milliseconds: number, times: { readonly idleMs: number; readonly deadlineAt: number }) {
   const all = started(milliseconds)
   startStream(all.timer, times)
@@ -27,8 +27,8 @@ function streaming(milliseconds: number, times: { readonly idleMs: number; reado
   return all
 }
 
-describe('before the answer begins', () => {
-  test('it is over after the time that it has', async () => {
+describe('before the response begins', () => {
+  test('the timer fires after its time limit', async () => {
     const { clock, over } = started(500)
     await clock.advance(499)
     expect(over).toEqual([])
@@ -37,14 +37,14 @@ describe('before the answer begins', () => {
     expect(clock.pending()).toBe(0)
   })
 
-  test('no time at all is over soon, and not in the middle of what starts it', async () => {
+  test('a limit of zero fires soon, and not synchronously in the start call', async () => {
     const { clock, over } = started(-5)
     expect(over).toEqual([])
     await clock.advance(1)
     expect(over).toEqual(['timed_out at 1'])
   })
 
-  test('a timer that is stopped says nothing and is none any more', async () => {
+  test('a stopped timer reports nothing and leaves no timer', async () => {
     const { clock, over, timer } = started(500)
     stopTimer(timer)
     expect(clock.pending()).toBe(0)
@@ -54,7 +54,7 @@ describe('before the answer begins', () => {
 })
 
 describe('a stream', () => {
-  test('that is silent for as long as it may be is over', async () => {
+  test('times out after its longest silence', async () => {
     const { clock, over, timer } = streaming(500, { idleMs: 300, deadlineAt: 60_000 })
     await clock.advance(200)
     noteContent(timer)
@@ -65,7 +65,7 @@ describe('a stream', () => {
     expect(clock.pending()).toBe(0)
   })
 
-  test('may take longer than an answer may to begin', async () => {
+  test('may take longer than a response may take to begin', async () => {
     const { clock, over, timer } = streaming(500, { idleMs: 400, deadlineAt: 60_000 })
     for (let at = 0; at < 10; at += 1) {
       await clock.advance(300)
@@ -74,7 +74,7 @@ describe('a stream', () => {
     expect(over).toEqual([])
   })
 
-  test('is over at the deadline, however much comes', async () => {
+  test('times out at the deadline, however many events arrive', async () => {
     const { clock, over, timer } = streaming(500, { idleMs: 300, deadlineAt: 1_000 })
     for (let at = 0; at < 20; at += 1) {
       await clock.advance(100)
@@ -83,13 +83,13 @@ describe('a stream', () => {
     expect(over).toEqual(['deadline at 1000'])
   })
 
-  test('whose deadline comes before its silence is over by the deadline', async () => {
+  test('whose deadline comes before its silence limit times out by the deadline', async () => {
     const { clock, over } = streaming(5_000, { idleMs: 3_000, deadlineAt: 700 })
     await clock.advance(5_000)
     expect(over).toEqual(['deadline at 700'])
   })
 
-  test('takes one timer at a time, and a sound takes none', async () => {
+  test('takes one timer at a time, and an event takes none', async () => {
     const { clock, timer, state } = streaming(1_000, { idleMs: 1_000, deadlineAt: 60_000 })
     for (let at = 0; at < 1_000; at += 1) noteContent(timer)
     expect([state.timersSet, clock.pending()]).toEqual([1, 1])
@@ -104,7 +104,7 @@ describe('a stream', () => {
 })
 
 describe('a reader that pauses', () => {
-  test('is no silent provider, for however long', async () => {
+  test('does not count as a silent provider, for however long', async () => {
     const { clock, over, timer } = streaming(500, { idleMs: 300, deadlineAt: 60_000 })
     await clock.advance(200)
     readerPaused(timer)
@@ -124,7 +124,7 @@ describe('a reader that pauses', () => {
     expect(over).toEqual(['deadline at 1000'])
   })
 
-  test('that has not begun to read is waited for in the same way', async () => {
+  test('before its first read is waited for in the same way', async () => {
     const { clock, over, timer } = started(500)
     startStream(timer, { idleMs: 300, deadlineAt: 2_000 })
     await clock.advance(1_999)
@@ -133,7 +133,7 @@ describe('a reader that pauses', () => {
     expect(over).toEqual(['deadline at 2000'])
   })
 
-  test('sets the pace where more time passed in its pauses than in waiting for the provider', async () => {
+  test('is the slower side if more time passed in its pauses than in waiting for the provider', async () => {
     const { clock, timer } = streaming(500, { idleMs: 10_000, deadlineAt: 60_000 })
     await clock.advance(1_000)
     readerPaused(timer)
@@ -146,7 +146,7 @@ describe('a reader that pauses', () => {
     expect(isMostlyPaused(timer)).toBe(false)
   })
 
-  test('for a moment only does not set the pace, though the provider was quicker still', async () => {
+  test('only briefly is not the slower side, even though the provider was faster still', async () => {
     const { clock, timer } = streaming(500, { idleMs: 10_000, deadlineAt: 60_000 })
     readerPaused(timer)
     await clock.advance(100)
@@ -156,8 +156,8 @@ describe('a reader that pauses', () => {
   })
 })
 
-test('a stream is over exactly when it was silent for too long to a reader that waits, or at the deadline', async () => {
-  const aMove = fc.record({ what: fc.constantFrom('heard', 'pause', 'resume'), afterMs: fc.integer({ min: 0, max: 400 }) })
+test('a stream times out exactly if it was silent too long while its reader waited, or at the deadline', async () => {
+  const aMove = fc.record({ what: fc.constantFrom('event', 'pause', 'resume'), afterMs: fc.integer({ min: 0, max: 400 }) })
   const times = fc.record({ ceilingMs: fc.integer({ min: 1, max: 600 }), idleMs: fc.integer({ min: 1, max: 500 }) })
   await fc.assert(
     fc.asyncProperty(fc.array(aMove, { maxLength: 12 }), times, async (moves, { ceilingMs, idleMs }) => {
@@ -173,7 +173,7 @@ test('a stream is over exactly when it was silent for too long to a reader that 
       for (const { what, afterMs } of moves) {
         await clock.advance(afterMs)
         passTo(clock.monotonic())
-        if (what === 'heard') {
+        if (what === 'event') {
           noteContent(timer)
           if (since !== undefined) since = clock.monotonic()
         } else if (what === 'pause') {

@@ -11,7 +11,7 @@ import { runAttempt } from './attempt.ts'
 
 const logger = { info: () => {}, warn: () => {}, error: () => {} }
 
-/** Time that stands still; every timer that is set fires when told. */
+/** A clock that stands still; every timer fires when the test triggers it. */
 function heldClock(): Clock & { readonly fire: () => void; readonly waits: readonly number[] } {
   const timers = new Map<object, () => void>()
   const waits: number[] = []
@@ -66,7 +66,7 @@ async function outcomeOf(limits: { readonly deadlineAt: number; readonly ceiling
   return { outcome: await trial, waits: clock.waits }
 }
 
-test('a provider that is silent for as long as it may be has timed out', async () => {
+test('a provider that is silent for its time limit has timed out', async () => {
   const { outcome, waits } = await outcomeOf({ deadlineAt: 60_000, ceilingMs: 500 })
   expect(waits).toEqual([500])
   expect(outcome).toEqual({
@@ -76,7 +76,7 @@ test('a provider that is silent for as long as it may be has timed out', async (
   })
 })
 
-test('where the time of the request is over before the patience with the provider, the deadline has passed', async () => {
+test('if the request’s time ends before the provider’s timeout, the deadline has passed', async () => {
   const { outcome, waits } = await outcomeOf({ deadlineAt: 300, ceilingMs: 500 })
   expect(waits).toEqual([300])
   expect(outcome).toEqual({ ok: false, accepted: false, failure: { kind: 'deadline', message: '', provider: 'p' } })
@@ -102,20 +102,20 @@ async function sentWith(
   return { read, body }
 }
 
-test('a provider that takes bytes only is sent the picture, read once, and never its address', async () => {
+test('a provider that takes bytes only is sent the image, read once, and never its URL', async () => {
   const { read, body } = await sentWith(bedrockProvider, { bytes_only: true })
   expect(read).toEqual(['https://pictures.test/cat.png'])
   const content = (JSON.parse(body) as { readonly messages: readonly { readonly content: readonly JsonObject[] }[] }).messages[0]?.content
   expect(content).toEqual([{ image: { format: 'png', source: { bytes: 'Q0FU' } } }])
 })
 
-test('a provider that takes addresses is sent the address, and nothing is read for it', async () => {
+test('a provider that takes URLs is sent the URL, and nothing is read for it', async () => {
   const { read, body } = await sentWith(chatProvider, {})
   expect(read).toEqual([])
   expect(body).toContain('https://pictures.test/cat.png')
 })
 
-/** A transport that does not follow its signal, and what becomes of its answer. */
+/** A transport that ignores its signal, and what happens to its response. */
 function deaf({ answers = true }: { readonly answers?: boolean } = {}) {
   const state = { sink: undefined as Sink<Uint8Array> | undefined, cancels: 0, answer: (): void => {} }
   const body: Source<Uint8Array> = {
@@ -150,7 +150,7 @@ async function timedOut(transport: Transport, sent: () => void = () => {}) {
   return { outcome: await trial, clock, cancellation }
 }
 
-test('an answer that comes after its attempt has failed is not read', async () => {
+test('a response that arrives after its attempt has failed is not read', async () => {
   const { state, transport } = deaf({ answers: false })
   expect((await timedOut(transport)).outcome.ok).toBe(false)
   state.answer()
@@ -158,7 +158,7 @@ test('an answer that comes after its attempt has failed is not read', async () =
   expect([state.cancels, state.sink]).toEqual([1, undefined])
 })
 
-test('what is read of an answer when its attempt fails is cancelled, and what it brings later changes nothing', async () => {
+test('a response that is being read when its attempt fails is cancelled, and later data changes nothing', async () => {
   const { state, transport } = deaf()
   const bytes = (content: string): Uint8Array =>
     new TextEncoder().encode(`data: ${JSON.stringify({ id: 'c', choices: [{ index: 0, delta: { role: 'assistant', content } }] })}\n\n`)
@@ -171,7 +171,7 @@ test('what is read of an answer when its attempt fails is cancelled, and what it
   expect([clock.waits.length, cancellation.reason]).toEqual([timers, undefined])
 })
 
-test('a stream that breaks is over, also where the dialect does not say how', async () => {
+test('a stream that breaks ends, also if the dialect does not report how', async () => {
   const { state, transport } = deaf()
   const mute = { ...chatProvider, decodeEvents: () => ({ read: () => [], end: () => [] }) }
   const limits = { deadlineAt: 60_000, ceilingMs: 500, idleMs: 1_000 }

@@ -28,7 +28,7 @@ function open(batch: EventBatch) {
   return { clock, source, state, sink, lengths: () => parts.map(({ length }) => length) }
 }
 
-test('a large batch comes in parts of 1,000 events, in order, with a turn of the event loop between them', async () => {
+test('a large batch is split into parts of 1,000 events, in order, with a turn of the event loop between them', async () => {
   const batch = deltas(3_500)
   const { clock, source, state, sink, lengths } = open(batch)
   source.read(sink)
@@ -38,7 +38,7 @@ test('a large batch comes in parts of 1,000 events, in order, with a turn of the
   expect(state.parts.flat()).toEqual(batch)
 })
 
-test('an answer of the usual size waits for no turn', () => {
+test('a response of ordinary size waits for no turn of the event loop', () => {
   const batch = deltas(1_000)
   const { clock, source, state, sink } = open(batch)
   source.read(sink)
@@ -46,13 +46,13 @@ test('an answer of the usual size waits for no turn', () => {
   expect([state.parts[0] === batch, clock.pending()]).toEqual([true, 0])
 })
 
-test('an answer without events ends at once', () => {
+test('a response without events ends at once', () => {
   const { source, state, sink } = open([])
   source.read(sink)
   expect(state).toEqual({ parts: [], isEnded: true })
 })
 
-test('a reader that pauses is given nothing, also no end, until it resumes', async () => {
+test('a paused reader receives nothing, not even the end, until it resumes', async () => {
   const { clock, source, state, sink, lengths } = open(deltas(2_000))
   source.pause()
   source.read(sink)
@@ -68,7 +68,7 @@ test('a reader that pauses is given nothing, also no end, until it resumes', asy
   expect([lengths(), state.isEnded]).toEqual([[1_000, 1_000], true])
 })
 
-test('an answer that is paused at its last part ends once it is resumed', async () => {
+test('a response that is paused at its last part ends once it is resumed', async () => {
   const { clock, source, state, sink } = open(deltas(5))
   source.read({ ...sink, next: () => source.pause() })
   await clock.advance(0)
@@ -77,7 +77,7 @@ test('an answer that is paused at its last part ends once it is resumed', async 
   expect(state.isEnded).toBe(true)
 })
 
-test('what is left in the middle gives no more, and leaves no timer', async () => {
+test('a response that is abandoned in the middle yields nothing more, and leaves no timer', async () => {
   const { clock, source, state, sink, lengths } = open(deltas(2_005))
   source.read(sink)
   source.cancel()

@@ -35,7 +35,7 @@ function scene({ hasSecond = true, isStuck = false } = {}) {
   return { log, clock, first, second, settle: () => clock.advance(0) }
 }
 
-test('a first call that succeeds in time wins, and no second one begins', async () => {
+test('a first call that succeeds in time wins, and no second one starts', async () => {
   const { log, clock, first } = scene()
   await clock.advance(999)
   first.resolve('a')
@@ -43,7 +43,7 @@ test('a first call that succeeds in time wins, and no second one begins', async 
   expect(log).toEqual(['won a'])
 })
 
-test('the second call begins after the delay and wins if it is first to succeed; the other is aborted', async () => {
+test('the second call starts after the delay and wins if it succeeds first; the other is aborted', async () => {
   const { log, clock, second } = scene()
   await clock.advance(1_000)
   second.resolve('b')
@@ -51,7 +51,7 @@ test('the second call begins after the delay and wins if it is first to succeed;
   expect(log).toEqual(['begin second', 'abort first', 'won b'])
 })
 
-test('the first call may still win after the second began, and then that is aborted', async () => {
+test('the first call may still win after the second started, and then the second is aborted', async () => {
   const { log, clock, first } = scene()
   await clock.advance(1_000)
   first.resolve('a')
@@ -88,7 +88,7 @@ test('the race is lost once both have failed, or the only one has', async () => 
   expect(later.log).toEqual(['begin second', 'won a'])
 })
 
-test('a race is over when the other call has ended; what that brings all the same is dropped', async () => {
+test('a race is over when the other call has ended; its result is dropped', async () => {
   const { log, clock, first, second } = scene({ isStuck: true })
   await clock.advance(1_000)
   first.resolve('a')
@@ -99,7 +99,7 @@ test('a race is over when the other call has ended; what that brings all the sam
   expect(log).toEqual(['begin second', 'abort second', 'drop b', 'won a'])
 })
 
-test('an error of one call ends both, and a second error is not told', async () => {
+test('an error of one call ends both, and a second error is not reported', async () => {
   const { log, clock, first, second } = scene({ isStuck: true })
   await clock.advance(1_000)
   second.reject(new Error('broken'))

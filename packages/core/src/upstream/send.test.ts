@@ -36,7 +36,7 @@ describe('why a provider could not be reached', () => {
     ['ECONNREFUSED', withCode('ECONNREFUSED'), '(ECONNREFUSED)'],
     ['ECONNRESET as the cause', new Error('x', { cause: withCode('ECONNRESET') }), '(ECONNRESET)'],
     ['UND_ERR_CONNECT_TIMEOUT', withCode('UND_ERR_CONNECT_TIMEOUT'), '(UND_ERR_CONNECT_TIMEOUT)'],
-  ])('is told by its code: %s', async (_, reason, message) => {
+  ])('is reported by its code: %s', async (_, reason, message) => {
     expect(await failing(reason)).toEqual({ kind: 'unreachable', message })
   })
 
@@ -47,12 +47,12 @@ describe('why a provider could not be reached', () => {
     ['a code of 41 letters', withCode('E'.repeat(41))],
     ['no code', new Error('getaddrinfo internal.host')],
     ['no error', 'connect 10.0.0.1:443'],
-  ])('is not told by what may hold an address: %s', async (_, reason) => {
+  ])('is not reported if it may contain a URL: %s', async (_, reason) => {
     expect(await failing(reason)).toEqual({ kind: 'unreachable', message: '' })
   })
 })
 
-test('an answer that breaks off names the code, not the address', async () => {
+test('a response that breaks off is reported by its code, without the URL', async () => {
   const body: TransportReply['body'] = { next: () => Promise.reject(withCode('ECONNRESET')) }
   const reply: TransportReply = { status: 200, header: () => undefined, body }
   expect(await failureOf(async () => reply)).toEqual({ kind: 'unreadable', message: '(ECONNRESET)', status: 200 })

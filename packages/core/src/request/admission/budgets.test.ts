@@ -3,12 +3,12 @@ import { describe, expect, test } from 'vitest'
 import { budget, costOfAnswer, createFixture } from '../../../test/money/fixture.ts'
 import type { BudgetUse, Hooks } from '../../runtime/ports.ts'
 
-/** As much as `ask` may cost: its prompt with a margin, and ten tokens of answer. */
+/** The most that `ask` may cost: its prompt with a margin, and ten output tokens. */
 const most = 40
 const month = ':2026-03-01'
 
-describe('a budget', () => {
-  test('that is enforced refuses what may pass it, says how it stands, and holds nothing back', async () => {
+describe('budgets', () => {
+  test('an enforced budget refuses a request that may exceed it, reports its state, and leaves no hold', async () => {
     const { ask, credit, balance, held } = createFixture({ budgets: [budget('b', { name: 'monthly', limit: most })] })
     await credit(1_000_000)
     await ask()
@@ -22,7 +22,7 @@ describe('a budget', () => {
     expect([await held(`budget:b${month}`), await held('credit:workspace')]).toEqual([0, 0])
   })
 
-  test('begins anew with its period; one in total never does', async () => {
+  test('a daily budget resets with its period; a total budget never resets', async () => {
     const { ask, clock } = createFixture({ workspace: { billing: 'postpaid' }, budgets: [budget('d', { limit: most, period: 'day' })] })
     await ask()
     await expect(ask()).rejects.toMatchObject({ code: 'budget_exceeded' })
@@ -35,14 +35,14 @@ describe('a budget', () => {
     expect(facts.budget).toEqual({ limit: most, used: costOfAnswer, remaining: most - costOfAnswer })
   })
 
-  test('of another key is not asked', async () => {
+  test('a budget of another key is not charged', async () => {
     const budgets = [budget('k', { limit: 1, scope: 'api_key', apiKeyId: 'other' })]
     const { ask, balance } = createFixture({ workspace: { billing: 'postpaid' }, budgets })
     await ask()
     expect(await balance(`budget:k${month}`)).toBe(0)
   })
 
-  test('that only watches refuses nothing, and counts', async () => {
+  test('a budget that is not enforced counts the cost and refuses nothing', async () => {
     const { ask, balance } = createFixture({ workspace: { billing: 'postpaid' }, budgets: [budget('w', { limit: 1, enforce: false })] })
     await ask()
     await ask()
@@ -50,8 +50,8 @@ describe('a budget', () => {
   })
 })
 
-describe('the hook of budgets', () => {
-  async function heard(body: Parameters<typeof budget>[1], calls: number) {
+describe('the onBudget hook', () => {
+  async function usesAfter(body: Parameters<typeof budget>[1], calls: number) {
     const uses: BudgetUse[] = []
     const hooks: Hooks = { onBudget: use => void uses.push(use) }
     const { ask, engine } = createFixture({ workspace: { billing: 'postpaid' }, budgets: [budget('b', body)], engine: { hooks } })
@@ -60,8 +60,8 @@ describe('the hook of budgets', () => {
     return uses
   }
 
-  test('hears of each share once, however many requests end at the same time', async () => {
-    const uses = await heard({ limit: 10 * costOfAnswer, alertAt: [0.25, 0.5], enforce: false }, 40)
+  test('is called once for each alert share, however many requests end at the same time', async () => {
+    const uses = await usesAfter({ limit: 10 * costOfAnswer, alertAt: [0.25, 0.5], enforce: false }, 40)
     expect(uses.map(({ share }) => share)).toEqual([0.25, 0.5, 1])
     expect(uses[1]).toEqual({
       workspaceId: 'workspace',
@@ -72,20 +72,20 @@ describe('the hook of budgets', () => {
     })
   })
 
-  test('hears nothing below the first share, nor of a budget that asks for none', async () => {
-    expect(await heard({ limit: 1_000_000, alertAt: [0.5] }, 3)).toEqual([])
-    expect(await heard({ limit: 1_000_000 }, 3)).toEqual([])
+  test('is not called below the first alert share, or for a budget without alerts', async () => {
+    expect(await usesAfter({ limit: 1_000_000, alertAt: [0.5] }, 3)).toEqual([])
+    expect(await usesAfter({ limit: 1_000_000 }, 3)).toEqual([])
   })
 
-  test('may throw', async () => {
-    const hooks: Hooks = { onBudget: () => Promise.reject(new Error('Nobody is home.')) }
+  test('may throw without failing the request', async () => {
+    const hooks: Hooks = { onBudget: () => Promise.reject(new Error('The hook failed.')) }
     const budgets = [budget('b', { limit: 1, enforce: false })]
     const { ask } = createFixture({ workspace: { billing: 'postpaid' }, budgets, engine: { hooks } })
     await expect(ask()).resolves.toMatchObject({ outcome: { status: 'completed' } })
   })
 })
 
-test('who fails costs nothing, and leaves no hold on any account', async () => {
+test('a failed request costs nothing and leaves no hold on any account', async () => {
   const failing = acts.status(400)
   const { ask, held, balance } = createFixture({ budgets: [budget('b', { limit: 1_000 })], acts: { first: failing, second: failing } })
   await expect(ask()).rejects.toMatchObject({ code: 'insufficient_credits' })

@@ -15,9 +15,9 @@ const candidate = (credential: Credential, input: number, output: number): Candi
   return { model: { id: 'm', offers: [offer] }, provider, offer, credential }
 }
 
-test('a budget that counts both sets aside what it may cost when ours and theirs are asked at once', async () => {
-  const dearToRead = candidate(ownOf('p'), 100_000_000, 0)
-  const dearToAnswer = candidate({ id: 'ours', owner: 'platform', secret: '' }, 0, 1_000_000_000)
+test('a budget that includes BYOK holds the cost of a BYOK and a platform credential called at the same time', async () => {
+  const expensiveInput = candidate(ownOf('p'), 100_000_000, 0)
+  const expensiveOutput = candidate({ id: 'ours', owner: 'platform', secret: '' }, 0, 1_000_000_000)
   const { engine } = createFixture({ budgets: [budget('both', { limit: 1e9, period: 'total', includeByok: true })] })
   const policy = await engine.policies.of('workspace')
   if (!policy) throw new Error('The fixture has a policy.')
@@ -36,7 +36,7 @@ test('a budget that counts both sets aside what it may cost when ours and theirs
     await runSteps(holdFunds({ ...facts, caller: { ...caller, billing: 'prepaid', scopes: new Set() }, policy, plan, request }, ledger))
     return (await ledger.balance('budget:both')).held
   }
-  expect(await held(dearToRead)).toBeGreaterThan(0)
-  // Who is dear to read costs nothing more for the answer: half of it is for the one that came second.
-  expect(await held(dearToRead, dearToAnswer)).toBe((await held(dearToAnswer)) + (await held(dearToRead)) / 2)
+  expect(await held(expensiveInput)).toBeGreaterThan(0)
+  // The candidate with free output adds its prompt once; its hold alone includes the prompt of a second, hedged call.
+  expect(await held(expensiveInput, expensiveOutput)).toBe((await held(expensiveOutput)) + (await held(expensiveInput)) / 2)
 })

@@ -3,7 +3,7 @@ import type { Clock } from '../../runtime/ports.ts'
 import type { RunningRequest } from '../running-requests.ts'
 import { createLeases } from './leases.ts'
 
-/** A clock whose timers can be dropped, as Workers drop those of a request that is over. */
+/** A clock whose timers can be dropped, as Workers drop the timers of a request that is over. */
 function createFixture(renew?: () => Promise<void>) {
   let now = 0
   const timers = new Map<number, { readonly at: number; readonly run: () => void }>()
@@ -58,7 +58,7 @@ test('a timer that the runtime has dropped is set again by the next request, and
   expect(renewed).toEqual(['long', 'next'])
 })
 
-test('requests share one timer while it is not late, and none is left after the last request', () => {
+test('requests share one timer while it is not late, and no timer is left after the last request', () => {
   const { leases, running, timers, advance, now } = createFixture()
   const one = request('one', 1)
   running.add(one)
@@ -69,13 +69,13 @@ test('requests share one timer while it is not late, and none is left after the 
   expect(timers.size).toBe(0)
 })
 
-test('a renewal that was dropped with its request does not keep later ones from running', async () => {
+test('a renewal that was dropped with its request does not keep later renewals from running', async () => {
   const { leases, running, renewed, timers, advance, now } = createFixture(() => new Promise(() => {}))
   running.add(request('long', 1))
   leases.begin(now())
   advance(2_001)
   expect(renewed).toEqual(['long'])
-  // The request whose timer began it is over: neither the answer of the store nor its own timeout comes.
+  // The request whose timer started the renewal is over: neither the store’s response nor the renewal’s own timeout comes.
   timers.clear()
   advance(11_000)
   leases.renewDue()

@@ -10,8 +10,8 @@ const own = { first: [ownOf('first')] }
 const byok = byokAccount('workspace', Date.UTC(2026, 2, 10, 12))
 const refused = acts.status(401)
 
-describe('an answer by a credential of the workspace’s own', () => {
-  test('costs no credit, and its reply and usage row say what its provider takes for it', async () => {
+describe('a response by a BYOK credential of the workspace', () => {
+  test('costs no credit, and its response and usage row give the cost charged by the provider', async () => {
     const { ask, balance, engine } = createFixture({ own })
     const { routing } = await ask({}, 'r')
     expect(routing).toMatchObject({ provider: 'first', cost: { usd: 0, byok_usd: costOfAnswer / 1e6 } })
@@ -19,20 +19,20 @@ describe('an answer by a credential of the workspace’s own', () => {
     expect([await balance(credit), await balance(byok)]).toEqual([0, -1])
   })
 
-  test('is the only one to be had without credit, and who else was there hears why not', async () => {
+  test('is the only option without credit, and the error says why platform credentials were not tried', async () => {
     const { ask, providers } = createFixture({ own, acts: { first: refused } })
     await expect(ask()).rejects.toMatchObject({ code: 'provider_error', message: expect.stringContaining('not have enough credit') })
     expect(providers.second.calls).toHaveLength(0)
   })
 
-  test('counts against a budget only where it says so', async () => {
+  test('counts against a budget only if the budget includes BYOK', async () => {
     const budgets = [budget('ours', { limit: 1_000 }), budget('all', { limit: 1_000, includeByok: true })]
     const { ask, balance } = createFixture({ own, budgets })
     await ask()
     expect([await balance('budget:ours:2026-03-01'), await balance('budget:all:2026-03-01')]).toEqual([0, -costOfAnswer])
   })
 
-  test('is one of as many as the subscription has in a month; after that the platform answers, while there is credit', async () => {
+  test('counts against the subscription’s monthly BYOK cap; past the cap the platform’s credentials are used while there is credit', async () => {
     const subscription = { plan: 'p', status: 'active', byokMonthlyRequestCap: 1 } as const
     const { ask, credit: pay, balance, clock } = createFixture({ own, workspace: { subscription } })
     expect((await ask()).routing?.cost).toMatchObject({ usd: 0 })
@@ -45,7 +45,7 @@ describe('an answer by a credential of the workspace’s own', () => {
   })
 })
 
-describe('who is asked', () => {
+describe('the order of credentials', () => {
   const named = async (options: Parameters<typeof createFixture>[0], routing = {}) => {
     const { engine, credit: pay } = createFixture(options)
     await pay(1_000_000)
@@ -55,7 +55,7 @@ describe('who is asked', () => {
     return candidates.map(({ credential }) => credential.id)
   }
 
-  test('is the default credential of each provider before ours, or after where that is asked for', async () => {
+  test('puts the default BYOK credential of each provider before platform credentials, or after them if byok_first is false', async () => {
     const two = { first: [ownOf('first'), ownOf('first', { id: 'spare' })], second: [ownOf('second')] }
     const ours = ['first-credential', 'second-credential']
     expect(await named({ own: two })).toEqual(['byok-first', 'byok-second', ...ours])
@@ -63,24 +63,24 @@ describe('who is asked', () => {
     expect(await named({ own: two, workspace: { routing: { byokFirst: false } } })).toEqual([...ours, 'byok-first', 'byok-second'])
   })
 
-  test('may be whoever’s account keeps to the policy, whatever its provider says of others', async () => {
+  test('includes an account whose own data policy meets the requirement, whatever its provider’s policy is', async () => {
     const strict = { workspace: { settings: { dataPolicyRequired: 'zdr' as const } } }
     expect(await named({ ...strict, own: { second: [ownOf('second', { data_policy: 'zdr' })] } })).toEqual(['byok-second'])
     await expect(named({ ...strict, own })).rejects.toMatchObject({ code: 'routing_constraint_unsatisfiable' })
   })
 })
 
-describe('a credential that is refused', () => {
-  test('is told, and ours step in where that is allowed', async () => {
-    const told: unknown[] = []
-    const onCredentialRefused: RequestPorts['onCredentialRefused'] = (workspaceId, { id }) => void told.push([workspaceId, id])
+describe('a refused credential', () => {
+  test('is reported to the hook, and a platform credential is used if fallbacks are allowed', async () => {
+    const refusals: unknown[] = []
+    const onCredentialRefused: RequestPorts['onCredentialRefused'] = (workspaceId, { id }) => void refusals.push([workspaceId, id])
     const { ask, credit: pay } = createFixture({ own, engine: { onCredentialRefused }, acts: { first: refused } })
     await pay(1_000_000)
     expect((await ask()).routing).toMatchObject({ provider: 'second', cost: { usd: costOfAnswer / 1e6 } })
-    expect(told).toEqual([['workspace', 'byok-first']])
+    expect(refusals).toEqual([['workspace', 'byok-first']])
   })
 
-  test('ends the request as 502 that names it, where nobody may step in', async () => {
+  test('returns a 502 that names the key if fallbacks are disabled', async () => {
     const { ask, credit: pay, providers } = createFixture({ own, acts: { first: refused } })
     await pay(1_000_000)
     const error = { code: 'provider_error', status: 502, message: expect.stringContaining('"byok-first"') }
@@ -88,7 +88,7 @@ describe('a credential that is refused', () => {
     expect(providers.second.calls).toHaveLength(0)
   })
 
-  test('of ours is nobody’s to be named', async () => {
+  test('of the platform is not named in the error', async () => {
     const { ask, credit: pay } = createFixture({ acts: { first: refused, second: refused } })
     await pay(1_000_000)
     await expect(ask()).rejects.toMatchObject({ message: expect.not.stringContaining('BYOK') })

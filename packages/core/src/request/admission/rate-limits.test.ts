@@ -4,25 +4,25 @@ import { answer, createFixture, type FixtureOptions } from '../../../test/money/
 import type { CallLimits } from '../../access/kinds.ts'
 import { defaultLimits, defaultTimeouts } from '../../options.ts'
 
-/** As much as a request with a cap of ten is counted as: nine tokens of prompt, ten of answer. */
+/** Tokens that a request with a cap of ten is counted as: nine of prompt, ten of output. */
 const counted = 19
-/** As much as it then uses. */
+/** Tokens that it then uses. */
 const used = 15
 
-const at = (whose: 'key' | 'workspace' | 'gateway' | 'gateway, by workspace', limits: CallLimits): FixtureOptions => {
+const at = (scope: 'key' | 'workspace' | 'gateway' | 'gateway, by workspace', limits: CallLimits): FixtureOptions => {
   const postpaid = { billing: 'postpaid' } as const
-  if (whose === 'workspace') return { workspace: { ...postpaid, limits } }
-  if (whose === 'key') return { workspace: postpaid, caller: { limits } }
+  if (scope === 'workspace') return { workspace: { ...postpaid, limits } }
+  if (scope === 'key') return { workspace: postpaid, caller: { limits } }
   const { requestsPerMinute: inferenceRpm = 1_000, ...others } = limits
-  const options = whose === 'gateway' ? { inferenceRpm, ...others } : { workspace: limits }
+  const options = scope === 'gateway' ? { inferenceRpm, ...others } : { workspace: limits }
   return { workspace: postpaid, engine: { limits: { ...defaultLimits, ...options } } }
 }
 
-describe.each(['key', 'workspace', 'gateway', 'gateway, by workspace'] as const)('a limit of the %s', whose => {
-  const named = whose.includes('workspace') ? 'This workspace' : 'This key'
+describe.each(['key', 'workspace', 'gateway', 'gateway, by workspace'] as const)('a rate limit of the %s', scope => {
+  const named = scope.includes('workspace') ? 'This workspace' : 'This key'
 
-  test('on requests a minute says so, and when there is room again', async () => {
-    const { ask, clock } = createFixture(at(whose, { requestsPerMinute: 2 }))
+  test('on requests per minute names the limit and when the next request is allowed', async () => {
+    const { ask, clock } = createFixture(at(scope, { requestsPerMinute: 2 }))
     await ask()
     await clock.advance(20_000)
     await ask()
@@ -33,8 +33,8 @@ describe.each(['key', 'workspace', 'gateway', 'gateway, by workspace'] as const)
     await ask()
   })
 
-  test('on tokens a minute counts what a request may use, then what it used', async () => {
-    const { ask, clock } = createFixture(at(whose, { tokensPerMinute: used + counted }))
+  test('on tokens per minute counts the estimated tokens first, then the tokens used', async () => {
+    const { ask, clock } = createFixture(at(scope, { tokensPerMinute: used + counted }))
     await ask()
     await ask()
     const error = await ask().catch(reason => reason)
@@ -44,9 +44,9 @@ describe.each(['key', 'workspace', 'gateway', 'gateway, by workspace'] as const)
     await ask()
   })
 
-  test('on requests at the same time is given back when one ends, however it ends', async () => {
+  test('on concurrent requests frees its slot when a request ends, however it ends', async () => {
     const { ask, clock, providers } = createFixture({
-      ...at(whose, { concurrentRequests: 1 }),
+      ...at(scope, { concurrentRequests: 1 }),
       acts: { first: acts.stall(1_000, answer) },
     })
     const running = ask()
@@ -63,7 +63,7 @@ describe.each(['key', 'workspace', 'gateway', 'gateway, by workspace'] as const)
   })
 })
 
-test('a request that passes the tokens of a whole minute hears that it always will', async () => {
+test('a request larger than the limit of tokens per minute is refused with an error that says it can never pass', async () => {
   const { ask, engine } = createFixture(at('key', { tokensPerMinute: counted - 1 }))
   await expect(ask()).rejects.toMatchObject({
     code: 'tokens_per_min_exceeded',
@@ -72,7 +72,7 @@ test('a request that passes the tokens of a whole minute hears that it always wi
   expect(await engine.storage.counters.take([{ key: 'workspace/rpm:key:model', amount: 1, limit: 1, windowMs: 1 }], 0)).toBeUndefined()
 })
 
-test('a key with a limit of its own is held to that of its workspace too', async () => {
+test('a key with its own limit is also held to the limit of its workspace', async () => {
   const { ask } = createFixture({
     workspace: { billing: 'postpaid', limits: { requestsPerMinute: 1 } },
     caller: { limits: { requestsPerMinute: 5 } },
@@ -81,7 +81,7 @@ test('a key with a limit of its own is held to that of its workspace too', async
   await expect(ask()).rejects.toMatchObject({ message: expect.stringContaining('for this workspace: 1 requests') })
 })
 
-test('what one limit refuses counts against no other', async () => {
+test('a request that one limit refuses does not count against another limit', async () => {
   const { ask, clock } = createFixture({
     workspace: { billing: 'postpaid', limits: { tokensPerMinute: counted } },
     caller: { limits: { requestsPerMinute: 2 } },
@@ -92,15 +92,15 @@ test('what one limit refuses counts against no other', async () => {
   await expect(ask()).resolves.toBeDefined()
 })
 
-test('a request that nobody answers, or that cannot be paid for, has used no tokens', async () => {
+test('a request that fails at every provider, or cannot be paid for, uses no tokens of the limit', async () => {
   const failing = acts.status(400)
   const { ask } = createFixture({ ...at('key', { tokensPerMinute: counted }), acts: { first: failing } })
   for (let failed = 0; failed < 3; failed++) await expect(ask()).rejects.toMatchObject({ status: 400 })
-  const poor = createFixture({ caller: { limits: { tokensPerMinute: counted } } })
-  for (let failed = 0; failed < 3; failed++) await expect(poor.ask()).rejects.toMatchObject({ code: 'insufficient_credits' })
+  const withoutCredit = createFixture({ caller: { limits: { tokensPerMinute: counted } } })
+  for (let failed = 0; failed < 3; failed++) await expect(withoutCredit.ask()).rejects.toMatchObject({ code: 'insufficient_credits' })
 })
 
-test('a request that is refused for another reason takes no place of the workspace, nor of its key', async () => {
+test('a request that is refused for another reason takes no concurrency slot of its workspace or key', async () => {
   const { ask, engine, credit } = createFixture({
     workspace: { limits: { concurrentRequests: 1 } },
     caller: { limits: { concurrentRequests: 1 } },
@@ -114,7 +114,7 @@ test('a request that is refused for another reason takes no place of the workspa
   await expect(ask()).resolves.toBeDefined()
 })
 
-test('an answer that comes after its minute corrects no other', async () => {
+test('a response that ends after its minute does not correct the count of another minute', async () => {
   const slow = { first: acts.stall(60_010, answer) }
   const patient = { timeouts: defaultTimeouts }
   const { ask, clock } = createFixture({ ...at('key', { tokensPerMinute: used + counted }), acts: slow, engine: patient })

@@ -15,7 +15,7 @@ import type { Carried } from '../reasoning-state/open-state.ts'
 import { attemptLoop } from './attempt-loop.ts'
 import type { Selection } from './select-offers.ts'
 
-/** What a provider does for each failure to come of it. */
+/** What a provider does to cause each kind of failure. */
 const ways = {
   ok: acts.reply(),
   server_error: acts.status(500),
@@ -38,7 +38,7 @@ const stateful: InferenceRequest = {
   prompt: { input: [{ type: 'message', role: 'user', content: [{ type: 'text', text: state }] }] },
 }
 
-/** Plays what each provider does, call by call; the last act is repeated. */
+/** Plays each provider’s script, call by call; its last act is repeated. */
 async function run(
   script: Readonly<Record<string, readonly Way[]>>,
   options: {
@@ -51,9 +51,9 @@ async function run(
   } = {},
 ) {
   const { allow_fallbacks = true, budget = 4, carries = false } = options
-  const asked: string[] = []
-  const bare: boolean[] = []
-  const heard: Failure[] = []
+  const tried: string[] = []
+  const withoutState: boolean[] = []
+  const failures: Failure[] = []
   const clock = fakeClock()
   const logger = { info: () => {}, warn: () => {}, error: () => {} }
   const cancellation = createCancellation()
@@ -62,8 +62,8 @@ async function run(
   const candidates = Object.entries(script).map(([id, each]): Candidate => {
     let calls = 0
     const act: Act = context => {
-      asked.push(id)
-      bare.push(!JSON.stringify(context.body).includes(state))
+      tried.push(id)
+      withoutState.push(!JSON.stringify(context.body).includes(state))
       calls += 1
       return ways[each[calls - 1] ?? each.at(-1) ?? 'ok'](context)
     }
@@ -82,7 +82,7 @@ async function run(
   const [first, ...others] = candidates
   if (!first) throw new Error('A script has a provider.')
   const plan: Plan = { candidates: [first, ...others], excluded: options.excluded ?? [], strategy: 'order', ruling: 'order' }
-  const hooks = { onFailure: (_: unknown, failure: Failure) => void heard.push(failure) }
+  const hooks = { onFailure: (_: unknown, failure: Failure) => void failures.push(failure) }
   const looping = async (): Promise<CommittedCall> =>
     runSteps(
       attemptLoop(
@@ -107,7 +107,7 @@ async function run(
     )
   const outcome = looping().catch((error: Error) => error)
   await clock.advance(10_000)
-  return { outcome: await outcome, asked, bare, heard }
+  return { outcome: await outcome, tried, withoutState, failures }
 }
 
 /** A real router that keeps the order given. */
@@ -124,36 +124,36 @@ function inOrder(router: DynamicRouter, candidates: readonly Candidate[], maxAtt
       return choice && candidate && tracked && { choice, candidate, contender: tracked }
     },
     all: () => {
-      throw new Error('The loop looks at one after the other.')
+      throw new Error('The loop takes one candidate at a time.')
     },
   }
 }
 
-test('the first that answers wins, and nobody else is asked', async () => {
-  const { outcome, asked } = await run({ a: ['ok'], b: ['ok'] })
-  expect(asked).toEqual(['a'])
+test('the first candidate that succeeds is used, and no other is tried', async () => {
+  const { outcome, tried } = await run({ a: ['ok'], b: ['ok'] })
+  expect(tried).toEqual(['a'])
   expect(outcome).toMatchObject({ candidate: { provider: { id: 'a' } }, warnings: [] })
 })
 
-test('the others are asked before anyone is asked twice', async () => {
-  const { asked, outcome } = await run({ a: ['server_error', 'ok'], b: ['overloaded'] })
-  expect(asked).toEqual(['a', 'b', 'a'])
+test('every candidate is tried once before any is tried twice', async () => {
+  const { tried, outcome } = await run({ a: ['server_error', 'ok'], b: ['overloaded'] })
+  expect(tried).toEqual(['a', 'b', 'a'])
   expect(outcome).toMatchObject({ candidate: { provider: { id: 'a' } } })
 })
 
-test('a failure that will not pass is not tried again', async () => {
-  const { asked, outcome } = await run({ a: ['unreadable'], b: ['bad_credential'] })
-  expect(asked).toEqual(['a', 'b'])
+test('a permanent failure is not retried', async () => {
+  const { tried, outcome } = await run({ a: ['unreadable'], b: ['bad_credential'] })
+  expect(tried).toEqual(['a', 'b'])
   expect(outcome).toMatchObject({ code: 'provider_error', status: 502 })
 })
 
-test('a request that is itself at fault ends at once', async () => {
-  const { asked, outcome } = await run({ a: ['rejected'], b: ['ok'] })
-  expect(asked).toEqual(['a'])
+test('a request that the provider rejects as invalid ends at once', async () => {
+  const { tried, outcome } = await run({ a: ['rejected'], b: ['ok'] })
+  expect(tried).toEqual(['a'])
   expect(outcome).toMatchObject({ status: 400 })
 })
 
-test('the most telling failure is the one that is told', async () => {
+test('the most informative failure is returned', async () => {
   expect((await run({ a: ['unreachable'], b: ['rate_limited'] })).outcome).toMatchObject({
     code: 'rate_limit_exceeded',
     status: 429,
@@ -162,34 +162,34 @@ test('the most telling failure is the one that is told', async () => {
   expect((await run({ a: ['bad_credential'], b: ['timed_out'] })).outcome).toMatchObject({ code: 'provider_timeout', status: 504 })
 })
 
-test('a time-out that a fallback made good is a warning', async () => {
+test('a timeout after which a fallback succeeds becomes a warning', async () => {
   const { outcome } = await run({ a: ['timed_out'], b: ['ok'] })
   expect(outcome).toMatchObject({ warnings: [{ code: 'provider_timeout' }] })
 })
 
-test('however many providers timed out, there is one warning, of the first of them', async () => {
+test('if several providers time out, there is one warning, about the first of them', async () => {
   const { outcome } = await run({ a: ['server_error'], b: ['timed_out'], c: ['timed_out'], d: ['ok'] })
   expect((outcome as CommittedCall).warnings).toEqual([
     { code: 'provider_timeout', message: 'b did not respond in time; another provider was used.' },
   ])
 })
 
-test('retries and fallbacks share one budget', async () => {
-  expect((await run({ a: ['server_error'], b: ['server_error'], c: ['server_error'] }, { budget: 4 })).asked).toEqual(['a', 'b', 'c', 'a'])
-  expect((await run({ a: ['server_error'], b: ['ok'] }, { budget: 1 })).asked).toEqual(['a'])
+test('retries and fallbacks share one limit of attempts', async () => {
+  expect((await run({ a: ['server_error'], b: ['server_error'], c: ['server_error'] }, { budget: 4 })).tried).toEqual(['a', 'b', 'c', 'a'])
+  expect((await run({ a: ['server_error'], b: ['ok'] }, { budget: 1 })).tried).toEqual(['a'])
 })
 
-test('without fallbacks only the first is asked, and asked again if that may help', async () => {
-  expect((await run({ a: ['server_error'], b: ['ok'] }, { allow_fallbacks: false })).asked).toEqual(['a', 'a'])
-  expect((await run({ a: ['timed_out'], b: ['ok'] }, { allow_fallbacks: false })).asked).toEqual(['a'])
+test('without fallbacks only the first candidate is tried, and retried if the failure is temporary', async () => {
+  expect((await run({ a: ['server_error'], b: ['ok'] }, { allow_fallbacks: false })).tried).toEqual(['a', 'a'])
+  expect((await run({ a: ['timed_out'], b: ['ok'] }, { allow_fallbacks: false })).tried).toEqual(['a'])
 })
 
-test('nobody is asked after the caller has left, or past the deadline', async () => {
-  expect(await run({ a: ['ok'] }, { left: true })).toMatchObject({ asked: [], outcome: { code: 'client_disconnected' } })
-  expect(await run({ a: ['ok'] }, { deadlineMs: 0 })).toMatchObject({ asked: [], outcome: { code: 'deadline_exceeded' } })
+test('no candidate is tried after the client disconnected or the deadline passed', async () => {
+  expect(await run({ a: ['ok'] }, { left: true })).toMatchObject({ tried: [], outcome: { code: 'client_disconnected' } })
+  expect(await run({ a: ['ok'] }, { deadlineMs: 0 })).toMatchObject({ tried: [], outcome: { code: 'deadline_exceeded' } })
 })
 
-test('when the last word is a refusal, the error still lists everyone who was asked', async () => {
+test('if the last attempt is rejected, the error still lists all attempts', async () => {
   const { outcome } = await run({ a: ['bad_credential'], b: ['rejected'] })
   expect(outcome).toMatchObject({
     code: 'invalid_parameter_value',
@@ -203,26 +203,26 @@ test('when the last word is a refusal, the error still lists everyone who was as
   })
 })
 
-test('who could not use the state of the conversation is asked again at once, and never sent it again', async () => {
-  const { asked, bare } = await run({ a: ['stale_state', 'server_error', 'ok'], b: ['server_error'] }, { carries: true })
-  expect(asked).toEqual(['a', 'a', 'b', 'a'])
-  expect(bare).toEqual([false, true, false, true])
+test('a candidate that rejects the reasoning state is retried at once, and never sent the state again', async () => {
+  const { tried, withoutState } = await run({ a: ['stale_state', 'server_error', 'ok'], b: ['server_error'] }, { carries: true })
+  expect(tried).toEqual(['a', 'a', 'b', 'a'])
+  expect(withoutState).toEqual([false, true, false, true])
 })
 
-test('where no state was sent, the next is asked; and nobody twice for complaining', async () => {
-  expect((await run({ a: ['stale_state'], b: ['ok'] })).asked).toEqual(['a', 'b'])
-  expect((await run({ a: ['stale_state'], b: ['ok'] }, { carries: true })).asked).toEqual(['a', 'a', 'b'])
-  expect((await run({ a: ['stale_state'], b: ['ok'] }, { carries: true, budget: 1 })).asked).toEqual(['a'])
+test('if no state was sent, the next candidate is tried; a candidate is retried without state once only', async () => {
+  expect((await run({ a: ['stale_state'], b: ['ok'] })).tried).toEqual(['a', 'b'])
+  expect((await run({ a: ['stale_state'], b: ['ok'] }, { carries: true })).tried).toEqual(['a', 'a', 'b'])
+  expect((await run({ a: ['stale_state'], b: ['ok'] }, { carries: true, budget: 1 })).tried).toEqual(['a'])
 })
 
-test('what is told is why the request failed without the state, since that it failed with it is mended', async () => {
-  const told = async (then: Way) => (await run({ a: ['stale_state', then] }, { carries: true, budget: 2 })).outcome
-  expect(await told('rejected')).toMatchObject({ message: expect.stringContaining('rejected the request') })
-  expect(await told('overloaded')).toMatchObject({ code: 'server_is_overloaded', status: 503 })
-  expect(await told('stale_state')).toMatchObject({ code: 'invalid_parameter_value' })
+test('if the retry without state fails too, the error is that of the retry', async () => {
+  const outcomeOf = async (then: Way) => (await run({ a: ['stale_state', then] }, { carries: true, budget: 2 })).outcome
+  expect(await outcomeOf('rejected')).toMatchObject({ message: expect.stringContaining('rejected the request') })
+  expect(await outcomeOf('overloaded')).toMatchObject({ code: 'server_is_overloaded', status: 503 })
+  expect(await outcomeOf('stale_state')).toMatchObject({ code: 'invalid_parameter_value' })
 })
 
-test('when nobody answers, who was not asked is named too', async () => {
+test('if every attempt fails, the error also names the candidates that were not tried', async () => {
   const excluded = [
     {
       model: 'm',

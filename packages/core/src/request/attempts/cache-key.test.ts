@@ -33,8 +33,8 @@ const request = (prompt: Partial<Prompt>, models: readonly [string, ...string[]]
 const keyOf = (prompt: Partial<Prompt>, more: Partial<Parameters<typeof cacheKeyOf>[0]> = {}) =>
   cacheKeyOf({ request: request(prompt), plan: two, inputTokens: 100, workspaceId: 'w', ...more })
 
-describe('the key of a conversation', () => {
-  test('is what the caller named, in its workspace and of its model', () => {
+describe('the cache key of a conversation', () => {
+  test('follows from the prompt_cache_key, the workspace and the model', () => {
     const key = keyOf({ prompt_cache_key: 'talk' })
     expect(keyOf({ prompt_cache_key: 'talk', input: [message('user', 'Something else')] })).toBe(key)
     expect(keyOf({ prompt_cache_key: 'other' })).not.toBe(key)
@@ -42,7 +42,7 @@ describe('the key of a conversation', () => {
     expect(keyOf({ prompt_cache_key: 'talk' }, { plan: planOf(candidate('n', cheaper), candidate('n', same)) })).not.toBe(key)
   })
 
-  test('of a pool is one for all its models, so that a conversation stays with the one that answered', () => {
+  test('is the same for all models of a pool, so that a conversation stays with the model that answered', () => {
     const pool = request({ prompt_cache_key: 'talk' }, ['a', 'b'])
     const keys = [planOf(candidate('a', cheaper), candidate('b', same)), planOf(candidate('b', same), candidate('a', cheaper))].map(plan =>
       keyOf({}, { request: pool, plan }),
@@ -50,7 +50,7 @@ describe('the key of a conversation', () => {
     expect(keys[0]).toBe(keys[1])
   })
 
-  test('follows from its beginning where it was not named, and what is said later does not change it', () => {
+  test('follows from the start of the conversation without a prompt_cache_key, and later turns do not change it', () => {
     const opening = { instructions: 'Be brief.', tools: [{ type: 'function' as const, name: 'add' }] }
     const begun = [message('system', 'You are a poet.'), message('user', 'A poem!')]
     const key = keyOf({ ...opening, input: begun })
@@ -65,7 +65,7 @@ describe('the key of a conversation', () => {
     expect(new Set([key, ...others.map(other => keyOf(other))]).size).toBe(others.length + 1)
   })
 
-  test('tells pictures and files of its beginning apart by where they are, and its words wherever they stand', () => {
+  test('distinguishes images and files at the start by their URL, and text wherever it stands', () => {
     const beginning = (...content: readonly object[]) => keyOf({ input: [{ type: 'message', role: 'user', content } as Item] })
     const text = (said: string) => ({ type: 'text', text: said })
     const keys = [
@@ -79,7 +79,7 @@ describe('the key of a conversation', () => {
     expect(new Set(keys).size).toBe(keys.length)
   })
 
-  test('follows from its first eight items where no user has spoken by then', () => {
+  test('follows from the first eight items if none of them is a user message', () => {
     const systems = (count: number) => Array.from({ length: count }, (_, at) => message('system', `${at}`))
     expect(keyOf({ input: [...systems(8), message('user', 'A')] })).toBe(keyOf({ input: [...systems(8), message('user', 'B')] }))
     expect(keyOf({ input: [...systems(7), message('user', 'A')] })).not.toBe(keyOf({ input: [...systems(7), message('user', 'B')] }))
@@ -87,12 +87,12 @@ describe('the key of a conversation', () => {
     expect(keyOf({ input: [call, message('user', 'A')] })).toBe(keyOf({ input: [message('user', 'A')] }))
   })
 
-  test('is no name that somebody else’s beginning could have', () => {
+  test('of a named conversation never equals one that follows from the start of another', () => {
     const begun = keyOf({ input: [message('user', 'talk')] })
     expect(keyOf({ prompt_cache_key: 'talk' })).not.toBe(begun)
   })
 
-  test('is the session where no key was named, from the request, its headers, or the id of its user', () => {
+  test('follows from the session without a prompt_cache_key: from the request, its headers, or the user id', () => {
     const of = (more: Partial<InferenceRequest>, headers: Readonly<Record<string, string>> = {}) =>
       keyOf({}, { request: { ...request({}), ...more }, header: name => headers[name] })
     const key = of({ session: 's' })
@@ -107,14 +107,14 @@ describe('the key of a conversation', () => {
       expect(keyOf({ safety_identifier: user })).toBe(of({}))
   })
 
-  test('is none where there is no choice, or nobody keeps so short a prompt', () => {
+  test('is undefined if there is only one candidate, or no candidate caches so short a prompt', () => {
     expect(keyOf({}, { plan: planOf(candidate('m', cheaper)) })).toBeUndefined()
     const dear = planOf(candidate('m', same), candidate('m', { input: 10, output: 10 }))
     expect(keyOf({}, { plan: dear, inputTokens: 1_023 })).toBeUndefined()
     expect(keyOf({}, { plan: dear, inputTokens: 1_024 })).toBeDefined()
   })
 
-  test('differs wherever the ends or the length of a long beginning differ, and is short whatever is named', () => {
+  test('differs if the ends or the length of a long start differ, and is short whatever its source', () => {
     fc.assert(
       fc.property(
         fc.string({ minLength: 1, maxLength: 40 }),

@@ -10,7 +10,7 @@ const request = ({ delivery = 'stream', routing = {}, tools }: { delivery?: stri
     delivery,
   }) as unknown as InferenceRequest
 
-test('a stream with fallbacks is hedged if the gateway does so, or the request asks for it', () => {
+test('a stream with fallbacks is hedged if the gateway or the request enables it', () => {
   const decided = [
     [true, {}],
     [false, {}],
@@ -22,12 +22,12 @@ test('a stream with fallbacks is hedged if the gateway does so, or the request a
   expect(hedges({ hedge: true }, request({ delivery: 'whole' }))).toBe(false)
 })
 
-test('a request with a hosted tool is not hedged, since that must not run twice', () => {
+test('a request with a hosted tool is not hedged, since the tool must not run twice', () => {
   const [hosted, own] = [{ type: 'native' }, { type: 'function', name: 'f' }]
   expect([[], [own], [own, hosted]].map(tools => hedges({ hedge: true }, request({ tools })))).toEqual([true, true, false])
 })
 
-test('a second call is made by an offer that is free at once and costs no more than the limit', () => {
+test('a second call uses an offer that is free at once and costs no more than the limit', () => {
   const offer = (cost: number, waitMs: number) => ({ choice: { estimate: { cost }, waitMs } }) as SelectedOffer
   const affords = (cost: number, waitMs: number) => affordsBeside({ hedgeMaxCost: 0.5 }, offer(cost, waitMs))
   expect([affords(0.5, 0), affords(0.51, 0), affords(0.1, 1), affords(0, 0)]).toEqual([true, false, false, true])

@@ -30,18 +30,18 @@ function warned({
 
 const ofA = `a rejected the workspace's BYOK key "Mine" (key_a)`
 
-test('an answer by a credential of the operator warns of a key that its candidates would have used', () => {
+test('a response by a platform credential warns of a BYOK key that its candidates would have used', () => {
   expect(warned()).toEqual([ofA])
   expect(warned({ byok_first: true })).toEqual([ofA])
 })
 
-test('nothing is warned of where the workspace pays its provider itself, where the operator’s go first, or where no key was refused', () => {
+test('there is no warning if BYOK was used, if platform credentials come first, or if no key was refused', () => {
   expect(warned({ owner: 'workspace', now: [{ provider: 'b', keyId: 'key_b' }] })).toEqual([])
   expect(warned({ byok_first: false })).toEqual([])
   expect(warned({ isKnown: false })).toEqual([])
 })
 
-test('a key that was refused within the request is warned of as well, once for each provider', () => {
+test('a key that was refused within the request gives a warning as well, one for each provider', () => {
   const now = [
     { provider: 'b', keyId: 'key_b' },
     { provider: 'a', keyId: 'key_a' },
@@ -54,7 +54,7 @@ test('a key that was refused within the request is warned of as well, once for e
   expect(warned({ now, byok_first: false })).toHaveLength(2)
 })
 
-test('a failure is the refusal of a key if it is of a credential that the workspace brought', () => {
+test('a failure counts as a refused key only for a BYOK credential', () => {
   const failure = (more: Partial<Failure>): Failure => ({ kind: 'bad_credential', message: '', ...more })
   expect(refusalOf(failure({ credential: 'key_a', provider: 'a' }))).toEqual({ provider: 'a', keyId: 'key_a' })
   expect(refusalOf(failure({ provider: 'a' }))).toBeUndefined()

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { UpstreamCall } from '../../upstream/call.ts'
 import { reportOvertaken } from './report-outcome.ts'
 
-test('a call that another one overtook is no longer under way for the router, and is told once', () => {
+test('a call that lost to its hedge is no longer in flight for the router, and is reported once', () => {
   const attempt = {} as RouterAttempt
   const abandoned: RouterAttempt[] = []
   const router = { abandonAttempt: (each: RouterAttempt) => void abandoned.push(each) } as unknown as DynamicRouter

@@ -9,7 +9,7 @@ import type { ResolvedStrategy } from '../../routing/strategies.ts'
 import { createCandidateTracker } from '../../routing/tracked-offers.ts'
 import { select } from './select-offers.ts'
 
-// Whatever a strategy returns, whatever the clock does, and however many may be asked: somebody is chosen, and all are in the end.
+// Whatever a strategy returns, whatever the clock does, and however many offers there are: an offer is chosen, and all are in the end.
 
 const candidateOf = (at: number, price: Price, more: Partial<Candidate['offer']> = {}): Candidate => {
   const offer = { provider: `p${at}`, provider_model_id: 'theirs', dialect: 'chat', price, ...more }
@@ -35,7 +35,7 @@ const request = (more: Partial<InferenceRequest['prompt']> = {}, routing: Partia
 
 const selecting = { inputTokens: 100, cacheKey: undefined, leftMs: 60_000, ceilingMs: 30_000, attempts: 1_000 }
 const anything = fc.oneof(fc.double(), fc.constantFrom(Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, -0, 1e308))
-/** A strategy that has no reasons. */
+/** A strategy whose scores are arbitrary. */
 const cycling = (values: readonly number[]): ResolvedStrategy => {
   let calls = 0
   return () => {
@@ -49,9 +49,9 @@ const rulings: fc.Arbitrary<ResolvedStrategy> = fc.oneof(
 )
 const prices = fc.record({ input: fc.constantFrom(0, 1, 500_000, 1e12), output: fc.constantFrom(0, 1, 1_600_000, 1e12) })
 
-const happenings = ['answer', 'error', 'timeout', 'rate_limited', 'credential', 'refused', 'left'] as const
+const outcomes = ['answer', 'error', 'timeout', 'rate_limited', 'credential', 'refused', 'left'] as const
 
-function happen(router: DynamicRouter, choice: Parameters<DynamicRouter['startAttempt']>[0], what: (typeof happenings)[number]): void {
+function applyOutcome(router: DynamicRouter, choice: Parameters<DynamicRouter['startAttempt']>[0], what: (typeof outcomes)[number]): void {
   const attempt = router.startAttempt(choice)
   if (what === 'left') router.abandonAttempt(attempt)
   else if (what !== 'answer') router.failAttempt(attempt, { kind: what })
@@ -62,7 +62,7 @@ function happen(router: DynamicRouter, choice: Parameters<DynamicRouter['startAt
 }
 
 describe('a selection', () => {
-  test('is total: each who may be asked is, once before anyone is twice, whatever strategies return and clocks do', () => {
+  test('chooses every candidate once before any twice, whatever strategies return and clocks do', () => {
     fc.assert(
       fc.property(
         fc.oneof(fc.constantFrom(1, 2, 200), fc.integer({ min: 1, max: 12 })),
@@ -71,7 +71,7 @@ describe('a selection', () => {
           fc.record({
             ruling: rulings,
             jumpMs: fc.integer({ min: -1e9, max: 1e9 }),
-            what: fc.constantFrom(...happenings),
+            what: fc.constantFrom(...outcomes),
             ranked: fc.boolean(),
           }),
           {
@@ -89,17 +89,17 @@ describe('a selection', () => {
             const selection = select({ router, trackCandidate }, { ...selecting, leftMs: 1e15, plan, request: request() })
             const dry = select({ router, trackCandidate }, { ...selecting, plan, request: request(), dryRun: true }).all()
             expect(new Set(dry.map(({ candidate }) => candidate)).size).toBe(offers)
-            const asked = new Set<Candidate>()
+            const selected = new Set<Candidate>()
             for (let turn = 0; turn < offers; turn += 1) {
               const chosen = selection.next()
               if (!chosen) break
-              asked.add(chosen.candidate)
+              selected.add(chosen.candidate)
               expect(chosen.choice.waitMs).toBeGreaterThanOrEqual(0)
               expect(chosen.choice.timeoutMs).toBeGreaterThan(0)
-              if (turn === 0) happen(router, chosen.choice, what)
+              if (turn === 0) applyOutcome(router, chosen.choice, what)
             }
-            // Who is full is asked again before who is down.
-            expect(asked.size).toBeGreaterThanOrEqual(what === 'rate_limited' ? 1 : offers)
+            // A rate limited offer is chosen again before a failing one.
+            expect(selected.size).toBeGreaterThanOrEqual(what === 'rate_limited' ? 1 : offers)
             now += jumpMs
           }
         },
@@ -114,13 +114,13 @@ describe('ranks', () => {
   const [a, b, c] = three as [Candidate, Candidate, Candidate]
   const nothing = { distance: () => 0, keepsOrder: false }
 
-  test('are none where nothing stands above the strategy', () => {
+  test('are undefined if only the strategy orders the candidates', () => {
     expect(candidateRanks(three, nothing)).toBeUndefined()
     expect(candidateRanks([a], { ...nothing, keepsOrder: true })).toBeUndefined()
     expect(candidateRanks(three, { ...nothing, distance: () => 7 })).toBeUndefined()
   })
 
-  test('put the caller’s order first, then what is wished for, then who made state last, then the order given', () => {
+  test('put the client’s order first, then preferences, then the latest maker of reasoning state, then the given order', () => {
     expect(candidateRanks(three, { ...nothing, order: ['p2'] })).toEqual([1, 1, 0])
     expect(candidateRanks(three, { ...nothing, distance: each => (each === b ? 3 : 5) })).toEqual([1, 0, 1])
     expect(candidateRanks(three, { ...nothing, lastMade: each => (each === c ? 4 : each === b ? 9 : undefined) })).toEqual([2, 0, 1])
@@ -141,7 +141,7 @@ describe('a candidate', () => {
   const other = candidateOf(1, tiered)
   const router = createDynamicRouter({ monotonic: () => 0, preference: 'balanced', seed: 1 })
   const trackCandidate = createCandidateTracker(router)
-  const chosen = (candidates: readonly Candidate[], asked: InferenceRequest, inputTokens = 10) =>
+  const chosen = (candidates: readonly Candidate[], inference: InferenceRequest, inputTokens = 10) =>
     select(
       { router, trackCandidate },
       {
@@ -152,12 +152,12 @@ describe('a candidate', () => {
           'order',
           candidates.map((_, at) => at),
         ),
-        request: asked,
+        request: inference,
         dryRun: true,
       },
     ).all()
 
-  test('is judged by what this request pays, and believed of as one whatever a long prompt pays', () => {
+  test('is scored by the price tier of this request, and shares its learned state with all prompt lengths', () => {
     const [short] = chosen([thinker], request())
     const [long] = chosen([thinker], request(), 60)
     expect([short?.choice.offer.price.input, long?.choice.offer.price.input]).toEqual([1_000_000, 4_000_000])
@@ -165,7 +165,7 @@ describe('a candidate', () => {
     expect(short?.choice.offer.id).toBe('p0/theirs@platform')
   })
 
-  test('is another one in a dear tier, where it thinks, and with a credential of somebody’s own', () => {
+  test('is a separate offer on a priority tier, when reasoning, and with a BYOK credential', () => {
     const [usual] = chosen([thinker], request())
     const [dear] = chosen([thinker], request({}, { tier: 'priority' }))
     const [thinking] = chosen([thinker], request({ reasoning: { effort: 'high' } }))
@@ -186,9 +186,9 @@ describe('a candidate', () => {
     expect(two?.contender).toBe(one?.contender)
   })
 
-  test('that may think is not given up for being silent before it is known', () => {
-    const timeouts = (asked: InferenceRequest, candidates = [thinker, other]) =>
-      chosen(candidates, asked).map(({ choice }) => choice.timeoutMs)
+  test('that may reason has the full timeout before its latency is known', () => {
+    const timeouts = (inference: InferenceRequest, candidates = [thinker, other]) =>
+      chosen(candidates, inference).map(({ choice }) => choice.timeoutMs)
     const [silent, plain] = [timeouts(request()), timeouts(request({ reasoning: { effort: 'none' } }))]
     expect(silent[0]).toBe(selecting.ceilingMs)
     expect(plain[0]).toBeLessThan(selecting.ceilingMs)

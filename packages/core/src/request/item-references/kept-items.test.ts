@@ -18,7 +18,7 @@ const message = (id: string, text = 'Hi'): JsonObject => ({
   content: [{ type: 'output_text', text, annotations: [], logprobs: [] }],
 })
 
-test('an item is found by its id in its own workspace alone, as the very object that was kept', async () => {
+test('an item is found by its id in its own workspace only, as the same object that was kept', async () => {
   const { items, find } = kept()
   const item = message('msg_1')
   expect(items.keep('w', [item, { type: 'message' }, { id: '' }])).toBeUndefined()
@@ -41,7 +41,7 @@ test('an item expires an hour after its last use', async () => {
   expect(await find('w', 'used')).toEqual([])
 })
 
-test('of too many items of a workspace those used longest ago go first, and those of other workspaces stay', async () => {
+test('if a workspace has too many items, the least recently used are removed, and those of other workspaces stay', async () => {
   const { items, find } = kept({ maxBytes: 10_000 })
   void items.keep('other', [message('theirs')])
   void items.keep('w', [message('a', 'x'.repeat(3_000)), message('b', 'x'.repeat(3_000))])
@@ -51,7 +51,7 @@ test('of too many items of a workspace those used longest ago go first, and thos
   expect(await find('other', 'theirs')).toEqual(['theirs'])
 })
 
-test('of too many items of all workspaces those used longest ago go first', async () => {
+test('if all workspaces together have too many items, the least recently used are removed', async () => {
   const { items, find } = kept({ maxTotalBytes: 20_000 })
   for (const workspace of ['u', 'v', 'w']) void items.keep(workspace, [message('a', 'x'.repeat(3_000))])
   expect(await find('u', 'a')).toEqual(['a'])
@@ -60,7 +60,7 @@ test('of too many items of all workspaces those used longest ago go first', asyn
   expect(left).toEqual([1, 0, 1, 1])
 })
 
-test('an item larger than its workspace may keep is not kept, and removes none', async () => {
+test('an item larger than the limit of its workspace is not kept, and removes none', async () => {
   for (const options of [{ maxBytes: 10_000 }, { maxTotalBytes: 10_000 }]) {
     const { items, find } = kept(options)
     void items.keep('w', [message('small'), message('large', 'x'.repeat(10_000)), message('wide', '\u0100'.repeat(5_000))])
@@ -68,7 +68,7 @@ test('an item larger than its workspace may keep is not kept, and removes none',
   }
 })
 
-test('an id is claimed once in a workspace, also for an answer that is still under way', async () => {
+test('an id is claimed once in a workspace, also for a response that is still streaming', async () => {
   const { items, find } = kept()
   expect(items.claim('w', 'msg_1', 'message')).toBe(true)
   expect(items.claim('w', 'msg_1', 'message')).toBe(false)
@@ -80,7 +80,7 @@ test('an id is claimed once in a workspace, also for an answer that is still und
   expect(items.claim('w', 'x'.repeat(5_000), 'message')).toBe(false)
 })
 
-test('memory is bounded: small items of many workspaces, and huge ones, leave no more than the bound', () => {
+test('memory is bounded: small items of many workspaces, and huge ones, stay within the limit', () => {
   const maxTotalBytes = 4_000_000
   const { items } = kept({ maxBytes: 1_000_000, maxTotalBytes })
   const before = heapUsed()

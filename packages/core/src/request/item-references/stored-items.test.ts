@@ -34,7 +34,7 @@ function kept() {
   return { items, time, renewed, find, puts: () => puts }
 }
 
-test('an item that is referred to in time stays for another hour, and one that nobody refers to goes', async () => {
+test('an item that is referenced in time stays for another hour, and one that is not expires', async () => {
   const { items, time, find } = kept()
   await items.keep('w', [
     { type: 'message', id: 'used' },
@@ -57,7 +57,7 @@ test('an item is renewed once a minute of its hour has passed, and not with each
   expect(renewed).toEqual([['a']])
 })
 
-test('an id of a provider is claimed once in a workspace, if it may be unique', () => {
+test('a provider’s id is claimed once in a workspace, if it may be unique', () => {
   const { items } = kept()
   const id = 'rs_0123456789abcdef0123456789'
   expect(items.claim('w', id, 'reasoning')).toBe(true)
@@ -67,7 +67,7 @@ test('an id of a provider is claimed once in a workspace, if it may be unique', 
   expect(items.claim('w', `msg_${id}`, 'message')).toBe(false)
 })
 
-test('items are written together, and nothing is written where there are none to keep', async () => {
+test('items are written in one call, and nothing is written if there are none to keep', async () => {
   const { items, puts } = kept()
   await items.keep('w', [])
   await items.keep('w', [{ type: 'message' }])

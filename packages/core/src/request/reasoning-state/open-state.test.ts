@@ -29,7 +29,7 @@ const requestOf = (...input: readonly Item[]): InferenceRequest => ({
 const said: Item = { type: 'message', role: 'user', content: [{ type: 'text', text: 'Hi' }] }
 const maker = makerOf(candidate('a'))
 
-test('any state comes out of its envelope as it went in, lone surrogates included', async () => {
+test('any state is unchanged after sealing and opening, lone surrogates included', async () => {
   const anyText = fc.string({ unit: fc.integer({ min: 0, max: 0xffff }).map(code => String.fromCharCode(code)) })
   await fc.assert(
     fc.asyncProperty(fc.option(anyText, { nil: undefined }), fc.option(fc.array(anyText), { nil: undefined }), async (text, words) => {
@@ -42,7 +42,7 @@ test('any state comes out of its envelope as it went in, lone surrogates include
   )
 })
 
-test('the state of a user opens for that user alone, and that of a key for every key of its workspace', async () => {
+test('the state of a user opens for that user only, and that of a key for every key of its workspace', async () => {
   const [ann, ben] = ['user:ann', 'user:ben'].map(keyId => ({ workspaceId: 'w', keyId, isEndUser: true as const }))
   const owners = [ann, ben, owner, { ...owner, keyId: 'other key' }, { ...owner, workspaceId: '["w","user:ann"]' }]
   const opened = async (by: (typeof owners)[number]) => {
@@ -54,14 +54,14 @@ test('the state of a user opens for that user alone, and that of a key for every
   expect(await opened(owners[4])).toEqual([false, false, false, false, true])
 })
 
-test('what else was sealed under the same key is no state', async () => {
+test('other values sealed under the same key do not open as state', async () => {
   const body = JSON.stringify({ v: 1, p: 'a', c: 'a-key', m: 'theirs', d: 'responses', t: 'x' })
   expect(
     await openState(ring, owner, `gw1.${await ring.seal(body, { purpose: 'reasoning state', workspaceId: 'w', bound: 'w' })}`),
   ).toBeUndefined()
 })
 
-test('state that was sealed before keys were derived for each workspace is read still, in its workspace alone', async () => {
+test('state that was sealed before keys were derived per workspace still opens, in its workspace only', async () => {
   const old =
     'gw1.S7Bvjk46.AwMDAwMDAwMDAwMD.XtzVIWAZcmAKYnl-m3XTLo4e2s3Xt7hSQvy9k47HbJrVhUcA-JPENOykaXGv9MUxT0tmo-H2TlVRjXJtT-e3VA3sAJt1AfxYEQ'
   const before = makeKeyRing(() => [new Uint8Array(32).fill(7)])
@@ -69,18 +69,18 @@ test('state that was sealed before keys were derived for each workspace is read 
   expect(await openState(before, { ...owner, workspaceId: 'other' }, old)).toBeUndefined()
 })
 
-test('an envelope of a later release is not guessed at', async () => {
+test('an envelope of a later version is not opened', async () => {
   for (const body of ['{"v":2}', '{"v":1}', '[]', '{"v":1,"p":1,"c":"c","m":"m","d":"d"}'])
     expect(
       await openState(ring, owner, `gw1.${await ring.seal(body, { purpose: 'reasoning state', workspaceId: 'w', bound: 'reasoning\nw' })}`),
     ).toBeUndefined()
 })
 
-test('a conversation without state costs no promise', () => {
+test('a conversation without state needs no promise', () => {
   expect(openCarried(requestOf(said, { type: 'reasoning', summary: ['Hm.'] }), owner, ring)).toBeUndefined()
 })
 
-test('a request that needs no change is the very one that was given', async () => {
+test('a request that needs no change is passed on as the same object', async () => {
   const vendors: Item = remember<Item>(
     { type: 'reasoning', summary: [], encrypted_content: 'of the vendor' },
     { dialect: 'responses', body: {} },
@@ -92,7 +92,7 @@ test('a request that needs no change is the very one that was given', async () =
   expect(fitted).toMatchObject({ warnings: [], carries: true })
 })
 
-test('what was given is not touched, and what needs no change keeps its original', async () => {
+test('the given request is not modified, and an unchanged item keeps its original', async () => {
   const envelope = await sealState(ring, owner, { maker, text: 'theirs' })
   const kept = remember<Item>({ ...said }, { dialect: 'responses', body: { kept: true } })
   const sealed: Item = { type: 'reasoning', id: 'rs', summary: ['Hm.'], encrypted_content: envelope }
@@ -109,7 +109,7 @@ test('what was given is not touched, and what needs no change keeps its original
   expect(JSON.stringify(request.prompt)).toBe(before)
 })
 
-test('one warning tells of all that was left out, and why', async () => {
+test('one warning counts all dropped states by reason', async () => {
   const reasoning = (encrypted_content: string): Item => ({ type: 'reasoning', summary: [], encrypted_content })
   const foreign = await sealState(ring, owner, { maker: { ...maker, credential: 'other' }, text: 'x' })
   const carried = await openCarried(
@@ -124,7 +124,7 @@ test('one warning tells of all that was left out, and why', async () => {
   ])
 })
 
-test('thoughts that a provider wants back in words are restored from the envelope alone', async () => {
+test('reasoning that a provider takes back as text is restored from the envelope alone', async () => {
   const provider = candidate('a', chatProvider)
   const finished: InferenceEvent = {
     type: 'item_finished',
@@ -138,7 +138,7 @@ test('thoughts that a provider wants back in words are restored from the envelop
   expect(carried?.fit(provider, false).request.prompt.input).toEqual([{ type: 'reasoning', summary: [], content: ['First.', 'Then.'] }])
 })
 
-test('a batch without reasoning is handed on as it is, and nobody waits for it', () => {
+test('a batch without reasoning is passed on unchanged and synchronously', () => {
   const seal = itemSealer(candidate('a'), { ring, logger, owner })
   const batch: readonly InferenceEvent[] = Array.from({ length: 100 }, () => ({
     type: 'delta',
@@ -150,14 +150,14 @@ test('a batch without reasoning is handed on as it is, and nobody waits for it',
   expect(sealBatch(seal, started)).toEqual(started)
 })
 
-test('an item that is no thought is handed on as it is', () => {
+test('an item that is not reasoning is passed on unchanged', () => {
   const seal = itemSealer(candidate('a'), { ring, logger, owner })
   const message: Item = { type: 'message', role: 'assistant', content: [{ type: 'text', text: 'Hi' }] }
   const call: Item = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' }
   expect([seal(message), seal(call)].every((item, at) => item === [message, call][at])).toBe(true)
 })
 
-test('where nothing can be sealed, the answer goes on without state', async () => {
+test('if sealing fails, the response continues without state', async () => {
   const broken = { ...ring, seal: () => Promise.reject(new Error('no crypto here')) }
   const seal = itemSealer(candidate('a'), { ring: broken, logger, owner })
   const finished: InferenceEvent = {
@@ -168,7 +168,7 @@ test('where nothing can be sealed, the answer goes on without state', async () =
   expect(await sealBatch(seal, [finished])).toEqual([{ ...finished, item: { type: 'reasoning', summary: ['Hm.'] } }])
 })
 
-test('where state stands last is its place, also in the first item, and each maker has its own', async () => {
+test('the last item with a maker’s state is its position, also if it is the first item, separately for each maker', async () => {
   const of = async (id: string): Promise<Item> => ({
     type: 'reasoning',
     summary: [],

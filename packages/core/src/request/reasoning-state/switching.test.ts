@@ -8,7 +8,7 @@ import type { GatewayOptions } from '../../options.ts'
 import type { Model } from '../../protocol/model.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
 
-// What becomes of reasoning state when the one who made it is not the one who is asked.
+// How reasoning state is handled when the provider that made it is not the one that is called.
 
 const closing: Fixture[] = []
 afterEach(async () => {
@@ -61,12 +61,12 @@ const unreadable = dropped(
   'The reasoning state of one item was left out: sealed for another workspace or user, sealed with a key that was removed, or modified.',
 )
 
-test('who made the state is asked first, whatever the ranking says', async () => {
+test('the provider that made the state is tried first, whatever the ranking is', async () => {
   const [b, a] = [provider('b'), provider('a', thinks, done)]
   const fixture = await open([b, a])
   const history = await begun(fixture)
   const { stamp } = await goOn(fixture, history)
-  expect({ asked: stamp.routing?.provider, warnings: stamp.warnings, b: b.calls.length }).toEqual({ asked: 'a', warnings: [], b: 0 })
+  expect({ tried: stamp.routing?.provider, warnings: stamp.warnings, b: b.calls.length }).toEqual({ tried: 'a', warnings: [], b: 0 })
   expect(seenBy(a)).toEqual([state])
   const request = fixture.gateway.dialects.responses.decodeRequest({ model: 'model', ...client.body(history, false) })
   const plan = await fixture.gateway.plan(request, fixture.caller)
@@ -75,7 +75,7 @@ test('who made the state is asked first, whatever the ranking says', async () =>
   expect(plan.fidelity.map(({ features }) => features.filter(({ note }) => note === foreign[0]?.message).length)).toEqual([0, 1])
 })
 
-test('of several makers the last goes first', async () => {
+test('of several makers the latest goes first', async () => {
   const [a, b] = [provider('a', thinks, done), provider('b', writer.say({ state: `${canary}of-b`, call: 'call_2' }), done)]
   const fixture = await open([a, b])
   const first = await begun(fixture, 'a')
@@ -87,7 +87,7 @@ test('of several makers the last goes first', async () => {
   expect(stamp.warnings).toEqual(foreign)
 })
 
-test('the order that a caller demands is kept, and the state is left out with a warning', async () => {
+test('the order that the client sets is kept, and the state is dropped with a warning', async () => {
   const [a, b] = [provider('a', thinks), provider('b', done)]
   const fixture = await open([a, b])
   const { stamp, bytes } = await goOn(fixture, await begun(fixture), routed({ order: ['b'] }))
@@ -96,7 +96,7 @@ test('the order that a caller demands is kept, and the state is left out with a 
   expect(seenBy(b)).toEqual([])
 })
 
-test('an item that has neither words nor state left is left out whole; its words stay', async () => {
+test('an item without text or state is dropped; an item with text keeps it', async () => {
   const b = provider('b', done, done)
   const fixture = await open([provider('a', thinks, writer.say({ state, thought: 'Hm.', call: 'call_1' })), b])
   await goOn(fixture, await begun(fixture), routed({ ignore: ['a'] }))
@@ -107,7 +107,7 @@ test('an item that has neither words nor state left is left out whole; its words
   expect(JSON.stringify(b.calls)).not.toContain('gw1.')
 })
 
-test('a strict caller is refused where state would be left out', async () => {
+test('a request with strict state is refused if state would be dropped', async () => {
   const b = provider('b')
   const fixture = await open([provider('a', thinks), b])
   const asking = goOn(fixture, await begun(fixture), routed({ ignore: ['a'], strict: true }))
@@ -115,7 +115,7 @@ test('a strict caller is refused where state would be left out', async () => {
   expect(b.calls).toEqual([])
 })
 
-test('a provider that asked to be left alone is not asked first, though it made the state', async () => {
+test('a rate limited provider is not tried first, even if it made the state', async () => {
   const limited: Act = { status: 429, body: { error: { message: 'Slow down.' } } }
   const [a, b] = [provider('a', thinks, limited), provider('b', done, done)]
   const fixture = await open([a, b])
@@ -127,7 +127,7 @@ test('a provider that asked to be left alone is not asked first, though it made 
   expect(a.calls.length).toBe(calls)
 })
 
-test('state goes back to the very credential that made it', async () => {
+test('state goes back only to the credential that made it', async () => {
   const storage = memoryStorage()
   const first = await open([provider('a', thinks)], { storage })
   const other = scripted('a', responsesProvider, { credential: { id: 'another', owner: 'platform', secret: 's' } })
@@ -137,7 +137,7 @@ test('state goes back to the very credential that made it', async () => {
   expect(seenBy(other)).toEqual([])
 })
 
-test('another workspace cannot use it', async () => {
+test('state does not open in another workspace', async () => {
   const a = provider('a', thinks, done)
   const fixture = await open([a])
   const { stamp } = await goOn({ gateway: fixture.gateway, caller: fixture.stranger }, await begun(fixture))
@@ -145,7 +145,7 @@ test('another workspace cannot use it', async () => {
   expect(seenBy(a)).toEqual([])
 })
 
-test('a new sealing key opens nothing by itself, and everything beside the old one', async () => {
+test('state opens after a change of the sealing key only if the old key is kept as a previous one', async () => {
   const a = provider('a', thinks, done, done)
   const storage = memoryStorage()
   const fixture = await open([a], { storage })
@@ -167,7 +167,7 @@ test('a sealing key in hex digits is the same key as its bytes', async () => {
   expect((await goOn({ gateway: again.gateway, caller: fixture.caller }, history)).stamp.warnings).toEqual([])
 })
 
-test('a provider that cannot use the state is asked again at once without any', async () => {
+test('a provider that rejects the state is retried at once without any', async () => {
   const [a, b] = [provider('a', thinks, stale, done), provider('b')]
   const fixture = await open([a, b])
   const { stamp } = await goOn(fixture, await begun(fixture))
@@ -176,7 +176,7 @@ test('a provider that cannot use the state is asked again at once without any', 
   expect(stamp.warnings).toEqual(dropped('The reasoning state of one item was left out: refused by the provider.'))
 })
 
-test('one that still complains, or was sent none, leaves it to the next', async () => {
+test('if the retry without state fails too, or no state was sent, the next provider is tried', async () => {
   const [a, b] = [provider('a', thinks, stale, stale, stale), provider('b', done, done)]
   const fixture = await open([a, b])
   const history = await begun(fixture)
@@ -186,14 +186,14 @@ test('one that still complains, or was sent none, leaves it to the next', async 
   expect(a.calls.length).toBe(4)
 })
 
-test('asking again is one of the attempts that a request has', async () => {
+test('the retry without state counts as an attempt', async () => {
   const a = provider('a', thinks, stale, done)
   const fixture = await open([a], { limits: { attempts: 1 } })
   await expect(goOn(fixture, await begun(fixture))).rejects.toMatchObject({ status: 400 })
   expect(a.calls.length).toBe(2)
 })
 
-test('the next release of a family is given the state, another family is not', async () => {
+test('state is sent to another model of the same family, and not to another family', async () => {
   const a = provider('a', thinks, done, done)
   const model = (id: string, family: string): Model => ({ id, family, offers: [offerOf(a, { provider_model_id: `their-${id}` })] })
   const fixture = await open([a], { models: [model('one', 'x'), model('two', 'x'), model('three', 'y')] })
@@ -204,7 +204,7 @@ test('the next release of a family is given the state, another family is not', a
   expect(seenBy(a)).toEqual([])
 })
 
-test('a caller who comes from the vendor brings its state along, unchanged and beside all that we do not know', async () => {
+test('state that a client got from the vendor directly is passed on unchanged, along with unknown fields', async () => {
   const a = provider('a', done)
   const fixture = await open([a])
   const reasoning = { type: 'reasoning', id: 'rs', summary: [], encrypted_content: 'gAAAAA-of-the-vendor', unheard_of: 1 }
@@ -213,7 +213,7 @@ test('a caller who comes from the vendor brings its state along, unchanged and b
   expect(a.calls[0]).toMatchObject({ unheard_of: true, input: [{}, reasoning] })
 })
 
-test('so does one in the Messages language, also where other turns of the conversation were answered here', async () => {
+test('vendor state from a Messages client is passed on too, also if other turns were answered by this gateway', async () => {
   const own = named(stateWriters, ({ name }) => name === 'messages')
   const caller = named(clients, ({ language }) => language === 'messages')
   const a = scripted('a', own.dialect)
@@ -231,7 +231,7 @@ test('so does one in the Messages language, also where other turns of the conver
   expect(first.stamp.warnings).toEqual([])
 })
 
-test('a provider of another language cannot read what a vendor sealed', async () => {
+test('state sealed by a vendor is dropped for a provider of another dialect', async () => {
   const chat = named(stateWriters, ({ name }) => name.startsWith('chat'))
   const b = scripted('b', chat.dialect)
   b.play(chat.say({ state: '', text: 'Done.' }))
@@ -242,7 +242,7 @@ test('a provider of another language cannot read what a vendor sealed', async ()
   expect(JSON.stringify(b.calls)).not.toContain('gAAAAA')
 })
 
-test('fields of an item that nobody knows go both ways beside its state', async () => {
+test('unknown fields of an item are kept in both directions beside its state', async () => {
   const base = writer.say({ state, call: 'call_1' })
   if (!('whole' in base)) throw new Error('An answer is no failure.')
   const output = (base.whole.output as readonly JsonObject[]).map(item => ({ ...item, unheard_of: item.type }))
@@ -269,6 +269,6 @@ test.each([
     '`previousSealingKeys[1]` is 33 bytes',
   ],
   ['older keys alone', { sealingKey: undefined, previousSealingKeys: [sealingKey] }, 'without a `sealingKey`'],
-])('a gateway does not start with %s', async (_, options, message) => {
+])('the gateway does not start with %s', async (_, options, message) => {
   await expect(openFixture([], options as Partial<GatewayOptions>)).rejects.toThrow(message)
 })

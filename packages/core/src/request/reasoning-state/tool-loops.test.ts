@@ -4,7 +4,7 @@ import { ask, type Fixture, openFixture, scripted } from '../../../test/state/fi
 import { canary, stateWriters } from '../../../test/state/state-writers.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
 
-// A provider gets its own words back, whatever language the client speaks, and no client ever sees them.
+// A provider gets its own state back, whatever dialect the client uses, and no client ever sees the state.
 
 const closing: Fixture[] = []
 afterEach(async () => {
@@ -20,7 +20,7 @@ describe.each(stateWriters)('a tool loop and a second question with a provider o
       { stream: true, words: true },
       { stream: false, words: false },
       { stream: true, words: false },
-    ])('stream: $stream, words of thoughts kept: $words', async ({ stream, words }) => {
+    ])('stream: $stream, reasoning text kept: $words', async ({ stream, words }) => {
       const provider = scripted('maker', writer.dialect, { quirks: writer.quirks ?? {} })
       provider.play(
         writer.say({ state: stateOf(1), thought: 'Look first.', call: 'call_1' }),
@@ -43,7 +43,7 @@ describe.each(stateWriters)('a tool loop and a second question with a provider o
   })
 })
 
-describe.each(clients)('a conversation of a client of $language that changes its provider in the middle', client => {
+describe.each(clients)('a $language client’s conversation that changes its provider in the middle', client => {
   const pairs = stateWriters.flatMap(first => stateWriters.filter(other => other !== first).map(second => ({ first, second })))
 
   test.each(pairs)('from $first.name to $second.name and back', async ({ first, second }) => {
@@ -54,8 +54,8 @@ describe.each(clients)('a conversation of a client of $language that changes its
     const fixture = await openFixture([a, b])
     closing.push(fixture)
     const history: JsonObject[] = [client.question('Go.')]
-    const asked = [a, b, a]
-    for (const [at, provider] of asked.entries()) {
+    const called = [a, b, a]
+    for (const [at, provider] of called.entries()) {
       const routing = { only: [provider.id] }
       const answered = await ask(fixture, client.language, { ...client.body(history, true), gateway: { routing } })
       expect(answered.stamp.warnings.map(({ code }) => code)).toEqual(at === 0 ? [] : ['reasoning_state_dropped'])
@@ -67,20 +67,17 @@ describe.each(clients)('a conversation of a client of $language that changes its
   })
 })
 
-test.each(stateWriters)(
-  'a client of chat that keeps nothing but its calls still gives a provider of $name its state back',
-  async writer => {
-    const client = clients.find(({ language }) => language === 'chat')
-    const provider = scripted('maker', writer.dialect, { quirks: writer.quirks ?? {} })
-    provider.play(writer.say({ state: stateOf(1), call: 'call_1' }), writer.say({ state: stateOf(2), text: 'Done.' }))
-    const fixture = await openFixture([provider])
-    closing.push(fixture)
-    const history: JsonObject[] = [{ role: 'user', content: 'Go.' }]
-    const answered = await ask(fixture, 'chat', client?.body(history, true) ?? {})
-    const calls = client
-      ?.turn(answered, false)
-      .map(({ content, tool_calls }) => ({ role: 'assistant', content: content ?? null, tool_calls: tool_calls ?? null }))
-    await ask(fixture, 'chat', client?.body([...history, ...(calls ?? []), client.result('call_1', 'Nothing there.')], true) ?? {})
-    expect(writer.statesIn(provider.calls[1] ?? {})).toEqual([stateOf(1)])
-  },
-)
+test.each(stateWriters)('a Chat client that keeps only tool calls still returns its state to a provider of $name', async writer => {
+  const client = clients.find(({ language }) => language === 'chat')
+  const provider = scripted('maker', writer.dialect, { quirks: writer.quirks ?? {} })
+  provider.play(writer.say({ state: stateOf(1), call: 'call_1' }), writer.say({ state: stateOf(2), text: 'Done.' }))
+  const fixture = await openFixture([provider])
+  closing.push(fixture)
+  const history: JsonObject[] = [{ role: 'user', content: 'Go.' }]
+  const answered = await ask(fixture, 'chat', client?.body(history, true) ?? {})
+  const calls = client
+    ?.turn(answered, false)
+    .map(({ content, tool_calls }) => ({ role: 'assistant', content: content ?? null, tool_calls: tool_calls ?? null }))
+  await ask(fixture, 'chat', client?.body([...history, ...(calls ?? []), client.result('call_1', 'Nothing there.')], true) ?? {})
+  expect(writer.statesIn(provider.calls[1] ?? {})).toEqual([stateOf(1)])
+})

@@ -4,7 +4,7 @@ import { ask, type Fixture, openFixture, scripted } from '../../../test/state/fi
 import { responsesProvider } from '../../dialects/index.ts'
 import type { Frame, JsonObject } from '../../protocol/wire.ts'
 
-// What an answer meets between its provider and its caller, with the books closed behind it.
+// The steps of a response between provider and client, settlement included.
 
 const closing: Fixture[] = []
 afterEach(async () => {
@@ -14,7 +14,7 @@ afterEach(async () => {
 const frame = (body: JsonObject): Frame => ({ data: JSON.stringify(body) })
 const item = { id: 'msg', type: 'message', role: 'assistant', status: 'in_progress', content: [] }
 
-/** Speaks for ever, until nobody listens any more. */
+/** Streams without end, until the client disconnects. */
 async function* endless(left: () => void): AsyncGenerator<readonly Frame[], void> {
   try {
     yield [
@@ -37,7 +37,7 @@ async function open(provider: ReturnType<typeof scripted>) {
   return { fixture, rows, warned }
 }
 
-test('a stream that ignores the output cap is cut, hung up on, and billed by what was delivered', async () => {
+test('a stream that exceeds the output cap is cut, its provider call is aborted, and the delivered part is billed', async () => {
   let left = 0
   let signal: AbortSignal | undefined
   const hangUp = (): void => {
@@ -52,15 +52,15 @@ test('a stream that ignores the output cap is cut, hung up on, and billed by wha
   const { fixture, rows, warned } = await open(provider)
   const { frames } = await ask(fixture, 'responses', { input: 'Go.', stream: true, max_output_tokens: 1 })
   const last = JSON.parse(frames.at(-1)?.data ?? '') as JsonObject
-  const told = (last.response as { readonly output_text: string }).output_text
+  const outputText = (last.response as { readonly output_text: string }).output_text
   expect(last).toMatchObject({ type: 'response.incomplete', response: { incomplete_details: { reason: 'max_output_tokens' } } })
-  expect(told.length).toBe(17 + 1_024)
+  expect(outputText.length).toBe(17 + 1_024)
   expect([left, signal?.aborted]).toEqual([1, true])
-  expect(await rows()).toMatchObject([{ result: 'incomplete', estimated: true, outputTokens: Math.ceil(told.length / 4) }])
+  expect(await rows()).toMatchObject([{ result: 'incomplete', estimated: true, outputTokens: Math.ceil(outputText.length / 4) }])
   expect(warned).toEqual(['The provider ignored the output limit; its response was cut.'])
 })
 
-test('a whole answer that ignores the output cap is shortened just so', async () => {
+test('a whole response that exceeds the output cap is shortened in the same way', async () => {
   const provider = scripted('p', responsesProvider)
   const content = [{ type: 'output_text', text: 'x'.repeat(9_000), annotations: [] }]
   const whole = {

@@ -16,7 +16,7 @@ const candidate = {
   credential: { id: 'key', owner: 'platform', secret: '' },
 }
 
-test.each([1, 500, 501, 1_203])('a whole answer of %d thoughts keeps them all, in their order, and each is sealed', async count => {
+test.each([1, 500, 501, 1_203])('a whole response of %d reasoning items keeps them all in order, each one sealed', async count => {
   const pipeline = responsePipeline({ ring: makeKeyRing(() => [sealingKey]), logger }, {
     request,
     asked: request,
@@ -26,7 +26,7 @@ test.each([1, 500, 501, 1_203])('a whole answer of %d thoughts keeps them all, i
   } as unknown as PipelineContext)
   const output = Array.from({ length: count }, (_, at): Item => ({ type: 'reasoning', summary: [`${at}`], encrypted_content: 'theirs' }))
   const response = { id: 'r', model: 'm', created_at: 0, output, outcome: { status: 'completed' } } as InferenceResponse
-  const told = await pipeline.whole(response)
-  expect(told.output.map(item => item.type === 'reasoning' && item.summary[0])).toEqual(output.map((_, at) => `${at}`))
-  for (const item of told.output) expect(item.type === 'reasoning' && item.encrypted_content).toMatch(/^gw1\./)
+  const processed = await pipeline.whole(response)
+  expect(processed.output.map(item => item.type === 'reasoning' && item.summary[0])).toEqual(output.map((_, at) => `${at}`))
+  for (const item of processed.output) expect(item.type === 'reasoning' && item.encrypted_content).toMatch(/^gw1\./)
 })

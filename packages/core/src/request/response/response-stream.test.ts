@@ -20,12 +20,12 @@ const usage: Usage = {
   reasoning_tokens: 0,
   estimated: true,
 }
-const told: Usage = { ...usage, output_tokens: 7, estimated: false }
+const received: Usage = { ...usage, output_tokens: 7, estimated: false }
 const finished: InferenceEvent = { type: 'finished', outcome: { status: 'completed' } }
-const finishedWithUsage: InferenceEvent = { ...finished, usage: told }
+const finishedWithUsage: InferenceEvent = { ...finished, usage: received }
 const gone = [{ type: 'finished', outcome: { status: 'failed', error: { kind: 'client_left', code: 'client_disconnected', message: '' } } }]
 
-/** An answer whose batches the test pushes. What is pushed while it is paused waits, as it does in a real one. */
+/** A response whose batches the test pushes. What is pushed while it is paused waits, as it does in a real one. */
 function pushedAnswer() {
   const waiting: EventBatch[] = []
   const state = { sink: undefined as Sink<EventBatch> | undefined, isPaused: true, isHeld: false, cancels: 0, isEnding: false }
@@ -78,7 +78,7 @@ function pushedAnswer() {
   return { source, state, push, end, fail: (error: unknown) => state.sink?.fail(error) }
 }
 
-/** A client that notes what it is given. */
+/** A client that records what it receives. */
 function noting() {
   const batches: EventBatch[] = []
   const state = { batches, ends: 0, failures: [] as unknown[] }
@@ -94,7 +94,7 @@ function noting() {
 
 const turn = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
 
-/** Something that is waited for until the test says so. */
+/** A promise that the test resolves. */
 function held<T>() {
   let resolve = (_: T): void => {}
   let reject = (_: unknown): void => {}
@@ -125,8 +125,8 @@ function open({ pipeline = batch => batch, running, settled = () => usage }: Wan
   return { clock, drains, ends, answer, stream, client, sink }
 }
 
-describe('the end of an answer', () => {
-  test('is settled before it is handed on, and carries the usage that was billed', () => {
+describe('the end of a response', () => {
+  test('is settled before it is passed on, and carries the billed usage', () => {
     const { answer, stream, client, sink, ends } = open({
       settled: () => {
         expect(client.batches).toEqual([[delta('ab')]])
@@ -142,7 +142,7 @@ describe('the end of an answer', () => {
     expect(ends).toMatchObject([{ characters: 3, outcome: { status: 'completed' } }])
   })
 
-  test('waits for a settlement that takes its time', async () => {
+  test('waits for an asynchronous settlement', async () => {
     const settling = held<Usage>()
     const { answer, stream, client, sink } = open({ settled: () => settling.promise })
     stream.read(sink)
@@ -154,7 +154,7 @@ describe('the end of an answer', () => {
     expect([client.batches, client.ends]).toEqual([[[{ ...finished, usage }]], 1])
   })
 
-  test('that is being settled reaches its client, though it is left meanwhile', async () => {
+  test('reaches the client even if the client disconnects during settlement', async () => {
     const settling = held<Usage>()
     const { answer, stream, client, sink, ends } = open({ settled: () => settling.promise })
     stream.read(sink)
@@ -168,7 +168,7 @@ describe('the end of an answer', () => {
     expect([ends.length, ends[0]?.leftAt]).toEqual([1, undefined])
   })
 
-  test('is settled once, however often it is left after it', async () => {
+  test('is settled once, however often the client disconnects after it', async () => {
     const { answer, stream, sink, ends } = open()
     stream.read(sink)
     answer.push([delta('a'), finished])
@@ -177,7 +177,7 @@ describe('the end of an answer', () => {
     expect([ends.length, answer.state.cancels]).toEqual([1, 0])
   })
 
-  test('that never comes is the end all the same, and settled as far as it went', () => {
+  test('is created if the provider sends none, and the delivered part is settled', () => {
     const { answer, stream, client, sink, ends } = open()
     stream.read(sink)
     answer.push([delta('ab')])
@@ -195,7 +195,7 @@ describe('the end of an answer', () => {
       },
     ],
     ['rejects', () => Promise.reject(new Error('no store'))],
-  ] as const)('whose settlement %s fails, and is not settled twice', async (_, settled) => {
+  ] as const)('is passed on if settlement %s, and is not settled twice', async (_, settled) => {
     const { answer, stream, client, sink, ends } = open({ settled })
     stream.read(sink)
     answer.push([delta('a')], [finished])
@@ -205,8 +205,8 @@ describe('the end of an answer', () => {
   })
 })
 
-describe('a client that leaves', () => {
-  test('before its first read has the answer closed and counted once', async () => {
+describe('a client that disconnects', () => {
+  test('before its first read has the response closed and counted once', async () => {
     const { answer, stream, client, sink, ends } = open()
     await stream.leave()
     await stream.leave()
@@ -216,7 +216,7 @@ describe('a client that leaves', () => {
     expect(client).toEqual({ batches: [gone], ends: 1, failures: [] })
   })
 
-  test('while nothing comes is told so at once', async () => {
+  test('while no event arrives is sent the end at once', async () => {
     const { answer, stream, client, sink, ends, drains } = open()
     drains.stop()
     stream.read(sink)
@@ -229,7 +229,7 @@ describe('a client that leaves', () => {
     expect(answer.state.cancels).toBe(1)
   })
 
-  test('and cancels is given nothing any more', async () => {
+  test('and cancels receives nothing more', async () => {
     const { answer, stream, client, sink, ends } = open()
     stream.read(sink)
     answer.push([delta('ab')])
@@ -237,10 +237,10 @@ describe('a client that leaves', () => {
     answer.push([delta('c'), finishedWithUsage])
     await turn()
     expect(client).toEqual({ batches: [[delta('ab')]], ends: 0, failures: [] })
-    expect(ends).toMatchObject([{ characters: 2, usage: told }])
+    expect(ends).toMatchObject([{ characters: 2, usage: received }])
   })
 
-  test('before any content is not read on for: nothing has to be paid for', async () => {
+  test('before any content ends the response without reading on, since nothing is owed', async () => {
     const { answer, stream, sink, ends, clock } = open()
     stream.read(sink)
     answer.push([{ type: 'started', id: 'r', model: 'm', created_at: 1 }])
@@ -249,7 +249,7 @@ describe('a client that leaves', () => {
   })
 })
 
-describe('reading on after the client has left', () => {
+describe('reading on after the client has disconnected', () => {
   const leaving = async (wanted: Wanted = {}) => {
     const opened = open(wanted)
     opened.stream.read(opened.sink)
@@ -262,18 +262,18 @@ describe('reading on after the client has left', () => {
     return { ...opened, state }
   }
 
-  test('learns the usage, and what came meanwhile was not handed on', async () => {
+  test('collects the usage, and passes nothing on', async () => {
     const { answer, stream, client, ends, state, clock } = await leaving()
     expect([state.isOver, stream.isDraining(), ends.length]).toEqual([false, true, 0])
     answer.push([delta('cd')])
     answer.push([finishedWithUsage])
     await turn()
     expect([state.isOver, stream.isDraining(), clock.pending()]).toEqual([true, false, 0])
-    expect(ends).toMatchObject([{ characters: 2, outcome: { status: 'completed' }, usage: told, leftAt: 0 }])
+    expect(ends).toMatchObject([{ characters: 2, outcome: { status: 'completed' }, usage: received, leftAt: 0 }])
     expect(client).toEqual({ batches: [[delta('ab')], gone], ends: 1, failures: [] })
   })
 
-  test('ends after its time, and closes the answer', async () => {
+  test('ends after its time limit and closes the response', async () => {
     const { answer, ends, state, clock } = await leaving()
     await clock.advance(usageDrainLimits.milliseconds - 1)
     expect([state.isOver, answer.state.cancels]).toEqual([false, 0])
@@ -281,7 +281,7 @@ describe('reading on after the client has left', () => {
     expect([state.isOver, answer.state.cancels, ends.length]).toEqual([true, 1, 1])
   })
 
-  test('ends where the answer goes on and on', async () => {
+  test('ends at its limit if the response does not end', async () => {
     const { answer, ends, state, clock } = await leaving()
     answer.push([delta('x'.repeat(usageDrainLimits.characters))])
     await turn()
@@ -292,7 +292,7 @@ describe('reading on after the client has left', () => {
     expect(ends[0]).toMatchObject({ characters: 2 })
   })
 
-  test('ends where the answer ends or breaks', async () => {
+  test('ends when the response ends or fails', async () => {
     const ended = await leaving()
     ended.answer.end()
     const broken = await leaving()
@@ -302,17 +302,17 @@ describe('reading on after the client has left', () => {
     expect([broken.state.isOver, broken.ends.length, broken.clock.pending()]).toEqual([true, 1, 0])
   })
 
-  test('goes on though the client had paused the answer', async () => {
+  test('continues even if the client had paused the response', async () => {
     const { answer, stream, sink, ends } = open()
     stream.read(sink)
     answer.push([delta('ab')])
     stream.pause()
     answer.push([delta('c')], [finishedWithUsage])
     await stream.leave()
-    expect(ends).toMatchObject([{ characters: 2, usage: told }])
+    expect(ends).toMatchObject([{ characters: 2, usage: received }])
   })
 
-  test('goes on with what the pipeline was still at', async () => {
+  test('includes the batches that the pipeline was still processing', async () => {
     const sealing = held<EventBatch>()
     const { answer, stream, sink, client, ends } = open({ pipeline: batch => (batch.length === 2 ? sealing.promise : batch) })
     stream.read(sink)
@@ -320,11 +320,11 @@ describe('reading on after the client has left', () => {
     const left = stream.leave()
     sealing.resolve([delta('c'), delta('d')])
     await left
-    expect(ends).toMatchObject([{ characters: 2, usage: told }])
+    expect(ends).toMatchObject([{ characters: 2, usage: received }])
     expect(client).toEqual({ batches: [[delta('ab')], gone], ends: 1, failures: [] })
   })
 
-  test('is stopped by a gateway that closes', async () => {
+  test('is stopped when the gateway closes', async () => {
     const { drains, ends, state, answer } = await leaving()
     drains.stop()
     await turn()
@@ -342,7 +342,7 @@ describe('a pipeline', () => {
     ],
     ['rejects', () => Promise.reject(new Error('broken'))],
   ]
-  test.each(throwing)('that %s ends the answer, which is settled once', async (_, pipeline) => {
+  test.each(throwing)('that %s ends the response, which is settled once', async (_, pipeline) => {
     const { answer, stream, client, sink, ends } = open({ pipeline })
     stream.read(sink)
     answer.push([delta('ab')], [finished])
@@ -353,7 +353,7 @@ describe('a pipeline', () => {
     expect([ends.length, client.ends, client.batches]).toEqual([1, 0, []])
   })
 
-  test('that takes its time keeps the order, and the answer waits meanwhile', async () => {
+  test('that is asynchronous keeps the order, and the response waits for it', async () => {
     const sealing = held<EventBatch>()
     const { answer, stream, client, sink } = open({ pipeline: batch => (batch.length === 2 ? sealing.promise : batch) })
     stream.read(sink)
@@ -365,7 +365,7 @@ describe('a pipeline', () => {
     expect(client.batches).toEqual([[delta('a')], [delta('B')], [delta('d')], [{ ...finished, usage }]])
   })
 
-  test('that replaces a batch is what is metered', () => {
+  test('that replaces a batch determines what is metered', () => {
     const { answer, stream, sink, ends } = open({ pipeline: batch => [...batch.filter(({ type }) => type !== 'delta'), delta('x')] })
     stream.read(sink)
     answer.push([delta('long words')])
@@ -375,7 +375,7 @@ describe('a pipeline', () => {
 })
 
 describe('a client that pauses', () => {
-  test('is given nothing until it resumes', () => {
+  test('receives nothing until it resumes', () => {
     const { answer, stream, client, sink } = open()
     stream.read(sink)
     answer.push([delta('a')])
@@ -386,7 +386,7 @@ describe('a client that pauses', () => {
     expect([client.batches, answer.state.isPaused]).toEqual([[[delta('a')], [delta('b')]], false])
   })
 
-  test('while a batch is waited for is not overrun by what comes after it', async () => {
+  test('while the pipeline processes a batch receives later batches only after it', async () => {
     const sealing = held<EventBatch>()
     const { answer, stream, client, sink } = open({ pipeline: batch => (batch.length === 2 ? sealing.promise : batch) })
     stream.read(sink)
@@ -400,7 +400,7 @@ describe('a client that pauses', () => {
     expect(client.batches).toEqual([[delta('ab')], [delta('c')]])
   })
 
-  test('and resumes while a batch is waited for, still waits for it', async () => {
+  test('and resumes while the pipeline processes a batch still waits for that batch', async () => {
     const sealing = held<EventBatch>()
     const { answer, stream, client, sink } = open({ pipeline: batch => (batch.length === 2 ? sealing.promise : batch) })
     stream.read(sink)
@@ -414,27 +414,27 @@ describe('a client that pauses', () => {
   })
 })
 
-describe('what an answer may cost while it grows', () => {
+describe('the running cost limit of a response', () => {
   const limitOf = (characters: number, passed: () => Awaitable<void>) => ({ characters, passed })
 
-  test('is looked at once it has passed it, and not before', () => {
-    let looks = 0
+  test('is checked once it is exceeded, and not before', () => {
+    let checks = 0
     const running = limitOf(3, () => {
-      looks += 1
+      checks += 1
       running.characters += 3
     })
     const { answer, stream, client, sink } = open({ running })
     stream.read(sink)
     answer.push([delta('abc')])
-    expect(looks).toBe(0)
+    expect(checks).toBe(0)
     answer.push([delta('d')])
-    expect(looks).toBe(1)
+    expect(checks).toBe(1)
     answer.push([delta('ef')])
-    expect(looks).toBe(1)
+    expect(checks).toBe(1)
     expect(client.batches).toHaveLength(3)
   })
 
-  test('holds the answer until more is set aside', async () => {
+  test('holds the response until more credit is held', async () => {
     const extending = held<void>()
     const running = limitOf(1, () => {
       running.characters = 100
@@ -450,37 +450,37 @@ describe('what an answer may cost while it grows', () => {
     expect(client.batches).toEqual([[delta('ab')], [delta('c')]])
   })
 
-  test('is of no interest at its end: that is settled', () => {
-    let looks = 0
+  test('is not checked at the end of the response, which settlement handles', () => {
+    let checks = 0
     const running = limitOf(0, () => {
-      looks += 1
+      checks += 1
     })
     const { answer, stream, sink } = open({ running })
     stream.read(sink)
     answer.push([delta('ab'), finished])
-    expect(looks).toBe(0)
+    expect(checks).toBe(0)
   })
 })
 
-describe('a reader that cancels while it is told that its client has left', () => {
-  test('is told nothing more, and the answer is settled once', async () => {
+describe('a reader that cancels while it receives the disconnect event', () => {
+  test('receives nothing more, and the response is settled once', async () => {
     const { answer, stream, client, ends, clock } = open()
-    const told: string[] = []
+    const received: string[] = []
     stream.read({
       next: batch => {
         client.batches.push(batch)
         if (batch.some(event => event.type === 'finished')) stream.cancel()
       },
-      end: () => void told.push('end'),
-      fail: () => void told.push('fail'),
+      end: () => void received.push('end'),
+      fail: () => void received.push('fail'),
     })
     answer.push([delta('ab')])
     const left = stream.leave()
-    expect([client.batches, told]).toEqual([[[delta('ab')], gone], []])
-    // It is read on once: one timer, which the end of the answer stops.
+    expect([client.batches, received]).toEqual([[[delta('ab')], gone], []])
+    // Reading on uses one timer, which the end of the response stops.
     expect(clock.pending()).toBe(1)
     answer.push([finished])
     await left
-    expect([ends.length, clock.pending(), told]).toEqual([1, 0, []])
+    expect([ends.length, clock.pending(), received]).toEqual([1, 0, []])
   })
 })

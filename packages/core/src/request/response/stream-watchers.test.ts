@@ -23,7 +23,7 @@ const answer = (...output: readonly Item[]): InferenceResponse => ({
 const message = (text: string): Item => ({ type: 'message', role: 'assistant', status: 'completed', content: [{ type: 'text', text }] })
 const call = (name: string, written = '{}'): Item => ({ type: 'function_call', call_id: `call_${name}`, name, arguments: written })
 
-/** What may be told under a cap of ten tokens: 10 × 1.05 × 16, and 1,024. */
+/** Characters allowed under a cap of ten tokens: 10 × 1.05 × 16, and 1,024. */
 const cap = 10
 const most = 168 + 1_024
 
@@ -45,7 +45,7 @@ function under(batches: readonly (readonly InferenceEvent[])[]) {
   return { events, cuts, response: fold(events) }
 }
 
-/** What a decoder that has read these events gives when it is closed: each open item as far as it came. */
+/** What a decoder that has read these events returns when it is closed: each open item as far as it came. */
 function endOf(read: readonly InferenceEvent[]): readonly InferenceEvent[] {
   const open = new Map<number, PartialItem>()
   for (const event of read) {
@@ -65,7 +65,7 @@ const lengthOf = (events: readonly InferenceEvent[]): number =>
   events.reduce((sum, event) => sum + (event.type === 'delta' && 'text' in event.delta ? event.delta.text.length : 0), 0)
 
 describe('the output cap', () => {
-  test('an answer within it passes untouched, batch by batch', () => {
+  test('passes a response within the cap unchanged, batch by batch', () => {
     const batch = unfold(answer(message('x'.repeat(most))))
     let cuts = 0
     const { cut, isTooLong } = outputCutter(cap, {
@@ -79,7 +79,7 @@ describe('the output cap', () => {
     expect([most, most + 1].map(length => isTooLong(answer(message('x'.repeat(length)))))).toEqual([false, true])
   })
 
-  test('an answer without an end is cut in the middle of a text, and says so', () => {
+  test('cuts a response without end in the middle of a text and marks it as incomplete', () => {
     const { events, response, cuts } = under([unfold(answer(message('x'.repeat(most - 1)), message('more than there is room for')))])
     expect(cuts).toBe(1)
     expect(faultsOf(events)).toEqual([])
@@ -90,7 +90,7 @@ describe('the output cap', () => {
     expect(response.output[1]).toMatchObject({ content: [{ type: 'text', text: 'm' }] })
   })
 
-  test('arguments and refusals count; thoughts do not, since not every cap holds for them', () => {
+  test('counts arguments and refusals, but not reasoning, to which not every cap applies', () => {
     const thoughts: Item = { type: 'reasoning', summary: ['s'.repeat(most)], content: ['c'.repeat(most)] }
     expect(under([unfold(answer(thoughts, message('Done.')))]).cuts).toBe(0)
     expect(under([unfold(answer(call('f', 'x'.repeat(most + 1))))]).response.output).toMatchObject([
@@ -100,7 +100,7 @@ describe('the output cap', () => {
     expect(under([unfold(answer(refusal))]).response.output).toMatchObject([{ content: [{ type: 'refusal', refusal: 'n'.repeat(most) }] }])
   })
 
-  test('what was open is finished with all that was told of it', () => {
+  test('finishes each open item with all of its delivered content when it cuts', () => {
     const open: readonly InferenceEvent[] = [
       { type: 'started', id: 'r', model: 'm', created_at: 1 },
       { type: 'item_started', index: 0, item: { type: 'reasoning', summary: [] } },
@@ -126,7 +126,7 @@ describe('the output cap', () => {
     ])
   })
 
-  test('parts of the item of which nothing was told are left out when it is cut', () => {
+  test('leaves out parts of an open item without delivered content when it cuts', () => {
     const parts: Item = {
       type: 'message',
       role: 'assistant',
@@ -143,7 +143,7 @@ describe('the output cap', () => {
     ])
   })
 
-  test('an item that had ended, or that the rest of the batch ends, is not ended again', () => {
+  test('does not end an item twice that had ended, or that ends in the rest of the batch', () => {
     const [first, second] = [message('x'.repeat(most)), message('more')]
     const batch = unfold(answer(first, second))
     const ends = batch.filter(event => event.type === 'item_finished')
@@ -153,7 +153,7 @@ describe('the output cap', () => {
     expect(faultsOf(events)).toEqual([])
   })
 
-  test('however the answer is cut into deltas and batches, what comes out is a legal stream of the right length', () => {
+  test('gives a legal stream of the right length, however the response is split into deltas and batches', () => {
     fc.assert(
       fc.property(fc.array(fc.array(fc.string({ unit: 'binary', maxLength: 400 }), { maxLength: 4 }), { maxLength: 12 }), texts => {
         const head: readonly InferenceEvent[] = [
@@ -168,15 +168,15 @@ describe('the output cap', () => {
         const { events, cuts } = under([head, ...deltas, tail])
         expect(faultsOf(events)).toEqual([])
         expect(cuts).toBe(said.length > most ? 1 : 0)
-        const told = lengthOf(events)
-        expect(told === Math.min(most, said.length) || (told === most - 1 && cuts === 1)).toBe(true)
+        const length = lengthOf(events)
+        expect(length === Math.min(most, said.length) || (length === most - 1 && cuts === 1)).toBe(true)
         expect(JSON.stringify(events)).not.toMatch(/\\ud[89ab]/)
       }),
     )
   })
 })
 
-describe('calls that nobody asked for', () => {
+describe('the warnings about unexpected tool calls', () => {
   const tool = (name: string) => ({ type: 'function', name }) as const
   const remarks = (prompt: Partial<Prompt>, ...output: readonly Item[]) => {
     const calls = watchCalls({ input: [], ...prompt })
@@ -184,12 +184,12 @@ describe('calls that nobody asked for', () => {
     return calls?.warnings().map(({ code, param }) => [code, param])
   }
 
-  test('a request without tools is not watched', () => {
+  test('do not watch a request without tools', () => {
     expect(watchCalls({ input: [] })).toBeUndefined()
     expect(watchCalls({ input: [], tools: [] })).toBeUndefined()
   })
 
-  test('a tool that was not offered is named, once for all', () => {
+  test('name a tool that was not offered once', () => {
     const calls = watchCalls({ input: [], tools: [tool('a')] })
     calls?.look(unfold(answer(call('a'), call('b'), call('b'), call('c'))))
     expect(calls?.warnings()).toEqual([
@@ -197,12 +197,12 @@ describe('calls that nobody asked for', () => {
     ])
   })
 
-  test('beside a hosted tool any name may be right', () => {
+  test('accept any tool name beside a hosted tool', () => {
     const hosted = { type: 'native', dialect: 'responses', body: { type: 'mcp' } } as const
     expect(remarks({ tools: [tool('a'), hosted] }, call('b'))).toEqual([])
   })
 
-  test('two calls are remarked upon only where one was asked for', () => {
+  test('mention parallel calls only if the request disabled them', () => {
     const twice = [call('a'), message('and'), { ...call('a'), call_id: 'again' }] as const
     expect(remarks({ tools: [tool('a')] }, ...twice)).toEqual([])
     expect(remarks({ tools: [tool('a')], parallel_tool_calls: false }, call('a'))).toEqual([])

@@ -20,23 +20,23 @@ const answer: InferenceResponse = {
 const kinds = (events: readonly InferenceEvent[]): readonly string[] =>
   events.flatMap(event => (event.type === 'delta' ? [event.delta.kind] : []))
 
-test('raw thoughts are told as the summary that was asked for, in events and in what they add up to', () => {
-  const told = summaryRewriter(wanting, chatProvider)?.batch(unfold(answer)) ?? []
-  expect(kinds(told)).toEqual(['summary', 'summary', 'text'])
-  expect(fold(told).output[0]).toEqual({ type: 'reasoning', summary: ['First the points.', 'Then the signal.'] })
+test('raw reasoning is sent as the requested summary, in events and in the finished item', () => {
+  const rewritten = summaryRewriter(wanting, chatProvider)?.batch(unfold(answer)) ?? []
+  expect(kinds(rewritten)).toEqual(['summary', 'summary', 'text'])
+  expect(fold(rewritten).output[0]).toEqual({ type: 'reasoning', summary: ['First the points.', 'Then the signal.'] })
 })
 
-test('nobody who asked for no summary gets one', () => {
+test('a request without a summary option gets no summary', () => {
   expect(summaryRewriter({ input: [] }, chatProvider)).toBeUndefined()
   expect(summaryRewriter({ input: [], reasoning: { summary: 'none' } }, chatProvider)).toBeUndefined()
   expect(summaryRewriter({ input: [], reasoning: { effort: 'high' } }, chatProvider)).toBeUndefined()
 })
 
-test('a language with summaries of its own is believed', () => {
+test('summaries of a dialect that has its own are kept', () => {
   expect(summaryRewriter(wanting, responsesProvider)).toBeUndefined()
 })
 
-test('a batch without raw thoughts is handed on as it is', () => {
+test('a batch without raw reasoning is passed on unchanged', () => {
   const batch = unfold({ ...answer, output: answer.output.slice(1) })
   expect(summaryRewriter(wanting, chatProvider)?.batch(batch)).toBe(batch)
 })

@@ -14,7 +14,7 @@ interface Process {
   readonly warnings: readonly string[]
 }
 
-/** Names and chance that are the same in every run, and differ between testbeds. */
+/** Names and random values that are the same in every run, and differ between testbeds. */
 function idsFor(testbed: number): Ids {
   const random = (bytes: number) => new Uint8Array(bytes).fill(testbed)
   return { uuid: () => `testbed-${testbed}`, hex: bytes => testbed.toString(16).padStart(2 * bytes, '0'), random }
@@ -44,7 +44,7 @@ const promptTokens = 5_000
 async function ask({ router }: Process, clock: FakeClock, { bad = false, cacheKey, offers = [cheap, dear] }: Asked = {}) {
   const among = offers.map(router.trackOffer)
   const choice = router.plan({ inputTokens: promptTokens, ...(cacheKey !== undefined && { cacheKey }) }, among).next()
-  if (!choice) throw new Error('Nobody may be asked.')
+  if (!choice) throw new Error('There is no candidate.')
   const attempt = router.startAttempt(choice)
   await clock.advance(300)
   if (bad) router.failAttempt(attempt, { kind: 'error' })
@@ -52,7 +52,7 @@ async function ask({ router }: Process, clock: FakeClock, { bad = false, cacheKe
   return choice.offer.id
 }
 
-/** Counts what is asked of a store, and lets each verb be another. */
+/** Counts the calls of a store, and allows each verb to be replaced. */
 function watched(verbs: Partial<RoutingStore> = {}) {
   const store = { ...routingStore(), ...verbs }
   const calls: string[] = []
@@ -71,8 +71,8 @@ function watched(verbs: Partial<RoutingStore> = {}) {
   return { routing, calls, count: (verb: string) => calls.filter(call => call === verb).length }
 }
 
-describe('sharing', () => {
-  test('asks for nothing and waits for nothing until there is a request, nor when none is left', async () => {
+describe('routing state sync', () => {
+  test('makes no store call and sets no timer before the first request or after the last', async () => {
     const clock = fakeClock()
     const { routing, calls } = watched()
     const { sharing } = testbedOf(routing, clock)
@@ -100,7 +100,7 @@ describe('sharing', () => {
     expect(count('news')).toBeLessThanOrEqual(61)
   })
 
-  test('makes short requests exchange no oftener than long ones', async () => {
+  test('exchanges no more often for short requests than for long ones', async () => {
     const clock = fakeClock()
     const { routing, count } = watched()
     const testbed = testbedOf(routing, clock)
@@ -114,7 +114,7 @@ describe('sharing', () => {
     expect(count('publish')).toBeLessThanOrEqual(7)
   })
 
-  test('lets another process know of an outage within 15 seconds or two', async () => {
+  test('reports an outage to another process within 15 seconds or two', async () => {
     const clock = fakeClock()
     const store = routingStore()
     const [here, there] = [testbedOf(store, clock), testbedOf(store, clock)]
@@ -128,7 +128,7 @@ describe('sharing', () => {
     expect(failure(there)).toBeGreaterThan(0.7)
   })
 
-  test('tells who has read a conversation within a second, also of the last request', async () => {
+  test('publishes which offer has cached a conversation within a second, also for the last request', async () => {
     const clock = fakeClock()
     const store = routingStore()
     const [here, there] = [testbedOf(store, clock), testbedOf(store, clock)]
@@ -146,7 +146,7 @@ describe('sharing', () => {
     await vi.waitFor(async () => expect(await known('key-2')).toMatchObject([{ offerId: other, tokens: 5_000 }]))
   })
 
-  test('lets the key of a conversation leave the process as a hash only', async () => {
+  test('sends only a hash of a conversation’s cache key to the store', async () => {
     const clock = fakeClock()
     const keys: string[] = []
     const store = routingStore()
@@ -168,7 +168,7 @@ describe('sharing', () => {
     expect(keys[1]).toBe(keys[0])
   })
 
-  test('looks a conversation up once, and not at all where it is known or has no key', async () => {
+  test('looks a conversation up once, and not at all if it is known or has no key', async () => {
     const clock = fakeClock()
     const { routing, count } = watched()
     const testbed = testbedOf(routing, clock)
@@ -179,7 +179,7 @@ describe('sharing', () => {
     expect(count('readers')).toBe(1)
   })
 
-  test('does not keep a request waiting for a store that is slow', async () => {
+  test('does not delay a request for a slow store', async () => {
     const clock = fakeClock()
     let answer: (readers: []) => void = () => {}
     const { routing } = watched({
@@ -201,7 +201,7 @@ describe('sharing', () => {
     expect(testbed.warnings).toEqual([])
   })
 
-  test('tells what it has left when it closes, and is then still', async () => {
+  test('publishes its remaining state when it closes, and then makes no more calls', async () => {
     const clock = fakeClock()
     const { routing, calls } = watched()
     const testbed = testbedOf(routing, clock)
@@ -220,7 +220,7 @@ describe('sharing', () => {
   })
 })
 
-describe('a store that fails', () => {
+describe('a failing store', () => {
   const down = async (): Promise<never> => {
     throw new Error('no route to the store')
   }
@@ -231,37 +231,37 @@ describe('a store that fails', () => {
 
   test.each([
     ['refuses', down],
-    ['never answers', silent],
+    ['never responds', silent],
     ['throws', hasty],
-  ])('and %s changes no choice here, and is said once', async (_, verb) => {
+  ])('that %s changes no routing choice in this process, and is logged once', async (_, verb) => {
     const store = { publish: verb, pause: verb, news: verb, remember: verb, readers: verb }
     const chosen = async (clock: FakeClock, testbed: Process): Promise<readonly string[]> => {
-      const asked: string[] = []
+      const chosenOffers: string[] = []
       for (let request = 0; request < 60; request += 1) {
         testbed.sharing.resume()
         const cacheKey = `conversation ${request % 7}`
         const recalled = testbed.sharing.lookUpReaders(cacheKey)
         await clock.advance(50)
         await recalled
-        asked.push(await ask(testbed, clock, { bad: request % 9 === 0, cacheKey }))
+        chosenOffers.push(await ask(testbed, clock, { bad: request % 9 === 0, cacheKey }))
         await clock.advance(1_000)
         if (request % 3 === 0) testbed.sharing.pause()
       }
       await clock.advance(10_000)
       await testbed.sharing.close()
-      return asked
+      return chosenOffers
     }
     const [alone, troubled] = [fakeClock(), fakeClock()]
     const testbed = testbedOf(store, troubled)
     const closing = chosen(troubled, testbed)
     const others = await chosen(alone, testbedOf(routingStore(), alone))
-    // The last word to a silent store is given up in its time.
+    // The last publication to a store that does not respond times out.
     for (let second = 0; second < 100; second += 1) await troubled.advance(1_000)
     expect(await closing).toEqual(others)
     expect(testbed.warnings).toHaveLength(1)
   })
 
-  test('is asked no more for conversations until it answers again', async () => {
+  test('is not called for conversations until it responds again', async () => {
     const clock = fakeClock()
     let broken = true
     const good = routingStore()
@@ -278,7 +278,7 @@ describe('a store that fails', () => {
   })
 })
 
-test('goes on with the next request where the runtime has dropped its timer with an earlier one', async () => {
+test('is called again with the next request if the runtime dropped the timer with an earlier one', async () => {
   const clock = fakeClock()
   let isDropping = true
   const dropping = { ...clock, setTimeout: (run: () => void, ms: number) => (isDropping ? {} : clock.setTimeout(run, ms)) }

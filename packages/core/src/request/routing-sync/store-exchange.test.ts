@@ -6,7 +6,7 @@ import { createStoreExchange } from './store-exchange.ts'
 
 type Method = 'publish' | 'pause' | 'remember' | 'news' | 'readers'
 
-/** A store that does what is told before it answers, with something of each kind to publish. */
+/** A store that runs the given action before it responds, with something of each kind to publish. */
 function scene({ rows = 1, before = async (_: Method) => {} } = {}) {
   const clock = fakeClock()
   const log: string[] = []
@@ -53,7 +53,7 @@ test('an exchange publishes everything in turn, then reads what is new since the
   expect(log.slice(-3)).toEqual(['news me +', 'news done', 'received'])
 })
 
-test('what is urgent is pauses and notes, over once both are written; the last publication has everything', async () => {
+test('an urgent exchange has pauses and conversation notes, and ends once both are written; the last publication has everything', async () => {
   const { exchange, log } = scene({ before: () => new Promise(resolve => setImmediate(resolve)) })
   await exchange.publishUrgent()
   expect(log).toEqual(published.slice(3))
@@ -62,13 +62,13 @@ test('what is urgent is pauses and notes, over once both are written; the last p
   expect(log).toEqual(published)
 })
 
-test('nothing is written while there is nothing', async () => {
+test('nothing is written if there is nothing to publish', async () => {
   const { exchange, log } = scene({ rows: 0 })
   await exchange.publishAll()
   expect(log).toEqual(['marked'])
 })
 
-test('a store that fails is reported once, until it has answered', async () => {
+test('a store that fails is logged once, until it has responded', async () => {
   let isDown = true
   const { exchange, warned } = scene({ before: async () => (isDown ? Promise.reject(new Error('down')) : undefined) })
   for (let times = 0; times < 3; times += 1) await exchange.exchange()
@@ -82,7 +82,7 @@ test('a store that fails is reported once, until it has answered', async () => {
   expect([warned.length, exchange.isFailing()]).toEqual([2, true])
 })
 
-test('a request waits fifty milliseconds for a look-up, and a late answer is no failure and still known', async () => {
+test('a request waits fifty milliseconds for a lookup, and a late response is not a failure and is still used', async () => {
   let answer: (() => void) | undefined
   const { exchange, log, clock } = scene({
     before: () =>
@@ -104,7 +104,7 @@ test('a request waits fifty milliseconds for a look-up, and a late answer is no 
   expect(log).toEqual(['readers 64', 'readers done', 'holders'])
 })
 
-test('an exchange waits five seconds, the last publication two', async () => {
+test('an exchange times out after five seconds, the last publication after two', async () => {
   const { exchange, clock } = scene({ before: () => new Promise(() => {}) })
   const over: string[] = []
   void exchange.exchange().then(() => over.push('exchange'))

@@ -16,41 +16,41 @@ const account = 'credit:w'
 const bill = (cost: number, byokCost = 0): Bill => ({ cost, byokCost, isByok: false })
 
 interface Played {
-  /** Microdollars set aside. */
+  /** Microdollars held. */
   readonly held: number
-  /** What could be set aside beside that, at each extension. */
+  /** What could be held in addition, at each extension. */
   readonly free: readonly number[]
 }
 
-/** Pays a bill from what is held and free, and lists the amounts that were asked for. */
+/** Pays a bill from held and free balance, and lists the amounts that were requested. */
 function paid(owed: Bill, { held, free }: Played) {
-  const asked: number[] = []
+  const requested: number[] = []
   const allowance: Allowance = {
     amountOf: name => (name === account ? held : undefined),
     least: () => held,
     extend(more) {
-      const [amount, available] = [more(account), free[Math.min(asked.length, free.length - 1)] ?? 0]
-      asked.push(amount)
+      const [amount, available] = [more(account), free[Math.min(requested.length, free.length - 1)] ?? 0]
+      requested.push(amount)
       return amount > available ? { account, available } : undefined
     },
   }
-  return { bill: runSteps(payableBill(owed, owing, allowance)) as Bill, asked }
+  return { bill: runSteps(payableBill(owed, owing, allowance)) as Bill, requested }
 }
 
-test('a bill within what is held is paid, and nothing is asked for', () => {
-  expect(paid(bill(70), { held: 70, free: [0] })).toEqual({ bill: bill(70), asked: [] })
+test('a bill within the hold is paid without an extension', () => {
+  expect(paid(bill(70), { held: 70, free: [0] })).toEqual({ bill: bill(70), requested: [] })
 })
 
-test('what is missing is set aside, and where there is not so much, as much as there is', () => {
-  expect(paid(bill(100), { held: 70, free: [30] })).toEqual({ bill: bill(100), asked: [30] })
-  expect(paid(bill(100), { held: 70, free: [12] })).toEqual({ bill: bill(82), asked: [30, 12] })
-  expect(paid(bill(100), { held: 70, free: [0] })).toEqual({ bill: bill(70), asked: [30] })
-  expect(paid(bill(100), { held: 70, free: [-5] })).toEqual({ bill: bill(70), asked: [30] })
+test('the missing amount is held in addition, or as much of it as is available', () => {
+  expect(paid(bill(100), { held: 70, free: [30] })).toEqual({ bill: bill(100), requested: [30] })
+  expect(paid(bill(100), { held: 70, free: [12] })).toEqual({ bill: bill(82), requested: [30, 12] })
+  expect(paid(bill(100), { held: 70, free: [0] })).toEqual({ bill: bill(70), requested: [30] })
+  expect(paid(bill(100), { held: 70, free: [-5] })).toEqual({ bill: bill(70), requested: [30] })
 })
 
-test('while others spend at the same time each refusal asks for less, and a second one of an account for nothing more', () => {
-  expect(paid(bill(100), { held: 70, free: [20, 10, 5] })).toEqual({ bill: bill(70), asked: [30, 20, 10] })
-  expect(paid(bill(100), { held: 70, free: [20, 10] })).toEqual({ bill: bill(80), asked: [30, 20, 10] })
+test('while others spend at the same time each refusal requests less, and a second one of an account requests no more', () => {
+  expect(paid(bill(100), { held: 70, free: [20, 10, 5] })).toEqual({ bill: bill(70), requested: [30, 20, 10] })
+  expect(paid(bill(100), { held: 70, free: [20, 10] })).toEqual({ bill: bill(80), requested: [30, 20, 10] })
 })
 
 test('an account that cannot refuse pays all of it', () => {
@@ -58,24 +58,24 @@ test('an account that cannot refuse pays all of it', () => {
   expect(runSteps(payableBill(bill(100), owing, nothing))).toEqual(bill(100))
 })
 
-test('what is cut is taken from the cost first, then from what is owed to providers', () => {
+test('a shortfall is taken from the cost first, then from the provider’s charge', () => {
   const whole = { ...owing, policy: { budgets: [] } as unknown as WorkspacePolicy }
   const stuck: Allowance = { amountOf: () => 0, least: () => 0, extend: () => ({ account, available: 0 }) }
   expect(runSteps(payableBill(bill(100, 40), whole, stuck))).toEqual(bill(0, 40))
 })
 
-test('whatever is held and free, no more is paid than both, no less than what is held, and nothing if it is all there', () => {
+test('the payment never exceeds held and free balance, is never less than the hold, and has no shortfall if the balance suffices', () => {
   const amount = fc.integer({ min: 0, max: 1_000 })
   fc.assert(
     fc.property(amount, amount, amount, (cost, held, free) => {
-      const { bill: payable, asked } = paid(bill(cost), { held, free: [free] })
+      const { bill: payable, requested } = paid(bill(cost), { held, free: [free] })
       expect(payable.cost).toBe(Math.min(cost, held + free))
-      expect(asked.length).toBeLessThanOrEqual(2)
+      expect(requested.length).toBeLessThanOrEqual(2)
     }),
   )
 })
 
-test('the pace of an offer is learned from answers whose usage is stated, that were sent and read at once', () => {
+test('the output rate of an offer is learned from responses with stated usage that were sent and read at once', () => {
   const learned: unknown[] = []
   const paces = { of: () => undefined, learn: (...given: readonly unknown[]) => void learned.push(given) } as ChargeContext['paces']
   const call = { sentAt: 100, selected: { contender: { offer: { id: 'o' } } } }

@@ -41,24 +41,24 @@ function createFixture(renew: () => Promise<void>, running = new Set<RunningRequ
 
 const lost = new Promise<never>(() => {})
 
-test('where timers are dropped, every use whose time is due looks itself', async () => {
+test('if timers are dropped, every request past the due time collects expired holds', async () => {
   expect(await createFixture(async () => {}).useEvery(10_000)).toBe(50_000)
 })
 
-test('a look that was dropped with its request is begun anew by a use soon after it', async () => {
-  let looks = 0
-  const { useEvery } = createFixture(() => (looks++ === 0 ? lost : Promise.resolve()))
+test('a collection that was dropped with its request is started again by a request soon after it', async () => {
+  let collections = 0
+  const { useEvery } = createFixture(() => (collections++ === 0 ? lost : Promise.resolve()))
   expect(await useEvery(10_000)).toBe(70_000)
 })
 
-test('a look is handed to the runtime of the request that began it', () => {
+test('a collection is passed to the waitUntil of the request that started it', () => {
   const { collector } = createFixture(() => lost)
   const handed: Promise<unknown>[] = []
   collector.wake(work => void handed.push(work))
   expect(handed).toHaveLength(1)
 })
 
-test('a request that nothing has ended a minute after its deadline is taken for interrupted, and no other', async () => {
+test('only a request that has not ended a minute after its deadline is settled as interrupted', async () => {
   const runningTo = (deadlineAt: number) => new Set<RunningRequest>([{ requestId: 'r1', slots: [], deadlineAt }])
   const gone = runningTo(30_000)
   expect(await createFixture(async () => {}, gone).useEvery(10_000)).toBe(150_000)

@@ -7,7 +7,7 @@ import { forgetEnded, hasEnded } from './ended-accounts.ts'
 const at = Date.UTC(2026, 2, 10, 12)
 const periods = ['day', 'week', 'month'] as const
 
-test.each(periods)('an account of a %s is over a week after its period, and not before, whatever the user is called', period => {
+test.each(periods)('an account of a %s ends a week after its period, and not before, whatever the user’s name is', period => {
   const { end = 0 } = periodOf(period, at)
   for (const user of ['u', 'day', 'session', 'x%3Aday%3A2020-01-01', '2020-01-01', 'month:'])
     for (const suffix of ['', '+byok']) {
@@ -17,12 +17,12 @@ test.each(periods)('an account of a %s is over a week after its period, and not 
     }
 })
 
-test('that of a session is over a week after the date on which it expires', () => {
+test('a session’s account ends a week after the date on which it expires', () => {
   const account = 'budget:app:session:01a1fd6c-4db3-76f2-bb09-734d779bb6f4:2026-03-10'
   expect([7, 8].map(days => hasEnded(account, Date.UTC(2026, 2, 11) + days * dayMs))).toEqual([false, true])
 })
 
-test('an account in total is never over, and one whose period is not known is when a month would be', () => {
+test('a total account never ends, and one of an unknown period ends as a monthly one would', () => {
   const never = [
     'budget:app:user:2020-01-01:total',
     'budget:app:group:day:total+byok',
@@ -38,7 +38,7 @@ test('an account in total is never over, and one whose period is not known is wh
   }
 })
 
-test('a look sees a bounded number of accounts, and the next goes on behind them', async () => {
+test('a pass examines a bounded number of accounts, and the next one continues after them', async () => {
   const { ledger } = memoryStorage()
   const amounts = Object.fromEntries(Array.from({ length: 7_000 }, (_, n) => [`budget:app:user:${n}:day:2026-0${1 + (n % 3)}-05`, 1]))
   await ledger.settle({ id: 'r', amounts, at })

@@ -17,7 +17,7 @@ function recorded(options: FixtureOptions = {}) {
   return createFixture({ workspace: { billing: 'postpaid' }, ...options, engine: parts })
 }
 
-test('a usage row tells in any process why its request went where it did', async () => {
+test('a usage row explains in any process how its request was routed', async () => {
   const gone = acts.status(404)
   const { ask, engine } = recorded({ acts: { first: gone }, workspace: { billing: 'postpaid' } })
   await ask({}, 'r')
@@ -31,7 +31,7 @@ test('a usage row tells in any process why its request went where it did', async
   })
 })
 
-test('a row holds little, also of a request that was left out for many reasons and tried often', async () => {
+test('a row is small, also for a request with many exclusions and attempts', async () => {
   const settings = { blockedProviders: ['second'] }
   const { ask, engine } = recorded({ workspace: { billing: 'postpaid', settings }, acts: { first: acts.status(404) } })
   await ask({}, 'r').catch(() => {})
@@ -66,7 +66,7 @@ const summary = {
   ],
 }
 
-test('a summary tells the order, the reasons and what became of each attempt; what was not kept is null or empty', () => {
+test('a summary lists the order, the reasons and the outcome of each attempt; what was not kept is null or empty', () => {
   const { version: _, ...kept } = summary
   expect(evidenceFrom(JSON.stringify(summary))).toEqual({
     ...kept,
@@ -78,7 +78,7 @@ test('a summary tells the order, the reasons and what became of each attempt; wh
   })
 })
 
-test('what is no evidence, or was written by another version, tells nothing', () => {
+test('a value that is not evidence, or was written by another version, is ignored', () => {
   const broken = (changes: object): string => JSON.stringify({ ...summary, ...changes })
   const [attempt] = summary.attempts
   expect(evidenceFrom(broken({}))).toBeDefined()
@@ -135,7 +135,7 @@ const excludedOften = Array.from({ length: 2_000 }, (_, at) => ({
   reason: 'because '.repeat(500),
 }))
 
-test('the text of a row is bounded, whatever the number of candidates, attempts and exclusions, and stays readable', () => {
+test('the size of a row is bounded, whatever the number of candidates, attempts and exclusions, and the row stays readable', () => {
   for (const attempts of [1, 2, 40]) {
     const text = evidenceText({ trace: troubled(manyOffers, attempts), excluded: excludedOften, strategy: 'order' }, true) ?? ''
     expect(text.length).toBeLessThanOrEqual(decisionLogLimits.rowText)
@@ -144,13 +144,13 @@ test('the text of a row is bounded, whatever the number of candidates, attempts 
   }
 })
 
-test('what has no room is kept as a summary, and not at all if that has none', () => {
+test('evidence over the size limit is kept as a summary, and dropped if that is too large as well', () => {
   const named = (length: number) => troubled([{ id: 'a'.repeat(length), price: { input: 1, output: 1 } }], 1)
   const detailOf = (length: number) => evidenceFrom(evidenceText({ trace: named(length), excluded: [], strategy: 'order' }, true))?.detail
   expect([10, 3_000, 30_000].map(detailOf)).toEqual(['full', 'summary', undefined])
 })
 
-test('of requests that went as most do a share is kept, the same in every process, and all the others', () => {
+test('a share of ordinary requests is kept, the same in every process, and all unusual ones', () => {
   const usual = { attempts: 1, result: 'ok' } as const
   const kept = Array.from({ length: 2_000 }, (_, at) => keepsFullEvidence({ requestId: `request-${at}`, share: 0.1, ...usual }))
   expect(kept.filter(Boolean).length / kept.length).toBeCloseTo(0.1, 1)
@@ -159,7 +159,7 @@ test('of requests that went as most do a share is kept, the same in every proces
   expect(keepsFullEvidence({ requestId: 'r', share: 0, ...usual, result: 'error' })).toBe(false)
 })
 
-test('rows older than their workspace keeps them go, behind its requests and at most once an hour', async () => {
+test('rows older than the retention of their workspace are deleted, after its requests and at most once an hour', async () => {
   const forgotten: unknown[] = []
   const settings = { logRetentionDays: 30 }
   const { ask, engine, clock } = createFixture({ workspace: { billing: 'postpaid', settings }, acts: { first: answer } })
@@ -188,7 +188,7 @@ test('rows older than their workspace keeps them go, behind its requests and at 
   expect(forgotten).toHaveLength(3)
 })
 
-test('a clock that is set back by a day puts nothing off: what is too old is looked for an hour later', async () => {
+test('a clock that is set back by a day delays deletion by no more than an hour', async () => {
   const forgotten: unknown[] = []
   const { engine, clock } = createFixture({ workspace: { billing: 'postpaid', settings: { logRetentionDays: 30 } } })
   const usage = { ...engine.storage.usage, forget: async (input: object) => forgotten.push(input) - forgotten.length }
@@ -202,7 +202,7 @@ test('a clock that is set back by a day puts nothing off: what is too old is loo
   expect(forgotten).toMatchObject([{ workspaceId: 'workspace' }, { before: clock.now() - 30 * dayMs }])
 })
 
-test('a clock that is set forward by months deletes no account of the present period, no recent row and no record that is valid', async () => {
+test('a clock that is set forward by months deletes no account of the present period, no recent row and no valid record', async () => {
   const { engine, clock } = createFixture()
   const { logger } = engine
   const latest: number[] = []
@@ -225,7 +225,7 @@ test('a clock that is set forward by months deletes no account of the present pe
   expect(Math.max(...latest)).toBe(clock.now() - 90 * dayMs)
 })
 
-test('a store that cannot forget now is asked again in an hour, and its trouble is logged', async () => {
+test('a store whose deletion fails is called again in an hour, and the failure is logged', async () => {
   const warned: unknown[] = []
   const { engine, clock } = createFixture()
   const down = (): Promise<never> => Promise.reject(new Error('The disk is gone.'))
@@ -247,7 +247,7 @@ test('a store that cannot forget now is asked again in an hour, and its trouble 
   expect(warned).toHaveLength(2)
 })
 
-test('a workspace that makes no calls any more is looked at too, behind the calls of others', async () => {
+test('old rows of an inactive workspace are deleted too, after the requests of others', async () => {
   const forgotten: string[] = []
   const { engine, clock } = createFixture()
   const { storage, logger } = engine

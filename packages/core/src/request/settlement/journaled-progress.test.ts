@@ -32,7 +32,7 @@ function requestOf(text: string) {
   return { state, context }
 }
 
-test('a prompt is counted as its provider stated it, as soon as it did, with what came from its cache', () => {
+test('a prompt is counted as its provider reported it, as soon as it did, cached tokens included', () => {
   const { context } = requestOf('a word '.repeat(4_000))
   const before = progressOf(fakeClock(), context, seen)
   expect(before.bill.cost).toBeGreaterThan(50_000)
@@ -41,13 +41,13 @@ test('a prompt is counted as its provider stated it, as soon as it did, with wha
   expect(bill.cost).toBe(1_000 * 10 + 4_000)
 })
 
-test('what a provider states is believed as far as it can be true', () => {
+test('the usage that a provider reports is clamped to what is possible', () => {
   const { context } = requestOf('a word')
   const { usage } = progressOf(fakeClock(), context, { ...seen, startUsage: { ...stated, input_tokens: 90_000 } })
   expect(usage.input_tokens).toBeLessThan(2_000)
 })
 
-test('a prompt is read once, however often its journal is written', () => {
+test('a prompt is counted once, however often its journal is written', () => {
   const { context, state } = requestOf('a word')
   const first = progressOf(fakeClock(), context, seen)
   const { reads } = state

@@ -5,9 +5,9 @@ import { budget, createFixture } from '../../../test/money/fixture.ts'
 import { creditAccount } from '../../access/accounts.ts'
 
 interface Fault {
-  /** How a verb answers and fails. */
+  /** How a verb responds and fails. */
   readonly manner: 'at once' | 'by promise'
-  /** The verb of this number fails, 1 for the first. */
+  /** The number of the verb that fails, 1 for the first. */
   readonly at: number
   /** All after it fail too. */
   readonly lasts: boolean
@@ -33,16 +33,16 @@ function failing(storage: Storage, { manner, at, lasts }: Fault, verbs: string[]
   return { ...storage, counters: watched('counters', counters), ledger: watched('ledger', ledger), ...watched('storage', { settle }) }
 }
 
-/** One request with a store that fails: what it came to, what was asked of the store, and what the books say then. */
+/** One request with a store that fails: its outcome, the store calls, and the balances after it. */
 async function play(fault: Fault) {
   const kept = memoryStorage()
   const verbs: string[] = []
-  const told: unknown[] = []
+  const notified: unknown[] = []
   const { ask, clock } = createFixture({
     workspace: { limits: { concurrentRequests: 5 } },
     budgets: [budget('b', { limit: 60, alertAt: [0.25] })],
     caller: { limits: { tokensPerMinute: 1_000, concurrentRequests: 5 } },
-    engine: { storage: failing(kept, fault, verbs), hooks: { onBudget: facts => void told.push(facts) } },
+    engine: { storage: failing(kept, fault, verbs), hooks: { onBudget: facts => void notified.push(facts) } },
   })
   const account = creditAccount('workspace')
   await kept.ledger.credit({ id: 'start', account, amount: 1_000, at: clock.now() })
@@ -60,17 +60,23 @@ async function play(fault: Fault) {
   return {
     outcome: answer.output,
     verbs,
-    books: { balance: await kept.ledger.balance(account), rows, slots: await Promise.all(slots), tokens: await Promise.all(rooms), told },
+    books: {
+      balance: await kept.ledger.balance(account),
+      rows,
+      slots: await Promise.all(slots),
+      tokens: await Promise.all(rooms),
+      notified,
+    },
   }
 }
 
 test.each([
   ['one verb fails', false],
   ['all verbs fail from one on', true],
-])('a store where %s comes to the same, whether it throws or its promises reject', async (_, lasts) => {
+])('a store where %s has the same result, whether it throws or its promises reject', async (_, lasts) => {
   const healthy = await play({ manner: 'at once', at: 0, lasts: false })
   expect(healthy.outcome).toMatchObject([{ type: 'message' }])
-  expect(healthy.books.told).toHaveLength(1)
+  expect(healthy.books.notified).toHaveLength(1)
   expect(healthy.books.tokens).toMatchObject([{ retryAfterMs: 180_000 }, { retryAfterMs: 180_000 }, undefined])
   expect(healthy.verbs.length).toBe(7)
   for (let at = 1; at <= healthy.verbs.length; at++) {
