@@ -15,15 +15,15 @@ import { type Frame, isObject, type Json, type JsonObject } from '../../protocol
 import { writeFrames } from '../../sse/write.ts'
 import { chatClient, chatProvider, providerDialects } from '../index.ts'
 
-// Every recorded response, of every provider, is encoded in chunks, read back by our provider dialect and by two generations of the
+// Every recorded response, of every provider, is encoded in chunks, read back by our provider dialect and by two versions of the
 // vendor's SDK, and validated against the vendor's API description.
 
 const hi = { model: 'm', messages: [{ role: 'user' as const, content: 'Hi' }] }
-const asked: InferenceRequest = chatClient.decodeRequest({ ...hi, stream: true, stream_options: { include_usage: true } })
+const request: InferenceRequest = chatClient.decodeRequest({ ...hi, stream: true, stream_options: { include_usage: true } })
 
 const encode = (events: readonly InferenceEvent[]): readonly Frame[] => {
   const stamp = stampOf()
-  return chatClient.encodeEvents(asked, () => stamp).write(events)
+  return chatClient.encodeEvents(request, () => stamp).write(events)
 }
 
 const cases = recordings.map(recording => {
@@ -59,19 +59,19 @@ const gist = (response: InferenceResponse): unknown =>
 
 if (!haveRecordings) skipWithout('the recordings of real providers')
 
-describe.skipIf(!haveRecordings)('encoded for a caller and decoded again, it says the same (law 4)', () => {
+describe.skipIf(!haveRecordings)('a recorded response encoded for a client and decoded again is the same (law 4)', () => {
   test.each(answered)('$name', ({ events, response }) => {
     const again = decode(chatProvider, encode(events))
     expect(faultsOf(again)).toEqual([])
     expect(gist(fold(again))).toEqual(gist(response))
     expect(gist(fold(decode(chatProvider, encode(unfold(response)))))).toEqual(gist(response))
-    expect(gist(chatProvider.decodeResponse(chatClient.encodeResponse(response, asked, stampOf())))).toEqual(gist(response))
+    expect(gist(chatProvider.decodeResponse(chatClient.encodeResponse(response, request, stampOf())))).toEqual(gist(response))
   })
 })
 
 const clients = { v7: OpenAI, v6: OpenAI6 } as unknown as Readonly<Record<string, typeof OpenAI>>
 
-describe.skipIf(!haveRecordings).each(Object.keys(clients))('openai %s', version => {
+describe.skipIf(!haveRecordings).each(Object.keys(clients))('openai %s reads recorded responses', version => {
   const Client = clients[version] ?? OpenAI
   const clientFor = (reply: () => Response) =>
     new Client({ apiKey: 'x', baseURL: 'http://gateway.test/v1', fetch: async () => reply(), maxRetries: 0 })
@@ -96,7 +96,7 @@ describe.skipIf(!haveRecordings).each(Object.keys(clients))('openai %s', version
   })
 
   test.each(answered)('$name, whole', async ({ response }) => {
-    const body = chatClient.encodeResponse(response, asked, stampOf())
+    const body = chatClient.encodeResponse(response, request, stampOf())
     const { choices, usage } = await clientFor(() => Response.json(body)).chat.completions.create(hi)
     expect(choices[0]?.message.content ?? '').toBe(textOf(response))
     expect(calledBy(choices[0]?.message.tool_calls ?? [])).toEqual(callsOf(response))
@@ -127,7 +127,7 @@ function spelledOut(schema: Json): Json {
   return { anyOf: [rest, { type: 'null' }] }
 }
 
-describe.skipIf(!haveSchemas)('the vendor’s description', () => {
+describe.skipIf(!haveSchemas)('the vendor’s API description', () => {
   const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false, discriminator: false })
   if (haveSchemas) ajv.addSchema({ $id: 'document', ...(spelledOut(JSON.parse(readFileSync(schemas, 'utf8')) as Json) as JsonObject) })
   const validator = (name: string): ValidateFunction => ajv.compile({ $ref: `document#/components/schemas/${name}` })
@@ -141,15 +141,15 @@ describe.skipIf(!haveSchemas)('the vendor’s description', () => {
   test.each(answered)('$name', ({ events, response }) => {
     const bodies = encode(events).flatMap(({ data }) => (data === '[DONE]' ? [] : [JSON.parse(data) as JsonObject]))
     expect([...new Set(bodies.flatMap(body => faultsIn(isChunk, body)))]).toEqual([])
-    expect(faultsIn(isWhole, plain(chatClient.encodeResponse(response, asked, stampOf())))).toEqual([])
+    expect(faultsIn(isWhole, plain(chatClient.encodeResponse(response, request, stampOf())))).toEqual([])
   })
 
-  test('would find a chunk that does not fit', () => {
+  test('rejects an invalid chunk', () => {
     expect(faultsIn(isChunk, { id: 'x', choices: [{}] })).not.toEqual([])
   })
 })
 
-describe.each(Object.keys(clients))('openai %s reads calls told in turns', version => {
+describe.each(Object.keys(clients))('openai %s reads calls streamed in turns', version => {
   const Client = clients[version] ?? OpenAI
   test('as N calls in order', async () => {
     const calls = Array.from(

@@ -20,7 +20,7 @@ const call = (id: string, fields: JsonObject = {}): JsonObject => ({
   ...fields,
 })
 
-/** `code param` of the error, or that the request was accepted. */
+/** `code param` of the error, or `accepted`. */
 function verdict(wire: JsonObject): string {
   try {
     chatClient.decodeRequest(wire)
@@ -32,7 +32,7 @@ function verdict(wire: JsonObject): string {
 }
 const refusal = (fields: JsonObject): string => verdict(body(fields))
 
-describe('what is missing is named as the caller spells it', () => {
+describe('a missing field is reported under the client’s path', () => {
   test.each<[string, JsonObject]>([
     ['model', { model: null }],
     ['messages', { messages: null }],
@@ -64,7 +64,7 @@ describe('what is missing is named as the caller spells it', () => {
   ])('%s', (param, fields) => expect(refusal(fields)).toBe(`missing_required_parameter ${param}`))
 })
 
-describe('what is of the wrong kind is named as the caller spells it', () => {
+describe('a field of the wrong kind is reported under the client’s path', () => {
   test.each<[string, JsonObject]>([
     ['model', { model: 1 }],
     ['messages', { messages: 'Hi' }],
@@ -125,7 +125,7 @@ describe('what is of the wrong kind is named as the caller spells it', () => {
   ])('%s', (param, fields) => expect(refusal(fields)).toBe(`invalid_parameter_value ${param}`))
 })
 
-test('null counts as absent, everywhere SDKs send it', () => {
+test('null counts as absent in every field for which SDKs send it', () => {
   const fields = [
     ...['tools', 'tool_choice', 'functions', 'function_call', 'parallel_tool_calls', 'max_tokens', 'max_completion_tokens', 'temperature'],
     ...['top_p', 'top_k', 'frequency_penalty', 'presence_penalty', 'stop', 'seed', 'n', 'logprobs', 'top_logprobs', 'response_format'],
@@ -138,12 +138,12 @@ test('null counts as absent, everywhere SDKs send it', () => {
   ])
 })
 
-describe('fields', () => {
-  test('what has a name of its own with us', () => {
+describe('the fields of a Chat request', () => {
+  test('are kept if the internal request has the same field', () => {
     expect(
       prompt({ temperature: 0, top_p: 1, top_k: 5, frequency_penalty: -2, presence_penalty: 2, seed: 7, parallel_tool_calls: false }),
     ).toMatchObject({ temperature: 0, top_p: 1, top_k: 5, frequency_penalty: -2, presence_penalty: 2, seed: 7, parallel_tool_calls: false })
-    const named = {
+    const fields = {
       user: 'u',
       safety_identifier: 's',
       prompt_cache_key: 'k',
@@ -151,27 +151,27 @@ describe('fields', () => {
       metadata: { a: 'b' },
       extensions: { x: 1 },
     }
-    expect(prompt(named)).toMatchObject(named)
+    expect(prompt(fields)).toMatchObject(fields)
   })
-  test('the cap on the answer has two names, and the newer wins', () => {
+  test('give the output cap from max_completion_tokens, else from max_tokens', () => {
     expect(prompt({ max_tokens: 5 })).toMatchObject({ max_output_tokens: 5 })
     expect(prompt({ max_tokens: 5, max_completion_tokens: 6 })).toMatchObject({ max_output_tokens: 6 })
   })
-  test('one text that ends the answer, or several, or none', () => {
+  test('accept one stop sequence, several, or none', () => {
     expect(prompt({ stop: 'END' }).stop).toEqual(['END'])
     expect(prompt({ stop: ['a', 'b'] }).stop).toEqual(['a', 'b'])
     expect(prompt({ stop: [] })).not.toHaveProperty('stop')
   })
-  test('probabilities are asked for by a flag and a number', () => {
+  test('give logprobs from a flag and a number', () => {
     expect(prompt({ logprobs: true, top_logprobs: 3 })).toMatchObject({ include: ['message.output_text.logprobs'], top_logprobs: 3 })
     expect(prompt({ logprobs: false })).not.toHaveProperty('include')
   })
-  test('effort off is none; one answer is what everybody gets', () => {
+  test('map effort `off` to `none`, and ignore `n: 1` and `store: false`', () => {
     expect(prompt({ reasoning_effort: 'off' }).reasoning).toEqual({ effort: 'none' })
     expect(prompt({ reasoning_effort: 'default' }).reasoning).toBeUndefined()
     expect(prompt({ reasoning_effort: 'xhigh', n: 1, store: false })).toEqual({ ...prompt(), reasoning: { effort: 'xhigh' } })
   })
-  test('the shape of the answer', () => {
+  test('give the response format and verbosity', () => {
     const schema = { type: 'object' }
     expect(
       prompt({ response_format: { type: 'json_schema', json_schema: { name: 's', schema, strict: true, description: 'd' } } }).text,
@@ -183,7 +183,7 @@ describe('fields', () => {
       verbosity: 'low',
     })
   })
-  test('what we do not know goes along; words alone are no wish', () => {
+  test('that are unknown are kept as native fields, except modalities of text only', () => {
     expect(prompt({ logit_bias: { 1: 2 }, prediction: {}, web_search_options: {}, modalities: ['text'] }).native).toEqual({
       type: 'native',
       dialect: 'chat',
@@ -196,7 +196,7 @@ describe('fields', () => {
     const { warnings } = responsesProvider.encodeRequest(read({ logit_bias: {} }), offer, {})
     expect(warnings.map(({ param }) => param)).toEqual(['logit_bias'])
   })
-  test('streams, models and what is the gateway’s', () => {
+  test('give the delivery, the model and the gateway’s options', () => {
     expect(read({ stream: true, gateway: { metadata: { a: 'b' }, routing: { strict: true } } })).toMatchObject({
       delivery: 'stream',
       metadata: { a: 'b' },
@@ -206,13 +206,13 @@ describe('fields', () => {
   })
 })
 
-describe('messages', () => {
-  test('who speaks', () => {
+describe('the messages of a Chat request', () => {
+  test('keep their roles', () => {
     expect(items(...['system', 'developer', 'user', 'assistant'].map(role => ({ role, content: role })))).toEqual(
       ['system', 'developer', 'user', 'assistant'].map(role => ({ type: 'message', role, content: [{ type: 'text', text: role }] })),
     )
   })
-  test('parts: text, image, sound, file; what stays with the provider is native', () => {
+  test('have text, image, audio and file parts, and other parts are native', () => {
     const image = { type: 'image_url', image_url: { url: 'https://x', detail: 'low' } }
     const kept = { type: 'file', file: { file_id: 'f' } }
     const strange = { type: 'video_url', video_url: { url: 'v' } }
@@ -242,7 +242,7 @@ describe('messages', () => {
     expect(message.content.map(part => pathOf(part, '?'))).toEqual(message.content.map((_, at) => `messages[0].content[${at}]`))
     expect(originalOf(message.content[1] ?? {})?.body).toBe(image)
   })
-  test('marks of the prompt cache, in both spellings', () => {
+  test('accept both forms of cache breakpoints', () => {
     expect(
       items({
         role: 'user',
@@ -255,7 +255,7 @@ describe('messages', () => {
       }),
     ).toMatchObject([{ content: [{ cache: {} }, { cache: { ttl: '1h' } }, { cache: {} }, {}] }])
   })
-  test('an assistant’s message becomes thoughts, words and calls, in this order', () => {
+  test('of the assistant become reasoning, text and calls, in this order', () => {
     const wire = {
       role: 'assistant',
       content: 'Let me look.',
@@ -287,13 +287,13 @@ describe('messages', () => {
       'messages[1].tool_calls[2]',
     ])
   })
-  test('calls without words are calls alone; silence is still a message', () => {
+  test('with calls and no text become calls only, and an empty message stays a message', () => {
     for (const content of [null, undefined, '', []]) {
       expect(items({ role: 'assistant', content, tool_calls: [call('a')] }).map(({ type }) => type)).toEqual(['function_call'])
     }
     expect(items({ role: 'assistant', content: null })).toEqual([{ type: 'message', role: 'assistant', content: [] }])
   })
-  test('what tools returned, as text or in parts', () => {
+  test('of tools become results, as text or in parts', () => {
     expect(
       items({ role: 'tool', tool_call_id: 'a', content: 'x' }, { role: 'tool', tool_call_id: 'b', content: [{ type: 'text', text: 'y' }] }),
     ).toEqual([
@@ -301,7 +301,7 @@ describe('messages', () => {
       { type: 'function_call_output', call_id: 'b', output: [{ type: 'text', text: 'y' }] },
     ])
   })
-  test('calls in the old spelling find their results by name', () => {
+  test('with the older function_call are matched with their results by name', () => {
     const old = (name: string) => ({ role: 'assistant', content: null, function_call: { name, arguments: '{}' } })
     const [first, answer, second, again] = items(old('f'), { role: 'function', name: 'f', content: 'x' }, old('f'), {
       role: 'function',
@@ -317,7 +317,7 @@ describe('messages', () => {
   })
 })
 
-describe('state of thoughts', () => {
+describe('reasoning in a Chat request', () => {
   const sealed = (data: string) => ({ type: 'reasoning.encrypted', data, index: 0, format: 'signalbox' })
   const signed = (id: string, state: string) => call(id, { extra_content: { google: { thought_signature: state } } })
   const shape = (message: JsonObject): readonly string[] =>
@@ -326,18 +326,18 @@ describe('state of thoughts', () => {
       return item.type === 'function_call' ? item.call_id : item.type
     })
 
-  test('thoughts in words have three spellings, of which one is told', () => {
+  test('is read from any of three fields, once', () => {
     expect(shape({ reasoning_content: 'a', reasoning: 'a' })).toEqual(['a|', 'message'])
     expect(shape({ reasoning: 'b' })).toEqual(['b|', 'message'])
     expect(shape({ reasoning_details: [{ type: 'reasoning.text', text: 'c' }] })).toEqual(['c|', 'message'])
   })
-  test('state that a client keeps in two places is one', () => {
+  test('has one state if the client sends it in two places', () => {
     const both = { reasoning_content: 't', reasoning_details: [sealed('S')], tool_calls: [signed('a', 'S')] }
     expect(shape(both)).toEqual(['t|S', 'message', 'a'])
     expect(shape({ ...both, reasoning_details: undefined })).toEqual(['t|S', 'message', 'a'])
     expect(shape({ ...both, tool_calls: [call('a')] })).toEqual(['t|S', 'message', 'a'])
   })
-  test('state of its own for each call stands before that call', () => {
+  test('has the state of a later call right before that call', () => {
     expect(shape({ tool_calls: [signed('a', 'S'), signed('b', 'T'), signed('c', 'T')] })).toEqual(['|S', 'message', 'a', '|T', 'b', 'c'])
     expect(shape({ reasoning_details: [sealed('S'), sealed('T')], tool_calls: [signed('a', 'S'), signed('b', 'T')] })).toEqual([
       '|S',
@@ -347,13 +347,13 @@ describe('state of thoughts', () => {
       'b',
     ])
   })
-  test('several states without a place come first, in their order', () => {
+  test('has several states without a position first, in their order', () => {
     expect(shape({ reasoning_details: [sealed('S'), sealed('T')], reasoning_content: 't' })).toEqual(['t|S', '|T', 'message'])
   })
 })
 
-describe('tools', () => {
-  test('functions stand one level deeper here, and in two lists', () => {
+describe('the tools of a Chat request', () => {
+  test('are read from `tools` and from the older `functions`', () => {
     const { tools } = read({
       tools: [
         {
@@ -370,14 +370,14 @@ describe('tools', () => {
     ])
     expect(tools?.map(tool => pathOf(tool, '?'))).toEqual(['tools[0]', 'functions[0]'])
   })
-  test('what is no function is native', () => {
+  test('that are not functions are native', () => {
     const search = { type: 'web_search', web_search: { name: 'c' } }
     expect(prompt({ tools: [search], tool_choice: search })).toMatchObject({
       tools: [{ type: 'native', dialect: 'chat', body: search }],
       tool_choice: { type: 'native', dialect: 'chat', body: search },
     })
   })
-  test('a custom tool is one with free text, and maybe a grammar', () => {
+  test('include custom tools with free text and an optional grammar', () => {
     const grammar = { syntax: 'lark', definition: 'start: /.+/' }
     const custom = { type: 'custom', custom: { name: 'c', description: 'd', format: { type: 'grammar', grammar } } }
     expect(plain(prompt({ tools: [custom], tool_choice: { type: 'custom', custom: { name: 'c' } } }))).toMatchObject({
@@ -385,39 +385,39 @@ describe('tools', () => {
       tool_choice: { type: 'function', name: 'c' },
     })
   })
-  test('choices, new and old; the new one wins', () => {
+  test('have a choice in the new and the older form, and the new form takes precedence', () => {
     expect(prompt({ tool_choice: 'required' }).tool_choice).toBe('required')
     expect(prompt({ tool_choice: { type: 'function', function: { name: 'f' } } }).tool_choice).toEqual({ type: 'function', name: 'f' })
     expect(prompt({ function_call: { name: 'f' } }).tool_choice).toEqual({ type: 'function', name: 'f' })
     expect(prompt({ function_call: 'none' }).tool_choice).toBe('none')
     expect(prompt({ function_call: 'none', tool_choice: 'auto' }).tool_choice).toBe('auto')
   })
-  test('allowed tools are said so that either kind of provider obeys', () => {
+  test('can be limited by allowed_tools for both kinds of providers', () => {
     const tools = ['f', 'g'].map(name => ({ type: 'function', function: { name } }))
     const custom = { type: 'custom', custom: { name: 'c' } }
     const allowed = { mode: 'required', tools: [tools[1] ?? {}] }
-    const asked = read({ tools: [...tools, custom], tool_choice: { type: 'allowed_tools', allowed_tools: allowed } })
-    expect(responsesProvider.encodeRequest(asked, offer, {}).body.tool_choice).toEqual({
+    const request = read({ tools: [...tools, custom], tool_choice: { type: 'allowed_tools', allowed_tools: allowed } })
+    expect(responsesProvider.encodeRequest(request, offer, {}).body.tool_choice).toEqual({
       type: 'allowed_tools',
       mode: 'required',
       tools: [{ type: 'function', name: 'g' }],
     })
-    const { body: sent, warnings } = chatProvider.encodeRequest(asked, offer, {})
+    const { body: sent, warnings } = chatProvider.encodeRequest(request, offer, {})
     expect(sent).toMatchObject({ tools: [{ function: { name: 'g' } }], tool_choice: 'required' })
     expect(sent.tools).toHaveLength(1)
     expect(warnings).toEqual([])
-    const asItCame = chatProvider.encodeRequest(asked, offer, { allowed_tools: true }).body
-    expect(asItCame).toMatchObject({ tools: [...tools, custom], tool_choice: { type: 'allowed_tools', allowed_tools: allowed } })
+    const unchanged = chatProvider.encodeRequest(request, offer, { allowed_tools: true }).body
+    expect(unchanged).toMatchObject({ tools: [...tools, custom], tool_choice: { type: 'allowed_tools', allowed_tools: allowed } })
   })
 })
 
-test('a large image is handed on, not copied', () => {
+test('a large image is passed on without a copy', () => {
   const url = `data:image/png;base64,${'A'.repeat(3_000_000)}`
   const [message] = read({ messages: parts({ type: 'image_url', image_url: { url } }) }).prompt.input
   expect(message).toMatchObject({ content: [{ type: 'image', url }] })
 })
 
-test('an error names the field as the caller spells it, in the sentence too', () => {
+test('an error names the field under the client’s path, also in the message', () => {
   const error = (param: string | null, message = 'm') =>
     chatClient.encodeError({ status: 400, message, type: 't', code: 'c', param, suggestion: 's', provider: 'p', request_id: 'r' })
   expect(error(null)).toEqual({ error: { message: 'm', type: 't', param: null, code: 'c', suggestion: 's', provider: 'p' } })
@@ -480,7 +480,7 @@ const full = body({
   metadata: { a: 'b' },
 })
 
-/** Every location in a value, as a path. */
+/** The paths of all fields in a value. */
 const places = (value: Json | undefined, path: readonly (string | number)[] = []): readonly (readonly (string | number)[])[] => {
   if (typeof value !== 'object' || value === null) return [path]
   return [
@@ -496,7 +496,7 @@ const withChange = (value: Json | undefined, path: readonly (string | number)[],
   return copy as Json
 }
 
-test('whatever JSON comes, it is taken or refused with a 400 that names a field, and what is taken can be sent', () => {
+test('any JSON is accepted or refused with a 400 that names a field, and an accepted request can be encoded', () => {
   const any = fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<Json>
   const seen = { taken: 0, refused: 0 }
   fc.assert(

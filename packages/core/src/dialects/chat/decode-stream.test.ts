@@ -31,15 +31,15 @@ const read = (...frames: readonly Frame[]) => {
   return events
 }
 const answer = (...frames: readonly Frame[]) => plain(fold(read(...frames)))
-const told = (...frames: readonly Frame[]) =>
+const summaryOf = (...frames: readonly Frame[]) =>
   answer(...frames).output.map(item => (item.type === 'function_call' ? `${item.name}(${item.arguments})` : item.type))
 const order = (...frames: readonly Frame[]) =>
   read(...frames).flatMap(event =>
     'index' in event && event.type !== 'delta' ? [`${event.type === 'item_started' ? '+' : '-'}${event.index}`] : [],
   )
 
-describe('items', () => {
-  test('speech before a call is finished when the call begins; a call when the next begins and its arguments are whole (law 9)', () => {
+describe('the items of a Chat stream', () => {
+  test('finish the text when a call begins, and a call when the next begins and its arguments are complete (law 9)', () => {
     const frames = [
       say('Let me see'),
       calls(piece({ index: 0, id: 'a' }, 'f', '{}')),
@@ -50,12 +50,12 @@ describe('items', () => {
     const seen = frames.map(frame => decoder.read([frame]).flatMap(event => (event.type === 'item_finished' ? [event.index] : [])))
     expect(seen).toEqual([[], [0], [1], []])
   })
-  test('thoughts, speech, and speech after a call are items of their own', () => {
+  test('are separate for reasoning, text, and text after a call', () => {
     expect(
-      told(delta({ reasoning_content: 'hm' }), say('a'), calls(piece({ index: 0, id: 'x' }, 'f', '{}')), say('b'), stop('stop'), end),
+      summaryOf(delta({ reasoning_content: 'hm' }), say('a'), calls(piece({ index: 0, id: 'x' }, 'f', '{}')), say('b'), stop('stop'), end),
     ).toEqual(['reasoning', 'message', 'f({})', 'message'])
   })
-  test('calls whose arguments come interleaved stay open together and lose nothing', () => {
+  test('stay open together for calls with interleaved arguments, and lose nothing', () => {
     const frames = [
       calls(piece({ index: 0, id: 'a' }, 'f', '{"x"'), piece({ index: 1, id: 'b' }, 'g', '{"y"')),
       calls(piece({ index: 1 }, undefined, ':1}')),
@@ -63,12 +63,12 @@ describe('items', () => {
       stop('tool_calls'),
       end,
     ]
-    expect(told(...frames)).toEqual(['f({"x":2})', 'g({"y":1})'])
+    expect(summaryOf(...frames)).toEqual(['f({"x":2})', 'g({"y":1})'])
     expect(order(...frames)).toEqual(['+0', '+1', '-0', '-1'])
   })
-  test('names before any arguments', () => {
+  test('have names before arguments', () => {
     expect(
-      told(
+      summaryOf(
         calls(piece({ index: 0, id: 'a' }, 'f', ''), piece({ index: 1, id: 'b' }, 'g', '')),
         calls(piece({ index: 0 }, undefined, '{"x":1}')),
         calls(piece({ index: 1 }, undefined, '{"y":2}')),
@@ -76,12 +76,12 @@ describe('items', () => {
       ),
     ).toEqual(['f({"x":1})', 'g({"y":2})'])
   })
-  test('a refusal is a part of the message', () => {
+  test('have refusals as a part of the message', () => {
     expect(answer(delta({ refusal: 'I can' }), delta({ refusal: 'not' }), stop('stop'), end).output).toMatchObject([
       { content: [{ type: 'refusal', refusal: 'I cannot' }] },
     ])
   })
-  test('an answer without a word is an empty message', () => {
+  test('are one empty message if the response has no content', () => {
     expect(answer(say(''), stop('stop'), end)).toMatchObject({
       output: [{ type: 'message', content: [{ type: 'text', text: '' }], status: 'completed' }],
       outcome: { status: 'completed' },
@@ -89,28 +89,28 @@ describe('items', () => {
   })
 })
 
-describe('calls in odd shapes', () => {
+describe('unusual forms of calls', () => {
   test.each<[string, readonly Frame[], readonly string[]]>([
     [
-      'no position, whole calls in one chunk',
+      'no index, whole calls in one chunk',
       [calls(piece({ id: 'a' }, 'f', '{"x":1}'), piece({ id: 'b' }, 'f', '{"x":2}'))],
       ['f({"x":1})', 'f({"x":2})'],
     ],
-    ['no position, no id', [calls(piece({}, 'f', '{"x":1}')), calls(piece({}, 'f', '{"x":2}'))], ['f({"x":1})', 'f({"x":2})']],
-    ['no position, no id, in one chunk', [calls(piece({}, 'f', ''), piece({}, 'f', ''))], ['f({})', 'f({})']],
+    ['no index, no id', [calls(piece({}, 'f', '{"x":1}')), calls(piece({}, 'f', '{"x":2}'))], ['f({"x":1})', 'f({"x":2})']],
+    ['no index, no id, in one chunk', [calls(piece({}, 'f', ''), piece({}, 'f', ''))], ['f({})', 'f({})']],
     [
-      'no position, in pieces',
+      'no index, in pieces',
       [calls(piece({ id: 'a' }, 'f', '')), calls(piece({}, undefined, '{"x"')), calls(piece({}, undefined, ':1}'))],
       ['f({"x":1})'],
     ],
-    ['no position, id in every piece', [calls(piece({ id: 'a' }, 'f', '{"x"')), calls(piece({ id: 'a' }, '', ':1}'))], ['f({"x":1})']],
+    ['no index, id in every piece', [calls(piece({ id: 'a' }, 'f', '{"x"')), calls(piece({ id: 'a' }, '', ':1}'))], ['f({"x":1})']],
     [
-      'several calls under one position',
+      'several calls under one index',
       [calls(piece({ index: 0, id: 'a' }, 'f', '{"x":1}')), calls(piece({ index: 0, id: 'b' }, 'f', '{"x":2}'))],
       ['f({"x":1})', 'f({"x":2})'],
     ],
     [
-      'several calls under one position, without ids',
+      'several calls under one index, without ids',
       [calls(piece({ index: 0 }, 'f', '{"x":1}')), calls(piece({ index: 0 }, 'f', '{"x":2}'))],
       ['f({"x":1})', 'f({"x":2})'],
     ],
@@ -125,16 +125,16 @@ describe('calls in odd shapes', () => {
       ['f({"x":1})'],
     ],
     [
-      'the whole call once more at the end',
+      'the whole call repeated at the end',
       [calls(piece({ index: 0, id: 'a' }, 'f', '{"x":1}')), calls(piece({ index: 0, id: 'a' }, 'f', '{"x":1}'))],
       ['f({"x":1})'],
     ],
-    ['positions that do not start at 0', [calls(piece({ index: 4, id: 'a' }, 'f', '{}'))], ['f({})']],
+    ['indexes that do not start at 0', [calls(piece({ index: 4, id: 'a' }, 'f', '{}'))], ['f({})']],
     ['arguments as an object', [calls({ index: 0, id: 'a', function: { name: 'f', arguments: { x: 1 } } })], ['f({"x":1})']],
     ['no arguments at all', [calls(piece({ index: 0, id: 'a' }, 'f'))], ['f({})']],
-    ['arguments that are no JSON', [calls(piece({ index: 0, id: 'a' }, 'f', '{"x'))], ['f({"x)']],
+    ['arguments that are invalid JSON', [calls(piece({ index: 0, id: 'a' }, 'f', '{"x'))], ['f({"x)']],
     [
-      'the old single call',
+      'the older single function_call',
       [delta({ function_call: { name: 'f', arguments: '{"x"' } }), delta({ function_call: { arguments: ':1}' } })],
       ['f({"x":1})'],
     ],
@@ -143,9 +143,9 @@ describe('calls in odd shapes', () => {
       [calls(piece({ index: 0, id: 'a' }, undefined, '{"x"')), calls(piece({ index: 0 }, 'f', ':1}'))],
       ['f({"x":1})'],
     ],
-  ])('%s', (_, frames, expected) => expect(told(...frames, stop('tool_calls'), end)).toEqual(expected))
+  ])('%s', (_, frames, expected) => expect(summaryOf(...frames, stop('tool_calls'), end)).toEqual(expected))
 
-  test('blank and repeated ids become ids that are used once', () => {
+  test('blank and repeated ids are replaced by unique ids', () => {
     const ids = (...frames: readonly Frame[]) =>
       answer(...frames, stop('tool_calls'), end).output.map(item => (item.type === 'function_call' ? item.call_id : ''))
     const twice = ids(calls(piece({ index: 0, id: 'a' }, 'f', '{}'), piece({ index: 1, id: 'a' }, 'f', '{}')))
@@ -153,7 +153,7 @@ describe('calls in odd shapes', () => {
     expect(twice[1]).toMatch(/^call_\w{20,}$/)
     expect(ids(calls(piece({ index: 0, id: '' }, 'f', '{}')))).toEqual(ids(calls(piece({ index: 0, id: '' }, 'f', '{}'))))
   })
-  test('a call without a name ends the answer', () => {
+  test('a call without a name fails the response', () => {
     expect(answer(calls(piece({ index: 0, id: 'a' }, undefined, '{}')), stop('tool_calls')).outcome).toMatchObject({
       status: 'failed',
       error: { kind: 'unreadable' },
@@ -161,7 +161,7 @@ describe('calls in odd shapes', () => {
   })
 })
 
-describe('content in odd shapes', () => {
+describe('unusual forms of content', () => {
   test.each<[string, Json, readonly JsonObject[]]>([
     [
       'a list of parts',
@@ -173,13 +173,13 @@ describe('content in odd shapes', () => {
       },
       [{ type: 'reasoning', content: ['hm'] }, { content: [{ text: 'a' }] }],
     ],
-    ['thoughts as text', { content: [{ type: 'thinking', thinking: 'hm' }] }, [{ content: ['hm'] }]],
-    ['thoughts under two names', { reasoning: 'hm', reasoning_content: 'hm' }, [{ content: ['hm'] }]],
-    ['thoughts in details', { reasoning_details: [{ type: 'reasoning.text', text: 'hm' }] }, [{ content: ['hm'] }]],
+    ['reasoning as text', { content: [{ type: 'thinking', thinking: 'hm' }] }, [{ content: ['hm'] }]],
+    ['reasoning in two fields', { reasoning: 'hm', reasoning_content: 'hm' }, [{ content: ['hm'] }]],
+    ['reasoning in details', { reasoning_details: [{ type: 'reasoning.text', text: 'hm' }] }, [{ content: ['hm'] }]],
     ['null', { content: null, tool_calls: null, reasoning: null, role: '' }, [{ content: [{ text: '' }] }]],
   ])('%s', (_, fields, expected) => expect(answer(delta(fields), stop('stop'), end).output).toMatchObject(expected))
 
-  test('no delta, no choices, other choices', () => {
+  test('chunks without delta or choices, or with other choices, are ignored', () => {
     const frames = [
       chunk({ delta: null }),
       chunk(undefined, { prompt_filter_results: [] }),
@@ -192,7 +192,7 @@ describe('content in odd shapes', () => {
     ]
     expect(answer(...frames).output).toMatchObject([{ content: [{ text: 'yes' }] }])
   })
-  test('probabilities and citations', () => {
+  test('logprobs and citations are kept', () => {
     const logprobs = { content: [{ token: 'a', logprob: -1, bytes: [97] }] }
     const citation = { type: 'url_citation', url_citation: { url: 'u', title: 't', start_index: 0, end_index: 1 } }
     expect(answer(chunk({ delta: { content: 'a' }, logprobs }), delta({ annotations: [citation] }), stop('stop')).output).toMatchObject([
@@ -209,29 +209,29 @@ describe('content in odd shapes', () => {
   })
 })
 
-describe('how it ends', () => {
+describe('the end of a Chat stream', () => {
   test.each<[string, readonly Frame[], JsonObject]>([
     ['stop', [say('a'), stop('stop'), end], { status: 'completed' }],
     ['stop although there are calls', [calls(piece({ index: 0, id: 'a' }, 'f', '{}')), stop('stop'), end], { status: 'completed' }],
-    ['a reason nobody knows', [say('a'), stop('eos'), end], { status: 'completed' }],
+    ['an unknown reason', [say('a'), stop('eos'), end], { status: 'completed' }],
     ['length', [say('a'), stop('length'), end], { status: 'incomplete', reason: 'max_output_tokens' }],
     ['content_filter', [say('a'), stop('content_filter'), end], { status: 'incomplete', reason: 'content_filter' }],
     ['error', [say('a'), stop('error'), end], { status: 'failed', error: { kind: 'server_error' } }],
     ['no resources', [say('a'), stop('insufficient_system_resource'), end], { status: 'failed', error: { kind: 'overloaded' } }],
     ['a reason, then the end of the bytes', [say('a'), stop('stop')], { status: 'completed' }],
-    ['the mark without a reason, after content', [say('a'), end], { status: 'completed' }],
-    ['the mark without anything', [end], { status: 'failed', error: { kind: 'unreadable' } }],
-    ['neither mark nor reason', [say('a')], { status: 'failed', error: { kind: 'unreadable' } }],
+    ['[DONE] without a reason, after content', [say('a'), end], { status: 'completed' }],
+    ['[DONE] only', [end], { status: 'failed', error: { kind: 'unreadable' } }],
+    ['neither [DONE] nor a reason', [say('a')], { status: 'failed', error: { kind: 'unreadable' } }],
     ['nothing', [], { status: 'failed', error: { kind: 'unreadable' } }],
-    ['no JSON', [say('a'), { data: '{"cho' }, say('b'), end], { status: 'failed', error: { kind: 'unreadable' } }],
-    ['no JSON after the end', [say('a'), stop('stop'), { data: '{"cho' }], { status: 'completed' }],
+    ['invalid JSON', [say('a'), { data: '{"cho' }, say('b'), end], { status: 'failed', error: { kind: 'unreadable' } }],
+    ['invalid JSON after the end', [say('a'), stop('stop'), { data: '{"cho' }], { status: 'completed' }],
     [
       'an error object',
       [say('a'), { data: '{"error":{"message":"m","type":"server_error","code":503}}' }],
       { status: 'failed', error: { kind: 'server_error', message: 'm' } },
     ],
     [
-      'an error with a status for a code',
+      'an error with a status as its code',
       [{ data: '{"error":{"message":"m","code":429}}' }],
       { status: 'failed', error: { kind: 'rate_limited' } },
     ],
@@ -246,7 +246,7 @@ describe('how it ends', () => {
       { status: 'failed', error: { kind: 'too_long' } },
     ],
     [
-      'an error in a corner of the vendor',
+      'an error in a vendor field',
       [chunk({ delta: {} }, { x_vendor: { error: 'over capacity' } })],
       { status: 'failed', error: { message: 'over capacity' } },
     ],
@@ -258,7 +258,7 @@ describe('how it ends', () => {
     ['content after the reason', [say('a'), stop('stop'), say('b'), end, say('c')], { status: 'completed' }],
   ])('%s', (_, frames, expected) => expect(answer(...frames).outcome).toMatchObject(expected))
 
-  test('what was cut says so, what was whole does not', () => {
+  test('an item that was cut is incomplete, and a whole item is completed', () => {
     expect(
       answer(say('a'), calls(piece({ index: 0, id: 'a' }, 'f', '{}'), piece({ index: 1, id: 'b' }, 'g', '{"x')), stop('length')).output,
     ).toMatchObject([{ status: 'completed' }, { status: 'completed' }, { status: 'incomplete', arguments: '{"x' }])
@@ -269,7 +269,7 @@ describe('how it ends', () => {
   })
 })
 
-describe('usage', () => {
+describe('the usage of a Chat response', () => {
   const usage = (wire: JsonObject, ...frames: readonly Frame[]) =>
     answer(...(frames.length > 0 ? frames : [say('a')]), stop('stop'), chunk(undefined, { usage: wire }), end).usage
   const of = (input: number, output: number, more: JsonObject = {}) => ({
@@ -298,22 +298,22 @@ describe('usage', () => {
       of(9, 4, { cached_tokens: 5 }),
     ],
     [
-      'thoughts beside the completion',
+      'reasoning tokens outside the completion',
       { prompt_tokens: 12, completion_tokens: 2, total_tokens: 334, completion_tokens_details: { reasoning_tokens: 320 } },
       of(12, 322, { reasoning_tokens: 320 }),
     ],
     [
-      'cache reads beside the prompt',
+      'cache reads outside the prompt',
       { prompt_tokens: 2, completion_tokens: 3, total_tokens: 15, prompt_tokens_details: { cached_tokens: 10 } },
       of(12, 3, { cached_tokens: 10 }),
     ],
     [
-      'more cached than read',
+      'more cached than prompt tokens',
       { prompt_tokens: 2, completion_tokens: 3, prompt_tokens_details: { cached_tokens: 10 } },
       of(2, 3, { cached_tokens: 2, estimated: true }),
     ],
     [
-      'more thought than written',
+      'more reasoning than completion tokens',
       { prompt_tokens: 2, completion_tokens: 3, completion_tokens_details: { reasoning_tokens: 9 } },
       of(2, 3, { reasoning_tokens: 3, estimated: true }),
     ],
@@ -322,11 +322,11 @@ describe('usage', () => {
     ['absurd', { prompt_tokens: 2, completion_tokens: 1e15 }, of(2, 0, { estimated: true })],
     ['nonsense', { prompt_tokens: 2, completion_tokens: 'many' }, of(2, 0, { estimated: true })],
     ['fractions', { prompt_tokens: 2.4, completion_tokens: 3.6 }, of(2, 4)],
-    ['zeros beside an answer', { prompt_tokens: 0, completion_tokens: 0 }, undefined],
-    ['nothing said', {}, undefined],
+    ['zeros for a response with content', { prompt_tokens: 0, completion_tokens: 0 }, undefined],
+    ['no counts', {}, undefined],
   ])('%s', (_, wire, expected) => expect(usage(wire)).toEqual(expected))
 
-  test('it may stand anywhere; the last word counts', () => {
+  test('is read from any chunk, and the last one counts', () => {
     const counts = { prompt_tokens: 1, completion_tokens: 2 }
     expect(
       answer(delta({ content: 'a' }, { usage: { prompt_tokens: 1, completion_tokens: 1 } }), stop('stop', { usage: counts }), end).usage,
@@ -337,7 +337,7 @@ describe('usage', () => {
   })
 })
 
-test('whole answers: thoughts, speech, calls, and errors in a 200', () => {
+test('a whole response has reasoning, text and calls, or the error of a 200', () => {
   const whole = (message: JsonObject, finish_reason = 'stop') =>
     plain(chatProvider.decodeResponse({ id: 'x', model: 'm', created: 1, choices: [{ index: 0, message, finish_reason }] }))
   expect(
@@ -353,7 +353,7 @@ test('whole answers: thoughts, speech, calls, and errors in a 200', () => {
   expect(whole({ tool_calls: [{ id: 'a', function: { arguments: '{}' } }] }).outcome).toMatchObject({ status: 'failed' })
 })
 
-test('pieces of one call in one chunk are each told once', () => {
+test('pieces of one call in one chunk are each emitted once', () => {
   const tool_calls = [
     { index: 0, id: 'c', function: { name: 'f', arguments: '{"a"' } },
     { index: 0, function: { arguments: ':1}' } },

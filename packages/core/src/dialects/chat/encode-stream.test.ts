@@ -23,14 +23,14 @@ interface Choice {
 }
 type Chunk = JsonObject & { readonly choices?: readonly Choice[] }
 
-const framesOf = (events: readonly InferenceEvent[], asked = ask(), facts: Partial<Stamp> = {}) => {
+const framesOf = (events: readonly InferenceEvent[], request = ask(), facts: Partial<Stamp> = {}) => {
   const stamp = stampOf(facts)
-  return chatClient.encodeEvents(asked, () => stamp).write(events)
+  return chatClient.encodeEvents(request, () => stamp).write(events)
 }
-const chunksOf = (events: readonly InferenceEvent[], asked = ask(), facts: Partial<Stamp> = {}): readonly Chunk[] =>
-  framesOf(events, asked, facts).flatMap(({ data }) => (data === '[DONE]' ? [] : [JSON.parse(data) as Chunk]))
-const deltasOf = (events: readonly InferenceEvent[], asked = ask()): readonly JsonObject[] =>
-  chunksOf(events, asked).flatMap(({ choices = [] }) => choices.map(({ delta }) => delta))
+const chunksOf = (events: readonly InferenceEvent[], request = ask(), facts: Partial<Stamp> = {}): readonly Chunk[] =>
+  framesOf(events, request, facts).flatMap(({ data }) => (data === '[DONE]' ? [] : [JSON.parse(data) as Chunk]))
+const deltasOf = (events: readonly InferenceEvent[], request = ask()): readonly JsonObject[] =>
+  chunksOf(events, request).flatMap(({ choices = [] }) => choices.map(({ delta }) => delta))
 
 const started: InferenceEvent = { type: 'started', id: 'theirs', model: 'their-model', created_at: 9 }
 const begin = (index: number, item: Item): InferenceEvent => ({ type: 'item_started', index, item })
@@ -63,16 +63,16 @@ const answer = (output: readonly Item[], outcome: Outcome = { status: 'completed
   outcome,
   usage,
 })
-const whole = (output: readonly Item[], asked = ask(), facts: Partial<Stamp> = {}): JsonObject =>
-  plain(chatClient.encodeResponse(answer(output), asked, stampOf(facts)))
-const messageOf = (output: readonly Item[], asked = ask()): JsonObject =>
-  ((whole(output, asked).choices as readonly JsonObject[])[0]?.message ?? {}) as JsonObject
+const whole = (output: readonly Item[], request = ask(), facts: Partial<Stamp> = {}): JsonObject =>
+  plain(chatClient.encodeResponse(answer(output), request, stampOf(facts)))
+const messageOf = (output: readonly Item[], request = ask()): JsonObject =>
+  ((whole(output, request).choices as readonly JsonObject[])[0]?.message ?? {}) as JsonObject
 
-const spoken = [started, begin(0, empty), grow(0, text('He')), grow(0, text('y')), end(0, message('Hey')), finish()]
+const greeting = [started, begin(0, empty), grow(0, text('He')), grow(0, text('y')), end(0, message('Hey')), finish()]
 
-describe('the order of chunks', () => {
-  test('the role first, then words, then why it ended, then the mark', () => {
-    const frames = framesOf(spoken)
+describe('the chunks of a Chat stream', () => {
+  test('are the role, the text, the finish reason, and [DONE]', () => {
+    const frames = framesOf(greeting)
     expect(frames.at(-1)).toEqual({ data: '[DONE]' })
     expect(frames.every(({ event }) => event === undefined)).toBe(true)
     const head = { id: 'chatcmpl-ours', object: 'chat.completion.chunk', created: 1, model: 'model' }
@@ -80,15 +80,15 @@ describe('the order of chunks', () => {
       ...head,
       choices: [{ index: 0, delta, logprobs: null, finish_reason }],
     })
-    expect(chunksOf(spoken)).toEqual([
+    expect(chunksOf(greeting)).toEqual([
       choice({ role: 'assistant', content: '' }),
       choice({ content: 'He' }),
       choice({ content: 'y' }),
       choice({}, 'stop'),
     ])
   })
-  test('usage where it was asked for: null until the last chunk, which has no choices', () => {
-    const chunks = chunksOf(spoken, counting)
+  test('have null as usage until the last chunk, which has no choices, if usage is requested', () => {
+    const chunks = chunksOf(greeting, counting)
     expect(chunks.map(chunk => chunk.usage)).toEqual([
       null,
       null,
@@ -103,17 +103,17 @@ describe('the order of chunks', () => {
       },
     ])
     expect(chunks.at(-1)?.choices).toEqual([])
-    expect(JSON.stringify(chunksOf(spoken))).not.toContain('usage')
+    expect(JSON.stringify(chunksOf(greeting))).not.toContain('usage')
   })
-  test('who answered and what was lost stand on the last chunk alone, in the caller’s words', () => {
+  test('have routing metadata and warnings in the last chunk only, with the client’s field names', () => {
     const routing = { provider: 'p', provider_model_id: 'pm', model_canonical: 'm', routing_strategy: 'order' }
     const warnings = [{ code: 'unsupported_parameter', message: '`max_output_tokens` was left out.', param: 'max_output_tokens' }]
-    for (const [asked, named] of [
+    for (const [request, named] of [
       [ask({ max_tokens: 5 }), 'max_tokens'],
       [ask({ max_tokens: 5, max_completion_tokens: 5 }), 'max_completion_tokens'],
       [ask({ max_tokens: 5, stream_options: { include_usage: true } }), 'max_tokens'],
     ] as const) {
-      const chunks = chunksOf(spoken, asked, { routing, warnings })
+      const chunks = chunksOf(greeting, request, { routing, warnings })
       expect(chunks.at(-1)).toMatchObject({
         routing_metadata: routing,
         warnings: [{ code: 'unsupported_parameter', param: named, message: `\`${named}\` was left out.` }],
@@ -123,36 +123,36 @@ describe('the order of chunks', () => {
         expect(chunk).not.toHaveProperty('routing_metadata')
       }
     }
-    expect(chunksOf(spoken).at(-1)).not.toHaveProperty('warnings')
+    expect(chunksOf(greeting).at(-1)).not.toHaveProperty('warnings')
   })
-  test('who answers is asked when there is something to tell, not before', () => {
-    let asked = 0
+  test('request the stamp once there is something to send, and not before', () => {
+    let stamps = 0
     const encoder = chatClient.encodeEvents(ask(), () => {
-      asked += 1
+      stamps += 1
       return stampOf()
     })
-    expect([encoder.write([]), asked]).toEqual([[], 0])
+    expect([encoder.write([]), stamps]).toEqual([[], 0])
     encoder.write([started])
-    expect(asked).toBe(1)
+    expect(stamps).toBe(1)
   })
-  test('whatever batches it comes in', () => {
+  test('are the same however the events are split into batches', () => {
     const stamp = stampOf()
     const encoder = chatClient.encodeEvents(counting, () => stamp)
-    expect(spoken.flatMap(event => encoder.write([event]))).toEqual(framesOf(spoken, counting))
+    expect(greeting.flatMap(event => encoder.write([event]))).toEqual(framesOf(greeting, counting))
   })
-  test('what comes after the end is not told', () => {
-    expect(framesOf([...spoken, begin(1, empty), grow(1, text('more')), finish()])).toEqual(framesOf(spoken))
+  test('do not include events after the end', () => {
+    expect(framesOf([...greeting, begin(1, empty), grow(1, text('more')), finish()])).toEqual(framesOf(greeting))
   })
-  test('an item that its deltas did not tell is told by its end', () => {
+  test('include content that only the finished item has', () => {
     const events = [started, begin(0, empty), grow(0, text('He')), end(0, message('Hello', ' you')), end(1, call('a', '{"x":1}')), finish()]
-    const told = deltasOf(events)
-    expect(told.map(({ content }) => content ?? '').join('')).toBe('Hello you')
-    expect(told.at(-2)).toEqual({ tool_calls: [{ index: 0, function: { arguments: '{"x":1}' } }] })
+    const deltas = deltasOf(events)
+    expect(deltas.map(({ content }) => content ?? '').join('')).toBe('Hello you')
+    expect(deltas.at(-2)).toEqual({ tool_calls: [{ index: 0, function: { arguments: '{"x":1}' } }] })
   })
 })
 
-describe('calls', () => {
-  test('are numbered by us, in the order of their items, whatever the items’ own places', () => {
+describe('calls in a Chat response', () => {
+  test('are numbered in the order of their items', () => {
     const events = [
       started,
       begin(0, empty),
@@ -167,8 +167,8 @@ describe('calls', () => {
       end(2, call('b', '{"y":1}', 'g')),
       finish(),
     ]
-    const told = deltasOf(events).flatMap(({ tool_calls }) => (tool_calls as readonly JsonObject[] | undefined) ?? [])
-    expect(told).toEqual([
+    const deltas = deltasOf(events).flatMap(({ tool_calls }) => (tool_calls as readonly JsonObject[] | undefined) ?? [])
+    expect(deltas).toEqual([
       { index: 0, id: 'a', type: 'function', function: { name: 'f', arguments: '' } },
       { index: 1, id: 'b', type: 'function', function: { name: 'g', arguments: '' } },
       { index: 1, function: { arguments: '{"y"' } },
@@ -178,14 +178,14 @@ describe('calls', () => {
     ])
     expect(chunksOf(events).at(-1)?.choices?.[0]?.finish_reason).toBe('tool_calls')
   })
-  test('without arguments have an empty object of them; cut ones have what came', () => {
+  test('have an empty object if they have no arguments, and their partial arguments if they were cut', () => {
     const written = (item: FunctionCallItem): unknown =>
       deltasOf([started, begin(0, call('a', '')), end(0, item), finish()]).map(({ tool_calls }) => tool_calls)[2]
     expect(written(call('a', ''))).toEqual([{ index: 0, function: { arguments: '{}' } }])
     expect(written({ ...call('a', ''), status: 'incomplete' })).toBeUndefined()
     expect(messageOf([call('a', '')]).tool_calls).toEqual([{ id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } }])
   })
-  test('of a tool that takes a text of its own are told as such', () => {
+  test('of a custom tool are sent as custom calls', () => {
     const item: FunctionCallItem = { ...call('a', 'raw text', 'patch'), custom: true }
     expect(messageOf([item]).tool_calls).toEqual([{ id: 'a', type: 'custom', custom: { name: 'patch', input: 'raw text' } }])
     expect(deltasOf(unfold(answer([item]))).flatMap(({ tool_calls }) => tool_calls ?? [])).toEqual([
@@ -195,7 +195,7 @@ describe('calls', () => {
   })
 })
 
-describe('words', () => {
+describe('text in a Chat response', () => {
   const cited = (words: string, start: number): MessageItem => ({
     ...message(),
     content: [
@@ -209,25 +209,25 @@ describe('words', () => {
       },
     ],
   })
-  test('of several messages are one content, with nothing in between, and citations that point into the whole', () => {
+  test('joins several messages into one content, with citations adjusted to the whole', () => {
     const output = [message('{"a', 'b'), call('c', '{}'), cited('":1}', 1)]
     const annotations = [{ type: 'url_citation', url_citation: { url: 'https://x', title: 'X', start_index: 5, end_index: 6 } }]
     expect(messageOf(output)).toMatchObject({ content: '{"ab":1}', annotations })
-    const told = deltasOf(unfold(answer(output)))
-    expect(told.map(({ content }) => content ?? '').join('')).toBe('{"ab":1}')
-    expect(told.filter(delta => 'annotations' in delta)).toEqual([{ annotations }])
+    const deltas = deltasOf(unfold(answer(output)))
+    expect(deltas.map(({ content }) => content ?? '').join('')).toBe('{"ab":1}')
+    expect(deltas.filter(delta => 'annotations' in delta)).toEqual([{ annotations }])
   })
-  test('content is null where nothing was said but a call, and empty where nothing was said at all', () => {
+  test('is null if there are only calls, and empty if there is nothing', () => {
     expect(messageOf([call('a', '{}')]).content).toBeNull()
     expect(messageOf([message(''), call('a', '{}')]).content).toBeNull()
     expect(messageOf([message('')])).toMatchObject({ content: '', refusal: null })
   })
-  test('a refusal has a field of its own', () => {
+  test('is separate from a refusal', () => {
     const output: readonly Item[] = [{ ...message(), content: [{ type: 'refusal', refusal: 'No.' }] }]
     expect(messageOf(output)).toEqual({ role: 'assistant', content: null, refusal: 'No.' })
     expect(deltasOf(unfold(answer(output))).slice(1)).toEqual([{ refusal: 'No.' }, {}])
   })
-  test('probabilities are on the chunk of their words, and together on a whole answer', () => {
+  test('has its logprobs on its chunk, or all of them in a whole response', () => {
     const odds = { token: 'He', logprob: -1, top_logprobs: [{ token: 'Ha', logprob: -2 }] }
     const full = { content: [{ ...odds, bytes: null, top_logprobs: [{ token: 'Ha', logprob: -2, bytes: null }] }], refusal: null }
     const item: MessageItem = { ...message(), content: [{ type: 'text', text: 'He', logprobs: [odds] }] }
@@ -235,15 +235,15 @@ describe('words', () => {
     expect((whole([item]).choices as readonly JsonObject[])[0]?.logprobs).toEqual(full)
     expect((whole([message('x')]).choices as readonly JsonObject[])[0]?.logprobs).toBeNull()
   })
-  test('what only another language can say has no place here', () => {
+  test('does not include native items of other dialects', () => {
     const search: Item = { type: 'native', dialect: 'responses', body: { type: 'web_search_call' } }
     expect(messageOf([search, message('x')])).toEqual({ role: 'assistant', content: 'x', refusal: null })
     expect(deltasOf([started, begin(0, search), end(0, search), finish()])).toEqual([{ role: 'assistant', content: '' }, {}])
   })
 })
 
-describe('thoughts', () => {
-  test('in words are one text, a paragraph each', () => {
+describe('reasoning in a Chat response', () => {
+  test('is one text, with a paragraph for each item', () => {
     const output = [thought({ summary: ['a', 'b'] }), thought({ content: ['c'] }), message('x')]
     expect(messageOf(output).reasoning_content).toBe('a\n\nb\n\nc')
     expect(
@@ -252,12 +252,12 @@ describe('thoughts', () => {
         .join(''),
     ).toBe('a\n\nb\n\nc')
   })
-  test('told raw and summed up are told once', () => {
+  test('is sent once if the item has both raw text and a summary', () => {
     const output = [thought({ summary: ['s'], content: ['raw'] })]
     expect(messageOf(output).reasoning_content).toBe('s')
     expect(deltasOf(unfold(answer(output))).filter(delta => 'reasoning_content' in delta)).toEqual([{ reasoning_content: 's' }])
   })
-  test('sealed go where each kind of client keeps such things: in a list, and on the next call', () => {
+  test('has its state in reasoning_details and on the next call', () => {
     const output = [
       thought({ encrypted_content: 'S' }),
       message('x'),
@@ -275,21 +275,21 @@ describe('thoughts', () => {
       ],
     })
     expect(messageOf(output)).not.toHaveProperty('reasoning_content')
-    const told = deltasOf(unfold(answer(output)))
-    expect(told.flatMap(({ reasoning_details }) => reasoning_details ?? [])).toEqual([entry('S', 0), entry('T', 1)])
-    expect(told.flatMap(({ tool_calls }) => tool_calls ?? [])).toMatchObject([
+    const deltas = deltasOf(unfold(answer(output)))
+    expect(deltas.flatMap(({ reasoning_details }) => reasoning_details ?? [])).toEqual([entry('S', 0), entry('T', 1)])
+    expect(deltas.flatMap(({ tool_calls }) => tool_calls ?? [])).toMatchObject([
       { id: 'a', ...extra('S') },
       {},
       { id: 'b', ...extra('T') },
       {},
     ])
   })
-  test('without state leave no trace of one', () => {
+  test('has no state fields if there is no state', () => {
     expect(JSON.stringify([whole([thought({ content: ['a'] }), call('a', '{}')])])).not.toMatch(/reasoning_details|extra_content/)
   })
 })
 
-describe('endings', () => {
+describe('the end of a Chat response', () => {
   test.each<[string, Outcome, readonly Item[]]>([
     ['stop', { status: 'completed' }, [message('x')]],
     ['tool_calls', { status: 'completed' }, [message('x'), call('a', '{}')]],
@@ -302,26 +302,26 @@ describe('endings', () => {
     expect(chatClient.encodeResponse(response, ask(), stampOf()).choices).toMatchObject([{ finish_reason: reason }])
   })
   const error = { kind: 'overloaded', message: 'busy', code: 'engine_overloaded', type: 'server_error', provider: 'p' } as const
-  test('a failure is one chunk of nothing but the error, and the end mark is not sent', () => {
+  test('is one chunk with only the error after a failure, without [DONE]', () => {
     const frames = framesOf([started, begin(0, empty), grow(0, text('Hal')), finish({ status: 'failed', error })], counting)
     expect(JSON.parse(frames.at(-1)?.data ?? '')).toEqual({
       error: { message: 'busy', type: 'server_error', code: 'engine_overloaded', param: null, provider: 'p' },
     })
     for (const { data } of frames.slice(0, -1)) expect(JSON.parse(data)).not.toHaveProperty('error')
   })
-  test('a failure before anything was said is the error alone', () => {
+  test('is only the error if a failure comes before any content', () => {
     expect(framesOf([finish({ status: 'failed', error: { kind: 'unreadable', message: 'm', param: 'max_output_tokens' } })])).toEqual([
       { data: '{"error":{"message":"m","type":"provider_error","code":"provider_error","param":"max_completion_tokens"}}' },
     ])
   })
-  test('a whole answer that failed is an error, never an answer that looks finished', () => {
+  test('is an error if a whole response failed', () => {
     expect(chatClient.encodeResponse(answer([message('x')], { status: 'failed', error }), ask(), stampOf())).toMatchObject({
       error: { message: 'busy' },
     })
   })
 })
 
-test('a whole answer', () => {
+test('a whole Chat response has all its fields', () => {
   const routing = { provider: 'p', provider_model_id: 'pm', model_canonical: 'm', routing_strategy: 'order', cost: { usd: 0.1 } }
   const warnings = [{ code: 'x', message: '`text.verbosity` was left out.', param: 'text.verbosity' }]
   expect(whole([message('Hey')], ask(), { routing, warnings })).toEqual({
@@ -411,7 +411,7 @@ describe('any legal stream', () => {
     counted,
   })
 
-  test('folds back to what it said, in chunks and whole, and N calls come out as N calls in order', () => {
+  test('folds back to the same content, in chunks and whole, and N calls stay N calls in order', () => {
     fc.assert(
       fc.property(someOutput, fc.nat(7), (output, seed) => {
         const response = answer(output.length > 0 ? output : [message('')])
@@ -426,7 +426,7 @@ describe('any legal stream', () => {
     )
   })
 
-  test('has one role, one reason to end, one id, and calls whose numbers are dense', () => {
+  test('has one role, one finish reason, one id, and consecutive call indexes', () => {
     fc.assert(
       fc.property(someOutput, fc.nat(7), (output, seed) => {
         const chunks = chunksOf(interleaved(unfold(answer(output)), seed))
@@ -443,7 +443,7 @@ describe('any legal stream', () => {
     )
   })
 
-  test('wherever it breaks off in a failure, it ends in one error', () => {
+  test('ends in one error, wherever a failure occurs', () => {
     fc.assert(
       fc.property(someOutput, fc.nat(60), (output, cut) => {
         const events = unfold(answer(output)).slice(0, -1).slice(0, cut)

@@ -91,17 +91,17 @@ describe('chat to chat', () => {
   }
   const addressed = { model: 'their-model', stream: false, warned: [] }
 
-  test('everything that a caller said arrives as it was, known to us or not', () => {
+  test('all fields of a request are sent unchanged, known or unknown', () => {
     expect(through(body)).toEqual({ ...body, ...addressed })
   })
-  test('so it does where something else of the request was changed', () => {
+  test('the other fields stay unchanged if one setting is changed', () => {
     const request = read(body)
     const changed = { ...request, prompt: { ...request.prompt, temperature: 0.9 } }
     expect(send(changed)).toEqual({ ...body, temperature: 0.9, ...addressed })
   })
-  test('what is ours to decide is not the caller’s', () => {
+  test('fields that the gateway controls are not passed on', () => {
     const sent = through({
-      models: ['dearer'],
+      models: ['expensive'],
       best_of: 3,
       metadata: { a: 'b' },
       store: false,
@@ -111,19 +111,19 @@ describe('chat to chat', () => {
     })
     expect(sent).toEqual({ messages: [user], ...addressed, warned: ['models', 'best_of'] })
   })
-  test('a changed item is written from what it says now, in the message that it belongs to', () => {
+  test('a changed item is written in its new form, within its original message', () => {
     const wire = { role: 'assistant', name: 'eve', content: 'secret', refusal: null, tool_calls: [call('a'), call('b')] }
     const request = read({ messages: [user, wire] })
     const [first, said, ...calls] = request.prompt.input
     if (!first || said?.type !== 'message') throw new Error('a message was read')
-    const told = (input: readonly Item[]) => send({ ...request, prompt: { ...request.prompt, input } }).messages
+    const sentFor = (input: readonly Item[]) => send({ ...request, prompt: { ...request.prompt, input } }).messages
     const clean: MessageItem = { ...said, content: [{ type: 'text', text: 'clean' }] }
     const rest = { role: 'assistant', name: 'eve', tool_calls: [call('a'), call('b')] }
-    expect(told([first, clean, ...calls])).toEqual([user, { ...rest, content: 'clean' }])
-    expect(told([first, ...calls])).toEqual([user, { ...rest, content: null }])
-    expect(told([first, said])).toEqual([user, { role: 'assistant', name: 'eve', content: 'secret', refusal: null }])
+    expect(sentFor([first, clean, ...calls])).toEqual([user, { ...rest, content: 'clean' }])
+    expect(sentFor([first, ...calls])).toEqual([user, { ...rest, content: null }])
+    expect(sentFor([first, said])).toEqual([user, { role: 'assistant', name: 'eve', content: 'secret', refusal: null }])
   })
-  test('the old spelling of calls is sent in the new one', () => {
+  test('the older form of calls is sent in the new one', () => {
     const sent = through({
       messages: [
         { role: 'assistant', content: null, function_call: { name: 'f', arguments: '{}' } },
@@ -132,9 +132,9 @@ describe('chat to chat', () => {
       functions: [{ name: 'f' }],
       function_call: { name: 'f' },
     })
-    const [asked, answered] = sent.messages
-    const [entry] = (asked?.tool_calls ?? []) as readonly JsonObject[]
-    expect(asked).toEqual({ role: 'assistant', content: null, tool_calls: [{ ...call('a'), id: entry?.id }] })
+    const [calling, answered] = sent.messages
+    const [entry] = (calling?.tool_calls ?? []) as readonly JsonObject[]
+    expect(calling).toEqual({ role: 'assistant', content: null, tool_calls: [{ ...call('a'), id: entry?.id }] })
     expect(answered).toEqual({ role: 'tool', tool_call_id: entry?.id, content: 'r' })
     expect(sent).toMatchObject({
       tools: [{ type: 'function', function: { name: 'f' } }],
@@ -142,14 +142,14 @@ describe('chat to chat', () => {
     })
     expect(JSON.stringify(sent)).not.toContain('function_call"')
   })
-  test('a refused strictness goes, and nothing else of the tool', () => {
+  test('an unsupported `strict` is left out, and the rest of the tool is kept', () => {
     const tool = (fields: JsonObject) => ({ type: 'function', function: { name: 'f', hint: 'h', ...fields }, tint: 1 })
     expect(through({ tools: [tool({ strict: true })] }, { refuses: ['strict'] })).toMatchObject({
       tools: [tool({})],
       warned: ['tools[0].strict'],
     })
   })
-  test('what a host does not take is bent for callers of its own language too', () => {
+  test('a host’s restrictions apply to Chat clients too', () => {
     const quirks: Quirks = {
       developer_role: false,
       max_tokens_field: 'max_tokens',
@@ -163,24 +163,24 @@ describe('chat to chat', () => {
     expect(sent).not.toHaveProperty('max_completion_tokens')
     expect(sent.warned).toEqual(['text.format', 'reasoning.effort'])
     expect(sent.messages[1]).toMatchObject({ role: 'system', name: 'rules' })
-    const [asked, answered] = sent.messages.filter(({ role }) => role !== 'system' && role !== 'user')
-    const ids = ((asked?.tool_calls ?? []) as readonly JsonObject[]).map(({ id }) => id)
+    const [calling, answered] = sent.messages.filter(({ role }) => role !== 'system' && role !== 'user')
+    const ids = ((calling?.tool_calls ?? []) as readonly JsonObject[]).map(({ id }) => id)
     for (const id of ids) expect(id).toMatch(/^[a-zA-Z0-9]{9}$/)
     expect(answered?.tool_call_id).toBe(ids[0])
   })
-  test('any conversation of plain messages arrives as it was', () => {
-    const words = fc.string()
+  test('any conversation of plain messages is sent unchanged', () => {
+    const text = fc.string()
     const extra = fc.record({ aura: fc.jsonValue({ maxDepth: 1 }) }, { requiredKeys: [] })
     const message = fc.oneof(
-      fc.tuple(fc.constantFrom('system', 'developer', 'user'), words, extra).map(([role, content, more]) => ({ role, content, ...more })),
-      fc.tuple(words, extra).map(([content, more]) => ({ role: 'assistant', content, ...more })),
+      fc.tuple(fc.constantFrom('system', 'developer', 'user'), text, extra).map(([role, content, more]) => ({ role, content, ...more })),
+      fc.tuple(text, extra).map(([content, more]) => ({ role: 'assistant', content, ...more })),
       fc.tuple(fc.array(fc.stringMatching(/^[a-z_-]{0,9}$/), { minLength: 1, maxLength: 3 }), extra).map(([names, more]) => ({
         role: 'assistant',
         content: null,
         tool_calls: names.map((name, at) => ({ id: `c${at}`, type: 'function', function: { name: `f${name}`, arguments: '{}' } })),
         ...more,
       })),
-      words.map(content => ({ role: 'tool', tool_call_id: 'c0', content })),
+      text.map(content => ({ role: 'tool', tool_call_id: 'c0', content })),
     )
     fc.assert(
       fc.property(fc.array(message, { minLength: 1, maxLength: 8 }), wire => {
@@ -191,7 +191,7 @@ describe('chat to chat', () => {
   })
 })
 
-describe('an answer of the same language', () => {
+describe('a Chat response for a Chat client', () => {
   const wire = {
     id: 'theirs',
     object: 'chat.completion',
@@ -218,12 +218,12 @@ describe('an answer of the same language', () => {
     ],
     usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
   }
-  test('keeps what we do not read, but for what is the provider’s business or its own state', () => {
+  test('keeps unknown fields, but not internal fields or raw state of the provider', () => {
     const response = chatProvider.decodeResponse(wire)
-    const told = plain(
+    const withoutState = plain(
       chatClient.encodeResponse({ ...response, output: response.output.filter(({ type }) => type !== 'reasoning') }, read({}), stampOf()),
     )
-    expect(told).not.toHaveProperty('citations')
+    expect(withoutState).not.toHaveProperty('citations')
     const kept = plain(chatClient.encodeResponse(response, read({}), stampOf()))
     expect(kept).toMatchObject({
       id: 'chatcmpl-ours',
@@ -260,28 +260,28 @@ describe('an answer of the same language', () => {
       .write(events)
       .flatMap(({ data }) => (data === '[DONE]' ? [] : [JSON.parse(data) as JsonObject]))
   }
-  test('in chunks: sound and pictures, the fingerprint on each, and what the last one adds on the last', () => {
-    const told = streamed(
+  test('keeps audio, images and the fingerprint in chunks, and the last chunk’s extra fields in the last', () => {
+    const sentChunks = streamed(
       chunk({ role: 'assistant', content: '' }, { provider: 'x' }),
       chunk({ content: 'Hi', token_id: 5 }),
       chunk({ audio: { data: 'AA' }, images: [{ a: 1 }], content: null }),
       chunk({}, { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }], citations: ['https://x'], x_vendor: {} }),
     )
-    expect(told.map(({ system_fingerprint }) => system_fingerprint)).toEqual(told.map(() => 'fp'))
-    expect(told[0]).toMatchObject({ provider: 'x' })
-    expect(told.map(({ choices }) => (choices as readonly { readonly delta: JsonObject }[])[0]?.delta)).toEqual([
+    expect(sentChunks.map(({ system_fingerprint }) => system_fingerprint)).toEqual(sentChunks.map(() => 'fp'))
+    expect(sentChunks[0]).toMatchObject({ provider: 'x' })
+    expect(sentChunks.map(({ choices }) => (choices as readonly { readonly delta: JsonObject }[])[0]?.delta)).toEqual([
       { role: 'assistant', content: '' },
       { content: 'Hi' },
       { images: [{ a: 1 }] },
       { audio: { data: 'AA' } },
       {},
     ])
-    expect(told.at(-1)).toMatchObject({ citations: ['https://x'] })
-    expect(JSON.stringify(told)).not.toContain('x_vendor')
+    expect(sentChunks.at(-1)).toMatchObject({ citations: ['https://x'] })
+    expect(JSON.stringify(sentChunks)).not.toContain('x_vendor')
   })
 })
 
-describe('state of thoughts', () => {
+describe('reasoning state', () => {
   const details = [
     { type: 'reasoning.summary', summary: 'hm', index: 0, id: 'rs', format: 'openai-responses-v1' },
     { type: 'reasoning.encrypted', data: 'BLOB', index: 1, id: 'rs', format: 'openai-responses-v1' },
@@ -305,7 +305,7 @@ describe('state of thoughts', () => {
   const shape = (output: readonly Item[]) =>
     output.map(item => (item.type === 'reasoning' ? `${item.content?.join() ?? ''}${item.encrypted_content ? '!' : ''}` : item.type))
 
-  test('sealed details go back as they came, whole or streamed', () => {
+  test('of encrypted details is sent back unchanged, whole or streamed', () => {
     const whole = answer({ reasoning: 'hm', reasoning_details: details, content: 'x' })
     const streamed = chunks(
       { reasoning: 'hm', reasoning_details: details.slice(0, 1) },
@@ -317,7 +317,7 @@ describe('state of thoughts', () => {
       expect(replayed(output)).toEqual({ role: 'assistant', content: 'x', reasoning: 'hm', reasoning_details: details })
     }
   })
-  test('a text that came in pieces goes back in one, with the signature that came last', () => {
+  test('of a text in pieces is sent back in one piece, with the last signature', () => {
     const piece = (fields: JsonObject) => ({
       reasoning_details: [{ type: 'reasoning.text', index: 0, format: 'anthropic-claude-v1', ...fields }],
     })
@@ -334,28 +334,28 @@ describe('state of thoughts', () => {
     { reasoning: 'hm' },
     { reasoning_details: [{ type: 'reasoning.text', text: 'hm', index: 0 }] },
     { content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'hm' }] }] },
-  ])('thoughts in plain words go back in the field that they came in: %j', fields => {
+  ])('of plain reasoning text is sent back in the field in which it came: %j', fields => {
     const said = Array.isArray(fields.content) ? { content: [...fields.content, { type: 'text', text: 'x' }] } : { ...fields, content: 'x' }
     for (const output of [answer(said), chunks(said)]) {
       expect(shape(output)).toEqual(['hm!', 'message'])
       expect(replayed(output)).toEqual({ role: 'assistant', ...said })
     }
   })
-  test('a field that the offer is known to read goes before the one that the thoughts came in', () => {
+  test('is sent in the field that the offer is known to read, if there is one', () => {
     expect(replayed(answer({ reasoning: 'hm', content: 'x' }), { reasoning_field: 'reasoning_content' })).toEqual({
       role: 'assistant',
       content: 'x',
       reasoning_content: 'hm',
     })
   })
-  test('an offer that takes no reasoning back gets none, and the caller hears of it once', () => {
+  test('is dropped for an offer that accepts none, with one warning', () => {
     const output = answer({ reasoning: 'hm', reasoning_details: details, content: 'x' })
     const request = read({})
     const input = [...request.prompt.input, ...output, ...request.prompt.input, ...output]
-    const asked = { ...request, prompt: { ...request.prompt, input } }
-    const sent = send(asked, { earlier_reasoning: 'never' }).messages
+    const twice = { ...request, prompt: { ...request.prompt, input } }
+    const sent = send(twice, { earlier_reasoning: 'never' }).messages
     expect(sent.filter(({ role }) => role === 'assistant')).toEqual(Array(2).fill({ role: 'assistant', content: 'x' }))
-    expect(chatProvider.encodeRequest(asked, offer, { earlier_reasoning: 'never' }).warnings).toEqual([
+    expect(chatProvider.encodeRequest(twice, offer, { earlier_reasoning: 'never' }).warnings).toEqual([
       {
         code: 'reasoning_state_dropped',
         message: 'The reasoning of 2 turns was left out: this provider does not accept it.',
@@ -363,13 +363,13 @@ describe('state of thoughts', () => {
       },
     ])
   })
-  test('what a caller of this language got from a vendor itself goes as it was sent', () => {
+  test('that a Chat client got from a vendor directly is sent unchanged', () => {
     const theirs = [{ type: 'reasoning.encrypted', data: 'BLOB', index: 0 }, details[0]]
     const wire = { role: 'assistant', content: 'x', reasoning: 'hm', reasoning_details: theirs, tool_calls: [signed('a', 'RAW')] }
     expect(messages([user, wire])).toEqual([user, wire])
     expect(messages([user, wire], { earlier_reasoning: 'own' })[1]).not.toHaveProperty('reasoning_details')
   })
-  test('state without words, and state that comes late, is a thought of its own', () => {
+  test('without text, or after other content, is a separate reasoning item', () => {
     const sealed = { reasoning_details: details.slice(1) }
     expect(shape(answer({ ...sealed, content: 'x' }))).toEqual(['!', 'message'])
     expect(shape(chunks(sealed, { content: 'x' }))).toEqual(['!', 'message'])
@@ -377,7 +377,7 @@ describe('state of thoughts', () => {
     expect(shape(late)).toEqual(['message', '!'])
     expect(replayed(late)).toEqual({ role: 'assistant', content: 'xy', ...sealed })
   })
-  test('signatures of calls stand before their calls, and go back on them', () => {
+  test('of call signatures is before their calls, and is sent back on them', () => {
     const calls = [signed('a', 'A'), call('b'), signed('c', 'C')]
     const expected = ['!', 'function_call', 'function_call', '!', 'function_call']
     const whole = answer({ content: null, tool_calls: calls })
@@ -388,14 +388,14 @@ describe('state of thoughts', () => {
     }
     expect(shape(chunks({ reasoning: 'hm' }, { tool_calls: [{ index: 0, ...signed('a', 'A') }] }))).toEqual(['hm!', 'function_call'])
   })
-  test('a signature that comes after its call still finds it', () => {
+  test('of a signature that arrives after its call is sent back on that call', () => {
     const output = chunks(
       { tool_calls: [{ index: 0, ...call('a') }] },
       { tool_calls: [{ index: 0, extra_content: { google: { thought_signature: 'A' } } }] },
     )
     expect(replayed(output)).toEqual({ role: 'assistant', content: null, tool_calls: [signed('a', 'A')] })
   })
-  test('what another provider half, or a caller, put there is not for a host of this language', () => {
+  test('of other dialects or in an unknown format is not sent to a Chat host', () => {
     const foreign: readonly Item[] = ['', 'blob', '{}', '{"reasoning_details":1,"thought_signatures":[1,["a"],["a",1]]}', '[1]'].map(
       state => ({
         type: 'reasoning',
@@ -427,7 +427,7 @@ describe('state of thoughts', () => {
     ])
     expect(messages([user, wire], { reasoning_field: 'reasoning' })[1]).toMatchObject({ reasoning: 'hm' })
   })
-  test('opened state finds its message again, with all in it that we do not read', () => {
+  test('that was opened is sent in its original message, with the message’s unknown fields', () => {
     const sealed = (data: string, index: number) => ({ type: 'reasoning.encrypted', data, format: 'signalbox', index })
     const one = { role: 'assistant', name: 'eve', content: 'x', reasoning_details: [sealed('S', 0)] }
     const two = {
@@ -454,20 +454,20 @@ describe('state of thoughts', () => {
   })
 })
 
-describe('what other languages have words for', () => {
-  const asked = (fields: Partial<Prompt>): InferenceRequest => ({
+describe('requests of other dialects for a Chat provider', () => {
+  const requestOf = (fields: Partial<Prompt>): InferenceRequest => ({
     prompt: { input: [{ type: 'message', role: 'user', content: [{ type: 'text', text: 'Hi' }] }], ...fields },
     routing: { models: ['m'], allow_fallbacks: true },
     delivery: 'whole',
   })
-  const saying = (...content: readonly Part[]) => asked({ input: [{ type: 'message', role: 'user', content }] })
+  const userMessage = (...content: readonly Part[]) => requestOf({ input: [{ type: 'message', role: 'user', content }] })
   const pdf: Part = { type: 'file', url: 'data:application/pdf;base64,AA', filename: 'a.pdf' }
-  const sound: Part = { type: 'audio', data: 'AA', format: 'wav' }
-  const words: Part = { type: 'text', text: 'x' }
+  const audio: Part = { type: 'audio', data: 'AA', format: 'wav' }
+  const text: Part = { type: 'text', text: 'x' }
 
-  test('files go as bytes with a name, sound as sound', () => {
+  test('send files as bytes with a name, and audio as audio', () => {
     const nameless: Part = { type: 'file', url: 'data:text/plain;base64,AA' }
-    expect(send(saying(words, pdf, nameless, sound))).toMatchObject({
+    expect(send(userMessage(text, pdf, nameless, audio))).toMatchObject({
       messages: [
         {
           content: [
@@ -481,14 +481,14 @@ describe('what other languages have words for', () => {
       warned: [],
     })
   })
-  test('the address of a file, and what a host does not take, is left out and named', () => {
-    expect(send(saying(words, { type: 'file', url: 'https://x/a.pdf' })).warned).toEqual(['input[0].content[1]'])
-    const refused = send(saying(words, pdf, sound), { files: false, audio: false })
+  test('leave out file URLs and unsupported parts, with warnings', () => {
+    expect(send(userMessage(text, { type: 'file', url: 'https://x/a.pdf' })).warned).toEqual(['input[0].content[1]'])
+    const refused = send(userMessage(text, pdf, audio), { files: false, audio: false })
     expect(refused).toMatchObject({
       messages: [{ content: [{ type: 'text', text: 'x' }] }],
       warned: ['input[0].content[1]', 'input[0].content[2]'],
     })
-    expect(send(saying(pdf), { files: false }).messages).toEqual([{ role: 'user', content: '' }])
+    expect(send(userMessage(pdf), { files: false }).messages).toEqual([{ role: 'user', content: '' }])
     const own = through(
       {
         messages: [
@@ -510,23 +510,23 @@ describe('what other languages have words for', () => {
       warned: ['messages[0].content[0]'],
     })
   })
-  test('a tool that failed is told in its words, with one warning for all', () => {
+  test('send a tool error as its text, with one warning for all', () => {
     const failed = (call_id: string, is_error: boolean): FunctionCallOutputItem => ({
       type: 'function_call_output',
       call_id,
       output: 'broke',
       is_error,
     })
-    const sent = send(asked({ input: [failed('a', false), failed('b', true), failed('c', true)] }))
+    const sent = send(requestOf({ input: [failed('a', false), failed('b', true), failed('c', true)] }))
     expect(sent.warned).toEqual(['input[1].is_error'])
     expect(sent.messages).toHaveLength(3)
-    expect(send(asked({ input: [failed('a', false)] })).warned).toEqual([])
+    expect(send(requestOf({ input: [failed('a', false)] })).warned).toEqual([])
   })
-  test('marks of the prompt cache are named once, by the first', () => {
+  test('give one warning for all cache breakpoints, at the first', () => {
     const marked: Part = { type: 'text', text: 'x', cache: {} }
-    const request = asked({
+    const request = requestOf({
       input: [
-        { type: 'message', role: 'user', content: [words, marked] },
+        { type: 'message', role: 'user', content: [text, marked] },
         { type: 'function_call', call_id: 'a', name: 'f', arguments: '{}', cache: { ttl: '1h' } },
         { type: 'function_call_output', call_id: 'a', output: [marked] },
       ],
@@ -534,19 +534,19 @@ describe('what other languages have words for', () => {
     const { warnings } = chatProvider.encodeRequest(request, offer, {})
     expect(warnings.map(({ param }) => param)).toEqual(['input[0].content[1]'])
     expect(warnings[0]?.message).toContain('(and 2 more like it)')
-    const tools = asked({ tools: [{ type: 'function', name: 'f', cache: {} }] })
+    const tools = requestOf({ tools: [{ type: 'function', name: 'f', cache: {} }] })
     expect(send(tools).warned).toEqual(['tools[0]'])
     expect(
       through({ messages: [{ role: 'user', content: [{ type: 'text', text: 'x', cache_control: { type: 'ephemeral' } }] }] }).warned,
     ).toEqual([])
   })
-  test('what tools return beside words follows all results of the turn', () => {
+  test('send media of tool results after all results of the turn', () => {
     const image: Part = { type: 'image', url: 'data:image/png;base64,AA' }
     const input: readonly Item[] = [
-      { type: 'function_call_output', call_id: 'a', output: [words, pdf, { type: 'native', dialect: 'elsewhere', body: {} }] },
-      { type: 'function_call_output', call_id: 'b', output: [image, sound] },
+      { type: 'function_call_output', call_id: 'a', output: [text, pdf, { type: 'native', dialect: 'elsewhere', body: {} }] },
+      { type: 'function_call_output', call_id: 'b', output: [image, audio] },
     ]
-    expect(send(asked({ input }), { audio: false })).toMatchObject({
+    expect(send(requestOf({ input }), { audio: false })).toMatchObject({
       messages: [
         { role: 'tool', tool_call_id: 'a', content: 'x' },
         { role: 'tool', tool_call_id: 'b', content: 'The result is in the next message.' },
@@ -555,19 +555,22 @@ describe('what other languages have words for', () => {
       warned: ['input[0].output[2]', 'input[1].output[1]'],
     })
   })
-  test('a budget of thoughts is told by the effort that stands for it', () => {
-    const sent = send(asked({ reasoning: { effort: 'low', budget_tokens: 2048 } }))
+  test('send the effort in place of a reasoning budget', () => {
+    const sent = send(requestOf({ reasoning: { effort: 'low', budget_tokens: 2048 } }))
     expect(sent).toMatchObject({ reasoning_effort: 'low', warned: [] })
   })
-  test('texts that end the answer, and a seed', () => {
-    expect(send(asked({ stop: ['a', 'b'], seed: 7 }))).toMatchObject({ stop: ['a', 'b'], seed: 7, warned: [] })
+  test('send stop sequences and a seed', () => {
+    expect(send(requestOf({ stop: ['a', 'b'], seed: 7 }))).toMatchObject({ stop: ['a', 'b'], seed: 7, warned: [] })
   })
-  test('a call cannot be demanded everywhere', () => {
+  test('send `auto` with a warning if forced calls are not supported', () => {
     const tools = [{ type: 'function', name: 'f' } as const]
     for (const tool_choice of ['required', { type: 'function', name: 'f' }] as const) {
-      expect(send(asked({ tools, tool_choice }), { no_forced_tools: true })).toMatchObject({ tool_choice: 'auto', warned: ['tool_choice'] })
+      expect(send(requestOf({ tools, tool_choice }), { no_forced_tools: true })).toMatchObject({
+        tool_choice: 'auto',
+        warned: ['tool_choice'],
+      })
     }
-    expect(send(asked({ tools, tool_choice: 'none' }), { no_forced_tools: true })).toMatchObject({ tool_choice: 'none', warned: [] })
+    expect(send(requestOf({ tools, tool_choice: 'none' }), { no_forced_tools: true })).toMatchObject({ tool_choice: 'none', warned: [] })
   })
   test.each<[Quirks, boolean]>([
     [{}, true],
@@ -576,12 +579,12 @@ describe('what other languages have words for', () => {
     [{ json_schema: 'words' }, false],
     [{ json_schema: 'tool' }, false],
     [{ no_json_schema: true }, false],
-  ])('a schema where %j', (quirks, enforced) => {
-    const sent = send(asked({ text: { format: { type: 'json_schema', name: 's', schema: { a: 1 } } } }), quirks)
+  ])('send a schema with quirks %j', (quirks, enforced) => {
+    const sent = send(requestOf({ text: { format: { type: 'json_schema', name: 's', schema: { a: 1 } } } }), quirks)
     expect(sent.response_format).toMatchObject({ type: enforced ? 'json_schema' : 'json_object' })
     expect(sent.warned).toEqual(enforced ? [] : ['text.format'])
   })
-  test('fields of another language are named; its parts by the caller’s own path', () => {
+  test('give warnings for unknown fields and parts under the client’s own path', () => {
     const request = responsesClient.decodeRequest({
       model: 'm',
       input: [{ role: 'user', content: [{ type: 'input_file', file_id: 'f' }] }],

@@ -38,13 +38,13 @@ const streamed = () => {
   return [...decoder.read(frames), ...decoder.end()]
 }
 
-describe('a call of a type that is not modelled', () => {
-  test('reaches a client of Chat Completions in a whole answer, beside the others', () => {
+describe('a call of an unknown type', () => {
+  test('is sent to a Chat client in a whole response, beside the other calls', () => {
     const { choices } = chatClient.encodeResponse(whole, request, stamp) as unknown as { choices: readonly JsonObject[] }
     expect(choices[0]).toMatchObject({ finish_reason: 'tool_calls', message: { tool_calls: [called, mcp] } })
   })
 
-  test('reaches it in a stream, put together from its pieces and under a position of its own', () => {
+  test('is sent in a stream, assembled from its pieces and with its own index', () => {
     const frames = chatClient.encodeEvents(request, () => stamp).write(streamed())
     const deltas = frames.flatMap(({ data }) => {
       const chunk: unknown = data === '[DONE]' ? {} : JSON.parse(data)
@@ -63,13 +63,13 @@ describe('a call of a type that is not modelled', () => {
     expect(fold(unfold(whole)).output).toEqual(whole.output)
   })
 
-  test.each([responsesClient, messagesClient])('is named to a client of $name, which cannot get it', client => {
+  test.each([responsesClient, messagesClient])('gives a warning to a client of $name, which cannot receive it', client => {
     const losses = outputLosses(client, 'chat')
     for (const item of whole.output) losses.look(item)
     expect(losses.warnings()).toMatchObject([{ code: 'output_dropped', message: expect.stringContaining('`mcp`') }])
   })
 
-  test('goes back to the provider as the client got it', () => {
+  test('is sent back to the provider as the client received it', () => {
     const messages = [
       { role: 'user', content: 'Hi' },
       { role: 'assistant', content: null, tool_calls: [mcp] },
@@ -80,7 +80,7 @@ describe('a call of a type that is not modelled', () => {
   })
 })
 
-test('pieces without end cost time linear in their number', () => {
+test('takes time linear in the number of its pieces', () => {
   const decoder = chatProvider.decodeEvents()
   const before = process.cpuUsage()
   for (let at = 0; at < 50_000; at++) {

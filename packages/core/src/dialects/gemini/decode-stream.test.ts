@@ -30,8 +30,8 @@ const call = (name: string, written: string) => ({
   status: 'completed',
 })
 
-describe('what an answer says', () => {
-  test('texts of one kind are one item, and another kind begins another', () => {
+describe('the content of a Gemini response', () => {
+  test('has one item for consecutive texts of one kind, and a new item for another kind', () => {
     const { output } = read(
       piece([{ text: 'Let me ', thought: true }]),
       piece([{ text: 'think.', thought: true }, { text: 'Hel' }]),
@@ -41,7 +41,7 @@ describe('what an answer says', () => {
     expect(output).toEqual([{ type: 'reasoning', summary: ['Let me think.'] }, message('Hello'), call('f', '{"a":1}'), message('Done.')])
   })
 
-  test('a call without arguments is a call with none, and one without an id gets one of its own', () => {
+  test('has empty arguments for a call without any, and a new id for a call without one', () => {
     const { output } = read(
       stop([{ functionCall: { name: 'now' } }, { functionCall: { name: 'now' } }, { functionCall: { name: 'now', id: 'theirs' } }]),
     )
@@ -49,7 +49,7 @@ describe('what an answer says', () => {
     expect(new Set(output.map(item => (item.type === 'function_call' ? item.call_id : ''))).size).toBe(3)
   })
 
-  test('a call of a tool that was not offered is handed on, and one that cannot be read is not', () => {
+  test('includes a call of a tool that was not offered, and fails on a malformed call', () => {
     const parts = [{ functionCall: { name: 'list_files', args: { at: '/' } } }]
     for (const answered of [read(stop(parts, 'UNEXPECTED_TOOL_CALL')), whole(answer(parts, 'UNEXPECTED_TOOL_CALL'))]) {
       expect(answered.outcome).toEqual({ status: 'completed' })
@@ -59,32 +59,32 @@ describe('what an answer says', () => {
     expect(read(stop(parts, 'MALFORMED_FUNCTION_CALL')).outcome).toMatchObject({ status: 'failed', error: { kind: 'server_error' } })
   })
 
-  test('an id that two calls share stays with the first', () => {
+  test('keeps a call id that is used twice for the first call only', () => {
     const { output } = read(stop([{ functionCall: { name: 'f', id: 'x' } }, { functionCall: { name: 'f', id: 'x' } }]))
     const ids = output.map(item => (item.type === 'function_call' ? item.call_id : ''))
     expect(ids[0]).toBe('x')
     expect(ids[1]).not.toBe('x')
   })
 
-  test('tools are called by the names that the caller gave them', () => {
+  test('has the client’s names of tools', () => {
     const mapping = { toolNames: new Map([['get_weather', 'get weather']]) }
     expect(geminiProvider.decodeResponse(answer([{ functionCall: { name: 'get_weather' } }]), mapping).output).toEqual([
       call('get weather', '{}'),
     ])
   })
 
-  test('a call without a name is a failure', () => {
+  test('fails on a call without a name', () => {
     expect(read(stop([{ functionCall: { args: {} } }])).outcome).toMatchObject({ status: 'failed', error: { kind: 'unreadable' } })
   })
 
   test.each<[string, JsonObject]>([
     ['code', { executableCode: { language: 'PYTHON', code: '1+1' } }],
-    ['its result', { codeExecutionResult: { outcome: 'OUTCOME_OK', output: '2' } }],
-    ['sound', { inlineData: { mimeType: 'audio/pcm', data: 'AAAA' } }],
-    ['an image whose bytes are no base64', { inlineData: { mimeType: 'image/png', data: ')<!--' } }],
+    ['a code result', { codeExecutionResult: { outcome: 'OUTCOME_OK', output: '2' } }],
+    ['audio', { inlineData: { mimeType: 'audio/pcm', data: 'AAAA' } }],
+    ['an image whose bytes are not base64', { inlineData: { mimeType: 'image/png', data: ')<!--' } }],
     ['a server tool', { toolCall: { id: '1' } }],
-    ['something new', { hologram: {} }],
-  ])('%s is an item of this language alone', (_, part) => {
+    ['an unknown part', { hologram: {} }],
+  ])('keeps %s as a native item', (_, part) => {
     expect(read(piece([{ text: 'a' }, part]), stop([{ text: 'b' }])).output).toEqual([
       message('a'),
       { type: 'native', dialect: 'gemini', body: part },
@@ -92,16 +92,16 @@ describe('what an answer says', () => {
     ])
   })
 
-  test('an image is an item of its own, a draft of one is named', () => {
+  test('has an image as an item of its own, and reports a draft image as not modeled', () => {
     const image = { inlineData: { mimeType: 'image/png', data: 'AAAA' }, thoughtSignature: 's' }
-    const told = read(piece([{ ...image, thought: true }, { text: 'a' }, image]), stop([{ text: 'b' }]))
+    const response = read(piece([{ ...image, thought: true }, { text: 'a' }, image]), stop([{ text: 'b' }]))
     const body = { type: 'image_generation_call', status: 'completed', result: 'AAAA', output_format: 'png' }
     const signature = { type: 'reasoning', encrypted_content: '{"on":"image","signature":"s"}' }
-    expect(told.output).toMatchObject([message('a'), signature, { type: 'native', dialect: 'responses', body }, message('b')])
-    expect(told.unmodeled).toEqual(['thought'])
+    expect(response.output).toMatchObject([message('a'), signature, { type: 'native', dialect: 'responses', body }, message('b')])
+    expect(response.unmodeled).toEqual(['thought'])
   })
 
-  test('only the first candidate counts', () => {
+  test('is that of the first candidate only', () => {
     const two = {
       candidates: [
         { index: 1, content: { parts: [{ text: 'no' }] } },
@@ -111,11 +111,11 @@ describe('what an answer says', () => {
     expect(whole(two).output).toEqual([message('yes')])
   })
 
-  test('an answer without a word is an empty message', () => {
+  test('without text is an empty message', () => {
     expect(read(stop([{ text: '' }])).output).toEqual([message('')])
   })
 
-  test('probabilities of tokens stand beside the text that they made', () => {
+  test('has the logprobs of tokens beside their text', () => {
     const logprobsResult = {
       chosenCandidates: [{ token: 'Hi', logProbability: -0.1 }],
       topCandidates: [
@@ -133,10 +133,10 @@ describe('what an answer says', () => {
   })
 })
 
-describe('arguments that come in pieces', () => {
+describe('partial arguments', () => {
   const pieces = (...calls: readonly JsonObject[]) => read(...calls.map(functionCall => piece([{ functionCall }])), stop()).output
 
-  test('are put together by their paths', () => {
+  test('are assembled by their JSON paths', () => {
     expect(
       pieces(
         { name: 'book', willContinue: true },
@@ -155,7 +155,7 @@ describe('arguments that come in pieces', () => {
     ).toEqual([call('book', '{"to":"San José","stops":[{"at":7,"fast":false},{"a b":null}]}')])
   })
 
-  test('take the place of what stands there already, unless that was to go on', () => {
+  test('replace an earlier value of their path, unless that value was to continue', () => {
     expect(
       pieces(
         { name: 'book', willContinue: true },
@@ -166,7 +166,7 @@ describe('arguments that come in pieces', () => {
     ).toEqual([call('book', '{"to":"Lima"}')])
   })
 
-  test('belong to the call that is open, and the next call is another', () => {
+  test('belong to the open call, and a new name starts a new call', () => {
     expect(
       pieces(
         { name: 'f', willContinue: true },
@@ -177,7 +177,7 @@ describe('arguments that come in pieces', () => {
     ).toEqual([call('f', '{"a":1}'), call('f', '{}')])
   })
 
-  test('reach no prototype, and no number makes a list huge', () => {
+  test('cannot change a prototype, and a huge index does not create a huge list', () => {
     const hostile = [
       { jsonPath: '$.__proto__.polluted', stringValue: 'yes' },
       { jsonPath: '$.list[999999999]', stringValue: 'x' },
@@ -190,8 +190,8 @@ describe('arguments that come in pieces', () => {
   })
 })
 
-describe('signatures', () => {
-  test('of a call stand in the thought before it', () => {
+describe('thought signatures', () => {
+  test('of a call are in the reasoning item before it', () => {
     const parts = [
       { text: 'Hm.', thought: true },
       { functionCall: { name: 'f' }, thoughtSignature: 'S+/=' },
@@ -203,7 +203,7 @@ describe('signatures', () => {
       call('g', '{}'),
     ])
   })
-  test('of a call get a thought of their own where none was told', () => {
+  test('of a call without thoughts are in a new reasoning item', () => {
     expect(read(stop([{ functionCall: { name: 'f' }, thoughtSignature: 'S' }])).output).toEqual([signed('call', 'S'), call('f', '{}')])
   })
   test('of a call in pieces are kept as well', () => {
@@ -214,19 +214,19 @@ describe('signatures', () => {
     ).output
     expect(output).toEqual([signed('call', 'S'), call('f', '{}')])
   })
-  test('of a text stand before it', () => {
+  test('of a text are in a reasoning item before it', () => {
     expect(whole(answer([{ text: 'Hi', thoughtSignature: 'S' }])).output).toEqual([signed('text', 'S', 2), message('Hi')])
   })
-  test('of an empty last text stand behind what was said', () => {
+  test('of an empty last text are in a reasoning item after the message', () => {
     expect(read(piece([{ text: 'Hi' }]), stop([{ text: '', thoughtSignature: 'S' }])).output).toEqual([message('Hi'), signed('end', 'S')])
   })
-  test('of the end of a text that had begun before stand behind it, and say how long it is', () => {
+  test('of a later piece of a text are in a reasoning item after it, with the length of the piece', () => {
     expect(read(piece([{ text: 'Hi' }]), stop([{ text: ' you', thoughtSignature: 'S' }])).output).toEqual([
       message('Hi you'),
       signed('end', 'S', 4),
     ])
   })
-  test('of a thought stay with it', () => {
+  test('of a thought stay in its reasoning item', () => {
     expect(read(stop([{ text: 'Hm.', thought: true, thoughtSignature: 'S' }, { text: 'Hi' }])).output).toEqual([
       { type: 'reasoning', summary: ['Hm.'], encrypted_content: '{"on":"thought","signature":"S"}' },
       message('Hi'),
@@ -235,7 +235,7 @@ describe('signatures', () => {
 })
 
 describe('sources', () => {
-  test('are cited where they stand, counted in characters and not in bytes', () => {
+  test('are cited at positions in characters, not in bytes', () => {
     const text = 'Grüße aus 日本 🚂 heute'
     const bytes = (upTo: string) => new TextEncoder().encode(text.slice(0, text.indexOf(upTo) + upTo.length)).length
     const groundingMetadata = {
@@ -259,7 +259,7 @@ describe('sources', () => {
       ['https://b.example', 'https://b.example', '日本 🚂'],
     ])
   })
-  test('that support nothing in particular support it all', () => {
+  test('without a position are cited for the whole text', () => {
     const groundingMetadata = { groundingChunks: [{ web: { uri: 'https://a.example', title: 'A' } }] }
     expect(read(piece([{ text: 'Hello' }], { finishReason: 'STOP', groundingMetadata })).output).toMatchObject([
       { content: [{ annotations: [{ type: 'url_citation', url: 'https://a.example', start_index: 0, end_index: 5 }] }] },
@@ -267,7 +267,7 @@ describe('sources', () => {
   })
 })
 
-describe('how an answer ends', () => {
+describe('the end of a Gemini response', () => {
   test.each<[string, readonly unknown[], JsonObject]>([
     ['STOP', [{ text: 'x' }], { status: 'completed' }],
     ['MAX_TOKENS', [], { status: 'incomplete', reason: 'max_output_tokens' }],
@@ -279,15 +279,15 @@ describe('how an answer ends', () => {
     ['MALFORMED_FUNCTION_CALL', [], { status: 'failed', error: { kind: 'server_error' } }],
     ['MISSING_THOUGHT_SIGNATURE', [], { status: 'failed', error: { kind: 'stale_state' } }],
     ['SOMETHING_NEW', [{ text: 'x' }], { status: 'completed' }],
-  ])('%s after %j', (reason, parts, outcome) => {
+  ])('is mapped from %s after %j', (reason, parts, outcome) => {
     expect(read(stop(parts, reason)).outcome).toMatchObject(outcome)
     expect(whole(answer(parts, reason)).outcome).toMatchObject(outcome)
   })
 
-  test('what was cut off is incomplete', () => {
+  test('leaves the last item incomplete if the response was cut off', () => {
     expect(read(stop([{ text: 'x' }], 'MAX_TOKENS')).output).toEqual([message('x', 'incomplete')])
   })
-  test('a prompt that is refused gives an answer that is filtered', () => {
+  test('is incomplete with content_filter if the prompt was blocked', () => {
     const refused = { promptFeedback: { blockReason: 'PROHIBITED_CONTENT' }, usageMetadata: { promptTokenCount: 4, totalTokenCount: 4 } }
     for (const response of [read(frame(refused)), whole(refused)])
       expect(response).toMatchObject({
@@ -296,38 +296,38 @@ describe('how an answer ends', () => {
         usage: { input_tokens: 4 },
       })
   })
-  test('a stream that gives no reason was cut short', () => {
+  test('is a failure if a stream has no finish reason', () => {
     expect(read(piece([{ text: 'x' }])).outcome).toMatchObject({ status: 'failed', error: { kind: 'unreadable' } })
     expect(read().outcome).toMatchObject({ status: 'failed' })
   })
-  test('a whole answer needs no reason, but it needs an answer', () => {
+  test('is completed without a finish reason in a whole response, and a failure without candidates', () => {
     expect(whole({ candidates: [{ content: { parts: [{ text: 'x' }] } }] }).outcome).toEqual({ status: 'completed' })
     expect(whole({}).outcome).toMatchObject({ status: 'failed', error: { kind: 'unreadable' } })
   })
-  test('where each piece gives a reason the last one counts, and what comes between is heard', () => {
+  test('follows from the last finish reason if each piece has one, and all text is kept', () => {
     expect(read(stop([{ text: 'a' }]), stop([{ text: 'b' }], 'MAX_TOKENS'))).toMatchObject({
       output: [message('ab', 'incomplete')],
       outcome: { reason: 'max_output_tokens' },
     })
   })
-  test('counts come piece by piece, and the last word counts', () => {
+  test('has the last value of each token count', () => {
     const usage = (counts: JsonObject) => frame({ usageMetadata: counts })
-    const { usage: told } = read(
+    const { usage: total } = read(
       usage({ trafficType: 'ON_DEMAND' }),
       usage({ promptTokenCount: 10, cachedContentTokenCount: 4, candidatesTokenCount: 1 }),
       stop([{ text: 'x' }]),
       usage({ candidatesTokenCount: 7, thoughtsTokenCount: 5, toolUsePromptTokenCount: 3, totalTokenCount: 25 }),
     )
-    expect(told).toEqual({ input_tokens: 13, output_tokens: 12, cached_tokens: 4, cache_write_tokens: 0, reasoning_tokens: 5 })
+    expect(total).toEqual({ input_tokens: 13, output_tokens: 12, cached_tokens: 4, cache_write_tokens: 0, reasoning_tokens: 5 })
   })
 })
 
-describe('errors in the midst', () => {
+describe('errors in a stream', () => {
   const error = { code: 503, message: 'The model is overloaded.', status: 'UNAVAILABLE' }
   test.each<[string, unknown]>([
     ['as an object', { error }],
     ['as a list of one', [{ error }]],
-  ])('%s end the stream, whatever was said', (_, body) => {
+  ])('%s end the stream, whatever came before', (_, body) => {
     const events = decode(geminiProvider, [stop([{ text: 'x' }]), frame(body), stop([{ text: 'y' }])])
     expect(faultsOf(events)).toEqual([])
     expect(fold(events)).toMatchObject({
@@ -335,10 +335,10 @@ describe('errors in the midst', () => {
       outcome: { status: 'failed', error: { kind: 'overloaded', status: 503 } },
     })
   })
-  test('as the whole body fail the answer', () => {
+  test('as the whole body fail the response', () => {
     expect(whole({ error }).outcome).toMatchObject({ status: 'failed', error: { kind: 'overloaded' } })
   })
-  test('that are no JSON fail it too', () => {
+  test('that are invalid JSON fail the response too', () => {
     expect(read(piece([{ text: 'x' }]), { data: '{"candidates":[' }).outcome).toMatchObject({
       status: 'failed',
       error: { kind: 'unreadable' },
@@ -346,7 +346,7 @@ describe('errors in the midst', () => {
   })
 })
 
-describe.skipIf(!haveRecordings)('recorded answers', () => {
+describe.skipIf(!haveRecordings)('recorded responses', () => {
   const google = recordings.filter(({ dialect }) => dialect === 'gemini')
   const partsIn = (frames: readonly Frame[]): readonly JsonObject[] =>
     frames.flatMap(({ data }) =>
@@ -358,7 +358,7 @@ describe.skipIf(!haveRecordings)('recorded answers', () => {
       .map(part => (part.type === 'text' ? part.text : ''))
       .join('')
 
-  test.each(google)('$name: the text and the signatures are what its parts hold, byte for byte', ({ frames }) => {
+  test.each(google)('$name: the text and the signatures equal those of its parts, byte for byte', ({ frames }) => {
     const { output } = fold(decode(geminiProvider, frames))
     const parts = partsIn(frames)
     expect(textOf(output)).toBe(parts.map(({ text = '' }) => text).join(''))
@@ -367,7 +367,7 @@ describe.skipIf(!haveRecordings)('recorded answers', () => {
     expect(signatures).toHaveLength(1)
   })
 
-  test.each(google)('$name: input and output add up to the total that the vendor counted', ({ frames, whole: body }) => {
+  test.each(google)('$name: input and output tokens add up to the vendor’s total', ({ frames, whole: body }) => {
     const total = (data: JsonObject) => (data.usageMetadata as { readonly totalTokenCount: number }).totalTokenCount
     const last = JSON.parse(frames.at(-1)?.data ?? '{}') as JsonObject
     for (const [response, counted] of [
@@ -377,12 +377,12 @@ describe.skipIf(!haveRecordings)('recorded answers', () => {
       expect((response.usage?.input_tokens ?? 0) + (response.usage?.output_tokens ?? 0)).toBe(total(counted))
   })
 
-  test.each(google)('$name: one answer, whole or in pieces, says the same', ({ whole: body }) => {
+  test.each(google)('$name: the response is the same whole and as a stream', ({ whole: body }) => {
     expect(said(fold(decode(geminiProvider, [frame(body)])))).toEqual(said(whole(body ?? {})))
   })
 })
 
-describe('whatever comes', () => {
+describe('hostile input', () => {
   const scalar = fc.oneof(fc.string(), fc.integer(), fc.double(), fc.boolean(), fc.constant(null))
   const keys = [
     'candidates',
@@ -467,7 +467,7 @@ describe('whatever comes', () => {
   )
   const body = fc.oneof(likely, likely, tree)
 
-  test('a decoder never throws, and its events stand in legal order', () => {
+  test('never makes the decoder throw, and its events are in legal order', () => {
     fc.assert(
       fc.property(
         fc.array(
@@ -486,11 +486,11 @@ describe('whatever comes', () => {
       { numRuns: 400 },
     )
   })
-  test('a whole answer is read without a throw, and can be told as a stream', () => {
+  test('never makes the whole decoder throw, and its response unfolds into legal events', () => {
     fc.assert(
       fc.property(body, sent => {
-        const told = unfold(whole(isObject(sent) ? (JSON.parse(JSON.stringify(sent)) as JsonObject) : {}))
-        expect(faultsOf(told)).toEqual([])
+        const events = unfold(whole(isObject(sent) ? (JSON.parse(JSON.stringify(sent)) as JsonObject) : {}))
+        expect(faultsOf(events)).toEqual([])
       }),
       { numRuns: 400 },
     )

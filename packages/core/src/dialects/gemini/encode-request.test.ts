@@ -46,8 +46,8 @@ const thought = (state: JsonObject, ...summary: readonly string[]): Item => ({
 const weather = { type: 'function', name: 'weather', parameters: { type: 'object', properties: { city: { type: 'string' } } } } as const
 const budget: Quirks = { thinking: ['budget'], thinking_budget: { min: 128, max: 32_768 } }
 
-describe('the conversation', () => {
-  test('is turns of user and model; what stands in a row is one turn', () => {
+describe('the contents of a Gemini request', () => {
+  test('are turns of user and model, where consecutive items of one role are one turn', () => {
     expect(
       encode({ input: [user('a'), user('b'), say('assistant', 'c'), call('1'), result('1', 'r'), user('d')] }, budget).contents,
     ).toEqual([
@@ -56,7 +56,7 @@ describe('the conversation', () => {
       { role: 'user', parts: [{ functionResponse: { id: '1', name: 'f', response: { output: 'r' } } }, { text: 'd' }] },
     ])
   })
-  test('what tools answered is one turn, in the order in which they were asked, each by its name', () => {
+  test('put parallel tool results into one turn, in the order of the calls, each with the name of its function', () => {
     const { contents } = encode({ input: [user('a'), call('1', 'f'), call('2', 'g'), result('2', 'second'), result('1', 'first')] })
     expect(contents.at(-1)?.parts).toEqual([
       { functionResponse: { id: '1', name: 'f', response: { output: 'first' } } },
@@ -64,38 +64,38 @@ describe('the conversation', () => {
     ])
   })
   test.each<[string, { readonly output: string; readonly is_error?: boolean }, JsonObject]>([
-    ['an object goes as it is', { output: '{"temp": 3}' }, { temp: 3 }],
+    ['a JSON object is sent unchanged', { output: '{"temp": 3}' }, { temp: 3 }],
     ['a list is wrapped', { output: '[1]' }, { output: '[1]' }],
     ['text is wrapped', { output: 'sunny' }, { output: 'sunny' }],
-    ['what is no JSON after all is text', { output: '{oops' }, { output: '{oops' }],
-    ['a failure says so', { output: '{"code": 1}', is_error: true }, { error: '{"code": 1}' }],
-  ])('a tool’s answer is an object: %s', (_, answered, response) => {
+    ['invalid JSON is sent as text', { output: '{oops' }, { output: '{oops' }],
+    ['an error is sent under `error`', { output: '{"code": 1}', is_error: true }, { error: '{"code": 1}' }],
+  ])('send a tool result as an object: %s', (_, answered, response) => {
     const { contents } = encode({
       input: [user('a'), call('1'), { type: 'function_call_output', call_id: '1', ...answered }],
     })
     expect(contents.at(-1)?.parts).toMatchObject([{ functionResponse: { response } }])
   })
-  test('a tool’s answer that is nested too deep to be written stays text', () => {
+  test('send a tool result that is nested too deep to be serialized as text', () => {
     const deep = `${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`
     const { body } = encode({ input: [user('a'), call('1', 'f', deep), result('1', deep)] })
     expect(() => JSON.stringify(body)).not.toThrow()
   })
-  test('arguments that are no object are sent inside one, with a warning', () => {
+  test('wrap arguments that are not an object in one, with a warning', () => {
     const { contents, warned } = encode({ input: [user('a'), call('1', 'f', '{"x":'), call('2', 'f', '')] }, budget)
     expect(contents[1]?.parts).toMatchObject([{ functionCall: { args: { _raw: '{"x":' } } }, { functionCall: { args: {} } }])
     expect(warned).toEqual(['input[1].arguments'])
   })
-  test('an answer to no call is sent under a name that says nothing, with a warning', () => {
+  test('send a tool result without a matching call under a placeholder name, with a warning', () => {
     const { contents, warned } = encode({ input: [user('a'), result('9', 'r')] })
     expect(contents[0]?.parts).toMatchObject([{ functionResponse: { name: 'tool' } }, { text: 'a' }])
     expect(warned).toEqual(['input[1].call_id'])
   })
-  test('empty texts are left out, since they are refused', () => {
+  test('leave out empty texts, which the API rejects', () => {
     expect(encode({ input: [user(''), user('a'), say('assistant', ''), user('b')] }).contents).toEqual([
       { role: 'user', parts: [{ text: 'a' }, { text: 'b' }] },
     ])
   })
-  test('things of other languages are left out with a warning, and of this one sent as they are', () => {
+  test('leave out native items of other dialects with a warning, and send those of Gemini unchanged', () => {
     const native = (dialect: string): Item => ({ type: 'native', dialect, body: { executableCode: { code: '1' } } })
     const { contents, warned } = encode({ input: [user('a'), native('gemini'), native('responses')] })
     expect(contents.at(-1)).toEqual({ role: 'model', parts: [{ executableCode: { code: '1' } }] })
@@ -103,8 +103,8 @@ describe('the conversation', () => {
   })
 })
 
-describe('system words', () => {
-  test('at the front are the instruction, in the middle they are marked', () => {
+describe('system messages', () => {
+  test('at the front become the system instruction, and later ones are marked in the user turn', () => {
     const { body, contents } = encode({
       instructions: 'I',
       input: [say('developer', 'D'), say('system', 'S'), user('U'), say('system', 'M'), user('V')],
@@ -112,7 +112,7 @@ describe('system words', () => {
     expect(body.systemInstruction).toEqual({ parts: [{ text: 'I' }, { text: 'D' }, { text: 'S' }] })
     expect(contents).toEqual([{ role: 'user', parts: [{ text: 'U' }, { text: '<system>\nM\n</system>' }, { text: 'V' }] }])
   })
-  test('go before the first words of the user where there is no instruction', () => {
+  test('are sent before the first user text if the model has no system instruction', () => {
     const { body, contents } = encode({ instructions: 'I', input: [say('assistant', 'A'), user('U')] }, { no_system: true })
     expect(body).not.toHaveProperty('systemInstruction')
     expect(contents.at(-1)?.parts).toEqual([{ text: 'I' }, { text: 'U' }])
@@ -121,17 +121,17 @@ describe('system words', () => {
       parts: [{ text: 'I' }],
     })
   })
-  test('alone are said by the user, since there must be something to answer', () => {
+  test('without other messages are sent as a user turn, since the API requires contents', () => {
     const { body, contents } = encode({ instructions: 'I', input: [] })
     expect(contents).toEqual([{ role: 'user', parts: [{ text: 'I' }] }])
     expect(body).not.toHaveProperty('systemInstruction')
   })
 })
 
-describe('images, files and sounds', () => {
+describe('images, files and audio', () => {
   const sent = (...content: Extract<Item, { type: 'message' }>['content']) =>
     encode({ input: [{ type: 'message', role: 'user', content }] })
-  test('in bytes stand in the request, exactly as they came', () => {
+  test('given as bytes are sent inline, byte for byte', () => {
     const { contents } = sent(
       { type: 'image', url: 'data:image/PNG;base64,iVBO+/==' },
       { type: 'file', url: 'data:application/pdf;name=x;base64,JVBERi0=' },
@@ -143,7 +143,7 @@ describe('images, files and sounds', () => {
       { inlineData: { mimeType: 'audio/wav', data: 'UklGRg==' } },
     ])
   })
-  test('by address are named, with the kind that the address tells', () => {
+  test('given by URL are sent as file URIs, with the MIME type of the extension', () => {
     const { contents } = sent(
       { type: 'image', url: 'https://a.example/x.WEBP?y=1', detail: 'low' },
       { type: 'image', url: 'https://a.example/x' },
@@ -155,7 +155,7 @@ describe('images, files and sounds', () => {
       { fileData: { mimeType: 'text/plain', fileUri: 'https://a.example/x.txt#z' } },
     ])
   })
-  test('that cannot be sent are named in a warning', () => {
+  test('that cannot be sent are left out with a warning', () => {
     expect(sent({ type: 'image', url: 'data:image/svg+xml,<svg/>' }).warned).toEqual(['input[0].content[0]'])
     const file = { type: 'file', url: 'https://a.example/x.pdf' } as const
     expect(encode({ input: [{ type: 'message', role: 'user', content: [file] }] }, { files: false }).warned).toEqual([
@@ -163,7 +163,7 @@ describe('images, files and sounds', () => {
     ])
     expect(encode({ input: [{ type: 'message', role: 'assistant', content: [file] }] }).warned).toEqual(['input[0].content[0]'])
   })
-  test('that a tool returned stand in its answer, or behind it on older models', () => {
+  test('in a tool result are sent inside it, or after it on older models', () => {
     const input: readonly Item[] = [
       user('a'),
       call('1'),
@@ -184,7 +184,7 @@ describe('images, files and sounds', () => {
   })
 })
 
-describe('tools', () => {
+describe('the tools of a Gemini request', () => {
   const tool = (name: string, more: JsonObject = {}) => ({ type: 'function' as const, name, ...more })
   const declared = (fields: Partial<Prompt>) => {
     const { body, ...rest } = encode(fields)
@@ -195,31 +195,35 @@ describe('tools', () => {
     }
   }
 
-  test('are declared with their schemas; one that takes nothing has none', () => {
+  test('are declared with their schemas, or without one if they take no arguments', () => {
     const { functions, warned } = declared({
       tools: [
-        { ...weather, description: 'Tells it' },
+        { ...weather, description: 'Returns the weather' },
         tool('now'),
         tool('then', { parameters: { type: 'object', properties: {}, additionalProperties: false } }),
         tool('any', { parameters: { type: 'object', additionalProperties: true } }),
       ],
     })
     expect(functions).toEqual([
-      { name: 'weather', description: 'Tells it', parametersJsonSchema: { type: 'object', properties: { city: { type: 'string' } } } },
+      {
+        name: 'weather',
+        description: 'Returns the weather',
+        parametersJsonSchema: { type: 'object', properties: { city: { type: 'string' } } },
+      },
       { name: 'now' },
       { name: 'then' },
       { name: 'any', parametersJsonSchema: { type: 'object', additionalProperties: true } },
     ])
     expect(warned).toEqual([])
   })
-  test('have schemas that fit, and what had to change is told', () => {
+  test('have schemas adapted to the API, with a warning for each change', () => {
     const { functions, warned } = declared({
       tools: [tool('f', { parameters: { type: 'object', properties: { a: { type: 'string', minLength: 3 } } } })],
     })
     expect(functions[0]?.parametersJsonSchema).toMatchObject({ properties: { a: { description: 'minLength: 3' } } })
     expect(warned).toEqual(['tools[0].parameters'])
   })
-  test('of this language go as they are, of another they are left out with a warning', () => {
+  test('include native tools of Gemini unchanged, and leave out those of other dialects with a warning', () => {
     const { body, warned } = encode({
       tools: [
         weather,
@@ -230,7 +234,7 @@ describe('tools', () => {
     expect(body.tools).toMatchObject([{ functionDeclarations: [{ name: 'weather' }] }, { googleSearch: {} }])
     expect(warned).toEqual(['tools[2]'])
   })
-  test('with names that are refused go under others, everywhere the same, and the answer is turned back', () => {
+  test('are sent under valid names everywhere, which the mapping for the response reverses', () => {
     const name = 'get weather!'
     const { body, contents, calling, mapping } = encode({
       tools: [tool(name), tool('get_weather_')],
@@ -248,7 +252,7 @@ describe('tools', () => {
     expect(calling).toEqual({ mode: 'ANY', allowedFunctionNames: [sent] })
     expect(mapping?.toolNames).toEqual(new Map([[sent, name]]))
   })
-  test('of any names go under names that are taken, each under its own', () => {
+  test('have a valid and unique name each, whatever their names are', () => {
     fc.assert(
       fc.property(
         fc.uniqueArray(
@@ -274,11 +278,11 @@ describe('tools', () => {
     ['auto', { tool_choice: 'auto' }, [undefined]],
     ['none', { tool_choice: 'none' }, [{ mode: 'NONE' }]],
     ['required', { tool_choice: 'required' }, [{ mode: 'ANY' }]],
-    ['one by name', { tool_choice: { type: 'function', name: 'weather' } }, [{ mode: 'ANY', allowedFunctionNames: ['weather'] }]],
+    ['one tool by name', { tool_choice: { type: 'function', name: 'weather' } }, [{ mode: 'ANY', allowedFunctionNames: ['weather'] }]],
     ['strict', { tools: [{ ...weather, strict: true }] }, [{ mode: 'VALIDATED' }]],
-    ['strict and demanded', { tools: [{ ...weather, strict: true }], tool_choice: 'required' }, [{ mode: 'ANY' }]],
+    ['strict and required', { tools: [{ ...weather, strict: true }], tool_choice: 'required' }, [{ mode: 'ANY' }]],
     [
-      'some of them',
+      'allowed tools',
       {
         tool_choice: {
           type: 'native',
@@ -289,7 +293,7 @@ describe('tools', () => {
       [{ mode: 'VALIDATED', allowedFunctionNames: ['weather'] }],
     ],
     [
-      'one of some',
+      'required allowed tools',
       {
         tool_choice: {
           type: 'native',
@@ -302,27 +306,27 @@ describe('tools', () => {
       },
       [{ mode: 'ANY', allowedFunctionNames: ['weather'] }],
     ],
-    ['another kind', { tool_choice: { type: 'native', dialect: 'responses', body: { type: 'web_search' } } }, [undefined, 'tool_choice']],
-    ['one at a time', { parallel_tool_calls: false }, [undefined, 'parallel_tool_calls']],
-  ])('the choice among them: %s', (_, fields, [expected, ...warnings]) => {
+    ['a hosted tool', { tool_choice: { type: 'native', dialect: 'responses', body: { type: 'web_search' } } }, [undefined, 'tool_choice']],
+    ['no parallel calls', { parallel_tool_calls: false }, [undefined, 'parallel_tool_calls']],
+  ])('have the tool choice: %s', (_, fields, [expected, ...warnings]) => {
     const { calling, warned } = encode({ tools: [weather], ...fields })
     expect(calling).toEqual(expected)
     expect(warned).toEqual(warnings)
   })
-  test('a call that cannot be demanded is left to the model, with a warning', () => {
+  test('are left to the model’s choice with a warning if the model does not support forced calls', () => {
     const { calling, warned } = encode({ tools: [weather], tool_choice: { type: 'function', name: 'weather' } }, { no_forced_tools: true })
     expect(calling).toEqual({ mode: 'VALIDATED', allowedFunctionNames: ['weather'] })
     expect(warned).toEqual(['tool_choice'])
   })
-  test('a call demanded without tools is named in a warning', () => {
+  test('give a warning if a call is required and there are none', () => {
     const { body, warned } = encode({ tool_choice: 'required' })
     expect(body).not.toHaveProperty('toolConfig')
     expect(warned).toEqual(['tool_choice'])
   })
 })
 
-describe('settings', () => {
-  test('go under their names here, and nothing foreign is in the body', () => {
+describe('the settings of a Gemini request', () => {
+  test('are sent under Gemini’s names, and the body has no other fields', () => {
     const { body, config, warned } = encode({
       max_output_tokens: 7,
       temperature: 0.1,
@@ -349,10 +353,10 @@ describe('settings', () => {
     expect(Object.keys(body).sort()).toEqual(['contents', 'generationConfig'])
     expect(warned).toEqual([])
   })
-  test('that say nothing are not there', () => {
+  test('are left out if they are empty or the default', () => {
     expect(Object.keys(encode({ stop: [], top_logprobs: 0, reasoning: {}, text: { format: { type: 'text' } } }).body)).toEqual(['contents'])
   })
-  test('that the offer refuses are left out, under the names that the caller knows', () => {
+  test('that the offer refuses are left out, with warnings under the client’s names', () => {
     const { config, warned } = encode(
       { temperature: 0.5, frequency_penalty: 0.5, presence_penalty: 0, top_logprobs: 3 },
       { refuses: ['frequency_penalty', 'presence_penalty', 'logprobs'], sampling: 'none' },
@@ -360,15 +364,15 @@ describe('settings', () => {
     expect(config).toEqual({})
     expect(warned.toSorted()).toEqual(['frequency_penalty', 'temperature', 'top_logprobs'])
   })
-  test('five texts may end an answer; of more the first five do, with a warning', () => {
+  test('include the first five stop sequences, with a warning if there are more', () => {
     const { config, warned } = encode({ stop: ['1', '2', '3', '4', '5', '6'] })
     expect(config.stopSequences).toEqual(['1', '2', '3', '4', '5'])
     expect(warned).toEqual(['stop'])
   })
-  test('probabilities are sent for where the caller asks for them as extra data', () => {
+  test('include logprobs if the client requests them through `include`', () => {
     expect(encode({ include: ['message.output_text.logprobs'] }).config).toEqual({ responseLogprobs: true })
   })
-  test('what has no counterpart is named, and metadata is not', () => {
+  test('without a counterpart give a warning, except metadata', () => {
     const { warned } = encode({
       user: 'u',
       safety_identifier: 's',
@@ -380,7 +384,7 @@ describe('settings', () => {
     })
     expect(warned.toSorted()).toEqual(['include[0]', 'prompt_cache_key', 'safety_identifier', 'text.verbosity', 'truncation', 'user'])
   })
-  test('cache points are named once for all, where the first stands', () => {
+  test('with several cache points give one warning, at the first', () => {
     const cache = {}
     const { warned } = encode({
       input: [
@@ -397,33 +401,37 @@ describe('settings', () => {
     })
     expect(warned).toEqual(['input[0].content[1]'])
   })
-  test('a tier that is sold goes under its name, the usual one goes without', () => {
-    const dear: Offer = { ...offer, price: { input: 1, output: 1, priority: { input: 2, output: 2 } } }
+  test('include a service tier that the offer sells, but not the default tier', () => {
+    const withPriority: Offer = { ...offer, price: { input: 1, output: 1, priority: { input: 2, output: 2 } } }
     const tier = (prompt: Partial<Prompt>, sold: Offer, quirks: Quirks = {}) => encode(prompt, quirks, sold).body.serviceTier
-    expect(tier({ service_tier: 'priority' }, dear)).toBe('priority')
+    expect(tier({ service_tier: 'priority' }, withPriority)).toBe('priority')
     expect(tier({ service_tier: 'priority' }, offer)).toBeUndefined()
     expect(tier({ service_tier: 'flex' }, offer)).toBe('flex')
     expect(tier({ service_tier: 'default' }, offer)).toBeUndefined()
-    const { body } = geminiProvider.encodeRequest(ask({}, { routing: { models: ['m'], allow_fallbacks: true, tier: 'priority' } }), dear, {
-      priority_tier: 'priority',
-    })
+    const { body } = geminiProvider.encodeRequest(
+      ask({}, { routing: { models: ['m'], allow_fallbacks: true, tier: 'priority' } }),
+      withPriority,
+      {
+        priority_tier: 'priority',
+      },
+    )
     expect(body.serviceTier).toBe('priority')
     expect(encode({ service_tier: 'flex' }, { refuses: ['service_tier'] })).toMatchObject({ warned: ['service_tier'] })
   })
 })
 
-describe('the shape of the answer', () => {
+describe('the response format', () => {
   const schema = { type: 'object', properties: { a: { type: 'string' } } }
   const format = { type: 'json_schema', name: 'n', schema } as const
 
-  test('is held to a schema', () => {
+  test('is sent as a JSON schema or as JSON mode', () => {
     expect(encode({ text: { format } }).config).toEqual({ responseMimeType: 'application/json', responseJsonSchema: schema })
     expect(encode({ text: { format: { type: 'json_object' } } }).config).toEqual({ responseMimeType: 'application/json' })
   })
   test.each<[string, Quirks, Partial<Prompt>]>([
-    ['beside tools on models that refuse both', { json_schema_without_tools: true }, { tools: [weather] }],
-    ['on models that know no shapes', { json_schema: 'words' }, {}],
-  ])('is asked for in words %s', (_, quirks, more) => {
+    ['beside tools on models that do not support both', { json_schema_without_tools: true }, { tools: [weather] }],
+    ['on models without JSON schemas', { json_schema: 'words' }, {}],
+  ])('is requested by an instruction %s', (_, quirks, more) => {
     for (const each of [format, { type: 'json_object' } as const]) {
       const { config, body, warned } = encode({ text: { format: each }, instructions: 'I', ...more }, quirks)
       expect(config).toEqual({})
@@ -431,17 +439,17 @@ describe('the shape of the answer', () => {
       expect(warned).toEqual(['text.format'])
     }
   })
-  test('needs no words where no tool stands beside it', () => {
+  test('needs no instruction without tools', () => {
     expect(encode({ text: { format } }, { json_schema_without_tools: true }).warned).toEqual([])
   })
 })
 
-describe('thinking', () => {
+describe('the thinking configuration', () => {
   const thinks = (reasoning: Prompt['reasoning'], quirks: Quirks = {}): Json => {
     const { config, warned } = encode({ reasoning: reasoning ?? {} }, quirks)
     return [config.thinkingConfig ?? null, warned.length]
   }
-  test('by level, as far as the model knows them', () => {
+  test('has the nearest level that the model supports', () => {
     expect(thinks({ effort: 'low' })).toEqual([{ thinkingLevel: 'LOW' }, 0])
     expect(thinks({ effort: 'max' })).toEqual([{ thinkingLevel: 'HIGH' }, 1])
     expect(thinks({ effort: 'minimal' })).toEqual([{ thinkingLevel: 'LOW' }, 1])
@@ -450,7 +458,7 @@ describe('thinking', () => {
     expect(thinks({ effort: 'medium' }, { efforts: ['low', 'high'] })).toEqual([{ thinkingLevel: 'LOW' }, 1])
     expect(thinks({ effort: 'high', budget_tokens: 5000 })).toEqual([{ thinkingLevel: 'HIGH' }, 0])
   })
-  test('by tokens on older models', () => {
+  test('has a token budget on older models', () => {
     const flash: Quirks = { thinking: ['budget'], thinking_budget: { min: 1, max: 24_576 } }
     expect(thinks({ effort: 'minimal' }, flash)).toEqual([{ thinkingBudget: 1311 }, 0])
     expect(thinks({ effort: 'medium' }, flash)).toEqual([{ thinkingBudget: 19_661 }, 0])
@@ -460,13 +468,13 @@ describe('thinking', () => {
     expect(thinks({ effort: 'low', budget_tokens: 3000 }, flash)).toEqual([{ thinkingBudget: 3000 }, 0])
     expect(thinks({ effort: 'max', budget_tokens: 90_000 }, flash)).toEqual([{ thinkingBudget: 24_576 }, 1])
   })
-  test('on or off where that is all there is, and not at all where there is none', () => {
+  test('has only on and off on models with a toggle, and is left out for models without thinking', () => {
     expect(thinks({ effort: 'none' }, { thinking: ['toggle'] })).toEqual([{ thinkingBudget: 0 }, 0])
     expect(thinks({ effort: 'high' }, { thinking: ['toggle'] })).toEqual([{ thinkingBudget: -1 }, 0])
     expect(thinks({ effort: 'high' }, { thinking: [] })).toEqual([null, 1])
     expect(thinks({ effort: 'none' }, { thinking: [] })).toEqual([null, 0])
   })
-  test('is told in words only where that is wanted', () => {
+  test('includes thoughts only if a summary is requested', () => {
     expect(thinks({ summary: 'auto' })).toEqual([{ includeThoughts: true }, 0])
     expect(thinks({ effort: 'low', summary: 'detailed' })).toEqual([{ thinkingLevel: 'LOW', includeThoughts: true }, 0])
     expect(thinks({ summary: 'none' })).toEqual([null, 0])
@@ -474,15 +482,15 @@ describe('thinking', () => {
   })
 })
 
-describe('signatures', () => {
-  const vouched = 'skip_thought_signature_validator'
+describe('thought signatures', () => {
+  const placeholder = 'skip_thought_signature_validator'
   const models = (input: readonly Item[], quirks: Quirks = {}) =>
     encode({ input }, quirks)
       .contents.filter(({ role }) => role === 'model')
       .map(({ parts }) => parts)
   const { functionCall } = { functionCall: { id: '1', name: 'f', args: {} } }
 
-  test('go back on the part that they came on', () => {
+  test('are sent back on the part that they came on', () => {
     expect(models([user('a'), thought({ on: 'call', signature: 'C' }, 'Hm.'), call('1'), call('2')])).toEqual([
       [{ functionCall, thoughtSignature: 'C' }, { functionCall: { ...functionCall, id: '2' } }],
     ])
@@ -499,12 +507,12 @@ describe('signatures', () => {
       [{ text: 'Hm.', thought: true, thoughtSignature: 'H' }, { text: 'Hi' }],
     ])
   })
-  test('that belong to a turn that is over go nowhere else', () => {
+  test('of an earlier turn are not moved to another part', () => {
     expect(models([user('a'), thought({ on: 'call', signature: 'C' }), user('b'), call('1')], { thought_signatures: false })).toEqual([
       [{ functionCall }],
     ])
   })
-  test('are vouched for where they are missing: on the first call of each step, of any turn', () => {
+  test('that are missing are replaced by a placeholder on the first call of each step, in every turn', () => {
     const [old, first, second] = models([
       user('a'),
       call('0'),
@@ -517,16 +525,18 @@ describe('signatures', () => {
       result('2', 'r'),
       call('3'),
     ]).filter(parts => parts.some(part => part.functionCall))
-    expect(old?.map(({ thoughtSignature }) => thoughtSignature)).toEqual([vouched])
-    expect(first?.map(({ thoughtSignature }) => thoughtSignature)).toEqual([vouched, undefined])
-    expect(second?.map(({ thoughtSignature }) => thoughtSignature)).toEqual([vouched])
+    expect(old?.map(({ thoughtSignature }) => thoughtSignature)).toEqual([placeholder])
+    expect(first?.map(({ thoughtSignature }) => thoughtSignature)).toEqual([placeholder, undefined])
+    expect(second?.map(({ thoughtSignature }) => thoughtSignature)).toEqual([placeholder])
   })
-  test('are vouched for only where they are needed', () => {
+  test('are replaced by a placeholder only on models that require signatures', () => {
     expect(models([user('a'), call('1')], budget)).toEqual([[{ functionCall }]])
-    expect(models([user('a'), call('1')], { ...budget, thought_signatures: true })).toEqual([[{ functionCall, thoughtSignature: vouched }]])
+    expect(models([user('a'), call('1')], { ...budget, thought_signatures: true })).toEqual([
+      [{ functionCall, thoughtSignature: placeholder }],
+    ])
     expect(models([user('a'), call('1')], { thought_signatures: false })).toEqual([[{ functionCall }]])
   })
-  test('in a state that is not ours are no signatures', () => {
+  test('are not read from state in an unknown format', () => {
     for (const state of [{ on: 'elsewhere', signature: 'x' }, { on: 'call' }, { signature: 'x' }])
       expect(models([user('a'), thought(state), call('1')], budget)).toEqual([[{ functionCall }]])
     expect(models([user('a'), { type: 'reasoning', summary: [], encrypted_content: 'gAAAA' }, call('1')], budget)).toEqual([
@@ -550,19 +560,19 @@ describe('a tool loop of three turns', () => {
     [{ text: 'Done.', thoughtSignature: 'Cw==' }],
   ]
 
-  test.each(['whole', 'streamed'])('gives back each part as it came, signatures byte for byte: %s', delivery => {
+  test.each(['whole', 'streamed'])('sends back each part as it came, signatures byte for byte: %s', delivery => {
     let input: readonly Item[] = [user('go')]
     for (const parts of turns) {
       const decoder = geminiProvider.decodeEvents()
       const body = answer(...parts)
-      const told =
+      const items =
         delivery === 'whole'
           ? geminiProvider.decodeResponse(body).output
           : [...decoder.read([{ data: JSON.stringify(body) }]), ...decoder.end()].flatMap(event =>
               event.type === 'item_finished' ? [event.item] : [],
             )
-      const results = told.flatMap(item => (item.type === 'function_call' ? [result(item.call_id, 'ok')] : []))
-      input = [...input, ...told, ...results]
+      const results = items.flatMap(item => (item.type === 'function_call' ? [result(item.call_id, 'ok')] : []))
+      input = [...input, ...items, ...results]
     }
     const { contents } = encode({ input: [...input, user('and?')] })
     const sent = contents.filter(({ role }) => role === 'model').map(({ parts }) => parts)
@@ -572,7 +582,7 @@ describe('a tool loop of three turns', () => {
 })
 
 describe('extensions', () => {
-  test('add what we do not know, and settle what we do', () => {
+  test('add unknown fields and override known settings', () => {
     const { body, config, warned } = encode({
       temperature: 1,
       max_output_tokens: 9,
@@ -599,35 +609,35 @@ describe('extensions', () => {
     ['cached_content', { cached_content: 'x' }],
     ['serviceTier', { serviceTier: 'priority' }],
     ['service_tier', { service_tier: 'priority' }],
-    ['model', { model: 'dearer' }],
+    ['model', { model: 'expensive' }],
     ['generationConfig.maxOutputTokens', { generationConfig: { maxOutputTokens: 1e6 } }],
     ['generationConfig.max_output_tokens', { generationConfig: { max_output_tokens: 1e6 } }],
     ['generationConfig.max_output_tokens', { generation_config: { max_output_tokens: 1e6 } }],
     ['generationConfig.candidateCount', { generationConfig: { candidateCount: 8 } }],
     ['generationConfig', { generationConfig: 'x' }],
   ])('do not set %s', (field, extensions) => {
-    const bare = encode({ max_output_tokens: 9 })
+    const without = encode({ max_output_tokens: 9 })
     const { body, warned } = encode({ max_output_tokens: 9, extensions })
-    expect(body).toEqual(bare.body)
+    expect(body).toEqual(without.body)
     expect(warned).toEqual([`extensions.${field}`])
   })
 })
 
-describe('counting', () => {
+describe('token counting', () => {
   const { counting } = geminiProvider
-  test('asks for what would be sent', () => {
+  test('sends the same contents, instruction and tools as the request', () => {
     const counted = counting?.encodeRequest(ask({ instructions: 'I', tools: [weather], temperature: 1 }), offer, {})
     const { body } = geminiProvider.encodeRequest(ask({ instructions: 'I', tools: [weather], temperature: 1 }), offer, {})
     const { contents, systemInstruction, tools } = body
     expect(counted?.body).toEqual({ generateContentRequest: { model: 'models/their-model', contents, systemInstruction, tools } })
   })
-  test('reads the count, and nothing where there is none', () => {
+  test('returns the count, or undefined if the response has none', () => {
     expect(counting?.decode({ totalTokens: 31, totalBillableCharacters: 96 })).toBe(31)
     for (const totalTokens of [undefined, null, '31', -1, 1.5]) expect(counting?.decode({ totalTokens } as JsonObject)).toBeUndefined()
   })
 })
 
-test('whatever a caller may say can be written', () => {
+test('every valid request is encoded into alternating turns that are not empty', () => {
   const text = fc.string()
   const item = fc.oneof(
     fc.record({ role: fc.constantFrom('user', 'assistant', 'system', 'developer'), content: text }),

@@ -48,15 +48,15 @@ test.each<[FailureKind, number, unknown]>([
   ['stale_state', 400, error(400, 'INVALID_ARGUMENT', { message: 'Corrupted thought signature.' })],
   ['rate_limited', 429, [error(429, 'RESOURCE_EXHAUSTED')]],
   ['unreadable', 502, '<html>Bad gateway</html>'],
-])('%s: %i %j', (kind, status, body) => {
+])('is %s: %i %j', (kind, status, body) => {
   expect(fail(status, body)).toMatchObject({ kind, status })
 })
 
-test('a provider that says when to come back is believed', () => {
+test('the retry delay of a provider is used', () => {
   expect(fail(429, error(429, 'RESOURCE_EXHAUSTED', quota('PerMinute'))).retryAfterMs).toBe(34_400)
 })
 
-test.skipIf(!haveRecordings)('the recorded refusal is a limit of requests a minute', () => {
+test.skipIf(!haveRecordings)('the recorded 429 is a limit of requests per minute', () => {
   const body = readFileSync(new URL('../../../../../../shared/recordings/google/google-429-retry-info.json', import.meta.url), 'utf8')
   expect(fail(429, body)).toMatchObject({ kind: 'rate_limited', type: 'RESOURCE_EXHAUSTED', retryAfterMs: 34_400 })
 })
