@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { codeRow, codes, type ErrorCode } from '../src/errors/codes.ts'
-import { verdicts } from '../src/upstream/verdicts.ts'
+import { failurePolicies } from '../src/upstream/failure-policy.ts'
 import { productSources } from './sources.ts'
 
 const path = resolve(import.meta.dirname, '../../../docs/errors.md')
@@ -12,7 +12,7 @@ const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
 /** The page as the tables say it should be. `UPDATE_DOCS=1 pnpm test docs` writes it. */
 const page = `# Errors
 
-Written from \`packages/core/src/errors/codes.ts\` and \`upstream/verdicts.ts\`; a test keeps it true.
+Written from \`packages/core/src/errors/codes.ts\` and \`upstream/failure-policy.ts\`; a test keeps it true.
 
 \`\`\`json
 { "error": { "message": "The model \\"gpt-5-mni\\" does not exist. Did you mean \\"gpt-5-mini\\"?", "type": "not_found_error", "param": "model", "code": "model_not_found", "suggestion": "Similar models: gpt-5-mini." } }
@@ -59,8 +59,8 @@ none, the others. \`stop\`: the request is at fault, nobody else is asked. When 
 
 | failure | then | code |
 |---|---|---|
-${Object.entries(verdicts)
-  .map(([kind, verdict]) => row([kind.replaceAll('_', ' '), verdict.then, `\`${verdict.code}\``]))
+${Object.entries(failurePolicies)
+  .map(([kind, policy]) => row([kind.replaceAll('_', ' '), policy.action, `\`${policy.code}\``]))
   .join('\n')}
 `
 

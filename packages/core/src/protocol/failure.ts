@@ -1,4 +1,4 @@
-/** The ways a provider call can fail. Failures are expected, so they are values; upstream/verdicts.ts decides what each leads to. */
+/** The ways a provider call can fail. Failures are expected, so they are values; upstream/failure-policy.ts has what each leads to. */
 export type FailureKind =
   | 'client_left'
   | 'shut_down'

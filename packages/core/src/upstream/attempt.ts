@@ -16,11 +16,11 @@ import { type AnswerStream, readStream } from './answer-stream.ts'
 import { type AnswerTimer, startTimer, stopTimer } from './answer-timer.ts'
 import { type Connection, openConnection } from './connection.ts'
 import { encodeForOffer } from './encode-for-offer.ts'
+import { failurePolicies } from './failure-policy.ts'
 import { failureWithoutSecret } from './failure-without-secret.ts'
 import { inlineMedia, kindsToRead } from './inline-media.ts'
 import { withinItemLimit } from './item-limit.ts'
 import { type AnswerHandlers, type SendPorts, sendRequest } from './send.ts'
-import { verdicts } from './verdicts.ts'
 
 export interface AttemptLimits {
   /** Monotonic milliseconds at which the request is over. */
@@ -244,8 +244,8 @@ function failAttempt(state: AttemptState, failure: Failure): void {
   state.connection.close()
   state.stopReading?.()
   const { credential, provider } = state.options.candidate
-  const isTheirs = credential.owner === 'workspace' && verdicts[failure.kind].teaches === 'credential'
-  const named = isTheirs ? { provider: provider.id, credential: credential.id } : { provider: provider.id }
+  const isByokRefused = credential.owner === 'workspace' && failurePolicies[failure.kind].recordedAs === 'credential'
+  const named = isByokRefused ? { provider: provider.id, credential: credential.id } : { provider: provider.id }
   state.resolve({ ok: false, accepted: state.isAccepted, failure: { ...failureWithoutSecret(failure, credential), ...named } })
 }
 

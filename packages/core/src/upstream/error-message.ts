@@ -3,10 +3,10 @@ import { GatewayError } from '../errors/gateway-error.ts'
 import type { FailedAttempt } from '../protocol/error-body.ts'
 import type { Failure, FailureKind } from '../protocol/failure.ts'
 import type { Excluded } from '../routing/plan.ts'
-import { mostInformative, verdicts } from './verdicts.ts'
+import { failurePolicies, mostInformative } from './failure-policy.ts'
 
 /** Messages for failures whose provider message is missing or must not reach the client. `{provider}` is filled in. */
-const ownMessages: Readonly<Record<FailureKind, string>> = {
+const gatewayMessages: Readonly<Record<FailureKind, string>> = {
   client_left: 'The client disconnected before the response ended.',
   shut_down: 'The gateway is shutting down.',
   out_of_credit: 'The response was cut off because it would exceed the credit of the workspace. Add credit, or lower `max_output_tokens`.',
@@ -40,19 +40,19 @@ const passedCodes: ReadonlySet<string> = new Set([
 ])
 
 const messageOf = (failure: Failure): string => {
-  const own = ownMessages[failure.kind].replace('{provider}', failure.provider ?? 'The provider')
+  const message = gatewayMessages[failure.kind].replace('{provider}', failure.provider ?? 'The provider')
   if (failure.credential !== undefined)
-    return `${own} The credential is your BYOK key "${failure.credential}": check its account, or replace the key.`
-  const added = verdicts[failure.kind].words
-  if (failure.message === '' || added === 'none') return own
-  return added === 'theirs' ? `${own} Provider message: ${failure.message}` : `${own} ${failure.message}`
+    return `${message} The credential is your BYOK key "${failure.credential}": check its account, or replace the key.`
+  const detail = failurePolicies[failure.kind].detail
+  if (failure.message === '' || detail === 'none') return message
+  return detail === 'provider' ? `${message} Provider message: ${failure.message}` : `${message} ${failure.message}`
 }
 
 /** A failure as a client sees it inside a stream: with message, type, code and provider. */
 export function messageInStream(failure: Failure): Failure {
   if (failure.told) return failure
-  const code = failure.code !== undefined && passedCodes.has(failure.code) ? failure.code : verdicts[failure.kind].code
-  const type = codes[verdicts[failure.kind].code].type
+  const code = failure.code !== undefined && passedCodes.has(failure.code) ? failure.code : failurePolicies[failure.kind].code
+  const type = codes[failurePolicies[failure.kind].code].type
   return { ...failure, message: messageOf(failure), code, type, told: true }
 }
 
@@ -72,7 +72,7 @@ export function allFailed(failures: readonly Failure[], { deadlineOver, shown, e
       ? new GatewayError('deadline_exceeded', { message: 'The request exceeded its deadline before a provider could be called.' })
       : new GatewayError('routing_failed', { message: 'No provider could be called.' })
   }
-  const code: ErrorCode = verdicts[failure.kind].code
+  const code: ErrorCode = failurePolicies[failure.kind].code
   const waits = failures.flatMap(({ retryAfterMs }) => (retryAfterMs === undefined ? [] : [retryAfterMs]))
   const others =
     failures.length > 1 ? ` (${failures.length} attempts: ${failures.map(({ provider, kind }) => `${provider} ${kind}`).join(', ')})` : ''

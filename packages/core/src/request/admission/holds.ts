@@ -16,7 +16,7 @@ import { restrictPlan } from '../../routing/restrict-plan.ts'
 import type { CallerBudget } from '../../runtime/ports.ts'
 import { type Step, wait } from '../../runtime/steps.ts'
 import type { MoneyBounds } from '../policy/money-bounds.ts'
-import { isOwn } from '../settlement/bill.ts'
+import { usesByokKey } from '../settlement/bill.ts'
 import type { LiveJournal } from './journal.ts'
 
 // A hold reserves the maximum cost of a request before any provider is called: on the workspace's credit, on each budget that it
@@ -57,8 +57,8 @@ interface HoldAccount extends AccountHold {
   readonly refused: (available: number) => GatewayError
 }
 
-const isOurs = (candidate: Candidate): boolean => !isOwn(candidate)
-const everyone = (): boolean => true
+const usesPlatformKey = (candidate: Candidate): boolean => !usesByokKey(candidate)
+const anyKey = (): boolean => true
 
 /** Places the hold. If an account refuses, candidates that count against it are left out. Throws 402 if none is left. */
 export function* holdFunds(holding: HoldContext, ledger: LedgerStore): Step<HoldResult> {
@@ -92,18 +92,18 @@ function freeWhenPlaced({ id, at }: HoldRequest, reserving: Awaitable<HoldRefusa
 
 function accountsOf(holding: HoldContext, { candidates }: Plan): readonly HoldAccount[] {
   const { caller, policy } = holding
-  const own = candidates.filter(isOwn)
-  const ours = own.length === 0 ? candidates : candidates.filter(isOurs)
-  const charged = maxCostOfAll(holding, ours)
-  const accounts: HoldAccount[] = ours.length === 0 ? [] : [creditOf(holding, charged)]
+  const byok = candidates.filter(usesByokKey)
+  const platform = byok.length === 0 ? candidates : candidates.filter(usesPlatformKey)
+  const charged = maxCostOfAll(holding, platform)
+  const accounts: HoldAccount[] = platform.length === 0 ? [] : [creditOf(holding, charged)]
   for (const budget of budgetsOf(policy, caller)) {
     const { enforce, includeByok } = budget.body
-    if (!enforce || (ours.length === 0 && !includeByok)) continue
-    // Of two parallel calls, one may use a credential of the operator and the other a key of the workspace.
-    const amount = includeByok && own.length > 0 ? maxCostOfAll(holding, candidates) : charged
+    if (!enforce || (platform.length === 0 && !includeByok)) continue
+    // Of two parallel calls, one may use the platform's key and the other a BYOK key.
+    const amount = includeByok && byok.length > 0 ? maxCostOfAll(holding, candidates) : charged
     accounts.push(budgetOf(holding, budget, amount))
   }
-  const cap = own.length > 0 ? policy.workspace.body.subscription?.byokMonthlyRequestCap : undefined
+  const cap = byok.length > 0 ? policy.workspace.body.subscription?.byokMonthlyRequestCap : undefined
   if (cap !== undefined) accounts.push(capOf(holding, cap))
   return accounts
 }
@@ -112,7 +112,7 @@ const creditOf = ({ caller, policy }: HoldContext, amount: Microdollars): HoldAc
   account: creditAccount(caller.workspaceId),
   floor: isPrepaid(policy.workspace.body) ? 0 : Number.NEGATIVE_INFINITY,
   amount,
-  counts: isOurs,
+  counts: usesPlatformKey,
   reason: 'the workspace does not have enough credit',
   refused: available =>
     new GatewayError('insufficient_credits', {
@@ -129,7 +129,7 @@ function budgetOf({ caller, at }: HoldContext, budget: CallerBudget, amount: Mic
     account: budgetAccountAt(budget, at),
     floor: -limit,
     amount,
-    counts: includeByok ? everyone : isOurs,
+    counts: includeByok ? anyKey : usesPlatformKey,
     reason: maySee(caller, budget) ? `the budget "${name}" does not have enough left` : 'a shared budget does not have enough left',
     refused: available => {
       const until = end === undefined ? '' : ` until ${new Date(end).toISOString()}`
@@ -150,7 +150,7 @@ const capOf = ({ caller, at }: HoldContext, cap: number): HoldAccount => ({
   account: byokAccount(caller.workspaceId, at),
   floor: -cap,
   amount: 1,
-  counts: isOwn,
+  counts: usesByokKey,
   reason: 'the workspace has reached its monthly limit of BYOK calls',
   refused: () =>
     new GatewayError('budget_exceeded', {

@@ -11,8 +11,8 @@ import { type AbortScope, abortScope } from '../../upstream/abort-scope.ts'
 import type { Answer } from '../../upstream/attempt.ts'
 import type { CommittedCall, SelectedOffer, UpstreamCall } from '../../upstream/call.ts'
 import { allFailed } from '../../upstream/error-message.ts'
+import { failurePolicies, mostInformative } from '../../upstream/failure-policy.ts'
 import { type RacedCall, race } from '../../upstream/race.ts'
-import { mostInformative, verdicts } from '../../upstream/verdicts.ts'
 import { type AttemptContext, noteAccepted } from './attempt-context.ts'
 import { type CallPorts, callCandidate, reportResult } from './call-candidate.ts'
 import { affordsBeside } from './hedging.ts'
@@ -34,7 +34,7 @@ interface LoopState {
   readonly context: AttemptContext
   readonly failures: Failure[]
   /** Failures of candidates that were skipped because they are rate limited. */
-  readonly full: Failure[]
+  readonly rateLimited: Failure[]
   /** Candidates in the order of their calls, once per call. */
   readonly called: Candidate[]
   /** Candidates that could not use the state of the conversation, and are not sent it again. */
@@ -42,7 +42,7 @@ interface LoopState {
   readonly refusals: Refusal[]
   callsLeft: number
   /** Chosen, and not called yet. */
-  waiting: SelectedOffer | undefined
+  chosen: SelectedOffer | undefined
   /** No further candidate is called. Calls under way may still succeed: not every provider finds the same request at fault. */
   stopped: Failure | undefined
 }
@@ -55,12 +55,12 @@ export function* attemptLoop(ports: AttemptLoopPorts, context: AttemptContext): 
     ports,
     context,
     failures: [],
-    full: [],
+    rateLimited: [],
     called: [],
     stateless: [],
     refusals: [],
     callsLeft: context.maxCalls,
-    waiting: undefined,
+    chosen: undefined,
     stopped: undefined,
   }
   for (let selected = nextOffer(loop); selected; selected = nextOffer(loop)) {
@@ -76,11 +76,11 @@ export function* attemptLoop(ports: AttemptLoopPorts, context: AttemptContext): 
     if (hooks.onCommit) callHook(logger, 'onCommit', () => hooks.onCommit?.(call, provider.id, clock.monotonic() - startedAt))
     return withWarnings(committed, loop)
   }
-  const { failures, full, stopped } = loop
+  const { failures, rateLimited, stopped } = loop
   if (stopped) throw allFailed(failures, { shown: stopped })
   if (cancellation.reason) throw allFailed([{ kind: cancellation.reason, message: '' }])
   const deadlineOver = limits.deadlineAt <= clock.monotonic()
-  throw allFailed(failures.length > 0 ? failures : full, { deadlineOver, excluded: plan.excluded })
+  throw allFailed(failures.length > 0 ? failures : rateLimited, { deadlineOver, excluded: plan.excluded })
 }
 
 /** Most calls to one candidate, not counting those repeated without reasoning state. */
@@ -92,24 +92,29 @@ const timeLeft = ({ ports: { clock }, context: { limits } }: LoopState): number 
 const isOver = (loop: LoopState): boolean =>
   loop.callsLeft <= 0 || timeLeft(loop) <= 0 || loop.stopped !== undefined || loop.context.cancellation.reason !== undefined
 /** There is no fallback. */
-const isAlone = ({ context: { request } }: LoopState): boolean => !request.routing.allow_fallbacks
+const hasNoFallback = ({ context: { request } }: LoopState): boolean => !request.routing.allow_fallbacks
 
 /** The next candidate to call. Undefined: no candidate, call or time is left. */
 function nextOffer(loop: LoopState): SelectedOffer | undefined {
   if (isOver(loop)) return undefined
-  const { waiting, called, context } = loop
-  loop.waiting = undefined
-  return waiting ?? (isAlone(loop) && called.length > 0 ? undefined : context.selection.next())
+  const { chosen, called, context } = loop
+  loop.chosen = undefined
+  return chosen ?? (hasNoFallback(loop) && called.length > 0 ? undefined : context.selection.next())
 }
 
 /** Milliseconds to wait before the call. Undefined: skip the candidate. */
 function waitBefore(loop: LoopState, { candidate, contender: { state }, choice: { waitMs, estimate } }: SelectedOffer): number | undefined {
-  const isVain = estimate.rateLimitedMs > waitMs + 1
-  if (!isVain && (waitMs <= 0 || waitMs < timeLeft(loop))) return waitMs
+  const isRateLimited = estimate.rateLimitedMs > waitMs + 1
+  if (!isRateLimited && (waitMs <= 0 || waitMs < timeLeft(loop))) return waitMs
   if (loop.called.includes(candidate)) return undefined
   // If Retry-After exceeds the longest wait, one probe at a time is allowed.
-  if (!isVain || state.runningAttempts === 0 || state.capacity.refusals === 0) return 0
-  loop.full.push({ kind: 'rate_limited', message: '', provider: candidate.provider.id, retryAfterMs: Math.ceil(estimate.rateLimitedMs) })
+  if (!isRateLimited || state.runningAttempts === 0 || state.capacity.refusals === 0) return 0
+  loop.rateLimited.push({
+    kind: 'rate_limited',
+    message: '',
+    provider: candidate.provider.id,
+    retryAfterMs: Math.ceil(estimate.rateLimitedMs),
+  })
   return undefined
 }
 
@@ -134,7 +139,7 @@ function launchSecond(loop: LoopState, beside: SelectedOffer): RacedCall<Committ
   const selected = isOver(loop) ? undefined : loop.context.selection.next()
   if (!selected || selected.candidate === beside.candidate) return undefined
   if (affordsBeside(loop.context, selected)) return launch(loop, selected)
-  loop.waiting = selected
+  loop.chosen = selected
   return undefined
 }
 
@@ -143,7 +148,7 @@ function* callOnce(loop: LoopState, selected: SelectedOffer, scope?: AbortScope)
   const { ports, context } = loop
   const { candidate, choice } = selected
   const { limits, cancellation } = context
-  const ceilingMs = isAlone(loop) ? limits.ceilingMs : Math.min(limits.ceilingMs, choice.timeoutMs)
+  const ceilingMs = hasNoFallback(loop) ? limits.ceilingMs : Math.min(limits.ceilingMs, choice.timeoutMs)
   const call: UpstreamCall = { selected, isStateless: loop.stateless.includes(candidate), ceilingMs, cancellation: scope ?? cancellation }
   const result = yield* wait(callCandidate(ports, context, call))
   reportResult(ports.router, context, { call, result })
@@ -161,19 +166,19 @@ function* callOnce(loop: LoopState, selected: SelectedOffer, scope?: AbortScope)
   return yield* callOnce(loop, selected, scope)
 }
 
-/** What follows from a failure, by the table of verdicts. True: the same candidate is called again without the state that it could not use. */
+/** Handles a failure by `failurePolicies`. True: the same candidate is called again without the state that it could not use. */
 function handleFailure(loop: LoopState, call: UpstreamCall, failure: Failure): boolean {
   const { context, failures, called, stateless } = loop
   const { selected } = call
   const { candidate } = selected
-  const { then } = verdicts[failure.kind]
-  const isStripped = then === 'strip' && !call.isStateless && context.carried?.fit(candidate, false).carries === true
+  const { action } = failurePolicies[failure.kind]
+  const isStripped = action === 'strip' && !call.isStateless && context.carried?.fit(candidate, false).carries === true
   if (!isStripped) called.push(candidate)
-  const isFinal = then !== 'retry' || called.filter(each => each === candidate).length >= maxCallsOfOne
+  const isFinal = action !== 'retry' || called.filter(each => each === candidate).length >= maxCallsOfOne
   failures.push(failure)
   report(loop, call, { failure, isFinal: isFinal && !isStripped })
-  if (then === 'stop') loop.stopped = moreTelling(loop.stopped, failure)
-  if (isAlone(loop) && !isFinal) loop.waiting = retryAfter(selected, failure)
+  if (action === 'stop') loop.stopped = moreInformative(loop.stopped, failure)
+  if (hasNoFallback(loop) && !isFinal) loop.chosen = retryAfter(selected, failure)
   if (isStripped) stateless.push(candidate)
   return isStripped
 }
@@ -206,7 +211,7 @@ function handleHedgeLost({ ports: { router }, context: { attempts } }: LoopState
   if (accepted) noteAccepted(attempts, candidate)
 }
 
-const moreTelling = (before: Failure | undefined, failure: Failure): Failure =>
+const moreInformative = (before: Failure | undefined, failure: Failure): Failure =>
   before && mostInformative([before, failure]) === 0 ? before : failure
 
 /** Retries the same candidate if fallbacks are disabled. Undefined: its Retry-After is too long. */

@@ -5,7 +5,7 @@ import type { Usage } from '../../protocol/response.ts'
 import { isMostlyPaused } from '../../upstream/answer-timer.ts'
 import type { Answer } from '../../upstream/attempt.ts'
 import type { CommittedCall, UpstreamCall } from '../../upstream/call.ts'
-import { verdicts } from '../../upstream/verdicts.ts'
+import { failurePolicies } from '../../upstream/failure-policy.ts'
 
 // The router records that each call went out, and then exactly once how it ended.
 
@@ -23,21 +23,21 @@ function endCall(call: UpstreamCall): RouterAttempt | undefined {
   return underway
 }
 
-/** The attempt failed before first content. The table of verdicts defines what that means for the offer. */
+/** The attempt failed before first content. `failurePolicies` defines what that means for the offer. */
 export function reportFailure(
   router: DynamicRouter,
   call: UpstreamCall,
   { kind, retryAfterMs, final: permanent, chosen }: Pick<Failure, 'kind' | 'retryAfterMs'> & FailureFacts,
 ): void {
-  const { teaches } = verdicts[kind]
+  const { recordedAs } = failurePolicies[kind]
   // A call that never went out failed on our side, and all the same this request has nothing more to ask there.
   const underway = endCall(call) ?? router.startAttempt(call.selected.choice)
-  if (teaches === 'left') router.abandonAttempt(underway)
+  if (recordedAs === 'left') router.abandonAttempt(underway)
   else
     router.failAttempt(underway, {
-      kind: teaches,
+      kind: recordedAs,
       permanent,
-      callerTimeout: chosen && teaches === 'timeout',
+      callerTimeout: chosen && recordedAs === 'timeout',
       ...(retryAfterMs !== undefined && { retryAfterMs }),
     })
 }
@@ -68,9 +68,9 @@ export function reportEnd(
 ): void {
   const underway = endCall(committed.call)
   if (!underway) return
-  const teaches = outcome?.status === 'failed' ? verdicts[outcome.error.kind].teaches : undefined
-  if (!outcome || teaches === 'left') router.abandonAttempt(underway)
-  else if (teaches) router.failAttempt(underway, { kind: teaches })
+  const recordedAs = outcome?.status === 'failed' ? failurePolicies[outcome.error.kind].recordedAs : undefined
+  if (!outcome || recordedAs === 'left') router.abandonAttempt(underway)
+  else if (recordedAs) router.failAttempt(underway, { kind: recordedAs })
   else router.finishAttempt(underway, usedOf(usage, isReadSlowly(committed)))
 }
 

@@ -5,21 +5,21 @@ import { type PromptSize, sizeOfPrompt } from '../../metering/prompt-size.ts'
 import type { InferenceRequest, Prompt } from '../../protocol/request.ts'
 import type { Candidate } from '../../routing/plan.ts'
 
-// Whether money bounds what a request may cost, and with that, what is sent in its name.
+// Whether credit or budgets bound the cost of a request, and the output cap that is sent for it.
 
-/** By whose credential: credit and budgets bound ours, budgets that count both bound those of the workspace too. */
+/** Whether money bounds calls with a key of the platform, and with a BYOK key: credit bounds the first, budgets that count BYOK bound both. */
 interface Bounded {
-  readonly ours: boolean
-  readonly own: boolean
+  readonly platform: boolean
+  readonly byok: boolean
 }
 
 export interface MoneyBounds {
   readonly size: PromptSize
-  /** Output tokens that an answer of this candidate can have. */
+  /** The most output tokens that a response of this candidate can have. */
   readonly maxOutput: (candidate: Candidate) => number
-  /** The cap that goes to this candidate with a request that names none. */
+  /** The output cap to send to this candidate. Undefined: none. */
   readonly sentCap: (candidate: Candidate) => number | undefined
-  /** What goes to this candidate: with a cap where money bounds the request and its caller named none. */
+  /** The request with the cap for this candidate. */
   readonly capped: (request: InferenceRequest, candidate: Candidate) => InferenceRequest
 }
 
@@ -27,17 +27,17 @@ export interface MoneyBoundsInput {
   readonly policy: WorkspacePolicy
   readonly caller: KeyWithAncestors
   readonly prompt: Prompt
-  /** For an answer whose request names no cap. */
+  /** Output tokens to expect if the request names no cap. */
   readonly usualOutput: number
 }
 
 export function moneyBounds({ policy, caller, prompt, usualOutput }: MoneyBoundsInput): MoneyBounds {
   const bounded = boundedBy(policy, caller)
-  const size = sizeOfPrompt(prompt, bounded.ours || bounded.own)
+  const size = sizeOfPrompt(prompt, bounded.platform || bounded.byok)
   const capping = { usual: usualOutput, inputTokens: size.likely }
   const sentCap = (candidate: Candidate): number | undefined => {
     if (prompt.max_output_tokens !== undefined) return namedCap(candidate, prompt.max_output_tokens)
-    const isBounded = candidate.credential.owner === 'workspace' ? bounded.own : bounded.ours
+    const isBounded = candidate.credential.owner === 'workspace' ? bounded.byok : bounded.platform
     return isBounded && takesCap(candidate, prompt) ? outputCap(candidate, prompt, capping) : undefined
   }
   return {
@@ -54,7 +54,7 @@ export function moneyBounds({ policy, caller, prompt, usualOutput }: MoneyBounds
 function boundedBy(policy: WorkspacePolicy, caller: KeyWithAncestors): Bounded {
   const enforced = budgetsOf(policy, caller).filter(({ body }) => body.enforce)
   return {
-    ours: isPrepaid(policy.workspace.body) || enforced.length > 0,
-    own: enforced.some(({ body }) => body.includeByok),
+    platform: isPrepaid(policy.workspace.body) || enforced.length > 0,
+    byok: enforced.some(({ body }) => body.includeByok),
   }
 }

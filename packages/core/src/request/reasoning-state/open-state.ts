@@ -33,7 +33,7 @@ type Stateful = ReasoningItem & { readonly encrypted_content: string }
 interface FoundState {
   readonly item: Stateful
   /** Whether the gateway sealed it. */
-  readonly ours: boolean
+  readonly isSealed: boolean
   /** What was sealed, if it opens. */
   readonly state: ReasoningState | undefined
 }
@@ -63,8 +63,8 @@ async function openAll(request: InferenceRequest, owner: ItemOwner, ring: KeyRin
   await Promise.all(
     request.prompt.input.map(async (item, at) => {
       if (!isStateful(item)) return
-      const ours = isEnvelope(item.encrypted_content)
-      found.set(at, { item, ours, state: ours ? await openState(ring, owner, item.encrypted_content) : undefined })
+      const isSealed = isEnvelope(item.encrypted_content)
+      found.set(at, { item, isSealed, state: isSealed ? await openState(ring, owner, item.encrypted_content) : undefined })
     }),
   )
   return {
@@ -78,8 +78,8 @@ async function openAll(request: InferenceRequest, owner: ItemOwner, ring: KeyRin
 }
 
 /** The item as it may be sent, or why its state may not. */
-function judge({ item, ours, state }: FoundState, candidate: Candidate): Item | Reason {
-  if (!ours) return readsUnsealed(item, candidate) ? item : 'unsealed'
+function judge({ item, isSealed, state }: FoundState, candidate: Candidate): Item | Reason {
+  if (!isSealed) return readsUnsealed(item, candidate) ? item : 'unsealed'
   if (!state) return 'unreadable'
   return isMaker(candidate, state.maker) ? restored(item, state) : 'foreign'
 }

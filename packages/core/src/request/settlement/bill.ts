@@ -5,28 +5,28 @@ import type { Microdollars } from '../../metering/money.ts'
 import type { Candidate } from '../../routing/plan.ts'
 import type { CallFacts } from '../../runtime/ports.ts'
 
-/** Called with a credential of the workspace's own. */
-export const isOwn = ({ credential }: Candidate): boolean => credential.owner === 'workspace'
+/** Whether calls use a key that the workspace brought. */
+export const usesByokKey = ({ credential }: Candidate): boolean => credential.owner === 'workspace'
 
 /** The cost of a request: what the workspace is charged, and what it owes providers through BYOK credentials. */
 export interface Bill {
-  /** Charged. */
+  /** What the workspace is charged. */
   readonly cost: Microdollars
-  /** By the list price; the workspace pays it to its provider itself. */
+  /** The list price of calls with BYOK keys, which the workspace pays to its provider. */
   readonly byokCost: Microdollars
-  /** A credential of the workspace's own was taken for it. */
+  /** Whether a call used a BYOK key. */
   readonly isByok: boolean
 }
 
 export const noBill: Bill = { cost: 0, byokCost: 0, isByok: false }
 
 export const addToBill = ({ cost, byokCost, isByok }: Bill, payee: Candidate, amount: Microdollars): Bill =>
-  isOwn(payee) ? { cost, byokCost: byokCost + amount, isByok: true } : { cost: cost + amount, byokCost, isByok }
+  usesByokKey(payee) ? { cost, byokCost: byokCost + amount, isByok: true } : { cost: cost + amount, byokCost, isByok }
 
 export interface BillContext {
   readonly call: CallFacts
   readonly policy: WorkspacePolicy
-  /** When it was admitted: it counts in the periods of that moment. */
+  /** When the request was admitted, in Unix milliseconds. It counts in the budget periods of that time. */
   readonly at: number
 }
 

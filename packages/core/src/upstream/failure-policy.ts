@@ -1,0 +1,47 @@
+import type { AttemptFailure } from '@signalbox/router'
+import type { ErrorCode } from '../errors/codes.ts'
+import type { FailureKind } from '../protocol/failure.ts'
+
+interface FailurePolicy {
+  /**
+   * `retry`: the same candidate may be tried again. `next`: only others. `stop`: none, because the request is at fault. `strip`: the
+   * same candidate at once, without the reasoning state that it could not use.
+   */
+  readonly action: 'retry' | 'next' | 'stop' | 'strip'
+  /** The error code if this failure is reported to the client. */
+  readonly code: ErrorCode
+  /** What follows the gateway's message: the provider's message, a detail of the gateway, or nothing because it concerns the operator. */
+  readonly detail: 'provider' | 'gateway' | 'none'
+  /** How the router records it. `left`: the call was ended for a reason that is not its provider's. */
+  readonly recordedAs: AttemptFailure['kind'] | 'left'
+}
+
+/** Most informative first: if several candidates failed, the client gets the topmost. docs/errors.md is generated from this table. */
+export const failurePolicies: Readonly<Record<FailureKind, FailurePolicy>> = {
+  client_left: { action: 'stop', code: 'client_disconnected', detail: 'gateway', recordedAs: 'left' },
+  shut_down: { action: 'stop', code: 'service_unavailable', detail: 'gateway', recordedAs: 'left' },
+  out_of_credit: { action: 'stop', code: 'insufficient_credits', detail: 'gateway', recordedAs: 'left' },
+  out_of_budget: { action: 'stop', code: 'budget_exceeded', detail: 'gateway', recordedAs: 'left' },
+  rejected: { action: 'stop', code: 'invalid_parameter_value', detail: 'provider', recordedAs: 'refused' },
+  policy: { action: 'stop', code: 'content_policy_violation', detail: 'provider', recordedAs: 'refused' },
+  too_long: { action: 'next', code: 'context_length_exceeded', detail: 'provider', recordedAs: 'refused' },
+  unsupported: { action: 'next', code: 'capability_mismatch', detail: 'provider', recordedAs: 'refused' },
+  rate_limited: { action: 'retry', code: 'rate_limit_exceeded', detail: 'provider', recordedAs: 'rate_limited' },
+  deadline: { action: 'stop', code: 'deadline_exceeded', detail: 'gateway', recordedAs: 'left' },
+  timed_out: { action: 'next', code: 'provider_timeout', detail: 'gateway', recordedAs: 'timeout' },
+  overloaded: { action: 'retry', code: 'server_is_overloaded', detail: 'provider', recordedAs: 'error' },
+  server_error: { action: 'retry', code: 'provider_error', detail: 'provider', recordedAs: 'error' },
+  unreadable: { action: 'next', code: 'provider_error', detail: 'gateway', recordedAs: 'error' },
+  unreachable: { action: 'retry', code: 'provider_error', detail: 'gateway', recordedAs: 'error' },
+  out_of_quota: { action: 'next', code: 'provider_error', detail: 'none', recordedAs: 'credential' },
+  bad_credential: { action: 'next', code: 'provider_error', detail: 'none', recordedAs: 'credential' },
+  unknown_model: { action: 'next', code: 'provider_error', detail: 'none', recordedAs: 'error' },
+  // Retried without the state; the provider's message is reported if that fails too.
+  stale_state: { action: 'strip', code: 'invalid_parameter_value', detail: 'provider', recordedAs: 'refused' },
+}
+
+const order = Object.keys(failurePolicies)
+
+/** Index of the failure that is reported to the client. */
+export const mostInformative = (failures: readonly { readonly kind: FailureKind }[]): number =>
+  failures.reduce((best, failure, at) => (order.indexOf(failure.kind) < order.indexOf(failures[best]?.kind ?? '') ? at : best), 0)
