@@ -8,27 +8,27 @@ import { costOf, type Microdollars, saneUsage } from './money.ts'
 
 const zeroUsage: Usage = { input_tokens: 0, output_tokens: 0, cached_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0 }
 
-/** What was used by our own count, where the provider did not say. */
+/** Our own token counts, used if the provider reports no usage. */
 export interface EstimatedTokens {
   readonly input: number
-  /** Default: by the text that was seen. */
+  /** Default: counted from the text received. */
   readonly output?: number | undefined
-  /** Counts of the provider's that hold for the input. */
+  /** Usage reported by the provider before the response ended; its input counts apply. */
   readonly read?: Usage | undefined
 }
 
 /**
- * What is billed: the provider's figures, else ours, flagged. Nothing that a failed attempt used ever counts, and an answer
- * without a word costs nothing, whatever its provider took for reading the question.
+ * The billed usage: the provider's, or our estimate, marked `estimated`. Failed attempts cost nothing, and neither does an empty
+ * response.
  */
 export function billUsage(
   seen: Pick<MeteredAnswer, 'usage' | 'characters' | 'tokens' | 'hostedCalls' | 'hasNative' | 'outcome'>,
   price: Price | undefined,
   { input, read, output = Math.ceil(seen.tokens ?? tokensOfText(seen.characters)) }: EstimatedTokens,
 ): { readonly usage: Usage; readonly cost: Microdollars } {
-  const told = seen.usage ? saneUsage(seen.usage) : undefined
+  const reported = seen.usage ? saneUsage(seen.usage) : undefined
   const hosted_calls = seen.hostedCalls
-  const usage = told ?? {
+  const usage = reported ?? {
     ...(read ?? { ...zeroUsage, input_tokens: input }),
     output_tokens: output,
     reasoning_tokens: Math.min(output, read?.reasoning_tokens ?? 0),
@@ -38,7 +38,7 @@ export function billUsage(
   return { usage, cost: price && !isWordless(seen) ? costOf(price, usage) : 0 }
 }
 
-/** Whether an answer has nothing in it. Pictures and calls such as a patch have no characters, and some providers count no tokens for them. */
+/** Whether a response is empty. Images and calls such as a patch have no characters, and some providers count no tokens for them. */
 const isWordless = ({
   usage,
   characters,
@@ -49,7 +49,7 @@ const isWordless = ({
 
 export const zeroBill = { usage: zeroUsage, cost: 0 } as const
 
-/** How a request that committed ended, as the usage row names it. */
+/** The result of a committed request, as recorded in its usage row. */
 export function resultOf(seen: MeteredAnswer, left: boolean): { readonly result: UsageResult; readonly code?: string } {
   if (seen.leftAt !== undefined) return { result: 'abandoned', code: 'client_disconnected' }
   if (seen.outcome?.status === 'completed') return { result: 'ok' }

@@ -1,18 +1,18 @@
 import type { AudioPart, FilePart, ImagePart } from '../protocol/item.ts'
 import { charactersPerToken } from './count-text.ts'
 
-// Images, files and sounds are no text: what they cost follows from how large they are.
+// Token counts of images, files and audio, derived from their dimensions and byte sizes.
 
-/** A square of 1,024: what most images that are sent by address are scaled to. */
+/** A square of 1,024 pixels: most images sent by URL are scaled to about this size. */
 const unseenImage = 1_400
-/** With `detail: low` an image is made small, whatever it was. */
+/** `detail: low` scales an image down, whatever its size. */
 const lowDetail = 85
 /** Pixels to which a longer edge is scaled down before it is counted. */
 const longestEdge = 1_568
 const pixelsPerToken = 750
 export const maxTokensPerImage = 1_600
 
-/** Width × height ÷ 750 after scaling down, as Anthropic documents it; others cut into tiles and come out near it. */
+/** Width × height ÷ 750 after scaling down, as Anthropic documents it. Other providers count tiles, with similar results. */
 export function tokensOfImage({ url, detail }: Pick<ImagePart, 'url' | 'detail'>): number {
   if (detail === 'low') return lowDetail
   const size = sizeOf(url)
@@ -22,9 +22,9 @@ export function tokensOfImage({ url, detail }: Pick<ImagePart, 'url' | 'detail'>
   return Math.min(Math.max(tokens, 1), maxTokensPerImage)
 }
 
-/** A page of a PDF weighs about 50 kB and is read as text and as image. */
+/** A PDF page is about 50 kB and is read both as text and as an image. */
 const pdf = { bytesPerPage: 50_000, tokensPerPage: 2_000, maxPages: 600 }
-/** Assumed for a file given by address or id, whose size is unknown. */
+/** Assumed for a file given by URL or id, whose size is unknown. */
 const unseenFile = 2_000
 
 export function tokensOfFile({ url }: Pick<FilePart, 'url'>): number {
@@ -35,7 +35,7 @@ export function tokensOfFile({ url }: Pick<FilePart, 'url'>): number {
   return Math.min(Math.max(1, Math.ceil(bytes / pdf.bytesPerPage)), pdf.maxPages) * pdf.tokensPerPage
 }
 
-/** 25 tokens a second, at the usual rate of bytes: uncompressed 48,000 a second, else 16,000. */
+/** 25 tokens per second at typical data rates: 48,000 bytes per second uncompressed, otherwise 16,000. */
 const bytesPerSoundToken: ReadonlyMap<string, number> = new Map([
   ['wav', 1_920],
   ['pcm16', 1_920],
@@ -48,7 +48,7 @@ const bytesOf = (base64: string): number => Math.floor((base64.length * 3) / 4)
 
 const dataUrl = /^data:([\w.+/-]{0,200})(?:;[\w=.+-]{1,200}){0,5},/
 
-/** Only the head is matched, the rest cut: a payload may be megabytes long. */
+/** Matches only the head of a data URL and slices the rest: a payload may be megabytes long. */
 function dataOf(url: string): { readonly type: string; readonly base64: string } | undefined {
   const head = dataUrl.exec(url.slice(0, 1_300))
   return head ? { type: head[1] ?? '', base64: url.slice(head[0].length) } : undefined
@@ -59,10 +59,10 @@ interface Size {
   readonly height: number
 }
 
-/** Bytes of an image from `at` on: fewer where it ends, none where it is no base64. */
+/** Reads `length` bytes of an image from `at`: fewer at its end, none if it is not base64. */
 type Bytes = (at: number, length: number) => Uint8Array
 
-/** Width and height as the first bytes tell them; no pixel is decoded. Nothing for another format, or an address. */
+/** Width and height from the image header; no pixels are decoded. Undefined for unknown formats and plain URLs. */
 function sizeOf(url: string): Size | undefined {
   const data = dataOf(url)
   if (!data) return undefined
@@ -94,10 +94,10 @@ const formats: readonly Format[] = [
 const lossless = (bits: number): Size => ({ width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 })
 const threeBytes = (head: DataView, at: number): number => head.getUint16(at, true) | (head.getUint8(at + 2) << 16)
 
-/** More segments than any camera writes before the frame. */
+/** More segments than any camera writes before the frame header. */
 const maxSegments = 200
 
-/** From segment to segment up to the frame header; previews and colour profiles before it are stepped over, unread. */
+/** Walks the segments up to the frame header, skipping previews and colour profiles. */
 function jpegSize(bytes: Bytes): Size | undefined {
   let at = 2
   for (let segments = 0; segments < maxSegments; segments++) {
@@ -110,10 +110,10 @@ function jpegSize(bytes: Bytes): Size | undefined {
   return undefined
 }
 
-/** SOF0 to SOF15, without the three markers among them that are something else. */
+/** SOF0 to SOF15, except the three markers in that range with other meanings. */
 const isFrame = (marker: number): boolean => marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)
 
-/** Decodes only the characters that hold the bytes asked for. */
+/** Decodes only the characters that contain the requested bytes. */
 function reader(base64: string): Bytes {
   return (at, length) => {
     const from = Math.floor(at / 3)

@@ -3,7 +3,7 @@ import { estimateTokenCount } from 'tokenx'
 /** Characters per token, assumed where text is not counted. */
 export const charactersPerToken = 4
 
-/** Corrections of the library's rules, which were made for other tokenizers, for English, code and JSON. */
+/** Corrections for English, code and JSON: the library's rules were made for other tokenizers. */
 const options = {
   languageConfigs: [
     // Runs of letters and digits (hashes, base64, ids) contain no words, so tokenizers split them into short tokens.
@@ -17,7 +17,7 @@ const options = {
 export const maxExactCharacters = 200_000
 const pieceLength = 2_000
 
-/** Estimated tokens of all texts, each by its own language. Up to `maxExactCharacters`, more words never give a lower count. */
+/** Estimated tokens of all texts, each by its own language. Up to `maxExactCharacters`, adding words never lowers the count. */
 export function tokensOf(texts: readonly string[]): number {
   const length = texts.reduce((sum, text) => sum + text.length, 0)
   if (length <= maxExactCharacters) return texts.reduce((sum, text) => sum + estimateTokenCount(text, options), 0)

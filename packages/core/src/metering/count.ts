@@ -6,16 +6,16 @@ import { tokensOf } from './count-text.ts'
 import { tokensPerBlob } from './estimate.ts'
 import { eachField } from './walk-prompt.ts'
 
-// The likely token count of a prompt, for the token counting endpoints. Takes milliseconds; routing uses the estimate of
-// estimate.ts, which takes a microsecond and is on the high side.
+// The likely token count of a prompt, for the token counting endpoints. Takes milliseconds; routing uses estimate.ts, which takes a
+// microsecond and estimates high.
 
-/** Marks around one item and the name of its role. */
+/** Delimiters around an item and the name of its role. */
 const perItem = 4
-/** A call has its id and its marks beside its name and arguments; a result the id of its call. */
+/** A call has an id and delimiters besides its name and arguments; a result has the id of its call. */
 const perCall = 7
 /** Encrypted reasoning is base64 and much longer than the reasoning itself. */
 const sealedCharactersPerToken = 20
-/** Tokens that mark the beginning of the response. */
+/** Delimiters at the beginning of the response. */
 const perPrompt = 3
 /** Tokens that introduce the list of tools, and each tool. Prompt templates vary widely: some use hundreds. */
 const perToolbox = 12
@@ -46,7 +46,7 @@ export function estimateTokens(prompt: Prompt): number {
   return tally.tokens + tokensOf(tally.texts)
 }
 
-/** Models read a tool as its schema in JSON, or in a form of about that length. */
+/** Models read a tool as its JSON schema, or in a form of similar length. */
 function addTools(tally: PromptTally, tools: readonly Tool[]): void {
   if (tools.length > 0) tally.tokens += perToolbox
   for (const tool of tools) {
@@ -67,7 +67,7 @@ function addItem(tally: PromptTally, item: Item): void {
     if (typeof item.output === 'string') tally.texts.push(item.output)
     else addParts(tally, item.output)
   } else if (item.type === 'reasoning') {
-    // Thoughts go back as state, or in the raw; summaries of them are for people.
+    // Reasoning is sent back as encrypted state or as raw text; summaries are only for display.
     if (item.encrypted_content) tally.tokens += Math.ceil(item.encrypted_content.length / sealedCharactersPerToken)
     else tally.texts.push(...(item.content ?? item.summary))
   } else addNative(tally, item.body)
@@ -84,7 +84,7 @@ function addParts(tally: PromptTally, parts: readonly Part[]): void {
   }
 }
 
-/** Native bodies are counted by their fields and texts as JSON. */
+/** Counts the fields and texts of a native body as JSON. */
 const addNative = (tally: PromptTally, body: Json): void =>
   eachField(body, (field, text, isBlob) => {
     tally.tokens += isBlob ? tokensPerBlob : perField

@@ -10,15 +10,15 @@ import { walkPrompt } from './walk-prompt.ts'
 
 /** Tokens of an image or other base64 data, whatever its size: a model does not read base64 as text. */
 export const tokensPerBlob = 1_600
-/** Roles, brackets and names around one item. */
+/** Role, delimiters and names around one item. */
 const tokensPerItem = 8
-/** More than any answer or prompt can hold; keeps tokens × price far below 2⁵³. */
+/** More than any prompt or response can have; keeps tokens × price far below 2⁵³. */
 export const maxCountedTokens = 10_000_000
 
 export const tokensOfText = (characters: number): number => Math.ceil(characters / charactersPerToken)
 
 /**
- * Input tokens of a prompt, counted in characters: no text is copied or scanned. `tokensIn` counts its texts otherwise.
+ * Estimates the input tokens of a prompt from its length in characters: no text is copied or scanned. `tokensIn` replaces that count.
  *
  * @example estimateInput(prompt, likelyTokensOfText)
  */
@@ -45,26 +45,26 @@ export const tokensAroundItems = ({ input, instructions }: Prompt): number => (i
 
 export const tokensOfMedia = (part: FilePart | AudioPart): number => (part.type === 'file' ? tokensOfFile(part) : tokensOfSound(part))
 
-/** An offer at the price that a request pays there: `{ ...offer, price: requestPrice(candidate, request) }`. */
+/** An offer at the price that applies to the request: `{ ...offer, price: requestPrice(candidate, request) }`. */
 interface Priced {
   readonly price?: Price | undefined
   readonly context_window?: Offer['context_window'] | undefined
 }
 
-/** Tokens of a request: what its prompt likely has and has at most, and what its answer may have. */
+/** Token counts of a request: its likely and maximum input, and its maximum output. */
 export interface RequestTokens {
   readonly likely: number
   readonly max: number
   readonly output: number
   /** Calls of hosted tools. Default: none. */
   readonly hosted?: HostedCalls
-  /** The prompt has sound. Default: false. */
+  /** Whether the prompt contains audio. Default: false. */
   readonly hasAudio?: boolean
 }
 
 /**
- * The most that an answer from this offer can cost: set aside before the call, at the dearest tier that the prompt may fall into.
- * Always a safe integer, and never for a longer prompt than the offer can read.
+ * The maximum cost of a response from this offer, at the most expensive tier that the prompt may fall into. Held before the call.
+ * Always a safe integer. Input beyond the offer's context window is not counted.
  */
 export function estimateMaxCost({ price, context_window }: Priced, { likely, max, output, hosted, hasAudio }: RequestTokens): Microdollars {
   if (!price) return 0
@@ -85,7 +85,7 @@ interface PromptLength {
 
 /**
  * Assumes that the whole prompt is written to the cache if that is the most expensive rate. The 1-hour cache rate is applied without the
- * margin: few requests use it, and the margin would refuse others for it.
+ * margin: few requests use it, and the margin would reject the others.
  */
 function maxCostAt(rates: Rates, { likely, max, hasAudio }: PromptLength, output: number): Microdollars {
   const { input, cached = input, cache_write = input, cache_write_1h } = rates

@@ -3,23 +3,23 @@ import type { Model, Offer, Quirks } from '../protocol/model.ts'
 import type { Prompt } from '../protocol/request.ts'
 import { createLru } from '../runtime/lru.ts'
 
-// Estimates the output tokens of an answer whose client disconnected before the usage came: visible text and hidden reasoning.
+// Estimates the output tokens, both visible text and hidden reasoning, of a response whose client disconnected before usage arrived.
 
-/** How fast each offer writes, thoughts included, from the moment that it is sent a request to the end of its answer. */
+/** Output speed of each offer, reasoning included, from sending a request to the end of its response. */
 export interface OutputPaces {
-  /** Output tokens a second. Undefined: no answer is known. */
+  /** Output tokens per second. Undefined if no response has been observed. */
   of(offerId: string): number | undefined
   learn(offerId: string, answer: { readonly outputTokens: number; readonly milliseconds: number }): void
 }
 
-/** Tokens a second of an offer that is known to think and of which no answer is known. */
+/** Tokens per second assumed for an offer that is known to reason and has no observed response. */
 const defaultPace = 60
-/** A shorter time without text is that of the network and of reading the prompt. */
+/** A shorter time without text is attributed to the network and to prompt processing. */
 const latencyMs = 1_000
 const maxPaces = 2_000
-/** Answers shorter than this say little about a pace. */
+/** Responses shorter than this say little about the speed. */
 const fewTokens = 12
-/** What the newest answer counts, once some are known. */
+/** Weight of the newest response, once several have been observed. */
 const weight = 0.08
 
 export function createOutputPaces(): OutputPaces {
@@ -39,12 +39,12 @@ export function createOutputPaces(): OutputPaces {
   }
 }
 
-/** Whether an offer thinks where it may: `unknown` where nothing was stated of it, and none of its thoughts were asked for or seen. */
+/** Whether an offer reasons when it may: `unknown` if its abilities are not stated, and reasoning was neither requested nor seen. */
 export type Thinking = 'never' | 'unknown' | 'known'
 
 /**
- * Never: it lacks the ability, or the request does not turn reasoning on, or turns it off where that is possible, and has no extensions
- * that may turn it on.
+ * `never` if the offer lacks the ability, or if the request does not enable reasoning (or disables it where possible) and has no
+ * extensions that may enable it.
  *
  * @example thinkingOf({ offer: { abilities: ['reasoning'] }, model: {}, quirks: {} }, { reasoning: { effort: 'none' } }) // 'never'
  */
@@ -63,7 +63,7 @@ export function thinkingOf(
 interface ThinkingFacts {
   readonly offer: Pick<Offer, 'abilities'>
   readonly model: Pick<Model, 'capabilities'>
-  /** Those of the provider and of the offer. */
+  /** Quirks of the provider and the offer combined. */
   readonly quirks: Quirks
 }
 
@@ -71,16 +71,16 @@ export interface UnfinishedAnswer {
   readonly characters: number
   /** Likely tokens of those characters. */
   readonly tokens: number
-  /** Of the characters, thoughts. */
+  /** How many of the characters are reasoning. */
   readonly thoughtCharacters: number
-  /** Milliseconds that its provider was seen to work on what is not text. */
+  /** Milliseconds in which the provider was generating, but sent no text. */
   readonly thoughtMs: number
   readonly thinking: Thinking
-  /** Tokens a second that its offer is known to write. */
+  /** Observed output speed of the offer in tokens per second. */
   readonly pace: number | undefined
 }
 
-/** Output tokens of an answer that was left: what was seen, and as many thoughts as its offer writes in the time that it wrote no text. */
+/** Output tokens of an abandoned response: the tokens seen, plus the reasoning that its offer writes in the time without text. */
 export function estimateOutput({ characters, tokens, thoughtCharacters, thoughtMs, thinking, pace }: UnfinishedAnswer): number {
   const seen = Math.ceil(tokens)
   if (thinking === 'never' || thoughtMs < latencyMs) return seen

@@ -1,9 +1,9 @@
 import { charactersPerToken } from './count-text.ts'
 
-// How many tokens a text can be, for holds: a table walked once over the text, on the high side in every script. Its test
-// holds it to two tokenizers and to what providers counted.
+// Upper bound for the tokens of a text, used for holds: one pass with a weight table that is high in every script. The test compares
+// it with two tokenizers and with counts reported by providers.
 
-/** Weights are in twelfths of a token, so that they are whole numbers in a table. */
+/** Weights are twelfths of a token, so that the table holds integers. */
 const unit = 12
 
 const letters = { count: 10, first: 9, next: 3, late: 6 }
@@ -26,7 +26,7 @@ interface WeightStep {
   readonly state: number
 }
 
-/** A word begins with most of a token and grows by quarters; a run longer than most words (random letters) by halves. */
+/** The first letter of a word weighs most of a token, each further one a quarter; beyond the usual word length (random letters) a half. */
 function lowerStep(state: number): WeightStep {
   if (state === upper) return { weight: letters.next, state: 1 }
   if (state > letters.count) return { weight: letters.first, state: 0 }
@@ -41,7 +41,7 @@ const digitWeights: ReadonlyMap<number, number> = new Map([
 const weightSteps: Readonly<Record<Kind, (state: number) => WeightStep>> = {
   lower: lowerStep,
   upper: state => ({ weight: state === upper ? letters.late : unit, state: upper }),
-  // Some tokenizers make one token of each digit, and none joins a digit to the space before it.
+  // Some tokenizers make a token of every digit, and none joins a digit to the preceding space.
   digit: state => ({ weight: digitWeights.get(state) ?? 14, state: digit }),
   space: state => ({ weight: state === line ? 10 : 1, state: space }),
   line: state => ({ weight: state === line ? letters.next : unit, state: line }),
@@ -56,7 +56,7 @@ interface Tables {
   readonly pages: Uint8Array
 }
 
-/** First page, and the weight from there on. A surrogate is half of a character. */
+/** Weight from each page on. A surrogate is half a character. */
 const pageWeights: readonly (readonly [from: number, weight: number])[] = [
   [0x00, 14], // Latin letters with accents
   [0x01, 20], // rarer Latin letters, phonetics
@@ -89,20 +89,20 @@ function makeTables(): Tables {
   return { weights, next, pages }
 }
 
-/** Made at the first use: nothing is computed where no money is bounded. */
+/** Built on first use: only requests bounded by money need it. */
 let tables: Tables | undefined
 
-/** By how much the table is reduced, for ASCII and for other characters. */
+/** Divisors of the table's weights, for ASCII and for other characters. */
 interface Reduction {
   readonly ascii: number
   readonly others: number
 }
 
 const unreduced: Reduction = { ascii: 1, others: 1 }
-/** How much higher the table is than what tokenizers make of a text. */
+/** Ratio of the table's weights to what tokenizers count. */
 const excess: Reduction = { ascii: 1.6, others: 2.5 }
 
-/** Weights of a text that arrives in pieces. */
+/** Running weights of a text that arrives in pieces. */
 export interface TextWeights {
   characters: number
   state: number
@@ -137,18 +137,18 @@ export function addPiece(sum: TextWeights, text: string): void {
 const tokensOf = ({ ascii, others }: TextWeights, reduction: Reduction): number =>
   Math.ceil((ascii / reduction.ascii + others / reduction.others) / unit)
 
-/** Tokens that a text has at most, in all but made-up texts. Linear; no text is copied. */
+/** Maximum tokens of a text, exceeded only by artificial texts. Linear; no text is copied. */
 export function maxTokensOfText(text: string): number {
   const sum = noText()
   addPiece(sum, text)
   return tokensOf(sum, unreduced)
 }
 
-/** Tokens that a text in pieces likely has. */
+/** Likely tokens of a text that arrived in pieces. */
 export const likelyTokens = (sum: TextWeights): number => Math.max(sum.characters / charactersPerToken, tokensOf(sum, excess))
 
 /**
- * Tokens that a text likely has, by its scripts: what is billed for an answer whose provider gave no usage.
+ * Likely tokens of a text, by its scripts: billed for a response whose provider reported no usage.
  *
  * @example likelyTokensOfText('信号楼是铁路上用来控制道岔和信号的建筑。') // 18
  */
@@ -158,13 +158,13 @@ export function likelyTokensOfText(text: string): number {
   return likelyTokens(sum)
 }
 
-/** Bytes of a text as UTF-8: no tokenizer makes more tokens than these. A lone surrogate counts two. */
+/** UTF-8 bytes of a text: no tokenizer makes more tokens than bytes. A lone surrogate counts two. */
 export function bytesOfText(text: string): number {
   let bytes = text.length
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
     if (code < 0x80) continue
-    // A pair has four bytes: each half counts two.
+    // A surrogate pair has four bytes: each half counts two.
     bytes += code < 0x800 || (code >= 0xd800 && code < 0xe000) ? 1 : 2
   }
   return bytes

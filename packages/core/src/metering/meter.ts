@@ -6,56 +6,56 @@ import type { JsonObject } from '../protocol/wire.ts'
 import type { Clock } from '../runtime/ports.ts'
 import { addPiece, likelyTokens, noText, type TextWeights } from './max-tokens.ts'
 
-/** What an answer has come to. */
+/** What has been measured of a response. */
 export interface MeteredAnswer {
-  /** Absent where the answer was left before its end. */
+  /** Undefined if the response was abandoned before its end. */
   readonly outcome?: Outcome
   readonly usage?: Usage
-  /** As the provider stated it at the beginning of the answer: its input is that of the request. */
+  /** Usage that the provider reported at the start of the response: its input counts apply. */
   readonly startUsage?: Usage
-  /** As the provider stated it last, of an answer that was left before its end. */
+  /** The latest usage that the provider reported, if the response was abandoned before its end. */
   readonly usageSoFar?: Usage
-  /** Calls of hosted tools that were handed on. Absent: none, or the usage is known. */
+  /** Calls of hosted tools delivered to the client. Undefined if there were none, or if the usage is known. */
   readonly hostedCalls?: HostedCalls
-  /** Characters of text, reasoning, arguments and refusals that were handed on. */
+  /** Characters of text, reasoning, arguments and refusals delivered to the client. */
   readonly characters: number
-  /** Likely tokens of those characters. Absent where the usage is known. */
+  /** Likely tokens of those characters. Undefined if the usage is known. */
   readonly tokens?: number
-  /** Of the characters, thoughts. */
+  /** How many of the characters are reasoning. */
   readonly thoughtCharacters: number
-  /** Something was handed on that has no characters: a picture, what a tool of the provider's found. */
+  /** Content without characters was delivered, such as an image or the result of a hosted tool. */
   readonly hasNative?: boolean
   /** Monotonic milliseconds. */
   readonly firstContentAt?: number
-  /** Thoughts came, readable or sealed. */
+  /** Reasoning arrived, readable or encrypted. */
   readonly hasThoughts?: boolean
-  /** When the client left, in monotonic milliseconds. What is known of the end is from reading on without it. */
+  /** When the client disconnected, in monotonic milliseconds. Later facts come from reading on without it. */
   readonly leftAt?: number
-  /** Milliseconds until it left in which it took nothing. Absent: none. */
+  /** Milliseconds before the disconnect in which the client did not read. Undefined if none. */
   readonly pausedMs?: number
-  /** Monotonic milliseconds, less the pauses before: the first text that was handed on to a client that has left. */
+  /** When the first text was delivered to a client that has disconnected: monotonic milliseconds, minus the pauses before. */
   readonly firstTextAt?: number
-  /** Milliseconds of thoughts and of what has no characters between that text and the leaving, without pauses. */
+  /** Milliseconds of reasoning and of content without characters from the first text to the disconnect, without pauses. */
   readonly laterThoughtMs?: number
 }
 
-/** The pauses of the reader of a stream, as they grow. */
+/** Pauses of a stream's reader, updated as they happen. */
 export interface ReaderPauses {
-  /** Milliseconds of those that are over. */
+  /** Total milliseconds of finished pauses. */
   readonly pausedMs: number
-  /** Monotonic milliseconds: it is paused since then. */
+  /** When the current pause began, in monotonic milliseconds. Undefined if not paused. */
   readonly pausedAt: number | undefined
 }
 
 const noPauses: ReaderPauses = { pausedMs: 0, pausedAt: undefined }
 
-/** Counts what passes of one answer. */
+/** Measures one response as its events pass. */
 export interface Meter {
   readonly clock: Pick<Clock, 'monotonic'>
-  /** Time in which the client took nothing is its own: no thoughts are estimated for it. */
+  /** No reasoning is estimated for time in which the client did not read. */
   readonly pauses: ReaderPauses
   characters: number
-  /** What likely tokens are counted from: a word in two deltas is one word. */
+  /** Basis of the likely tokens: a word split over two deltas counts as one. */
   readonly counted: TextWeights
   thoughtCharacters: number
   hasNative: boolean
@@ -66,11 +66,11 @@ export interface Meter {
   usageSoFar: Usage | undefined
   hostedCalls: HostedCalls | undefined
   hasThoughts: boolean
-  /** What comes now is no text: from the start, from where thoughts or something without characters begin. */
+  /** The current content is not text: true at the start, and while reasoning or content without characters arrives. */
   isThinking: boolean
-  /** Monotonic milliseconds, less the pauses before. */
+  /** Monotonic milliseconds, minus the pauses before. */
   firstTextAt: number | undefined
-  /** The same of when thoughts after the first text began. */
+  /** When reasoning after the first text began, in the same unit. */
   thinkingSince: number
   laterThoughtMs: number
   left:
@@ -118,14 +118,14 @@ export function meterEvent(meter: Meter, event: InferenceEvent): void {
   const isUnseen = 'item' in event && (event.item.type === 'reasoning' || event.item.type === 'native')
   if (isUnseen && !meter.isThinking) turn(meter, true, meter.clock.monotonic() - meter.pauses.pausedMs)
   if (isPreamble(event)) return
-  // Pictures and hidden thoughts are content too, though they come whole.
+  // Images and hidden reasoning are content too, though they arrive whole.
   meter.firstContentAt ??= meter.clock.monotonic()
   if (event.type !== 'item_finished') return
   if (event.item.type === 'native') meterNative(meter, event.item.body)
   meter.hasThoughts ||= event.item.type === 'reasoning'
 }
 
-/** The first text or thoughts, or text after thoughts, or thoughts after text. */
+/** Records the first content, and each change between text and reasoning. */
 function startContent(meter: Meter, isThought: boolean): void {
   const now = meter.clock.monotonic()
   meter.firstContentAt ??= now
@@ -133,7 +133,7 @@ function startContent(meter: Meter, isThought: boolean): void {
   if (isThought !== meter.isThinking) turn(meter, isThought, now - meter.pauses.pausedMs)
 }
 
-/** Text follows thoughts, or they follow text; `now` is monotonic, less the pauses before. */
+/** Switches between text and reasoning; `now` is monotonic, minus the pauses before. */
 function turn(meter: Meter, isThinking: boolean, now: number): void {
   meter.isThinking = isThinking
   if (isThinking) meter.thinkingSince = now
@@ -141,7 +141,7 @@ function turn(meter: Meter, isThinking: boolean, now: number): void {
   else meter.laterThoughtMs += now - meter.thinkingSince
 }
 
-/** The same for an answer that came whole. */
+/** Measures a complete response. */
 export function meterResponse(meter: Meter, response: InferenceResponse): void {
   for (const item of response.output) {
     const received = meterItem(meter, item)
@@ -174,7 +174,7 @@ function meterNative(meter: Meter, body: JsonObject): void {
   if (tool) meter.hostedCalls = oneCallMore(meter.hostedCalls, tool)
 }
 
-/** The client leaves now: what comes later is looked at, and was not handed on. */
+/** Records that the client disconnected: later events are observed, but not counted as delivered. */
 export function meterLeft(meter: Meter): void {
   const { clock, pauses, characters, thoughtCharacters, firstTextAt, isThinking, thinkingSince, laterThoughtMs } = meter
   const leftAt = clock.monotonic()
@@ -189,7 +189,7 @@ export function meterLeft(meter: Meter): void {
   meter.left = { leftAt, characters, tokens, thoughtCharacters, ...times }
 }
 
-/** The answer is left, and its end did not come: `closing` is what its decoder makes of what did. */
+/** Finishes an abandoned response without an end: `closing` are the decoder's closing events. */
 export function meterUnfinished(meter: Meter, closing: readonly InferenceEvent[]): void {
   const last = closing.at(-1)
   if (last?.type === 'finished') meter.usageSoFar = last.usage
@@ -209,7 +209,7 @@ export function meteredAnswer(meter: Meter): MeteredAnswer {
   }
 }
 
-/** What stands in for the usage of the provider. */
+/** Counts used in place of the provider's usage. */
 function countedSoFar(meter: Meter): Pick<MeteredAnswer, 'tokens' | 'startUsage' | 'usageSoFar' | 'hostedCalls'> {
   const { startUsage, usageSoFar, hostedCalls } = meter
   const stated = { ...(startUsage && { startUsage }), ...(usageSoFar && { usageSoFar }) }

@@ -5,22 +5,22 @@ import type { HostedCalls, Usage } from '../protocol/response.ts'
 /** 1 USD = 1,000,000. Always an integer. */
 export type Microdollars = number
 
-/** What usage costs at a price: the whole of it at the tier that its prompt falls into. Rounded once, up, per request. */
+/** Cost of usage at a price, all of it at the tier that its input falls into. Rounded up once per request. */
 export const costOf = (price: Price, usage: Usage): Microdollars => costAt(ratesAt(price, usage.input_tokens), usage)
 
-/** The same where the rates are settled. */
+/** Cost of usage at rates that are already selected. */
 export function costAt(rates: Rates, usage: Usage): Microdollars {
   return tokenCost(rates, usage) + (rates.request ?? 0) + (usage.hosted_calls ? hostedCost(rates.tools, usage.hosted_calls) : 0)
 }
 
-/** Calls of a kind without a known price cost nothing; `unpricedTools` names them. */
+/** Hosted calls of a kind without a known price cost nothing; `unpricedTools` lists them. */
 export function hostedCost(rates: HostedToolRates = {}, calls: HostedCalls): Microdollars {
   let cost = 0
   for (const tool of hostedTools) cost += (rates[tool] ?? 0) * (calls[tool] ?? 0)
   return cost
 }
 
-/** The kinds of hosted tools that were called, and whose price is not known. */
+/** Kinds of hosted tools that were called and have no known price. */
 export const unpricedTools = ({ tools = {} }: Rates, { hosted_calls: calls = {} }: Usage): readonly HostedTool[] =>
   hostedTools.filter(tool => (calls[tool] ?? 0) > 0 && tools[tool] === undefined)
 
@@ -40,12 +40,12 @@ function tokenCost(rates: Rates, usage: Usage): Microdollars {
   return Math.ceil(sum / 1_000_000)
 }
 
-/** More tokens than any answer can hold; keeps tokens × price far below 2⁵³. */
+/** More tokens than any response can have; keeps tokens × price far below 2⁵³. */
 const most = 10_000_000
-/** More calls of hosted tools than one answer makes. */
+/** More hosted tool calls than one response makes. */
 export const maxHostedCalls = 1_000
 
-/** A count that can be true: whole, not negative, and at most `max`. */
+/** A plausible count: whole, not negative, and at most `max`. */
 const wholeUpTo =
   (max: number) =>
   (value: number): number =>
@@ -53,7 +53,7 @@ const wholeUpTo =
 const wholeTokens = wholeUpTo(most)
 const wholeCalls = wholeUpTo(maxHostedCalls)
 
-/** A provider's usage made consistent: nothing negative, no part larger than its whole. Changed usage is marked `estimated`. */
+/** Makes a provider's usage consistent: no negative counts, no part larger than its total. Changed usage is marked `estimated`. */
 export function saneUsage(usage: Usage): Usage {
   const input_tokens = wholeTokens(usage.input_tokens)
   const output_tokens = wholeTokens(usage.output_tokens)
@@ -85,7 +85,7 @@ export function saneUsage(usage: Usage): Usage {
   return { input_tokens, output_tokens, ...parts, estimated: true }
 }
 
-/** The same object where every count can be true. */
+/** Returns the same object if every count is plausible. */
 function saneCalls(calls: HostedCalls): HostedCalls {
   if (hostedTools.every(tool => calls[tool] === undefined || calls[tool] === wholeCalls(calls[tool] ?? 0))) return calls
   return Object.fromEntries(hostedTools.flatMap(tool => (calls[tool] === undefined ? [] : [[tool, wholeCalls(calls[tool] ?? 0)]])))

@@ -4,19 +4,19 @@ import { dialectFor, type Provider, quirksFor } from '../protocol/provider.ts'
 import { maxTokensFor } from '../protocol/rates.ts'
 import type { Effort, InferenceRequest, Prompt } from '../protocol/request.ts'
 
-// How long an answer may become. Where money bounds a request that names no cap, the gateway sends one, so that what is set
-// aside is what the answer can cost.
+// The output limit of a request. If credit or a budget bounds a request without a limit of its own, the gateway sends one, so that the
+// hold covers the cost of the response.
 
-/** A candidate of a plan is one. */
+/** The parts of a candidate that matter here. */
 interface Writer {
   readonly offer: Offer
   readonly provider: Pick<Provider, 'quirks' | 'quirksOf'> & Partial<Pick<Provider, 'dialects'>>
 }
 
 export interface OutputCapOptions {
-  /** For an answer whose request names no cap. */
+  /** Limit for requests that name none. */
   readonly usual: number
-  /** As estimated. */
+  /** Estimated input tokens. */
   readonly inputTokens: number
 }
 
@@ -42,20 +42,20 @@ export function outputCap(
   return namedCap(writer, Math.min(Math.min(own, usual) + thinkingTokens(reasoning, usual), longest, room))
 }
 
-/** The largest power of two that is not above. A conversation that grows is sent the same cap for many turns, so that its requests begin alike. */
+/** The largest power of two up to `tokens`: a growing conversation gets the same limit for many turns and keeps a common prefix. */
 const powerBelow = (tokens: number): number => (tokens < 1 ? 0 : 2 ** Math.floor(Math.log2(tokens)))
 
-/** Efforts whose thoughts may take as much again as the answer. */
+/** Efforts whose reasoning may be as long again as the response. */
 const high: ReadonlySet<Effort | undefined> = new Set<Effort | undefined>(['high', 'xhigh', 'max'])
 
 const thinkingTokens = (reasoning: Prompt['reasoning'], usual: number): number =>
   reasoning?.budget_tokens ?? (high.has(reasoning?.effort) ? usual : 0)
 
-/** Tokens that an answer can have: its cap, or what the offer can write where it takes no cap. */
+/** Maximum output tokens: the limit sent, or the offer's maximum if it accepts no limit. */
 export const maxOutput = (writer: Writer, prompt: Prompt, capping: OutputCapOptions): number =>
   takesCap(writer, prompt) ? outputCap(writer, prompt, capping) : (writer.offer.max_output_tokens ?? outputCap(writer, prompt, capping))
 
-/** Whether the offer can be sent a cap. Nova thinks without one at its highest level, and some offers refuse the field. */
+/** Whether the offer accepts an output limit. Nova's highest reasoning level does not allow one, and some offers reject the field. */
 export function takesCap({ offer, provider }: Writer, { reasoning }: Prompt): boolean {
   const quirks = quirksFor(provider, offer)
   if (quirks.thinking_field === 'reasoningConfig' && high.has(reasoning?.effort)) return false
@@ -71,7 +71,7 @@ export function withOutputCap(request: InferenceRequest, cap: number): Inference
   return remember({ ...request, prompt: { ...request.prompt, max_output_tokens: cap } }, original && cappedOriginal(original, cap))
 }
 
-/** Dialects whose bodies may be sent as they came without a cap, and the name of the cap there. Bodies of others require it or are rebuilt. */
+/** Dialects whose original body may be sent without a limit, and the name of the field. Other bodies require it or are rebuilt. */
 const capField: Readonly<Record<string, string>> = { responses: 'max_output_tokens' }
 
 function cappedOriginal(original: Original, cap: number): Original {

@@ -10,28 +10,28 @@ import { bytesOfText, likelyTokensOfText, maxTokensOfText } from './max-tokens.t
 import { maxHostedCalls } from './money.ts'
 import { walkPrompt } from './walk-prompt.ts'
 
-// How long a prompt can be at its provider. Two bounds: what is set aside for it, which is the most that texts of any script
-// come to; and what a provider's own count may not pass, which is the most that there can be.
+// The size of a prompt at its provider, as two bounds: the hold covers the most that text of any script comes to; the provider's own
+// count is clamped to the most that is possible.
 
-/** Tokens. */
+/** Sizes of a prompt, in tokens. */
 export interface PromptSize {
-  /** As `estimateInput` has it: for routing, and for tokens a minute. */
+  /** The result of `estimateInput`: for routing and for tokens per minute. */
   readonly likely: number
-  /** What money is set aside for. `Infinity`: the provider adds to the prompt, and only its context window bounds that. */
+  /** Tokens that the hold covers. `Infinity` if the provider adds to the prompt, so that only its context window bounds it. */
   readonly max: number
-  /** Calls of hosted tools that money is set aside for. */
+  /** Hosted tool calls that the hold covers. */
   readonly hosted?: HostedCalls
-  /** It has sound, which may cost more than text. */
+  /** The prompt contains audio, which may cost more than text. */
   readonly hasAudio?: boolean
 }
 
-/** What is set aside for, and what is believed of a provider at most. */
+/** Per-part allowances for holds, and for the highest plausible count of a provider. */
 const allowances = {
   hold: { prompt: 4, item: 8, tools: 600, image: 5_000, sealedCharacters: 4, document: 2, sound: 8 },
   claim: { prompt: 1_024, item: 64, tools: 4_096, image: 60_000 },
 } as const
 
-/** Without `isBounded` no text is scanned: nothing can be refused for it. */
+/** If not `isBounded`, no text is scanned: no hold is needed. */
 export function sizeOfPrompt(prompt: Prompt, isBounded: boolean): PromptSize {
   if (!isBounded) {
     const likely = estimateInput(prompt)
@@ -41,7 +41,7 @@ export function sizeOfPrompt(prompt: Prompt, isBounded: boolean): PromptSize {
   return prompt.tools || prompt.extensions || prompt.native ? { ...size, hosted: foreseenCalls(prompt) } : size
 }
 
-/** Both lengths by one walk. `likely` is that of `estimateInput`. */
+/** Computes both bounds in one pass. `likely` is that of `estimateInput`. */
 function boundedSize(prompt: Prompt): PromptSize {
   const { prompt: base, item, tools, image, sealedCharacters, sound } = allowances.hold
   let hasAudio = false
@@ -72,13 +72,13 @@ function boundedSize(prompt: Prompt): PromptSize {
   return { likely, max: Math.max(tokens, likely), hasAudio }
 }
 
-/** Tokens that a prompt likely has, by its scripts: what is billed for it where its provider gave no usage. Reads all of its text. */
+/** Likely tokens of a prompt, by its scripts: billed if the provider reports no usage. Reads all of its text. */
 export const likelyInput = (prompt: Prompt): number => estimateInput(prompt, likelyTokensOfText)
 
-/** Characters that `sampledInput` reads of a prompt, and of each of its texts. */
+/** Characters that `sampledInput` reads of a prompt and of each text. */
 const sample = { prompt: 8_000, text: 500 } as const
 
-/** `likelyInput` by samples of its texts: for journals, of which one turn of the event loop may write hundreds. */
+/** `likelyInput` from samples of the texts: for journals, hundreds of which may be written in one turn of the event loop. */
 export function sampledInput(prompt: Prompt): number {
   let left: number = sample.prompt
   let tokensPerCharacter = 1 / charactersPerToken
@@ -90,13 +90,13 @@ export function sampledInput(prompt: Prompt): number {
   })
 }
 
-/** What is not sent along may be of any length. */
+/** A file sent by reference may be of any length. */
 function maxOfFile(part: FilePart, likely: number): number {
   if (isText(part)) return part.url.length
   return part.url.startsWith('data:') ? allowances.hold.document * likely : Number.POSITIVE_INFINITY
 }
 
-/** Tokens that a provider may claim for a prompt: its bytes, and what templates put around them. `Infinity`: only its window bounds them. */
+/** Maximum plausible input tokens of a prompt: its bytes plus template overhead. `Infinity` if only the context window bounds them. */
 export function maxClaim(prompt: Prompt): number {
   if (isExtended(prompt)) return Number.POSITIVE_INFINITY
   const { prompt: base, item, tools, image } = allowances.claim
@@ -122,7 +122,7 @@ const isText = ({ url }: FilePart): boolean => url.startsWith('data:text/')
 /** Fields whose content the provider downloads, so its length is unknown here. */
 const fetched = /^(?:file_url|file_id)$/
 
-/** The provider adds to the prompt: by tools that it runs itself, by what it stores, or by fields that say so. */
+/** Whether the provider adds to the prompt: by hosted tools, stored items, or body fields that do so. */
 function isExtended({ tools, input, extensions, native }: Prompt): boolean {
   if (tools?.some(isHosted) || input.some(isReference)) return true
   return (extensions !== undefined && hasAddingField(extensions)) || (native !== undefined && hasAddingField(native.body))
@@ -132,21 +132,21 @@ const isReference = (item: Item): boolean => item.type === 'native' && item.body
 
 const hasAddingField = (fields: JsonObject): boolean => Object.keys(fields).some(field => adding.test(field))
 
-/** Native tools that the client runs itself: they are a name and a schema. */
+/** Native tools that the client runs: only their name and schema are in the prompt. */
 const runByClients = /^(?:custom|bash|text_editor|computer|memory|local_shell|shell|apply_patch|str_replace)/
 
 const isHosted = (tool: Tool): boolean => tool.type === 'native' && !runByClients.test(typeOf(tool.body))
 
-/** The kind of a hosted tool by its type, or by the field of a body that switches it on: types carry a version behind the kind. */
+/** The kind of hosted tool from its type (which may carry a version suffix), or from the body field that enables it. */
 const hostedKindOf = (type: string): HostedTool | undefined =>
   hostedTools.find(tool => type.startsWith(tool)) ?? (/^(?:search|(?:google|enable|x)_?search)/i.test(type) ? 'web_search' : undefined)
 
-/** Calls of each hosted tool that are expected at most where the request names no limit. */
+/** Assumed maximum calls of each hosted tool if the request names no limit. */
 const usualCalls = 10
 
 /**
- * Calls of hosted tools that money is set aside for: as many as the tool (`max_uses`) or the request (`max_tool_calls`) allows, else
- * ten of each kind. Without a price for a kind nothing is set aside for it.
+ * Hosted tool calls that the hold covers: as many as the tool (`max_uses`) or the request (`max_tool_calls`) allows, otherwise ten of
+ * each kind. A kind without a price needs no hold.
  */
 function foreseenCalls({ tools = [], max_tool_calls = usualCalls, extensions, native }: Prompt): HostedCalls {
   const calls: { [Kind in HostedTool]?: number } = {}

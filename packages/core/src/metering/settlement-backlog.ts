@@ -14,26 +14,26 @@ export interface BacklogPorts {
   readonly storage: Pick<Storage, 'spool' | 'outage'>
   readonly clock: Clock
   readonly logger: Logger
-  /** Fails where a write fails, even if others did not; what is written already is not written twice. */
+  /** Fails if any of the writes fails, even if others succeed; rows that are already written are not written twice. */
   readonly write: (settlement: SettlementFacts) => Awaitable<undefined>
-  /** A settlement was written. */
+  /** Called when a settlement has been written. */
   readonly onWritten: (settlement: PendingSettlement) => void
-  /** Whether writes that are under way for the first time are in the spool. */
+  /** Whether the spool holds first writes that are still pending. */
   readonly isSpoolUsed: () => boolean
 }
 
-/** Settlements that the store could not take, which are tried again. */
+/** Settlements that could not be written and are retried. */
 export interface Backlog extends BacklogPorts {
   readonly queue: ReturnType<typeof settlementQueue>
   readonly spool: ReturnType<typeof settlementSpool>
   readonly retry: LastingTimer
   readonly rounds: SingleRun
-  /** Rounds that failed since the last that did not. */
+  /** Consecutive failed rounds. */
   tries: number
   isClosed: boolean
-  /** The spool has settlements that memory has not: it is not cleared any more. */
+  /** The spool has settlements that are no longer in memory: it must not be cleared. */
   isOverfull: boolean
-  /** Resolved once nothing waits. */
+  /** Resolves when the queue is empty. */
   emptied: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined
 }
 
@@ -53,7 +53,7 @@ export function createBacklog(ports: BacklogPorts): Backlog {
   return backlog
 }
 
-/** Clears the spool once nothing is left that may need it. */
+/** Clears the spool when nothing is left that may need it. */
 export function tidySpool(backlog: Backlog): void {
   const { queue, spool, isOverfull, isSpoolUsed, emptied } = backlog
   if (queue.size() > 0 || isOverfull || isSpoolUsed()) return
@@ -62,7 +62,7 @@ export function tidySpool(backlog: Backlog): void {
   void spool.clear()
 }
 
-/** A settlement waits for its next try, in memory and in the spool. */
+/** Queues a settlement for its next attempt, in memory and in the spool. */
 export function enqueue(backlog: Backlog, entry: QueuedSettlement): void {
   const { queue, spool, logger } = backlog
   const { row, waitUntil } = entry.settlement
@@ -82,7 +82,7 @@ export function enqueue(backlog: Backlog, entry: QueuedSettlement): void {
   handOver(waitUntil, backlog.emptied.promise, { requestId: row.id, logger })
 }
 
-/** The first write failed: it is tried again, unless it is wrong. */
+/** Queues a settlement whose first write failed, unless it is invalid. */
 export function notWritten(backlog: Backlog, entry: QueuedSettlement, error: unknown): void {
   const { queue, logger } = backlog
   if (isWrong(error)) {
@@ -102,7 +102,7 @@ export function scheduleTry({ rounds, isClosed, queue, retry, tries }: Backlog):
   retry.set(tries === 0 ? 0 : (waits[Math.min(tries, waits.length) - 1] ?? 0))
 }
 
-/** Tries now what waits. Undefined: there is nothing to wait for. */
+/** Retries the queued settlements now. Undefined if there are none. */
 export function tryAgain(backlog: Backlog): Promise<void> | undefined {
   const { retry, rounds } = backlog
   retry.clear()
@@ -148,7 +148,7 @@ async function tryRound(backlog: Backlog): Promise<void> {
   tidySpool(backlog)
 }
 
-/** Why a write failed. */
+/** The error of a failed write. */
 export interface Failure {
   readonly error: unknown
 }
@@ -168,5 +168,5 @@ function tellRefused({ settlement: { row } }: QueuedSettlement, error: unknown, 
   )
 }
 
-/** No further try helps. */
+/** Retrying does not help. */
 const isWrong = (error: unknown): boolean => error instanceof RangeError || error instanceof TypeError

@@ -2,40 +2,40 @@ import type { WaitUntil } from '../runtime/wait-until.ts'
 import { formatSettlement, type SettlementFacts } from './settlement-text.ts'
 
 export interface PendingSettlement extends SettlementFacts {
-  /** Called once it is written down. */
+  /** Called when the settlement is written. */
   readonly onSettled?: () => void
-  /** Given a promise where the settlement has to wait: it resolves once nothing waits any more. */
+  /** If the settlement has to be queued, gets a promise that resolves when the queue is empty. */
   readonly waitUntil?: WaitUntil | undefined
 }
 
-/** Bounds of the queue and its waits. */
+/** Limits of the queue and its timeouts. */
 export const settlementLimits = {
-  /** Beyond either, what the spool has is dropped from memory, and what it has not is lost. */
+  /** Beyond either limit, settlements are kept in the spool only, or lost if there is no spool. */
   maxWaiting: 50_000,
   maxWaitingBytes: 128 * 1024 * 1024,
-  /** From here on new requests get 503. */
+  /** From this length on, new requests get 503. */
   longWaiting: 1_000,
   longWaitingBytes: 16 * 1024 * 1024,
-  /** The same for a storage that goes on during an outage: its caps on money come first. */
+  /** The same if the storage keeps serving during an outage: its own limits on money apply first. */
   longOutageWaiting: 25_000,
   longOutageWaitingBytes: 64 * 1024 * 1024,
-  /** A write that takes longer is spooled, and its answer waits no longer for it. */
+  /** A slower write is spooled, and its response stops waiting. */
   spoolAfterMs: 250,
-  /** A write that has not answered by then counts as failed: its answer waits no longer, and it is tried again. */
+  /** A slower write counts as failed: its response stops waiting, and the write is retried. */
   writeMs: 10_000,
-  /** A call of the spool that has not answered by then counts as failed. None follows it until it answers. */
+  /** A slower spool call counts as failed. The next call starts only after it has finished. */
   spoolMs: 3_000,
-  /** Waits before each further try; the last one repeats. */
+  /** Delays before each retry; the last one repeats. */
   retryMs: [200, 500, 1_000, 2_000, 3_000],
-  /** A round of tries that takes longer was dropped with the request whose timer began it. */
+  /** A slower round of retries is considered lost with the request whose timer started it. */
   maxRoundMs: 20_000,
-  /** Settlements tried at once. */
+  /** Settlements written at once. */
   maxAtOnce: 200,
-  /** How long a closing gateway goes on trying. */
+  /** How long a closing gateway keeps retrying. */
   closeMs: 10_000,
 } as const
 
-/** A settlement that waits. */
+/** A settlement in the queue. */
 export interface QueuedSettlement {
   readonly settlement: PendingSettlement
   /** Monotonic milliseconds. */
@@ -45,7 +45,7 @@ export interface QueuedSettlement {
   spool: 'out' | 'asked' | 'in'
 }
 
-/** The settlements that wait, by request. `goesOn`: whether the storage lets requests through during an outage. */
+/** Queued settlements by request id. `goesOn` returns whether the storage lets requests through during an outage. */
 export function settlementQueue(goesOn: () => boolean) {
   const entries = new Map<string, QueuedSettlement>()
   let bytes = 0
@@ -57,7 +57,7 @@ export function settlementQueue(goesOn: () => boolean) {
       (!goesOn() || entries.size >= settlementLimits.longOutageWaiting || bytes >= settlementLimits.longOutageWaitingBytes),
     first: (count: number): readonly QueuedSettlement[] =>
       count >= entries.size ? [...entries.values()] : [...entries.values()].slice(0, count),
-    /** False: there is no room. */
+    /** Returns false if the queue is full. */
     add(entry: QueuedSettlement): boolean {
       settlementText(entry)
       const { id } = entry.settlement.row
@@ -73,7 +73,7 @@ export function settlementQueue(goesOn: () => boolean) {
   }
 }
 
-/** Made once, and only where a settlement has to wait. */
+/** Formatted on first use: only queued settlements need it. */
 export function settlementText(entry: QueuedSettlement): string {
   if (entry.text === '') entry.text = formatSettlement(entry.settlement)
   return entry.text

@@ -10,13 +10,13 @@ export interface SettlementSpoolPorts {
 
 const noAnswer = (): Error => new Error(`The spool did not answer within ${settlementLimits.spoolMs / 1_000} s.`)
 
-/** The spool of the store, where it has one, in turns: nothing is added while it is being cleared. */
+/** The store's spool, if it has one. Calls run one after another: nothing is added while it is being cleared. */
 export function settlementSpool(spool: Storage['spool'], { clock, logger }: SettlementSpoolPorts) {
   let turn: Promise<void> = Promise.resolve()
   let isFailing = false
-  /** A call has not answered in time. Another one beside it could be undone by it. */
+  /** A call is overdue. A concurrent second call could be undone by it. */
   let isStuck = false
-  /** Resolves once the call has answered, or failed, or is overdue. */
+  /** Resolves when the call has finished, failed, or is overdue. */
   const inTurn = async (run: () => Awaitable<void>, failed: (error: unknown) => void): Promise<void> => {
     if (isStuck) return failed(noAnswer())
     let isOver = false
@@ -41,7 +41,7 @@ export function settlementSpool(spool: Storage['spool'], { clock, logger }: Sett
     logger.error({ error: String(error) }, 'The spool of a process that has ended cannot be read.')
   return {
     isThere: spool !== undefined,
-    /** Those that are in it already are not added again. Their answers wait no longer, whether or not it could be written. */
+    /** Adds the entries that are not in the spool yet. Their responses stop waiting, whether or not the write succeeds. */
     async add(entries: readonly QueuedSettlement[]): Promise<void> {
       const missing = entries.filter(entry => entry.spool === 'out')
       if (spool && missing.length > 0) {
@@ -56,7 +56,7 @@ export function settlementSpool(spool: Storage['spool'], { clock, logger }: Sett
       for (const entry of missing) entry.resolve()
     },
     clear: (): Promise<void> => (spool ? inTurn(() => spool.clear(), notWritten) : turn),
-    /** Calls `take` with what was adopted, however late that is. */
+    /** Calls `take` with the adopted lines, however late they arrive. */
     adopt: (take: (lines: readonly string[]) => void): Promise<void> =>
       spool ? inTurn(async () => take(await spool.adopt()), notAdopted) : turn,
     settled: () => turn,

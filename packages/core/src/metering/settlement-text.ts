@@ -1,13 +1,13 @@
 import type { RequestSettlement } from '@signalbox/storage/settlement'
 import { isObject } from '../protocol/wire.ts'
 
-/** What one settlement writes. */
+/** The data that one settlement writes. */
 export type SettlementFacts = Omit<RequestSettlement, 'at'>
 
-/** One line of text that holds a settlement. */
+/** Formats a settlement as one line of text. */
 export const formatSettlement = ({ row, amounts, slotKeys }: SettlementFacts): string => JSON.stringify({ row, amounts, slotKeys })
 
-/** The settlement that a line holds. Nothing: the line is not one. Numbers are checked by the store. */
+/** Parses a line. Undefined if it is not a settlement. The store validates the numbers. */
 export function parseSettlement(line: string): SettlementFacts | undefined {
   try {
     const found: unknown = JSON.parse(line)

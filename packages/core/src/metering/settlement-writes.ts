@@ -4,13 +4,13 @@ import { type QueuedSettlement, settlementLimits } from './settlement-queue.ts'
 
 export interface SettlementWritePorts {
   readonly clock: Clock
-  /** Writes that have not answered after `spoolAfterMs`; called again while they have not. */
+  /** Called with writes that are pending after `spoolAfterMs`, repeatedly while they are. */
   readonly onSlow: (entries: readonly QueuedSettlement[]) => void
-  /** A write that has not answered after `writeMs`. It is no longer followed. */
+  /** Called with a write that is pending after `writeMs`. It is no longer tracked. */
   readonly onOverdue: (entry: QueuedSettlement) => void
 }
 
-/** Settlements whose first write is under way, by request. */
+/** Settlements whose first write is pending, by request id. */
 export function settlementWrites({ clock, onSlow, onOverdue }: SettlementWritePorts) {
   const entries = new Map<string, QueuedSettlement>()
   const timer = createLastingTimer(clock, () => look())
@@ -25,7 +25,7 @@ export function settlementWrites({ clock, onSlow, onOverdue }: SettlementWritePo
     for (const entry of slow) if (entry.since <= now - settlementLimits.writeMs && remove(entry)) onOverdue(entry)
     watch()
   }
-  /** False: it is not followed any more. */
+  /** Returns false if the entry is no longer tracked. */
   const remove = (entry: QueuedSettlement): boolean =>
     entries.get(entry.settlement.row.id) === entry && entries.delete(entry.settlement.row.id)
   return {
@@ -36,7 +36,7 @@ export function settlementWrites({ clock, onSlow, onOverdue }: SettlementWritePo
       watch()
     },
     remove,
-    /** Goes on where a timer was dropped. */
+    /** Re-arms a timer that the platform dropped. */
     watch,
     stop: timer.clear,
   }

@@ -17,17 +17,17 @@ import { type PendingSettlement, type QueuedSettlement, settlementLimits } from 
 import { parseSettlement, type SettlementFacts } from './settlement-text.ts'
 import { settlementWrites } from './settlement-writes.ts'
 
-/** Writes settlements; those that the store cannot take now wait in memory and in its spool, and are tried until `close`. */
+/** Writes settlements. Failed writes are queued in memory and in the spool, and retried until `close`. */
 export interface Settlements {
-  /** Answers once the settlement is in the store or in its spool; where neither can be written, once it waits in memory. Never fails. */
+  /** Resolves when the settlement is in the store or the spool; if neither can be written, when it is queued in memory. Never rejects. */
   settle(settlement: PendingSettlement): Awaitable<void>
-  /** Whether a settlement of this request waits. */
+  /** Whether a settlement of this request is pending. */
   has(requestId: string): boolean
-  /** So many settlements wait that no new work should begin. */
+  /** Whether the queue is so long that no new work should begin. */
   isLong(): boolean
-  /** Goes on with what waits, and settles what processes that are gone have left in their spools. */
+  /** Resumes pending work, and settles what ended processes have left in their spools. */
   adopt(): Promise<void>
-  /** Tries for a bounded time, then leaves the rest to the spool and logs that. */
+  /** Retries for a limited time, then leaves the rest to the spool and logs it. */
   close(): Promise<void>
 }
 
@@ -47,7 +47,7 @@ export function createSettlements(ports: SettlementPorts): Settlements {
   })
   const { queue, spool } = backlog
   const freeSlots = slotsOf(storage)
-  /** Under way for the first time. */
+  /** First writes that are pending. */
   const writes = settlementWrites({
     clock,
     onSlow: entries => {
@@ -60,11 +60,11 @@ export function createSettlements(ports: SettlementPorts): Settlements {
     freeSlots([entry])
     notWritten(backlog, entry, error)
   }
-  /** The first try of a settlement whose store takes its time. */
+  /** Tracks the first write of a settlement. */
   const follow = (entry: QueuedSettlement, outcome: Promise<Failure | undefined>): void => {
     writes.add(entry)
     void outcome.then(failure => {
-      // It was overdue, and is tried again.
+      // It was overdue and is already being retried.
       if (!writes.remove(entry)) return
       if (failure) return failed(entry, failure.error)
       entry.resolve()
@@ -79,7 +79,7 @@ export function createSettlements(ports: SettlementPorts): Settlements {
         () => writeTo(storage, settlement),
         error => ({ error }),
       )
-      // Most settlements in this process are over at once: nothing has to be kept of them.
+      // Most in-process stores finish synchronously: nothing has to be tracked.
       if (outcome === undefined) return tellSettled(settlement, logger)
       return new Promise(resolve => {
         const entry: QueuedSettlement = { settlement, since: clock.monotonic(), resolve, text: '', spool: 'out' }
@@ -90,7 +90,7 @@ export function createSettlements(ports: SettlementPorts): Settlements {
     has: id => writes.has(id) || queue.has(id),
     isLong: queue.isLong,
     async adopt() {
-      // The timer of an earlier request may have been dropped with it.
+      // The platform may have dropped the timer of an earlier request.
       writes.watch()
       scheduleTry(backlog)
       await spool.adopt(lines => takeLines(backlog, lines))
@@ -99,7 +99,7 @@ export function createSettlements(ports: SettlementPorts): Settlements {
   }
 }
 
-/** Lines of a spool that another process had to leave. */
+/** Queues the spooled lines of a process that has ended. */
 function takeLines(backlog: Backlog, lines: readonly string[]): void {
   const { clock, logger } = backlog
   for (const line of lines) {
@@ -136,7 +136,7 @@ async function closeBacklog(backlog: Backlog, writes: ReturnType<typeof settleme
 const writeTo = (storage: Pick<Storage, 'settle'>, { row, amounts, slotKeys }: SettlementFacts): Awaitable<undefined> =>
   andThen(storage.settle({ row, amounts, slotKeys, at: row.at + Math.round(row.durationMs) }), () => undefined)
 
-/** Frees slots, once: they do not wait with their settlement, because the next request of their caller would be refused. */
+/** Frees slots, once. They do not wait with their settlement: the next request of the same key would be rejected. */
 function slotsOf({ counters }: Pick<Storage, 'counters'>) {
   const freed = new WeakSet<QueuedSettlement>()
   return (entries: readonly QueuedSettlement[]): void => {
@@ -144,13 +144,13 @@ function slotsOf({ counters }: Pick<Storage, 'counters'>) {
       if (freed.has(entry)) continue
       freed.add(entry)
       const { row, slotKeys } = entry.settlement
-      // Those that stay are freed by the settlement.
+      // Slots that could not be freed here are freed by the settlement.
       void allSettled(slotKeys.map(key => () => counters.leave(key, row.id)))
     }
   }
 }
 
-/** What follows a settlement cannot undo it. */
+/** An error in `onSettled` does not undo the settlement. */
 function tellSettled({ row, onSettled }: PendingSettlement, logger: Logger): void {
   try {
     onSettled?.()

@@ -1,19 +1,19 @@
 import type { Clock } from '../runtime/ports.ts'
 
-// After the client disconnects, the upstream is read on for a moment: usage comes at the end, and includes hidden reasoning tokens.
+// After the client disconnects, the upstream is read a little longer: usage, including hidden reasoning tokens, comes at the end.
 
 /** Limits of reading on for usage. */
 export const usageDrainLimits = {
   milliseconds: 5_000,
-  /** Characters of content after the client disconnected; then the answer is cut, so that disconnecting stops its cost. */
+  /** Characters of content after the disconnect. Beyond them the response is cancelled, so that disconnecting stops its cost. */
   characters: 200,
   atOnce: 256,
 } as const
 
 export interface UsageDrains {
-  /** Begins a drain: `end` is called once its time is over. Returns the function to call if it ends earlier; undefined if too many are open. */
+  /** Begins a drain: `end` is called when its time is over. Returns a function to call if it ends earlier; undefined at the limit. */
   begin(end: () => void): (() => void) | undefined
-  /** Ends all drains and admits no more: the gateway closes. */
+  /** Ends all drains and starts no more, because the gateway closes. */
   stop(): void
 }
 

@@ -2,14 +2,14 @@ import type { AudioPart, FilePart, Item, Part } from '../protocol/item.ts'
 import type { Prompt, Tool } from '../protocol/request.ts'
 import { isObject, type Json } from '../protocol/wire.ts'
 
-/** Receives the pieces of a prompt, in their order. */
+/** Receives the pieces of a prompt in order. */
 export interface PromptVisitor {
   text(text: string): void
-  /** Encrypted thoughts: much more text than they are tokens. */
+  /** Encrypted reasoning: far more characters than tokens. */
   sealed(text: string): void
-  /** An image, or a field that stands for bytes: its name. */
+  /** An image, or a field that contains bytes: its name. */
   blob(field: string): void
-  /** What a model reads from end to end, so that it weighs by its size. */
+  /** A file or audio that the model reads entirely, so that its size counts. */
   media(part: FilePart | AudioPart): void
 }
 
@@ -18,7 +18,7 @@ export function walkPrompt(prompt: Prompt, visitor: PromptVisitor): void {
   if (prompt.instructions) visitor.text(prompt.instructions)
   for (const item of prompt.input) walkItem(item, visitor)
   if (prompt.tools) for (const tool of prompt.tools) visitor.text(textOfTool(tool))
-  // What goes on unread is paid for all the same.
+  // Fields that are passed through unparsed are billed too.
   if (prompt.extensions) visitor.text(JSON.stringify(prompt.extensions))
   if (prompt.native) visitor.text(JSON.stringify(prompt.native.body))
   if (prompt.text?.format?.type === 'json_schema') visitor.text(JSON.stringify(prompt.text.format.schema))
@@ -68,8 +68,8 @@ const walkNative = (body: Json, visitor: PromptVisitor): void =>
   })
 
 /**
- * Every value inside of one that we do not model: its field, its text if it is one, and whether it stands for bytes instead.
- * With a list of its own instead of calling itself, since a client decides how deep its JSON goes.
+ * Visits every value inside an unmodelled one: its field, its text if it is a string, and whether it contains bytes instead.
+ * Iterative, because the client decides how deep its JSON is nested.
  */
 export function eachField(body: Json, see: (field: string, text: string, isBlob: boolean) => void): void {
   const left: (readonly [field: string, value: Json | undefined])[] = [['', body]]
@@ -82,7 +82,7 @@ export function eachField(body: Json, see: (field: string, text: string, isBlob:
   }
 }
 
-/** Fields that stand for bytes, or for something that the provider fetches. */
+/** Fields that contain bytes, or refer to something that the provider fetches. */
 const blobField = /^(?:data|.+_data|image_url|file_url|file_id)$/
 const dataUrl = /^data:[\w.+-]{1,100}\/[\w.+-]{1,100}[;,]/
 
