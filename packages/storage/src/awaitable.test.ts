@@ -44,7 +44,7 @@ function unhandled(): { readonly reasons: unknown[]; readonly turn: () => Promis
   return { reasons, turn: () => new Promise(resolve => setImmediate(resolve)) }
 }
 
-test('andThen goes on at once with a value, later with a promise, and ends in the same', () =>
+test('andThen continues synchronously with a value and asynchronously with a promise, with the same result', () =>
   fc.assert(
     fc.asyncProperty(fc.integer(), fc.boolean(), aWay, async (given, waits, way) => {
       const value: Awaitable<number> = waits ? Promise.resolve(given) : given
@@ -55,7 +55,7 @@ test('andThen goes on at once with a value, later with a promise, and ends in th
     }),
   ))
 
-test('andThen hands on what a promise rejects with, and does not go on', async () => {
+test('andThen passes on a rejection and does not call its function', async () => {
   let went = false
   const later = andThen(Promise.reject(new Error('down')), () => {
     went = true
@@ -64,7 +64,7 @@ test('andThen hands on what a promise rejects with, and does not go on', async (
   expect(went).toBe(false)
 })
 
-test('recover makes the same of an error that is thrown and of one that a promise rejects with', () =>
+test('recover handles a thrown error and a rejection alike', () =>
   fc.assert(
     fc.asyncProperty(aWay, aWay, async (first, second) => {
       const { end, atOnce } = await endOf(() => recover(runOf(first), error => andThen(runOf(second)(), value => `${error} ${value}`)))
@@ -74,7 +74,7 @@ test('recover makes the same of an error that is thrown and of one that a promis
     }),
   ))
 
-test('allOf ends like Promise.all of the same functions as async ones, and calls them all', () =>
+test('allOf settles like Promise.all of the same functions made async, and calls all of them', () =>
   fc.assert(
     fc.asyncProperty(fc.array(aWay, { maxLength: 6 }), async ways => {
       let calls = 0
@@ -91,7 +91,7 @@ test('allOf ends like Promise.all of the same functions as async ones, and calls
     }),
   ))
 
-test('allOf fails with the first failure and waits for no other', async () => {
+test('allOf fails with the first failure without waiting for the others', async () => {
   const never = (): Promise<never> => new Promise(() => {})
   const fails = (): never => {
     throw new Error('at once')
@@ -100,7 +100,7 @@ test('allOf fails with the first failure and waits for no other', async () => {
   await expect(allOf([never, () => Promise.reject(new Error('first')), () => Promise.reject(new Error('second'))])).rejects.toThrow('first')
 })
 
-test('allOf and allSettled leave no rejection unhandled, whatever throws beside it', async () => {
+test('allOf and allSettled leave no rejection unhandled, even if another function throws', async () => {
   const { reasons, turn } = unhandled()
   await fc.assert(
     fc.asyncProperty(fc.array(aWay, { maxLength: 6 }), async ways => {
@@ -115,7 +115,7 @@ test('allOf and allSettled leave no rejection unhandled, whatever throws beside 
   expect(reasons).toHaveLength(1)
 })
 
-test('allSettled tells how each ended, as Promise.allSettled does, and never fails', () =>
+test('allSettled returns how each ended, as Promise.allSettled does, and never fails', () =>
   fc.assert(
     fc.asyncProperty(fc.array(aWay, { maxLength: 6 }), async ways => {
       const { end, atOnce } = await endOf(() => allSettled(ways.map(runOf)))
@@ -124,7 +124,7 @@ test('allSettled tells how each ended, as Promise.allSettled does, and never fai
     }),
   ))
 
-test('promised gives a promise of whatever happens', () =>
+test('promised returns a promise for any value, promise or error', () =>
   fc.assert(
     fc.asyncProperty(aWay, async way => {
       const { end, atOnce } = await endOf(() => promised(runOf(way)))
@@ -133,7 +133,7 @@ test('promised gives a promise of whatever happens', () =>
     }),
   ))
 
-test('a promise of another realm and any thenable are waited for; an object with a field of that name is not', async () => {
+test('thenables and promises of another realm are awaited; an object whose then is not a function is not', async () => {
   const thenable = { then: (resolve: (value: number) => void) => resolve(7) } as unknown as Promise<number>
   expect(await andThen(thenable, value => value + 1)).toBe(8)
   expect(await recover(() => thenable, String)).toBe(7)

@@ -12,7 +12,7 @@ const binsOf = (values: readonly number[]): Histogram => {
   return [...counts].sort(([a], [b]) => a - b)
 }
 
-test('a quantile is told within 2.5 % of the number that has the share below or at it', () => {
+test('a quantile is within 2.5 % of the exact one', () => {
   fc.assert(
     fc.property(fc.array(value, { minLength: 1, maxLength: 200 }), fc.double({ min: 0, max: 1, noNaN: true }), (values, q) => {
       const sorted = values.toSorted((a, b) => a - b)
@@ -24,7 +24,7 @@ test('a quantile is told within 2.5 % of the number that has the share below or 
   )
 })
 
-test('a greater number is never in a lower bin, and the middle of a bin is in it', () => {
+test('a larger number is never in a lower bin, and the middle of a bin is in that bin', () => {
   fc.assert(
     fc.property(value, value, (a, b) => {
       expect(binOf(Math.max(a, b))).toBeGreaterThanOrEqual(binOf(Math.min(a, b)))
@@ -33,13 +33,13 @@ test('a greater number is never in a lower bin, and the middle of a bin is in it
   )
 })
 
-test('what is not above 0 is told as 0, and of nothing nothing is told', () => {
+test('numbers of 0 or less are reported as 0, and an empty histogram has no quantile', () => {
   expect(quantileOf(binsOf([0, -1, Number.NaN]), 0.5)).toBe(0)
   expect(quantileOf([], 0.5)).toBeUndefined()
   expect(quantileOf(binsOf([0, 0, 8]), 0.99)).toBeCloseTo(8, 0)
 })
 
-test('totals of parts that are added up are the total of all', () => {
+test('added totals of parts equal the total of all', () => {
   const row = fc.record({
     durationMs: fc.nat(90_000),
     firstContentMs: fc.nat(90_000),
@@ -61,7 +61,7 @@ test('totals of parts that are added up are the total of all', () => {
   )
 })
 
-test('a total that was kept before something was counted counts none of it', () => {
+test('a total stored before a count was introduced adds 0 to it', () => {
   const { interrupted: _, ...older } = createTotalBuilder().stored()
   const builder = createTotalBuilder()
   builder.addTotal({ ...older, requests: 3 } as ReturnType<typeof builder.stored>)

@@ -22,7 +22,7 @@ const right: Readonly<Record<string, readonly unknown[]>> = {
 }
 const values = [null, 0, '', true, false, [], {}, () => {}]
 
-test.each(Object.keys(right))('the option %s takes its kind of value, and no other', name => {
+test.each(Object.keys(right))('the option %s accepts its kind of value and no other', name => {
   for (const value of [undefined, ...(right[name] ?? [])]) expect(check({ [name]: value })).not.toThrow()
   const isRight = (value: unknown): boolean =>
     name === 'whatever' ||
@@ -36,7 +36,7 @@ test.each(Object.keys(right))('the option %s takes its kind of value, and no oth
   for (const value of values.filter(each => !isRight(each))) expect(check({ [name]: value })).toThrow(new RegExp(`^open: \`${name}\` is `))
 })
 
-test('a message says what it got and what it takes, and where, but not the content of a text', () => {
+test('an error message has the given and the expected value and the path, but not the content of a text', () => {
   expect(check({ count: 'secret' })).toThrow('open: `count` is a string; it takes a number.')
   expect(check({ on: () => true })).toThrow('open: `on` is a function; it takes true or false.')
   expect(check({ inner: { depth: 1n } })).toThrow('open: `inner.depth` is 1; it takes a number.')
@@ -46,13 +46,13 @@ test('a message says what it got and what it takes, and where, but not the conte
   expect(check(undefined)).toThrow('open: the argument is undefined; it takes an object of options.')
 })
 
-test('an unknown option is refused, with the one that was meant, or with all there are', () => {
+test('an unknown option is refused with the nearest option, or with all of them', () => {
   expect(check({ nane: 'a' })).toThrow('open: there is no option `nane`. Did you mean `name`?')
   expect(check({ inner: { zzzzzzzz: 1 } })).toThrow('open: there is no option `inner.zzzzzzzz`. There are `depth`.')
   expect(check({ constructor: 1 })).toThrow('there is no option `constructor`')
 })
 
-test('a value is described by its kind, and shown only if it is short and no text', () => {
+test('a value is described by its kind, and shown only if it is short and not a text', () => {
   expect([null, undefined, [], {}, 'a', () => {}, 5, true, 1n].map(describeValue)).toEqual([
     ...['null', 'undefined', 'a list', 'an object', 'a string', 'a function', '5', 'true', '1'],
   ])

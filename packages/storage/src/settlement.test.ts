@@ -26,19 +26,19 @@ test('a settlement in parts writes the row before the charge, which ends the hol
   expect(calls).toEqual(['row r', 'charge r', 'slot k1 r', 'slot k2 r'])
 })
 
-test('a settlement in parts whose row cannot be written now charges nothing, so that its hold is left for the next try', async () => {
+test('a settlement in parts whose row cannot be written yet charges nothing, so that its hold remains for the next try', async () => {
   const { calls, found } = stores('row r')
   await expect(settleInParts(found, settlement)).rejects.toThrow('ECONNREFUSED')
   expect(calls).toEqual([])
 })
 
-test('a settlement in parts whose row is wrong writes the rest, and fails with what is wrong', async () => {
+test('a settlement in parts with an invalid row writes the rest, then fails with that error', async () => {
   const { calls, found } = stores('row r', new RangeError('tokens'))
   await expect(settleInParts(found, settlement)).rejects.toThrow('tokens')
   expect(calls).toEqual(['charge r', 'slot k1 r', 'slot k2 r'])
 })
 
-test('a settlement in parts frees its slots though its charge fails, and fails with that', async () => {
+test('a settlement in parts frees its slots even if its charge fails, then fails with that error', async () => {
   const { calls, found } = stores('charge r')
   await expect(settleInParts(found, settlement)).rejects.toThrow('ECONNREFUSED')
   expect(calls).toEqual(['row r', 'slot k1 r', 'slot k2 r'])

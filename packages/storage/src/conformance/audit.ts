@@ -11,7 +11,7 @@ const append = ({ records }: Storage, ...rows: readonly AuditRow[]) => records.c
 /** Conformance suite for audit chains. `describeAudit(opener(make))` */
 export function describeAudit(open: MakeStorage): void {
   describe('audit', () => {
-    test('a row reads back as it was put in: what was absent stays absent, what was empty stays so', async () => {
+    test('a row reads back as it was written: absent fields stay absent, empty ones stay empty', async () => {
       const { storage } = await open()
       const rows = [
         auditRow(1),
@@ -24,7 +24,7 @@ export function describeAudit(open: MakeStorage): void {
       expect(await storage.audit.last('ws_1')).toStrictEqual(rows[2])
     })
 
-    test('each workspace has a chain of its own, and nobody reads that of another', async () => {
+    test('each workspace has its own chain, which another workspace cannot read', async () => {
       const { storage } = await open()
       for (const workspaceId of ['ws_1', 'ws_2']) expect(await append(storage, auditRow(1, { workspaceId }))).toBeUndefined()
       expect(await append(storage, auditRow(2))).toBeUndefined()
@@ -36,7 +36,7 @@ export function describeAudit(open: MakeStorage): void {
       expect(await storage.audit.chain('ws_3', { after: 0, limit: 9 })).toEqual([])
     })
 
-    test('of two writers of the same moment one is told to read anew, and the change it told of is not done', async () => {
+    test('of concurrent appends at one place one commits; the others get a conflict and change nothing', async () => {
       const { storage } = await open()
       await append(storage, auditRow(1))
       const write = (n: number) => storage.records.commit({ puts: [put(`t${n}`)], audit: [auditRow(2, { id: `by ${n}` }), auditRow(3)] })
@@ -53,7 +53,7 @@ export function describeAudit(open: MakeStorage): void {
       ])
     })
 
-    test('writers who read anew make one chain without a gap', async () => {
+    test('concurrent writers that retry after a conflict build one chain without gaps', async () => {
       const { storage } = await open()
       const write = async (n: number): Promise<void> => {
         for (;;) {
@@ -69,7 +69,7 @@ export function describeAudit(open: MakeStorage): void {
       for (const [index, row] of chain.entries()) expect(row.previousHash).toBe(chain[index - 1]?.hash ?? '')
     })
 
-    test('the chain is read a stretch at a time, oldest first', async () => {
+    test('the chain is read in pages, oldest first', async () => {
       const { storage } = await open()
       await append(storage, ...Array.from({ length: 25 }, (_, n) => auditRow(n + 1)))
       const seen: number[] = []
@@ -82,7 +82,7 @@ export function describeAudit(open: MakeStorage): void {
       for (const limit of [0, -1]) expect(await storage.audit.chain('ws_1', { after: 0, limit })).toEqual([])
     })
 
-    test('the list is newest first, by event, actor and time, whatever order the times have', async () => {
+    test('the list is newest first, filtered by event, actor and time, even if times are out of order', async () => {
       const { storage } = await open()
       await append(
         storage,
@@ -102,7 +102,7 @@ export function describeAudit(open: MakeStorage): void {
         expect(await placesOf(storage, { ...all, ...nobody })).toEqual([])
     })
 
-    test('pages of the list neither skip nor repeat, also while rows come in', async () => {
+    test('pages of the list neither skip nor repeat rows while rows are appended', async () => {
       const { storage } = await open()
       await append(storage, ...Array.from({ length: 25 }, (_, n) => auditRow(n + 1, { event: n % 2 ? 'odd' : 'even' })))
       await append(storage, ...[1, 2, 3].map(place => auditRow(place, { workspaceId: 'ws_2', id: `foreign ${place}` })))
@@ -121,7 +121,7 @@ export function describeAudit(open: MakeStorage): void {
       for (const limit of [0, -1]) expect(await storage.audit.list({ ...all, limit })).toEqual([])
     })
 
-    test('odd strings come back as they were', async () => {
+    test('unusual strings are stored unchanged', async () => {
       const { storage } = await open()
       for (const odd of ODD_STRINGS) {
         const named = { id: odd, workspaceId: odd, event: odd, actorKeyId: odd, actorName: odd, subjectType: odd, subjectId: odd }
@@ -132,7 +132,7 @@ export function describeAudit(open: MakeStorage): void {
       }
     })
 
-    test('a caller who changes what was given or answered changes nothing in the store', async () => {
+    test('mutating an argument or a result does not change the store', async () => {
       const { storage } = await open()
       const given = auditRow(1)
       const appending = append(storage, given)

@@ -14,14 +14,14 @@ async function usedOf(counters: CounterStore, key: string, at: number): Promise<
 /** Conformance suite for counters and slots. `describeCounters(opener(make))` */
 export function describeCounters(open: MakeStorage): void {
   describe('counters', () => {
-    test('a counter admits n, refuses the n+1-th and names when to come back', async () => {
+    test('a counter admits calls up to its limit, then refuses with the time until a retry', async () => {
       const { counters } = (await open()).storage
       for (let n = 0; n < 3; n++) expect(await counters.take([one], T0 + n)).toBeUndefined()
       expect(await counters.take([one], T0 + 10_000)).toEqual({ key: one.key, retryAfterMs: MINUTE - 10_000 })
       expect(await counters.take([one], T0 + MINUTE - 1)).toEqual({ key: one.key, retryAfterMs: 1 })
     })
 
-    test('a window begins at the first take and begins anew once it is over', async () => {
+    test('a window starts at the first take, and a new one starts after it ends', async () => {
       const { counters } = (await open()).storage
       await counters.take([{ ...one, amount: 3 }], T0 + 7)
       expect(await counters.take([one], T0 + MINUTE + 6)).toEqual({ key: one.key, retryAfterMs: 1 })
@@ -29,14 +29,14 @@ export function describeCounters(open: MakeStorage): void {
       expect(await counters.take([one], T0 + MINUTE + 8)).toEqual({ key: one.key, retryAfterMs: MINUTE - 1 })
     })
 
-    test('what comes back when told is admitted', async () => {
+    test('a retry after retryAfterMs is admitted', async () => {
       const { counters } = (await open()).storage
       await counters.take([{ ...one, amount: 3 }], T0)
       const refusal = await counters.take([one], T0 + 123)
       expect(await counters.take([one], T0 + 123 + (refusal?.retryAfterMs ?? 0))).toBeUndefined()
     })
 
-    test('a clock that goes back by half a window makes no wait longer than one window', async () => {
+    test('a clock set back by half a window causes no wait longer than one window', async () => {
       const { counters } = (await open()).storage
       await counters.take([{ ...one, amount: 3 }], T0)
       const back = T0 - MINUTE / 2
@@ -45,7 +45,7 @@ export function describeCounters(open: MakeStorage): void {
       expect(await counters.take([one], back + MINUTE)).toBeUndefined()
     })
 
-    test('all counters or none: the refusal names the first without room, and the others are as they were', async () => {
+    test('a take counts on all counters or none: the refusal names the first full one, and the others are unchanged', async () => {
       const { counters } = (await open()).storage
       await counters.take([{ ...one, key: 'full', limit: 1 }], T0)
       await counters.take([{ ...one, key: 'half' }], T0)
@@ -58,7 +58,7 @@ export function describeCounters(open: MakeStorage): void {
       expect(await counters.take([{ ...one, key: 'full2', limit: 1 }], T0 + 5)).toBeUndefined()
     })
 
-    test('a refused take does not begin an old window anew', async () => {
+    test('a refused take does not start a new window', async () => {
       const { counters } = (await open()).storage
       await counters.take([{ ...one, key: 'old', amount: 2 }], T0)
       const later = T0 + MINUTE + 5
@@ -81,14 +81,14 @@ export function describeCounters(open: MakeStorage): void {
       expect(await counters.take([one], T0)).toEqual({ key: one.key, retryAfterMs: MINUTE })
     })
 
-    test('a counter named twice, with two windows, is as it was after a refusal', async () => {
+    test('a counter named twice with two windows is unchanged by a refusal', async () => {
       const { counters } = (await open()).storage
       await counters.take([one, { ...one, windowMs: 2 * MINUTE }, { ...one, key: 'shut', limit: 0 }], T0)
       await counters.take([{ ...one, amount: 3 }], T0 + 1_000)
       expect(await counters.take([one], T0 + 1_000)).toEqual({ key: one.key, retryAfterMs: MINUTE })
     })
 
-    test('of 1,000 at once, exactly as many are admitted as fit', async () => {
+    test('of 1,000 concurrent takes, exactly as many are admitted as fit', async () => {
       const { counters } = (await open()).storage
       const takes = Array.from({ length: 1_000 }, () =>
         counters.take(
@@ -111,14 +111,14 @@ export function describeCounters(open: MakeStorage): void {
       expect(await counters.take([], T0)).toBeUndefined()
     })
 
-    test('the limit comes with the take: one that was raised admits more at once', async () => {
+    test('the limit is an argument of the take: raising it admits more at once', async () => {
       const { counters } = (await open()).storage
       await counters.take([{ ...one, amount: 3 }], T0)
       expect(await counters.take([{ ...one, limit: 4 }], T0)).toBeUndefined()
       expect(await counters.take([{ ...one, limit: 2 }], T0)).toMatchObject({ key: one.key })
     })
 
-    test('a correction never refuses, gives room back, and may fill a counter past its limit', async () => {
+    test('add never refuses: it can free capacity or exceed the limit', async () => {
       const { counters } = (await open()).storage
       await counters.take([{ ...one, amount: 3 }], T0)
       await counters.add(one.key, -2, T0 + 1)
@@ -128,7 +128,7 @@ export function describeCounters(open: MakeStorage): void {
       expect(await counters.take([one], T0 + 3)).toEqual({ key: one.key, retryAfterMs: MINUTE - 3 })
     })
 
-    test('a correction never makes more room than the limit', async () => {
+    test('add never frees more than the limit', async () => {
       const { counters } = (await open()).storage
       await counters.take([one], T0)
       await counters.add(one.key, -100, T0)
@@ -137,7 +137,7 @@ export function describeCounters(open: MakeStorage): void {
       expect(await counters.take([one], T0)).toMatchObject({ key: one.key })
     })
 
-    test('a correction never begins a window, nor reaches into the next one', async () => {
+    test('add never starts a window and does not affect the next one', async () => {
       const { counters } = (await open()).storage
       await counters.add(one.key, 3, T0)
       await counters.take([{ ...one, amount: 3 }], T0 + 1_000)
@@ -146,7 +146,7 @@ export function describeCounters(open: MakeStorage): void {
       expect(await counters.take([{ ...one, amount: 3 }], T0 + 1_000 + MINUTE)).toBeUndefined()
     })
 
-    test('calls that come out of order fill one window, which begins with the earliest of them', async () => {
+    test('takes that arrive out of order share one window, which starts at the earliest time', async () => {
       const { counters } = (await open()).storage
       expect(await counters.take([one], T0 + 5)).toBeUndefined()
       expect(await counters.take([one], T0)).toBeUndefined()
@@ -156,7 +156,7 @@ export function describeCounters(open: MakeStorage): void {
       expect(await counters.take([{ ...one, amount: 3 }], T0 - 2 + MINUTE)).toBeUndefined()
     })
 
-    test.each([-30_000, -MINUTE])('where the clock is set by %i ms, a window lasts its own length from there', async jump => {
+    test.each([-30_000, -MINUTE])('after the clock is set by %i ms, a window lasts its full length from the new time', async jump => {
       const { counters } = (await open()).storage
       await counters.take([{ ...one, amount: 3 }], T0)
       const from = T0 + jump
@@ -165,7 +165,7 @@ export function describeCounters(open: MakeStorage): void {
       expect(await counters.take([{ ...one, amount: 3 }], from + MINUTE)).toBeUndefined()
     })
 
-    test.each([-HOUR, -DAY, HOUR, DAY])('where the clock is set by %i ms, a counter begins anew', async jump => {
+    test.each([-HOUR, -DAY, HOUR, DAY])('after the clock is set by %i ms, a counter restarts', async jump => {
       const { counters } = (await open()).storage
       await counters.take([{ ...one, amount: 3 }], T0)
       const from = T0 + jump
@@ -188,7 +188,7 @@ export function describeCounters(open: MakeStorage): void {
   })
 
   describe('slots', () => {
-    test('there are as many slots as the limit, and one left is free', async () => {
+    test('there are as many slots as the limit, and leaving frees one', async () => {
       const { counters } = (await open()).storage
       expect(await counters.enter({ ...slot, slot: 'a' }, T0)).toBe(true)
       expect(await counters.enter({ ...slot, slot: 'b' }, T0)).toBe(true)
@@ -199,7 +199,7 @@ export function describeCounters(open: MakeStorage): void {
       expect(await counters.enter({ ...slot, slot: 'd' }, T0)).toBe(false)
     })
 
-    test('a slot left by a crash is free after its time', async () => {
+    test('a slot that is never left is freed after its TTL', async () => {
       const { counters } = (await open()).storage
       await counters.enter({ ...slot, slot: 'a' }, T0)
       await counters.enter({ ...slot, slot: 'b' }, T0 + 10)
@@ -209,22 +209,19 @@ export function describeCounters(open: MakeStorage): void {
       expect(await counters.enter({ ...slot, slot: 'd' }, T0 + MINUTE + 10)).toBe(true)
     })
 
-    test.each([-30_000, -HOUR, -DAY])(
-      'where the clock is set by %i ms, a slot left by a crash is free after its time from there',
-      async jump => {
-        const { counters } = (await open()).storage
-        const from = T0 + jump
-        await counters.enter({ ...slot, slot: 'crashed' }, T0)
-        await counters.enter({ ...slot, slot: 'live' }, T0)
-        expect(await counters.enter({ ...slot, slot: 'c' }, from)).toBe(false)
-        expect(await counters.enter({ ...slot, slot: 'live' }, from + MINUTE / 2)).toBe(true)
-        expect(await counters.enter({ ...slot, slot: 'c' }, from + MINUTE - 1)).toBe(false)
-        expect(await counters.enter({ ...slot, slot: 'c' }, from + MINUTE)).toBe(true)
-        expect(await counters.enter({ ...slot, slot: 'd' }, from + MINUTE)).toBe(false)
-      },
-    )
+    test.each([-30_000, -HOUR, -DAY])('after the clock is set by %i ms, a slot that is never left is freed one TTL later', async jump => {
+      const { counters } = (await open()).storage
+      const from = T0 + jump
+      await counters.enter({ ...slot, slot: 'crashed' }, T0)
+      await counters.enter({ ...slot, slot: 'live' }, T0)
+      expect(await counters.enter({ ...slot, slot: 'c' }, from)).toBe(false)
+      expect(await counters.enter({ ...slot, slot: 'live' }, from + MINUTE / 2)).toBe(true)
+      expect(await counters.enter({ ...slot, slot: 'c' }, from + MINUTE - 1)).toBe(false)
+      expect(await counters.enter({ ...slot, slot: 'c' }, from + MINUTE)).toBe(true)
+      expect(await counters.enter({ ...slot, slot: 'd' }, from + MINUTE)).toBe(false)
+    })
 
-    test('a slot that a clock set forward had freed comes back when it is renewed whatever the limit', async () => {
+    test('a slot that expired through a clock jump is restored by a renewal, whatever the limit', async () => {
       const { counters } = (await open()).storage
       for (const name of ['a', 'b']) await counters.enter({ ...slot, slot: name }, T0)
       const from = T0 + HOUR
@@ -236,7 +233,7 @@ export function describeCounters(open: MakeStorage): void {
       expect(await counters.enter({ ...slot, slot: 'd' }, from)).toBe(true)
     })
 
-    test('the same slot twice is one slot, with its time begun anew', async () => {
+    test('entering the same slot again takes no second slot and renews its TTL', async () => {
       const { counters } = (await open()).storage
       await counters.enter({ ...slot, slot: 'a' }, T0)
       expect(await counters.enter({ ...slot, slot: 'a' }, T0 + 30_000)).toBe(true)
@@ -248,7 +245,7 @@ export function describeCounters(open: MakeStorage): void {
       expect(await counters.enter({ ...slot, slot: 'd' }, T0 + 40_000)).toBe(false)
     })
 
-    test('leaving twice, or leaving what was never entered, frees no one else', async () => {
+    test('leaving twice, or leaving a slot that was never entered, frees no other slot', async () => {
       const { counters } = (await open()).storage
       await counters.enter({ ...slot, slot: 'a' }, T0)
       await counters.enter({ ...slot, slot: 'b' }, T0)
@@ -258,14 +255,14 @@ export function describeCounters(open: MakeStorage): void {
       expect(await counters.enter({ ...slot, slot: 'd' }, T0)).toBe(false)
     })
 
-    test('of 200 at once, exactly as many enter as there are slots; a limit of 0 lets nobody in', async () => {
+    test('of 200 concurrent entries, as many are admitted as there are slots; a limit of 0 admits none', async () => {
       const { counters } = (await open()).storage
       const entering = Array.from({ length: 200 }, (_, n) => counters.enter({ ...slot, slot: `s${n}`, limit: 66 }, T0))
       expect((await Promise.all(entering)).filter(Boolean)).toHaveLength(66)
       expect(await counters.enter({ ...slot, key: 'shut', limit: 0 }, T0)).toBe(false)
     })
 
-    test('after many came and went, by leaving or by crashing, all slots are free', async () => {
+    test('after many entries that end by leaving or by expiry, all slots are free', async () => {
       const { counters } = (await open()).storage
       for (let round = 0; round < 10; round++) {
         const at = T0 + round * MINUTE
@@ -278,7 +275,7 @@ export function describeCounters(open: MakeStorage): void {
       expect((await Promise.all(last)).filter(Boolean)).toHaveLength(100)
     })
 
-    test('odd strings are keys and slots like any other', async () => {
+    test('unusual strings are accepted as keys and slots', async () => {
       const { counters } = (await open()).storage
       for (const odd of ODD_STRINGS) {
         expect(await counters.take([{ ...one, key: odd, limit: 1 }], T0)).toBeUndefined()

@@ -18,7 +18,7 @@ export function describeItems(open: MakeStorage): void {
     (await items.find(workspaceId, ids, from(at))).map(({ id }) => id).sort()
 
   describe('items', () => {
-    test('are found by their ids in their own workspace', async context => {
+    test('are found by id in their own workspace', async context => {
       const items = await given(context)
       await items.put([item('a'), item('b'), item('a', { workspaceId: 'ws_2', body: 'theirs' })], large, from(T0))
       expect(await items.find('ws_1', ['a', 'a', 'c'], from(T0))).toEqual([item('a')])
@@ -36,7 +36,7 @@ export function describeItems(open: MakeStorage): void {
       expect(await idsIn(items, ['a'], { at: T0 + HOUR + MINUTE })).toEqual([])
     })
 
-    test('are not found once the clock was set back by more than clocks may differ', async context => {
+    test('are not found after the clock was set back by more than the allowed clock difference', async context => {
       const items = await given(context)
       await items.put([item('a')], large, from(T0))
       expect(await idsIn(items, ['a'], { at: T0 - MINUTE })).toEqual(['a'])
@@ -45,7 +45,7 @@ export function describeItems(open: MakeStorage): void {
       expect(await idsIn(items, ['a', 'b'], { at: T0 - 2 * HOUR })).toEqual(['b'])
     })
 
-    test('of one id are not found, and the id is free again once they have expired', async context => {
+    test('with the same id are not found, and the id is free again once they have expired', async context => {
       const items = await given(context)
       await items.put([item('a')], large, from(T0))
       await items.put([item('a', { body: 'another' })], large, from(T0))
@@ -54,7 +54,7 @@ export function describeItems(open: MakeStorage): void {
       expect(await items.find('ws_1', ['a'], from(T0 + 2 * HOUR))).toMatchObject([{ body: 'later' }])
     })
 
-    test('of one workspace have a bound in bytes: those that expire first go first', async context => {
+    test('are bounded in bytes per workspace: those that expire first are evicted first', async context => {
       const items = await given(context)
       const bytes = (id: string, fields: Partial<StoredItem> = {}) => item(id, { body: 'x'.repeat(400), ...fields })
       await items.put([bytes('a', { workspaceId: 'ws_2' })], 1_000, from(T0))
@@ -69,7 +69,7 @@ export function describeItems(open: MakeStorage): void {
       expect(await idsIn(items, ['d', 'e'])).toEqual(['d', 'e'])
     })
 
-    test('have odd ids, workspaces and bodies like any other', async context => {
+    test('may have unusual ids, workspaces and bodies', async context => {
       const items = await given(context)
       const odd = ODD_STRINGS.filter(text => text !== '')
       const rows = odd.map(text => item(text, { workspaceId: text, body: text }))
@@ -77,7 +77,7 @@ export function describeItems(open: MakeStorage): void {
       for (const row of rows) expect(await items.find(row.workspaceId, odd, from(T0))).toEqual([row])
     })
 
-    test('with invalid times or bounds are refused, and with them the whole call', async context => {
+    test('with invalid times or bounds make the whole call fail', async context => {
       const items = await given(context)
       const bad: readonly (() => unknown)[] = [
         () => items.put([item('a'), item('b', { expiresAt: Number.NaN })], large, from(T0)),
@@ -89,7 +89,7 @@ export function describeItems(open: MakeStorage): void {
       expect(await idsIn(items, ['a', 'b'])).toEqual([])
     })
 
-    test('are the store’s own: a caller who changes a row or an answer changes nothing', async context => {
+    test('are not changed by mutating a row or a result', async context => {
       const items = await given(context)
       const mine = item('a')
       const put = promised(() => items.put([mine], large, from(T0)))
@@ -99,7 +99,7 @@ export function describeItems(open: MakeStorage): void {
       expect(await items.find('ws_1', ['a'], from(T0))).toEqual([item('a')])
     })
 
-    test('outlive the process', async context => {
+    test('are still there after the process restarts', async context => {
       const { storage, reopen } = await open()
       if (!reopen) return context.skip('nothing outlives the process')
       await itemsOf(storage, context).put([item('a')], large, from(T0))

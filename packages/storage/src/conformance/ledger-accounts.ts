@@ -10,7 +10,7 @@ export function describeAccounts(open: MakeStorage): void {
   const nothing = { balance: 0, held: 0, credited: 0, spent: 0 }
 
   describe('accounts', () => {
-    test('are listed by what their names begin with, in pages', async () => {
+    test('are listed by name prefix, in pages', async () => {
       const ledger = await openLedger()
       const names = Array.from({ length: 25 }, (_, n) => `budget:${String(n).padStart(2, '0')}`)
       await charge(
@@ -33,7 +33,7 @@ export function describeAccounts(open: MakeStorage): void {
       expect(await ledger.accounts({ prefix: 'budget:', after: 'budget:04', limit: 2 })).toEqual(['budget:05', 'budget:06'])
     })
 
-    test('that are forgotten are gone with their entries, others are not, and how many is told', async () => {
+    test('are forgotten with their entries, others are not, and the number removed is returned', async () => {
       const ledger = await openLedger()
       await credit(ledger, 'old', 100)
       for (let n = 0; n < 30; n++) await charge(ledger, `r${n}`, { old: 1, new: 1 })
@@ -48,7 +48,7 @@ export function describeAccounts(open: MakeStorage): void {
       expect(await ledger.forget([])).toBe(0)
     })
 
-    test('with something on hold stay until it is settled', async () => {
+    test('with a hold are not forgotten until it is settled', async () => {
       const ledger = await openLedger()
       await charge(ledger, 'r', { a: 5 })
       await ledger.reserve(hold('h', 10, { account: 'a', floor: -100 }))
@@ -59,7 +59,7 @@ export function describeAccounts(open: MakeStorage): void {
       expect(await ledger.forget(['a'])).toBe(1)
     })
 
-    test('that are charged again begin at 0, and no request charges them twice', async () => {
+    test('that are charged after they were forgotten start at 0, and no request charges them twice', async () => {
       const ledger = await openLedger()
       await charge(ledger, 'r', { a: 5 })
       await ledger.forget(['a'])
@@ -75,7 +75,7 @@ export function describeAccounts(open: MakeStorage): void {
       expect(await ledger.balance('a')).toEqual({ balance: -2, held: 0, credited: 0, spent: 2 })
     })
 
-    test('that are forgotten while others hold and charge them keep their sums and entries in step', async () => {
+    test('that are forgotten during concurrent holds and charges keep sums and entries consistent', async () => {
       const ledger = await openLedger()
       const names = ['a', 'b', 'c']
       const request = async (n: number): Promise<void> => {

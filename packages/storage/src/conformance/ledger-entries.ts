@@ -27,7 +27,7 @@ export function describeEntries(open: MakeStorage): void {
       expect(await ledger.entries('b', { limit: 1_000 })).toHaveLength(50)
     })
 
-    test('come newest first, in pages that neither skip nor repeat', async () => {
+    test('are listed newest first, in pages that neither skip nor repeat', async () => {
       const ledger = await openLedger()
       for (let n = 0; n < 25; n++)
         await (n % 2 ? ledger.settle({ id: `e${n}`, amounts: { a: 1, z: 2 }, at: T0 }) : creditAs(ledger, `e${n}`, ['a', 5]))
@@ -44,7 +44,7 @@ export function describeEntries(open: MakeStorage): void {
       for (const limit of [0, -1]) expect(await ledger.entries('a', { limit })).toEqual([])
     })
 
-    test('say all there is to say, and of a note that was not given nothing', async () => {
+    test('have all their fields, and no note if none was given', async () => {
       const ledger = await openLedger()
       await creditAs(ledger, 'c', ['a', 10])
       await ledger.credit({ id: 'n', account: 'a', amount: 1, at: T0, note: '' })
@@ -56,7 +56,7 @@ export function describeEntries(open: MakeStorage): void {
       ])
     })
 
-    test('of a time are those from its begin up to its end, in the order of their booking, whatever order the times have', async () => {
+    test('are filtered by time from start to end (exclusive), in booking order even if times are out of order', async () => {
       const ledger = await openLedger()
       const times = [5 * HOUR, 0, 2 * HOUR, 2 * HOUR - 1, 9 * HOUR, -HOUR, 2 * HOUR + 1, -T0, 5 * HOUR]
       for (const [n, shift] of times.entries()) await ledger.settle({ id: `e${n}`, amounts: { a: 1, b: 1 }, at: T0 + shift })
@@ -74,7 +74,7 @@ export function describeEntries(open: MakeStorage): void {
       expect(await ledger.entries('c', { from: 0, to: T0 * 2, limit: 9 })).toEqual([])
     })
 
-    test('of an id are those that carry it, money in and money out, and of this account only', async () => {
+    test('are filtered by id: credits and charges, of this account only', async () => {
       const ledger = await openLedger()
       await creditAs(ledger, 'x', ['a', 10])
       await creditAs(ledger, 'x', ['b', 10])
@@ -93,7 +93,7 @@ export function describeEntries(open: MakeStorage): void {
       expect(await ledger.entries('c', ofX)).toEqual([])
     })
 
-    test('keep odd ids and notes as they were', async () => {
+    test('keep unusual ids and notes unchanged', async () => {
       const ledger = await openLedger()
       for (const odd of ODD_STRINGS) await ledger.credit({ id: odd, account: odd, amount: 1, at: T0, kind: 'adjustment', note: odd })
       for (const odd of ODD_STRINGS)

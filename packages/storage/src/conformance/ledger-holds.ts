@@ -9,7 +9,7 @@ export function describeHolds(open: MakeStorage): void {
   const openLedger = async (): Promise<LedgerStore> => (await open()).storage.ledger
 
   describe('reserving', () => {
-    test('of 1,000 holds at once on money for 333, exactly 333 are admitted', async () => {
+    test('of 1,000 concurrent holds on money for 333, exactly 333 are admitted', async () => {
       const ledger = await openLedger()
       await credit(ledger, 'a', 3_330)
       const answers = await Promise.all(Array.from({ length: 1_000 }, (_, n) => ledger.reserve(hold(`h${n}`, 10))))
@@ -18,7 +18,7 @@ export function describeHolds(open: MakeStorage): void {
       expect(await ledger.balance('a')).toEqual({ balance: 3_330, held: 3_330, credited: 3_330, spent: 0 })
     })
 
-    test('all accounts or none; the refusal names the one without room and what it could still hold', async () => {
+    test('reserves on all accounts or none; the refusal names the account without room and its available amount', async () => {
       const ledger = await openLedger()
       await credit(ledger, 'a', 100)
       await credit(ledger, 'b', 30)
@@ -34,7 +34,7 @@ export function describeHolds(open: MakeStorage): void {
       expect((await ledger.balance('b')).held).toBe(20)
     })
 
-    test('of many at once on two accounts, the poorer one decides and the other is held no further', async () => {
+    test('of many concurrent holds on two accounts, the poorer account decides, and no more is held on the other', async () => {
       const ledger = await openLedger()
       await credit(ledger, 'a', 1_000)
       await credit(ledger, 'b', 70)
@@ -46,7 +46,7 @@ export function describeHolds(open: MakeStorage): void {
       expect((await ledger.balance('a')).held).toBe(70)
     })
 
-    test('a floor below 0 is a budget for an account nobody paid into', async () => {
+    test('a floor below 0 is a budget for an account without credit', async () => {
       const ledger = await openLedger()
       const budget = { account: 'budget', floor: -50 }
       expect(await ledger.reserve(hold('h1', 51, budget))).toEqual({ account: 'budget', available: 50 })
@@ -54,7 +54,7 @@ export function describeHolds(open: MakeStorage): void {
       expect(await ledger.reserve(hold('h3', 1, budget))).toEqual({ account: 'budget', available: 0 })
     })
 
-    test('a floor above 0 keeps a reserve; one of -Infinity never refuses', async () => {
+    test('a floor above 0 keeps a reserve; a floor of -Infinity never refuses', async () => {
       const ledger = await openLedger()
       await credit(ledger, 'a', 100)
       expect(await ledger.reserve(hold('h1', 41, { account: 'a', floor: 60 }))).toEqual({ account: 'a', available: 40 })
@@ -63,13 +63,13 @@ export function describeHolds(open: MakeStorage): void {
       expect((await ledger.balance('a')).held).toBe(1_000_000)
     })
 
-    test('an account in debt has nothing available, never less', async () => {
+    test('an account in debt has 0 available, never less', async () => {
       const ledger = await openLedger()
       await ledger.settle({ id: 's', amounts: { a: 70 }, at: T0 })
       expect(await ledger.reserve(hold('h', 1))).toEqual({ account: 'a', available: 0 })
     })
 
-    test('the same id twice is one hold and answers as the first did, also at once, also after it was settled', async () => {
+    test('the same id twice is one hold with the result of the first, also concurrently and after it was settled', async () => {
       const ledger = await openLedger()
       await credit(ledger, 'a', 100)
       expect(await Promise.all([ledger.reserve(hold('h', 60)), ledger.reserve(hold('h', 60))])).toEqual([undefined, undefined])
@@ -79,7 +79,7 @@ export function describeHolds(open: MakeStorage): void {
       expect(await ledger.balance('a')).toEqual({ balance: 40, held: 0, credited: 100, spent: 60 })
     })
 
-    test('a refusal holds nothing and may be tried again', async () => {
+    test('a refusal holds nothing, and the hold may be tried again', async () => {
       const ledger = await openLedger()
       expect(await ledger.reserve(hold('h', 60))).toEqual({ account: 'a', available: 0 })
       await credit(ledger, 'a', 100)
@@ -87,7 +87,7 @@ export function describeHolds(open: MakeStorage): void {
       expect((await ledger.balance('a')).held).toBe(60)
     })
 
-    test('bad amounts and floors are refused and change nothing', async () => {
+    test('invalid amounts and floors are refused and change nothing', async () => {
       const ledger = await openLedger()
       await credit(ledger, 'a', 100)
       for (const amount of [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53])

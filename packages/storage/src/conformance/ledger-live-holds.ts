@@ -12,7 +12,7 @@ export function describeLiveHolds(open: MakeStorage): void {
     (await ledger.holds({ limit: 100 })).find(each => each.id === id)?.version ?? Number.NaN
 
   describe('a live hold', () => {
-    test('is freed by no clock: a day later it still sets aside what it did', async () => {
+    test('is not freed by time: a day later it still holds the same amount', async () => {
       const ledger = await openLedger()
       await credit(ledger, 'a', 100)
       await ledger.reserve(hold('h', 60))
@@ -21,7 +21,7 @@ export function describeLiveHolds(open: MakeStorage): void {
       expect(await ledger.balance('a')).toEqual({ balance: 50, held: 0, credited: 100, spent: 50 })
     })
 
-    test('raises its version when it is renewed or extended, and at no other time', async () => {
+    test('increments its version when it is renewed or extended, and at no other time', async () => {
       const ledger = await openLedger()
       await Promise.all(['h', 'other'].map(id => ledger.reserve(hold(id, 1, { account: 'b', floor: -100 }))))
       const [first, other] = [await versionOf(ledger, 'h'), await versionOf(ledger, 'other')]
@@ -35,7 +35,7 @@ export function describeLiveHolds(open: MakeStorage): void {
       expect(await versionOf(ledger, 'other')).toBe(other)
     })
 
-    test('is not made, and nothing is set aside, by the renewal of an id that is unknown or settled', async () => {
+    test('is not created by renewing an unknown or settled id', async () => {
       const ledger = await openLedger()
       await ledger.settle({ id: 'settled', amounts: {}, at: T0 })
       await ledger.renew([{ id: 'settled', journal: () => 'x' }, { id: 'unknown' }])
@@ -43,7 +43,7 @@ export function describeLiveHolds(open: MakeStorage): void {
       expect(await ledger.holds({ limit: 9 })).toEqual([])
     })
 
-    test('may have no accounts: it is listed, and its settlement charges all the same, once', async () => {
+    test('may have no accounts: it is listed, and its settlement charges once', async () => {
       const ledger = await openLedger()
       expect(await ledger.reserve({ id: 'h', amount: 0, accounts: [], at: T0 })).toBeUndefined()
       expect((await ledger.holds({ limit: 9 })).map(({ id }) => id)).toEqual(['h'])
@@ -59,7 +59,7 @@ export function describeLiveHolds(open: MakeStorage): void {
       { account: 'b', floor: -50, amount },
     ]
 
-    test('adds on all accounts, also on one that the hold did not name, and a settlement frees all of it', async () => {
+    test('adds to all accounts, also one that the hold did not name, and a settlement frees all of it', async () => {
       const ledger = await openLedger()
       await credit(ledger, 'a', 100)
       await ledger.reserve(hold('h', 40))
@@ -72,7 +72,7 @@ export function describeLiveHolds(open: MakeStorage): void {
       expect((await ledger.balance('a')).balance).toBe(20)
     })
 
-    test('adds on none where one has no room, and says which and what it could still hold', async () => {
+    test('adds to no account if one has no room, and names that account and its available amount', async () => {
       const ledger = await openLedger()
       await credit(ledger, 'a', 100)
       await ledger.reserve(hold('h', 40))
@@ -81,7 +81,7 @@ export function describeLiveHolds(open: MakeStorage): void {
       expect(await heldOn(ledger)).toEqual([40, 0])
     })
 
-    test('of a hold that is unknown or settled is refused and sets nothing aside', async () => {
+    test('of an unknown or settled hold is refused and holds nothing', async () => {
       const ledger = await openLedger()
       await credit(ledger, 'a', 100)
       await ledger.reserve(hold('settled', 40))
@@ -93,7 +93,7 @@ export function describeLiveHolds(open: MakeStorage): void {
       expect(await heldOn(ledger)).toEqual([0, 0])
     })
 
-    test('of many holds at once never passes what the account has', async () => {
+    test('of many concurrent holds never exceeds the balance of the account', async () => {
       const ledger = await openLedger()
       await credit(ledger, 'a', 100)
       await Promise.all(Array.from({ length: 10 }, (_, n) => ledger.reserve(hold(`h${n}`, 5))))
@@ -103,7 +103,7 @@ export function describeLiveHolds(open: MakeStorage): void {
       expect(await heldOn(ledger)).toEqual([98, 0])
     })
 
-    test('by a bad amount, or twice on one account, is refused and changes nothing', async () => {
+    test('by an invalid amount, or twice on one account, is refused and changes nothing', async () => {
       const ledger = await openLedger()
       await ledger.reserve(hold('h', 1, { account: 'b', floor: -100 }))
       for (const amount of [-1, 0.5, Number.NaN])
@@ -123,7 +123,7 @@ function describeListing(open: MakeStorage): void {
   const openLedger = async (): Promise<LedgerStore> => (await open()).storage.ledger
 
   describe('listing holds', () => {
-    test('goes through all of them in pages, odd ids too, whatever is settled in between', async () => {
+    test('pages through all of them, unusual ids included, while holds are settled', async () => {
       const ledger = await openLedger()
       const ids = [...ODD_STRINGS, ...Array.from({ length: 40 }, (_, n) => `h${n}`)]
       for (const id of ids) await ledger.reserve({ id, amount: 0, accounts: [], at: T0 })
@@ -140,7 +140,7 @@ function describeListing(open: MakeStorage): void {
       expect(await ledger.holds({ limit: 0 })).toEqual([])
     })
 
-    test('shows the newest journal, where the store keeps any at all', async () => {
+    test('shows the newest journal if the store keeps journals', async () => {
       const { storage, reopen } = await open()
       const { ledger } = storage
       await ledger.reserve({ id: 'h', amount: 0, accounts: [], at: T0, journal: () => 'first' })

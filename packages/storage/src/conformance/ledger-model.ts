@@ -112,7 +112,7 @@ const byId = (one: Pick<LiveHold, 'id'>, other: Pick<LiveHold, 'id'>): number =>
 
 /** Random sequences, compared with the model after every step. `describeLedgerModel(opener(make), runs => runs)` */
 export function describeLedgerModel(open: MakeStorage, runs: RunCount): void {
-  test('whatever happens in whatever order, the ledger agrees with the model', async () => {
+  test('the ledger agrees with the model for any sequence of calls', async () => {
     const { ledger } = (await open()).storage
     let run = 0
     await fc.assert(

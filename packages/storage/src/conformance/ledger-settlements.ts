@@ -18,14 +18,14 @@ export function describeSettlements(open: MakeStorage): void {
       { account: 'c', floor: Number.NEGATIVE_INFINITY, amount: 0 },
     )
 
-    test('sets aside what each says, and that of the hold where it says nothing', async () => {
+    test('holds the amount of each account, and the amount of the hold where an account has none', async () => {
       const ledger = await openLedger()
       await credit(ledger, 'a', 100)
       expect(await ledger.reserve(wide)).toBeUndefined()
       expect(await heldOn(ledger)).toEqual([40, 70, 0])
     })
 
-    test('is judged on each account by its own amount', async () => {
+    test('is checked on each account against its own amount', async () => {
       const ledger = await openLedger()
       await credit(ledger, 'a', 100)
       const asking = (b: number) => ledger.reserve(hold(`h${b}`, 100, { account: 'a', floor: 0 }, { account: 'b', floor: -50, amount: b }))
@@ -41,7 +41,7 @@ export function describeSettlements(open: MakeStorage): void {
       expect(await heldOn(ledger)).toEqual([100, 50, 0])
     })
 
-    test('frees each account of its own amount when it is settled, charged or not', async () => {
+    test('frees each account’s own amount when it is settled, charged or not', async () => {
       const ledger = await openLedger()
       await credit(ledger, 'a', 100)
       await ledger.reserve(wide)
@@ -54,7 +54,7 @@ export function describeSettlements(open: MakeStorage): void {
       expect(await ledger.balance('c')).toEqual({ balance: -6, held: 0, credited: 0, spent: 6 })
     })
 
-    test('is one hold when it comes twice, and nobody changes it afterwards', async () => {
+    test('is one hold when it is repeated, and does not change afterwards', async () => {
       const ledger = await openLedger()
       await credit(ledger, 'a', 100)
       const asked = structuredClone(wide)
@@ -66,7 +66,7 @@ export function describeSettlements(open: MakeStorage): void {
       expect(await heldOn(ledger)).toEqual([0, 0, 0])
     })
 
-    test('of many at once, as many are admitted as the tightest account has room for', async () => {
+    test('of many concurrent holds, as many are admitted as the tightest account has room for', async () => {
       const ledger = await openLedger()
       await credit(ledger, 'a', 1_000)
       const asking = (n: number) => hold(`h${n}`, 10, { account: 'a', floor: 0 }, { account: 'b', floor: -100, amount: 3 })
@@ -75,7 +75,7 @@ export function describeSettlements(open: MakeStorage): void {
       expect(await heldOn(ledger)).toEqual([330, 99, 0])
     })
 
-    test('with a bad amount is refused and changes nothing', async () => {
+    test('with an invalid amount is refused and changes nothing', async () => {
       const ledger = await openLedger()
       for (const amount of [-1, 0.5, Number.NaN, 2 ** 53])
         await expect(promised(() => ledger.reserve(hold('h', 1, { account: 'b', floor: -9, amount })))).rejects.toThrow('amount')
@@ -87,7 +87,7 @@ export function describeSettlements(open: MakeStorage): void {
     const adjust = (ledger: LedgerStore, id: string, amount: number) =>
       ledger.credit({ id, account: 'a', amount, at: T0, kind: 'adjustment', note: `Because of ${id}` })
 
-    test('count as money in, whichever their sign, and may take an account below 0', async () => {
+    test('count as credit, whatever their sign, and may take an account below 0', async () => {
       const ledger = await openLedger()
       await credit(ledger, 'a', 100)
       await adjust(ledger, 'up', 20)
@@ -100,7 +100,7 @@ export function describeSettlements(open: MakeStorage): void {
       ])
     })
 
-    test('take nothing from what is held', async () => {
+    test('do not change what is held', async () => {
       const ledger = await openLedger()
       await credit(ledger, 'a', 100)
       await ledger.reserve(hold('h', 80))
@@ -121,7 +121,7 @@ export function describeSettlements(open: MakeStorage): void {
       expect((await ledger.balance('a')).balance).toBe(4)
     })
 
-    test('of nothing, or of no whole amount, are refused; and a credit below 0 is none', async () => {
+    test('of 0 or of a fraction are refused, and so is a credit below 0', async () => {
       const ledger = await openLedger()
       for (const amount of [0, 0.5, Number.NaN, Number.NEGATIVE_INFINITY])
         await expect(promised(() => adjust(ledger, 'x', amount))).rejects.toThrow('amount')

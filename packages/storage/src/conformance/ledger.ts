@@ -10,7 +10,7 @@ export function describeLedger(open: MakeStorage): void {
   const openLedger = async (): Promise<LedgerStore> => (await open()).storage.ledger
 
   describe('settling', () => {
-    test('settling twice moves money once, also at once, whatever the second says', async () => {
+    test('settling twice moves money once, also concurrently, whatever the second call contains', async () => {
       const ledger = await openLedger()
       await credit(ledger, 'a', 100)
       await ledger.reserve(hold('h', 60))
@@ -21,7 +21,7 @@ export function describeLedger(open: MakeStorage): void {
       expect(await ledger.entries('b', { limit: 10 })).toEqual([])
     })
 
-    test('an account not named pays nothing and is freed; none named is a release', async () => {
+    test('an account that is not named is released without a charge; naming none releases all', async () => {
       const ledger = await openLedger()
       await credit(ledger, 'a', 100)
       const both = [
@@ -40,7 +40,7 @@ export function describeLedger(open: MakeStorage): void {
       expect((await ledger.balance('a')).spent).toBe(0)
     })
 
-    test('the true amount may pass the hold, and the balance its floor: what was used is owed', async () => {
+    test('the true amount may exceed the hold, and the balance its floor: what was used is owed', async () => {
       const ledger = await openLedger()
       await credit(ledger, 'a', 100)
       await ledger.reserve(hold('h', 60))
@@ -55,13 +55,13 @@ export function describeLedger(open: MakeStorage): void {
       expect(await ledger.balance('other')).toEqual({ balance: -7, held: 0, credited: 0, spent: 7 })
     })
 
-    test('an id that was never held is charged, once', async () => {
+    test('an id that was never held is charged once', async () => {
       const ledger = await openLedger()
       for (let n = 0; n < 2; n++) await ledger.settle({ id: 'unknown', amounts: { a: 5 }, at: T0 })
       expect(await ledger.balance('a')).toEqual({ balance: -5, held: 0, credited: 0, spent: 5 })
     })
 
-    test('an amount of 0 is an entry of 0', async () => {
+    test('an amount of 0 makes an entry of 0', async () => {
       const ledger = await openLedger()
       await ledger.settle({ id: 's', amounts: { a: 0 }, at: T0 })
       expect(await ledger.entries('a', { limit: 10 })).toEqual([
@@ -71,7 +71,7 @@ export function describeLedger(open: MakeStorage): void {
   })
 
   describe('credit', () => {
-    test('the same credit twice for one account is one entry; for another account it is another', async () => {
+    test('a repeated credit of one account is one entry; the same id on another account is a separate entry', async () => {
       const ledger = await openLedger()
       await Promise.all([creditAs(ledger, 'c', ['a', 10]), creditAs(ledger, 'c', ['a', 10]), creditAs(ledger, 'c', ['b', 10])])
       await creditAs(ledger, 'c', ['a', 99])
@@ -89,12 +89,12 @@ export function describeLedger(open: MakeStorage): void {
     })
   })
 
-  describe('sums as large as a number can tell', () => {
+  describe('sums at the largest safe integer', () => {
     const most = (ledger: LedgerStore) => creditAs(ledger, 'most', ['a', maxSum])
     const adjust = (ledger: LedgerStore, id: string, amount: number) =>
       ledger.credit({ id, account: 'a', amount, at: T0, kind: 'adjustment' })
 
-    test('are kept, and a credit that would pass them is refused and changes nothing', async () => {
+    test('are kept, and a credit beyond them is refused and changes nothing', async () => {
       const ledger = await openLedger()
       await most(ledger)
       await most(ledger)
@@ -107,7 +107,7 @@ export function describeLedger(open: MakeStorage): void {
       expect(await ledger.entries('a', { limit: 9 })).toMatchObject([{ id: 'most', balanceAfter: maxSum }])
     })
 
-    test('have room again for as much as was taken away, under an id that was refused before too', async () => {
+    test('accept as much again as an adjustment removed, also under an id that was refused before', async () => {
       const ledger = await openLedger()
       await most(ledger)
       await expect(promised(() => creditAs(ledger, 'c', ['a', 5]))).rejects.toThrow(RangeError)
@@ -116,7 +116,7 @@ export function describeLedger(open: MakeStorage): void {
       expect(await ledger.balance('a')).toMatchObject({ balance: maxSum, credited: maxSum })
     })
 
-    test('are what was ever credited too: what was spent makes no room in that', async () => {
+    test('include the total credited: spending makes no room in it', async () => {
       const ledger = await openLedger()
       await most(ledger)
       await ledger.settle({ id: 's', amounts: { a: 1_000 }, at: T0 })
@@ -124,7 +124,7 @@ export function describeLedger(open: MakeStorage): void {
       expect(await ledger.balance('a')).toEqual({ balance: maxSum - 1_000, held: 0, credited: maxSum, spent: 1_000 })
     })
 
-    test('bound an account below 0 alike', async () => {
+    test('also bound an account below 0', async () => {
       const ledger = await openLedger()
       await adjust(ledger, 'down', -maxSum)
       await expect(promised(() => adjust(ledger, 'more', -1))).rejects.toThrow(RangeError)
@@ -132,7 +132,7 @@ export function describeLedger(open: MakeStorage): void {
       expect(await ledger.balance('a')).toMatchObject({ balance: 1 - maxSum, credited: 1 - maxSum })
     })
 
-    test('bound what holds set aside, also where no floor refuses', async () => {
+    test('bound the held amount, even without a floor', async () => {
       const ledger = await openLedger()
       const open = { account: 'a', floor: Number.NEGATIVE_INFINITY }
       expect(await ledger.reserve(hold('h1', maxSum - 5, open))).toBeUndefined()
@@ -142,7 +142,7 @@ export function describeLedger(open: MakeStorage): void {
       expect((await ledger.balance('a')).held).toBe(maxSum)
     })
 
-    test('stop there where more is spent, which is written down all the same', async () => {
+    test('stop at the bound when more is spent, and the entry is still recorded', async () => {
       const ledger = await openLedger()
       for (const id of ['s1', 's2']) await ledger.settle({ id, amounts: { a: maxSum - 1 }, at: T0 })
       expect(await ledger.balance('a')).toEqual({ balance: -maxSum, held: 0, credited: 0, spent: maxSum })
@@ -153,7 +153,7 @@ export function describeLedger(open: MakeStorage): void {
     })
   })
 
-  test('odd strings are accounts and ids like any other', async () => {
+  test('unusual strings are accepted as accounts and ids', async () => {
     const ledger = await openLedger()
     for (const odd of ODD_STRINGS) {
       await creditAs(ledger, odd, [odd, 100])
@@ -166,7 +166,7 @@ export function describeLedger(open: MakeStorage): void {
     }
   })
 
-  test('a caller who changes a question or an answer changes nothing in the ledger', async () => {
+  test('mutating an argument or a result changes nothing in the ledger', async () => {
     const ledger = await openLedger()
     await creditAs(ledger, 'c', ['a', 100])
     const asked = hold('h', 60)

@@ -104,7 +104,7 @@ const FAULTS: readonly Fault[] = [
 /** Conformance suite for atomic commits. `describeCommit(opener(make))` */
 export function describeCommit(open: MakeStorage): void {
   describe('a change', () => {
-    test('is done altogether: records, money and audit', async () => {
+    test('is applied completely: records, credit and audit', async () => {
       const { storage } = await open()
       await prepare(storage)
       expect(await storage.records.commit(fine)).toBeUndefined()
@@ -115,7 +115,7 @@ export function describeCommit(open: MakeStorage): void {
       expect(entries.map(({ id }) => id)).toEqual(['second', 'first'])
     })
 
-    test.each(CONFLICTS)('with %s is not done at all', async (_, change, conflict) => {
+    test.each(CONFLICTS)('with %s returns the conflict and changes nothing', async (_, change, conflict) => {
       const { storage } = await open()
       await prepare(storage)
       const before = await everything(storage)
@@ -141,7 +141,7 @@ export function describeCommit(open: MakeStorage): void {
       expect(await everything(storage)).toEqual(before)
     })
 
-    test('may hand a name from one record to another, and back at the same moment', async () => {
+    test('may move a name from one record to another, or swap names in one commit', async () => {
       const { records } = (await open()).storage
       await keep(records, put('a', { name: 'one' }), put('b', { name: 'two' }))
       await keep(records, put('a', { version: 1, name: 'two' }), put('b', { version: 1, name: 'one' }))
@@ -153,7 +153,7 @@ export function describeCommit(open: MakeStorage): void {
       expect((await records.findByName('thing', 'two'))?.id).toBe('d')
     })
 
-    test('keeps a name of its own', async () => {
+    test('may keep the record’s own name', async () => {
       const { records } = (await open()).storage
       await keep(records, put('a', { name: 'one' }))
       await keep(records, put('a', { version: 1, name: 'one', body: '[]' }))
@@ -167,7 +167,7 @@ export function describeCommit(open: MakeStorage): void {
   })
 
   describe('of many changes at once', () => {
-    test('on one version exactly one is done', async () => {
+    test('exactly one of many on the same version succeeds', async () => {
       const { records } = (await open()).storage
       await keep(records, put('t'))
       const tries = Array.from({ length: 50 }, (_, n) =>
@@ -180,7 +180,7 @@ export function describeCommit(open: MakeStorage): void {
       expect(left).toEqual([stored(put('t', { version: 1, body: `${winner}` })), stored(put(`made by ${winner}`))])
     })
 
-    test('for one new id, or one name, exactly one is done', async () => {
+    test('exactly one of many for the same new id or name succeeds', async () => {
       const { records } = (await open()).storage
       const ids = await Promise.all(Array.from({ length: 20 }, (_, n) => records.commit({ puts: [put('t', { body: `${n}` })] })))
       expect(ids.filter(answer => answer === undefined)).toHaveLength(1)
@@ -191,7 +191,7 @@ export function describeCommit(open: MakeStorage): void {
       expect(await records.list({ kind: 'thing', limit: 100 })).toHaveLength(2)
     })
 
-    test('that read anew and decide again, none is lost', async () => {
+    test('none is lost if each retries after a conflict', async () => {
       const { records } = (await open()).storage
       await keep(records, put('t', { body: '0' }))
       const addOne = async (): Promise<void> => {
@@ -205,8 +205,8 @@ export function describeCommit(open: MakeStorage): void {
     })
   })
 
-  describe('money that comes in with a change', () => {
-    test('joins the ledger once, whether it comes by a change or alone', async () => {
+  describe('credit in a change', () => {
+    test('is booked once, whether by a change or directly', async () => {
       const { records, ledger } = (await open()).storage
       const given = { ...credit('gift'), note: 'Welcome' }
       const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => records.commit({ puts: [put(`t${n}`)], credits: [given] })))
@@ -223,7 +223,7 @@ export function describeCommit(open: MakeStorage): void {
       expect(await records.list({ kind: 'thing', limit: 100 })).toHaveLength(1)
     })
 
-    test('can be spent at once, and an adjustment takes it back', async () => {
+    test('can be spent at once, and reversed by an adjustment', async () => {
       const { records, ledger } = (await open()).storage
       await records.commit({ credits: [credit('gift')] })
       expect(await ledger.reserve({ id: 'h', amount: 100, accounts: [{ account: 'a', floor: 0 }], at: T0 })).toBeUndefined()

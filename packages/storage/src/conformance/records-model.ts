@@ -79,7 +79,7 @@ function changeOf({ records, credits, audit }: Step, kept: Kept, { kind, run }: 
 
 /** Random changes, compared with the model after each. `describeRecordsModel(opener(make), runs => runs)` */
 export function describeRecordsModel(open: MakeStorage, runs: RunCount): void {
-  test('whatever is changed together, all of it is done or nothing, as in the model', async () => {
+  test('random changes are applied completely or not at all, as in the model', async () => {
     const { records, ledger, audit } = (await open()).storage
     let run = 0
     let done = 0

@@ -12,7 +12,7 @@ export function describeRecords(open: MakeStorage): void {
   const openRecords = async (): Promise<RecordStore> => (await open()).storage.records
 
   describe('records', () => {
-    test('a record reads back as it was put in, as version 1: what was absent stays absent, what was 0 or empty stays so', async () => {
+    test('a record reads back as it was written, as version 1: absent fields stay absent, 0 and empty fields stay', async () => {
       const records = await openRecords()
       const plain = put('plain')
       const full = put('full', { group: 'g', name: 'n', createdAt: T0 + 1, expiresAt: T0 + 2, body: '{"a":[1]}' })
@@ -24,7 +24,7 @@ export function describeRecords(open: MakeStorage): void {
       expect(await records.list(ofOurs)).toStrictEqual([plain, full, empty].map(given => stored(given)))
     })
 
-    test('a put is the whole record: what it leaves out is gone, but for its last use', async () => {
+    test('a put replaces the whole record, except its last use', async () => {
       const records = await openRecords()
       await keep(records, put('t', { group: 'g', name: 'n', expiresAt: T0 + 9, body: '{"old":1}' }))
       await records.touch('thing', [{ id: 't', at: T0 + 5 }])
@@ -34,7 +34,7 @@ export function describeRecords(open: MakeStorage): void {
       expect(await records.findByName('thing', 'n')).toBeUndefined()
     })
 
-    test('a kind has ids and names of its own', async () => {
+    test('each kind has its own ids and names', async () => {
       const records = await openRecords()
       const [one, other] = [put('t', { name: 'n' }), put('t', { kind: 'other', name: 'n', workspaceId: 'ws_2' })]
       await keep(records, one, other)
@@ -43,7 +43,7 @@ export function describeRecords(open: MakeStorage): void {
       expect(await records.find('nothing', 'ws_1', 't')).toBeUndefined()
     })
 
-    test('nobody finds a record of another workspace, but by its name', async () => {
+    test('a record of another workspace is found only by its name', async () => {
       const records = await openRecords()
       await keep(records, put('t', { name: 'n' }))
       expect(await records.find('thing', 'ws_2', 't')).toBeUndefined()
@@ -71,7 +71,7 @@ export function describeRecords(open: MakeStorage): void {
       expect(await records.findByName('thing', 'n')).toStrictEqual(stored(put('t', { name: 'n', workspaceId: 'ws_2' })))
     })
 
-    test('a change of nothing changes nothing', async () => {
+    test('an empty change changes nothing', async () => {
       const records = await openRecords()
       expect(await records.commit({})).toBeUndefined()
       expect(await records.commit({ puts: [], removals: [], credits: [], audit: [] })).toBeUndefined()
@@ -81,7 +81,7 @@ export function describeRecords(open: MakeStorage): void {
   })
 
   describe('lists of records', () => {
-    test('are in the order of their making, whatever their times, also after they changed', async () => {
+    test('are in order of creation, whatever their times, also after changes', async () => {
       const records = await openRecords()
       await keep(records, put('c', { createdAt: T0 + 9 }), put('a', { createdAt: T0 + 5 }))
       await keep(records, put('b'))
@@ -89,7 +89,7 @@ export function describeRecords(open: MakeStorage): void {
       expect(await idsOf(records, ofOurs)).toEqual(['c', 'a', 'b'])
     })
 
-    test('are of one workspace, or of all', async () => {
+    test('contain one workspace, or all', async () => {
       const records = await openRecords()
       for (const [index, id] of ['a', 'b', 'c', 'd'].entries()) await keep(records, put(id, { workspaceId: index % 2 ? 'ws_2' : 'ws_1' }))
       await keep(records, put('e', { kind: 'other' }))
@@ -98,7 +98,7 @@ export function describeRecords(open: MakeStorage): void {
       expect(await idsOf(records, { kind: 'nothing', limit: 9 })).toEqual([])
     })
 
-    test('can be narrowed by groups, and a record without one is in none of them', async () => {
+    test('can be filtered by group, and a record without a group is in none', async () => {
       const records = await openRecords()
       for (const [id, group] of [
         ['a', 'red'],
@@ -115,7 +115,7 @@ export function describeRecords(open: MakeStorage): void {
       expect(await idsOf(records, { kind: 'thing', groups: ['red'], limit: 9 })).toEqual(['a', 'd', 'foreign'])
     })
 
-    test('come in pages that neither skip nor repeat, also while records change and go', async () => {
+    test('have pages that neither skip nor repeat while records change and are removed', async () => {
       const records = await openRecords()
       const ids = Array.from({ length: 25 }, (_, n) => `t${n}`)
       await keep(records, ...ids.flatMap(id => [put(id, { group: 'live' }), put(`foreign ${id}`, { workspaceId: 'ws_2', group: 'live' })]))
@@ -131,7 +131,7 @@ export function describeRecords(open: MakeStorage): void {
       expect(seen).toEqual(ids)
     })
 
-    test('have nothing after a record that is not there, or not of the workspace', async () => {
+    test('are empty after an unknown record, or one of another workspace', async () => {
       const records = await openRecords()
       await keep(records, put('a'), put('foreign', { workspaceId: 'ws_2' }), put('b'), put('other', { kind: 'other' }))
       expect(await idsOf(records, { ...ofOurs, after: 'a' })).toEqual(['b'])
@@ -139,15 +139,15 @@ export function describeRecords(open: MakeStorage): void {
       for (const after of ['unknown', 'foreign', 'other', '']) expect(await records.list({ ...ofOurs, after })).toEqual([])
     })
 
-    test('of no length are empty', async () => {
+    test('with a limit of 0 or less are empty', async () => {
       const records = await openRecords()
       await keep(records, put('a'))
       for (const limit of [0, -1]) expect(await records.list({ ...ofOurs, limit })).toEqual([])
     })
   })
 
-  describe('the use and the end of records', () => {
-    test('the last use never moves back, is no change, and what is gone is no trouble', async () => {
+  describe('last use and expiry of records', () => {
+    test('the last use never moves back, does not change the version, and ignores missing records', async () => {
       const records = await openRecords()
       await keep(records, put('t'), put('u'), put('t', { kind: 'other' }))
       const uses = [
@@ -166,7 +166,7 @@ export function describeRecords(open: MakeStorage): void {
       expect((await records.list(ofOurs))[0]).toMatchObject({ version: 1, usedAt: T0 + 50 })
     })
 
-    test('a record is found until it is removed for its age, a few at a time, and others stay', async () => {
+    test('expired records are found until they are removed, up to a limit at a time, and others stay', async () => {
       const records = await openRecords()
       await keep(records, ...Array.from({ length: 10 }, (_, n) => put(`t${n}`, { expiresAt: T0 + n, name: `n${n}` })), put('ever'))
       await keep(records, put('other', { kind: 'other', workspaceId: 'ws_2', expiresAt: T0 }))
@@ -182,7 +182,7 @@ export function describeRecords(open: MakeStorage): void {
       await keep(records, put('t0', { name: 'n4' }))
     })
 
-    test('times that are no whole numbers are refused and change nothing', async () => {
+    test('times that are not integers are refused and change nothing', async () => {
       const records = await openRecords()
       await keep(records, put('t', { expiresAt: T0 }))
       for (const at of [Number.NaN, 0.5, Number.POSITIVE_INFINITY]) {
@@ -200,7 +200,7 @@ export function describeRecords(open: MakeStorage): void {
     })
   })
 
-  test('odd strings are kinds, workspaces, ids, groups and names like any other', async () => {
+  test('unusual strings are accepted as kinds, workspaces, ids, groups and names', async () => {
     const records = await openRecords()
     const odd = (text: string) => put(text, { kind: text, workspaceId: text, group: text, name: text, body: text })
     for (const text of ODD_STRINGS) await keep(records, odd(text))
@@ -213,7 +213,7 @@ export function describeRecords(open: MakeStorage): void {
     }
   })
 
-  test('a caller who changes what was given or answered changes nothing in the store', async () => {
+  test('mutating an argument or a result changes nothing in the store', async () => {
     const records = await openRecords()
     const given = put('t', { group: 'g', name: 'n' })
     const kept = stored({ ...given })

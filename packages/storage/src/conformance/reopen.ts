@@ -15,7 +15,7 @@ const hold = { id: 'h', amount: 60, accounts, at: T0, journal: () => 'written be
 
 /** Conformance suite for durability. `describeReopen(opener(make))` */
 export function describeReopen(open: MakeStorage): void {
-  test('what was acknowledged is there after opening again', async context => {
+  test('acknowledged writes are still there after the storage is reopened', async context => {
     const { storage, reopen } = await open()
     if (!reopen) return context.skip('nothing outlives the process')
     await Promise.all([
@@ -56,7 +56,7 @@ export function describeReopen(open: MakeStorage): void {
     expect(await again.ledger.holds({ limit: 9 })).toEqual([{ id: 'h', version: 1, journal: 'written before' }])
   })
 
-  test('close writes what is still on its way', async context => {
+  test('close writes pending appends', async context => {
     const { storage, reopen } = await open()
     if (!reopen) return context.skip('nothing outlives the process')
     const pending = Array.from({ length: 1_500 }, (_, n) => storage.usage.append(usageRow(`req_${n}`)))

@@ -39,7 +39,7 @@ const settled = { held: 0, spent: 60, other: 60, rows: ['req_1 60'], freeSlots: 
 /** Conformance suite for settling requests. `describeRequestSettlements(opener(make))` */
 export function describeRequestSettlements(open: MakeStorage): void {
   describe('the settlement of a request', () => {
-    test('charges it, appends its row and frees its hold and its slots', async () => {
+    test('charges it, appends its usage row and frees its hold and slots', async () => {
       const { storage } = await open()
       await begin(storage, 'req_1')
       expect(await booksOf(storage)).toEqual({ held: 100, spent: 0, other: 0, rows: [], freeSlots: 0 })
@@ -50,7 +50,7 @@ export function describeRequestSettlements(open: MakeStorage): void {
       expect(await storage.ledger.holds({ limit: 9 })).toEqual([])
     })
 
-    test('does nothing the second time, at the same moment or later, whatever it says then', async () => {
+    test('does nothing the second time, concurrently or later, whatever it contains then', async () => {
       const { storage } = await open()
       await begin(storage, 'req_1')
       await Promise.all(Array.from({ length: 20 }, () => storage.settle(settlementOf('req_1', { cost: 60 }))))
@@ -64,7 +64,7 @@ export function describeRequestSettlements(open: MakeStorage): void {
       ['row', ({ usage }) => usage.append(usageRow('req_1', { cost: 60 }))],
       ['slots', ({ counters }) => Promise.all(slotKeys.map(key => counters.leave(key, 'req_1')))],
     ]
-    test.each(halves)('adds the rest if the %s is there already', async (_, write) => {
+    test.each(halves)('adds the rest if the %s was already written', async (_, write) => {
       const { storage } = await open()
       await begin(storage, 'req_1')
       await write(storage)
@@ -72,7 +72,7 @@ export function describeRequestSettlements(open: MakeStorage): void {
       expect(await booksOf(storage)).toEqual(settled)
     })
 
-    test('without a hold, accounts or slots writes what there is', async () => {
+    test('without a hold, accounts or slots writes the rest', async () => {
       const { storage } = await open()
       await storage.settle({ row: usageRow('free'), amounts: {}, slotKeys: [], at: T0 })
       await storage.settle({ row: usageRow('paid'), amounts: { a: 5 }, slotKeys: ['ws_1/slots'], at: T0 })
@@ -83,14 +83,14 @@ export function describeRequestSettlements(open: MakeStorage): void {
       expect(await storage.ledger.balance('a')).toMatchObject({ held: 0, spent: 5 })
     })
 
-    test('with an invalid row writes the rest, and fails', async () => {
+    test('with an invalid row writes the rest, then fails', async () => {
       const { storage } = await open()
       await begin(storage, 'req_1')
       await expect(promised(() => storage.settle(settlementOf('req_1', { inputTokens: 0.5 })))).rejects.toThrow(RangeError)
       expect(await booksOf(storage)).toEqual({ ...settled, rows: [] })
     })
 
-    test('with an invalid amount writes the rest, and fails', async () => {
+    test('with an invalid amount writes the rest, then fails', async () => {
       const { storage } = await open()
       await begin(storage, 'req_1')
       const wrong = { ...settlementOf('req_1', { cost: 60 }), amounts: { a: -1 } }
@@ -98,7 +98,7 @@ export function describeRequestSettlements(open: MakeStorage): void {
       expect(await booksOf(storage)).toEqual({ held: 100, spent: 0, other: 0, rows: ['req_1 60'], freeSlots: 2 })
     })
 
-    test('beside others at the same moment is of its own request alone', async () => {
+    test('concurrent with others affects only its own request', async () => {
       const { storage } = await open()
       const ids = Array.from({ length: 60 }, (_, n) => `req_${n}`)
       const accounts = [{ account: 'a', floor: Number.NEGATIVE_INFINITY }]
@@ -120,14 +120,14 @@ export function describeRequestSettlements(open: MakeStorage): void {
       expect(await storage.counters.enter({ key: 'ws_1/slots', slot: 'next', limit: 1, ttlMs: MINUTE }, T0)).toBe(true)
     })
 
-    test.each(ODD_STRINGS.map(text => [text.slice(0, 20), text]))('takes the id and the account %j as they are', async (_, odd) => {
+    test.each(ODD_STRINGS.map(text => [text.slice(0, 20), text]))('accepts the id and the account %j unchanged', async (_, odd) => {
       const { storage } = await open()
       const row = usageRow(odd)
       for (let n = 0; n < 2; n++) await storage.settle({ row, amounts: { [odd]: 30 }, slotKeys: [odd], at: T0 })
       expect([await storage.ledger.balance(odd), await storage.usage.find('ws_1', odd)]).toMatchObject([{ spent: 30 }, row])
     })
 
-    test('is not changed by a caller that changes its object afterwards', async () => {
+    test('is not affected by mutating its argument afterwards', async () => {
       const { storage } = await open()
       const settlement = { ...settlementOf('req_1', { warnings: ['kept'] }), amounts: { a: 60, b: 60 } as Record<string, number> }
       const settling = storage.settle(settlement)

@@ -67,7 +67,7 @@ export function describeRouting(open: MakeStorage, runs: RunCount): void {
   const given = async (context: TestContext): Promise<RoutingStore> =>
     (await open()).storage.routing ?? context.skip('this storage shares no routing memory')
 
-  describe('routing memory', () => {
+  describe('routing state', () => {
     describeStatistics(given, runs)
     describePauses(given)
     describeReaders(given, runs)
@@ -77,7 +77,7 @@ export function describeRouting(open: MakeStorage, runs: RunCount): void {
 type Given = (context: TestContext) => Promise<RoutingStore>
 
 function describeStatistics(given: Given, runs: RunCount): void {
-  test('a writer reads what others published, and never its own', async context => {
+  test('a writer reads what others published, never its own rows', async context => {
     const routing = await given(context)
     await routing.publish([statisticsRow(), statisticsRow({ offer: 'offer-2' })], T0)
     await routing.publish([statisticsRow({ writer: 'me' })], T0)
@@ -85,7 +85,7 @@ function describeStatistics(given: Given, runs: RunCount): void {
     expect(rowsOf(await routing.news({ writer: 'writer-1' }, T0))).toEqual([statisticsRow({ writer: 'me' })])
   })
 
-  test('a cursor gives what changed since, and nothing where nothing did', async context => {
+  test('a cursor returns only changes since it, or nothing', async context => {
     const routing = await given(context)
     await routing.publish([statisticsRow(), statisticsRow({ offer: 'offer-2' })], T0)
     const first = await routing.news(me, T0)
@@ -96,7 +96,7 @@ function describeStatistics(given: Given, runs: RunCount): void {
     expect((await routing.news({ ...me, after: second.cursor }, T0 + 1)).statistics).toEqual([])
   })
 
-  test('who comes late, or with a cursor from elsewhere, gets all that is kept', async context => {
+  test('a new reader, or a foreign cursor, gets everything that is stored', async context => {
     const routing = await given(context)
     for (const version of [1, 2, 3]) await routing.publish([statisticsRow({ version })], T0 + version)
     for (const after of [undefined, 'from elsewhere', '999999999'])
@@ -105,7 +105,7 @@ function describeStatistics(given: Given, runs: RunCount): void {
       ])
   })
 
-  test('an older version changes nothing, a later epoch does whatever its version', async context => {
+  test('an older version changes nothing; a later epoch wins whatever its version', async context => {
     const routing = await given(context)
     await routing.publish([statisticsRow({ version: 5 })], T0)
     const { cursor } = await routing.news(me, T0)
@@ -117,7 +117,7 @@ function describeStatistics(given: Given, runs: RunCount): void {
     expect((await routing.news(me, T0)).statistics).toEqual([anew])
   })
 
-  test('whatever is published in whatever order, the store says what a merge of it all says', async context => {
+  test('publishing in any order stores the same as a merge of all rows', async context => {
     const routing = await given(context)
     let run = 0
     await fc.assert(
@@ -137,7 +137,7 @@ function describeStatistics(given: Given, runs: RunCount): void {
     )
   })
 
-  test('what is not published again is forgotten by time', async context => {
+  test('rows that are not published again expire', async context => {
     const routing = await given(context)
     await routing.publish([statisticsRow({ at: T0 }), statisticsRow({ offer: 'offer-2', at: T0 + MINUTE })], T0 + MINUTE)
     const later = T0 + routingRetentionMs.statistics
@@ -145,7 +145,7 @@ function describeStatistics(given: Given, runs: RunCount): void {
     expect((await routing.news(me, later)).statistics.map(({ offer }) => offer)).toEqual(['offer-2'])
   })
 
-  test('fractions, NaN and numbers below 0 are refused, and with them the whole telling', async context => {
+  test('fractions, NaN and negative numbers make the whole call fail', async context => {
     const routing = await given(context)
     for (const fields of [{ answered: 0.5 }, { lnWaits: Number.NaN }, { lnSpeeds: -1 }, { broken: -1 }, { at: Number.POSITIVE_INFINITY }])
       await expect(promised(() => routing.publish([statisticsRow(), statisticsRow({ offer: 'bad', ...fields })], T0))).rejects.toThrow(
@@ -154,14 +154,14 @@ function describeStatistics(given: Given, runs: RunCount): void {
     expect((await routing.news(me, T0)).statistics).toEqual([])
   })
 
-  test('odd strings come back as they were, and no two pairs of them are one', async context => {
+  test('unusual strings are stored unchanged, and no two pairs collide', async context => {
     const routing = await given(context)
     const rows = ODD_STRINGS.flatMap(writer => ODD_STRINGS.map(offer => statisticsRow({ writer, offer })))
     await routing.publish(rows, T0)
     expect(rowsOf(await routing.news(me, T0))).toEqual(mergeStatistics(rows, []))
   })
 
-  test('a caller who changes a row or an answer changes nothing in the store', async context => {
+  test('mutating a row or a result changes nothing in the store', async context => {
     const routing = await given(context)
     const mine = statisticsRow()
     await routing.publish([mine], T0)
@@ -172,7 +172,7 @@ function describeStatistics(given: Given, runs: RunCount): void {
 }
 
 function describePauses(given: Given): void {
-  test('of pauses of one offer the longest counts, for everyone, until it is over', async context => {
+  test('the longest pause of an offer applies to all readers until it ends', async context => {
     const routing = await given(context)
     for (const until of [T0 + 5_000, T0 + 9_000, T0 + 7_000]) await routing.pause([{ offer: 'a', until }], T0)
     await routing.pause([{ offer: 'b', until: T0 + 1_000 }], T0)
@@ -180,7 +180,7 @@ function describePauses(given: Given): void {
     expect((await routing.news(me, T0 + 9_000)).pauses).toEqual([])
   })
 
-  test('a pause is news once, and again where it grew', async context => {
+  test('a pause is returned once, and again if it is extended', async context => {
     const routing = await given(context)
     await routing.pause([{ offer: 'a', until: T0 + 5_000 }], T0)
     const { cursor } = await routing.news(me, T0)
@@ -190,7 +190,7 @@ function describePauses(given: Given): void {
     expect((await routing.news({ ...me, after: cursor }, T0)).pauses).toEqual([{ offer: 'a', until: T0 + 6_000 }])
   })
 
-  test('a pause without an end is refused', async context => {
+  test('a pause without a finite end is refused', async context => {
     const routing = await given(context)
     for (const until of [Number.POSITIVE_INFINITY, Number.NaN, 0.5])
       await expect(promised(() => routing.pause([{ offer: 'a', until }], T0))).rejects.toThrow('routing.pause')
@@ -201,7 +201,7 @@ function describePauses(given: Given): void {
 function describeReaders(given: Given, runs: RunCount): void {
   const note = (offer: string, at: number) => ({ key: 'hash-1', offer, tokens: 1_000, at })
 
-  test('who read a conversation is known by its key only, the last first', async context => {
+  test('readers of a conversation are found by its key only, the latest first', async context => {
     const routing = await given(context)
     await routing.remember([note('a', T0), { ...note('b', T0 + 1), tokens: 0 }], T0 + 1)
     await routing.remember([{ ...note('c', T0), key: 'hash-2' }], T0 + 1)
@@ -212,7 +212,7 @@ function describeReaders(given: Given, runs: RunCount): void {
     expect(await routing.readers('hash-3', T0 + 1)).toEqual([])
   })
 
-  test('whatever is noted in whatever order, the store knows what a merge of it all knows', async context => {
+  test('readers noted in any order are stored as a merge of all of them', async context => {
     const routing = await given(context)
     let run = 0
     await fc.assert(
@@ -231,14 +231,14 @@ function describeReaders(given: Given, runs: RunCount): void {
     )
   })
 
-  test('who read it long ago is forgotten', async context => {
+  test('old readers of a conversation are forgotten', async context => {
     const routing = await given(context)
     await routing.remember([note('a', T0), note('b', T0 + MINUTE)], T0 + MINUTE)
     expect((await routing.readers('hash-1', T0 + routingRetentionMs.readers)).map(({ offer }) => offer)).toEqual(['b'])
     expect(await routing.readers('hash-1', T0 + MINUTE + routingRetentionMs.readers)).toEqual([])
   })
 
-  test('odd strings are keys and names like any other, and a bad note is refused', async context => {
+  test('unusual strings are accepted as keys and names, and an invalid note is refused', async context => {
     const routing = await given(context)
     await routing.remember(
       ODD_STRINGS.map(odd => ({ ...note(odd, T0), key: odd })),
@@ -252,7 +252,7 @@ function describeReaders(given: Given, runs: RunCount): void {
     expect(await routing.readers('hash-1', T0)).toEqual([])
   })
 
-  test('a caller who changes a note or an answer changes nothing in the store', async context => {
+  test('mutating a note or a result changes nothing in the store', async context => {
     const routing = await given(context)
     const mine = note('a', T0)
     await routing.remember([mine], T0)

@@ -9,7 +9,7 @@ export function describeSpool(open: MakeStorage): void {
   const lines = ODD_STRINGS.map(odd => JSON.stringify(odd))
 
   describe('a spool', () => {
-    test('gives what was appended to the next process, once, in order, and as it was', async context => {
+    test('returns appended lines to the next process once, in order and unchanged', async context => {
       const { storage, reopen } = await open()
       const spool = spoolOf(storage, context)
       if (!reopen) return context.skip('nothing outlives the process')
@@ -21,7 +21,7 @@ export function describeSpool(open: MakeStorage): void {
       expect(await again.adopt()).toEqual([])
     })
 
-    test('keeps what it adopted until it is cleared', async context => {
+    test('keeps adopted lines until it is cleared', async context => {
       const { storage, reopen } = await open()
       if (!reopen) return context.skip('nothing outlives the process')
       await spoolOf(storage, context).append(['a'])
@@ -34,7 +34,7 @@ export function describeSpool(open: MakeStorage): void {
       expect(await spoolOf(await reopen(), context).adopt()).toEqual([])
     })
 
-    test('that was cleared, or never had anything, leaves nothing behind', async context => {
+    test('is empty after it was cleared', async context => {
       const { storage, reopen } = await open()
       const spool = spoolOf(storage, context)
       await spool.clear()

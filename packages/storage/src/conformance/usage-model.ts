@@ -138,7 +138,7 @@ const step = fc.record({ rows: fc.array(row, { maxLength: 30 }), forgets: fc.boo
 
 /** Random rows and queries, compared with the model. `describeUsageModel(opener(make), runs => runs)` */
 export function describeUsageModel(open: MakeStorage, runs: RunCount): void {
-  test('whatever rows came in whatever order, totals and lists agree with the model', async () => {
+  test('totals and lists agree with the model for any rows in any order', async () => {
     const { usage } = (await open()).storage
     let run = 0
     await fc.assert(

@@ -11,7 +11,7 @@ const MIDNIGHT = Math.floor(T0 / DAY) * DAY
 /** Conformance suite for usage totals. `describeTotals(opener(make))` */
 export function describeTotals(open: MakeStorage): void {
   describe('totals of usage', () => {
-    test('a total adds up what was used, and tells how requests ended', async () => {
+    test('a total sums the usage and counts requests by result', async () => {
       const { usage } = (await open()).storage
       const results = ['ok', 'ok', 'incomplete', 'error', 'error', 'error', 'rate_limited', 'abandoned', 'interrupted'] as const
       const used = { cachedTokens: 1, cacheWriteTokens: 2, reasoningTokens: 3 }
@@ -35,7 +35,7 @@ export function describeTotals(open: MakeStorage): void {
       ])
     })
 
-    test('over nothing there is no total', async () => {
+    test('there is no total without rows', async () => {
       const { usage } = (await open()).storage
       expect(await usage.totals(always)).toEqual([])
       await usage.append(usageRow('req_1'))
@@ -44,7 +44,7 @@ export function describeTotals(open: MakeStorage): void {
           expect(await usage.totals({ ...always, ...other, ...(groupBy && { groupBy }) })).toEqual([])
     })
 
-    test('intervals begin with the hours and days of UTC, come in order, and are left out where nothing was', async () => {
+    test('intervals start at UTC hours and days, are in order, and are left out if they have no rows', async () => {
       const { usage } = (await open()).storage
       const ats = [2 * DAY + 1, HOUR, 2 * HOUR - 1, DAY - 1, 0].map(ms => MIDNIGHT + ms)
       for (const [n, at] of ats.entries()) await usage.append(usageRow(`req_${n}`, { at }))
@@ -67,7 +67,7 @@ export function describeTotals(open: MakeStorage): void {
       ])
     })
 
-    test('groups come in the order of their names, within each interval', async () => {
+    test('groups are in order of name within each interval', async () => {
       const { usage } = (await open()).storage
       const kinds = [
         { keyId: 'k2', model: 'b', provider: '', at: T0 },
@@ -92,7 +92,7 @@ export function describeTotals(open: MakeStorage): void {
       ])
     })
 
-    test('a row counts in the group of each of its tags, and a filter by tag counts it once', async () => {
+    test('a row counts in the group of each of its tags, and once in a filter by tag', async () => {
       const { usage } = (await open()).storage
       const tagged = [['a', 'b'], ['b'], undefined, ['c', 'a']]
       for (const [n, tags] of tagged.entries()) await usage.append(usageRow(`req_${n}`, { cost: 10 ** n, ...(tags && { tags }) }))
@@ -115,7 +115,7 @@ export function describeTotals(open: MakeStorage): void {
       expect(await usage.count({ ...always, tag: "a' OR 1", limit: 9 })).toBe(0)
     })
 
-    test('durations and speeds are of requests that were answered, first contents of all that have one', async () => {
+    test('durations and speeds cover successful requests only, first-content times all that have one', async () => {
       const { usage } = (await open()).storage
       const rows = [
         { durationMs: 3_000, firstContentMs: 1_000, outputTokens: 80 },

@@ -52,7 +52,7 @@ const idsOf = async (usage: UsageStore, query: Parameters<UsageStore['list']>[0]
 /** Conformance suite for usage rows. `describeUsage(opener(make))` */
 export function describeUsage(open: MakeStorage): void {
   describe('usage', () => {
-    test('a row reads back as it was put in: what was absent stays absent, what was 0 or empty stays so', async () => {
+    test('a row reads back as it was written: absent fields stay absent, 0 and empty fields stay', async () => {
       const { usage } = (await open()).storage
       const rows = [usageRow('req_1'), full, usageRow('req_empty', { metadata: {}, routing: '', tags: [] })]
       for (const row of rows) await usage.append(row)
@@ -60,7 +60,7 @@ export function describeUsage(open: MakeStorage): void {
       expect(await usage.list({ ...always, limit: 9 })).toStrictEqual([...rows].reverse())
     })
 
-    test('the same id twice is one row, the first, also at once', async () => {
+    test('the same id twice is one row, the first, also concurrently', async () => {
       const { usage } = (await open()).storage
       await Promise.all(Array.from({ length: 10 }, () => usage.append(usageRow('req_1'))))
       await usage.append(usageRow('req_1', { cost: 999, workspaceId: 'ws_2' }))
@@ -76,7 +76,7 @@ export function describeUsage(open: MakeStorage): void {
       expect(await usage.find('ws_1', 'req_2')).toBeUndefined()
     })
 
-    test('from is included, to is not; a key and a workspace see their own', async () => {
+    test('from is inclusive, to is exclusive; filters by key and workspace apply', async () => {
       const { usage } = (await open()).storage
       for (let n = 0; n < 6; n++) await usage.append(usageRow(`req_${n}`, { at: T0 + n, keyId: n % 2 ? 'odd' : 'even' }))
       await usage.append(usageRow('foreign', { workspaceId: 'ws_2', keyId: 'odd', at: T0 + 3 }))
@@ -88,20 +88,20 @@ export function describeUsage(open: MakeStorage): void {
       expect(await usage.totals({ ...query, to: T0 + 1 })).toEqual([])
     })
 
-    test('the list is newest first, whatever the order of coming, and stops at its limit', async () => {
+    test('the list is newest first, whatever the order of appending, and ends at its limit', async () => {
       const { usage } = (await open()).storage
       for (const n of [3, 1, 4, 2, 0]) await usage.append(usageRow(`req_${n}`, { at: T0 + n }))
       expect(await idsOf(usage, { ...always, limit: 3 })).toEqual(['req_4', 'req_3', 'req_2'])
       expect(await idsOf(usage, { ...always, limit: 0 })).toEqual([])
     })
 
-    test('of rows with the same time, the one that came last is the newest', async () => {
+    test('of rows with the same time, the one appended last is first in the list', async () => {
       const { usage } = (await open()).storage
       for (const id of ['b', 'c', 'a']) await usage.append(usageRow(id))
       expect(await idsOf(usage, { ...always, limit: 9 })).toEqual(['a', 'c', 'b'])
     })
 
-    test('the list goes on after a row, also between rows of the same time and where the filter does not name it', async () => {
+    test('the list continues after a row, also within one time and if the filter excludes that row', async () => {
       const { usage } = (await open()).storage
       const ids = Array.from({ length: 9 }, (_, n) => `req_${n}`)
       for (const [n, id] of ids.entries()) await usage.append(usageRow(id, { at: T0 + (n < 6 ? 0 : n), model: n % 2 ? 'odd' : 'even' }))
@@ -112,14 +112,14 @@ export function describeUsage(open: MakeStorage): void {
       expect(await idsOf(usage, { ...always, from: T0 + 7, limit: 9, after: 'req_8' })).toEqual(['req_7'])
     })
 
-    test('after a row that is not there, or of another workspace, comes nothing', async () => {
+    test('the list is empty after an unknown row, or one of another workspace', async () => {
       const { usage } = (await open()).storage
       await usage.append(usageRow('req_1'))
       await usage.append(usageRow('foreign', { workspaceId: 'ws_2', at: T0 + 1 }))
       for (const after of ['gone', 'foreign']) expect(await idsOf(usage, { ...always, limit: 9, after })).toEqual([])
     })
 
-    test('rows are forgotten oldest first, of one workspace, at limit so many', async () => {
+    test('rows of one workspace are forgotten oldest first, at most limit at a time', async () => {
       const { usage } = (await open()).storage
       for (const n of [3, 1, 4, 0, 2]) await usage.append(usageRow(`req_${n}`, { at: T0 + n }))
       await usage.append(usageRow('foreign', { workspaceId: 'ws_2', at: T0 }))
@@ -134,7 +134,7 @@ export function describeUsage(open: MakeStorage): void {
       expect(await usage.find('ws_2', 'foreign')).toBeDefined()
     })
 
-    test('rows that come after all others were forgotten count as ever', async () => {
+    test('rows appended after all others were forgotten count as usual', async () => {
       const { usage } = (await open()).storage
       for (let round = 0; round < 4; round++) {
         const at = T0 + round * DAY
@@ -146,7 +146,7 @@ export function describeUsage(open: MakeStorage): void {
       }
     })
 
-    test('fractions and NaN are refused and leave no row', async () => {
+    test('fractions and NaN are refused and store no row', async () => {
       const { usage } = (await open()).storage
       for (const fields of [
         { cost: 0.5 },
@@ -160,7 +160,7 @@ export function describeUsage(open: MakeStorage): void {
       expect(await usage.find('ws_1', 'req_1')).toBeUndefined()
     })
 
-    test('odd strings come back as they were, also as the keys of metadata', async () => {
+    test('unusual strings are stored unchanged, also as metadata keys', async () => {
       const { usage } = (await open()).storage
       const metadata = Object.fromEntries(ODD_STRINGS.map(odd => [odd, odd]))
       const named = (text: string) => ({ workspaceId: text, keyId: text, modelAsked: text, model: text, provider: text })
@@ -178,7 +178,7 @@ export function describeUsage(open: MakeStorage): void {
       }
     })
 
-    test('a caller who changes a row or an answer changes nothing in the store', async () => {
+    test('mutating a row or a result changes nothing in the store', async () => {
       const { usage } = (await open()).storage
       const given = { ...full, warnings: [...full.warnings], metadata: { ...full.metadata }, tags: [...(full.tags ?? [])] }
       await usage.append(given)
