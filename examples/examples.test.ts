@@ -143,7 +143,7 @@ test.runIf(inject('isLongRun') && hasBrowser)(
     const answer = page.getByRole('status')
 
     const halted = haltedAnswer()
-    provider.next(halted.play)
+    provider.next(halted.respond)
     await ask('Hello')
     await answer.getByText(/^Signals were set by hand/).waitFor()
     expect(defaultText.startsWith((await answer.textContent()) ?? '')).toBe(true)

@@ -85,7 +85,7 @@ describe.runIf(inject('isLongRun') && hasBrowser)('next-app', { timeout: 900_000
   test('an answer streams to the user who is signed in, and says what it has cost', async () => {
     const page = await signIn('ada')
     const halted = haltedAnswer()
-    provider.next(halted.play)
+    provider.next(halted.respond)
     await send(page, 'Tell me about trains.')
     await page.getByText(/^Signals were set by hand/).waitFor()
     const [begun = ''] = await answers(page)

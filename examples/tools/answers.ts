@@ -1,10 +1,10 @@
-import type { Play } from '../../packages/testing/src/chaos/acts.ts'
+import type { Respond } from '../../packages/testing/src/chaos/acts.ts'
 import { allFrames, bytesOf, chunk, chunkedType, head, lastChunk, typeOf } from '../../packages/testing/src/chaos/acts.ts'
 
 /** A streamed answer that stops halfway until `finish` is called, so that a page can be seen while it is written. */
-export function haltedAnswer(): { readonly play: Play; finish(): void } {
+export function haltedAnswer(): { readonly respond: Respond; finish(): void } {
   const { promise, resolve } = Promise.withResolvers<void>()
-  const play: Play = async exchange => {
+  const respond: Respond = async exchange => {
     const frames = allFrames(exchange)
     const half = Math.floor(frames.length / 2)
     await exchange.write(head(200, { ...chunkedType, ...typeOf(exchange) }))
@@ -13,5 +13,5 @@ export function haltedAnswer(): { readonly play: Play; finish(): void } {
     await exchange.write(chunk(bytesOf(exchange, frames.slice(half))))
     await exchange.write(lastChunk)
   }
-  return { play, finish: resolve }
+  return { respond, finish: resolve }
 }

@@ -121,13 +121,13 @@ async function send({ url, authorization, counts, model, stream, abortMs }: Send
 }
 
 interface Rest extends Left {
-  readonly playing: number
+  readonly unfinished: number
   readonly sockets: number
 }
 
 /** What is left after everything had time to end. Connections, which are kept for a while, are counted after the gateway is closed. */
 async function atRest(gateway: Child<SoakVerbs>, provider: Child<ChaosVerbs>): Promise<Rest> {
-  const left = await settled(async () => ({ ...(await gateway.ask('left', {})), playing: await provider.ask('playing', {}) }))
+  const left = await settled(async () => ({ ...(await gateway.ask('left', {})), unfinished: await provider.ask('unfinished', {}) }))
   await gateway.ask('close', {})
   return { ...left, ...(await settled(async () => ({ sockets: await gateway.ask('sockets', {}) }))) }
 }

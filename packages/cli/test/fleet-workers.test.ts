@@ -5,14 +5,14 @@ import { namedStorage, openStorage } from '../src/storage.ts'
 import { type Ended, type Fleet, traffic } from './fleet.ts'
 import { booksOf, fleetLimits, isAnswered, makeCallers, outcomesOf, settleLeftovers, wronglyBooked } from './fleet-books.ts'
 import { newFolder } from './launch.ts'
-import { adminKey, cost, meteredConfig, meteredUpstream, patienceMs, workersListening } from './workers.ts'
+import { adminKey, cost, meteredConfig, meteredUpstream, timeoutMs, workersListening } from './workers.ts'
 
 const runMs = 60_000
 const killEveryMs = 5_000
 
 /** A server of several processes as a fleet of one member: which of them serves a connection is not known to the client. */
 async function oneMember(folder: string, config: unknown) {
-  const server = await workersListening(4, { folder, config, patienceMs })
+  const server = await workersListening(4, { folder, config, timeoutMs })
   const agent = new Agent({ keepAlive: true, maxSockets: 64 })
   onTestFinished(() => agent.destroy())
   const member = { place: 0, url: server.url, agent, child: server.child, isKilled: false }

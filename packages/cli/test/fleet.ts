@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { Agent, request } from 'node:http'
 import { onTestFinished } from 'vitest'
 import { listening, newFolder } from './launch.ts'
-import { cost, patienceMs } from './workers.ts'
+import { cost, timeoutMs } from './workers.ts'
 
 /** One server process of a fleet. A replacement is another one in the same folder. */
 interface Member {
@@ -30,7 +30,7 @@ export async function startFleet(size: number, config: unknown): Promise<Fleet> 
   const live = new Map<number, Member>()
   let kills = 0
   const start = async (place: number): Promise<void> => {
-    const { url, child } = await listening({ folder: folders[place] ?? '', config, patienceMs })
+    const { url, child } = await listening({ folder: folders[place] ?? '', config, timeoutMs })
     const agent = new Agent({ keepAlive: true, maxSockets: 64 })
     onTestFinished(() => agent.destroy())
     live.set(place, { place, url, agent, child, isKilled: false })
@@ -78,7 +78,7 @@ function send(member: Member, key: string, stream: boolean): Promise<Ended> {
     const end = (outcome: number | string, id = ''): void =>
       resolve({ outcome, id, from, to: performance.now(), isOfKilled: member.isKilled })
     const failed = (error: NodeJS.ErrnoException): void => end(error.code ?? error.message)
-    const options = { method: 'POST', agent: member.agent, headers, timeout: patienceMs }
+    const options = { method: 'POST', agent: member.agent, headers, timeout: timeoutMs }
     const outgoing = request(`${member.url}/v1/chat/completions`, options, response => {
       const { statusCode = 0 } = response
       let text = ''

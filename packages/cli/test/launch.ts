@@ -7,7 +7,7 @@ import { inject, onTestFinished } from 'vitest'
 /** Halves the start of a process, and there are many. */
 const compileCache = join(import.meta.dirname, '../node_modules/.cache/compile')
 /** Milliseconds that a test waits for a process, unless it says otherwise. */
-const usualPatienceMs = 15_000
+const defaultTimeoutMs = 15_000
 
 export interface Launched {
   readonly child: ChildProcess
@@ -37,7 +37,7 @@ export interface LaunchOptions {
   /** Default: a new one. */
   readonly folder?: string
   /** Milliseconds that each wait for the process may take. Default: 15,000. */
-  readonly patienceMs?: number
+  readonly timeoutMs?: number
 }
 
 /** The lines of JSON in a log. */
@@ -71,7 +71,7 @@ function run({
   variables = {},
   args = [],
   folder,
-  patienceMs = usualPatienceMs,
+  timeoutMs = defaultTimeoutMs,
 }: LaunchOptions & { readonly folder: string }): Launched {
   writeConfig(folder, config)
   const child = spawn(process.execPath, [inject('serverScript'), ...args], {
@@ -112,7 +112,7 @@ function run({
         if (holds()) done()
         else if (child.exitCode !== null) done(new Error(`It ended before ${what}.\n${out}\n${err}`))
       }
-      const timer = setTimeout(() => done(new Error(`No ${what} within ${patienceMs} ms.\n${out}\n${err}`)), patienceMs)
+      const timer = setTimeout(() => done(new Error(`No ${what} within ${timeoutMs} ms.\n${out}\n${err}`)), timeoutMs)
       heard.add(look)
       look()
     })
@@ -153,7 +153,7 @@ export async function failing({ prepare, ...options }: FailingOptions): Promise<
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'signalbox-'))
   prepare?.(folder)
   const launched = run({ ...options, folder })
-  const timer = setTimeout(() => launched.child.kill('SIGKILL'), usualPatienceMs)
+  const timer = setTimeout(() => launched.child.kill('SIGKILL'), defaultTimeoutMs)
   const { code } = await launched.exited
   clearTimeout(timer)
   const files = readdirSync(folder)

@@ -10,9 +10,9 @@ import {
   load,
   meteredConfig,
   meteredUpstream,
-  patienceMs,
   post,
   testTimeout,
+  timeoutMs,
   workersListening,
 } from './workers.ts'
 
@@ -24,12 +24,12 @@ test('a worker that is killed under load is replaced, and only its own requests 
   const folder = newFolder()
   const server = await workersListening(2, { folder, config: meteredConfig(await meteredUpstream({ streamMs: 300 })) })
   const running = load(server, 16)
-  await vi.waitUntil(() => running.count() > 50, patienceMs)
+  await vi.waitUntil(() => running.count() > 50, timeoutMs)
   const [victim] = server.workers()
   process.kill(victim?.pid ?? 0, 'SIGKILL')
-  await vi.waitUntil(() => server.workers().length === 3, patienceMs)
+  await vi.waitUntil(() => server.workers().length === 3, timeoutMs)
   const after = running.count()
-  await vi.waitUntil(() => running.count() > after + 100, patienceMs)
+  await vi.waitUntil(() => running.count() > after + 100, timeoutMs)
   const { 200: good = 0, ...bad } = countOutcomes(await running.stop())
   // Connections of the killed process, at most all of them, and nothing but connections that broke.
   expect(Object.keys(bad).filter(how => how !== 'ECONNRESET')).toEqual([])
@@ -59,7 +59,7 @@ test.runIf(inject('isLongRun'))('a connection that was handed to a worker that d
   const statusOf = (): Promise<string> =>
     new Promise((resolve, reject) => {
       const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
-      socket.setTimeout(patienceMs, () => socket.destroy(new Error('It is never answered.')))
+      socket.setTimeout(timeoutMs, () => socket.destroy(new Error('It is never answered.')))
       socket.on('error', reject)
       socket.once('data', data => {
         resolve(String(data).slice(9, 12))
@@ -102,7 +102,7 @@ test.runIf(inject('isLongRun'))('workers whose primary was killed finish what th
       return false
     }
   }
-  await vi.waitUntil(() => server.workers().every(({ pid }) => !isAlive(pid)), patienceMs)
+  await vi.waitUntil(() => server.workers().every(({ pid }) => !isAlive(pid)), timeoutMs)
 })
 
 test('a second signal ends all processes at once', async () => {

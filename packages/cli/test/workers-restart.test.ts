@@ -8,8 +8,8 @@ import {
   load,
   meteredConfig,
   meteredUpstream,
-  patienceMs,
   testTimeout,
+  timeoutMs,
   type WorkersListening,
   workersListening,
 } from './workers.ts'
@@ -22,7 +22,7 @@ vi.setConfig({ testTimeout })
 async function hangUp(server: WorkersListening, answer: string) {
   const before = server.linesWith(answer).length
   server.child.kill('SIGHUP')
-  await vi.waitUntil(() => server.linesWith(answer).length > before, patienceMs)
+  await vi.waitUntil(() => server.linesWith(answer).length > before, timeoutMs)
   return server.linesWith(answer).at(-1)
 }
 
@@ -45,7 +45,7 @@ test('SIGHUP under load: no request fails, and each restart reads the config aga
   const base = meteredConfig(await meteredUpstream({ streamMs: 300 }))
   const server = await workersListening(2, { folder, config: { ...base, operator: 'first' } })
   const running = load(server, 16)
-  await vi.waitUntil(() => running.count() > 50, patienceMs)
+  await vi.waitUntil(() => running.count() > 50, timeoutMs)
   for (const operator of operators) {
     writeConfig(folder, { ...base, operator })
     await hangUp(server, restarted)

@@ -4,7 +4,7 @@ import { onTestFinished, vi } from 'vitest'
 import { type Asking, type LaunchOptions, type Listening, linesOf, listening } from './launch.ts'
 
 /** Milliseconds that a test waits for what takes a second on a machine that does nothing else. */
-export const patienceMs = 40_000
+export const timeoutMs = 40_000
 /** Milliseconds for a test with a server of several processes. */
 export const testTimeout = 90_000
 
@@ -142,6 +142,6 @@ export async function workersListening(count: number, options: LaunchOptions): P
         .join('\n'),
     )
   const workers = () => linesWith('A worker listens.').map(({ worker, pid }) => ({ id: Number(worker), pid: Number(pid) }))
-  await vi.waitUntil(() => workers().length === count, patienceMs)
+  await vi.waitUntil(() => workers().length === count, timeoutMs)
   return { ...server, key: server.key || adminKey, workers, linesWith }
 }

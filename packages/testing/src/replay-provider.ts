@@ -1,4 +1,4 @@
-import { json, type Play, streamed } from './chaos/acts.ts'
+import { json, type Respond, streamed } from './chaos/acts.ts'
 import { type ChaosProvider, chaosProvider } from './chaos-provider.ts'
 import { asSse, type Recording } from './recorded.ts'
 
@@ -15,11 +15,11 @@ export async function replayProvider(
     readonly pieces?: readonly Uint8Array[]
   } = {},
 ): Promise<ChaosProvider> {
-  const play: Play = line => {
+  const respond: Respond = line => {
     if (line.stream && (recording.chunks || recording.bytes)) return streamed(options.pieces ?? [asSse(recording)])(line)
     return recording.whole ? json(recording.dialect === 'error' ? 400 : 200, recording.whole)(line) : streamed([asSse(recording)])(line)
   }
   const server = await chaosProvider()
-  server.always(play)
+  server.always(respond)
   return server
 }

@@ -18,7 +18,7 @@ const start = async (name: string): Promise<URL> => {
 }
 
 /** How an attempt to connect ends; `nothing` if it does not within the patience. */
-const attempt = ({ protocol, hostname, port }: URL, patienceMs = 400): Promise<string> =>
+const attempt = ({ protocol, hostname, port }: URL, timeoutMs = 400): Promise<string> =>
   new Promise(resolve => {
     const socket =
       protocol === 'https:'
@@ -29,20 +29,20 @@ const attempt = ({ protocol, hostname, port }: URL, patienceMs = 400): Promise<s
       socket.destroy()
       resolve(how)
     }
-    const timer = setTimeout(() => finish('nothing'), patienceMs)
+    const timer = setTimeout(() => finish('nothing'), timeoutMs)
     socket.on('error', error => finish('code' in error ? String(error.code) : 'error'))
   })
 
-describe('addresses that lead nowhere', () => {
-  test('a name that nobody can know', async () => {
+describe('unreachable base URLs', () => {
+  test('unresolvable: the name does not exist', async () => {
     await expect(lookup((await start('unresolvable')).hostname)).rejects.toMatchObject({ syscall: 'getaddrinfo' })
   })
 
-  test('a port where nobody listens', async () => {
+  test('refused: no server listens on the port', async () => {
     expect(await attempt(await start('refused'))).toBe('ECONNREFUSED')
   })
 
-  test('a black hole neither takes a connection nor refuses it', async () => {
+  test('black-hole: a connection is neither accepted nor refused', async () => {
     const url = await start('black-hole')
     expect(await attempt(url)).toBe('nothing')
     expect(await attempt(url)).toBe('nothing')
@@ -57,12 +57,12 @@ describe('addresses that lead nowhere', () => {
     expect(await attempt(await start(name))).toBe(how)
   })
 
-  test('are misspelt with consequences', () => {
+  test('an unknown name throws', () => {
     expect(() => addressFault('nowhere')).toThrow(/There are: unresolvable, refused/)
   })
 })
 
-test('a certificate made by hand is one that readers accept', () => {
+test('the self-signed certificate is valid X.509', () => {
   const { cert } = selfSigned({ name: 'stellwerk.example' })
   const read = new X509Certificate(cert)
   expect(read.subject).toBe('CN=stellwerk.example')

@@ -46,7 +46,7 @@ function alwaysAnswering(id: string, dialect: ProviderDialect): ScriptedProvider
 
 const words = (count: number, word: string): string => Array.from({ length: count }, (_, at) => `${word}${at}`).join(' ')
 
-/** A turn of Claude Code: tools, a long system prompt, and everything that was said before. */
+/** A turn of Claude Code: tools, a long system prompt, and the whole conversation so far. */
 const claudeCode = (conversation: number, turn: number, first: readonly JsonObject[] = []): JsonObject => ({
   max_tokens: 100,
   system: [...first, { type: 'text', text: words(1_500, 'rule'), cache_control: { type: 'ephemeral' } }],
@@ -62,7 +62,7 @@ const billingBlock = (at: number): JsonObject => ({
   text: `x-anthropic-billing-header: cc_version=2.1.330.${at}; cc_entrypoint=cli; cch=${(at * 7_919).toString(16)};`,
 })
 
-test('a billing header that changes with each request leaves every conversation where it is', async () => {
+test('a billing header that changes with each request does not move a conversation to another provider', async () => {
   const { post, providers } = await openGateway()
   let requests = 0
   const warm: number[][] = Array.from({ length: 6 }, () => [])
@@ -88,7 +88,7 @@ test.each<[name: string, headers: Readonly<Record<string, string>>, body: JsonOb
   ['session_id', { session_id: session }, {}],
   ['metadata.user_id, as JSON', {}, { metadata: { user_id: JSON.stringify({ device_id: 'd', account_uuid: '', session_id: session }) } }],
   ['metadata.user_id, as text', {}, { metadata: { user_id: `user_${'a'.repeat(64)}_account__session_${session}` } }],
-])('a session named by %s keeps a conversation together whose beginning changes', async (_, headers, body) => {
+])('a session named by %s keeps a conversation at one provider even if its beginning changes', async (_, headers, body) => {
   const { post } = await openGateway(messagesProvider)
   const turns: Turn[] = []
   for (let turn = 1; turn <= 4; turn += 1) {
@@ -101,7 +101,7 @@ test.each<[name: string, headers: Readonly<Record<string, string>>, body: JsonOb
   expect(other.warmTokens).toBe(0)
 })
 
-test('in process a session is an option of the endpoint, and a field of a request', async () => {
+test('in process, the session is an option of the endpoint or a field of a request', async () => {
   const { gateway, caller } = await openGateway(messagesProvider)
   const body = (at: number) => ({ model: 'model', ...claudeCode(1, at), system: `Now ${at}. ${words(1_500, 'rule')}` }) as never
   await gateway.messages.create(body(1), { caller, session })

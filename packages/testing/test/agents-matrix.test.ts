@@ -12,7 +12,7 @@ import { type AgentClient, doTask, taskScript } from './agents/task.ts'
 import { checkTable } from './drivers/docs-table.ts'
 import { languages } from './drivers/languages.ts'
 
-// Each SDK as its users set it up, over each language of a provider: docs/agents.md shows what ran.
+// Each SDK as its users set it up, with a provider of each dialect: docs/agents.md shows what ran.
 
 globalThis.AI_SDK_LOG_WARNINGS = false
 
@@ -25,7 +25,7 @@ afterEach(async () => {
 })
 
 describe.each(clients)('$name', client => {
-  test.each(languages)('does the task before a provider of $name', async language => {
+  test.each(languages)('completes the task with a provider of $name', async language => {
     const provider = scriptedProvider({ id: 'scripted', dialect: language.dialect, acts: taskScript(language, client) })
     const testbed = await testGateway({ providers: [provider] })
     closing.push(testbed.close)
@@ -51,7 +51,7 @@ const row = ({ name, packages, losesReasoning }: AgentClient): string => {
 }
 
 /** Writes or checks the table: `UPDATE_DOCS=1 pnpm test agents-matrix` writes it. */
-test('docs/agents.md shows what ran', () => {
+test('the table in docs/agents.md matches this run', () => {
   const head = `| SDK | packages | ${languages.map(({ name }) => name).join(' | ')} | reasoning |\n|---|---|${languages.map(() => ':-:|').join('')}---|`
   checkTable('agents:sdks', [head, ...clients.map(row)].join('\n'))
 })

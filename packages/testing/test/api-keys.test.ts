@@ -12,7 +12,7 @@ interface Desk {
   readonly all: (call: string, asked?: Asked) => Promise<Answer>
 }
 
-/** `call`: `POST /x` asks for `/v1/workspaces/<id>/api-keys/x`. */
+/** `call`: `POST /x` calls `/v1/workspaces/<id>/api-keys/x`. */
 async function desk({ isShared = false, clock }: { readonly isShared?: boolean; readonly clock?: FakeClock } = {}): Promise<Desk> {
   const { gateway, secret, caller } = await testGateway({
     ...(clock && { clock }),
@@ -32,7 +32,7 @@ async function desk({ isShared = false, clock }: { readonly isShared?: boolean; 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const isoDate = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
-test('a new key is told whole, with its secret; what nobody set is left out', async () => {
+test('a new key is returned with its secret and without fields that were not set', async () => {
   const { all, workspaceId } = await desk()
   const { status, json } = await all('POST ', { body: { name: 'plain' } })
   expect(status).toBe(202)
@@ -53,7 +53,7 @@ test('a new key is told whole, with its secret; what nobody set is left out', as
   expect((await all(`GET /${json.id}`)).json).toEqual(record)
 })
 
-test('limits, dates and scopes are told as they were set, and null takes them away', async () => {
+test('limits, dates and scopes are returned as they were set, and null removes them', async () => {
   const { all } = await desk()
   const body = {
     name: 'full',
@@ -71,7 +71,7 @@ test('limits, dates and scopes are told as they were set, and null takes them aw
   expect((await all(`GET /${id}`)).json).toEqual(bare)
 })
 
-test('what was used says when', async () => {
+test('a key that was used has the time of its last use', async () => {
   const clock = fakeClock()
   const { all, as } = await desk({ clock })
   const { api_key, id } = (await all('POST ', { body: { name: 'used', scopes: ['keys:read'] } })).json
@@ -101,14 +101,14 @@ test('a revoked key is refused at once, is not listed, and may be revoked again'
   expect((await all(`GET /${id}`)).json.is_active).toBe(false)
 })
 
-test('where other processes have to hear of it, it says so', async () => {
+test('a key change that reaches other processes later reports a pending propagation', async () => {
   const { all } = await desk({ isShared: true })
   const { id, propagation_status } = (await all('POST ', { body: { name: 'far' } })).json
   expect(propagation_status).toBe('pending')
   expect((await all(`DELETE /${id}`)).json).toMatchObject({ propagation_status: 'pending', message: expect.stringContaining('30 seconds') })
 })
 
-test('no key, and no key that it makes, can do more than the first could', async () => {
+test('a key cannot do more than the key that created it, nor can the keys that it creates', async () => {
   const { all, as } = await desk()
   const subset = fc.subarray([...scopes], { minLength: 1 })
   await fc.assert(
@@ -130,14 +130,14 @@ test('no key, and no key that it makes, can do more than the first could', async
 })
 
 test.each([[[]], [['*']], [['KEYS:WRITE']], [['keys:write ']], [['keys:*']], [[null]], ['*'], [{ 0: 'keys:write' }]])(
-  'scopes of %j are none',
+  'scopes of %j are refused',
   async asked => {
     const { all } = await desk()
     expect((await all('POST ', { body: { name: 'odd', scopes: asked } })).json.error.code).toBe('invalid_parameter_value')
   },
 )
 
-test('the last key that may manage keys can go, by itself: what is left is the operator', async () => {
+test('the last key that may manage keys can revoke itself: then only the operator can create one', async () => {
   const { all } = await desk()
   const { data } = (await all('GET ')).json
   expect((await all(`DELETE /${data[0].id}`)).status).toBe(202)

@@ -3,7 +3,7 @@ import { serve } from '@signalbox/node-http'
 import { expect, onTestFinished, test } from 'vitest'
 import { testGateway } from '../src/gateway.ts'
 
-/** The address that the audit has of whoever makes a key this way. Proxies' headers say anything. */
+/** The client address in the audit row of a key created this way. Forwarding headers are untrusted. */
 async function addressOf(
   send: (path: string, init: RequestInit) => Promise<Response>,
   workspaceId: string,
@@ -23,14 +23,14 @@ async function addressOf(
   return data[0]?.ip
 }
 
-test('over a socket the audit has the address of the connection, whatever headers say', async () => {
+test('over a socket the audit has the remote address of the connection, whatever the headers', async () => {
   const { gateway, secret, caller } = await testGateway()
   const { url, close } = await serve(gateway, { port: 0 })
   onTestFinished(() => close())
   expect(await addressOf((path, init) => fetch(url + path, init), caller.workspaceId, secret)).toMatch(/^(::1|(::ffff:)?127\.0\.0\.1)$/)
 })
 
-test('a fetch handler has the address that its runtime tells, or none', async () => {
+test('a fetch handler has the address that its runtime provides, or none', async () => {
   const { gateway, secret, caller } = await testGateway()
   const asking = (handler: ReturnType<typeof createFetchHandler>) => (path: string, init: RequestInit) =>
     handler(new Request(`http://x${path}`, init))
@@ -39,7 +39,7 @@ test('a fetch handler has the address that its runtime tells, or none', async ()
   expect(await addressOf(asking(createFetchHandler(gateway)), caller.workspaceId, secret)).toBeNull()
 })
 
-test('who accepts an invite over a socket is told of by address and request', async () => {
+test('accepting an invite over a socket is audited with address and request id', async () => {
   const { gateway, caller } = await testGateway()
   const { url, close } = await serve(gateway, { port: 0 })
   onTestFinished(() => close())

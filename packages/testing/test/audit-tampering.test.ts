@@ -12,16 +12,16 @@ import { expect, onTestFinished, test } from 'vitest'
 
 const quiet = { info: () => {}, warn: () => {}, error: () => {} }
 
-/** What whoever has the file could do to it. `at`: the place of a row in its chain. */
+/** What someone with write access to the file could change. `at`: the place of a row in its chain. */
 const tampering: Readonly<Record<string, (db: DatabaseSync, at: number) => void>> = {
   'what was changed': (db, at) => void db.prepare(`UPDATE audit SET changes = '{"log_retention_days":1}' WHERE place = ?`).run(at),
   'who did it': (db, at) => void db.prepare(`UPDATE audit SET actor_key_id = 'somebody' WHERE place = ?`).run(at),
   'when it was': (db, at) => void db.prepare('UPDATE audit SET at = at - 1 WHERE place = ?').run(at),
   'its hash': (db, at) => void db.prepare(`UPDATE audit SET hash = 'f' || substr(hash, 2) || 'f' WHERE place = ?`).run(at),
-  'that there was such a row': (db, at) => void db.prepare('DELETE FROM audit WHERE place = ?').run(at),
+  'the existence of a row': (db, at) => void db.prepare('DELETE FROM audit WHERE place = ?').run(at),
 }
 
-test.each(Object.entries(tampering))('an audit chain shows that in the database somebody changed %s', async (_, tamper) => {
+test.each(Object.entries(tampering))('verification fails after a change in the database of %s', async (_, tamper) => {
   const folder = mkdtempSync(join(tmpdir(), 'audit-'))
   const file = join(folder, 'signalbox.db')
   const gateway = createGateway({ providers: [], models: [], storage: sqliteStorage(file), logger: quiet })
@@ -101,7 +101,7 @@ const write = (db: DatabaseSync, rows: readonly AuditRow[]): void => {
     db.prepare('UPDATE audit SET changes = ?, previous_hash = ?, hash = ? WHERE place = ?').run(changes, previousHash, hash, place)
 }
 
-/** What can be done to the table of rows alone, and what is told of it. */
+/** What can be done to the table of rows alone, and the reported reason. */
 const attacks: Readonly<Record<string, readonly [reason: string, does: (db: DatabaseSync, rows: readonly AuditRow[]) => void]>> = {
   'cut off the last 5 rows': ['end_missing', db => db.exec('DELETE FROM audit WHERE place > 5')],
   'deleted all rows': ['end_missing', db => db.exec('DELETE FROM audit')],
@@ -121,7 +121,7 @@ for (const [what, [reason, attack]] of Object.entries(attacks)) {
   test.each([
     ['with', new Uint8Array(32).fill(9)],
     ['without', undefined],
-  ])(`that somebody ${what} is found, at once and after the next change, %s a sealing key`, async (_, sealingKey) => {
+  ])(`an attacker who ${what} is detected at once and after the next change, %s a sealing key`, async (_, sealingKey) => {
     const { gateway, id, inFile, verify, change } = await workspace(sealingKey)
     expect(await verify()).toEqual({ valid: true, checked: 10, anchored: true, anchoredFrom: 1 })
     const rows = (await gateway.workspaces(id).auditEvents.list()).toReversed()
@@ -134,7 +134,7 @@ for (const [what, [reason, attack]] of Object.entries(attacks)) {
   })
 }
 
-test('rows that nobody but the forger knows of are found at the end of the chain', async () => {
+test('rows appended by a forger are detected at the end of the chain', async () => {
   const { inFile, verify } = await workspace()
   inFile(db => {
     const [row] = db.prepare('SELECT * FROM audit WHERE place = 10').all() as Record<string, unknown>[]
@@ -162,7 +162,7 @@ test('rows that nobody but the forger knows of are found at the end of the chain
   expect(await verify()).toMatchObject({ valid: false, reason: 'rows_added' })
 })
 
-test('a forger without the sealing key cannot make the record of the end fit a chain of their own', async () => {
+test('without the sealing key a forger cannot forge a matching record of the end', async () => {
   const { gateway, id, inFile, verify, change } = await workspace()
   const rows = rewritten((await gateway.workspaces(id).auditEvents.list()).toReversed())
   inFile(db => {
@@ -176,7 +176,7 @@ test('a forger without the sealing key cannot make the record of the end fit a c
   expect(await verify()).toMatchObject({ valid: false, reason: 'end_missing' })
 })
 
-test('where the record of the end is removed as well, it is told that the end is not known, and later since when it is', async () => {
+test('without the record of the end, verification reports that the end is unknown, and later since when it is known', async () => {
   const { inFile, verify, change } = await workspace()
   inFile(db => db.exec(`DELETE FROM audit WHERE place > 5; DELETE FROM records WHERE kind = 'audit_anchor'`))
   expect(await verify()).toEqual({ valid: true, checked: 5, anchored: false })
@@ -184,7 +184,7 @@ test('where the record of the end is removed as well, it is told that the end is
   expect(await verify()).toEqual({ valid: true, checked: 6, anchored: true, anchoredFrom: 6 })
 })
 
-test('the record of the end goes over to a new sealing key with the next change, and without the old one is not known', async () => {
+test('the record of the end is sealed with a new key at the next change; without the old key it is unknown until then', async () => {
   const storage = memoryStorage()
   const open = (sealingKey: number, ...previous: number[]) => {
     const [key = new Uint8Array(), ...previousSealingKeys] = [sealingKey, ...previous].map(byte => new Uint8Array(32).fill(byte))
@@ -198,7 +198,7 @@ test('the record of the end goes over to a new sealing key with the next change,
   expect(await fresh(id).auditEvents.verify()).toEqual({ valid: true, checked: 2, anchored: true, anchoredFrom: 1 })
 })
 
-test('the chain is verified as valid while two processes go on writing to it', async () => {
+test('verification succeeds while two processes are writing to the chain', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'audit-'))
   const file = join(folder, 'signalbox.db')
   const open = () =>

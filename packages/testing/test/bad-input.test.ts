@@ -53,7 +53,7 @@ async function post(text: string, { path = '/v1/responses', headers = {} }: Sent
 }
 
 describe.each(endpoints.map(endpoint => [endpoint.path, endpoint] as const))(
-  '%s: what is wrong is named, in its own shape',
+  '%s: an invalid body returns an error that names the field, in the dialect of the client',
   (path, endpoint) => {
     const { valid, conversation, terminal, isError } = endpoint
     const { model, ...nameless } = valid
@@ -108,12 +108,12 @@ describe.each(endpoints.map(endpoint => [endpoint.path, endpoint] as const))(
       expect(told.error?.message.length).toBeGreaterThan(10)
     })
 
-    test('a body of another kind, or a packed one, is refused', async () => {
+    test('a body of another content type, or a compressed one, is refused', async () => {
       const kinds = [{ 'content-type': 'application/x-www-form-urlencoded' }, { 'content-encoding': 'gzip' }]
       for (const headers of kinds) expect(await post(JSON.stringify(valid), { path, headers })).toMatchObject({ status: 415 })
     })
 
-    test('a valid body is fine, bare or full, and its stream ends once', async () => {
+    test('a minimal and a full valid body succeed, and a stream has one terminal event', async () => {
       for (const body of [valid, endpoint.rich]) {
         expect(await post(JSON.stringify(body), { path })).toMatchObject({ status: 200 })
         const streamed = terminal && (await post(JSON.stringify({ ...body, stream: true }), { path }))
@@ -129,7 +129,7 @@ const send = (change: object): Promise<Told> => post(JSON.stringify({ ...valid, 
 
 const message = (content: unknown): object => ({ input: [{ role: 'user', content }] })
 
-describe('a field of the Responses language', () => {
+describe('a field of the Responses API', () => {
   test.each<[object, string, string]>([
     [{ store: true }, 'invalid_parameter_value', 'store'],
     [{ previous_response_id: 'resp_1' }, 'unknown_parameter', 'previous_response_id'],
@@ -188,7 +188,7 @@ describe('a field of the Responses language', () => {
     [{ client_metadata: { of: 'its own' } }],
     [{ reasoning: { effort: 'off', generate_summary: 'auto' } }],
     [message([{ type: 'input_text', text: 'U+2028 \u2028 and \u0000 and </script>\n\nevent: response.completed' }])],
-  ])('%j is fine', async change => {
+  ])('%j is accepted', async change => {
     const told = await send(change)
     expect(told).toMatchObject({ status: 200 })
     const streamed = await send({ ...change, stream: true })
@@ -229,7 +229,7 @@ const odd = fc.oneof(
 )
 
 test.each(endpoints.map(endpoint => [endpoint.path, endpoint] as const))(
-  '%s: mutations of a full body: an answer, or a 400 or 404 that says what is wrong; never a 500, and no prototype is touched',
+  '%s: mutations of a full body return a response, or a 400 or 404 with a message; never a 500, and no prototype is changed',
   async (path, { rich, isError }) => {
     const mutation = fc.record({
       path: fc.constantFrom(...pathsOf(rich)),

@@ -20,25 +20,22 @@ const said = ({ output, outcome, usage }: InferenceResponse) => ({
   output: output.map(item => (item.type === 'function_call' ? { ...item, arguments: JSON.parse(item.arguments) as unknown } : item)),
 })
 
-test.each(Object.keys(cannedAnswers) as CannedAnswerName[])(
-  '%s says the same in one piece and in many, and all that was to be said',
-  name => {
-    const whole = read(name, 'whole')
-    expect(said(read(name, 'stream'))).toEqual(said(whole))
-    const {
-      text = '',
-      refusal = '',
-      tools = [],
-    } = cannedAnswers[name] as { text?: string; refusal?: string; tools?: readonly { readonly name: string }[] }
-    const words = whole.output
-      .flatMap(item => (item.type === 'message' ? item.content : []))
-      .map(part => (part.type === 'text' ? part.text : ''))
-    expect(words.join('')).toBe(text + refusal)
-    expect(whole.output.flatMap(item => (item.type === 'function_call' ? [item.name] : []))).toEqual(tools.map(each => each.name))
-  },
-)
+test.each(Object.keys(cannedAnswers) as CannedAnswerName[])('%s has the same complete content whole and streamed', name => {
+  const whole = read(name, 'whole')
+  expect(said(read(name, 'stream'))).toEqual(said(whole))
+  const {
+    text = '',
+    refusal = '',
+    tools = [],
+  } = cannedAnswers[name] as { text?: string; refusal?: string; tools?: readonly { readonly name: string }[] }
+  const words = whole.output
+    .flatMap(item => (item.type === 'message' ? item.content : []))
+    .map(part => (part.type === 'text' ? part.text : ''))
+  expect(words.join('')).toBe(text + refusal)
+  expect(whole.output.flatMap(item => (item.type === 'function_call' ? [item.name] : []))).toEqual(tools.map(each => each.name))
+})
 
-test('its bytes are those that the reader of frames reads', () => {
+test('its bytes are valid frames for the reader', () => {
   const { opening, content, closing } = answerWriters.bedrock.write(cannedAnswers.tools, { model: 'm', includeUsage: true })
   const frames = [
     ...opening,
@@ -51,7 +48,7 @@ test('its bytes are those that the reader of frames reads', () => {
 
 const input = [{ type: 'message', role: 'user', content: [{ type: 'text', text: 'x' }] }] as const
 
-test('a scripted provider speaks it', async () => {
+test('a scripted provider supports it', async () => {
   const provider = scriptedProvider({
     id: 'b',
     dialect: bedrockProvider,
@@ -95,7 +92,7 @@ describe('a server on a socket', () => {
     return { server, ask, close }
   }
 
-  test.each(['whole', 'stream'] as const)('finds model and delivery in the path: %s', async delivery => {
+  test.each(['whole', 'stream'] as const)('finds the model and the delivery in the path: %s', async delivery => {
     const { server, ask, close } = await testbed()
     expect((await ask('say:tool', delivery)).output).toMatchObject([{ type: 'function_call', call_id: 'tooluse_1', name: 'get_weather' }])
     expect((await ask('say:reasoning', delivery)).output).toMatchObject([
@@ -115,17 +112,17 @@ describe('a server on a socket', () => {
       )
       expect(headers.accept).toBe(delivery === 'whole' ? 'application/json' : 'application/vnd.amazon.eventstream')
     }
-    expect(server.strayed).toEqual([])
+    expect(server.unexpectedRequests).toEqual([])
     await close()
   })
 
-  test('a stream that breaks in its middle is a failure', async () => {
+  test('a stream that breaks in the middle fails', async () => {
     const { ask, close } = await testbed()
     await expect(ask('fault:reset-mid-stream', 'stream')).rejects.toThrow(/ended before the response was complete/)
     await close()
   })
 
-  test('every byte of a stream may come alone, and one wrong byte ends it', async () => {
+  test('a stream may arrive byte by byte, and one wrong byte ends it', async () => {
     const { server, ask, close } = await testbed()
     const { opening, content, closing } = answerWriters.bedrock.write({ text: 'Grüße 🚂' }, { model: 'm', includeUsage: true })
     const bytes = answerWriters.bedrock.wire?.bytes([...opening, ...content, ...closing]) ?? new Uint8Array()

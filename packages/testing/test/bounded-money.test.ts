@@ -6,7 +6,7 @@ import type { Act } from '../src/index.ts'
 import { acts, fakeClock, type ScriptedProvider, scriptedProvider, testGateway } from '../src/index.ts'
 
 // Prepaid credit and enforced budgets are bounds: whatever a provider claims, however long it writes, and whenever its client
-// leaves.
+// disconnects.
 
 /** Microdollars a million tokens: a thousand dollars. */
 const dear = { input: 1_000_000_000, output: 1_000_000_000 }
@@ -52,7 +52,7 @@ const ended = (answer: Promise<unknown>): Promise<string> =>
     (error: { readonly code?: string }) => error.code ?? String(error),
   )
 
-test('a provider that claims millions of tokens for a word is paid what the word and the cap can be, and that is told', async () => {
+test('usage far above what the text and the cap allow is charged at the possible maximum, with a warning', async () => {
   const claim = { input: 9_900_000, output: 9_900_000 }
   const { gateway, caller, request, books, logged } = await scene({
     acts: [acts.reply({ text: 'Hello.', usage: claim })],
@@ -69,9 +69,9 @@ test('a provider that claims millions of tokens for a word is paid what the word
 })
 
 test.each<readonly [string, JsonObject, JsonObject]>([
-  ['that refuses a cap', { quirks: { refuses: ['max_tokens', 'max_completion_tokens'] } }, {}],
-  ['that thinks without a cap', { quirks: { thinking_field: 'reasoningConfig' } }, { reasoning: { effort: 'high' } }],
-])('an offer %s is paid what it wrote, whatever cap its client names', async (_, offer, body) => {
+  ['that refuses an output cap', { quirks: { refuses: ['max_tokens', 'max_completion_tokens'] } }, {}],
+  ['that reasons without a cap', { quirks: { thinking_field: 'reasoningConfig' } }, { reasoning: { effort: 'high' } }],
+])('an offer %s is charged for what it generated, whatever cap the client sets', async (_, offer, body) => {
   const { gateway, caller, request, books } = await scene({
     acts: [acts.reply({ text: 'Hello.', usage: { input: 10, output: 20_000 } })],
     credit: 10_000_000,
@@ -83,7 +83,7 @@ test.each<readonly [string, JsonObject, JsonObject]>([
   expect(rows[0]?.warnings).not.toContain('usage_clamped')
 })
 
-test('what a provider claims beyond what is set aside is paid where there is credit for it, and as far as it can be true', async () => {
+test('usage above the hold is charged if credit is left, up to the possible maximum', async () => {
   const { gateway, caller, request, books } = await scene({
     acts: [acts.reply({ text: 'Hello.', usage: { input: 900, output: 5 } })],
     credit: 100_000_000,
@@ -94,7 +94,7 @@ test('what a provider claims beyond what is set aside is paid where there is cre
   expect((await books()).rows).toMatchObject([{ inputTokens: 900, outputTokens: 5, cost: 905_000, estimated: false, warnings: [] }])
 })
 
-test('calls of hosted tools that the credit cannot pay take all of it, so that they are not had again for nothing', async () => {
+test('hosted tool calls that exceed the credit take all of it, so that they cannot be repeated for free', async () => {
   const search = (id: string) => ({ type: 'web_search_call', id, status: 'completed', action: { type: 'search', query: 'q' } })
   const body = {
     ...{ id: 'resp_1', object: 'response', created_at: 1, status: 'completed', model: 'm', error: null, incomplete_details: null },
@@ -123,7 +123,7 @@ test.each([
   [{ tools: [{ type: 'web_search' }], max_tool_calls: 1_000_000 }, 1_000],
   [{ tools: [{ type: 'mcp', server_label: 's' }] }, 0],
   [{}, 0],
-])('calls of hosted tools are set aside for before the request: %j', async (body, calls) => {
+])('a hold covers the calls of hosted tools: %j', async (body, calls) => {
   const price = { input: 0, output: 0, tools: { web_search: 10_000, file_search: 10_000 } }
   const answer = async (credit: number) => {
     const { gateway, caller, request } = await scene({ credit, dialect: responsesProvider, offer: { context_window: 1_000, price } })
@@ -133,7 +133,7 @@ test.each([
   if (calls > 0) expect(await answer(calls * 10_000 - 1)).toBe('insufficient_credits')
 })
 
-test('more calls of hosted tools than an answer makes are cut, and that is told', async () => {
+test('more hosted tool calls than a response can make are clamped, with a warning', async () => {
   const body = {
     ...{ id: 'msg_1', type: 'message', role: 'assistant', model: 'm', stop_reason: 'end_turn', stop_sequence: null },
     content: [{ type: 'text', text: 'Hi' }],
@@ -150,7 +150,7 @@ test('more calls of hosted tools than an answer makes are cut, and that is told'
   expect(logged.filter(message => message.includes('reported more usage'))).toHaveLength(1)
 })
 
-test('a request without a cap is sent one, so that answers of 100,000 tokens, twenty at once, stay within the credit', async () => {
+test('a request without a cap is sent with one, so that twenty concurrent responses of 100,000 tokens stay within the credit', async () => {
   const many = 40
   const { gateway, caller, request, books, provider } = await scene({
     acts: Array.from({ length: many }, () => acts.reply({ text: 'Long.', usage: { input: 10, output: 100_000 } })),
@@ -169,7 +169,7 @@ test('a request without a cap is sent one, so that answers of 100,000 tokens, tw
   expect(rows.reduce((spent, { cost }) => spent + cost, 0)).toBe(328_000_000 - balance)
 })
 
-test('a prompt of 100,000 rare Chinese characters is held for by its bytes: who is admitted can pay for it', async () => {
+test('a prompt of 100,000 rare Chinese characters is held for by its bytes, so that an admitted client can pay for it', async () => {
   const input = Array.from({ length: 100_000 }, (_, at) => String.fromCharCode(0x4e00 + ((at * 7_919) % 20_000))).join('')
   const { gateway, caller, request, books } = await scene({
     acts: Array.from({ length: 100 }, () => acts.reply({ text: '好。', usage: { input: 150_000, output: 2 } })),
@@ -191,7 +191,7 @@ test('a prompt of 100,000 rare Chinese characters is held for by its bytes: who 
 const words = Array.from({ length: 30 }, (_, at) => `word${at} `).join('')
 const thought: Act = acts.reply({ text: words, usage: { input: 10, output: 30_000, reasoning: 29_940 } })
 
-/** Reads until so many characters have come, then leaves. */
+/** Disconnects after so many characters. */
 async function readAndLeave(
   gateway: Gateway,
   request: InferenceRequest,
@@ -212,7 +212,7 @@ async function readAndLeave(
 const lengthOf = (events: readonly InferenceEvent[]): number =>
   events.reduce((sum, event) => sum + (event.type === 'delta' && event.delta.kind === 'text' ? event.delta.text.length : 0), 0)
 
-test('leaving after the last word, one event before the end, costs as much as reading to the end', async () => {
+test('disconnecting one event before the end costs as much as reading to the end', async () => {
   const { gateway, caller, request, books } = await scene({ acts: [thought, thought], credit: 100_000_000, price: dear })
   const body = { stream: true, max_output_tokens: 40_000 }
   await gateway.infer(request(body), { caller }).whole()
@@ -227,7 +227,7 @@ test('leaving after the last word, one event before the end, costs as much as re
   ])
 })
 
-test('whoever leaves an answer whose end does not come pays for the thoughts of its silence, at the pace that the offer is known for', async () => {
+test('a client that disconnects from a response without an end pays for reasoning during its silence, at the known speed of the offer', async () => {
   const thinking = (then: Act): Act => acts.stall(60_000, then)
   const content = 30
   const { gateway, caller, request, books, clock, provider } = await scene({
@@ -300,7 +300,7 @@ async function drain(events: AsyncIterable<unknown>): Promise<void> {
   for await (const _ of events);
 }
 
-test.each(streams)('an answer that outgrows what can be paid ends there, in the language of %s', async (_, ask) => {
+test.each(streams)('a response that outgrows the credit ends with an error in the dialect of %s', async (_, ask) => {
   const { gateway, caller, books, provider } = await scene({ acts: [endless], credit: 1_050_000, price: dear })
   expect(await ended(ask(gateway, caller))).toBe('insufficient_credits')
   const { balance, held, lowest, rows } = await books()
@@ -311,7 +311,7 @@ test.each(streams)('an answer that outgrows what can be paid ends there, in the 
   expect(provider.calls[0]?.aborted).toBe(true)
 })
 
-test('an answer that outgrows what was set aside goes on while there is credit, up to its cap', async () => {
+test('a response that outgrows its hold continues while there is credit, up to its cap', async () => {
   const { gateway, caller, request, books } = await scene({ acts: [endless], credit: 100_000_000, price: dear })
   const { outcome } = await gateway.infer(request({ stream: true, max_output_tokens: 1_000 }), { caller }).whole()
   expect(outcome).toMatchObject({ status: 'incomplete', reason: 'max_output_tokens' })
@@ -321,7 +321,7 @@ test('an answer that outgrows what was set aside goes on while there is credit, 
   expect(rows[0]?.cost).toBeGreaterThan(1_050_000)
 })
 
-test('an answer that outgrows a budget ends there, and the budget is not passed', async () => {
+test('a response that outgrows a budget ends, and the budget is not exceeded', async () => {
   const { gateway, caller, request, storage } = await scene({ acts: [endless], credit: 100_000_000, price: dear })
   const home = gateway.workspaces(caller.workspaceId)
   const { id } = await home.budgets.create({ name: 'small', period: 'total', limit: usd(1.05), enforce: true })
@@ -333,7 +333,7 @@ test('an answer that outgrows a budget ends there, and the budget is not passed'
   expect(balance).toBeLessThan(-900_000)
 })
 
-test('an answer that goes on after its client has left is hung up on, and the slot stays taken until then', async () => {
+test('a response that continues after its client disconnected is aborted, and its slot stays taken until then', async () => {
   const { gateway, caller, request, books, storage, provider } = await scene({ acts: [endless], credit: 100_000_000, price: dear })
   const probe = () => storage.counters.enter({ key: `${caller.workspaceId}/slots:${caller.keyId}`, slot: 'probe', limit: 1, ttlMs: 1 }, 0)
   const { reply, seen } = await readAndLeave(gateway, request({ stream: true, max_output_tokens: 10_000 }), { caller, characters: 100 })
@@ -367,7 +367,7 @@ test.each(caps)('a request of a prepaid workspace is sent $what', async ({ offer
   expect(sentTo(provider)).toBe(cap)
 })
 
-test('a request that no money bounds goes out without a cap, as its caller wrote it', async () => {
+test('a request without a limit on its cost is sent without a cap, as the client wrote it', async () => {
   const { gateway, provider } = await scene({ credit: 0, dialect: responsesProvider })
   const { id } = await gateway.workspaces.create({ name: 'Postpaid', billing: 'postpaid' })
   const { secret } = await gateway.workspaces(id).apiKeys.create({ name: 'k' })
@@ -375,7 +375,7 @@ test('a request that no money bounds goes out without a cap, as its caller wrote
   expect(sentTo(provider)).toBeUndefined()
 })
 
-test('what would be sent is what the plan was made by', async () => {
+test('the plan uses the same body as the request', async () => {
   const { gateway, caller, request } = await scene({ credit: 1e12, offer: { max_output_tokens: 100 } })
   const { fidelity } = await gateway.plan(request(), caller)
   expect(fidelity[0]?.features.filter(({ fate }) => fate === 'dropped')).toEqual([])

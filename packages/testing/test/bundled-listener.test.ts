@@ -18,7 +18,7 @@ const program = `
   const { url } = await serve(gateway, { port: 0 })
   console.log(url)`
 
-test('a server that is bundled to ES modules starts and answers without `require`, and refuses a WebSocket at most', async () => {
+test('a server bundled to ES modules starts and responds without `require`, and refuses only WebSockets', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'signalbox-bundled-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const outfile = join(folder, 'server.mjs')

@@ -9,7 +9,7 @@ import { fakeClock } from '../src/index.ts'
 import { type Asked, ask } from './matrix/asking.ts'
 import { bytesOf, type RawAnswer, scriptedTransport } from './scripted-transport.ts'
 
-// A provider that stops taking a workspace's own key: who pays from then on, and what the workspace hears of it.
+// A provider that stops taking a workspace's own key: what is charged from then on, and which warning the workspace receives.
 
 const operators = 'sk-operator-0123456789'
 const theirs = 'sk-theirs-0123456789'
@@ -25,7 +25,7 @@ const streamed: RawAnswer = {
   pieces: [bytesOf(sse([...told.opening, ...told.content, ...told.closing]))],
 }
 
-/** A provider that takes the keys of `taken` and no other; `asked` holds the key of each call for an answer. */
+/** A provider that accepts only the keys in `taken`; `asked` has the key of each inference call. */
 function vendor() {
   const taken = new Set([operators, theirs])
   const asked: string[] = []
@@ -68,7 +68,7 @@ async function testbed() {
 
 const codesOf = (warnings: unknown): unknown => (Array.isArray(warnings) ? warnings.map(({ code }) => code) : [])
 
-test('an answer that credit pays for, since the key of the workspace was refused, says so and names the key', async () => {
+test('a response paid from credit because the workspace’s key was refused has a warning that names the key', async () => {
   const { respond, key, taken, asked, balance } = await testbed()
   const usual = await respond()
   expect([codesOf(usual.json.warnings), usual.headers['x-warnings'], await balance()]).toEqual([[], undefined, 1_000_000])
@@ -81,7 +81,7 @@ test('an answer that credit pays for, since the key of the workspace was refused
   expect(await balance()).toBe(1_000_000 - 15_000_000 / 1_000_000)
 })
 
-test('so does every answer after it, in every language and at the end of a stream, until the key is seen to', async () => {
+test('later responses have the warning too, in every dialect and at the end of a stream, until the key is disabled or replaced', async () => {
   const { own, clock, http, respond, key, marked, taken, asked } = await testbed()
   taken.delete(theirs)
   await respond()
@@ -108,13 +108,13 @@ test('so does every answer after it, in every language and at the end of a strea
   taken.add(other)
   await own.byokKeys.update(key.id, { disabled: false, apiKey: other })
   await marked('valid')
-  // An account that refused a call is left alone for a minute.
+  // An account that refused a call is not used for a minute.
   await clock.advance(61_000)
   expect(codesOf((await respond()).json.warnings)).toEqual([])
   expect(asked.at(-1)).toBe(other)
 })
 
-test('where only keys of the workspace may be used, a request without one fails with the way out, and credit stays', async () => {
+test('if only the workspace’s keys are allowed, a request without a working key fails with advice, and no credit is spent', async () => {
   const { own, http, respond, marked, taken, asked, balance, key } = await testbed()
   expect((await http('GET …/settings')).json).toMatchObject({ own_keys_only: false })
   expect((await http('PATCH …/settings', { body: { own_keys_only: true } })).json).toMatchObject({ own_keys_only: true })
@@ -139,7 +139,7 @@ test('where only keys of the workspace may be used, a request without one fails 
   expect((await respond()).headers['x-warnings']).toBe('byok_key_refused')
 })
 
-test('a setting that is no boolean is a 400 that names it', async () => {
+test('a setting that is not a boolean is a 400 that names it', async () => {
   const { http, own } = await testbed()
   expect(await http('PATCH …/settings', { body: { own_keys_only: 'yes' } })).toMatchObject({
     status: 400,

@@ -11,7 +11,7 @@ import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { ask } from './matrix/asking.ts'
 
-// Over real sockets and a real database, in the words of the wire.
+// Over real sockets and a real database, as sent over HTTP.
 
 const good = 'vendor-key-0123456789abcdef'
 
@@ -64,7 +64,7 @@ async function testbed() {
   return { seen, call, gateway, workspaceId: id }
 }
 
-test('a key is brought, looked at, changed, refused and deleted; no answer holds its secret', async () => {
+test('a key is added, read, changed, refused and deleted; no response contains its secret', async () => {
   const { seen, call, gateway, workspaceId } = await testbed()
   const texts: string[] = []
   const told = async (line: string, body?: unknown) => {

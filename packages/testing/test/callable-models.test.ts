@@ -35,13 +35,13 @@ async function scene() {
   return { gateway, settings: gateway.workspaces(caller.workspaceId).settings, api, secret, get, ids }
 }
 
-test('the list of models has those that this gateway can call: with a credential and a price', async () => {
+test('the list of models has those with a credential and a price', async () => {
   const { ids, get } = await scene()
   expect(await ids()).toEqual(['acme/both', 'only-two', 'small'])
   for (const id of ['keyless', 'priceless']) expect((await get(`/v1/models/${id}`)).status).toBe(404)
 })
 
-test('and of those only what the settings of the workspace allow, as soon as they are changed', async () => {
+test('the list of models follows the workspace’s settings as soon as they change', async () => {
   const { ids, get, settings } = await scene()
   await settings.update({ allowedModels: ['second', 'small'] })
   expect(await ids()).toEqual(['only-two', 'small'])
@@ -54,7 +54,7 @@ test('and of those only what the settings of the workspace allow, as soon as the
   expect((await get('/v1/models/acme/both')).json).toMatchObject({ context_window: 1_000, providers: [{ name: 'one' }] })
 })
 
-test('every model of the list can be called, and no other one', async () => {
+test('every model of the list can be called, and no other', async () => {
   const { ids, api, secret, settings } = await scene()
   await settings.update({ blockedProviders: ['two'] })
   const listed = new Set(await ids())
@@ -64,7 +64,7 @@ test('every model of the list can be called, and no other one', async () => {
   }
 })
 
-test('a model of which nobody knows when it was made is as old as the process, and has a family and an author', async () => {
+test('a model without a creation time has the start of the process, a family and an author', async () => {
   const { get } = await scene()
   expect((await get('/v1/models/acme/both')).json).toMatchObject({
     created: Date.UTC(2026, 1, 3) / 1_000,

@@ -10,14 +10,14 @@ export interface Answer {
   readonly text: string
 }
 
-/** What an answer says in the end, whoever was asked and however it was told. */
+/** The final content of a response, independent of provider and delivery. */
 export interface End {
   readonly status: number
   readonly ends: 'completed' | 'incomplete' | 'failed' | undefined
   readonly reason: string | undefined
   readonly error: JsonObject | undefined
   readonly text: string
-  /** The items, where the language has some. */
+  /** The items, if the dialect has them. */
   readonly output?: readonly JsonObject[]
   readonly warnings: readonly string[]
   readonly routing: JsonObject | undefined
@@ -64,7 +64,7 @@ const textIn = (output: readonly JsonObject[]): string =>
     .map(part => (typeof part.text === 'string' ? part.text : ''))
     .join('')
 
-/** What no answer may say, however it came about. */
+/** Text that no response may contain. */
 function checkResponse(body: JsonObject): void {
   const output = objects(body.output)
   const ids = output.flatMap(item => (item.type === 'function_call' ? [item.call_id] : []))
@@ -112,7 +112,7 @@ const reasons: Readonly<Record<string, string>> = {
   refusal: 'content_filter',
 }
 
-/** The same of every answer, however it is told. */
+/** The same fields of every response, in any delivery. */
 const endOf = ({ status, headers }: Answer, said: { readonly text: string; readonly finish?: unknown; readonly last: JsonObject }): End => {
   const error = objectOf(said.last.error)
   const reason = typeof said.finish === 'string' ? reasons[said.finish] : undefined
@@ -167,7 +167,7 @@ export const chatCaller: Client = {
   },
 }
 
-/** What clients of Messages act upon, by the status that comes with it. */
+/** Error types that Messages clients act on, by status. */
 const errorTypes: Readonly<Record<number, string>> = {
   400: 'invalid_request_error',
   413: 'request_too_large',

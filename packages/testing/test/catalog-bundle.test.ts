@@ -40,7 +40,7 @@ const app = `
   import { memoryStorage } from '@signalbox/storage-memory'
   export { createGateway, createFetchHandler, memoryStorage, openai, serve }`
 
-test('an app that does not import the catalog has no byte of it', async () => {
+test('an app that does not import the catalog contains none of it', async () => {
   const { bytes, ofCatalog } = await bundled(app)
   expect(bytes.length).toBeGreaterThan(100_000)
   expect(ofCatalog).toBe(0)
@@ -52,7 +52,7 @@ test('the catalog alone is less than 20 kB compressed, without schemas', async (
   expect(gzipSync(bytes, { level: 9 }).length).toBeLessThan(20_000)
 })
 
-test('the catalog loads two small files of others', async () => {
+test('importing the catalog loads two small other files', async () => {
   const { others } = await bundled("export * from '@signalbox/catalog'")
   expect(others.map(path => path.slice(path.lastIndexOf('/', path.lastIndexOf('/') - 1) + 1)).sort()).toEqual([
     'leven/index.js',

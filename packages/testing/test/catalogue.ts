@@ -18,7 +18,7 @@ vi.setConfig({ maxConcurrency: atOnce })
 const stretch = Math.min(6, Math.max(1, (loadavg()[0] ?? 0) / availableParallelism()))
 const stretched = (milliseconds: number): number => Math.round(stretch * milliseconds)
 
-/** Faults that last until the gateway gives up are given this long, and longer where somebody answers after them. All others have time. */
+/** Faults that last until the gateway gives up are given this long, and longer if a second provider responds after them. All others have time. */
 export const hangingMs = stretched(700)
 const hangingMsOf = ({ fallback }: Setting): number => (fallback ? 2 * hangingMs : hangingMs)
 const patient = { firstByteMs: stretched(20_000), wholeMs: stretched(20_000), idleMs: stretched(10_000), deadlineMs: stretched(25_000) }
@@ -30,7 +30,7 @@ const pace = { dripMs: 200, pingMs: 20, lateMs: stretched(4_000), beatMs: 25 }
 
 export interface Setting {
   readonly dialect: BuiltInDialect
-  /** Another provider stands behind the one that breaks. */
+  /** A second provider is configured behind the faulty one. */
   readonly fallback: boolean
   readonly mode: Mode
   readonly caller: Client
@@ -133,7 +133,7 @@ function checkEnd(end: End, row: UsageRow, expected: Expected): void {
   if (expected.output && end.output) expect(end.output).toMatchObject(expected.output)
   if (expected.ends === 'failed') expect(end.error).toMatchObject({ provider: 'server-1' })
   const wanted = expected.warnings ?? []
-  // Where a fault says nothing of it, an answer tells that its counts are estimated or cut, or that a tool has no price.
+  // Unless the fault expects otherwise, a response may warn that its counts are estimated or cut, or that a tool has no price.
   const isTold = (code: string): boolean => !aboutItsBill.has(code) || wanted.includes(code)
   expect(end.warnings.filter(isTold)).toEqual(wanted)
   if (end.warnings.includes('usage_estimated')) expect(row.estimated).toBe(true)
@@ -146,10 +146,10 @@ function checkFallenBack(end: End, row: UsageRow): void {
   expect(row.attempts).toBeGreaterThanOrEqual(2)
 }
 
-/** What waits for nothing takes longer on a machine that is too busy. */
+/** Time for faults without waits on a busy machine. */
 const busyMs = 2_000
 
-/** Where the clock decides what is met, a machine that was too busy gets another try with longer waits. What is wrong stays wrong. */
+/** A timing-dependent fault is retried with longer waits on a busy machine. A real failure fails again. */
 async function meetInTime(testbed: Testbed, fault: Fault): Promise<void> {
   const startedAt = performance.now()
   try {
@@ -175,10 +175,10 @@ async function meet(testbed: Testbed, fault: Fault, patience = 1): Promise<void>
   else expect([200, ...expected.status]).toContain(end.status)
 }
 
-/** Nothing is held, nothing taken, nobody waited for, no connection lost, and no request went astray. */
+/** No hold, slot, unfinished response, leaked connection or unexpected request remains. */
 export async function checkAtRest({ test: { gateway, storage, caller }, broken, sound }: Testbed): Promise<void> {
   for (const server of [broken, sound]) {
-    await server.until('nobody waits for an answer', ({ playing }) => playing() === 0, settledMs)
+    await server.until('all responses to be finished', ({ unfinished }) => unfinished() === 0, settledMs)
     // Those that can serve again are kept; one that is neither kept nor closed would be one more with every fault.
     await server.until('no more connections than requests at once', ({ connections }) => connections() <= atOnce, settledMs)
   }
@@ -188,7 +188,7 @@ export async function checkAtRest({ test: { gateway, storage, caller }, broken, 
   const sum = entries.reduce((total, { amount }) => total + amount, 0)
   const free = await storage.counters.enter({ key: `${workspaceId}/slots:${keyId}`, slot: 'probe', limit: 1, ttlMs: 1 }, Date.now())
   expect({ held, sum, free }).toEqual({ held: 0, sum: balance, free: true })
-  expect([...broken.strayed, ...sound.strayed]).toEqual([])
+  expect([...broken.unexpectedRequests, ...sound.unexpectedRequests]).toEqual([])
 }
 
 const allModes: readonly Mode[] = ['whole', 'stream']
@@ -199,7 +199,7 @@ interface Manner {
   readonly timeouts?: typeof patient
   /** Default: one of the responses API. */
   readonly caller?: Client
-  /** Whether another provider stands behind the one that breaks. Default: both ways. */
+  /** Whether a second provider is configured behind the faulty one. Default: both ways. */
   readonly fallbacks?: readonly boolean[]
   /** Which faults are met with another provider behind. Default: all of them. */
   readonly withFallback?: (fault: Fault) => boolean
@@ -208,19 +208,19 @@ interface Manner {
 const isSent = ({ needs, hangs, asks, deadlineMs }: Fault): boolean =>
   needs === undefined && !hangs && asks === undefined && deadlineMs === undefined
 
-/** The first of each row that neither waits nor asks for anything. */
+/** The first of each row without waits or preconditions. */
 export const firstOfEachRow: ReadonlySet<Fault> = new Set(
   faults.filter(isSent).filter((fault, _, all) => all.find(({ row }) => row === fault.row) === fault),
 )
 
-/** The usual run meets in one language what is heavy, and alone what no other provider can make good. */
+/** The default run plays heavy faults in one dialect only, and faults without fallback with one provider only. */
 function isMetThere(fault: Fault, { dialect, mode, fallback }: Setting): boolean {
   if (!fault.heavy) return true
   const canBeMadeGood = expectedOf(fault, dialect, mode)?.fallback === true
   return (inject('isLongRun') || dialect === 'chat') && (canBeMadeGood || !fallback)
 }
 
-/** Whole and streamed, alone and with another provider behind: every fault that `wanted` picks, in these languages of a provider. */
+/** Whole and streamed, with and without a second provider: every fault that `wanted` selects, in these provider dialects. */
 export function describeCatalogue(dialects: readonly BuiltInDialect[], wanted: (fault: Fault) => boolean, manner: Manner = {}): void {
   const { timeouts = patient, caller = responsesCaller, modes = allModes, fallbacks = [false, true], withFallback = () => true } = manner
   const settings = dialects.flatMap(dialect =>

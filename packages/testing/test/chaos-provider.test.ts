@@ -16,8 +16,8 @@ afterEach(() => server.close())
 /** The `data:` payloads of a stream. */
 const payloads = (body: string): readonly string[] => [...utf8(unchunk(body)).matchAll(/^data: (.*)$/gm)].map(([, data = '']) => data)
 
-describe('the chaos provider, left alone', () => {
-  test('answers a chat call whole', async () => {
+describe('the chaos provider without a script', () => {
+  test('responds to a chat request with JSON', async () => {
     const { status, headers, body } = await rawExchange(server.port, requestText(chatPath, { model: 'm', messages: [] }))
     expect(status).toBe(200)
     expect(headers).toContain('content-type: application/json')
@@ -29,7 +29,7 @@ describe('the chaos provider, left alone', () => {
     })
   })
 
-  test('streams a chat call: role first, finish reason, usage where asked for, [DONE]', async () => {
+  test('streams a chat response: role, finish reason, usage if requested, [DONE]', async () => {
     const ask = (more: object) => rawExchange(server.port, requestText(chatPath, { model: 'm', stream: true, ...more }))
     const data = payloads((await ask({ stream_options: { include_usage: true } })).body)
     expect(JSON.parse(data[0] ?? '')).toMatchObject({ choices: [{ delta: { role: 'assistant' } }], usage: null })
@@ -41,7 +41,7 @@ describe('the chaos provider, left alone', () => {
     expect((await ask({})).body).not.toContain('usage')
   })
 
-  test('streams a responses call with every bracket in its place', async () => {
+  test('streams a Responses response with every opening and closing event', async () => {
     const { body } = await rawExchange(server.port, requestText(responsesPath, { model: 'm', stream: true }))
     const events = payloads(body).map(text => JSON.parse(text))
     const types = events.map(({ type }) => type).filter((type, at, all) => type !== all[at - 1])
@@ -70,19 +70,19 @@ describe('the chaos provider, left alone', () => {
     ['say:refusal', /"refusal":"I /, /response\.refusal\.delta/],
     ['say:length', /"finish_reason":"length"/, /response\.incomplete.*max_output_tokens/],
     ['say:filter', /"finish_reason":"content_filter"/, /response\.incomplete.*content_filter/],
-  ])('says what the model name asks for: %s', async (model, inChat, inResponses) => {
+  ])('returns the content that the model name requests: %s', async (model, inChat, inResponses) => {
     const chat = await rawExchange(server.port, requestText(chatPath, { model, stream: true }))
     expect(unchunk(chat.body)).toMatch(inChat)
     const responses = await rawExchange(server.port, requestText(responsesPath, { model, stream: true }))
     expect(unchunk(responses.body)).toMatch(inResponses)
   })
 
-  test('calls a tool where one is demanded', async () => {
+  test('calls a tool if one is required', async () => {
     const { body } = await rawExchange(server.port, requestText(chatPath, { model: 'm', tool_choice: 'required' }))
     expect(JSON.parse(utf8(body)).choices[0].finish_reason).toBe('tool_calls')
   })
 
-  test('serves many requests on one connection, chunked ones too, and tells which were not the first', async () => {
+  test('serves many requests on one connection, chunked ones too, and records which reused it', async () => {
     const socket = connect(server.port, '127.0.0.1')
     await readFrom(socket, requestText(chatPath, { model: 'one' }))
     await readFrom(socket, `POST ${chatPath} HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n8\r\n{"model"\r\n7\r\n:"two"}\r\n0\r\n\r\n`)
@@ -93,7 +93,7 @@ describe('the chaos provider, left alone', () => {
     ])
   })
 
-  test('notes when a connection opened, when the body was there, when it closed, and how much was sent', async () => {
+  test('records when a connection opened, when the body was complete, when it closed, and how much was sent', async () => {
     const before = performance.now()
     const { text } = await rawExchange(server.port, requestText(chatPath, { model: 'm' }))
     await server.until('the close is seen', ({ requests }) => requests[0]?.closedAt !== undefined)
@@ -104,14 +104,14 @@ describe('the chaos provider, left alone', () => {
     expect(server.connections()).toBe(0)
   })
 
-  test('refuses what it does not serve, and notes that someone strayed', async () => {
+  test('refuses unknown paths, methods and bodies, and records requests to unknown paths', async () => {
     expect((await rawExchange(server.port, requestText('/v1/other', { model: 'm' }))).status).toBe(404)
     expect((await rawExchange(server.port, `GET ${chatPath} HTTP/1.1\r\n\r\n`)).status).toBe(405)
     expect((await rawExchange(server.port, `POST ${chatPath} HTTP/1.1\r\ncontent-length: 1\r\n\r\n!`)).status).toBe(400)
-    expect(server.strayed.map(({ path }) => path)).toEqual(['/v1/other'])
+    expect(server.unexpectedRequests.map(({ path }) => path)).toEqual(['/v1/other'])
   })
 
-  test('stops writing while nobody reads, and goes on when someone does', async () => {
+  test('stops writing while the client does not read, and continues afterwards', async () => {
     const size = 32 * 1024 * 1024
     server.next(async line => {
       await line.write(`HTTP/1.1 200 OK\r\ncontent-length: ${size}\r\n\r\n`)
@@ -133,29 +133,29 @@ describe('the chaos provider, left alone', () => {
   })
 })
 
-describe('what is played', () => {
+describe('a script', () => {
   const ask = (model = 'm') => rawExchange(server.port, requestText(chatPath, { model }))
 
-  test('is queued for the next requests, each once or as often as said', async () => {
+  test('applies to the next requests, once or as often as given', async () => {
     server.next('status-500', 2)
     server.next('status-503')
     expect([(await ask()).status, (await ask()).status, (await ask()).status, (await ask()).status]).toEqual([500, 500, 503, 200])
     expect(server.requests.map(({ fault }) => fault)).toEqual(['status-500', 'status-500', 'status-503', undefined])
   })
 
-  test('is asked for by the model', async () => {
+  test('is chosen by the name of the model', async () => {
     expect((await ask('fault:status-529')).status).toBe(529)
     expect((await ask()).status).toBe(200)
   })
 
-  test('stands until it is taken back', async () => {
+  test('applies to all requests until it is removed', async () => {
     server.always('status-402')
     expect([(await ask()).status, (await ask()).status]).toEqual([402, 402])
     server.always(undefined)
     expect((await ask()).status).toBe(200)
   })
 
-  test('is misspelt with consequences', () => {
+  test('with an unknown name throws', () => {
     expect(() => server.next('status-5000')).toThrow(/There is no fault "status-5000"/)
   })
 })

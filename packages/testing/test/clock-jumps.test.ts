@@ -2,7 +2,7 @@ import type { Gateway } from '@signalbox/core'
 import { describe, expect, test } from 'vitest'
 import { build, cost, stores, type Testbed } from './money-scene.ts'
 
-// The wall clock of a machine is set: by hand, by a time server, after a sleep. What ages here goes by the monotonic clock.
+// The wall clock of a machine is set: by hand, by a time server, after a sleep. Ages here use the monotonic clock.
 
 const hour = 3_600_000
 const day = 24 * hour
@@ -24,8 +24,8 @@ const outcomeOf = ({ request }: Testbed, gateway: Gateway, secret: string): Prom
       (error: { readonly code?: string }) => error.code ?? String(error),
     )
 
-describe.each([-day, -hour, -40_000, 40_000, hour, day])('where the wall clock is set by %i ms', jump => {
-  test('a key that was revoked elsewhere stops 30 s later', async () => {
+describe.each([-day, -hour, -40_000, 40_000, hour, day])('after the wall clock is set by %i ms', jump => {
+  test('a key revoked in another process stops working 30 s later', async () => {
     const { testbed, own, there } = await twoProcesses()
     const { id, secret } = await own.apiKeys.create({ name: 'k' })
     expect(await outcomeOf(testbed, there, secret)).toBe('ok')
@@ -35,7 +35,7 @@ describe.each([-day, -hour, -40_000, 40_000, hour, day])('where the wall clock i
     expect(await outcomeOf(testbed, there, secret)).toBe('invalid_api_key')
   })
 
-  test('a budget that was made elsewhere binds 30 s later', async () => {
+  test('a budget created in another process applies 30 s later', async () => {
     const { testbed, own, there } = await twoProcesses()
     const { secret } = await own.apiKeys.create({ name: 'k' })
     expect(await outcomeOf(testbed, there, secret)).toBe('ok')
@@ -45,7 +45,7 @@ describe.each([-day, -hour, -40_000, 40_000, hour, day])('where the wall clock i
     expect(await outcomeOf(testbed, there, secret)).toBe('budget_exceeded')
   })
 
-  test('a key that was not known is asked for again after a second', async () => {
+  test('an unknown key is looked up again after a second', async () => {
     const { testbed, own, there } = await twoProcesses()
     const secret = 'ak_chosen-by-hand'
     expect(await outcomeOf(testbed, there, secret)).toBe('invalid_api_key')
@@ -55,7 +55,7 @@ describe.each([-day, -hour, -40_000, 40_000, hour, day])('where the wall clock i
     expect(await outcomeOf(testbed, there, secret)).toBe('ok')
   })
 
-  test('the use of a key is noted once a minute', async () => {
+  test('the last use of a key is recorded once a minute', async () => {
     const { testbed, own } = await twoProcesses()
     const uses: number[] = []
     const { touch } = testbed.storage.records
@@ -76,7 +76,7 @@ describe.each([-day, -hour, -40_000, 40_000, hour, day])('where the wall clock i
   })
 })
 
-test('a clock that goes to and fro between two days spends the budget of each day once', async () => {
+test('a clock that alternates between two days spends the budget of each day once', async () => {
   const { testbed, own, there } = await twoProcesses()
   const { secret } = await own.apiKeys.create({ name: 'k' })
   const budget = await own.budgets.create({ name: 'b', period: 'day', limit: 8 * cost })

@@ -8,12 +8,12 @@ import { doTask } from './coding-agents/task.ts'
 import { checkTable, writeMeasured } from './drivers/docs-table.ts'
 import { languages } from './drivers/languages.ts'
 
-// The programs themselves, over each language of a provider: docs/agents.md shows what ran. They come from npm, so they run in the long
+// The programs themselves, with a provider of each dialect: docs/agents.md has the results. They are installed from npm, so they run in the long
 // command only.
 
 const agents = [...codexAgents, claudeCode, ...opencodeAgents]
 const passed = new Set<string>()
-/** The least share of a request that the next one begins with, of each agent and language. */
+/** The smallest share of a request that the next one repeats as its prefix, by agent and dialect. */
 const leastShares = new Map<string, number>()
 /** Milliseconds to the first byte of each answer, by program. */
 const waits = new Map<string, readonly number[]>()
@@ -26,7 +26,7 @@ describe.skipIf(!inject('isLongRun'))('coding agents', () => {
 
   describe.each(agents.map(agent => [agent.name, agent] as const))('%s', (_, agent) => {
     test.each(languages)(
-      'does the task before a provider of $name',
+      'completes the task with a provider of $name',
       async language => {
         const observed = await doTask(agent, language, programs)
         expect(observed.errors).not.toMatch(/reconnecting/i)
@@ -44,7 +44,7 @@ describe.skipIf(!inject('isLongRun'))('coding agents', () => {
   })
 
   /** `UPDATE_DOCS=1 pnpm test:long coding-agents` writes the table. */
-  test('docs/agents.md shows what ran', () => {
+  test('the table in docs/agents.md matches this run', () => {
     const head = `| agent | package | ${languages.map(({ name }) => name).join(' | ')} | structured result |\n|---|---|${languages.map(() => ':-:|').join('')}---|`
     checkTable('agents:programs', [head, ...agents.map(row)].join('\n'))
     const measured = ['| program | requests | median, ms | 99 of 100 within, ms | longest, ms |', '|---|--:|--:|--:|--:|']

@@ -5,7 +5,7 @@ import { defaultText } from '../src/answers/answer.ts'
 import { chaosProvider } from '../src/chaos-provider.ts'
 import { testGateway } from '../src/gateway.ts'
 
-// A conversation is summarized by the model asked, and the sealed summary goes on to any provider.
+// A conversation is summarized by the requested model, and the sealed summary can be sent to any provider.
 
 const conversation = [
   { role: 'user', content: 'Plan a bakery.' },
@@ -38,7 +38,7 @@ async function createFixture(dialect: 'responses' | 'chat' | 'messages' | 'gemin
   return { ...scene, provider, post, compact }
 }
 
-test('the reply is the user messages and one sealed item, and the summary is of the whole conversation', async () => {
+test('the reply has the user messages and one sealed item, and the summary covers the whole conversation', async () => {
   const { compact, provider } = await createFixture()
   const { json, output } = await compact({ instructions: 'Be brief.', text: { format: { type: 'json_object' } } })
   expect(json).toMatchObject({
@@ -65,7 +65,7 @@ test('the reply is the user messages and one sealed item, and the summary is of 
 })
 
 test.each(['responses', 'chat', 'messages', 'gemini', 'bedrock'] as const)(
-  'the items go on as text to a provider that speaks %s, and can be compacted again',
+  'the items are sent as text to a provider of %s, and can be compacted again',
   async dialect => {
     const { compact, post, provider } = await createFixture(dialect)
     const { output } = await compact()
@@ -92,7 +92,7 @@ test('it is billed and logged as one request', async () => {
   expect(json.usage).toMatchObject({ output_tokens: rows[0]?.outputTokens })
 })
 
-test('an item of another workspace, or an altered one, is refused by name', async () => {
+test('an item of another workspace, or an altered one, is refused with its path', async () => {
   const { compact, post, gateway } = await createFixture()
   const { output } = await compact()
   const item = output.at(-1) as Item
@@ -116,7 +116,7 @@ test('an item of another workspace, or an altered one, is refused by name', asyn
   }
 })
 
-test('a reference to an item by id stands for its summary, as the item itself does', async () => {
+test('a reference to an item by id is replaced by its summary, as the item itself is', async () => {
   const { post, provider } = await createFixture()
   const first = await post('', { model: 'test-model', input: [...conversation, { type: 'compaction_trigger' }], tools })
   const [{ id, encrypted_content }] = first.json.output as unknown as [Item]
@@ -133,14 +133,14 @@ test('a reference to an item by id stands for its summary, as the item itself do
   expect(sent).not.toContain(encrypted_content)
 })
 
-test('an item that a vendor made goes to that vendor as it is', async () => {
+test('an item made by a vendor is sent to that vendor unchanged', async () => {
   const { post, provider } = await createFixture()
   const item = { type: 'compaction', id: 'cmp_theirs', encrypted_content: 'gAAAAABpM0Yj' }
   expect((await post('', { model: 'test-model', input: [item, { role: 'user', content: 'Go on.' }] })).status).toBe(200)
   expect(provider.requests[0]?.json?.input).toMatchObject([item, { role: 'user' }])
 })
 
-test('a model that writes nothing is an error, and one that fails is the error that it is', async () => {
+test('a model that writes nothing is an error, and a failing model’s error is passed on', async () => {
   const { compact } = await createFixture()
   expect((await compact({ model: 'say:refusal' })).json).toMatchObject({ error: { code: 'provider_error' } })
   expect((await compact({ model: 'no-such-model' })).json).toMatchObject({ error: { code: 'model_not_found' } })
@@ -148,7 +148,7 @@ test('a model that writes nothing is an error, and one that fails is the error t
   expect((await compact({ previous_response_id: 'resp_1' })).json).toMatchObject({ error: { code: 'unknown_parameter' } })
 })
 
-test.each([false, true])('a trigger at the end of a request is answered with one sealed item that goes on, streamed: %s', async stream => {
+test.each([false, true])('a trigger at the end of a request returns one sealed item that can be sent on, streamed: %s', async stream => {
   const { post, gateway, secret, provider } = await createFixture('messages')
   const body = { model: 'test-model', input: [...conversation, { type: 'compaction_trigger' }], tools, stream }
   const handle = createFetchHandler(gateway)
@@ -171,7 +171,7 @@ test.each([false, true])('a trigger at the end of a request is answered with one
   expect(JSON.stringify(provider.requests[1]?.json)).toContain(defaultText)
 })
 
-test('a trigger whose model cannot be asked is the error that it is', async () => {
+test('a trigger whose model cannot be called returns that error', async () => {
   const { post } = await createFixture()
   const input = [{ role: 'user', content: 'Hi' }, { type: 'compaction_trigger' }]
   expect(await post('', { model: 'no-such-model', input })).toMatchObject({ status: 404, json: { error: { code: 'model_not_found' } } })

@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { scriptedProvider, testGateway } from '../src/index.ts'
 
-// What a caller says is never left out: it stands in what the provider is sent, or the request is refused and nothing is sent.
+// Client content is never dropped silently: the provider receives it, or the request is refused and nothing is sent.
 
 type ClientName = keyof typeof clientDialects & ('responses' | 'chat' | 'messages')
 type DialectName = 'responses' | 'chat' | 'messages' | 'gemini' | 'bedrock'
@@ -171,7 +171,7 @@ interface Said {
 }
 
 /**
- * Either all marks are in what was sent, or nothing was sent and the error names the part. What only one language has of an earlier answer
+ * Either all marks are in what was sent, or nothing was sent and the error names the part. What only one dialect has of an earlier response
  * may be left out with a warning, because a request must not become impossible by what a provider answered before.
  */
 function expectNothingLost({ bodies: sent, warnings = [], error }: Sent, said: readonly Said[]): void {
@@ -192,8 +192,8 @@ function expectNothingLost({ bodies: sent, warnings = [], error }: Sent, said: r
   }
 }
 
-describe.each(clients)('a caller of %s', client => {
-  describe.each([...providers, 'all'])('towards %s', model => {
+describe.each(clients)('a client of %s', client => {
+  describe.each([...providers, 'all'])('with provider %s', model => {
     test.each(Object.keys(samples))('%s reaches the provider, or is refused', async name => {
       const send = await fixture
       const { mark, parts } = samples[name] ?? { mark: '', parts: {} }
@@ -206,7 +206,7 @@ describe.each(clients)('a caller of %s', client => {
     })
   })
 
-  test('where any dialect can take it, it is asked', async () => {
+  test('if any dialect supports it, a provider of that dialect is called', async () => {
     const send = await fixture
     for (const { mark, parts } of Object.values(samples)) {
       const part = parts[client]
@@ -254,7 +254,7 @@ test.each<[ClientName, JsonObject, string]>([
   ['chat', { messages: [{ role: 'user', content: '' }] }, 'messages'],
   ['chat', { messages: [{ role: 'assistant', content: null }] }, 'messages'],
   ['messages', { max_tokens: 9, messages: [{ role: 'user', content: [] }] }, 'messages'],
-])('%s %j says nothing, and nobody is asked', async (client, body, param) => {
+])('%s %j has no content, and no provider is called', async (client, body, param) => {
   const send = await fixture
   for (const model of providers) {
     const request = decode(client, { model, ...body })
@@ -276,7 +276,7 @@ test.each<[ClientName, JsonObject]>([
       ],
     },
   ],
-])('%s %j says something to every provider', async (client, body) => {
+])('%s %j has content for every provider', async (client, body) => {
   const send = await fixture
   for (const model of providers) {
     const request = decode(client, { model, ...body })

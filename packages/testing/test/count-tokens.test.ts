@@ -69,7 +69,7 @@ const spent = async ({ gateway, caller }: TestGateway): Promise<unknown> => {
 }
 
 describe('the provider’s own counter', () => {
-  test('is asked where one of the candidates has one, with what it knows of the request, and nothing is paid', async () => {
+  test('is called if a candidate has one, with the whole request, and nothing is charged', async () => {
     const testbed = await counting(() => Response.json({ input_tokens: 4711 }))
     const before = await spent(testbed)
     expect(await ask(testbed, { max_tokens: 5, stop_sequences: ['x'] })).toEqual({
@@ -91,7 +91,7 @@ describe('the provider’s own counter', () => {
     ['says an impossible number', () => Response.json({ input_tokens: -1 })],
     ['sends a page', () => new Response('<html>')],
     ['sends a stream', () => new Response('data: {"input_tokens":1}\n\n', { headers: { 'content-type': 'text/event-stream' } })],
-  ])('that %s is not missed: the count is an estimate, and its provider is none the worse for it', async (_, answer) => {
+  ])('that %s is replaced by an estimate, and its provider is not demoted', async (_, answer) => {
     const testbed = await counting(answer)
     const { status, estimated, said } = await ask(testbed)
     expect([status, estimated]).toEqual([200, true])
@@ -103,7 +103,7 @@ describe('the provider’s own counter', () => {
     ])
   })
 
-  test('that is silent is hung up on', async () => {
+  test('that does not respond is aborted', async () => {
     const clock = fakeClock()
     const testbed = await counting(() => new Promise<Response>(() => {}), { clock })
     const asked = ask(testbed)
@@ -113,7 +113,7 @@ describe('the provider’s own counter', () => {
     await expect.poll(() => testbed.seen[0]?.signal.aborted).toBe(true)
   })
 
-  test('is left at once when the caller leaves', async () => {
+  test('is aborted when the client disconnects', async () => {
     const testbed = await counting(() => new Promise<Response>(() => {}))
     const leaving = new AbortController()
     const counted = testbed.gateway.messages.countTokens(body, { caller: testbed.caller, signal: leaving.signal })
@@ -124,14 +124,14 @@ describe('the provider’s own counter', () => {
   })
 })
 
-test('a signal that outlives the count is not held on to', async () => {
+test('does not keep a listener on a signal that outlives the count', async () => {
   const testbed = await counting(() => Response.json({ input_tokens: 1 }))
   const { signal } = new AbortController()
   await testbed.gateway.messages.countTokens(body, { caller: testbed.caller, signal })
   expect(getEventListeners(signal, 'abort')).toEqual([])
 })
 
-test('where nobody can count, the length is estimated, whatever the windows and the ways of delivery', async () => {
+test('the length is estimated if no provider can count, whatever the context windows and deliveries', async () => {
   const testbed = await counting(() => Response.json({}))
   const { status, said, estimated } = await ask(testbed, { model: 'uncounted' })
   expect([status, estimated, testbed.seen.length]).toEqual([200, true, 0])
@@ -139,7 +139,7 @@ test('where nobody can count, the length is estimated, whatever the windows and 
   expect(Math.abs((said as { readonly input_tokens: number }).input_tokens - 510)).toBeLessThan(60)
 })
 
-test('counting counts against the rate of the key, and asks nobody past it', async () => {
+test('counting is limited by the rate of the key, and calls no provider beyond it', async () => {
   const testbed = await counting(() => Response.json({ input_tokens: 1 }), { limits: { inferenceRpm: 2 } })
   expect((await ask(testbed)).status).toBe(200)
   expect((await ask(testbed)).status).toBe(200)
@@ -156,7 +156,7 @@ test('an unknown model, a body without messages and a key without the scope are 
   expect(testbed.seen).toEqual([])
 })
 
-test('a gateway that is closing counts no more', async () => {
+test('a gateway that is closing refuses to count', async () => {
   const testbed = await counting(() => Response.json({ input_tokens: 1 }))
   const { gateway, caller } = testbed
   const request = gateway.dialects.responses.decodeRequest({ model: 'counted', input: 'Hi' })

@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { acts, scriptedProvider, testGateway } from '../src/index.ts'
 import { found, languages } from './drivers/languages.ts'
 
-// Coding agents edit files with a custom tool: its input is free text. Providers of other languages have functions only.
+// Coding agents edit files with a custom tool: its input is free text. Providers of other dialects have functions only.
 
 const patch = '*** Begin Patch\n*** Update File: a.ts\n@@\n-"old\\path"\n+“new” 😀\n*** End Patch\n'
 const tools = [
@@ -50,7 +50,7 @@ async function streamed(events: AsyncIterable<ResponseStreamEvent>) {
 }
 
 describe.each(['chat', 'messages', 'gemini', 'bedrock'])('a provider of %s', name => {
-  test.each([false, true])('patches a file for an agent of the Responses API and goes on, streamed: %s', async stream => {
+  test.each([false, true])('patches a file for an agent of the Responses API and continues, streamed: %s', async stream => {
     const { client, sentCalls, sentResults } = await open(name)
     const input: ResponseInput = [{ role: 'user', content: 'Edit a.ts.' }]
     const request = { model: 'test-model', tools, store: false }
@@ -73,7 +73,7 @@ describe.each(['chat', 'messages', 'gemini', 'bedrock'])('a provider of %s', nam
 })
 
 describe.each(['messages', 'gemini', 'bedrock'])('a provider of %s', name => {
-  test('patches a file for a client of Chat Completions and goes on', async () => {
+  test('patches a file for a client of Chat Completions and continues', async () => {
     const { client, sentCalls } = await open(name)
     const request = {
       model: 'test-model',
@@ -96,7 +96,7 @@ describe.each(['messages', 'gemini', 'bedrock'])('a provider of %s', name => {
   })
 })
 
-test('`strict` refuses a provider that cannot keep to the grammar, and names it', async () => {
+test('`strict` refuses a provider that cannot enforce the grammar, and names it', async () => {
   const { client, provider } = await open('messages')
   const request = { model: 'test-model', tools, input: 'Edit a.ts.', gateway: { routing: { strict: true } } }
   await expect(client.responses.create(request)).rejects.toMatchObject({ status: 400, param: 'tools[0].format' })

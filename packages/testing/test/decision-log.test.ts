@@ -10,7 +10,7 @@ import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
 import { expect, onTestFinished, test } from 'vitest'
 import { chaosProvider, type TestGatewayOptions, testGateway } from '../src/index.ts'
 
-// How requests were routed, as a gateway tells it afterwards.
+// How requests were routed, as reported afterwards.
 
 async function served(options: TestGatewayOptions = {}) {
   const [broken, well] = await Promise.all([chaosProvider(), chaosProvider()])
@@ -25,7 +25,7 @@ async function served(options: TestGatewayOptions = {}) {
   return { ...site, ask }
 }
 
-test('a request tells afterwards who was weighed by what numbers, who was left out, and what became of each attempt', async () => {
+test('a decision has the candidates with their scores, those left out, and the outcome of each attempt', async () => {
   const { gateway, ask } = await served()
   await ask('0190b7a0-0000-7000-8000-000000000001', { gateway: { routing: { strategy: 'balanced', ignore: [] } } })
   const evidence = gateway.decisionLog.of('0190b7a0-0000-7000-8000-000000000001')
@@ -41,13 +41,13 @@ test('a request tells afterwards who was weighed by what numbers, who was left o
   expect(evidence?.counterfactuals?.cheapest).toBeDefined()
 })
 
-test('evidence names what decided as it was asked for, and by what it weighed', async () => {
+test('a request with its own provider order is recorded with strategy `order` and the weights used for evidence', async () => {
   const { gateway, ask } = await served()
   await ask('0190b7a0-0000-7000-8000-000000000009')
   expect(gateway.decisionLog.of('0190b7a0-0000-7000-8000-000000000009')).toMatchObject({ strategy: 'order', weighed_by: 'balanced' })
 })
 
-test('who was left out stands there with the reason', async () => {
+test('candidates that were left out are listed with the reason', async () => {
   const { gateway, ask } = await served()
   await ask('0190b7a0-0000-7000-8000-000000000002', { gateway: { routing: { ignore: ['server-1'] } } })
   expect(gateway.decisionLog.of('0190b7a0-0000-7000-8000-000000000002')?.excluded).toMatchObject([
@@ -55,7 +55,7 @@ test('who was left out stands there with the reason', async () => {
   ])
 })
 
-test('the trace of a gateway comes back from JSON, and is decided the same again', async () => {
+test('a trace survives JSON and replays to the same decision', async () => {
   const { gateway, ask } = await served({ strategy: 'balanced' })
   for (const at of [1, 2, 3]) await ask(`0190b7a0-0000-7000-8000-00000000000${at}`)
   const { decisions } = replay(decodeTrace(encodeTrace(gateway.decisionLog.trace())))
@@ -63,7 +63,7 @@ test('the trace of a gateway comes back from JSON, and is decided the same again
   expect(decisions.every(({ same }) => same)).toBe(true)
 })
 
-test('nothing is kept where that is switched off, and of more requests than are kept the oldest is forgotten', async () => {
+test('nothing is recorded if the log is off, and the oldest decision is dropped beyond the limit', async () => {
   const off = await served({ record: false })
   await off.ask('0190b7a0-0000-7000-8000-000000000001')
   expect(off.gateway.decisionLog.of('0190b7a0-0000-7000-8000-000000000001')).toBeUndefined()
@@ -74,7 +74,7 @@ test('nothing is kept where that is switched off, and of more requests than are 
   expect(two.gateway.decisionLog.of('0190b7a0-0000-7000-8000-000000000003')).toBeDefined()
 })
 
-test('another process tells all of what went wrong, and of every request its order and attempts', async () => {
+test('another process reads all failed requests, and the order and attempts of every request', async () => {
   const storage = memoryStorage()
   const { gateway, caller, ask } = await served({ storage, record: { store: 1e-9 } })
   await ask('troubled')
@@ -102,7 +102,7 @@ test('another process tells all of what went wrong, and of every request its ord
   await expect(told(gateway, 'never')).rejects.toMatchObject({ code: 'resource_not_found' })
 })
 
-test('what the gateway was told not to keep is answered as such, and not as a request that never was', async () => {
+test('a decision that was not recorded is distinguished from an unknown request', async () => {
   for (const record of [false, { store: 0, keep: 0 }, { share: 0 }] as const) {
     const storage = memoryStorage()
     const { gateway, caller, ask } = await served({ storage, record })
@@ -114,7 +114,7 @@ test('what the gateway was told not to keep is answered as such, and not as a re
   }
 })
 
-test('over HTTP a request without evidence, one with it and one that never was answer each in another way', async () => {
+test('over HTTP, a request without evidence, one with it and an unknown one have different responses', async () => {
   const evidenceOver = async (record: NonNullable<TestGatewayOptions['record']>) => {
     const { gateway, caller, secret } = await served({ record })
     const { url, close } = await serve(gateway, { port: 0 })
@@ -167,7 +167,7 @@ test('evidence of every request is there after a restart, from the file alone', 
   await later.close()
 })
 
-test('a gateway is made without chance: some runtimes have none before the first request', () => {
+test('creating a gateway uses no randomness: some runtimes have none before the first request', () => {
   const none = (): never => {
     throw new Error('There is no chance here yet.')
   }

@@ -8,7 +8,7 @@ import { found, languageOf } from './drivers/languages.ts'
 import { look } from './drivers/scenes.ts'
 import type { Call, Client } from './drivers/sdk-response.ts'
 
-// A conversation goes from vendor to vendor, and takes along the calls of each under an id that the next one takes.
+// A conversation moves from vendor to vendor, with the calls of each under an id that the next one accepts.
 
 interface Vendor {
   readonly name: string
@@ -35,7 +35,7 @@ interface Told {
   readonly calls: readonly Call[]
 }
 
-/** Each vendor in turn calls a tool; whoever spoke before it is asked first, and cannot. What each was told of the calls so far. */
+/** Each vendor in turn calls a tool, after the previous one was tried and failed. Returns the earlier calls that each was sent. */
 async function passAround(client: Client, turns: readonly Vendor[]): Promise<readonly Told[]> {
   const providers = vendors.map(({ name, speaks, quirks = {} }) => ({
     ...scriptedProvider({ id: name, dialect: languageOf(speaks).dialect }),
@@ -67,10 +67,10 @@ async function passAround(client: Client, turns: readonly Vendor[]): Promise<rea
 }
 
 describe.each(clients)('a conversation of a client of $language', client => {
-  // Whoever is last has heard of the calls of all.
+  // The last one has received the calls of all.
   const rounds = vendors.map((first, at) => ({ name: first.name, turns: [...vendors.slice(at), ...vendors.slice(0, at), first] }))
 
-  test.each(rounds)('that goes from $name over all others and back', async ({ turns }) => {
+  test.each(rounds)('that moves from $name to all others and back keeps valid call ids', async ({ turns }) => {
     const told = await passAround(client, turns)
     for (const [at, { vendor, calls }] of told.entries()) {
       const ids = calls.map(({ id }) => id)
@@ -78,7 +78,7 @@ describe.each(clients)('a conversation of a client of $language', client => {
       expect(new Set(ids).size).toBe(at)
       for (const id of ids) expect(id).toMatch(vendor.takes)
     }
-    // Its own id comes back to each as it gave it, if it takes that itself.
+    // Each receives its own id unchanged, if it accepts that itself.
     const [own] = told.at(-1)?.calls ?? []
     const { gives, takes } = turns[0] ?? { gives: '', takes: /./ }
     if (gives !== '' && takes.test(gives)) expect(own?.id).toBe(gives)

@@ -26,7 +26,7 @@ describe.each(languages)('a provider of $name on a socket', language => {
 
   const deliveries = [false, true].flatMap(stream => clients.map(client => ({ client, language: client.language, stream })))
 
-  test.each(deliveries)('talks with a client of $language, streamed: $stream', async ({ client, stream }) => {
+  test.each(deliveries)('serves a client of $language, streamed: $stream', async ({ client, stream }) => {
     const talk = client.converse({ secret: testbed.secret, url: server.url })
     talk.say('Go.')
     const { calls, told } = await talk.ask({ stream, model: 'say:tools', tools: [look] })
@@ -40,10 +40,10 @@ describe.each(languages)('a provider of $name on a socket', language => {
       finish: 'stop',
     })
     expect(found(provider.requests.at(-1)?.json, language.result).map(({ output }) => output)).toEqual(['Rain.', 'Sun.'])
-    expect(provider.strayed).toEqual([])
+    expect(provider.unexpectedRequests).toEqual([])
   })
 
-  test.each(deliveries)('breaks off before a client of $language, streamed: $stream', async ({ client, stream }) => {
+  test.each(deliveries)('that breaks off gives a client of $language an error, streamed: $stream', async ({ client, stream }) => {
     const talk = client.converse({ secret: testbed.secret, url: server.url })
     talk.say('Go.')
     await expect(talk.ask({ stream, model: 'fault:reset-mid-stream' })).rejects.toBeInstanceOf(client.errors.any)

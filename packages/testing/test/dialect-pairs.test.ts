@@ -3,7 +3,7 @@ import { clients } from './drivers/clients.ts'
 import { languages } from './drivers/languages.ts'
 import { scenes, streamedScenes } from './drivers/scenes.ts'
 
-// Every language of clients before every language of providers. The usual run plays to each pair a third of the scenes, so that each
+// Every client dialect with every provider dialect. The default run plays a third of the scenes for each pair, so that each
 // scene still meets every client and every provider; the long run plays them all.
 
 const share = inject('isLongRun') ? 1 : 3
@@ -12,7 +12,7 @@ const providers = languages.map((provider, at) => ({ provider, other: languages[
 
 const cast = clients.flatMap((client, at) => providers.map((pair, place) => ({ client, ...pair, number: at + place })))
 
-describe.each(cast)('a client of $client.language before a provider of $provider.name', ({ client, provider, other, number }) => {
+describe.each(cast)('a client of $client.language with a provider of $provider.name', ({ client, provider, other, number }) => {
   describe.each([false, true])('streamed: %s', stream => {
     const all = Object.entries({ ...scenes, ...(stream && streamedScenes) })
     const played = all.filter((_, at) => (at + number + Number(stream)) % share === 0)

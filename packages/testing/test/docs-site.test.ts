@@ -10,7 +10,7 @@ const files = pageFiles()
 const groups = pageGroups()
 const listed = groups.flatMap(({ pages }) => pages.map(({ file }) => file))
 
-test('every page is in the sidebar once, and the sidebar has no page that is not there', () => {
+test('every page is in the sidebar once, and the sidebar has no unknown page', () => {
   expect(files.length).toBeGreaterThan(100)
   expect([...listed, indexPage].sort()).toEqual([...files])
 })
@@ -23,7 +23,7 @@ const proseOf = (file: string): string => textOf(file).replaceAll(/^```[\s\S]*?^
 const anchorsOf = (file: string): readonly string[] =>
   [...proseOf(file).matchAll(/^#+ (.*)$/gm)].map(([, title = '']) => `#${anchorOf(title)}`)
 
-test.each(files)('the links of %s lead to pages, headings and files that are there', file => {
+test.each(files)('the links of %s lead to existing pages, headings and files', file => {
   const broken = [...proseOf(file).matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, link = '']) => {
     const target = targetOf(file, link)
     if (target === undefined) return []
@@ -46,7 +46,7 @@ describe('a link on the site', () => {
   })
 })
 
-describe('what language models read', () => {
+describe('the text for language models', () => {
   test('llms.txt lists every page under its heading, decisions as optional', () => {
     const text = llmsText()
     for (const file of listed) expect(text).toContain(`(/${siteFile(file)})`)

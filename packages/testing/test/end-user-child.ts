@@ -3,7 +3,7 @@ import { simulated } from '@signalbox/core/providers'
 import { serve } from '@signalbox/node-http'
 import { postgresStorage } from '@signalbox/storage-sql/postgres'
 
-// A server of signed-in users, as one of several processes on one PostgreSQL. The header `x-user` signs in; it writes its address in one line.
+// A server of signed-in users, as one of several processes on one PostgreSQL. The header `x-user` signs in; it prints its URL in one line.
 
 const [url = '', schema = '', limit = '0'] = process.argv.slice(2)
 const price = { input: 1_000_000, output: 1_000_000 }

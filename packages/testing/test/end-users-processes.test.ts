@@ -63,7 +63,7 @@ describePostgres('several processes', () => {
   }
   const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
-  test('pass no cap of a user together by a microdollar, by sign-in and by token, and charge each answer once', async () => {
+  test('never exceed a user’s cap together, by sign-in and by token, and charge each response once', async () => {
     const users = Array.from({ length: long ? 1_000 : 10 }, (_, n) => `u${n}`)
     let answered = 0
     let refused = 0
@@ -89,7 +89,7 @@ describePostgres('several processes', () => {
     expect(answered).toBeGreaterThan(0)
   }, 900_000)
 
-  test('refuse what is forged or revoked, whichever of them is asked', async () => {
+  test('refuse a forged or revoked token, whichever process is called', async () => {
     const { sessions } = gateway.workspaces('app')
     const good = await sessions.create({ user: 'good' })
     const seen = await sessions.create({ user: 'seen' })
@@ -114,7 +114,7 @@ describePostgres('several processes', () => {
     }
     for (let n = 0; n < processes; n++) expect(await send(n, bearer(good.token))).toBe(200)
     if (!long) return
-    // A token that each process has in its cache is refused by all of them within a minute, whatever comes meanwhile.
+    // A token that each process has in its cache is refused by all of them within a minute, whatever is sent meanwhile.
     const revokedAt = Date.now()
     let last: readonly unknown[] = []
     while (Date.now() - revokedAt < 60_000) {

@@ -10,12 +10,12 @@ import { memoryStorage } from '@signalbox/storage-memory'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { storesFor } from './stores.ts'
 
-// Users of the app that embeds the gateway call without API keys: the app says who they are, and what they may spend.
+// Users of the app that embeds the gateway call without API keys: the app identifies them and sets what they may spend.
 
 const quiet = { info() {}, warn() {}, error() {} }
 const price = { input: 1_000_000, output: 1_000_000 }
 const offer = { provider: 'sim', provider_model_id: 'echo', dialect: 'chat' as const, price, max_output_tokens: 100 }
-/** Microdollars: one word goes in, one comes out, and each token costs one microdollar. */
+/** Microdollars: one token of input, one of output, and each token costs one microdollar. */
 const ask = { model: 'small', input: 'hi', max_output_tokens: 100 }
 
 async function createFixture(storage: Storage = memoryStorage()): Promise<Gateway> {
@@ -46,7 +46,7 @@ const spentBy = async (storage: Storage, who: string): Promise<number> => {
 
 for (const { describeHere, name, make: makeStorage } of await storesFor(`budgets_${process.pid}`))
   describeHere(`budgets of end users, in ${name}`, () => {
-    test('no user passes a cap by a microdollar, however many requests race', async () => {
+    test('no user exceeds a cap, however many requests run concurrently', async () => {
       const storage = makeStorage()
       const gateway = await createFixture(storage)
       const users = Array.from({ length: inject('isLongRun') ? 10_000 : 60 }, (_each, at) => `u${at}`)
@@ -64,7 +64,7 @@ for (const { describeHere, name, make: makeStorage } of await storesFor(`budgets
       expect((await race(gateway, { user: 'new', budgets: [{ limit }] }, 1)).answered).toBe(1)
     }, 900_000)
 
-    test('users of one group share a cap, and each keeps a cap of its own', async () => {
+    test('users of one group share a cap, and each has its own cap', async () => {
       const storage = makeStorage()
       const gateway = await createFixture(storage)
       const budgets: readonly EndUserBudget[] = [{ limit: usd(1) }, { limit: 500, group: 'team' }]
@@ -76,7 +76,7 @@ for (const { describeHere, name, make: makeStorage } of await storesFor(`budgets
       expect(own.reduce((sum, each) => sum + each, 0)).toBe(shared)
     })
 
-    test('ids that hold separators lead to no account of another user', async () => {
+    test('ids that contain separators never refer to the account of another user', async () => {
       const storage = makeStorage()
       const gateway = await createFixture(storage)
       const spend = async (workspace: string, user: string) => {
@@ -96,7 +96,7 @@ for (const { describeHere, name, make: makeStorage } of await storesFor(`budgets
 test.each<readonly [string, (gateway: Gateway) => Promise<unknown>]>([
   ['a user', gateway => gateway.workspaces('app').as({ user: 'u1' })],
   ['a session', gateway => gateway.workspaces('app').sessions.create({ user: 'u1' })],
-])('%s of a workspace that `setup` makes is there from the first call on', async (_, call) => {
+])('%s of a workspace that `setup` creates exists from the first call on', async (_, call) => {
   const gateway = createGateway({
     providers: [simulated({ id: 'sim' })],
     models: [{ id: 'small', offers: [offer] }],
@@ -111,7 +111,7 @@ test.each<readonly [string, (gateway: Gateway) => Promise<unknown>]>([
   await expect(call(gateway)).resolves.toBeDefined()
 })
 
-test('a user is told what is left of its own budgets, and nothing of those that it shares', async () => {
+test('a user is shown what is left of its own budgets, not of those that it shares', async () => {
   const gateway = await createFixture()
   const app = gateway.workspaces('app')
   await app.budgets.create({ name: 'all of the app', limit: usd(9) })
@@ -128,7 +128,7 @@ test('a user is told what is left of its own budgets, and nothing of those that 
   expect(budget?.limit).toBe(1_000)
 })
 
-test('usage is counted by user, and limits hold for each user alone', async () => {
+test('usage is counted by user, and limits apply to each user separately', async () => {
   const gateway = await createFixture()
   const limited = { user: 'u1', limits: { requestsPerMinute: 3 } }
   const { answered, codes } = await race(gateway, limited, 10)
@@ -138,7 +138,7 @@ test('usage is counted by user, and limits hold for each user alone', async () =
   expect(rows.filter(({ result }) => result === 'ok')).toHaveLength(3)
 })
 
-test('tags of a user and of its request are recorded, also of one that failed, and audit events name the user', async () => {
+test('tags of a user and of its request are recorded, also if it failed, and audit events name the user', async () => {
   const gateway = await createFixture()
   const app = gateway.workspaces('app')
   const caller = await app.as({ user: 'u1', tags: ['plan:pro'], scopes: ['inference:invoke', 'keys:write'] })
@@ -158,7 +158,7 @@ test('tags of a user and of its request are recorded, also of one that failed, a
   expect(event).toMatchObject({ event: 'api_key.created', actorKeyId: 'user:u1', actorName: 'u1' })
 })
 
-test('what is no user is refused by name, and so is a workspace that is not there', async () => {
+test('an invalid user is refused with the field, and so is an unknown workspace', async () => {
   const gateway = await createFixture()
   const wrong: readonly (readonly [object, string])[] = [
     [{}, '`user`'],
@@ -205,7 +205,7 @@ describe('over HTTP', () => {
     ['a fetch handler', byFetch],
     ['a node listener', byNode],
   ] as const)('%s', (_, mount) => {
-    test('serves a signed-in user without a key, refuses what it may not do, and passes a reply of the sign-in on', async () => {
+    test('serves a signed-in user without a key, refuses missing scopes, and passes on a response of the sign-in', async () => {
       const gateway = await createFixture()
       const send = await mount(gateway)
       expect((await send('/v1/responses', { cookie: 'user=u1' }, ask)).status).toBe(200)
@@ -218,7 +218,7 @@ describe('over HTTP', () => {
       expect((await send('/v1/responses', { authorization: `Bearer ${secret}` }, ask)).status).toBe(200)
     })
 
-    test('ends in 402 once the cap of the user is reached', async () => {
+    test('returns 402 once the cap of the user is reached', async () => {
       const send = await mount(await createFixture())
       const statuses: number[] = []
       for (let n = 0; n < 200 && !statuses.includes(402); n++)
@@ -228,7 +228,7 @@ describe('over HTTP', () => {
     })
   })
 
-  test('a page of another site cannot spend in the name of a signed-in user, unless its origin is allowed by name', async () => {
+  test('a page of another site cannot spend for a signed-in user unless its origin is allowed', async () => {
     const gateway = await createFixture()
     const from = (origin: string, more: Record<string, string> = {}) => ({ cookie: 'user=u1', host: 'app.example', origin, ...more })
     const statusOf = async (send: Send, headers: Record<string, string>) => (await send('/v1/responses', headers, ask)).status
@@ -242,7 +242,7 @@ describe('over HTTP', () => {
       ['http://app.example', 200],
     ] as const)
       expect((await send('/v1/responses', { cookie: 'user=u1', origin }, ask)).status).toBe(status)
-    // A browser sends no Origin with images and links, and says where they are from.
+    // A browser sends no Origin with images and links, but Sec-Fetch-Site.
     for (const [site, status] of [
       ['cross-site', 403],
       ['same-site', 403],
@@ -250,7 +250,7 @@ describe('over HTTP', () => {
       ['none', 200],
     ] as const)
       expect((await send('/v1/me', { cookie: 'user=u1', 'sec-fetch-site': site })).status).toBe(status)
-    // The same host over http: the browser says that it is another site.
+    // The same host over http is another site.
     expect(await statusOf(send, from('http://app.example', { 'sec-fetch-site': 'cross-site' }))).toBe(403)
     expect(await statusOf(send, from('https://app.example'))).toBe(200)
     expect(await statusOf(send, from('https://proxied.example', { 'sec-fetch-site': 'same-origin' }))).toBe(200)
@@ -260,7 +260,7 @@ describe('over HTTP', () => {
     )
   })
 
-  test('a sign-in that throws or names no user is a 500 without its message, and nobody is served', async () => {
+  test('a sign-in that throws or returns no user is a 500 without its message, and the request is not served', async () => {
     const gateway = await createFixture()
     for (const authenticate of [() => Promise.reject(new Error('secret detail')), () => ({ workspace: 'app' }) as EndUserOf]) {
       const send = await byFetch(gateway, { authenticate })

@@ -51,7 +51,7 @@ const stores: Readonly<Record<string, () => Storage>> = {
 
 interface Fixture {
   readonly ask: (query?: string) => Promise<ApiReply>
-  /** How often the store was asked for a page. */
+  /** How often the store was read for a page. */
   readonly asked: { pages: number }
 }
 
@@ -119,7 +119,7 @@ const nasty = [
 ]
 
 describe.each(Object.entries(stores))('an export from %s', (_, open) => {
-  test('is read by three parsers as it was meant, and runs in no spreadsheet', async () => {
+  test('is read by three parsers as written, and contains no formulas for a spreadsheet', async () => {
     const rows = nasty.map((text, n) => row(`r${String(n).padStart(2, '0')}`, { modelAsked: text, at: at + n, metadata: { [text]: text } }))
     const { ask } = await createFixture(open(), { rows })
     const text = await textOf(await ask())
@@ -138,7 +138,7 @@ describe.each(Object.entries(stores))('an export from %s', (_, open) => {
     }
   })
 
-  test('tells in its headers how many rows there are, how many there may be, and whether that is all', async () => {
+  test('has headers with the number of rows, the limit, and whether it is complete', async () => {
     const rows = Array.from({ length: 7 }, (_, n) => row(`r${n}`, { at: at + n, keyId: n < 3 ? 'key_1' : 'key_2' }))
     const { ask } = await createFixture(open(), { rows, exportRows: 5 })
     const cut = await ask()
@@ -157,7 +157,7 @@ describe.each(Object.entries(stores))('an export from %s', (_, open) => {
     expect(parse(await textOf(none))).toHaveLength(1)
   })
 
-  test('reads a page when the one before it was taken, and no more once nobody takes any', async () => {
+  test('reads a page once the previous one was consumed, and none after the client stops', async () => {
     const rows = Array.from({ length: 2_600 }, (_, n) => row(`r${n}`, { at: at - n }))
     const { ask, asked } = await createFixture(open(), { rows })
     const { body } = await ask()

@@ -2,14 +2,14 @@ import { describe, expect, test } from 'vitest'
 import { fakeClock } from '../src/fake-clock.ts'
 
 describe('the fake clock', () => {
-  test('stands still until told', async () => {
+  test('does not advance by itself', async () => {
     const clock = fakeClock({ now: 1_000 })
     await new Promise(resolve => setTimeout(resolve, 5))
     expect(clock.now()).toBe(1_000)
     expect(clock.monotonic()).toBe(0)
   })
 
-  test('runs what falls due in the order of time, then of setting', async () => {
+  test('runs due timers in order of time, then of creation', async () => {
     const clock = fakeClock({ now: 0 })
     const ran: string[] = []
     clock.setTimeout(() => ran.push(`late at ${clock.now()}`), 20)
@@ -22,7 +22,7 @@ describe('the fake clock', () => {
     expect(clock.now()).toBe(20)
   })
 
-  test('a timer set by what a timer woke runs within the same move', async () => {
+  test('a timer set by a timer runs within the same advance', async () => {
     const clock = fakeClock({ now: 0 })
     const at: number[] = []
     const wait = (ms: number): Promise<void> => new Promise(resolve => clock.setTimeout(resolve, ms))
@@ -39,7 +39,7 @@ describe('the fake clock', () => {
     expect(at).toEqual([10, 20, 30])
   })
 
-  test('a cleared timer does not run, also when it is cleared by one that does', async () => {
+  test('a cleared timer does not run, even if a timer of the same advance clears it', async () => {
     const clock = fakeClock()
     let ran = 0
     const second = clock.setTimeout(() => ran++, 2)
@@ -49,7 +49,7 @@ describe('the fake clock', () => {
     expect(clock.pending()).toBe(0)
   })
 
-  test('a repeating timer ends with the move, not with patience', async () => {
+  test('a repeating timer stops at the end of the advance', async () => {
     const clock = fakeClock()
     let ticks = 0
     const tick = (): void => {

@@ -3,10 +3,10 @@ import type { Fault } from '../src/chaos/expect.ts'
 import { chatCaller, messagesCaller } from './callers.ts'
 import { describeCatalogue, firstOfEachRow } from './catalogue.ts'
 
-// The same ends in the words of other clients: of each row one fault, called from the other two inference endpoints, with a
-// provider of the caller's own language and one of another.
+// The same for other client dialects: one fault of each row, called through the other two inference endpoints, with a
+// provider of the client's own dialect and one of another.
 
-/** Sizes are a matter of how providers are read, not of how callers are told. */
+/** Sizes affect how providers are read, not what clients receive. */
 const sizes: ReadonlySet<number> = new Set([44, 65])
 /** And these, each of which ends otherwise than the first of its row. */
 const besides: ReadonlySet<string> = new Set([
@@ -31,7 +31,7 @@ const besides: ReadonlySet<string> = new Set([
 ])
 const wanted = (fault: Fault): boolean => (firstOfEachRow.has(fault) && !sizes.has(fault.row)) || besides.has(fault.name)
 
-// The usual run has nothing behind a provider of the caller's own language, and another provider behind the foreign one.
+// The usual run has no second provider with a provider of the client's own dialect, and one with a provider of another.
 const [alone, backed] = inject('isLongRun')
   ? [
       [false, true],

@@ -23,7 +23,7 @@ const onOneConnection = own.flatMap(fault =>
 )
 
 test.concurrent.for(onOneConnection)(
-  'row $row, $name, a provider speaking $dialect, $mode: each request on the connection gets its own answer',
+  'row $row, $name, a provider of $dialect, $mode: each request on the connection gets its own response',
   async ({ fault, dialect, mode }) => {
     const testbed = await build({ dialect, fallback: false, mode, caller: responsesCaller })
     for (let request = 0; request < 3; request += 1) {
@@ -38,9 +38,9 @@ test.concurrent.for(onOneConnection)(
   },
 )
 
-// Nobody is reached, so nobody's language matters.
+// No provider is reached, so the dialect does not matter.
 test.concurrent.for(addressFaults.flatMap(fault => modes.map(mode => ({ row: fault.row, name: fault.name, mode, fault }))))(
-  'row $row, $name, $mode: an address where nobody answers',
+  'row $row, $name, $mode: an unreachable base URL',
   async ({ fault, mode }) => {
     const [deadEnd, sound] = await Promise.all([fault.open(), chaosProvider()])
     const routing = fault.hangs ? { timeout_ms: hangingMs } : {}

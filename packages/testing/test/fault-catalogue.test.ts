@@ -1,7 +1,7 @@
 import { inject } from 'vitest'
 import { describeCatalogue, firstOfEachRow } from './catalogue.ts'
 
-// Rows 5 to 84 of the fault catalogue over real sockets; what takes long or a connection of its own stands in other files.
+// Rows 5 to 84 of the fault catalogue over real sockets; slow faults and those with their own connection are in other files.
 
 // With another provider behind, the usual run meets one fault of each row.
 

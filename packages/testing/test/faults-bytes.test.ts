@@ -14,15 +14,15 @@ import { chunkSizes, isWhole, rawExchange, readFrom, requestText, unchunk, utf8 
 const { server, meet, streamOf } = meeting()
 
 describe('connections', () => {
-  test('reset before the answer: not one byte, and a RST', async () => {
+  test('reset before the response: no bytes, and a RST', async () => {
     expect(await meet('reset-before-answer')).toMatchObject({ text: '', ended: 'reset' })
   })
 
-  test('reset after the headers: those, and no more', async () => {
+  test('reset after the headers: only the headers', async () => {
     expect(await meet('reset-after-headers')).toMatchObject({ status: 200, body: '', ended: 'reset' })
   })
 
-  test('reset in the middle: content arrived first', async () => {
+  test('reset in the middle: content arrives first', async () => {
     const { body, ended } = await meet('reset-mid-stream')
     expect(ended).toBe('reset')
     expect(unchunk(body)).toContain('"content":"Signals ')
@@ -32,7 +32,7 @@ describe('connections', () => {
     expect(() => JSON.parse(whole.body)).toThrow()
   })
 
-  test('FIN in the middle: an orderly end, and less than was promised', async () => {
+  test('FIN in the middle: a normal close with an incomplete body', async () => {
     const stream = await meet('fin-mid-stream')
     expect(stream.ended).toBe('fin')
     expect(stream.body).not.toContain('\r\n0\r\n\r\n')
@@ -45,19 +45,19 @@ describe('connections', () => {
     expect(complete.body).not.toContain('\r\n0\r\n\r\n')
   })
 
-  test('stale keep-alive: the second request of the connection meets a RST', async () => {
+  test('stale keep-alive: the second request on the connection gets a RST', async () => {
     const socket = connect(server().port, '127.0.0.1')
     expect((await readFrom(socket, textFor('stale-keep-alive', {}), { enough: isWhole })).status).toBe(200)
     expect(await readFrom(socket, textFor('stale-keep-alive', {}))).toMatchObject({ text: '', ended: 'reset' })
     socket.destroy()
   })
 
-  test('an answer that nobody asked for follows the one that was', async () => {
+  test('an unsolicited response follows the requested one', async () => {
     const { text } = await meet('unsolicited-answer', { mode: 'whole' }, { enough: seen => seen.includes(unsolicitedText) })
     expect(text.match(/HTTP\/1\.1 200/g)).toHaveLength(2)
   })
 
-  test('hints come first', async () => {
+  test('informational responses precede the final one', async () => {
     const enough = (text: string): boolean => text.endsWith('}')
     expect((await meet('continue-first', { mode: 'whole' }, { enough })).text).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200/)
     expect((await meet('early-hints-first', { mode: 'whole' }, { enough })).text).toMatch(
@@ -65,23 +65,23 @@ describe('connections', () => {
     )
   })
 
-  test('drips, pings and silence are what they are called', async () => {
-    const drip = await meet('drip', {}, { patienceMs: 200 })
+  test('drips, pings and silence match their names', async () => {
+    const drip = await meet('drip', {}, { timeoutMs: 200 })
     const sizes = chunkSizes(drip.body)
     expect(sizes.length).toBeGreaterThan(5)
     expect(new Set(sizes.slice(1))).toEqual(new Set([1]))
-    expect(unchunk((await meet('pings-for-ever', {}, { patienceMs: 100 })).body)).toMatch(/^(: ping\n\n)+$/)
-    expect(unchunk((await meet('pings-for-ever', { mode: 'whole' }, { patienceMs: 100 })).body)).toMatch(/^\n+$/)
-    expect(await meet('headers-then-silence', {}, { patienceMs: 50 })).toMatchObject({ status: 200, body: '', ended: 'open' })
-    expect(await meet('half-open', {}, { patienceMs: 50 })).toMatchObject({ text: '', ended: 'open' })
-    const late = await meet('late-answer', {}, { patienceMs: 2_000 })
+    expect(unchunk((await meet('pings-for-ever', {}, { timeoutMs: 100 })).body)).toMatch(/^(: ping\n\n)+$/)
+    expect(unchunk((await meet('pings-for-ever', { mode: 'whole' }, { timeoutMs: 100 })).body)).toMatch(/^\n+$/)
+    expect(await meet('headers-then-silence', {}, { timeoutMs: 50 })).toMatchObject({ status: 200, body: '', ended: 'open' })
+    expect(await meet('half-open', {}, { timeoutMs: 50 })).toMatchObject({ text: '', ended: 'open' })
+    const late = await meet('late-answer', {}, { timeoutMs: 2_000 })
     expect(late.status).toBe(200)
     expect(late.ms).toBeGreaterThan(900)
   })
 })
 
 describe('statuses and bodies', () => {
-  test('waits are told in every way there is', async () => {
+  test('retry waits are sent in every form', async () => {
     const headersOf = async (name: string): Promise<string> => (await meet(name, { mode: 'whole' })).headers
     expect(await headersOf('retry-after-seconds')).toContain('retry-after: 2')
     const date = /retry-after: (.*GMT)/.exec(await headersOf('retry-after-date'))?.[1] ?? ''
@@ -90,7 +90,7 @@ describe('statuses and bodies', () => {
     expect(await headersOf('reset-duration')).toContain('x-ratelimit-reset-requests: 6m0s')
   })
 
-  test('errors speak the dialect, and some let slip what they must not', async () => {
+  test('errors use the dialect, and some contain secrets', async () => {
     expect(JSON.parse((await meet('status-401', { mode: 'whole' })).body).error.message).toContain(leakedSecret)
     expect((await meet('html-502', { mode: 'whole' })).body.length).toBeGreaterThan(90_000)
     expect(JSON.parse((await meet('failed-in-200', { mode: 'whole', dialect: 'responses' })).body)).toMatchObject({
@@ -99,15 +99,15 @@ describe('statuses and bodies', () => {
     })
   })
 
-  test('redirects lead to an address that notes who comes', async () => {
+  test('redirects lead to a URL that records requests', async () => {
     const { headers } = await meet('redirect-307-elsewhere', { mode: 'whole' })
     const target = new URL(/location: (.*)/.exec(headers)?.[1] ?? '')
     expect(target.port).not.toBe(String(server().port))
     await rawExchange(Number(target.port), requestText(target.pathname, { stolen: true }))
-    expect(server().strayed.at(-1)?.json).toEqual({ stolen: true })
+    expect(server().unexpectedRequests.at(-1)?.json).toEqual({ stolen: true })
   })
 
-  test('compressed bodies are what their label says, or are not', async () => {
+  test('compressed bodies match their encoding, or intentionally do not', async () => {
     const bytesOf = async (name: string): Promise<Buffer> => Buffer.from((await meet(name, { mode: 'whole' })).body, 'latin1')
     expect(gunzipSync(await bytesOf('gzip')).toString()).toContain(defaultText)
     expect(brotliDecompressSync(await bytesOf('brotli')).toString()).toContain(defaultText)
@@ -126,7 +126,7 @@ describe('statuses and bodies', () => {
     expect((await meet('harmful-headers', { mode: 'whole' })).headers).toContain('set-cookie: upstream=1')
   })
 
-  test('the wrong form, or the right one under the wrong name', async () => {
+  test('the wrong body type, or the right one with the wrong content type', async () => {
     expect(JSON.parse((await meet('json-when-sse')).body).object).toBe('chat.completion')
     expect(unchunk((await meet('sse-when-json', { mode: 'whole' })).body)).toMatch(/^data: /)
     expect((await meet('no-content-type')).headers).not.toContain('content-type')
@@ -135,7 +135,7 @@ describe('statuses and bodies', () => {
 })
 
 describe('framing', () => {
-  test('line ends', async () => {
+  test('line endings', async () => {
     expect(await streamOf('crlf')).not.toMatch(/[^\r]\n/)
     expect(await streamOf('cr')).not.toContain('\n')
     expect(await streamOf('mixed-line-ends')).toMatch(/\r\n[\s\S]*[^\r]\n[\s\S]*\r[^\n]/)
@@ -151,7 +151,7 @@ describe('framing', () => {
     expect(await streamOf('data-over-lines')).toMatch(/^data: \{\ndata: {2}"id": /)
   })
 
-  test('cuts where it hurts', async () => {
+  test('truncation at critical points', async () => {
     expect(new Set(chunkSizes((await meet('byte-by-byte')).body))).toEqual(new Set([1]))
     const characters = await meet('characters-split')
     expect(chunkSizes(characters.body).length).toBeGreaterThan(10)
@@ -171,7 +171,7 @@ describe('framing', () => {
     expect(chunkSizes((await meet('many-events-a-chunk')).body)).toHaveLength(3)
   })
 
-  test('an endless line stops when the reader leaves', async () => {
+  test('an endless line stops when the client disconnects', async () => {
     const { text } = await meet('endless-line', {}, { enough: seen => seen.length > 1_000_000 })
     expect(text.slice(300_000, 400_000)).not.toContain('\n\n')
     await server().until('it stops', ({ requests }) => requests.at(-1)?.left === true)
@@ -181,7 +181,7 @@ describe('framing', () => {
     expect(sent).toBeLessThan(50 * 1_048_576)
   })
 
-  test('what is missing at the end, and what is too much', async () => {
+  test('missing terminal events, and content after the end', async () => {
     const done = 'data: [DONE]\n\n'
     expect(await streamOf('no-terminal')).not.toMatch(/\[DONE\]|"finish_reason":"/)
     expect(await streamOf('finish-without-done')).toMatch(/"finish_reason":"stop"[\s\S]*"usage":\{[\s\S]*\}\n\n$/)
@@ -199,7 +199,7 @@ describe('framing', () => {
     ])
   })
 
-  test('errors inside, strange events, odd numbers', async () => {
+  test('errors in streams, unknown events, unusual numbers', async () => {
     expect(await streamOf('error-first')).toMatch(/^data: \{"error":\{.*"code":"server_error"/)
     expect(await streamOf('overload-after-content', { dialect: 'responses' })).toMatch(
       /output_text\.delta[\s\S]*event: error\n[\s\S]*event: response\.failed\n/,
@@ -215,13 +215,13 @@ describe('framing', () => {
     expect((await numbers('sequence-descending')).slice(0, 3)).toEqual(['1000', '999', '998'])
   })
 
-  test('a RST right after the last word', async () => {
+  test('a RST right after the last content', async () => {
     const { body, ended } = await meet('reset-after-terminal', {}, { enough: () => false })
     expect(ended).toBe('reset')
     expect(unchunk(body)).toContain('[DONE]')
   })
 
-  test('two hundred thousand tokens, each its own event', async () => {
+  test('two hundred thousand tokens, one event each', async () => {
     let tokens = 0
     let rest = ''
     const socket = connect(server().port, '127.0.0.1')
@@ -251,7 +251,7 @@ describe('the framing of AWS', () => {
     }
   }
 
-  test('messages are sound, but for what the fault is called', async () => {
+  test('messages are valid except for the named fault', async () => {
     const right = await readAs('strange-headers')
     expect(right.slice(-3)).toEqual(['contentBlockStop', 'messageStop', 'metadata'])
     expect((await readAs('checksum-wrong')).at(-1)).toMatch(/checksum of a message is wrong/)
@@ -264,7 +264,7 @@ describe('the framing of AWS', () => {
     expect((await readAs('invalid-utf8-in-a-message')).length).toBe(right.length + 1)
   })
 
-  test('a message says that it is longer than anyone reads', async () => {
+  test('a message announces an excessive length', async () => {
     const { body } = await meet('message-too-long', { dialect: 'bedrock' }, { enough: seen => seen.length > 1_000_000 })
     const bytes = Buffer.from(unchunk(body), 'latin1')
     expect(() => bedrockProvider.frames?.().push(bytes.subarray(bytes.indexOf(Buffer.from([4, 0, 0, 0, 0, 0, 0, 0]))))).toThrow(

@@ -17,7 +17,7 @@ describe('content and meaning', () => {
   const wholeOf = async (name: string, dialect: BuiltInDialect): Promise<JsonObject> =>
     JSON.parse(utf8((await meet(name, { mode: 'whole', dialect })).body))
 
-  test('announcements are left out, numbers have gaps, items come mixed and backwards', async () => {
+  test('announcements are left out, indexes have gaps, items are interleaved and reversed', async () => {
     expect(await streamOf('delta-unannounced', { dialect: 'messages' })).not.toContain('content_block_start')
     const indexes = async (name: string): Promise<readonly unknown[]> =>
       (await eventsOf(name, 'messages')).flatMap(({ type, index }) => (type === 'content_block_delta' ? [index] : []))
@@ -27,7 +27,7 @@ describe('content and meaning', () => {
     expect(await streamOf('delta-of-a-stranger', { dialect: 'chat' })).not.toContain('"get_weather"')
   })
 
-  test('calls have arguments of every kind, ids twice or none, and no name', async () => {
+  test('calls have arguments of every kind, duplicate or missing ids, and no name', async () => {
     const calls = async (name: string) => {
       const { output } = await wholeOf(name, 'responses')
       return Array.isArray(output) ? (output as readonly JsonObject[]).filter(({ type }) => type === 'function_call') : []
@@ -41,7 +41,7 @@ describe('content and meaning', () => {
     expect(new Set(pieces.map(({ delta }) => [...String(delta)].length))).toEqual(new Set([1]))
   })
 
-  test('usage is nonsense in the words of each language', async () => {
+  test('usage is invalid in the fields of each dialect', async () => {
     expect(await wholeOf('usage-negative', 'chat')).toMatchObject({ usage: { prompt_tokens: 12, completion_tokens: -5 } })
     expect(await wholeOf('usage-absurd', 'gemini')).toMatchObject({ usageMetadata: { candidatesTokenCount: 1e15 } })
     expect(await wholeOf('usage-no-number', 'bedrock')).toMatchObject({ usage: { outputTokens: 'NaN' } })
@@ -56,7 +56,7 @@ describe('content and meaning', () => {
     expect(await streamOf('usage-too-late')).toMatch(/\[DONE\]\n\ndata: .*"completion_tokens"/)
   })
 
-  test('answers say the wrong thing of themselves', async () => {
+  test('responses have wrong metadata', async () => {
     expect(await wholeOf('finish-unknown', 'bedrock')).toMatchObject({ stopReason: 'future_reason' })
     expect(await streamOf('finish-null')).not.toMatch(/"finish_reason":"/)
     expect(await wholeOf('other-choice-first', 'chat')).toMatchObject({ choices: [{ index: 1 }, { index: 0 }] })
@@ -67,7 +67,7 @@ describe('content and meaning', () => {
     expect(JSON.stringify(await wholeOf('role-strange', 'messages'))).toContain('"role":"narrator"')
   })
 
-  test('answers hold more than words, too many of them, and such as do harm elsewhere', async () => {
+  test('responses have content other than text, too much of it, or harmful text', async () => {
     expect(await streamOf('annotations')).toContain('"url_citation"')
     expect(await streamOf('image', { dialect: 'gemini' })).toContain('"inlineData"')
     const endless = await meet('endless-with-a-cap', {}, { enough: seen => seen.length > 100_000 })

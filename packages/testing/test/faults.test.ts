@@ -10,20 +10,20 @@ vi.setConfig({ maxConcurrency: 24 })
 const { server, meet } = meeting()
 
 describe('the table', () => {
-  test('holds a playable variant of every row from 1 to 84, or says why not', () => {
+  test('has a playable variant of every row from 1 to 84, or the reason why not', () => {
     const covered = new Set([...faults, ...addressFaults, ...unplayable].map(({ row }) => row))
     expect(Array.from({ length: 84 }, (_, at) => at + 1).filter(row => !covered.has(row))).toEqual([])
     expect(faultsOf(47).length).toBeGreaterThan(2)
   })
 
-  test('names each variant once, and says what to expect of each way that it applies', () => {
+  test('has unique variant names, with an expectation for each delivery', () => {
     const names = [...faults, ...addressFaults].map(({ name }) => name)
     expect(names).toEqual([...new Set(names)])
     for (const { name, applies, expect: expected } of faults)
       expect([name, Object.keys(expected).sort()]).toEqual([name, [...applies].sort()])
   })
 
-  test('plays each variant in every language, or says why not', () => {
+  test('has each variant for every dialect, or the reason why not', () => {
     for (const { name, dialects, lacks } of faults)
       expect([name, [...dialects, ...Object.keys(lacks)].sort()]).toEqual([name, [...builtInDialects].sort()])
   })
@@ -33,7 +33,7 @@ const cases = faults.flatMap(fault =>
   fault.applies.flatMap(mode => fault.dialects.map(dialect => ({ fault, mode, dialect, name: fault.name, row: fault.row }))),
 )
 
-describe('each act ends by itself, or when the other side leaves', () => {
+describe('each fault ends by itself or when the client disconnects', () => {
   const seen = (mark: string) => server().requests.find(({ json }) => json?.mark === mark)
   const gone = (mark: string): Promise<void> => server().until('the server has let go', () => seen(mark)?.closedAt !== undefined)
 
@@ -41,7 +41,7 @@ describe('each act ends by itself, or when the other side leaves', () => {
   test.concurrent.each(quick)('row $row: $name, $mode, $dialect', async ({ name, mode, dialect }) => {
     const size = 300_000
     const mark = `${name} ${mode} ${dialect}`
-    const answer = await meet(name, { mode, dialect, mark }, { enough: text => isWhole(text) || text.length > size, patienceMs: 20_000 })
+    const answer = await meet(name, { mode, dialect, mark }, { enough: text => isWhole(text) || text.length > size, timeoutMs: 20_000 })
     expect(answer.ended !== 'open' || answer.text.length > size || isWhole(answer.text)).toBe(true)
     await gone(mark)
   })
@@ -49,13 +49,13 @@ describe('each act ends by itself, or when the other side leaves', () => {
   const hanging = cases.filter(({ fault }) => fault.hangs)
   test.concurrent.each(hanging)('row $row: $name, $mode, $dialect', async ({ name, mode, dialect }) => {
     const mark = `${name} ${mode} ${dialect}`
-    const answer = await meet(name, { mode, dialect, mark }, { patienceMs: 100, enough: () => false })
+    const answer = await meet(name, { mode, dialect, mark }, { timeoutMs: 100, enough: () => false })
     expect(answer.ended).toBe('open')
     await gone(mark)
     expect(seen(mark)?.left).toBe(true)
   })
 
-  test('and then nobody is answered any more', async () => {
-    await server().until('all are gone', ({ playing, connections }) => playing() === 0 && connections() === 0)
+  test('and leaves no unfinished response', async () => {
+    await server().until('all are gone', ({ unfinished, connections }) => unfinished() === 0 && connections() === 0)
   })
 })

@@ -51,6 +51,6 @@ async function answer(handler: Handler, message: IncomingMessage, response: Serv
     })
   }
   response.end()
-  // What was not wanted is not waited for either.
+  // A cancelled response is not awaited.
   if (unread) response.once('finish', () => setTimeout(() => message.destroy(), 100))
 }

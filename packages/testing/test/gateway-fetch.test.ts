@@ -34,7 +34,7 @@ const error = (work: PromiseLike<unknown>): Promise<unknown> =>
     (reason: unknown) => reason,
   )
 
-/** What the two endpoints of the package have in common, so that each promise is asked of both. */
+/** What the two endpoints of the package have in common, so that each test runs on both. */
 interface Endpoint {
   readonly text: (client: OpenAI) => Promise<string>
   readonly streamed: (client: OpenAI, signal?: AbortSignal) => Promise<AsyncIterable<string>>
@@ -84,7 +84,7 @@ describe.each(Object.entries(endpoints))('openai: %s through gatewayFetch', (_, 
     ['responses', responsesProvider],
     ['chat', chatProvider],
   ] as const)('before a provider that speaks %s', (_, dialect) => {
-    test('answers whole and as a stream', async () => {
+    test('responds whole and as a stream', async () => {
       const { client } = await testbedOf(dialect)
       expect(await endpoint.text(client)).toBe(defaultText)
       let text = ''
@@ -97,7 +97,7 @@ describe.each(Object.entries(endpoints))('openai: %s through gatewayFetch', (_, 
       expect(await endpoint.tool(client, stream)).toEqual([call])
     })
 
-    test('an abort in the middle hangs up on the provider', async () => {
+    test('an abort in the middle aborts the request to the provider', async () => {
       const { client, provider, gateway, caller } = await testbedOf(dialect, [acts.pauseAfter(4, 60_000)], { clock: fasterClock(20) })
       const leaving = new AbortController()
       const stream = await endpoint.streamed(client, leaving.signal)
@@ -109,7 +109,7 @@ describe.each(Object.entries(endpoints))('openai: %s through gatewayFetch', (_, 
       await expect.poll(async () => (await gateway.workspaces(caller.workspaceId).billing.balance()).held).toBe(0)
     })
 
-    test('an abort before the first word is heard as one', async () => {
+    test('an abort before the first content is reported as an abort', async () => {
       const { client, provider } = await testbedOf(dialect, [acts.never()])
       const leaving = new AbortController()
       const asked = error(endpoint.streamed(client, leaving.signal))
@@ -119,7 +119,7 @@ describe.each(Object.entries(endpoints))('openai: %s through gatewayFetch', (_, 
       await expect.poll(() => provider.calls[0]?.aborted).toBe(true)
     })
 
-    test('a failure in the middle is an error that carries its code', async () => {
+    test('a failure in the middle is an error with its code', async () => {
       const { client } = await testbedOf(dialect, [acts.errorAfter(4)])
       let text = ''
       const thrown = await error(
@@ -133,7 +133,7 @@ describe.each(Object.entries(endpoints))('openai: %s through gatewayFetch', (_, 
     })
   })
 
-  test('errors have the classes and fields that the package knows', async () => {
+  test('errors have the classes and fields of the package', async () => {
     const { client, gateway } = await testbedOf(chatProvider, [], { limits: { inferenceRpm: 1 } })
     const stranger = new OpenAI({ apiKey: 'ak_wrong', baseURL: 'http://signalbox.local/v1', fetch: gatewayFetch(gateway), maxRetries: 0 })
     const refused = await error(endpoint.text(stranger))
@@ -148,7 +148,7 @@ describe.each(Object.entries(endpoints))('openai: %s through gatewayFetch', (_, 
   })
 })
 
-test('the models are listed, and the version may be left out of the base URL', async () => {
+test('models are listed, and the version may be left out of the base URL', async () => {
   const { secret, gateway } = await testbedOf(chatProvider)
   const client = new OpenAI({ apiKey: secret, baseURL: 'https://elsewhere.example', fetch: withFetch(gateway).fetch })
   expect((await client.models.list()).data.map(({ id }) => id)).toContain(model)

@@ -32,7 +32,7 @@ const textOf = async ({ gateway, caller }: TestGateway, model: string, delivery?
 }
 
 describe('the test gateway', () => {
-  test.each(['chat', 'responses'] as const)('asks servers in %s, and knows a model for every speech and every fault', async dialect => {
+  test.each(['chat', 'responses'] as const)('has servers of dialect %s, with a model for every script and every fault', async dialect => {
     const [first, second] = [keep(await chaosProvider()), keep(await chaosProvider())]
     const testbed = keep(await testGateway({ servers: [first, second], dialect }))
     expect(await textOf(testbed, 'test-model')).toEqual([[defaultText]])
@@ -42,7 +42,7 @@ describe('the test gateway', () => {
     expect([first.requests.at(-1)?.fault, second.requests.length]).toEqual(['html-200', 1])
   })
 
-  test('has credit, a key with every scope, and books that are kept', async () => {
+  test('has credit, a key with every scope, and consistent accounts', async () => {
     const testbed = keep(await testGateway({ servers: [keep(await chaosProvider())], credit: 5_000_000 }))
     const { gateway, caller, secret } = testbed
     expect((await gateway.authenticate(secret)).keyId).toBe(caller.keyId)
@@ -52,7 +52,7 @@ describe('the test gateway', () => {
     expect([balance + spent, held]).toEqual([5_000_000, 0])
   })
 
-  test('plays scripts in a time of its own', async () => {
+  test('runs scripts on its own clock', async () => {
     const clock = fakeClock()
     const slow = scriptedProvider({ id: 'slow', dialect: chatProvider, clock, acts: [acts.stall(600_000)] })
     const quick = scriptedProvider({ id: 'quick', dialect: chatProvider, clock })

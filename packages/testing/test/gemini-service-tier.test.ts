@@ -68,7 +68,7 @@ async function ask({ headers = {}, price = both, tier, isStreamed = false }: Ask
 describe.each([
   ['whole', false],
   ['streamed', true],
-])('the tier of a %s answer that only its header states', (_, isStreamed) => {
+])('the tier of a %s response that only its header states', (_, isStreamed) => {
   test.each<[why: string, expected: Asking & Omit<Asked, 'sent'>]>([
     ['priority was asked for and served', { tier: 'priority', headers: { [header]: 'priority' }, cost: 400, warnings: [] }],
     ['priority was asked for and not served', { tier: 'priority', headers: { [header]: 'standard' }, cost: 200, warnings: [] }],

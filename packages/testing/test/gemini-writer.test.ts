@@ -13,21 +13,18 @@ const read = (name: CannedAnswerName, delivery: 'whole' | 'stream'): InferenceRe
 }
 const said = ({ output, outcome, usage }: InferenceResponse) => ({ output, outcome, usage })
 
-test.each(Object.keys(cannedAnswers) as CannedAnswerName[])(
-  '%s says the same in one piece and in many, and all that was to be said',
-  name => {
-    const whole = read(name, 'whole')
-    expect(said(read(name, 'stream'))).toEqual(said(whole))
-    const { text = '', tools = [] } = cannedAnswers[name] as { text?: string; tools?: readonly { readonly name: string }[] }
-    const words = whole.output
-      .flatMap(item => (item.type === 'message' ? item.content : []))
-      .map(part => (part.type === 'text' ? part.text : ''))
-    expect(words.join('')).toBe(text)
-    expect(whole.output.flatMap(item => (item.type === 'function_call' ? [item.name] : []))).toEqual(tools.map(each => each.name))
-  },
-)
+test.each(Object.keys(cannedAnswers) as CannedAnswerName[])('%s has the same complete content whole and streamed', name => {
+  const whole = read(name, 'whole')
+  expect(said(read(name, 'stream'))).toEqual(said(whole))
+  const { text = '', tools = [] } = cannedAnswers[name] as { text?: string; tools?: readonly { readonly name: string }[] }
+  const words = whole.output
+    .flatMap(item => (item.type === 'message' ? item.content : []))
+    .map(part => (part.type === 'text' ? part.text : ''))
+  expect(words.join('')).toBe(text)
+  expect(whole.output.flatMap(item => (item.type === 'function_call' ? [item.name] : []))).toEqual(tools.map(each => each.name))
+})
 
-test('a scripted provider speaks it', async () => {
+test('a scripted provider supports it', async () => {
   const provider = scriptedProvider({
     id: 'g',
     dialect: geminiProvider,
@@ -47,7 +44,7 @@ test('a scripted provider speaks it', async () => {
 const offer = (provider_model_id: string) => ({ provider: 'google', provider_model_id, dialect: 'gemini', price: { input: 1, output: 1 } })
 const input = [{ type: 'message', role: 'user', content: [{ type: 'text', text: 'x' }] }] as const
 
-test.each(['whole', 'stream'] as const)('a server on a socket finds model and manner in the path: %s', async delivery => {
+test.each(['whole', 'stream'] as const)('a server on a socket finds the model and the delivery in the path: %s', async delivery => {
   const server = await chaosProvider()
   const { gateway, caller, close } = await testGateway({
     providers: [google({ apiKey: 'k', baseUrl: server.url })],
@@ -61,7 +58,7 @@ test.each(['whole', 'stream'] as const)('a server on a socket finds model and ma
     expect(await ask(model)).toMatchObject({ output: [{ content: [{ text: defaultText }] }], outcome: { status: 'completed' } })
   const method = delivery === 'whole' ? 'generateContent' : 'streamGenerateContent?alt=sse'
   expect(server.requests.map(({ path, fault }) => [path, fault])).toContainEqual([`/v1/models/fault%3Astatus-503:${method}`, 'status-503'])
-  expect(server.strayed).toEqual([])
+  expect(server.unexpectedRequests).toEqual([])
   await close()
   await server.close()
 })

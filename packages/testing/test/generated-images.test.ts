@@ -27,7 +27,7 @@ async function clientOf(provider: ScriptedProvider) {
 
 const list = (value: unknown): readonly JsonObject[] => (Array.isArray(value) ? value : [])
 
-describe.each(languages)('before a provider of $name', language => {
+describe.each(languages)('with a provider of $name', language => {
   const start = async ({ dialect }: Language) => {
     const provider = scriptedProvider({ id: 'scripted', dialect })
     const send = await clientOf(provider)
@@ -52,13 +52,13 @@ describe.each(languages)('before a provider of $name', language => {
     else expect(found(sent, language.picture)).toEqual([{ type: 'image/png', data: bytes }])
   })
 
-  test('one without its bytes is named', async () => {
+  test('an image_generation_call without its bytes is refused with its path', async () => {
     const { status, json } = await askWith({ type: 'image_generation_call', id: 'ig_1', status: 'completed', result: null })
     if (language.name === 'responses') expect(status).toBe(200)
     else expect(json).toMatchObject({ error: { code: 'input_requires_responses_endpoint', param: 'input[1]' } })
   })
 
-  test.each(['Here it is.', null])('the images of an earlier chat message are sent: beside the text %j', async content => {
+  test.each(['Here it is.', null])('the images of an earlier chat message are sent, with the text %j', async content => {
     const images = [{ type: 'image_url', image_url: { url: dataUrl }, index: 0 }]
     const { status, sent, json } = await askInChat({ content, images })
     expect({ status, warnings: json.warnings ?? [] }).toEqual({ status: 200, warnings: [] })
@@ -67,14 +67,14 @@ describe.each(languages)('before a provider of $name', language => {
     if (content !== null) expect(JSON.stringify(sent)).toContain(content)
   })
 
-  test('an image of a chat message that is none is named', async () => {
+  test('an invalid image of a chat message is refused with its path', async () => {
     const { status, json } = await askInChat({ images: [{ type: 'image_url', image_url: { url: 'file-id' } }] })
     expect(status).toBe(200)
     if (language.name !== 'chat') expect(json.warnings).toMatchObject([{ code: 'earlier_output_dropped', param: 'messages[1].images[0]' }])
   })
 })
 
-describe('an image that Gemini made goes back to it in its own turn', () => {
+describe('an image made by Gemini, sent back in its own turn', () => {
   const gemini = languageOf('gemini').dialect
   const inlineData = { mimeType: 'image/png', data: bytes }
   const answer =
@@ -109,21 +109,21 @@ describe('an image that Gemini made goes back to it in its own turn', () => {
     return provider.calls[1]?.body.contents
   }
 
-  test.each(['responses', 'chat'] as const)('with its signature, through %s', async client => {
+  test.each(['responses', 'chat'] as const)('keeps its signature, through %s', async client => {
     const provider = scriptedProvider({ id: 'google', dialect: gemini, acts: [answer(thought, ...signed), answer({ text: 'Done.' })] })
     const contents = list(await turnAfter(provider, client))
     expect(contents.map(({ role }) => role)).toEqual(['user', 'model', 'user'])
     expect(contents[1]?.parts).toEqual(client === 'chat' ? [expect.anything(), ...signed] : [thought, ...signed])
   })
 
-  test('as an image of the user where it has none: the model would refuse it in its own turn', async () => {
+  test('is sent as a user image if it has no signature, because the model would refuse it in its own turn', async () => {
     const provider = scriptedProvider({ id: 'google', dialect: gemini, acts: [answer({ inlineData }), answer({ text: 'Done.' })] })
     const contents = list(await turnAfter(provider, 'responses'))
     expect(contents.map(({ role }) => role)).toEqual(['user'])
     expect(found(contents, languageOf('gemini').picture)).toHaveLength(1)
   })
 
-  test('without a signature, where the model makes images without thoughts', async () => {
+  test('needs no signature if the model makes images without reasoning', async () => {
     const provider = scriptedProvider({ id: 'google', dialect: gemini, acts: [answer({ inlineData }), answer({ text: 'Done.' })] })
     const contents = await turnAfter(Object.assign(provider, { quirks: { own_images: true } }), 'responses')
     expect(contents).toMatchObject([{ role: 'user' }, { role: 'model', parts: [{ inlineData }] }, { role: 'user' }])

@@ -4,9 +4,9 @@ import type { Act } from '../src/index.ts'
 import { acts } from '../src/index.ts'
 import { moody, offerOf, openScene, type Scene, type Staging, settled, startClock } from './provider-selection.ts'
 
-// A second provider asked beside a silent one: who answers first wins, the other is hung up on, and the caller pays as is told.
+// A second provider is called in parallel with a silent one: the first to respond wins, the other is aborted, and the client pays what the response states.
 
-/** A microdollar for a token that goes in, two for one that comes out. */
+/** A microdollar per input token, two per output token. */
 const price = { input: 1_000_000, output: 2_000_000 }
 /** The prompt that `ask` sends, as it is estimated: two characters and the item around them. */
 const estimated = 9
@@ -24,7 +24,7 @@ const longThenSilence =
       })(),
     }
   }
-/** Takes the request at once, and says nothing for so long. */
+/** Accepts the request at once, and is silent for the given time. */
 const takesAndWaits = (milliseconds: number): Act => acts.pauseAfter(0, milliseconds)
 
 async function open(options: Partial<Staging> = {}) {
@@ -48,8 +48,8 @@ async function asked(scene: Scene, body: object) {
   return answered
 }
 
-describe('a second call', () => {
-  test('wins where the first stays silent; the first is hung up on, and its prompt is paid for since it had taken it', async () => {
+describe('a hedge', () => {
+  test('wins if the first stays silent; the first is aborted, and its prompt is charged because it had accepted it', async () => {
     const scene = await open()
     scene.first.mood = takesAndWaits(60_000)
     const { workspaceId } = scene.caller
@@ -61,11 +61,11 @@ describe('a second call', () => {
     expect(await scene.gateway.workspaces(workspaceId).billing.balance()).toMatchObject({ balance: balance - 27, held: 0 })
   })
 
-  test('leaves a bill behind that is no higher than what is set aside, should the process end', async () => {
+  test('leaves an estimate no higher than its hold if the process ends', async () => {
     const storage = sqliteStorage(':memory:')
     const scene = await open({ storage })
     scene.first.mood = takesAndWaits(600_000)
-    // As long as what is set aside lets it grow.
+    // As long as the hold allows.
     scene.second.mood = longThenSilence(76)
     const answering = scene.ask({ ...hedge, max_output_tokens: 10 })
     for (let second = 0; second < 15; second += 1) await scene.clock.advance(1_000)
@@ -78,13 +78,13 @@ describe('a second call', () => {
     await settled([answering], scene.clock)
   })
 
-  test('costs nothing more where the first had not taken the request', async () => {
+  test('costs nothing more if the first had not accepted the request', async () => {
     const scene = await open()
     scene.first.mood = acts.never()
     expect(await asked(scene, hedge)).toMatchObject({ provider: 'second', warnings: [], cost: 18 / 1e6 })
   })
 
-  test('loses where the first speaks after all', async () => {
+  test('loses if the first responds after all', async () => {
     const scene = await open()
     scene.first.mood = takesAndWaits(1_200)
     scene.second.mood = takesAndWaits(60_000)
@@ -92,7 +92,7 @@ describe('a second call', () => {
     expect(scene.second.calls.at(-1)).toMatchObject({ aborted: true })
   })
 
-  test('is no more than one, and is counted as an attempt', async () => {
+  test('is made once, and counts as an attempt', async () => {
     const clock = startClock()
     const providers = ['a', 'b', 'c'].map(id => moody(id, clock, acts.stall(300, answer)))
     const settledFacts: number[] = []
@@ -111,14 +111,14 @@ describe('a second call', () => {
     expect(settledFacts.at(-1)).toBe(2)
   })
 
-  test('that fails leaves the first its time', async () => {
+  test('that fails does not shorten the time of the first', async () => {
     const scene = await open()
     scene.first.mood = acts.stall(1_500, answer)
     scene.second.mood = acts.status(503)
     expect(await asked(scene, hedge)).toMatchObject({ provider: 'first', cost: 18 / 1e6 })
   })
 
-  test('and the first failing both, is told as any failure', async () => {
+  test('that fails along with the first is reported like any failure', async () => {
     const scene = await open()
     scene.first.mood = acts.stall(1_200, acts.status(500))
     scene.second.mood = acts.stall(1_000, acts.status(500))
@@ -126,7 +126,7 @@ describe('a second call', () => {
     expect((await scene.gateway.workspaces(scene.caller.workspaceId).billing.balance()).held).toBe(0)
   })
 
-  test('that finds the request at fault leaves the first its answer: not everyone finds the same at fault', async () => {
+  test('that rejects the request as invalid leaves the first its response, because providers differ in what they accept', async () => {
     const scene = await open()
     scene.first.mood = acts.stall(1_500, answer)
     scene.second.mood = acts.status(400, { code: 'invalid_value' })
@@ -134,21 +134,21 @@ describe('a second call', () => {
     expect(scene.second.calls.length - scene.before.second).toBe(1)
   })
 
-  test('answers though the first finds the request at fault', async () => {
+  test('responds even if the first rejects the request as invalid', async () => {
     const scene = await open()
     scene.first.mood = acts.stall(1_200, acts.status(400, { code: 'content_policy_violation' }))
     scene.second.mood = acts.stall(1_500, answer)
     expect(await asked(scene, hedge)).toMatchObject({ provider: 'second', cost: 18 / 1e6 })
   })
 
-  test('that finds the request at fault ends it once the first has had its time, and no third is asked', async () => {
+  test('that rejects the request as invalid ends it after the time of the first, without a third attempt', async () => {
     const clock = startClock()
     const providers = ['a', 'b', 'c'].map(id => moody(id, clock, acts.stall(300, answer)))
     const offers = providers.map(each => offerOf(each, price))
     const scene = await openScene({ clock, providers, offers, strategy: 'latency', hedge: true })
     await scene.load(1, 60)
     const before = providers.map(({ calls }) => calls.length)
-    // Whoever is asked first says nothing, and the next refuses.
+    // The first provider tried is silent, and the next rejects.
     let asking = 0
     for (const provider of providers) {
       provider.mood = (...heard) => {
@@ -163,7 +163,7 @@ describe('a second call', () => {
   })
 })
 
-describe('no second call is made', () => {
+describe('no hedge is made', () => {
   const silent = async (options: Partial<Staging>, body: object) => {
     const scene = await open(options)
     scene.first.mood = takesAndWaits(2_000)
@@ -171,16 +171,16 @@ describe('no second call is made', () => {
     return scene.second.calls.length - scene.before.second
   }
 
-  test('where nobody wants it', async () => {
+  test('if no hedge is configured', async () => {
     expect([await silent({}, {}), await silent({ hedge: true }, { gateway: { routing: { hedge: false } } })]).toEqual([0, 0])
     expect(await silent({ hedge: true }, {})).toBe(1)
   })
 
-  test('of a whole answer', async () => {
+  test('for a whole response', async () => {
     expect(await silent({}, { ...hedge, stream: false })).toBe(0)
   })
 
-  test('where a hosted tool might act twice', async () => {
+  test('if a hosted tool might act twice', async () => {
     expect(await silent({}, { ...hedge, tools: [{ type: 'web_search' }] })).toBe(0)
   })
 
@@ -188,7 +188,7 @@ describe('no second call is made', () => {
     expect([await silent({ hedgeMaxCost: 0.000_001 }, hedge), await silent({ hedgeMaxCost: 1 }, hedge)]).toEqual([0, 1])
   })
 
-  test('where the caller allows no other provider', async () => {
+  test('if the client allows no other provider', async () => {
     expect(await silent({}, { gateway: { routing: { hedge: true, allow_fallbacks: false } } })).toBe(0)
   })
 })
@@ -202,13 +202,13 @@ describe('a plan', () => {
   const shown = async (options: Partial<Staging>, routing: Readonly<Record<string, boolean>>) =>
     (await plannedBy(options, routing)).choices.map(({ hedgeAfterMs }) => hedgeAfterMs !== undefined)
 
-  test('shows a second call where one would be made: not past what it may cost, nor beside the last', async () => {
+  test('shows a hedge if one would be made: not above its cost limit, nor for the last candidate', async () => {
     expect(await shown({}, { hedge: true })).toEqual([true, false])
     expect(await shown({ hedgeMaxCost: 0.000_001 }, { hedge: true })).toEqual([false, false])
     expect(await shown({}, {})).toEqual([false, false])
   })
 
-  test('shows the one who would be asked where no other may be, and says why the other is left out', async () => {
+  test('shows the only allowed provider, and why the other is left out', async () => {
     const { choices, candidates, fidelity, excluded } = await plannedBy({}, { hedge: true, allow_fallbacks: false })
     expect([choices.map(({ provider }) => provider), candidates.length, fidelity.length]).toEqual([['first'], 1, 1])
     expect(choices[0]).not.toHaveProperty('hedgeAfterMs')
@@ -218,7 +218,7 @@ describe('a plan', () => {
   })
 })
 
-test('a caller who leaves while two are reading pays for both prompts', async () => {
+test('a client that disconnects during both calls pays for both prompts', async () => {
   const scene = await open()
   scene.first.mood = takesAndWaits(60_000)
   scene.second.mood = takesAndWaits(60_000)
@@ -235,7 +235,7 @@ test('a caller who leaves while two are reading pays for both prompts', async ()
   expect(await scene.gateway.workspaces(workspaceId).billing.balance()).toMatchObject({ balance: balance - 2 * estimated, held: 0 })
 })
 
-test('money is held for both', async () => {
+test('a hold covers both calls', async () => {
   const heldFor = async (body: object) => {
     const scene = await open()
     scene.first.mood = acts.never()

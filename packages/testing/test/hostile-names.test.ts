@@ -41,8 +41,8 @@ const chat = (message: object, more: object = {}): object => ({
   ...more,
 })
 
-describe.each(names)('a value that is called %s', name => {
-  test('is a format of sound like any other', async () => {
+describe.each(names)('a value named %s', name => {
+  test('is accepted as an audio format like any other', async () => {
     const sound = { data: 'AAAA', format: name }
     expect(await post('/v1/chat/completions', chat({ content: [{ type: 'input_audio', input_audio: sound }] }))).toMatchObject({
       status: 200,
@@ -51,7 +51,7 @@ describe.each(names)('a value that is called %s', name => {
     expect((await post('/v1/responses', { model: 'test-model', input })).status).toBe(200)
   })
 
-  test('is a kind of part, item, tool and choice like any other', async () => {
+  test('is handled as a kind of part, item, tool and choice like any other', async () => {
     const bodies = [
       chat({ content: [{ type: 'text', text: 'x' }, { type: name }] }),
       chat({}, { tools: [{ type: name }] }),
@@ -77,7 +77,7 @@ describe.each(names)('a value that is called %s', name => {
 
 const wrongNames: readonly { readonly name: unknown }[] = [{ toString: 'f' }, { valueOf: 1 }, [], null, 7, ''].map(name => ({ name }))
 
-test.each(wrongNames)('the name of an old function call must be a text, not %j', async ({ name }) => {
+test.each(wrongNames)('the name of an old function call must be a string, not %j', async ({ name }) => {
   const body = { model: 'test-model', messages: [{ role: 'assistant', content: null, function_call: { name, arguments: '{}' } }] }
   expect(await post('/v1/chat/completions', body)).toMatchObject({ status: 400, error: { param: 'messages[0].function_call.name' } })
 })

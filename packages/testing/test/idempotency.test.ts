@@ -23,7 +23,7 @@ interface Testbed {
 }
 
 interface Place {
-  /** Asks for another budget, under the key `one`. */
+  /** Creates another budget, under the key `one`. */
   readonly post: (asked?: Asked) => Promise<Answer>
   readonly budgets: () => Promise<number>
   readonly ask: (method: string, path: string, asked?: Asked) => Promise<Answer>
@@ -67,7 +67,7 @@ const stores: readonly (readonly [string, () => Promise<Storage>])[] = [
 ]
 
 describe.each(stores)('an Idempotency-Key over %s', (_, open) => {
-  test('of before gets the answer of before, word for word, and nothing is made', async () => {
+  test('that is repeated gets the first response, byte for byte, and nothing is created', async () => {
     const { w } = await testbed(await open())
     const first = await w.post()
     expect([first.status, first.headers['idempotent-replayed']]).toEqual([202, undefined])
@@ -77,7 +77,7 @@ describe.each(stores)('an Idempotency-Key over %s', (_, open) => {
     expect(await w.budgets()).toBe(1)
   })
 
-  test('stands for one body: another one is refused, also if only a space differs', async () => {
+  test('belongs to one body: another one is refused, even if only whitespace differs', async () => {
     const { w } = await testbed(await open())
     await w.post()
     for (const body of [{ ...budget, limit_usd: 11 }, `${JSON.stringify(budget)} `]) {
@@ -87,7 +87,7 @@ describe.each(stores)('an Idempotency-Key over %s', (_, open) => {
     expect(await w.budgets()).toBe(1)
   })
 
-  test('is another one for each workspace, key and place', async () => {
+  test('is separate for each workspace, key and path', async () => {
     const { w, other, second } = await testbed(await open())
     for (const place of [w, other, second]) expect((await place.post()).headers['idempotent-replayed']).toBeUndefined()
     expect([await w.budgets(), await other.budgets()]).toEqual([2, 1])
@@ -96,7 +96,7 @@ describe.each(stores)('an Idempotency-Key over %s', (_, open) => {
     expect([elsewhere.status, elsewhere.headers['idempotent-replayed']]).toEqual([202, undefined])
   })
 
-  test('makes one thing of twenty at the same time', async () => {
+  test('creates one object for twenty concurrent requests', async () => {
     const { w } = await testbed(await open())
     const all = await Promise.all(Array.from({ length: 20 }, () => w.post()))
     expect(await w.budgets()).toBe(1)
@@ -109,7 +109,7 @@ describe.each(stores)('an Idempotency-Key over %s', (_, open) => {
     expect((await w.post()).text).toBe(first)
   })
 
-  test('makes one thing also where there can be only one of it, and tells nobody that it was in the way', async () => {
+  test('creates one object even if it must be unique, and no request gets a conflict', async () => {
     const { w } = await testbed(await open())
     const body = { provider: 'brought', api_key: 'sk-of-my-own-0123456789', name: 'mine' }
     const post = (): Promise<Answer> => w.ask('POST', 'byok-keys', { body, headers: { 'idempotency-key': 'one' } })
@@ -120,7 +120,7 @@ describe.each(stores)('an Idempotency-Key over %s', (_, open) => {
     expect((await w.ask('GET', 'byok-keys')).json.count).toBe(1)
   })
 
-  test('is forgotten after 24 hours, and may be used again', async () => {
+  test('is forgotten after 24 hours, and may be reused', async () => {
     const { clock, w } = await testbed(await open())
     const first = await w.post()
     await clock.advance(24 * 3_600_000 - 1)
@@ -131,7 +131,7 @@ describe.each(stores)('an Idempotency-Key over %s', (_, open) => {
     expect(await w.budgets()).toBe(2)
   })
 
-  test('leaves nothing behind once its time is over', async () => {
+  test('leaves no record after its time', async () => {
     const storage = await open()
     const { clock, w } = await testbed(storage)
     for (let at = 0; at < 5; at++) await w.post({ headers: { 'idempotency-key': `key-${at}` } })
@@ -142,7 +142,7 @@ describe.each(stores)('an Idempotency-Key over %s', (_, open) => {
     expect(await kept()).toBe(1)
   })
 
-  test('whose answer could not be kept made its thing, and makes no other', async () => {
+  test('whose response could not be stored has created its object, and creates no other', async () => {
     const storage = await open()
     const { clock, w } = await testbed(
       failing(storage, ({ puts = [] }) => puts.some(({ kind, version }) => kind === 'reply' && version > 0)),
@@ -155,7 +155,7 @@ describe.each(stores)('an Idempotency-Key over %s', (_, open) => {
     expect(await w.budgets()).toBe(1)
   })
 
-  test('of what never got into the store makes it when asked for again', async () => {
+  test('whose request never reached the store creates the object on retry', async () => {
     let broken = true
     const { w } = await testbed(failing(await open(), ({ puts = [] }) => broken && puts.some(({ kind }) => kind === 'budget')))
     expect((await w.post()).status).toBe(503)
@@ -174,7 +174,7 @@ const failing = (storage: Storage, at: (change: Change) => boolean): Storage => 
   },
 })
 
-test('an answer with a secret is not kept, and not said again', async () => {
+test('a response with a secret is not stored, and not repeated', async () => {
   const { w, storage } = await testbed(memoryStorage())
   const asked = { body: { name: 'new' }, headers: { 'idempotency-key': 'one' } }
   const { json } = await w.ask('POST', 'api-keys', asked)
@@ -184,14 +184,14 @@ test('an answer with a secret is not kept, and not said again', async () => {
   expect(JSON.stringify(await storage.records.list({ kind: 'reply', limit: 10 }))).not.toContain(json.api_key)
 })
 
-test('what was refused is not remembered', async () => {
+test('a refused request is not remembered', async () => {
   const { w } = await testbed(memoryStorage())
   expect((await w.post({ body: { name: 'all' } })).status).toBe(400)
   expect((await w.post({ body: { ...budget, scope: 'api_key', api_key_id: 'nobody' } })).status).toBeGreaterThanOrEqual(400)
   expect((await w.post()).status).toBe(202)
 })
 
-test('other methods do not look at it', async () => {
+test('other methods ignore it', async () => {
   const { w } = await testbed(memoryStorage())
   const { id } = (await w.post()).json
   for (const limit_usd of [20, 30]) {
@@ -207,7 +207,7 @@ test.each([
   ['with a space', 'a b'],
   ['not ASCII', 'schlüssel'],
   ['with a line break', 'a\nb'],
-])('one that is %s is refused, and nothing is made', async (_, key) => {
+])('that is %s is refused, and nothing is created', async (_, key) => {
   const { w } = await testbed(memoryStorage())
   const { status, json } = await w.post({ headers: { 'idempotency-key': key } })
   expect([status, json.error.code, json.error.param]).toEqual([400, 'invalid_parameter_value', 'Idempotency-Key'])

@@ -4,9 +4,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { type ChaosProvider, chaosProvider, type TestGateway, testGateway } from '../src/index.ts'
 import { found, languages } from './drivers/languages.ts'
 
-// Images may be tens of megabytes, and are text on their way: nobody between client and provider has reason to decode them.
+// Images may be tens of megabytes, and are text on their way: nothing between client and provider has reason to decode them.
 
-/** 8 MB. The last letter holds bits that stand for nothing: whoever decodes this and encodes it again writes another one. */
+/** 8 MB. The last letter has unused bits, so that decoding and encoding again changes it. */
 const data = `${'iVBORw0KGgo+/A8z'.repeat(500_000)}QR==`
 
 interface Asking {
@@ -37,7 +37,7 @@ const asking: readonly Asking[] = [
   },
 ]
 
-test('an image that was decoded on the way would be found out', () => {
+test('an image that was decoded and encoded again would be detected', () => {
   expect(Buffer.from(data, 'base64').toString('base64') === data).toBe(false)
 })
 
@@ -60,7 +60,7 @@ describe.each(languages)('to a provider of $name', language => {
     await provider.close()
   })
 
-  test.each(asking)('an image of 8 MB goes as a client of $client sent it, and nobody decodes it', async ({ path, body }) => {
+  test.each(asking)('an image of 8 MB is sent as a client of $client sent it, without being decoded', async ({ path, body }) => {
     const decoding = [vi.spyOn(globalThis, 'atob'), vi.spyOn(Buffer, 'from')]
     const answer = await fetch(server.url + path, {
       method: 'POST',
@@ -74,7 +74,7 @@ describe.each(languages)('to a provider of $name', language => {
     expect(answer.headers.get('x-warnings')).toBeNull()
     const [picture, ...more] = found(provider.requests.at(-1)?.json, language.picture)
     expect(picture?.type).toBe('image/png')
-    // Not compared by `toBe(data)`: nobody wants to read the difference.
+    // Not compared by `toBe(data)`: the difference would be unreadable.
     expect(picture?.data === data).toBe(true)
     expect(more).toEqual([])
     expect(decoded.length).toBe(0)

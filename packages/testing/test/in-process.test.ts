@@ -27,7 +27,7 @@ describe.each([
   ['responses', responsesProvider],
   ['chat', chatProvider],
 ] as const)('gateway.responses.create before a provider that speaks %s', (_, dialect) => {
-  test('gives the whole response, typed', async () => {
+  test('returns the whole response, typed', async () => {
     const { gateway, secret } = await testbedOf(dialect)
     const response = await gateway.responses.create({ model: 'test-model', input }, { apiKey: secret })
     expect(response).toMatchObject({ object: 'response', status: 'completed', output_text: defaultText })
@@ -36,7 +36,7 @@ describe.each([
     expectTypeOf(response.output).toEqualTypeOf<readonly OutputItem[]>()
   })
 
-  test('gives a stream of typed events, from the first to the terminal one', async () => {
+  test('returns a stream of typed events, from the first to the terminal one', async () => {
     const { gateway, caller } = await testbedOf(dialect)
     let text = ''
     const types: string[] = []
@@ -52,7 +52,7 @@ describe.each([
     expect([types[0], types.at(-1)]).toEqual(['response.created', 'response.completed'])
   })
 
-  test('takes back what it gave: a tool loop', async () => {
+  test('accepts its own output in a tool loop', async () => {
     const { gateway, caller, provider } = await testbedOf(dialect, acts.toolCall('get_weather', { city: 'Bern' }))
     const tools = [{ type: 'function', name: 'get_weather', parameters: { type: 'object', properties: {} } }] as const
     const history: InputItem[] = [{ role: 'user', content: 'Weather?' }]
@@ -66,7 +66,7 @@ describe.each([
     expect(JSON.stringify(provider.calls[1]?.body)).toMatch(/get_weather[\s\S]*Rain\./)
   })
 
-  test('throws what goes wrong in the middle, after what was said before', async () => {
+  test('throws a failure in the middle, after the content before it', async () => {
     const { gateway, caller } = await testbedOf(dialect, acts.errorAfter(4))
     const said: ResponseStreamEvent[] = []
     const stream = await gateway.responses.create({ model: 'test-model', input, stream: true }, { caller })
@@ -81,7 +81,7 @@ describe.each([
     expect(said.map(({ type }): string => type)).not.toContain('response.failed')
   })
 
-  test('leaving the loop ends it at once; the provider is hung up on, and what was said is paid for, by the end of the gateway at the latest', async () => {
+  test('leaving the loop ends it at once; the provider is aborted, and the content so far is charged, when the gateway closes at the latest', async () => {
     const testbed = await testbedOf(dialect, acts.pauseAfter(4, 60_000))
     const { gateway, caller, provider, storage } = testbed
     for await (const event of await gateway.responses.create({ model: 'test-model', input, stream: true }, { caller })) {
@@ -96,7 +96,7 @@ describe.each([
   test.each([
     ['before its first event is read', false],
     ['while an event is waited for', true],
-  ])('who leaves %s leaves the provider at once too', async (_when, waits) => {
+  ])('leaving %s aborts the provider at once', async (_when, waits) => {
     const { gateway, caller, provider, storage } = await testbedOf(dialect, acts.pauseAfter(4, 60_000))
     const stream = await gateway.responses.create({ model: 'test-model', input, stream: true }, { caller })
     const events = stream[Symbol.asyncIterator]()
@@ -106,14 +106,14 @@ describe.each([
     const read = waits ? error(reading()) : undefined
     await new Promise(resolve => setTimeout(resolve, 20))
     await events.return?.()
-    // The loop ends at once. What had begun to be said is read on for its usage, until the gateway closes at the latest.
+    // The loop ends at once. A started response is drained for its usage, until the gateway closes at the latest.
     await read
     if (waits) await gateway.close()
     expect(provider.calls).toMatchObject([{ aborted: true, finished: false }])
     expect(await storage.ledger.balance(`credit:${caller.workspaceId}`)).toMatchObject({ held: 0 })
   })
 
-  test('a signal ends it, before the first word and after', async () => {
+  test('a signal ends it, before the first content and after', async () => {
     const { gateway, caller, provider } = await testbedOf(dialect, acts.never(), acts.pauseAfter(4, 60_000))
     const first = new AbortController()
     const never = error(gateway.responses.create({ model: 'test-model', input, stream: true }, { caller, signal: first.signal }))
@@ -134,7 +134,7 @@ describe.each([
 })
 
 describe('the same rules as over HTTP', () => {
-  test.each([false, true])('keys, scopes, names and limits are refused as GatewayErrors, streamed: %s', async stream => {
+  test.each([false, true])('keys, scopes, names and limits are refused with GatewayErrors, streamed: %s', async stream => {
     const provider = scriptedProvider({ id: 'scripted', dialect: chatProvider })
     const { gateway, caller, secret } = await testGateway({ providers: [provider], limits: { inferenceRpm: 1 } })
     const create = (change: object, calling: { readonly apiKey: string } = { apiKey: secret }): Promise<unknown> =>
@@ -162,7 +162,7 @@ describe('the same rules as over HTTP', () => {
     ['a number that JSON cannot say', { extensions: { seed: 1n } }],
     ['half of a surrogate pair', { instructions: 'a\ud800' }],
     ['a key that reaches for a prototype', { metadata: JSON.parse('{"__proto__":"x"}') }],
-  ])('%s is refused as a GatewayError', async (_what, change) => {
+  ])('%s is refused with a GatewayError', async (_what, change) => {
     const { gateway, caller, provider } = await testbedOf(chatProvider)
     expect(await error(gateway.responses.create({ model: 'test-model', input, ...change }, { caller }))).toMatchObject({
       name: 'GatewayError',
@@ -171,7 +171,7 @@ describe('the same rules as over HTTP', () => {
     expect(provider.calls).toEqual([])
   })
 
-  test('what cannot be paid for is not begun', async () => {
+  test('a request without enough credit is not started', async () => {
     const provider = scriptedProvider({ id: 'scripted', dialect: chatProvider })
     const { gateway, caller } = await testGateway({ providers: [provider], credit: 0 })
     expect(await error(gateway.responses.create({ model: 'test-model', input }, { caller }))).toMatchObject({
@@ -180,7 +180,7 @@ describe('the same rules as over HTTP', () => {
     expect(provider.calls).toEqual([])
   })
 
-  test('a stream is read once', async () => {
+  test('a stream can be read once', async () => {
     const { gateway, caller } = await testbedOf(chatProvider)
     const stream = await gateway.responses.create({ model: 'test-model', input, stream: true }, { caller })
     for await (const _ of stream);
@@ -188,10 +188,10 @@ describe('the same rules as over HTTP', () => {
   })
 })
 
-describe('the other languages', () => {
+describe('the other dialects', () => {
   const messages: readonly OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content: input }]
 
-  test('gateway.chat.completions.create, whole and in chunks', async () => {
+  test('gateway.chat.completions.create returns whole responses and chunks', async () => {
     const { gateway, caller } = await testbedOf(chatProvider)
     const whole = await gateway.chat.completions.create({ model: 'test-model', messages }, { caller })
     expect(whole.choices[0]?.message.content).toBe(defaultText)
@@ -204,7 +204,7 @@ describe('the other languages', () => {
     expect([text, [...objects]]).toEqual([defaultText, ['chat.completion.chunk']])
   })
 
-  test('gateway.messages.create, whole and in blocks, with what its callers say in headers', async () => {
+  test('gateway.messages.create returns whole responses and blocks, with options instead of headers', async () => {
     const { gateway, caller } = await testbedOf(chatProvider)
     const body = { model: 'test-model', max_tokens: 100, messages: [{ role: 'user', content: input }] }
     const whole = await gateway.messages.create(body, { caller })
@@ -223,7 +223,7 @@ describe('the other languages', () => {
   })
 })
 
-test('whoever forgets to say who calls is told how to', async () => {
+test('a call without a caller gets an error that explains how to pass one', async () => {
   const { gateway } = await testbedOf(chatProvider)
   const create = gateway.responses.create as unknown as (body: object) => Promise<unknown>
   expect(await error(create({ model: 'test-model', input }))).toMatchObject({

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 
-/** An inference endpoint as a client sees it, so that one test can be asked of each. */
+/** An inference endpoint as a client sees it, so that one test can run on each. */
 export interface Endpoint {
   readonly path: string
   readonly valid: Readonly<Record<string, unknown>>

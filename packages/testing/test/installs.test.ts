@@ -49,7 +49,7 @@ interface Server {
   readonly health: string
 }
 
-/** Starts a server, asks it what its first users ask, and ends it. */
+/** Starts a server, sends the first requests of a new user, and ends it. */
 async function askOnce({ app, command: [program, ...args], base, health }: Server): Promise<BlockAnswers> {
   const child = spawn(program, args, { cwd: app, env: cleanEnv(), stdio: ['ignore', 'ignore', 'inherit'] })
   try {
@@ -105,7 +105,7 @@ describe.runIf(inject('isLongRun'))('installed in a folder of its own', { timeou
   }, 300_000)
 
   test.each(managers)(
-    'by $name: the blocks answer whole and streamed, and find their key after a restart',
+    'by $name: the README blocks respond whole and streamed, and find their key after a restart',
     async ({ name, install, place, program }) => {
       const port = await freePort()
       const app = makeApp(name, { 'server.ts': readmeBlock(place).replace('8787', String(port)) })
@@ -119,7 +119,7 @@ describe.runIf(inject('isLongRun'))('installed in a folder of its own', { timeou
     },
   )
 
-  test('the command starts, says its version, and names the driver that a database needs', async () => {
+  test('the command starts, prints its version, and names the driver that a database needs', async () => {
     const app = join(folder, 'npm')
     const command = (args: readonly string[], more: Readonly<Record<string, string>> = {}) =>
       run(process.execPath, [join(app, 'node_modules/signalbox/dist/bin.js'), ...args], { cwd: app, env: { ...cleanEnv(), ...more } })
@@ -134,7 +134,7 @@ describe.runIf(inject('isLongRun'))('installed in a folder of its own', { timeou
     })
   })
 
-  test.skipIf(oldNode === undefined)('on an old Node the command says what it needs, and so does a gateway', async () => {
+  test.skipIf(oldNode === undefined)('on an old Node the command and a gateway state the required version', async () => {
     const app = join(folder, 'npm')
     const onOld = (...args: readonly string[]) => run(oldNode ?? '', [...args], { cwd: app, env: cleanEnv() })
     const line = /^signalbox: this is Node \d+\.\d+\.\d+; Signalbox needs Node 22\.14 or newer\.\n$/
@@ -149,36 +149,39 @@ describe.runIf(inject('isLongRun'))('installed in a folder of its own', { timeou
     })
   })
 
-  test.each(['bundler', 'node16', 'nodenext'])('its types hold under module resolution %s, strict, libraries checked', async resolution => {
-    const app = join(folder, 'types')
-    if (!existsSync(app)) {
-      makeApp('types', {})
-      // Types of drivers and frameworks, and those of the platforms, as such apps have them.
-      const others = ['@types/node', '@types/pg', 'pg', 'ioredis', '@libsql/client']
-      await run('npm', ['install', 'signalbox', ...others], { cwd: app, env: cleanEnv() })
-    }
-    const { exports } = JSON.parse(readFileSync(join(app, 'node_modules/signalbox/package.json'), 'utf8'))
-    // The JSON schema of the config is for editors.
-    const entries = Object.keys(exports).filter(entry => !entry.endsWith('.json'))
-    const imports = entries.map((entry, at) => `import * as e${at} from 'signalbox${entry.slice(1)}'\nexport { e${at} }\n`)
-    const compilerOptions = {
-      strict: true,
-      noEmit: true,
-      module: resolution === 'bundler' ? 'esnext' : resolution,
-      moduleResolution: resolution,
-      target: 'es2024',
-      types: ['node'],
-      exactOptionalPropertyTypes: true,
-      skipLibCheck: false,
-    }
-    writeFileSync(join(app, `all-${resolution}.ts`), imports.join(''))
-    writeFileSync(join(app, `tsconfig.${resolution}.json`), JSON.stringify({ compilerOptions, files: [`all-${resolution}.ts`] }))
-    const compiler = join(modules, 'typescript/bin/tsc')
-    const { stdout } = await run(process.execPath, [compiler, '-p', `tsconfig.${resolution}.json`], { cwd: app }).catch(error => error)
-    expect(stdout).toBe('')
-  })
+  test.each(['bundler', 'node16', 'nodenext'])(
+    'its types check under module resolution %s, strict, libraries checked',
+    async resolution => {
+      const app = join(folder, 'types')
+      if (!existsSync(app)) {
+        makeApp('types', {})
+        // Types of drivers and frameworks, and those of the platforms, as such apps have them.
+        const others = ['@types/node', '@types/pg', 'pg', 'ioredis', '@libsql/client']
+        await run('npm', ['install', 'signalbox', ...others], { cwd: app, env: cleanEnv() })
+      }
+      const { exports } = JSON.parse(readFileSync(join(app, 'node_modules/signalbox/package.json'), 'utf8'))
+      // The JSON schema of the config is for editors.
+      const entries = Object.keys(exports).filter(entry => !entry.endsWith('.json'))
+      const imports = entries.map((entry, at) => `import * as e${at} from 'signalbox${entry.slice(1)}'\nexport { e${at} }\n`)
+      const compilerOptions = {
+        strict: true,
+        noEmit: true,
+        module: resolution === 'bundler' ? 'esnext' : resolution,
+        moduleResolution: resolution,
+        target: 'es2024',
+        types: ['node'],
+        exactOptionalPropertyTypes: true,
+        skipLibCheck: false,
+      }
+      writeFileSync(join(app, `all-${resolution}.ts`), imports.join(''))
+      writeFileSync(join(app, `tsconfig.${resolution}.json`), JSON.stringify({ compilerOptions, files: [`all-${resolution}.ts`] }))
+      const compiler = join(modules, 'typescript/bin/tsc')
+      const { stdout } = await run(process.execPath, [compiler, '-p', `tsconfig.${resolution}.json`], { cwd: app }).catch(error => error)
+      expect(stdout).toBe('')
+    },
+  )
 
-  test('Next.js builds and starts the route, in Node and on the edge', async () => {
+  test('Next.js builds and serves the route, in Node and on the edge', async () => {
     const edge =
       `import { createGateway, memoryStorage } from 'signalbox'\n${readmeBlock().replace('11434', String(provider.port)).split('\n').slice(2).join('\n')}`
         .replace("import { sqliteStorage } from 'signalbox/sqlite'\n", '')

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { Act } from '../src/index.ts'
 import { acts, type FakeClock, fakeClock, scriptedProvider } from '../src/index.ts'
 
-// Processes that end or stall while requests are under way, and others on the same store that settle what they left.
+// Processes that end or stall while requests are under way, and others on the same store that settle their holds.
 
 const price = { input: 1_000_000, output: 2_000_000 }
 const all = { from: 0, to: Number.MAX_SAFE_INTEGER, limit: 1_000 }
@@ -83,10 +83,10 @@ async function scene({ storage = sqliteStorage(':memory:'), credit = 1_000 }: { 
   }
 }
 
-/** Three words, then a minute of silence, then the rest. */
+/** Three text deltas, then a minute of silence, then the rest. */
 const long = acts.pauseAfter(3, 60_000)
 
-test('what a process leaves when it ends is settled as interrupted within a minute of the restart: row, estimate, hold and slot', async () => {
+test('the requests of an ended process are settled as interrupted within a minute of the restart: row, estimate, hold and slot', async () => {
   const { storage, pass, start, ask, rows, credit, slotFree } = await scene()
   const first = start(long)
   const reply = await ask(first, 'r1')
@@ -122,7 +122,7 @@ test('what a process leaves when it ends is settled as interrupted within a minu
   expect(again.state.log.join()).toContain('interrupted')
 })
 
-test('what a dead process leaves of a key below another one is billed on the budget of that one too', async () => {
+test('the request of an ended process is charged to the budget of its key’s parent too', async () => {
   const { pass, start, ask, rows, keyId } = await scene()
   const first = start(long)
   const w = first.gateway.workspaces('w')
@@ -146,7 +146,7 @@ test('what a dead process leaves of a key below another one is billed on the bud
   ])
 })
 
-test('a prompt of a dead process is counted by its scripts, as it is where its client leaves', async () => {
+test('the prompt of an ended process is counted by its scripts, as for a client that disconnects', async () => {
   const { pass, start, ask, rows } = await scene({ credit: 1_000_000 })
   const input = '信号楼是铁路上用来控制道岔和信号的建筑。'.repeat(500)
   const first = start(long, long)
@@ -167,7 +167,7 @@ test('a prompt of a dead process is counted by its scripts, as it is where its c
   expect(Math.abs(inputOf('dead') - inputOf('left'))).toBeLessThan(20)
 })
 
-test('credit that a dead process held is usable again within a minute, also where the first request after the restart is refused for it', async () => {
+test('credit held by an ended process is usable again within a minute, even if the first request after the restart is refused for it', async () => {
   const { pass, start, ask } = await scene({ credit: 250 })
   const first = start(long)
   void (await ask(first, 'r1')).whole().catch(() => {})
@@ -181,7 +181,7 @@ test('credit that a dead process held is usable again within a minute, also wher
   expect((await answered).outcome.status).toBe('completed')
 })
 
-test('a request that its process renews is left alone by every other, however long it runs', async () => {
+test('a request that its process renews is never settled by another, however long it runs', async () => {
   const { pass, start, ask, rows } = await scene()
   const [first, other] = [start(acts.pauseAfter(3, 500_000)), start(acts.pauseAfter(3, 550_000))]
   const answers = [(await ask(first, 'r1')).whole(), (await ask(other, 'r2')).whole()]
@@ -192,7 +192,7 @@ test('a request that its process renews is left alone by every other, however lo
   expect((await rows()).map(({ result }) => result)).toEqual(['ok', 'ok'])
 })
 
-test('of a process that stalls for longer than the lease and then settles, what was written first stays: one row, one charge', async () => {
+test('if a process stalls for longer than the lease and then settles, the first settlement stays: one row, one charge', async () => {
   const { storage, pass, start, ask, rows, credit } = await scene()
   const [stalled, other] = [start(long), start()]
   const answer = (await ask(stalled, 'r1')).whole()
@@ -210,7 +210,7 @@ test('of a process that stalls for longer than the lease and then settles, what 
   expect(await credit()).toMatchObject({ balance: 1_000 - (interrupted?.cost ?? 0), held: 0 })
 })
 
-test('a stall shorter than the lease changes nothing: the answer is settled as what it was', async () => {
+test('a stall shorter than the lease changes nothing: the response is settled normally', async () => {
   const { pass, start, ask, rows } = await scene()
   const [stalled, other] = [start(long), start()]
   const answer = (await ask(stalled, 'r1')).whole()
@@ -239,7 +239,7 @@ test('several processes that find the same holds settle each once', async () => 
   expect(charged.map(({ id, amount }) => [id, -amount]).sort()).toEqual(found.map(({ id, cost }) => [id, cost]).sort())
 })
 
-test('time in which the store cannot be written counts against nobody', async () => {
+test('time in which the store cannot be written does not count towards a lease', async () => {
   const { pass, start, ask, rows } = await scene()
   const [first, other] = [start(long), start()]
   const answer = (await ask(first, 'r1')).whole()
@@ -254,7 +254,7 @@ test('time in which the store cannot be written counts against nobody', async ()
   expect((await rows()).map(({ result }) => result)).toEqual(['ok'])
 })
 
-test('a process that was suspended itself takes nobody for dead on its return', async () => {
+test('a process that was suspended does not take others for dead on its return', async () => {
   const { storage, clock, pass, start, ask, rows } = await scene()
   const answer = (await ask(start(long), 'r1')).whole()
   const other = start()
@@ -263,7 +263,7 @@ test('a process that was suspended itself takes nobody for dead on its return', 
   other.state.isCut = true
   await pass(12_000)
   await answer
-  // Settled by now, and left as a hold that nobody renews: as the suspended one remembers it.
+  // A hold that is settled by now and no longer renewed, as the suspended process remembers it.
   await storage.ledger.reserve({ id: 'r2', amount: 0, accounts: [], at: clock.now() })
   other.resume()
   await pass(40_000)
@@ -271,7 +271,7 @@ test('a process that was suspended itself takes nobody for dead on its return', 
   expect((await storage.ledger.holds({ limit: 9 })).map(({ id }) => id)).toEqual(['r2'])
 })
 
-test('a hold without a journal, as an older file has them, is freed and costs nothing', async () => {
+test('a hold without a journal, as in an older file, is freed and costs nothing', async () => {
   const { storage, pass, start, rows, credit } = await scene()
   await storage.ledger.reserve({ id: 'old', amount: 500, accounts: [{ account: 'credit:w', floor: 0 }], at: 1 })
   await storage.ledger.reserve({ id: 'odd', amount: 0, accounts: [], at: 1, journal: () => '{"workspaceId":7}' })
@@ -283,7 +283,7 @@ test('a hold without a journal, as an older file has them, is freed and costs no
   expect(state.log.filter(message => message.includes('had no journal'))).toHaveLength(2)
 })
 
-test('an idle gateway that watches nothing has no timer, and a request that comes wakes it', async () => {
+test('an idle gateway without holds to watch has no timer, and a request starts one', async () => {
   const { clock, pass, start, ask, credit } = await scene({ storage: memoryStorage() })
   const first = start(acts.reply())
   const answered = (await ask(first, 'r1')).whole()

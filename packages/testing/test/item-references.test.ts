@@ -73,9 +73,9 @@ async function turn(stream: boolean, options: Parameters<typeof generateText>[0]
 
 const user = (content: string): ModelMessage => ({ role: 'user', content })
 
-describe.each(ways)('the AI SDK as it is, $name', ({ open }) => {
+describe.each(ways)('the unmodified AI SDK, $name', ({ open }) => {
   describe.each(languages)('before a provider of $name', language => {
-    test.each([false, true])('a conversation of many turns, streamed: %s', async stream => {
+    test.each([false, true])('continues a conversation of many turns, streamed: %s', async stream => {
       const turns = inject('isLongRun') ? 20 : 6
       const script = Array.from({ length: turns }, (_, at) => acts.reply({ reasoning: `Thought ${at}.`, text: `Answer ${at}.` }))
       const provider = scriptedProvider({ id: 'scripted', dialect: language.dialect, acts: script })
@@ -93,7 +93,7 @@ describe.each(ways)('the AI SDK as it is, $name', ({ open }) => {
       for (let at = 0; at < turns - 1; at++) expect(last.split(`Answer ${at}.`)).toHaveLength(2)
     })
 
-    test.each([false, true])('a tool loop with a text before the call, and a turn after it, streamed: %s', async stream => {
+    test.each([false, true])('runs a tool loop with a text before the call, and a turn after it, streamed: %s', async stream => {
       const calling = { name: look.name, arguments: '{"place":"Zürich"}' }
       const script: readonly Act[] = [
         acts.reply({ reasoning: 'Hm.', text: 'Looking.', tools: [calling, { ...calling, arguments: '{"place":"Kyōto"}' }] }),
@@ -131,7 +131,7 @@ const reference = (id: string | undefined) => ({
 
 const responsesScript = (...script: readonly Act[]) => scriptedProvider({ id: 'scripted', dialect: responsesProvider, acts: script })
 
-test('each form of a reference stands for the item as it was answered', async () => {
+test('each form of a reference is replaced by the item as it was returned', async () => {
   const provider = responsesScript(acts.reply('The first answer.'))
   const { gateway, secret } = await openGateway({ providers: [provider] })
   const first = await say(gateway, secret, {})
@@ -147,7 +147,7 @@ test('each form of a reference stands for the item as it was answered', async ()
   expect(provider.calls.at(-1)?.body).toEqual(whole)
 })
 
-test('a caller that changes an answer changes nothing that is kept', async () => {
+test('mutating a response does not change the stored items', async () => {
   const provider = responsesScript(acts.reply('The first answer.'))
   const { gateway, secret } = await openGateway({ providers: [provider] })
   const { output } = await say(gateway, secret, {})
@@ -157,7 +157,7 @@ test('a caller that changes an answer changes nothing that is kept', async () =>
   expect(JSON.stringify(provider.calls[1]?.body)).toContain('The first answer.')
 })
 
-test('a provider that gives every item the same id confuses no conversation with another', async () => {
+test('a provider that gives every item the same id mixes up no conversations', async () => {
   const answers = Array.from({ length: 6 }, (_, at) => acts.reply(`Answer ${at}.`))
   const provider = responsesScript(...answers)
   const { gateway, secret } = await openGateway({ providers: [provider] })
@@ -170,7 +170,7 @@ test('a provider that gives every item the same id confuses no conversation with
   }
 })
 
-test('an answer that was cut can be referred to, and one that failed cannot', async () => {
+test('an incomplete response can be referred to, a failed one cannot', async () => {
   const provider = responsesScript(acts.reply({ text: 'Half an ans', finish: 'length' }), acts.errorAfter(4))
   const { gateway, secret } = await openGateway({ providers: [provider] })
   const cut = await say(gateway, secret, {})
@@ -180,7 +180,7 @@ test('an answer that was cut can be referred to, and one that failed cannot', as
   expect(JSON.stringify(provider.calls.at(-1)?.body)).toContain('Half an ans')
 })
 
-describe('a reference to an item that is not kept is a 400', () => {
+describe('a reference to an unknown item is a 400', () => {
   const refused = (message: string) => ({
     ...{ status: 400, code: 'invalid_parameter_value', message: expect.stringContaining(message) },
     facts: expect.objectContaining({ param: 'input[0]', suggestion: expect.stringContaining('`store: false`') }),
@@ -196,7 +196,7 @@ describe('a reference to an item that is not kept is a 400', () => {
     await say(gateway, secret, reference(first))
   })
 
-  test('once it has expired by the monotonic clock, whatever the wall clock does', async () => {
+  test('once it has expired by the monotonic clock, whatever the wall clock', async () => {
     const clock = fakeClock()
     const { gateway, secret } = await openGateway({ providers: [responsesScript()], clock })
     const id = (await say(gateway, secret, {})).output[0]?.id
@@ -210,13 +210,13 @@ describe('a reference to an item that is not kept is a 400', () => {
     await expect(say(gateway, secret, reference(id))).rejects.toMatchObject(refused(`"${id}"`))
   })
 
-  test('where the gateway keeps none', async () => {
+  test('if the gateway stores none', async () => {
     const { gateway, secret } = await openGateway({ providers: [responsesScript()], items: false })
     const id = (await say(gateway, secret, {})).output[0]?.id
     await expect(say(gateway, secret, reference(id))).rejects.toMatchObject(refused('this gateway stores no items'))
   })
 
-  test('where the request, or its workspace, demands zero data retention', async () => {
+  test('if the request, or its workspace, demands zero data retention', async () => {
     const provider = { ...responsesScript(), data_policy: 'zdr' }
     const { gateway, secret, caller } = await openGateway({ providers: [provider] })
     const retained = (await say(gateway, secret, { gateway: { routing: { data_policy: 'zdr' } } })).output[0]?.id
@@ -227,7 +227,7 @@ describe('a reference to an item that is not kept is a 400', () => {
     await say(gateway, secret, {})
   })
 
-  test('reasoning alone is left out, with a warning', async () => {
+  test('a reference to reasoning alone is left out, with a warning', async () => {
     const provider = responsesScript()
     const { gateway, secret } = await openGateway({ providers: [provider] })
     const { warnings } = await say(gateway, secret, reference('rs_unknown'))
@@ -240,7 +240,7 @@ async function consume(events: unknown): Promise<void> {
   for await (const _ of events as AsyncIterable<unknown>);
 }
 
-test('many conversations of many turns keep apart in one process', async () => {
+test('many conversations of many turns stay separate in one process', async () => {
   const [conversations, turns] = inject('isLongRun') ? [1_000, 20] : [50, 8]
   const echo: Act = context =>
     acts.reply(
@@ -269,7 +269,7 @@ test('many conversations of many turns keep apart in one process', async () => {
   }
 }, 600_000)
 
-describe('where items are stored', () => {
+describe('with stored items', () => {
   const sealingKey = new Uint8Array(32).fill(7)
   const refusal = { code: 'invalid_parameter_value', message: expect.stringContaining('stored for an hour after their last use') }
 
@@ -291,7 +291,7 @@ describe('where items are stored', () => {
     for (let from = 0; from < conversations; from += 10) await Promise.all(Array.from({ length: 10 }, (_, at) => converse(at % 2 === 0)))
   }, 3_600_000)
 
-  test('no text of an item is in the file, and another workspace cannot refer to it', async () => {
+  test('no text of an item is in the file in plain text, and another workspace cannot refer to it', async () => {
     const file = await temporaryFile()
     const storage = sqliteStorage(file)
     const provider = responsesScript(acts.reply({ reasoning: 'a thought of mine', text: 'The capital of Peru is Lima.' }))
@@ -312,7 +312,7 @@ describe('where items are stored', () => {
   test.each([
     ['forward', 3_600_000],
     ['back', -3_600_000],
-  ])('they have expired once the wall clock was set %s by an hour', async (_, jump) => {
+  ])('items have expired after the wall clock was set %s by an hour', async (_, jump) => {
     const clock = fakeClock()
     const options = { clock, sealingKey, items: { store: true } }
     const { gateway, secret } = await openGateway({ providers: [responsesScript()], storage: sqliteStorage(':memory:'), ...options })
@@ -322,7 +322,7 @@ describe('where items are stored', () => {
     await expect(say(gateway, secret, reference(id))).rejects.toMatchObject(refusal)
   })
 
-  test('each use prolongs them, and an hour without one ends them', async () => {
+  test('each use renews items, and an hour without use expires them', async () => {
     const clock = fakeClock()
     const options = { clock, sealingKey, items: { store: true } }
     const { gateway, secret } = await openGateway({ providers: [responsesScript()], storage: sqliteStorage(':memory:'), ...options })
@@ -335,7 +335,7 @@ describe('where items are stored', () => {
     await expect(say(gateway, secret, reference(id))).rejects.toMatchObject(refusal)
   })
 
-  test('a storage that fails costs the items and not the answer; one that cannot be read is a 503', async () => {
+  test('a storage that fails loses the items, not the response; one that cannot be read is a 503', async () => {
     const storage = memoryStorage()
     const fail = (): never => {
       throw new Error('The disk is gone.')
@@ -348,7 +348,7 @@ describe('where items are stored', () => {
     await expect(say(gateway, secret, reference(output[0]?.id))).rejects.toMatchObject({ status: 503 })
   })
 
-  test('the end of a stream is sent once they are there, over HTTP and in process', async () => {
+  test('the end of a stream is sent once its items are stored, over HTTP and in process', async () => {
     const storage = memoryStorage()
     const { items } = storage
     if (!items) throw new Error('The storage keeps no items.')
@@ -397,38 +397,35 @@ async function startServer(file: string): Promise<{ readonly url: string; readon
   return JSON.parse(line)
 }
 
-test.each([{}, { store: true }])(
-  'items that take the place of references are counted as memory of the request before it goes on: %j',
-  async items => {
-    const provider = scriptedProvider({
-      id: 'scripted',
-      dialect: responsesProvider,
-      acts: [acts.reply('x'.repeat(50_000)), acts.reply('ok')],
-    })
-    const { gateway, caller } = await openGateway({ providers: [provider], items, sealingKey: new Uint8Array(32).fill(7) })
-    const said = { model: 'test-model', input: 'Say much.' }
-    const { output } = await gateway.responses.create(said, { caller })
-    const id = (output[0] as { readonly id: string }).id
-    const asked = clientDialects.responses.decodeRequest({
-      model: 'test-model',
-      input: [
-        { type: 'item_reference', id },
-        { role: 'user', content: 'And?' },
-      ],
-    })
-    const claims: number[] = []
-    const claimMemory = (bytes: number): void => {
-      claims.push(bytes)
-      if (claims.length === 1) throw new GatewayError('service_unavailable', { message: 'Full.' })
-    }
-    await expect(gateway.infer(asked, { caller, claimMemory }).whole()).rejects.toMatchObject({ code: 'service_unavailable' })
-    expect(provider.calls).toHaveLength(1)
-    await gateway.infer(asked, { caller, claimMemory }).whole()
-    expect(claims.every(bytes => bytes > 50_000 && bytes < 200_000)).toBe(true)
-  },
-)
+test.each([{}, { store: true }])('items that replace references count as memory of the request before it continues: %j', async items => {
+  const provider = scriptedProvider({
+    id: 'scripted',
+    dialect: responsesProvider,
+    acts: [acts.reply('x'.repeat(50_000)), acts.reply('ok')],
+  })
+  const { gateway, caller } = await openGateway({ providers: [provider], items, sealingKey: new Uint8Array(32).fill(7) })
+  const said = { model: 'test-model', input: 'Say much.' }
+  const { output } = await gateway.responses.create(said, { caller })
+  const id = (output[0] as { readonly id: string }).id
+  const asked = clientDialects.responses.decodeRequest({
+    model: 'test-model',
+    input: [
+      { type: 'item_reference', id },
+      { role: 'user', content: 'And?' },
+    ],
+  })
+  const claims: number[] = []
+  const claimMemory = (bytes: number): void => {
+    claims.push(bytes)
+    if (claims.length === 1) throw new GatewayError('service_unavailable', { message: 'Full.' })
+  }
+  await expect(gateway.infer(asked, { caller, claimMemory }).whole()).rejects.toMatchObject({ code: 'service_unavailable' })
+  expect(provider.calls).toHaveLength(1)
+  await gateway.infer(asked, { caller, claimMemory }).whole()
+  expect(claims.every(bytes => bytes > 50_000 && bytes < 200_000)).toBe(true)
+})
 
-test('requests that refer to much share the bytes of their workspace, also over HTTP and in a connection that warms up', async () => {
+test('requests with large referenced items share the memory limit of their workspace, also over HTTP and in the warm-up of a WebSocket', async () => {
   const provider = scriptedProvider({
     id: 'scripted',
     dialect: responsesProvider,

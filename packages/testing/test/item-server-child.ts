@@ -4,10 +4,10 @@ import { serve } from '@signalbox/node-http'
 import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
 import { type Act, acts, scriptedProvider, testModels } from '../src/index.ts'
 
-// A server that stores items in a SQLite file, as one of several processes. It writes its address and a key in one line.
+// A server that stores items in a SQLite file, as one of several processes. It prints its URL and a key in one line.
 
 const [file = ''] = process.argv.slice(2)
-/** Says how many of its earlier answers it was sent. */
+/** Responds with the number of its earlier responses in the request. */
 const count: Act = context => acts.reply(`Heard ${JSON.stringify(context.body.input).split('Heard').length - 1} earlier answers.`)(context)
 const provider = scriptedProvider({ id: 'counts', dialect: responsesProvider, acts: Array.from({ length: 50_000 }, () => count) })
 const gateway = createGateway({

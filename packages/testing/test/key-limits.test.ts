@@ -30,7 +30,7 @@ async function scene({ storage = memoryStorage(), clock = fakeClock() }: { reado
 }
 
 describe('`rate_limit_rpm` of a key', () => {
-  test('holds for each model alone', async () => {
+  test('applies to each model separately', async () => {
     const { w, clock, statuses } = await scene()
     const { secret } = await w.apiKeys.create({ name: 'k', rateLimitRpm: 2 })
     expect(await statuses(secret, 'one', 'one', 'one', 'two', 'two', 'two', 'three')).toEqual([200, 200, 429, 200, 200, 429, 200])
@@ -38,7 +38,7 @@ describe('`rate_limit_rpm` of a key', () => {
     expect(await statuses(secret, 'one')).toEqual([200])
   })
 
-  test('names the model that has no room, and says when to come back', async () => {
+  test('a refusal names the limited model, and has the time until a retry', async () => {
     const { w, send, statuses } = await scene()
     const { secret } = await w.apiKeys.create({ name: 'k', rateLimitRpm: 1 })
     await statuses(secret, 'one')
@@ -50,7 +50,7 @@ describe('`rate_limit_rpm` of a key', () => {
     })
   })
 
-  test('bounds the keys that were made with it, together and for each model', async () => {
+  test('applies to the keys created with it, together and for each model', async () => {
     const { w, gateway, caller, statuses } = await scene()
     const parent = await w.apiKeys.create({ name: 'parent', scopes: '*', rateLimitRpm: 2 })
     const maker = await gateway.authenticate(parent.secret)
@@ -67,7 +67,7 @@ describe.each([
   ['memory', memoryStorage],
   ['SQLite', () => sqliteStorage(':memory:')],
 ] as const)('`rate_limit_count` of a key over %s', (_, open) => {
-  test('counts the requests of this key that a limit refused, by day, and none of another key', async () => {
+  test('refused requests of this key are counted by day, those of another key are not', async () => {
     const { w, clock, statuses, usage } = await scene({ storage: open(), clock: fakeClock({ now: Date.UTC(2026, 0, 30, 12) }) })
     const limited = await w.apiKeys.create({ name: 'limited', rateLimitRpm: 1 })
     const other = await w.apiKeys.create({ name: 'other' })
@@ -83,7 +83,7 @@ describe.each([
     expect(await usage(limited.id, 'month')).toMatchObject({ start_date: '2026-02-01', rate_limit_count: 0 })
   })
 
-  test('is one number over two processes that count at the same time', async () => {
+  test('is enforced across two processes', async () => {
     const storage = open()
     const here = await scene({ storage })
     const there = await scene({ storage, clock: here.clock })
@@ -97,7 +97,7 @@ describe.each([
   })
 })
 
-test('requests that a limit refuses cost the storage one write a second for each key, not one each', async () => {
+test('requests refused by a limit cost the storage one write a second per key, not one each', async () => {
   const kept = memoryStorage()
   const commits: string[] = []
   const commit: Storage['records']['commit'] = change => {
@@ -126,13 +126,13 @@ describe('`throughput_tps`', () => {
     scriptedProvider({ id, dialect: responsesProvider, clock, acts: script })
   const seven = acts.reply({ text: 'Seven tokens.', usage: { input: 10, output: 7 } })
 
-  test.each([false, true])('is that of the attempt that answered, not of those before it (streamed: %s)', async stream => {
+  test.each([false, true])('is that of the attempt that succeeded, not of those before it (streamed: %s)', async stream => {
     const clock = fakeClock()
     const providers = [slow('first', clock, acts.stall(600, acts.status(500))), slow('second', clock, acts.stall(100, seven))]
     expect(await throughput(providers, clock, stream)).toMatchObject({ provider: 'second', throughput_tps: 70 })
   })
 
-  test('is told also of an answer that comes within a millisecond', async () => {
+  test('is reported even if a response takes less than a millisecond', async () => {
     const clock = fakeClock()
     expect((await throughput([slow('only', clock, seven)], clock, true))?.throughput_tps).toBe(7_000)
   })
@@ -148,7 +148,7 @@ describe('`X-Budget-*` of /v1/me', () => {
     return headers['x-budget-limit-usd']
   }
 
-  test('tell of a budget that only watches, where none can refuse', async () => {
+  test('report a budget that only observes if no other is enforced', async () => {
     expect([await budgets(), await budgets(false), await budgets(false, true)]).toEqual([undefined, '1', '2'])
   })
 })

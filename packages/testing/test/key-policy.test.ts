@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { bookOf, build, cost, stores, type Testbed, times } from './money-scene.ts'
 
-// What bounds a key holds wherever the key is used: in the process that made it, and in one that has only just heard of it.
+// The limits of a key apply wherever it is used: in the process that created it, and in one that has just read it.
 
-/** Asks with another key than that of the testbed. Resolves to the code of what went wrong, or to `ok`. */
+/** Calls with another key than that of the testbed. Resolves to the error code, or to `ok`. */
 async function askWith({ gateways, request }: Testbed, at: number, secret: string): Promise<string> {
   const gateway = gateways[at]
   if (!gateway) throw new Error('There is no such gateway.')
@@ -39,7 +39,7 @@ describe.each(Object.entries(stores))('over %s', (_, openStore) => {
   }
   const bookOfKey = async ({ storage }: Testbed, budgetId: string) => bookOf(storage, `budget:${budgetId}`)
 
-  test('a budget that came with a key pays for exactly as many requests, though another process answers them at once', async () => {
+  test('the budget of a new key pays for exactly as many requests, even if another process serves them concurrently', async () => {
     const { testbed, own } = await twoTestbeds()
     const budget = { limit: 40 * cost }
     const known = await own.apiKeys.create({ name: 'known', budget })
@@ -48,14 +48,14 @@ describe.each(Object.entries(stores))('over %s', (_, openStore) => {
     const first = await Promise.all(many(300).map(() => askWith(testbed, 1, secret)))
     expect(times(first, 'ok')).toBeLessThanOrEqual(paid)
     expect(times(first, 'ok') + times(first, 'budget_exceeded')).toBe(300)
-    // What was held for others and not used is there for those who come later.
+    // Unused amounts of released holds are available to later requests.
     expect(times(first, 'ok') + (await answeredUntilRefused(testbed, 1, secret))).toBe(paid)
     expect(await answeredUntilRefused(testbed, 0, secret)).toBe(0)
     const made = (await own.budgets.list()).find(({ apiKeyId }) => apiKeyId === id)
     expect(await bookOfKey(testbed, made?.id ?? '')).toMatchObject({ balance: -paid * cost, held: 0 })
   })
 
-  test('a budget made for a new key before its first use binds that too', async () => {
+  test('a budget created for a new key before its first use applies in another process', async () => {
     const { testbed, own } = await twoTestbeds()
     const { id: apiKeyId, secret } = await own.apiKeys.create({ name: 'new' })
     const { id } = await own.budgets.create({ name: 'b', period: 'total', limit: 5 * cost, apiKeyId })
@@ -64,19 +64,19 @@ describe.each(Object.entries(stores))('over %s', (_, openStore) => {
     expect((await bookOfKey(testbed, id)).balance).toBe(-answered * cost)
   })
 
-  test('a change of the key brings its new budget along, as soon as the other process sees the change', async () => {
+  test('a change of the key applies its new budget once the other process sees the change', async () => {
     const { testbed, own } = await twoTestbeds()
     const { id, secret } = await own.apiKeys.create({ name: 'new' })
     expect(await askWith(testbed, 1, secret)).toBe('ok')
     await testbed.clock.advance(29_000)
-    // Policy is read anew just before the change, and so is known for 30 s more; the key itself for one.
+    // Policy is read just before the change, and so is known for 30 s more; the key itself for one.
     expect(await askWith(testbed, 1, secret)).toBe('ok')
     await own.apiKeys.update(id, { budget: { limit: 5 * cost } })
     await testbed.clock.advance(1_001)
     expect(await answeredUntilRefused(testbed, 1, secret)).toBeLessThanOrEqual(5)
   })
 
-  test('a budget that is made later for a key in use binds it after 30 s at the latest', async () => {
+  test('a budget created later for a key in use applies after 30 s at the latest', async () => {
     const { testbed, own } = await twoTestbeds()
     const { id: apiKeyId, secret } = await own.apiKeys.create({ name: 'new' })
     expect(await askWith(testbed, 1, secret)).toBe('ok')
@@ -86,7 +86,7 @@ describe.each(Object.entries(stores))('over %s', (_, openStore) => {
   })
 })
 
-test('a key that is known asks the store for nothing, and one that is read anew unchanged leaves the policy as it was read', async () => {
+test('a known key costs no reads, and reading it again unchanged does not read its policy again', async () => {
   const asked: string[] = []
   const openStore = stores.memory()
   const open = () => {

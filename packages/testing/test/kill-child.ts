@@ -3,7 +3,7 @@ import { simulated } from '@signalbox/core/providers'
 import { serve } from '@signalbox/node-http'
 import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
 
-/** A gateway on a SQLite file, to be killed. Tells its address and a key in one line. */
+/** A gateway on a SQLite file, to be killed. Prints its URL and a key in one line. */
 const [file = ''] = process.argv.slice(2)
 const price = { input: 1_000_000, output: 2_000_000 }
 const gateway = createGateway({

@@ -52,7 +52,7 @@ async function stream({ url, secret }: Told, model: string): Promise<string | un
   }
 }
 
-test('after a kill -9 in the middle of 200 streams nothing settled is lost, the ledger adds up, and each hold left behind is listed for whoever settles it', async () => {
+test('after a kill -9 during 200 streams no settlement is lost, the ledger adds up, and each remaining hold is listed', async () => {
   const file = join(folder, 'killed.db')
   const gateway = await start(file)
   const streams = Array.from({ length: 200 }, (_, at) => stream(gateway, at % 2 === 0 ? 'echo' : 'story'))

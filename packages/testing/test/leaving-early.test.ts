@@ -6,7 +6,7 @@ import type { ReplyContext } from '../src/answers/index.ts'
 import type { Act } from '../src/index.ts'
 import { fakeClock, scriptedProvider, testGateway } from '../src/index.ts'
 
-// What an answer delivers is not always text. A client that leaves with it pays for it.
+// A response does not deliver only text. A client that disconnects pays for what it received.
 
 const frame = (type: string, body: JsonObject) => ({ event: type, data: JSON.stringify({ type, ...body }) })
 const answered = { id: 'r', object: 'response', model: 'm' }
@@ -43,7 +43,7 @@ interface Leaving {
   readonly offer?: JsonObject
 }
 
-/** Leaves once the item has come; resolves to the usage row. */
+/** Disconnects once the item has arrived; resolves to the usage row. */
 async function leaveWith({ item, silenceMs, body = {}, offer = {} }: Leaving) {
   const clock = fakeClock()
   const provider = scriptedProvider({ id: 'p', dialect: responsesProvider, clock, acts: [itemThenEnd(item, silenceMs)] })
@@ -75,7 +75,7 @@ async function leaveWith({ item, silenceMs, body = {}, offer = {} }: Leaving) {
 test.each([
   ['a picture', picture],
   ['thoughts that are sealed', thoughts],
-])('a client that leaves with %s and without a word of text pays what the provider takes for it', async (_, item) => {
+])('a client that disconnects after %s without text pays the provider’s price for it', async (_, item) => {
   const row = await leaveWith({ item, silenceMs: 1_000 })
   expect(row).toMatchObject({ result: 'abandoned', outputTokens: 4_000, cost: 40_010, estimated: false })
 })
@@ -87,7 +87,7 @@ test.each<readonly [string, Omit<Leaving, 'silenceMs'>]>([
     'thoughts that it forbade, and asked for by an extension',
     { item: thoughts, body: { reasoning: { effort: 'none' }, extensions: { think: true } } },
   ],
-])('a client that leaves with %s pays for the time that it took, where no usage comes', async (_, leaving) => {
+])('a client that disconnects after %s pays for the elapsed time if there is no usage', async (_, leaving) => {
   expect(await leaveWith({ ...leaving, silenceMs: 600_000 })).toMatchObject({ result: 'abandoned', outputTokens: 1_200, estimated: true })
 })
 
@@ -96,7 +96,7 @@ test.each<readonly [string, JsonObject, number]>([
   ['of an offer that has been heard to its end', {}, 1],
   ['of an offer that cannot think', { abilities: [] }, 1],
   ['of an offer that thinks, and did not', { abilities: ['reasoning'] }, 1],
-])('a client that leaves a text %s pays for the words that it received', async (_, offer, whole) => {
+])('a client that disconnects from a text %s pays for the text that it received', async (_, offer, whole) => {
   const clock = fakeClock()
   const price = { input: 0, output: 5_000_000 }
   const models = [{ id: 'story', offers: [{ provider: 'sim', provider_model_id: 'story', dialect: 'chat', price, ...offer }] }]
@@ -142,7 +142,7 @@ interface Read {
   readonly pauses?: readonly (readonly [from: number, to: number])[]
 }
 
-/** Reads for so long, then leaves; resolves to the usage row. */
+/** Reads for the given time, then disconnects; resolves to the usage row. */
 async function readAndLeave({ acts, dialect, price, body = {}, offer = {}, seconds = 1, pauses = [] }: Read) {
   const clock = fakeClock()
   const provider = scriptedProvider({ id: 'p', dialect, clock, acts })
@@ -192,7 +192,7 @@ test.each([
   ['Korean', '신호소는 열차의 운행을 제어하는 건물이다. ', 14],
   ['Thai', 'กล่องสัญญาณเป็นอาคารที่ใช้ควบคุมการเคลื่อนที่ของรถไฟ', 22],
   ['JSON', '{"id":17,"x":25.5,"ok":true},', 14],
-])('a client that leaves %s pays for its tokens, of what it sent as of what it received', async (_, sentence, tokens) => {
+])('a client that disconnects %s pays for its tokens, input and output', async (_, sentence, tokens) => {
   const text = sentence.repeat(50)
   const write = ({ writer }: ReplyContext) => {
     const { opening, content } = writer.write({ text }, { model: 'm', includeUsage: true })
@@ -206,7 +206,7 @@ test.each([
   }
 })
 
-test('a client that leaves pays for a cached prompt what its provider said of it at the beginning', async () => {
+test('a client that disconnects pays for a cached prompt as its provider reported at the start', async () => {
   const usage = { input_tokens: 10, cache_read_input_tokens: 20_000, output_tokens: 1 }
   const start = { id: 'msg', type: 'message', role: 'assistant', model: 'm', content: [], stop_reason: null, usage }
   const frames = [
@@ -240,14 +240,14 @@ test.each<readonly [string, ProviderDialect, readonly Frame[]]>([
       frame('content_block_start', { index: index + 3, content_block: { type: 'text', text: 'Found.' } }),
     ]),
   ],
-])('a client that leaves pays for the searches that it saw, in the language of %s', async (_, dialect, frames) => {
+])('a client that disconnects pays for the searches that it received, with dialect %s', async (_, dialect, frames) => {
   const searches = { ...price, output: 0, input: 0, tools: { web_search: 10_000 } }
   const body = { tools: [{ type: 'web_search' }] }
   const row = await readAndLeave({ acts: [framesOf(() => frames)], dialect, price: searches, body })
   expect(row).toMatchObject({ result: 'abandoned', cost: 30_000 })
 })
 
-test('a client that forbids thoughts where they cannot be turned off, and leaves, pays for the time before the first word', async () => {
+test('a client that disables reasoning where it cannot be disabled, and disconnects, pays for the time before the first content', async () => {
   const write = ({ writer }: ReplyContext) => {
     const { opening, content } = writer.write({ text: 'Now.' }, { model: 'm', includeUsage: true })
     return [...opening, ...content]
@@ -262,7 +262,7 @@ test('a client that forbids thoughts where they cannot be turned off, and leaves
   expect(row).toMatchObject({ result: 'abandoned', outputTokens: 1_202 })
 })
 
-describe('a client that leaves thoughts that its provider counts as it goes', () => {
+describe('a client that disconnects during reasoning that its provider counts as it streams', () => {
   const chunk = (parts: readonly JsonObject[], usageMetadata: JsonObject): Frame => ({
     data: JSON.stringify({ candidates: [{ content: { role: 'model', parts } }], modelVersion: 'm', responseId: 'r', usageMetadata }),
   })
@@ -271,7 +271,7 @@ describe('a client that leaves thoughts that its provider counts as it goes', ()
   test.each([
     ['an offer of which nothing is known', {}],
     ['an offer that thinks', { abilities: ['reasoning'] }],
-  ])('pays for what was counted, of %s', async (_, offer) => {
+  ])('pays for the reported count, with %s', async (_, offer) => {
     const thoughts: Act = async context => ({
       status: 200,
       frames: (async function* () {
@@ -287,7 +287,7 @@ describe('a client that leaves thoughts that its provider counts as it goes', ()
     expect(row).toMatchObject({ cost: 10 * 10 + 30 + 4_002, estimated: true })
   })
 
-  test('pays no more than it can have got, whatever was counted', async () => {
+  test('pays no more than it can have received, whatever was reported', async () => {
     const frames = [chunk([{ text: 'Now.' }], { ...counts, promptTokenCount: 9e6, candidatesTokenCount: 9e6, thoughtsTokenCount: 9e6 })]
     const row = await readAndLeave({ acts: [framesOf(() => frames)], dialect: geminiProvider, price })
     expect(row?.outputTokens).toBe(8_400)
@@ -295,8 +295,8 @@ describe('a client that leaves thoughts that its provider counts as it goes', ()
   })
 })
 
-describe('a client that takes nothing for a while, and leaves', () => {
-  /** Text, then thoughts that take as long as the client then waits. */
+describe('a client that stops reading for a while, then disconnects', () => {
+  /** Text, then reasoning that takes as long as the client waits. */
   const textThenThoughts: Act = async context => ({
     status: 200,
     frames: (async function* () {

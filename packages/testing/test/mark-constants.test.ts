@@ -2,7 +2,7 @@ import { build } from 'esbuild'
 import { expect, test } from 'vitest'
 import { markConstants } from '../tools/build/mark-constants.ts'
 
-/** What is left of a module in a program that uses one name of it. */
+/** The rest of a module in a bundle that uses one name of it. */
 async function left(module: string, name: string): Promise<string> {
   const { outputFiles } = await build({
     stdin: { contents: `export { ${name} } from 'module'` },
@@ -31,7 +31,7 @@ const module = `
   export { table, names, size, sum }
 `
 
-test('constants that a program does not use are left out of it, and those that it uses keep their values', async () => {
+test('unused constants are left out of a bundle, and used ones keep their values', async () => {
   const marked = markConstants(module)
   expect(await left(module, 'used')).toContain('table')
   expect(await left(marked, 'used')).not.toMatch(/table|names|size|make/)
@@ -39,7 +39,7 @@ test('constants that a program does not use are left out of it, and those that i
   expect([sum, used]).toEqual([3, [2, 4]])
 })
 
-test('lines stay where they are', () => {
+test('line numbers do not change', () => {
   const spread = 'const a =\n  // Its reason.\n  list()\nconst b = a\n'
   expect(markConstants(spread).split('\n')).toHaveLength(spread.split('\n').length)
   expect(markConstants(spread)).toContain('\n  list()))()\nconst b')

@@ -12,23 +12,20 @@ const read = (name: CannedAnswerName, delivery: 'whole' | 'stream'): InferenceRe
   return fold([...decoder.read([...opening, ...content, ...closing]), ...decoder.end()])
 }
 
-/** Without what is remembered beside; arguments as values, since a whole message holds an object. */
+/** Without extra state; arguments as values, since a whole message holds an object. */
 const said = ({ output, outcome, usage }: InferenceResponse): unknown =>
   JSON.parse(JSON.stringify({ output: output.map(meant), outcome, usage }))
 const meant = (item: Item): unknown => (item.type === 'function_call' ? { ...item, arguments: JSON.parse(item.arguments) } : item)
 
-test.each(Object.keys(cannedAnswers) as CannedAnswerName[])(
-  '%s says the same in one piece and in many, and all that was to be said',
-  name => {
-    const whole = read(name, 'whole')
-    expect(said(read(name, 'stream'))).toEqual(said(whole))
-    const { text = '', refusal } = cannedAnswers[name] as { readonly text?: string; readonly refusal?: string }
-    const words = whole.output
-      .flatMap(item => (item.type === 'message' ? item.content : []))
-      .map(part => (part.type === 'text' ? part.text : part.type === 'refusal' ? part.refusal : ''))
-    expect(words.join('')).toBe(refusal ?? text)
-  },
-)
+test.each(Object.keys(cannedAnswers) as CannedAnswerName[])('%s has the same complete content whole and streamed', name => {
+  const whole = read(name, 'whole')
+  expect(said(read(name, 'stream'))).toEqual(said(whole))
+  const { text = '', refusal } = cannedAnswers[name] as { readonly text?: string; readonly refusal?: string }
+  const words = whole.output
+    .flatMap(item => (item.type === 'message' ? item.content : []))
+    .map(part => (part.type === 'text' ? part.text : part.type === 'refusal' ? part.refusal : ''))
+  expect(words.join('')).toBe(refusal ?? text)
+})
 
 const input = [{ type: 'message', role: 'user', content: [{ type: 'text', text: 'x' }] }] as const
 const offer = (provider_model_id: string) => ({
@@ -38,7 +35,7 @@ const offer = (provider_model_id: string) => ({
   price: { input: 1, output: 1 },
 })
 
-test.each(['whole', 'stream'] as const)('a server on a socket speaks it, and breaks in it: %s', async delivery => {
+test.each(['whole', 'stream'] as const)('a server on a socket supports it, and breaks in it: %s', async delivery => {
   const server = await chaosProvider()
   const { gateway, caller, close } = await testGateway({
     providers: [anthropic({ apiKey: 'sk-ant-test', baseUrl: server.url })],
@@ -56,7 +53,7 @@ test.each(['whole', 'stream'] as const)('a server on a socket speaks it, and bre
   for (const model of ['plain', 'fault:status-503'])
     expect(await ask(model)).toMatchObject({ output: [{ content: [{ text: defaultText }] }], outcome: { status: 'completed' } })
   expect(server.requests[0]?.headers).toMatchObject({ 'x-api-key': 'sk-ant-test', 'anthropic-version': '2023-06-01' })
-  expect(server.strayed).toEqual([])
+  expect(server.unexpectedRequests).toEqual([])
   await close()
   await server.close()
 })

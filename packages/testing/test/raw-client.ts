@@ -32,7 +32,7 @@ export function pathFor(dialect: BuiltInDialect, model: string, stream: boolean)
 export interface RawOptions {
   /** Looked at after each read; true: we have seen enough. */
   readonly enough?: (text: string) => boolean
-  readonly patienceMs?: number
+  readonly timeoutMs?: number
 }
 
 /** Sends text on a fresh connection and reads until the other side ends, enough was seen, or patience does. */
@@ -41,7 +41,7 @@ export function rawExchange(port: number, text: string, options: RawOptions = {}
   return readFrom(socket, text, options).finally(() => socket.destroy())
 }
 
-export function readFrom(socket: Socket, text: string, { enough = isWhole, patienceMs = 1_000 }: RawOptions = {}): Promise<RawAnswer> {
+export function readFrom(socket: Socket, text: string, { enough = isWhole, timeoutMs = 1_000 }: RawOptions = {}): Promise<RawAnswer> {
   const started = performance.now()
   let seen = ''
   return new Promise(resolve => {
@@ -64,7 +64,7 @@ export function readFrom(socket: Socket, text: string, { enough = isWhole, patie
       if (enough(seen)) finish('open')
     }
     const onEnd = (): void => finish('fin')
-    const timer = setTimeout(() => finish('open'), patienceMs)
+    const timer = setTimeout(() => finish('open'), timeoutMs)
     socket.on('data', onData)
     socket.once('end', onEnd)
     socket.once('error', () => finish('reset'))

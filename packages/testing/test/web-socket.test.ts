@@ -5,7 +5,7 @@ import { sleep, until } from '../../node-http/test/raw.ts'
 import { type Heard, openWebSocket, upgradeStatus, type WebSocketClient } from '../../node-http/test/web-socket-client.ts'
 import { sse } from '../src/answers/answer.ts'
 import { cannedAnswers } from '../src/answers/writers.ts'
-import { chunk, head, type Play } from '../src/chaos/acts.ts'
+import { chunk, head, type Respond } from '../src/chaos/acts.ts'
 import { type ChaosProvider, chaosProvider } from '../src/chaos-provider.ts'
 import { type TestGateway, type TestGatewayOptions, testGateway } from '../src/gateway.ts'
 import { readEvents } from './read-events.ts'
@@ -194,7 +194,7 @@ test('two connections race for the last credit: one request is paid, and the bal
 })
 
 /** Sentence after sentence, until the other side has left. */
-const babble: Play = async line => {
+const babble: Respond = async line => {
   await line.write(head(200, { 'content-type': 'text/event-stream', 'transfer-encoding': 'chunked' }))
   await line.write(chunk(sse(line.answer.opening)))
   const words = chunk(sse([line.writer.textFrame('and so on '.repeat(40), line.request)]))

@@ -5,9 +5,9 @@ import { serve } from '../ipc.ts'
 export type ChaosVerbs = {
   listen: (input: Record<string, never>) => Promise<string>
   /** Number of unfinished responses. */
-  playing: (input: Record<string, never>) => number
+  unfinished: (input: Record<string, never>) => number
 }
 
 const provider = await chaosProvider({ pace: { dripMs: 100, pingMs: 20, lateMs: 2_000, beatMs: 25 } })
 
-serve({ listen: async () => provider.url, playing: () => provider.playing() } satisfies ChaosVerbs)
+serve({ listen: async () => provider.url, unfinished: () => provider.unfinished() } satisfies ChaosVerbs)

@@ -7,7 +7,7 @@ const MiB = 1_048_576
 
 /** Whole and streamed responses, and backpressure of long ones. */
 export function describeAnswers(fixture: () => Fixture): void {
-  test('a whole answer', async () => {
+  test('a whole response is returned as JSON', async () => {
     const { url, headers } = fixture()
     const answer = await ask({ url, path: inferencePath, headers, body: question('test-model', false) })
     expect(answer.status).toBe(200)
@@ -15,7 +15,7 @@ export function describeAnswers(fixture: () => Fixture): void {
     expect(JSON.parse(answer.text).output[0].content[0].text).toBe(defaultText)
   })
 
-  test('a streamed answer', async () => {
+  test('a streamed response is returned as events', async () => {
     const { url, headers } = fixture()
     const answer = await ask({ url, path: inferencePath, headers, body: question('test-model', true) })
     expect(answer.status).toBe(200)
@@ -25,7 +25,7 @@ export function describeAnswers(fixture: () => Fixture): void {
     expect(answer.text).toMatch(/event: response\.completed\ndata: .*\n\n$/)
   })
 
-  test('the first words arrive while the provider still thinks about the last', async () => {
+  test('the first text arrives before the provider has sent the last', async () => {
     const { url, secret, upstream } = fixture()
     const socket = await dial(url)
     socket.write(post(below(url, inferencePath), secret, question('fault:stall-mid-stream', true)))
@@ -57,7 +57,7 @@ export function describeAnswers(fixture: () => Fixture): void {
     for (const chunk of chunks) expect(chunk.endsWith('\n\n')).toBe(true)
   })
 
-  test('a stream that breaks upstream ends in order, and says that it failed', async () => {
+  test('a stream that breaks upstream ends with an error event and a failed response', async () => {
     const { url, headers } = fixture()
     const answer = await ask({ url, path: inferencePath, headers, body: question('fault:reset-mid-stream', true) })
     expect(answer.status).toBe(200)
@@ -66,7 +66,7 @@ export function describeAnswers(fixture: () => Fixture): void {
     expect(whole.status).toBe(502)
   })
 
-  test('who does not read holds the provider back, and gets everything in the end', { timeout: 60_000 }, async () => {
+  test('a client that does not read slows the provider down, and receives everything in the end', { timeout: 60_000 }, async () => {
     const { url, secret, upstream } = fixture()
     const size = 24 * MiB
     const block = 'z'.repeat(8_192)

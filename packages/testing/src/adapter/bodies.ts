@@ -6,7 +6,7 @@ const MiB = 1_048_576
 
 /** Large bodies under the default limit. */
 export function describeLargeBodies(fixture: () => Fixture): void {
-  test('a body of 30 MB passes, to the byte', { timeout: 60_000 }, async () => {
+  test('a body of 30 MB is passed on unchanged', { timeout: 60_000 }, async () => {
     const { url, headers, upstream } = fixture()
     const content = 'Grüße '.repeat((30 * 1_000_000) / 8)
     const body = JSON.stringify({ model: 'test-model', input: content })
@@ -16,7 +16,7 @@ export function describeLargeBodies(fixture: () => Fixture): void {
     expect(sent === content || sent?.[0]?.text === content).toBe(true)
   })
 
-  test('a character cut in two by the network arrives whole', async () => {
+  test('a character split across two packets arrives intact', async () => {
     const { url, secret, upstream } = fixture()
     const body = Buffer.from(JSON.stringify({ model: 'test-model', input: 'Ein 🚂 fährt' }))
     const head = `POST ${below(url, inferencePath)} HTTP/1.1\r\nhost: h\r\nauthorization: Bearer ${secret}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`
@@ -38,7 +38,7 @@ export const smallLimit = 100_000
 /** A limit of {@link smallLimit}: larger bodies are rejected without being read. */
 export function describeBodyLimit(fixture: () => Fixture): void {
   const oversized = 64 * MiB
-  const lengthHeaders = { 'with its length told': `content-length: ${oversized}`, 'of unknown length': 'transfer-encoding: chunked' }
+  const lengthHeaders = { 'with a Content-Length': `content-length: ${oversized}`, 'with chunked encoding': 'transfer-encoding: chunked' }
 
   test.each(Object.entries(lengthHeaders))(
     'a body that is too large, %s, gets 413 and is not read',
@@ -53,7 +53,7 @@ export function describeBodyLimit(fixture: () => Fixture): void {
         while (sent < oversized && socket.writable && socket.write(block)) sent += 65_536
       }
       socket.on('drain', push)
-      const heard = hear(socket, { patienceMs: 10_000 })
+      const heard = hear(socket, { timeoutMs: 10_000 })
       socket.write(
         `POST ${below(url, inferencePath)} HTTP/1.1\r\nhost: h\r\nauthorization: Bearer ${secret}\r\ncontent-type: application/json\r\n${length}\r\n\r\n`,
       )
@@ -69,7 +69,7 @@ export function describeBodyLimit(fixture: () => Fixture): void {
     },
   )
 
-  test('a body just under the limit passes, one byte more does not', async () => {
+  test('a body of exactly the limit is accepted, one byte more is not', async () => {
     const { url, headers } = fixture()
     const base = question('test-model', false)
     const exact = base + ' '.repeat(smallLimit - Buffer.byteLength(base))

@@ -69,7 +69,7 @@ export const post = (path: string, secret: string, body: string): string =>
 /** Everything received on a connection until it ends, is silent for too long, or has sent enough. */
 export const hear = (
   socket: Socket,
-  { patienceMs = 3_000, enough = () => false }: { readonly patienceMs?: number; readonly enough?: (text: string) => boolean } = {},
+  { timeoutMs = 3_000, enough = () => false }: { readonly timeoutMs?: number; readonly enough?: (text: string) => boolean } = {},
 ): Promise<{ readonly text: string; readonly ended: boolean }> =>
   new Promise(resolve => {
     let text = ''
@@ -83,7 +83,7 @@ export const hear = (
       if (enough(text)) finish(false)
     }
     const close = (): void => finish(true)
-    const timer = setTimeout(() => finish(false), patienceMs)
+    const timer = setTimeout(() => finish(false), timeoutMs)
     socket.on('data', take).once('end', close).once('close', close)
     if (socket.destroyed) finish(true)
   })

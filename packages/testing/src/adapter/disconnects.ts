@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest'
 import { sse } from '../answers/answer.ts'
-import type { Play } from '../chaos/acts.ts'
+import type { Respond } from '../chaos/acts.ts'
 import type { Script } from '../chaos-provider.ts'
 import { below, dial, hear, later, post } from './client.ts'
 import { type Fixture, inferencePath, question } from './fixture.ts'
 
-/** Sends words until the client disconnects. */
-const streamUntilDisconnect: Play = async line => {
+/** Sends text until the client disconnects. */
+const streamUntilDisconnect: Respond = async line => {
   const chunk = (data: string): string => `${Buffer.byteLength(data).toString(16)}\r\n${data}\r\n`
   await line.write('HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n')
   await line.write(chunk(sse(line.answer.opening)))
-  const words = chunk(sse([line.writer.textFrame('and ', line.request)]))
-  while ((await line.write(words)) && (await line.wait(2)));
+  const frame = chunk(sse([line.writer.textFrame('and ', line.request)]))
+  while ((await line.write(frame)) && (await line.wait(2)));
 }
 
 interface Phase {
@@ -29,42 +29,45 @@ interface Phase {
 
 const phases: readonly Phase[] = [
   { phase: 'before the provider has sent its headers', plays: 'half-open', stream: true },
-  { phase: 'while a first word is awaited', plays: 'headers-then-silence', stream: true },
-  { phase: 'while only comments come', plays: 'pings-for-ever', stream: true },
+  { phase: 'before the first content', plays: 'headers-then-silence', stream: true },
+  { phase: 'while only comments are sent', plays: 'pings-for-ever', stream: true },
   { phase: 'in the middle of a stream', plays: 'stall-mid-stream', stream: true, seen: '"delta":"Signals ', withinMs: 4_000 },
   {
-    phase: 'in the middle of a stream that goes on and on',
+    phase: 'in the middle of an endless stream',
     plays: streamUntilDisconnect,
     stream: true,
     seen: '"delta":"and ',
     withinMs: 1_000,
   },
-  { phase: 'while a whole answer is awaited', plays: 'half-open', stream: false },
-  { phase: 'while a whole answer trickles in', plays: 'drip', stream: false },
+  { phase: 'before a whole response', plays: 'half-open', stream: false },
+  { phase: 'during a slow whole response', plays: 'drip', stream: false },
 ]
 
 /** A disconnecting client stops the provider, in any phase. */
 export function describeDisconnects(fixture: () => Fixture): void {
-  test.each(phases)('who leaves $phase closes the connection to the provider in time', async ({ plays, stream, seen, withinMs = 500 }) => {
-    const { url, secret, upstream } = fixture()
-    const known = upstream.requests.length
-    upstream.next(plays)
-    const socket = await dial(url)
-    socket.write(post(below(url, inferencePath), secret, question('test-model', stream)))
-    await upstream.until('the provider has the request', ({ requests }) => requests[known]?.bodyAt !== undefined)
-    if (seen === undefined) await later(50)
-    else expect((await hear(socket, { enough: text => text.includes(seen) })).text).toContain(seen)
-    const leftAt = performance.now()
-    socket.destroy()
-    await upstream.until('the provider sees the close', ({ requests }) => requests[known]?.closedAt !== undefined, 8_000)
-    const closedAt = upstream.requests[known]?.closedAt ?? 0
-    expect(upstream.requests[known]?.left).toBe(true)
-    expect(closedAt - leftAt).toBeLessThan(withinMs)
-    await later(50)
-    expect(upstream.requests.length).toBe(known + 1)
-  })
+  test.each(phases)(
+    'a client that disconnects $phase closes the connection to the provider in time',
+    async ({ plays, stream, seen, withinMs = 500 }) => {
+      const { url, secret, upstream } = fixture()
+      const known = upstream.requests.length
+      upstream.next(plays)
+      const socket = await dial(url)
+      socket.write(post(below(url, inferencePath), secret, question('test-model', stream)))
+      await upstream.until('the provider has the request', ({ requests }) => requests[known]?.bodyAt !== undefined)
+      if (seen === undefined) await later(50)
+      else expect((await hear(socket, { enough: text => text.includes(seen) })).text).toContain(seen)
+      const leftAt = performance.now()
+      socket.destroy()
+      await upstream.until('the provider sees the close', ({ requests }) => requests[known]?.closedAt !== undefined, 8_000)
+      const closedAt = upstream.requests[known]?.closedAt ?? 0
+      expect(upstream.requests[known]?.left).toBe(true)
+      expect(closedAt - leftAt).toBeLessThan(withinMs)
+      await later(50)
+      expect(upstream.requests.length).toBe(known + 1)
+    },
+  )
 
-  test('who leaves during the upload costs nothing', async () => {
+  test('a client that disconnects during the upload causes no request to the provider', async () => {
     const { url, secret, upstream } = fixture()
     const known = upstream.requests.length
     const socket = await dial(url)
@@ -75,7 +78,7 @@ export function describeDisconnects(fixture: () => Fixture): void {
     expect(upstream.requests.length).toBe(known)
   })
 
-  test('one who leaves disturbs no one who stays', async () => {
+  test('a disconnecting client does not affect other clients', async () => {
     const { url, secret, upstream } = fixture()
     const [leaver, stayer] = await Promise.all([dial(url), dial(url)])
     upstream.next('stall-mid-stream')

@@ -5,7 +5,7 @@ import { type Fixture, inferencePath, question } from './fixture.ts'
 
 /** Status codes, ids, reused connections, and forbidden headers. */
 export function describeHttpSemantics(fixture: () => Fixture): void {
-  test('HEAD is GET without a body', async () => {
+  test('HEAD returns the status and headers of GET without a body', async () => {
     const { url, headers } = fixture()
     const get = await ask({ url, path: '/v1/models', method: 'GET', headers })
     const head = await ask({ url, path: '/v1/models', method: 'HEAD', headers })
@@ -15,7 +15,7 @@ export function describeHttpSemantics(fixture: () => Fixture): void {
     expect(head.headers['content-type']).toBe(get.headers['content-type'])
   })
 
-  test('what a client has still is not sent again, and the connection goes on', async () => {
+  test('an unchanged resource returns 304 without a body, and the connection stays open', async () => {
     const { url, headers } = fixture()
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     try {
@@ -33,7 +33,7 @@ export function describeHttpSemantics(fixture: () => Fixture): void {
     }
   })
 
-  test('a method that a path does not know is 405, and the answer says which it knows', async () => {
+  test('a method that a path does not support returns 405 with the supported ones', async () => {
     const { url, headers } = fixture()
     const { status, headers: told, text } = await ask({ url, path: inferencePath, method: 'GET', headers })
     expect(status).toBe(405)
@@ -41,7 +41,7 @@ export function describeHttpSemantics(fixture: () => Fixture): void {
     expect(JSON.parse(text).error.code).toBe('method_not_allowed')
   })
 
-  test('a WebSocket is opened, or is 426, which tells clients to use POST at once', async () => {
+  test('a WebSocket is opened, or refused with 426, so that clients use POST at once', async () => {
     const { url, headers } = fixture()
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
     const socket = await dial(url)
@@ -56,7 +56,7 @@ export function describeHttpSemantics(fixture: () => Fixture): void {
     expect(isAnswered(text)).toBe(true)
   })
 
-  test('a path that is not there is 404, in JSON', async () => {
+  test('an unknown path returns 404 in JSON', async () => {
     const { url, headers } = fixture()
     for (const path of ['/v1/nothing', '/', '/v1//models', '/v1/%2e%2e/models', '/V1/models', '/v1/models;x=1']) {
       const { status, text } = await ask({ url, path, method: 'GET', headers })
@@ -65,7 +65,7 @@ export function describeHttpSemantics(fixture: () => Fixture): void {
     }
   })
 
-  test('every answer carries an X-Request-ID, and no two the same', async () => {
+  test('every response has a unique X-Request-ID', async () => {
     const { url, headers } = fixture()
     const answers = [
       await ask({ url, path: inferencePath, headers, body: question('test-model', false) }),
@@ -81,7 +81,7 @@ export function describeHttpSemantics(fixture: () => Fixture): void {
     expect(new Set(ids).size).toBe(ids.length)
   })
 
-  test('a connection is used again, also after errors', async () => {
+  test('a connection is reused, also after errors', async () => {
     const { url, headers } = fixture()
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     try {
@@ -101,7 +101,7 @@ export function describeHttpSemantics(fixture: () => Fixture): void {
     }
   })
 
-  test('credentials of any shape but the right one are 401, all alike', async () => {
+  test('malformed and unknown credentials all get the same 401', async () => {
     const { url, headers } = fixture()
     const { authorization, ...rest } = headers
     const odd = [
@@ -148,11 +148,11 @@ export function describeHttpSemantics(fixture: () => Fixture): void {
     ['a charset of its own', ['content-type: application/json; charset=utf-16', 'content-length: 2']],
   ]
 
-  test.each(oddities)('%s is answered or refused, never with 500, and the next caller notices nothing', async (_, lines) => {
+  test.each(oddities)('%s is refused or the connection closed, never with 500, and the next request succeeds', async (_, lines) => {
     const { url, secret, headers, upstream } = fixture()
     const known = upstream.requests.length
     const socket = await dial(url)
-    const heard = hear(socket, { patienceMs: 1_500, enough: text => /^HTTP\/1\.1 [2-5]\d\d [\s\S]*\r\n\r\n/.test(text) })
+    const heard = hear(socket, { timeoutMs: 1_500, enough: text => /^HTTP\/1\.1 [2-5]\d\d [\s\S]*\r\n\r\n/.test(text) })
     socket.write(
       Buffer.from(
         `POST ${below(url, inferencePath)} HTTP/1.1\r\nhost: h\r\nauthorization: Bearer ${secret}\r\n${lines.join('\r\n')}\r\n\r\nhello`,

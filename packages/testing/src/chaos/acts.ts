@@ -3,8 +3,8 @@ import type { Frame, JsonObject } from '@signalbox/core/protocol'
 import { type AnswerContent, type AnswerError, sse, type WrittenAnswer } from '../answers/answer.ts'
 import type { Exchange } from './exchange.ts'
 
-/** Plays the response to one request. */
-export type Play = (exchange: Exchange) => Promise<void>
+/** Writes the response to one request. */
+export type Respond = (exchange: Exchange) => Promise<void>
 
 export type Bytes = string | Uint8Array
 export type HeaderFields = Readonly<Record<string, string>>
@@ -35,14 +35,14 @@ export const lastChunk = '0\r\n\r\n'
 
 /** A body in one piece, with any status. */
 export const whole =
-  (status: number, headers: HeaderFields, body: Bytes): Play =>
+  (status: number, headers: HeaderFields, body: Bytes): Respond =>
   async exchange => {
     await exchange.write(
       Buffer.concat([Buffer.from(head(status, { ...headers, 'content-length': String(sizeOf(body)) })), Buffer.from(body)]),
     )
   }
 
-export const json = (status: number, body: JsonObject, headers: HeaderFields = {}): Play =>
+export const json = (status: number, body: JsonObject, headers: HeaderFields = {}): Respond =>
   whole(status, { ...jsonType, ...headers }, JSON.stringify(body))
 
 /** Writes chunks of a body unchanged, then its end. False if the client disconnected. */
@@ -53,7 +53,7 @@ export async function writeChunks(exchange: Exchange, chunks: Iterable<Bytes>): 
 
 /** A chunked body with a correct end. */
 export const streamed =
-  (chunks: Iterable<Bytes>, headers: HeaderFields = {}): Play =>
+  (chunks: Iterable<Bytes>, headers: HeaderFields = {}): Respond =>
   async exchange => {
     if ((await exchange.write(head(200, { ...chunkedType, ...headers }))) && (await writeChunks(exchange, chunks)))
       await exchange.write(lastChunk)
@@ -75,28 +75,28 @@ export const typeOf = ({ writer }: Exchange): HeaderFields => (writer.wire ? { '
 
 /** A stream in the exchange's dialect with a correct end, whatever its chunks contain. */
 export const streaming =
-  (chunks: (exchange: Exchange) => Iterable<Bytes>): Play =>
+  (chunks: (exchange: Exchange) => Iterable<Bytes>): Respond =>
   exchange =>
     streamed(chunks(exchange), typeOf(exchange))(exchange)
 
 /** The correct response, in the requested delivery. */
-export const answer: Play = exchange =>
+export const answer: Respond = exchange =>
   (exchange.stream ? streaming(() => allFrames(exchange).map(frame => bytesOf(exchange, [frame]))) : json(200, exchange.answer.whole))(
     exchange,
   )
 
 /** The correct response, modified. */
 export const answeringWith =
-  (tell: (exchange: Exchange) => WrittenAnswer): Play =>
+  (tell: (exchange: Exchange) => WrittenAnswer): Respond =>
   exchange =>
     answer({ ...exchange, answer: tell(exchange) })
 
 /** The correct response with other content. */
-export const answering = (script: AnswerContent): Play => answeringWith(({ writer, request }) => writer.write(script, request))
+export const answering = (script: AnswerContent): Respond => answeringWith(({ writer, request }) => writer.write(script, request))
 
 /** An error with its status, in the dialect of the request. */
 export const refusing =
-  (status: number, trouble: AnswerError, headers: () => HeaderFields = () => ({})): Play =>
+  (status: number, trouble: AnswerError, headers: () => HeaderFields = () => ({})): Respond =>
   exchange =>
     json(status, exchange.writer.error(trouble), headers())(exchange)
 

@@ -44,10 +44,10 @@ server.listen({ host: '127.0.0.1', port: 0, backlog: 1 }, () => {
 })`
 
 /** Resolves to whether it connected. */
-const knock = (port: number, patienceMs: number): Promise<{ readonly socket: Socket; readonly through: boolean }> =>
+const knock = (port: number, timeoutMs: number): Promise<{ readonly socket: Socket; readonly through: boolean }> =>
   new Promise(resolve => {
     const socket = connect(port, '127.0.0.1')
-    const timer = setTimeout(() => resolve({ socket, through: false }), patienceMs)
+    const timer = setTimeout(() => resolve({ socket, through: false }), timeoutMs)
     socket.on('error', () => {})
     socket.once('connect', () => {
       clearTimeout(timer)

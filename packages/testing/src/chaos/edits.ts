@@ -2,7 +2,7 @@ import type { BuiltInDialect } from '@signalbox/core/dialects'
 import { type Frame, isObject, type Json, type JsonObject } from '@signalbox/core/protocol'
 import type { AnswerContent, WrittenAnswer } from '../answers/answer.ts'
 import { parsed } from '../parsed.ts'
-import { answeringWith, type Play } from './acts.ts'
+import { answeringWith, type Respond } from './acts.ts'
 import type { Exchange } from './exchange.ts'
 
 // Correct responses with something wrong in them: modified after encoding.
@@ -47,14 +47,14 @@ export const editedAnswer = (
   script: AnswerContent,
   edit: (content: readonly Frame[], exchange: Exchange) => readonly Frame[],
   changes: Changes = {},
-): Play =>
+): Respond =>
   answeringWith(exchange => {
     const told = inAll(exchange.writer.write(script, exchange.request), changes[exchange.dialect] ?? unchanged)
     return { ...told, content: edit(told.content, exchange) }
   })
 
 /** Encodes content and applies the dialect's change. */
-export const changed = (script: AnswerContent, changes: Changes): Play => editedAnswer(script, content => content, changes)
+export const changed = (script: AnswerContent, changes: Changes): Respond => editedAnswer(script, content => content, changes)
 
 /** Replaces the field in objects that have it. */
 export const put =

@@ -55,7 +55,7 @@ export interface Exchange {
   /** The correct response. */
   readonly answer: WrittenAnswer
   readonly pace: Pace
-  /** A URL that must never be called; requests to it are recorded in `server.strayed`. */
+  /** A URL that must never be called; requests to it are recorded in `server.unexpectedRequests`. */
   readonly elsewhere: string
   /** Resolves when the client has disconnected, or the connection has ended otherwise. */
   readonly gone: Promise<void>

@@ -1,7 +1,7 @@
 import type { BuiltInDialect } from '@signalbox/core/dialects'
 import type { JsonObject } from '@signalbox/core/protocol'
 import { answerWriters, isBuiltInDialect } from '../answers/writers.ts'
-import type { Play } from './acts.ts'
+import type { Respond } from './acts.ts'
 
 export type Mode = 'whole' | 'stream'
 
@@ -65,7 +65,7 @@ export interface Fault {
   readonly deadlineMs?: number
   /** Whether it is so large that the default run plays it in one dialect only. */
   readonly heavy?: boolean
-  readonly play: Play
+  readonly respond: Respond
   readonly expect: Expectation
   /** Expectations that differ by dialect. */
   readonly but?: Readonly<Partial<Record<BuiltInDialect, Expectation>>>

@@ -11,7 +11,7 @@ import {
   json,
   jsonType,
   lastChunk,
-  type Play,
+  type Respond,
   streaming,
   typeOf,
   whole,
@@ -25,12 +25,12 @@ import { troubles } from './faults-status.ts'
 const MiB = 1_048_576
 
 const errorUnder200 =
-  (trouble: AnswerError): Play =>
+  (trouble: AnswerError): Respond =>
   exchange =>
     json(200, exchange.writer.error(trouble))(exchange)
 
 const redirect =
-  (status: number, target: (exchange: Exchange) => string): Play =>
+  (status: number, target: (exchange: Exchange) => string): Respond =>
   exchange =>
     whole(status, { location: target(exchange), 'content-type': 'text/plain' }, 'Moved.')(exchange)
 
@@ -44,22 +44,22 @@ const rightType = (exchange: Exchange): HeaderFields => (exchange.stream ? typeO
 
 /** The correct bytes with the given headers. */
 const under =
-  (headers: (exchange: Exchange) => HeaderFields): Play =>
+  (headers: (exchange: Exchange) => HeaderFields): Respond =>
   exchange =>
     (exchange.stream ? raw(headers(exchange), [rightBytes(exchange)]) : whole(200, headers(exchange), rightBytes(exchange)))(exchange)
 
 const raw =
-  (headers: HeaderFields, chunks: Iterable<Bytes>): Play =>
+  (headers: HeaderFields, chunks: Iterable<Bytes>): Respond =>
   async exchange => {
     if ((await exchange.write(head(200, { ...headers, 'transfer-encoding': 'chunked' }))) && (await writeChunks(exchange, chunks)))
       await exchange.write(lastChunk)
   }
 
 const streamWhenJson = streaming(exchange => [bytesOf(exchange, allFrames(exchange))])
-const jsonWhenSse: Play = exchange => json(200, exchange.answer.whole)(exchange)
+const jsonWhenSse: Respond = exchange => json(200, exchange.answer.whole)(exchange)
 
 const packed =
-  (encoding: string, pack: (bytes: Buffer) => Bytes): Play =>
+  (encoding: string, pack: (bytes: Buffer) => Bytes): Respond =>
   exchange =>
     whole(200, { ...rightType(exchange), 'content-encoding': encoding }, pack(Buffer.from(rightBytes(exchange))))(exchange)
 
@@ -78,7 +78,7 @@ function padding(exchange: Exchange, size: number): Buffer {
  * 40 MiB of padding in a few kilobytes, before the correct response, so that only a limit can reject it. Compressed once per dialect,
  * because that is slow.
  */
-function bomb(encoding: string, pack: (bytes: Buffer) => Bytes): Play {
+function bomb(encoding: string, pack: (bytes: Buffer) => Bytes): Respond {
   const made = new Map<string, Bytes>()
   const bytesFor = (exchange: Exchange): Bytes => {
     const key = `${exchange.dialect} ${exchange.stream}`
@@ -90,7 +90,7 @@ function bomb(encoding: string, pack: (bytes: Buffer) => Bytes): Play {
 }
 
 /** Without compression: a body that continues as long as the client reads. */
-const endlessBody: Play = async exchange => {
+const endlessBody: Respond = async exchange => {
   await exchange.write(head(200, { ...jsonType, 'transfer-encoding': 'chunked' }))
   await exchange.write(chunk('{"padding":"'))
   const block = 'x'.repeat(65_536)
@@ -99,7 +99,7 @@ const endlessBody: Play = async exchange => {
 }
 
 /** A stream that starts correctly and then sends a flood of one line, or of ignored content. */
-const floodAfterContent: Play = async exchange => {
+const floodAfterContent: Respond = async exchange => {
   if (!(await begin(exchange))) return
   const block = exchange.writer.wire ? padding(exchange, MiB) : '-'.repeat(MiB)
   if (!exchange.writer.wire) await exchange.write(chunk(': '))
@@ -110,7 +110,7 @@ const floodAfterContent: Play = async exchange => {
 }
 
 const withHeaders =
-  (extra: (exchange: Exchange) => Bytes): Play =>
+  (extra: (exchange: Exchange) => Bytes): Respond =>
   async exchange => {
     const type = exchange.stream
       ? { ...typeOf(exchange), 'transfer-encoding': 'chunked' }
@@ -138,57 +138,57 @@ const readOrRefused = { ...fine, status: [200, 502], fallback: 'maybe', code: []
 /** Node supports zstd compression from 22.15 on. */
 const zstdRows: readonly Row[] =
   'zstdCompressSync' in zlib
-    ? [{ row: 43, name: 'zstd', play: packed('zstd', bytes => zlib.zstdCompressSync(bytes)), expect: alike(readOrRefused) }]
+    ? [{ row: 43, name: 'zstd', respond: packed('zstd', bytes => zlib.zstdCompressSync(bytes)), expect: alike(readOrRefused) }]
     : []
 
 const rows: readonly Row[] = [
-  { row: 35, name: 'error-in-200', play: errorUnder200(troubles.serverError), expect: alike(e502) },
-  { row: 35, name: 'rate-limit-in-200', play: errorUnder200(troubles.limited), expect: alike(e429) },
-  { row: 35, name: 'overload-in-200', play: errorUnder200(troubles.overloaded), expect: alike(e503) },
+  { row: 35, name: 'error-in-200', respond: errorUnder200(troubles.serverError), expect: alike(e502) },
+  { row: 35, name: 'rate-limit-in-200', respond: errorUnder200(troubles.limited), expect: alike(e429) },
+  { row: 35, name: 'overload-in-200', respond: errorUnder200(troubles.overloaded), expect: alike(e503) },
   {
     row: 35,
     name: 'failed-in-200',
-    play: exchange => json(200, exchange.writer.failed(troubles.serverError, exchange.request))(exchange),
+    respond: exchange => json(200, exchange.writer.failed(troubles.serverError, exchange.request))(exchange),
     expect: alike(e502),
   },
-  { row: 36, name: 'empty-200', play: whole(200, jsonType, ''), expect: alike(e502) },
-  { row: 36, name: 'empty-stream', play: streaming(() => []), expect: { stream: e502 }, applies: ['stream'] },
-  { row: 36, name: 'status-204', play: async exchange => void (await exchange.write(head(204, {}))), expect: alike(e502) },
+  { row: 36, name: 'empty-200', respond: whole(200, jsonType, ''), expect: alike(e502) },
+  { row: 36, name: 'empty-stream', respond: streaming(() => []), expect: { stream: e502 }, applies: ['stream'] },
+  { row: 36, name: 'status-204', respond: async exchange => void (await exchange.write(head(204, {}))), expect: alike(e502) },
   ...[301, 302, 303, 307, 308].map(
-    (status): Row => ({ row: 39, name: `redirect-${status}-elsewhere`, play: redirect(status, elsewhere), expect: alike(e502) }),
+    (status): Row => ({ row: 39, name: `redirect-${status}-elsewhere`, respond: redirect(status, elsewhere), expect: alike(e502) }),
   ),
-  { row: 39, name: 'redirect-same-host', play: redirect(307, sameHost), expect: alike(e502) },
-  { row: 39, name: 'redirect-loop', play: redirect(307, itself), expect: alike(e502) },
-  { row: 40, name: 'json-when-sse', play: jsonWhenSse, expect: { stream: fine }, applies: ['stream'] },
-  { row: 41, name: 'sse-when-json', play: streamWhenJson, expect: { whole: { ...fine, usage: 'UR or UE' } }, applies: ['whole'] },
-  { row: 42, name: 'no-content-type', play: under(() => ({})), expect: alike(fine) },
-  { row: 42, name: 'plain-content-type', play: under(() => ({ 'content-type': 'text/plain' })), expect: alike(fine) },
-  { row: 42, name: 'octet-content-type', play: under(() => ({ 'content-type': 'application/octet-stream' })), expect: alike(fine) },
-  { row: 42, name: 'json-content-type-on-sse', play: under(() => jsonType), expect: { stream: fine }, applies: ['stream'] },
-  { row: 42, name: 'sse-content-type-on-json', play: under(typeOf), expect: { whole: fine }, applies: ['whole'] },
-  { row: 43, name: 'gzip', play: packed('gzip', gzipSync), expect: alike(fine) },
-  { row: 43, name: 'brotli', play: packed('br', brotliCompressSync), expect: alike(fine) },
+  { row: 39, name: 'redirect-same-host', respond: redirect(307, sameHost), expect: alike(e502) },
+  { row: 39, name: 'redirect-loop', respond: redirect(307, itself), expect: alike(e502) },
+  { row: 40, name: 'json-when-sse', respond: jsonWhenSse, expect: { stream: fine }, applies: ['stream'] },
+  { row: 41, name: 'sse-when-json', respond: streamWhenJson, expect: { whole: { ...fine, usage: 'UR or UE' } }, applies: ['whole'] },
+  { row: 42, name: 'no-content-type', respond: under(() => ({})), expect: alike(fine) },
+  { row: 42, name: 'plain-content-type', respond: under(() => ({ 'content-type': 'text/plain' })), expect: alike(fine) },
+  { row: 42, name: 'octet-content-type', respond: under(() => ({ 'content-type': 'application/octet-stream' })), expect: alike(fine) },
+  { row: 42, name: 'json-content-type-on-sse', respond: under(() => jsonType), expect: { stream: fine }, applies: ['stream'] },
+  { row: 42, name: 'sse-content-type-on-json', respond: under(typeOf), expect: { whole: fine }, applies: ['whole'] },
+  { row: 43, name: 'gzip', respond: packed('gzip', gzipSync), expect: alike(fine) },
+  { row: 43, name: 'brotli', respond: packed('br', brotliCompressSync), expect: alike(fine) },
   ...zstdRows,
-  { row: 43, name: 'gzip-twice', play: packed('gzip, gzip', bytes => gzipSync(gzipSync(bytes))), expect: alike(e502) },
-  { row: 43, name: 'gzip-in-name-only', play: packed('gzip', identity), expect: alike(e502) },
-  { row: 43, name: 'unknown-encoding', play: packed('rot13', identity), expect: alike(readOrRefused) },
-  { row: 44, name: 'gzip-bomb', play: bomb('gzip', bytes => gzipSync(bytes, { level: 1 })), expect: alike(e502), heavy: true },
+  { row: 43, name: 'gzip-twice', respond: packed('gzip, gzip', bytes => gzipSync(gzipSync(bytes))), expect: alike(e502) },
+  { row: 43, name: 'gzip-in-name-only', respond: packed('gzip', identity), expect: alike(e502) },
+  { row: 43, name: 'unknown-encoding', respond: packed('rot13', identity), expect: alike(readOrRefused) },
+  { row: 44, name: 'gzip-bomb', respond: bomb('gzip', bytes => gzipSync(bytes, { level: 1 })), expect: alike(e502), heavy: true },
   {
     row: 44,
     name: 'brotli-bomb',
-    play: bomb('br', bytes => brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } })),
+    respond: bomb('br', bytes => brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } })),
     expect: alike(e502),
     heavy: true,
   },
-  { row: 44, name: 'endless-body', play: endlessBody, expect: { whole: e502 }, applies: ['whole'], heavy: true },
-  { row: 44, name: 'flood-after-content', play: floodAfterContent, expect: { stream: brokenByTime }, applies: ['stream'], hangs: true },
-  { row: 45, name: 'huge-header', play: withHeaders(() => hugeHeader), expect: alike(e502) },
-  { row: 45, name: 'many-headers', play: withHeaders(() => manyHeaders), expect: alike(e502) },
-  { row: 45, name: 'invalid-header', play: withHeaders(() => invalidHeader), expect: alike(e502) },
+  { row: 44, name: 'endless-body', respond: endlessBody, expect: { whole: e502 }, applies: ['whole'], heavy: true },
+  { row: 44, name: 'flood-after-content', respond: floodAfterContent, expect: { stream: brokenByTime }, applies: ['stream'], hangs: true },
+  { row: 45, name: 'huge-header', respond: withHeaders(() => hugeHeader), expect: alike(e502) },
+  { row: 45, name: 'many-headers', respond: withHeaders(() => manyHeaders), expect: alike(e502) },
+  { row: 45, name: 'invalid-header', respond: withHeaders(() => invalidHeader), expect: alike(e502) },
   {
     row: 46,
     name: 'harmful-headers',
-    play: withHeaders(() =>
+    respond: withHeaders(() =>
       Object.entries(harmfulHeaders)
         .map(([name, value]) => `${name}: ${value}\r\n`)
         .join(''),

@@ -1,7 +1,7 @@
 import type { BuiltInDialect } from '@signalbox/core/dialects'
 import { isObject, type Json, type JsonObject } from '@signalbox/core/protocol'
 import { type AnswerContent, defaultText, pieces } from '../answers/answer.ts'
-import { answering, answeringWith, type Play } from './acts.ts'
+import { answering, answeringWith, type Respond } from './acts.ts'
 import { type Change, type Changes, changed, editedAnswer, inAll, put, where } from './edits.ts'
 import { alike, broken, type Expected, e502, type Fault, faultOf, fine, fineInOtherWords, onlyIn, type Row } from './expect.ts'
 
@@ -131,26 +131,26 @@ const asText: Changes = {
 }
 
 const completed = (more: Partial<Expected> = {}): Expected => ({ ...fineInOtherWords, ...more })
-const noUse: Play = answeringWith(({ writer, request }) => writer.write({ text: '', usage: { input: 12, output: 0 } }, request))
+const noUse: Respond = answeringWith(({ writer, request }) => writer.write({ text: '', usage: { input: 12, output: 0 } }, request))
 
 const rows: readonly Row[] = [
   {
     row: 69,
     name: 'empty-answer',
-    play: noUse,
+    respond: noUse,
     expect: alike(completed({ output: [emptyMessage], usage: 'U0', billed: { inputTokens: 12, outputTokens: 0 } })),
   },
   {
     row: 70,
     name: 'finish-unknown',
-    play: changed(right, { ...ending('future_reason'), responses: withStatus('incomplete', 'future_reason') }),
+    respond: changed(right, { ...ending('future_reason'), responses: withStatus('incomplete', 'future_reason') }),
     expect: alike(fine),
     but: { responses: alike(incomplete('future_reason')) },
   },
   {
     row: 70,
     name: 'status-unknown',
-    play: changed(right, { responses: withStatus('superseded', null) }),
+    respond: changed(right, { responses: withStatus('superseded', null) }),
     // A client cannot tell whether it is complete; in a stream, the name of the last event says so.
     expect: { whole: e502, stream: fine },
     lacks: onlyIn(['responses'], 'Its answers have a reason to have stopped, and no status.'),
@@ -158,36 +158,36 @@ const rows: readonly Row[] = [
   {
     row: 70,
     name: 'finish-null',
-    play: changed(right, { ...ending(null), responses: statusless }),
+    respond: changed(right, { ...ending(null), responses: statusless }),
     expect: alike(fine),
     // Nothing else says that a Gemini stream is complete.
     but: { gemini: { whole: fine, stream: { ...broken, usage: 'UR' } } },
   },
-  { row: 70, name: 'finish-length', play: answering({ ...right, finish: 'length' }), expect: alike(incomplete('max_output_tokens')) },
+  { row: 70, name: 'finish-length', respond: answering({ ...right, finish: 'length' }), expect: alike(incomplete('max_output_tokens')) },
   {
     row: 70,
     name: 'finish-content-filter',
-    play: answering({ ...right, finish: 'content_filter' }),
+    respond: answering({ ...right, finish: 'content_filter' }),
     expect: alike(incomplete('content_filter')),
   },
   {
     row: 70,
     name: 'finish-calls-without-calls',
-    play: changed(right, { ...reasonIn('chat', 'tool_calls'), ...reasonIn('messages', 'tool_use'), ...reasonIn('bedrock', 'tool_use') }),
+    respond: changed(right, { ...reasonIn('chat', 'tool_calls'), ...reasonIn('messages', 'tool_use'), ...reasonIn('bedrock', 'tool_use') }),
     expect: alike(fine),
     lacks: { responses: noReason, gemini: 'Its reason for calls is that for words.' },
   },
   {
     row: 70,
     name: 'finish-stop-with-calls',
-    play: changed(call, { ...reasonIn('chat', 'stop'), ...reasonIn('messages', 'end_turn'), ...reasonIn('bedrock', 'end_turn') }),
+    respond: changed(call, { ...reasonIn('chat', 'stop'), ...reasonIn('messages', 'end_turn'), ...reasonIn('bedrock', 'end_turn') }),
     expect: alike(completed({ output: [{ type: 'function_call', name: 'get_time', arguments: '{}', status: 'completed' }] })),
     lacks: { responses: noReason, gemini: 'Its reason for calls is that for words.' },
   },
   {
     row: 72,
     name: 'no-choices',
-    play: changed(
+    respond: changed(
       right,
       choosing(() => []),
     ),
@@ -197,7 +197,7 @@ const rows: readonly Row[] = [
   {
     row: 72,
     name: 'two-choices',
-    play: changed(
+    respond: changed(
       right,
       choosing(choice => [choice, otherChoice(choice)]),
     ),
@@ -207,7 +207,7 @@ const rows: readonly Row[] = [
   {
     row: 72,
     name: 'other-choice-first',
-    play: changed(
+    respond: changed(
       right,
       choosing(choice => [otherChoice(choice), choice]),
     ),
@@ -217,7 +217,7 @@ const rows: readonly Row[] = [
   {
     row: 72,
     name: 'other-choice-only',
-    play: changed(
+    respond: changed(
       right,
       choosing(choice => [otherChoice(choice)]),
     ),
@@ -227,7 +227,7 @@ const rows: readonly Row[] = [
   {
     row: 72,
     name: 'choice-without-number',
-    play: changed(
+    respond: changed(
       right,
       choosing(({ index, ...choice }) => [choice]),
     ),
@@ -237,15 +237,15 @@ const rows: readonly Row[] = [
   {
     row: 73,
     name: 'role-strange',
-    play: answeringWith(exchange => inAll(exchange.writer.write(right, exchange.request), roles)),
+    respond: answeringWith(exchange => inAll(exchange.writer.write(right, exchange.request), roles)),
     expect: alike(fine),
   },
-  { row: 73, name: 'pieces-of-nothing', applies: ['stream'], play: withNulls, expect: { stream: fine } },
+  { row: 73, name: 'pieces-of-nothing', applies: ['stream'], respond: withNulls, expect: { stream: fine } },
   {
     row: 73,
     name: 'content-null',
     applies: ['whole'],
-    play: changed(right, nothing),
+    respond: changed(right, nothing),
     expect: { whole: completed({ output: [emptyMessage] }) },
     // A client of the same dialect receives the original content.
     but: { responses: { whole: completed({ output: [{ type: 'message', role: 'assistant', content: [] }] }) } },
@@ -253,7 +253,7 @@ const rows: readonly Row[] = [
   {
     row: 73,
     name: 'content-in-parts',
-    play: changed(right, { chat: asParts }),
+    respond: changed(right, { chat: asParts }),
     expect: alike(fine),
     lacks: onlyIn(['chat'], 'Content consists of parts there anyway.'),
   },
@@ -261,21 +261,21 @@ const rows: readonly Row[] = [
     row: 73,
     name: 'content-in-text',
     applies: ['whole'],
-    play: changed(right, asText),
+    respond: changed(right, asText),
     expect: { whole: fine },
     lacks: onlyIn(['responses', 'messages'], 'No server is known to say it so.'),
   },
   {
     row: 78,
     name: 'another-model',
-    play: changed(right, models),
+    respond: changed(right, models),
     // At the price of the called offer: one microdollar per input token, two per output token.
     expect: alike({ ...fine, billed: { cost: 12 + 2 * pieces(defaultText).length } }),
     lacks: { bedrock: 'Its answers do not name a model.' },
   },
-  { row: 84, name: 'created-never', play: changed(right, createdAt(0)), expect: alike(fine), lacks: noTime },
-  { row: 84, name: 'created-in-the-future', play: changed(right, createdAt(4_102_444_800)), expect: alike(fine), lacks: noTime },
-  { row: 84, name: 'created-in-milliseconds', play: changed(right, createdAt(1_764_547_200_000)), expect: alike(fine), lacks: noTime },
+  { row: 84, name: 'created-never', respond: changed(right, createdAt(0)), expect: alike(fine), lacks: noTime },
+  { row: 84, name: 'created-in-the-future', respond: changed(right, createdAt(4_102_444_800)), expect: alike(fine), lacks: noTime },
+  { row: 84, name: 'created-in-milliseconds', respond: changed(right, createdAt(1_764_547_200_000)), expect: alike(fine), lacks: noTime },
 ]
 
 export const endingFaults: readonly Fault[] = rows.map(faultOf)

@@ -1,6 +1,6 @@
 import type { Frame } from '@signalbox/core/protocol'
 import { eventMessage, type HeaderValue, prelude } from '../answers/event-stream.ts'
-import { allFrames, type Bytes, begin, bytesOf, lastChunk, type Play, streaming, writeChunks } from './acts.ts'
+import { allFrames, type Bytes, begin, bytesOf, lastChunk, type Respond, streaming, writeChunks } from './acts.ts'
 import type { Exchange } from './exchange.ts'
 import { broken, e429, e502, type Fault, fine, fineInOtherWords, onlyIn } from './expect.ts'
 import { type StreamRow, streamFault } from './faults-framing.ts'
@@ -39,18 +39,18 @@ function* tooLong(): Iterable<Bytes> {
 
 /** The correct response with something between its halves. */
 const within =
-  (make: (exchange: Exchange) => readonly Bytes[]): Play =>
+  (make: (exchange: Exchange) => readonly Bytes[]): Respond =>
   exchange =>
     streaming(() => afterHalf(exchange, make(exchange)))(exchange)
 
 /** First content, which is read and forwarded; then this. */
 const afterContent =
-  (make: (exchange: Exchange) => Iterable<Bytes>): Play =>
+  (make: (exchange: Exchange) => Iterable<Bytes>): Respond =>
   async exchange => {
     if ((await begin(exchange)) && (await writeChunks(exchange, make(exchange)))) await exchange.write(lastChunk)
   }
 
-const first = (make: (exchange: Exchange) => readonly Bytes[]): Play =>
+const first = (make: (exchange: Exchange) => readonly Bytes[]): Respond =>
   streaming(exchange => [...make(exchange), bytesOf(exchange, allFrames(exchange))])
 
 const error = (code: string, words: string): Bytes =>
@@ -85,30 +85,30 @@ const invalidUtf8 = ({ writer, request }: Exchange): Buffer => {
 
 const rows: readonly Omit<StreamRow, 'lacks'>[] = [
   { row: 49, name: 'strange-headers', expect: fine, shape: exchange => allFrames(exchange).map(frame => message(frame, everyHeader)) },
-  { row: 52, name: 'invalid-utf8-in-a-message', expect: fineInOtherWords, play: within(exchange => [invalidUtf8(exchange)]) },
-  { row: 54, name: 'message-too-long', expect: broken, play: afterContent(tooLong) },
+  { row: 52, name: 'invalid-utf8-in-a-message', expect: fineInOtherWords, respond: within(exchange => [invalidUtf8(exchange)]) },
+  { row: 54, name: 'message-too-long', expect: broken, respond: afterContent(tooLong) },
   { row: 54, name: 'message-too-long-first', expect: e502, shape: tooLong },
-  { row: 55, name: 'checksum-wrong', expect: broken, play: afterContent(exchange => [flipped(size => size - 6)(exchange)]) },
-  { row: 55, name: 'checksum-wrong-first', expect: e502, play: first(exchange => [flipped(size => size - 6)(exchange)]) },
-  { row: 55, name: 'prelude-checksum-wrong', expect: broken, play: afterContent(exchange => [flipped(() => 9)(exchange)]) },
-  { row: 55, name: 'lengths-contradict', expect: broken, play: afterContent(() => [prelude(64, 4_096), Buffer.alloc(52)]) },
-  { row: 55, name: 'headers-broken', expect: broken, play: afterContent(exchange => [brokenHeaders(exchange)]) },
-  { row: 56, name: 'prelude-truncated', expect: broken, play: afterContent(exchange => [sound(exchange).subarray(0, 7)]) },
+  { row: 55, name: 'checksum-wrong', expect: broken, respond: afterContent(exchange => [flipped(size => size - 6)(exchange)]) },
+  { row: 55, name: 'checksum-wrong-first', expect: e502, respond: first(exchange => [flipped(size => size - 6)(exchange)]) },
+  { row: 55, name: 'prelude-checksum-wrong', expect: broken, respond: afterContent(exchange => [flipped(() => 9)(exchange)]) },
+  { row: 55, name: 'lengths-contradict', expect: broken, respond: afterContent(() => [prelude(64, 4_096), Buffer.alloc(52)]) },
+  { row: 55, name: 'headers-broken', expect: broken, respond: afterContent(exchange => [brokenHeaders(exchange)]) },
+  { row: 56, name: 'prelude-truncated', expect: broken, respond: afterContent(exchange => [sound(exchange).subarray(0, 7)]) },
   {
     row: 60,
     name: 'broken-message-after-terminal',
     expect: fine,
     shape: exchange => [bytesOf(exchange, allFrames(exchange)), flipped(() => 9)(exchange)],
   },
-  { row: 61, name: 'unknown-exception-first', expect: e502, play: first(() => [exception('somethingNewException')]) },
+  { row: 61, name: 'unknown-exception-first', expect: e502, respond: first(() => [exception('somethingNewException')]) },
   {
     row: 61,
     name: 'unknown-exception',
     expect: { ...broken, usage: 'UE' },
-    play: afterContent(() => [exception('somethingNewException')]),
+    respond: afterContent(() => [exception('somethingNewException')]),
   },
-  { row: 61, name: 'error-message-first', expect: e429, play: first(() => [error('ThrottlingException', 'Too many requests.')]) },
-  { row: 61, name: 'error-message', expect: broken, play: afterContent(() => [error('InternalError', 'It broke.')]) },
+  { row: 61, name: 'error-message-first', expect: e429, respond: first(() => [error('ThrottlingException', 'Too many requests.')]) },
+  { row: 61, name: 'error-message', expect: broken, respond: afterContent(() => [error('InternalError', 'It broke.')]) },
   {
     row: 62,
     name: 'initial-response',

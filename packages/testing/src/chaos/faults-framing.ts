@@ -1,7 +1,7 @@
 import type { BuiltInDialect } from '@signalbox/core/dialects'
 import type { Frame } from '@signalbox/core/protocol'
 import { type AnswerError, frameText } from '../answers/answer.ts'
-import { allFrames, type Bytes, begin, bytesOf, halfFrames, lastChunk, type Play, streaming, writeChunks } from './acts.ts'
+import { allFrames, type Bytes, begin, bytesOf, halfFrames, lastChunk, type Respond, streaming, writeChunks } from './acts.ts'
 import type { Exchange } from './exchange.ts'
 import {
   broken,
@@ -149,7 +149,7 @@ const invalidUtf8 = inserted(exchange => {
   return [Buffer.concat([Buffer.from(before), Buffer.from([0xff, 0xc3, 0x28, 0xed, 0xa0, 0x80]), Buffer.from(after)])]
 })
 
-const resetAfterTerminal: Play = async exchange => {
+const resetAfterTerminal: Respond = async exchange => {
   // Without its last chunk the body is incomplete, so the RST arrives while the client is still reading.
   await streaming(() => [wholeStream(exchange)])({
     ...exchange,
@@ -161,16 +161,16 @@ const resetAfterTerminal: Play = async exchange => {
 
 /** First content, which is read and forwarded; then the rest. */
 const afterContent =
-  (chunks: (exchange: Exchange) => Iterable<Bytes>): Play =>
+  (chunks: (exchange: Exchange) => Iterable<Bytes>): Respond =>
   async exchange => {
     if ((await begin(exchange)) && (await writeChunks(exchange, chunks(exchange)))) await exchange.write(lastChunk)
   }
 
 /** Faults that only streams have; most concern their bytes. */
-export interface StreamRow extends Omit<Row, 'expect' | 'play' | 'applies' | 'but'> {
+export interface StreamRow extends Omit<Row, 'expect' | 'respond' | 'applies' | 'but'> {
   readonly expect: Expected
   readonly shape?: Shape
-  readonly play?: Play
+  readonly respond?: Respond
   readonly but?: Readonly<Partial<Record<BuiltInDialect, Expected>>>
 }
 
@@ -179,9 +179,9 @@ const noLines: Lacks = { bedrock: 'Its stream has no lines and no fields: each m
 const noMark = (dialects: readonly BuiltInDialect[]): Lacks =>
   onlyIn(dialects, 'One event says why it ended, what it used, and that it is over.')
 
-const late = (trouble: AnswerError, code: readonly string[]): Pick<StreamRow, 'expect' | 'play'> => ({
+const late = (trouble: AnswerError, code: readonly string[]): Pick<StreamRow, 'expect' | 'respond'> => ({
   expect: { ...broken, code, usage: 'UR or UE' },
-  play: streaming(errorAfterContent(trouble)),
+  respond: streaming(errorAfterContent(trouble)),
 })
 
 const rows: readonly StreamRow[] = [
@@ -230,12 +230,12 @@ const rows: readonly StreamRow[] = [
   { row: 52, name: 'invalid-utf8', expect: fineInOtherWords, shape: invalidUtf8, lacks: noLines },
   { row: 53, name: 'many-events-a-chunk', expect: fineInOtherWords, shape: words(200, 200) },
   { row: 54, name: 'event-of-3-mib', expect: fineInOtherWords, shape: bigEvent(3 * MiB) },
-  { row: 54, name: 'event-of-5-mib', expect: broken, play: afterContent(exchange => [bigText(exchange, 5 * MiB)]) },
+  { row: 54, name: 'event-of-5-mib', expect: broken, respond: afterContent(exchange => [bigText(exchange, 5 * MiB)]) },
   { row: 54, name: 'event-of-5-mib-first', expect: fineInOtherWords, shape: bigEventFirst(5 * MiB), but: { bedrock: e502 } },
   { row: 54, name: 'event-of-25-mib-first', expect: e502, shape: bigEventFirst(25 * MiB), heavy: true },
-  { row: 54, name: 'endless-line', expect: broken, play: afterContent(endlessLine), lacks: noLines },
+  { row: 54, name: 'endless-line', expect: broken, respond: afterContent(endlessLine), lacks: noLines },
   { row: 54, name: 'endless-line-first', expect: e502, shape: endlessLine, lacks: noLines },
-  { row: 55, name: 'invalid-json', expect: broken, play: afterContent(exchange => [invalidJson(exchange)]) },
+  { row: 55, name: 'invalid-json', expect: broken, respond: afterContent(exchange => [invalidJson(exchange)]) },
   {
     row: 55,
     name: 'invalid-json-first',
@@ -301,17 +301,17 @@ const rows: readonly StreamRow[] = [
     { name: 'sequence-repeated', shape: numbered(() => 3) },
     { name: 'sequence-descending', shape: numbered(at => 1_000 - at) },
   ].map((row): StreamRow => ({ ...row, row: 63, expect: fine, lacks: onlyIn(['responses'], 'Its events have no numbers.') })),
-  { row: 64, name: 'reset-after-terminal', expect: fine, play: resetAfterTerminal },
+  { row: 64, name: 'reset-after-terminal', expect: fine, respond: resetAfterTerminal },
   { row: 65, name: 'many-tokens', expect: fineInOtherWords, shape: words(200_000, 100), heavy: true },
 ]
 
 const streamed = (expected: Expected): Expectation => ({ stream: expected })
 
-export const streamFault = ({ shape = exchange => [wholeStream(exchange)], play, expect, but = {}, ...row }: StreamRow): Fault =>
+export const streamFault = ({ shape = exchange => [wholeStream(exchange)], respond, expect, but = {}, ...row }: StreamRow): Fault =>
   faultOf({
     ...row,
     applies: ['stream'],
-    play: play ?? streaming(shape),
+    respond: respond ?? streaming(shape),
     expect: streamed(expect),
     but: Object.fromEntries(Object.entries(but).map(([dialect, expected]) => [dialect, streamed(expected)])),
   })

@@ -1,5 +1,5 @@
 import type { AnswerError } from '../answers/answer.ts'
-import { type HeaderFields, type Play, refusing, whole } from './acts.ts'
+import { type HeaderFields, type Respond, refusing, whole } from './acts.ts'
 import { alike, type Expected, e400, e429, e502, e503, type Fault, faultOf, type Row } from './expect.ts'
 
 const trouble = (type: string, code: string | null, message: string): AnswerError => ({ type, code, message })
@@ -154,19 +154,19 @@ const page = (size: number): string =>
   `<!DOCTYPE html><html><head><title>Bad gateway</title></head><body><h1>${leakedSecret}</h1>${'<p>cloudy</p>'.repeat(size / 13)}</body></html>`
 
 const htmlUnder =
-  (status: number, size: number): Play =>
+  (status: number, size: number): Respond =>
   exchange =>
     whole(status, { 'content-type': 'text/html; charset=utf-8' }, page(size))(exchange)
 
 const pages: readonly Row[] = [
-  { row: 37, name: 'html-200', play: htmlUnder(200, 2_000), expect: alike(e502) },
-  { row: 38, name: 'html-502', play: htmlUnder(502, 100_000), expect: alike(e502) },
-  { row: 38, name: 'html-504', play: htmlUnder(504, 100_000), expect: alike(e502or504) },
+  { row: 37, name: 'html-200', respond: htmlUnder(200, 2_000), expect: alike(e502) },
+  { row: 38, name: 'html-502', respond: htmlUnder(502, 100_000), expect: alike(e502) },
+  { row: 38, name: 'html-504', respond: htmlUnder(504, 100_000), expect: alike(e502or504) },
 ]
 
 const asRow = ({ status, trouble, headers, expect, ...row }: Refusal): Row => ({
   ...row,
-  play: refusing(status, trouble, headers),
+  respond: refusing(status, trouble, headers),
   expect: alike(expect),
 })
 

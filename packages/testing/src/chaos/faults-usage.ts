@@ -1,7 +1,7 @@
 import type { BuiltInDialect } from '@signalbox/core/dialects'
 import { type Frame, isObject, type Json, type JsonObject } from '@signalbox/core/protocol'
 import { defaultText, pieces } from '../answers/answer.ts'
-import { answering, answeringWith, type Play } from './acts.ts'
+import { answering, answeringWith, type Respond } from './acts.ts'
 import { bodyOf, type Change, changed, editedAnswer, inFrame, put } from './edits.ts'
 import type { Exchange } from './exchange.ts'
 import { alike, type Billed, type Expected, type Fault, faultOf, fine, type Lacks, type Row } from './expect.ts'
@@ -78,7 +78,7 @@ const counting =
 
 /** The correct response with these values in its usage. */
 const claiming =
-  (counts: Counts): Play =>
+  (counts: Counts): Respond =>
   exchange =>
     changed({ text: defaultText }, { [exchange.dialect]: counting(counts)(exchange.dialect) })(exchange)
 
@@ -132,51 +132,56 @@ const noEvents: Lacks = { responses: 'Its usage stands in the one event that end
 const besideInput = 'What was read from a cache is counted beside the input there, so it can be any number.'
 
 const rows: readonly Row[] = [
-  { row: 74, name: 'usage-missing', play: answering({ text: defaultText, usage: 'none' }), ...estimated },
-  { row: 75, name: 'usage-negative', play: claiming({ output: -5 }), ...booked({ outputTokens: 0 }, 'UE') },
-  { row: 75, name: 'usage-no-number', play: claiming({ output: 'NaN' }), ...booked({ outputTokens: 0 }, 'UE') },
-  { row: 75, name: 'usage-null', play: claiming({ input: null, output: null }), ...estimated },
-  { row: 75, name: 'usage-in-text', play: claiming({ input: '13', output: '35' }), ...booked({ inputTokens: 13, outputTokens: 35 }) },
-  { row: 75, name: 'usage-in-fractions', play: claiming({ input: 12.4, output: 34.6 }), ...booked({ inputTokens: 12, outputTokens: 35 }) },
-  { row: 75, name: 'usage-absurd', play: claiming({ output: 1e15 }), ...booked({ outputTokens: 0 }, 'UE') },
+  { row: 74, name: 'usage-missing', respond: answering({ text: defaultText, usage: 'none' }), ...estimated },
+  { row: 75, name: 'usage-negative', respond: claiming({ output: -5 }), ...booked({ outputTokens: 0 }, 'UE') },
+  { row: 75, name: 'usage-no-number', respond: claiming({ output: 'NaN' }), ...booked({ outputTokens: 0 }, 'UE') },
+  { row: 75, name: 'usage-null', respond: claiming({ input: null, output: null }), ...estimated },
+  { row: 75, name: 'usage-in-text', respond: claiming({ input: '13', output: '35' }), ...booked({ inputTokens: 13, outputTokens: 35 }) },
+  {
+    row: 75,
+    name: 'usage-in-fractions',
+    respond: claiming({ input: 12.4, output: 34.6 }),
+    ...booked({ inputTokens: 12, outputTokens: 35 }),
+  },
+  { row: 75, name: 'usage-absurd', respond: claiming({ output: 1e15 }), ...booked({ outputTokens: 0 }, 'UE') },
   // More than any response can have: clamped to the maximum that can be charged.
   {
     row: 75,
     name: 'usage-beyond-any-answer',
-    play: claiming({ output: 1e9 }),
+    respond: claiming({ output: 1e9 }),
     asks: { max_output_tokens: 1_000 },
     ...booked({ outputTokens: 1_050 }, 'UE'),
   },
   {
     row: 75,
     name: 'usage-total-wrong',
-    play: claiming({ total: 7 }),
+    respond: claiming({ total: 7 }),
     ...booked({}),
     lacks: { messages: 'No total is told there.' },
   },
   {
     row: 75,
     name: 'usage-more-cached-than-read',
-    play: claiming({ cached: 50 }),
+    respond: claiming({ cached: 50 }),
     ...booked({ cachedTokens: used.input }, 'UE'),
     lacks: { messages: besideInput, bedrock: besideInput },
   },
   {
     row: 75,
     name: 'usage-more-thought-than-written',
-    play: claiming({ reasoning: 500 }),
+    respond: claiming({ reasoning: 500 }),
     ...booked({ reasoningTokens: used.output }, 'UE'),
     lacks: {
       gemini: 'Thoughts are counted beside the words there, so they can be any number.',
       bedrock: 'Thoughts are not counted there.',
     },
   },
-  { row: 75, name: 'usage-of-zeros', play: claiming({ input: 0, output: 0, total: 0 }), ...estimated },
+  { row: 75, name: 'usage-of-zeros', respond: claiming({ input: 0, output: 0, total: 0 }), ...estimated },
   {
     row: 76,
     name: 'usage-in-every-event',
     applies: ['stream'],
-    play: soFar,
+    respond: soFar,
     expect: { stream: { ...fine, billed: { inputTokens: used.input, outputTokens: used.output } } },
     lacks: noEvents,
   },
@@ -184,7 +189,7 @@ const rows: readonly Row[] = [
     row: 76,
     name: 'usage-twice',
     applies: ['stream'],
-    play: again,
+    respond: again,
     expect: { stream: { ...fine, billed: { outputTokens: more } } },
     // The response ends with the first usage.
     but: { bedrock: { stream: { ...fine, billed: { outputTokens: used.output } } } },
@@ -194,7 +199,7 @@ const rows: readonly Row[] = [
     row: 76,
     name: 'usage-too-late',
     applies: ['stream'],
-    play: tooLate,
+    respond: tooLate,
     expect: { stream: { ...fine, usage: 'UE' } },
     // Only the end of the stream ends a response.
     but: { gemini: { stream: fine } },
@@ -203,7 +208,7 @@ const rows: readonly Row[] = [
   {
     row: 77,
     name: 'usage-beyond-the-cap',
-    play: claiming({ output: 5_000 }),
+    respond: claiming({ output: 5_000 }),
     asks: { max_output_tokens: 16 },
     ...booked({ outputTokens: 17 }, 'UE'),
   },

@@ -1,7 +1,7 @@
 import type { BuiltInDialect } from '@signalbox/core/dialects'
 import { isObject, type Json, type JsonObject } from '@signalbox/core/protocol'
 import { type AnswerContent, type AnswerError, defaultText } from '../answers/answer.ts'
-import { answering, bytesOf, chunk, chunkedType, halfFrames, head, json, type Play, refusing, streaming, typeOf } from './acts.ts'
+import { answering, bytesOf, chunk, chunkedType, halfFrames, head, json, type Respond, refusing, streaming, typeOf } from './acts.ts'
 import { type Change, type Changes, changed, editedAnswer, put, where } from './edits.ts'
 import {
   alike,
@@ -102,7 +102,7 @@ const citingFrames: Readonly<Partial<Record<BuiltInDialect, JsonObject>>> = {
 }
 
 /** The correct response, modified, with one more frame before the last content frame. */
-const withFrame = (frames: Readonly<Partial<Record<BuiltInDialect, JsonObject>>>, changes: Changes): Play =>
+const withFrame = (frames: Readonly<Partial<Record<BuiltInDialect, JsonObject>>>, changes: Changes): Respond =>
   editedAnswer(
     right,
     (content, { dialect }) => {
@@ -159,7 +159,7 @@ const cut: Expected = {
 }
 
 /** Repeats the same text endlessly. */
-const endless: Play = async exchange => {
+const endless: Respond = async exchange => {
   const { opening, content } = exchange.writer.write({ text: 'again ' }, exchange.request)
   const at = content.findIndex(({ data }) => data.includes('again '))
   const words = chunk(
@@ -202,7 +202,7 @@ const rows: readonly Row[] = [
   {
     row: 71,
     name: 'refusal',
-    play: answering({ refusal }),
+    respond: answering({ refusal }),
     expect: alike(told({ type: 'message', content: [{ type: 'refusal', refusal }] })),
     but: {
       messages: refused([{ type: 'refusal', refusal }]),
@@ -215,21 +215,21 @@ const rows: readonly Row[] = [
   {
     row: 71,
     name: 'reasoning',
-    play: answering(thoughtful),
+    respond: answering(thoughtful),
     expect: alike(told({ type: 'reasoning', summary }, said)),
     but: { chat: alike(told({ type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: thought }] }, said)) },
   },
   {
     row: 71,
     name: 'reasoning-with-state',
-    play: changed(thoughtful, withState),
+    respond: changed(thoughtful, withState),
     expect: alike(told({ ...sealed, summary }, said)),
     but: { chat: alike(told({ ...sealed, content: [{ type: 'reasoning_text', text: thought }] }, said)) },
   },
   {
     row: 71,
     name: 'annotations',
-    play: withFrame(citingFrames, cited),
+    respond: withFrame(citingFrames, cited),
     expect: alike(
       told({ type: 'message', content: [{ type: 'output_text', text: defaultText, annotations: [{ type: 'url_citation', url, title }] }] }),
     ),
@@ -238,7 +238,7 @@ const rows: readonly Row[] = [
   {
     row: 71,
     name: 'image',
-    play: withFrame(imageFrames, image),
+    respond: withFrame(imageFrames, image),
     expect: alike(told(said, drawn)),
     but: {
       // An image between two texts of a stream splits the message in two.
@@ -250,43 +250,48 @@ const rows: readonly Row[] = [
   {
     row: 79,
     name: 'cap-ignored',
-    play: answering({ text: overlong }),
+    respond: answering({ text: overlong }),
     asks: { max_output_tokens: cap },
     expect: alike({
       ...cut,
       output: [{ type: 'message', status: 'incomplete', content: [{ type: 'output_text', text: overlong.slice(0, allowed) }] }],
     }),
   },
-  { row: 80, name: 'endless-with-a-cap', applies: ['stream'], play: endless, asks: { max_output_tokens: cap }, expect: { stream: cut } },
+  { row: 80, name: 'endless-with-a-cap', applies: ['stream'], respond: endless, asks: { max_output_tokens: cap }, expect: { stream: cut } },
   {
     row: 80,
     name: 'endless-to-the-deadline',
     applies: ['stream'],
-    play: endless,
+    respond: endless,
     deadlineMs: 700,
     expect: { stream: { ...broken, code: ['deadline_exceeded'] } },
   },
   {
     row: 81,
     name: 'hostile-text',
-    play: answering({ text: hostileText }),
+    respond: answering({ text: hostileText }),
     expect: alike(told({ type: 'message', content: [{ type: 'output_text', text: hostileText }] })),
   },
   {
     row: 81,
     name: 'hostile-call',
-    play: answering({ tools: [{ name: hostileName, arguments: hostileArguments }] }),
+    respond: answering({ tools: [{ name: hostileName, arguments: hostileArguments }] }),
     expect: alike(told({ type: 'function_call', name: hostileName, arguments: hostileArguments })),
     but: { gemini: alike(told(sealed, { type: 'function_call', name: hostileName, arguments: hostileArguments })) },
   },
-  { row: 82, name: 'secrets-in-500', play: refusing(500, brokenAndTold), expect: alike(e502) },
-  { row: 82, name: 'secrets-in-400', play: refusing(400, refusedAndTold), expect: alike({ ...e400, code: ['invalid_parameter_value'] }) },
-  { row: 82, name: 'secrets-in-200', play: exchange => json(200, exchange.writer.error(brokenAndTold))(exchange), expect: alike(e502) },
+  { row: 82, name: 'secrets-in-500', respond: refusing(500, brokenAndTold), expect: alike(e502) },
+  {
+    row: 82,
+    name: 'secrets-in-400',
+    respond: refusing(400, refusedAndTold),
+    expect: alike({ ...e400, code: ['invalid_parameter_value'] }),
+  },
+  { row: 82, name: 'secrets-in-200', respond: exchange => json(200, exchange.writer.error(brokenAndTold))(exchange), expect: alike(e502) },
   {
     row: 82,
     name: 'secrets-after-content',
     applies: ['stream'],
-    play: streaming(exchange => [
+    respond: streaming(exchange => [
       bytesOf(exchange, halfFrames(exchange)),
       bytesOf(exchange, exchange.writer.errorFrames(brokenAndTold, exchange.request)),
     ]),

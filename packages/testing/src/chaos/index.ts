@@ -1,7 +1,7 @@
 // The fault catalogue: what a provider may do wrong, and what a client of the gateway must then receive.
 
 export { brokenTransport } from '../chaos-provider.ts'
-export { answer, answering, type HeaderFields, json, type Play, refusing, streamed, whole } from './acts.ts'
+export { answer, answering, type HeaderFields, json, type Respond, refusing, streamed, whole } from './acts.ts'
 export { type AddressFault, addressFault, addressFaults, type DeadEnd } from './addresses.ts'
 export { type Certificate, selfSigned } from './certificate.ts'
 export type { Exchange, Pace, SeenRequest } from './exchange.ts'

@@ -3,13 +3,13 @@ import type { BuiltInDialect } from '@signalbox/core/dialects'
 import type { JsonObject } from '@signalbox/core/protocol'
 import { answerRequestOf, answerWriters, contentFor, isBuiltInDialect } from '../answers/writers.ts'
 import { parsed } from '../parsed.ts'
-import { answer, json, type Play } from './acts.ts'
+import { answer, json, type Respond } from './acts.ts'
 import { type Exchange, exchangeOn, goneFrom, type MutableSeenRequest, type Pace, type SeenRequest } from './exchange.ts'
 import { requestReader } from './reader.ts'
 
-export interface Director {
-  /** Chooses what to play for this request, and the fault name to record. */
-  choose(seen: SeenRequest): { readonly play: Play; readonly fault?: string } | undefined
+export interface Controller {
+  /** Chooses the response to this request, and the fault name to record. */
+  choose(seen: SeenRequest): { readonly respond: Respond; readonly fault?: string } | undefined
   readonly pace: Pace
   readonly elsewhere: () => string
 }
@@ -20,7 +20,7 @@ export interface Listening {
   /** Number of open connections. */
   open(): number
   /** Number of unfinished responses. */
-  playing(): number
+  unfinished(): number
   close(): Promise<void>
 }
 
@@ -38,21 +38,21 @@ export const listen = (server: Server): Promise<number> =>
     server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port))
   })
 
-/** A raw TCP server that plays what the director chooses, one request of a connection after another. */
-export async function listenRaw(director: Director): Promise<Listening> {
-  const book: Book = { requests: [], playing: 0 }
+/** A raw TCP server that responds as the controller chooses, one request of a connection after another. */
+export async function listenRaw(controller: Controller): Promise<Listening> {
+  const book: Book = { requests: [], unfinished: 0 }
   const sockets = new Set<Socket>()
   const server = createServer({ allowHalfOpen: true, noDelay: true }, socket => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
-    serve(socket, director, book)
+    serve(socket, controller, book)
   })
   const port = await listen(server)
   return {
     port,
     requests: book.requests,
     open: () => sockets.size,
-    playing: () => book.playing,
+    unfinished: () => book.unfinished,
     close: () =>
       new Promise(resolve => {
         server.close(() => resolve())
@@ -63,10 +63,10 @@ export async function listenRaw(director: Director): Promise<Listening> {
 
 interface Book {
   readonly requests: MutableSeenRequest[]
-  playing: number
+  unfinished: number
 }
 
-function serve(socket: Socket, director: Director, book: Book): void {
+function serve(socket: Socket, controller: Controller, book: Book): void {
   const openedAt = performance.now()
   const mine: MutableSeenRequest[] = []
   let receiving: MutableSeenRequest | undefined
@@ -98,19 +98,19 @@ function serve(socket: Socket, director: Director, book: Book): void {
     },
   })
 
-  let playing: MutableSeenRequest | undefined
+  let current: MutableSeenRequest | undefined
   const answerOne = async (noted: MutableSeenRequest): Promise<void> => {
     if (socket.destroyed) return
-    playing = noted
-    const chosen = director.choose(noted)
+    current = noted
+    const chosen = controller.choose(noted)
     if (chosen?.fault !== undefined) noted.fault = chosen.fault
     const spoil = (): void => {
       spoiled = true
     }
-    book.playing += 1
-    await (chosen?.play ?? answer)({ ...lineFor(noted, director), ...exchangeOn(socket, gone, noted), spoil })
-    book.playing -= 1
-    playing = undefined
+    book.unfinished += 1
+    await (chosen?.respond ?? answer)({ ...lineFor(noted, controller), ...exchangeOn(socket, gone, noted), spoil })
+    book.unfinished -= 1
+    current = undefined
   }
 
   const closed = (): void => {
@@ -119,12 +119,12 @@ function serve(socket: Socket, director: Director, book: Book): void {
   socket.on('data', read)
   // A client that has ended its half has disconnected: HTTP clients do so only then.
   socket.once('end', () => {
-    if (playing) playing.left = true
+    if (current) current.left = true
     closed()
     socket.end()
   })
   socket.on('error', () => {
-    if (playing) playing.left = true
+    if (current) current.left = true
     closed()
   })
   socket.once('close', closed)
@@ -157,7 +157,7 @@ export function askedIn({ path, json: body = {} }: SeenRequest): JsonObject {
   return { ...body, ...(dialect && answerWriters[dialect].addressed?.(path)) }
 }
 
-function lineFor(noted: MutableSeenRequest, director: Director): Omit<Exchange, 'gone' | 'write' | 'wait' | 'fin' | 'reset' | 'spoil'> {
+function lineFor(noted: MutableSeenRequest, controller: Controller): Omit<Exchange, 'gone' | 'write' | 'wait' | 'fin' | 'reset' | 'spoil'> {
   const body = askedIn(noted)
   const dialect = dialectAt(noted.path) ?? 'responses'
   const writer = answerWriters[dialect]
@@ -169,13 +169,13 @@ function lineFor(noted: MutableSeenRequest, director: Director): Omit<Exchange, 
     request: asked,
     stream: body.stream === true,
     answer: writer.write(contentFor(body), asked),
-    pace: director.pace,
-    elsewhere: director.elsewhere(),
+    pace: controller.pace,
+    elsewhere: controller.elsewhere(),
   }
 }
 
 /** The response to a request that providers of these dialects cannot understand. */
-export const misplaced = (seen: SeenRequest): Play | undefined => {
+export const misplaced = (seen: SeenRequest): Respond | undefined => {
   if (dialectAt(seen.path) === undefined)
     return json(404, { error: { message: `No such path: ${seen.path}`, type: 'invalid_request_error', param: null, code: null } })
   if (seen.method !== 'POST')

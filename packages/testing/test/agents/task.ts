@@ -4,7 +4,7 @@ import { expect } from 'vitest'
 import { type Act, acts, type ScriptedProvider } from '../../src/index.ts'
 import { found, type Language } from '../drivers/languages.ts'
 
-// A task of six steps that every agent does over every language: read a file, call three tools at once, edit, a second turn, go on from
+// A task of six steps that every agent does in every dialect: read a file, call three tools at once, edit, a second turn, go on from
 // a stored conversation, and a structured result.
 
 /** A tool of the task, without the types of any SDK. */
@@ -17,11 +17,11 @@ export interface TaskTool {
 
 /** A conversation of one agent. */
 export interface AgentSession {
-  /** Says something, runs the tools that are called, and returns the final text. */
+  /** Sends a message, runs the tools that are called, and returns the final text. */
   send(text: string): Promise<string>
   /** The same conversation in a new agent, from what was stored of it as JSON. */
   resume(): Promise<AgentSession>
-  /** Says something, and returns the answer as an object of the schema. */
+  /** Sends a message, and returns the answer as an object of the schema. */
   result(text: string, schema: JsonObject): Promise<unknown>
 }
 
@@ -88,7 +88,7 @@ const edited = 'alpha\nbeta "2"'
 const result = { files: '3', done: 'yes' }
 const resultSchema: JsonObject = { ...parameters('files', 'done') }
 
-/** What the model says, step by step. */
+/** What the model answers, step by step. */
 export function taskScript(language: Language, client: AgentClient): readonly Act[] {
   let calls = 0
   // As with real vendors no id comes twice in a conversation.

@@ -22,7 +22,7 @@ export interface CodingAgent {
   /** The npm package, which is also the key of its version. */
   readonly package: string
   readonly program: string
-  /** The id of the model that it asks for. */
+  /** The id of the model that it requests. */
   readonly model: string
   /** Writes its config. */
   setUp(place: Workplace, reached: Reached): void
@@ -33,13 +33,13 @@ export interface CodingAgent {
   answerIn(printed: string): string
   /** How it is made to compact the conversation: by a prompt, or by a count of tokens in an answer before, which the gateway has to believe. */
   readonly compacts: { readonly prompt: string } | { readonly inputTokens: number }
-  /** Whether a request asks for a summary of the conversation. */
+  /** Whether a request requests a summary of the conversation. */
   readonly asksForSummary: RegExp
-  /** The arguments of a turn whose answer keeps to a schema, and how the result is printed. Absent: it knows no such thing. */
+  /** The arguments of a turn whose answer keeps to a schema, and how the result is printed. Absent: not supported. */
   readonly result?: {
     turn(prompt: string, schema: object, place: Workplace): readonly string[]
     resultIn(printed: string): unknown
-    /** It asks for the result by a tool of this name. */
+    /** It requests the result with a tool of this name. */
     readonly tool?: string
   }
   /** The calls of its tools. */
@@ -56,7 +56,7 @@ interface AgentTools {
 /** A call of a function, or of a custom tool, whose input is text. */
 export type Called = { readonly name: string; readonly arguments: object } | { readonly name: string; readonly input: string }
 
-/** The call as the model of a language makes it: where there are no custom tools, the gateway made a function of one field. */
+/** The call as a model of the dialect makes it: where there are no custom tools, the gateway made a function of one field. */
 export function callIn({ name: language }: Language, called: Called, id: string): AnswerToolCall {
   if (!('input' in called)) return { id, name: called.name, arguments: JSON.stringify(called.arguments) }
   if (language === 'responses') return { id, name: called.name, arguments: called.input, custom: true }

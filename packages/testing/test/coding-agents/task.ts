@@ -28,7 +28,7 @@ const schema = {
 
 /** What happened beside the answers. */
 export interface Observed {
-  /** Hosts that the agent asked its proxy for. It got none of them. */
+  /** Hosts that the agent requested from its proxy, all refused. */
   readonly hosts: ReadonlySet<string>
   /** Believed warm tokens of each turn of the model. */
   readonly warmTokens: readonly number[]
@@ -160,7 +160,7 @@ function playModel(agent: CodingAgent, language: Language, place: Workplace) {
   return { providers, calls, kinds }
 }
 
-/** Where a schema is told in words, the answer is text. */
+/** If a schema is described in the prompt, the response is text. */
 const shaped = (language: Language, body: JsonObject): AnswerContent => {
   const text = JSON.stringify(result)
   const said = language.shaped(text)

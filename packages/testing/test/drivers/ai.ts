@@ -8,7 +8,7 @@ import { generateText, type LanguageModel, streamText } from 'ai'
 import type { OpenTestbed } from './fixture.ts'
 import type { Testbed } from './sdk-response.ts'
 
-// The AI SDK, which speaks to us through a package for each vendor.
+// The AI SDK, which calls the gateway through a package for each vendor.
 
 globalThis.AI_SDK_LOG_WARNINGS = false
 
@@ -18,9 +18,9 @@ export interface AiPackage {
   readonly name: string
   readonly model: (testbed: OpenTestbed) => LanguageModel
   readonly providerOptions?: NonNullable<Options['providerOptions']>
-  /** It knows no thoughts. */
+  /** It does not support reasoning. */
   readonly thoughtless?: boolean
-  /** It reads no error whose `param` is null, as that of most is, and tells its status alone. */
+  /** It cannot parse an error whose `param` is null, as most are, and reports only its status. */
   readonly wordless?: boolean
   /** Its errors are of its own, and hold that of the call. */
   readonly wrapsErrors?: boolean
@@ -33,7 +33,7 @@ export const aiPackages: readonly AiPackage[] = [
   {
     name: '@ai-sdk/openai, responses',
     model: testbed => createOpenAI(reached(testbed)).responses(id),
-    // Else it refers to items of earlier answers by id: test/item-references.test.ts. It reads no thoughts but summaries, and asks for them where it knows the model.
+    // Otherwise it refers to items of earlier answers by id: test/item-references.test.ts. It reads only summaries of reasoning, and requests them for models that it knows.
     providerOptions: { openai: { store: false, forceReasoning: true, reasoningSummary: 'auto' } },
   },
   { name: '@ai-sdk/openai, chat', model: testbed => createOpenAI(reached(testbed)).chat(id), thoughtless: true },
@@ -66,7 +66,7 @@ export function aiPackageOf(name: string): AiPackage {
   return found
 }
 
-/** Whole or streamed, it comes to the same. */
+/** The result is the same whole and streamed. */
 export async function generated<T extends Options>(stream: boolean, options: T) {
   const asked = { maxRetries: 0, ...options }
   if (!stream) {

@@ -9,7 +9,7 @@ export interface Version {
   readonly betaTool: typeof betaTool
   /** Where it puts its key. */
   readonly keyHeader: 'authorization' | 'x-api-key'
-  /** What it adds to the address of a beta call. */
+  /** What it adds to the URL of a beta call. */
   readonly betaQuery: string
 }
 

@@ -1,7 +1,7 @@
 import Anthropic, { APIError, BadRequestError } from '@anthropic-ai/sdk'
 import type { Asking, Client, Conversation, Heard, Testbed } from './sdk-response.ts'
 
-// The Messages language, as the package of its vendor speaks it.
+// The Messages dialect, as its vendor's package implements it.
 
 const finishes: Readonly<Record<string, Heard['finish']>> = {
   end_turn: 'stop',

@@ -7,11 +7,11 @@ import { type ScriptedProvider, scriptedProvider, testGateway } from '../../src/
 import type { Language } from './languages.ts'
 import type { Client, Conversation, Testbed } from './sdk-response.ts'
 
-/** Who speaks to whom, and how answers come. */
+/** The client and provider dialects, and the delivery. */
 export interface Pair {
   readonly client: Client
   readonly provider: Language
-  /** Of another language than `provider`. */
+  /** Of another dialect than `provider`. */
   readonly other: Language
   readonly stream: boolean
 }
@@ -32,7 +32,7 @@ export async function openTestbed(providers: readonly ScriptedProvider[], clock?
   return { secret, url: 'http://signalbox.local', fetch: gatewayFetch(gateway), gateway }
 }
 
-/** A gateway with one provider, or with two: whom it asks when the first fails. */
+/** A gateway with one provider, or with two: the second is called when the first fails. */
 export async function openFixture(
   { client, provider, other }: Pair,
   script: readonly Act[],

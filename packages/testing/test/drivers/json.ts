@@ -1,6 +1,6 @@
 import { type Frame, isObject, type Json, type JsonObject } from '@signalbox/core/protocol'
 
-/** What stands at a path, by the names of fields and the numbers of places. */
+/** The value at a path of field names and indexes. */
 export const at = (value: Json | undefined, ...path: readonly string[]): Json | undefined =>
   path.reduce<Json | undefined>((inner, key) => (isObject(inner) || Array.isArray(inner) ? Reflect.get(inner, key) : undefined), value)
 

@@ -5,14 +5,14 @@ import type { AnswerContent } from '../../src/answers/index.ts'
 import { at, textAt } from './json.ts'
 import type { Call, Picture } from './sdk-response.ts'
 
-// How to find again, in a body that a provider was sent, what a client of any language said.
+// How to find, in a body that a provider was sent, the content that a client of any dialect sent.
 
 interface Result {
   readonly id: string
   readonly output: string
 }
 
-/** What one object of a body says, if it is one that says it. */
+/** The content of one object of a body, if it has any. */
 type Reads<T> = (part: JsonObject) => T | undefined
 
 export interface Language {
@@ -21,19 +21,19 @@ export interface Language {
   readonly call: Reads<Call>
   readonly result: Reads<Result>
   readonly picture: Reads<Picture>
-  /** The schema of the answer, in the place where this language has one. */
+  /** The schema of the answer, at the location of this dialect. */
   readonly schemaIn: (body: JsonObject) => Json | undefined
-  /** How it says an answer that keeps to the schema. */
+  /** How it returns an answer that matches the schema. */
   readonly shaped: (json: string) => AnswerContent
-  /** How a client can hear that it refuses: as a refusal, as one that ends the answer, as plain words, or by the end alone. */
+  /** How a client receives its refusal: as a refusal, as a refusal that ends the response, as plain text, or by the finish reason alone. */
   readonly refuses: 'refusal' | 'refusal at the end' | 'words' | 'end'
-  /** What it wants back of a thought. */
+  /** What it requires back from reasoning. */
   readonly signature?: string
-  /** It does not tell how many tokens went into thoughts. */
+  /** It does not report reasoning tokens. */
   readonly hidesThoughts?: boolean
 }
 
-/** The scripted ones all sign alike. */
+/** All scripted ones have the same signature. */
 const signature = 'c2lnbmF0dXJlIG9mIGEgdGhvdWdodA=='
 
 const said = (json: string): AnswerContent => ({ text: json })
@@ -111,7 +111,7 @@ export const languages: readonly Language[] = [
   },
 ]
 
-/** Everything of a kind in a body, in the order in which it stands there. */
+/** Everything of a kind in a body, in order. */
 export function found<T>(value: Json | undefined, reads: Reads<T>): readonly T[] {
   if (Array.isArray(value)) return (value as readonly Json[]).flatMap(inner => found(inner, reads))
   if (!isObject(value)) return []

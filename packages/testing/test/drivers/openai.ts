@@ -1,7 +1,7 @@
 import OpenAI, { APIError, BadRequestError } from 'openai'
 import type { Asking, Client, Conversation, Counts, Heard, Picture, Testbed } from './sdk-response.ts'
 
-// Both languages of the openai package.
+// Both dialects of the openai package.
 
 const clientOf = ({ secret, url, fetch }: Testbed): OpenAI =>
   new OpenAI({ apiKey: secret, baseURL: `${url}/v1`, maxRetries: 0, ...(fetch && { fetch }) })

@@ -8,7 +8,7 @@ import { found, type Language } from './languages.ts'
 import type { Asking, Heard } from './sdk-response.ts'
 import { atOnce, interleaved } from './streams.ts'
 
-// What happens between a client and a provider, whatever languages they speak. Each is played by every pair.
+// What happens between a client and a provider, in any dialects. Each is played by every pair.
 
 export type Scene = (pair: Pair) => Promise<void>
 
@@ -36,7 +36,7 @@ async function ask(pair: Pair, act: Act, asking: Partial<Asking> = {}) {
   return { heard, sent: first.calls[0]?.body }
 }
 
-/** The same answer, its stream told otherwise. */
+/** The same answer, streamed differently. */
 const toldAs =
   (speech: AnswerContent, change: (told: WrittenAnswer) => readonly Frame[]): Act =>
   context => {
@@ -123,7 +123,7 @@ const words = 'I will not set two trains on one track.'
 const asRefusal = { refusal: words, text: '', finish: 'stop' } as const
 const asWords = { refusal: '', text: words, finish: 'filter' } as const
 
-/** What of a refusal reaches a client that has words of its own for it, and one that knows it as an end. */
+/** What a client receives of a refusal: as text, or as a finish reason. */
 const refusals: Readonly<Record<Language['refuses'], { readonly openai: Partial<Heard>; readonly messages: Partial<Heard> }>> = {
   refusal: { openai: asRefusal, messages: asWords },
   'refusal at the end': { openai: { ...asRefusal, finish: 'filter' }, messages: { ...asWords, refusal: words } },
@@ -149,7 +149,7 @@ const counting: Scene = async pair => {
   expect(heard.usage).toEqual({ ...usage, ...(pair.provider.hidesThoughts && { reasoning: 0 }) })
 }
 
-/** A provider may keep its counts to itself; then they are estimated, and nobody is told of none. */
+/** A provider may report no usage; then it is estimated, never reported as 0. */
 const estimating: Scene = async pair => {
   const { heard } = await ask(pair, acts.reply({ text: defaultText, usage: 'none' }))
   expect(heard).toMatchObject({ text: defaultText, usage: { cached: 0, reasoning: 0 } })
@@ -180,7 +180,7 @@ const surviving =
     expect([first.calls.length, second.calls.length]).toEqual([1, 1])
   }
 
-/** A whole answer that is broken is none, and another provider may give one; where there is none the client hears of it. */
+/** A broken whole response falls back to another provider; without one the client receives an error. */
 const breaking =
   (failure: Act): Scene =>
   async pair => {
@@ -228,7 +228,7 @@ export const scenes: Readonly<Record<string, Scene>> = {
   'what the provider refuses is the fault of the request': refused,
 }
 
-/** Only a stream can fail when a part of it has been heard. */
+/** Only a stream can fail after a part of it was received. */
 export const streamedScenes: Readonly<Record<string, Scene>> = {
   'an error after the first word is an error': breaking(acts.errorAfter(4)),
   'a break after the first word is an error': breaking(acts.breakAfter(4)),

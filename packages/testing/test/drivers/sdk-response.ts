@@ -1,7 +1,7 @@
 import type { JsonObject } from '@signalbox/core/protocol'
 import type { GatewayFetch } from '@signalbox/fetch-handler'
 
-// What clients of every language have in common: they say something, hear an answer, and go on from there.
+// What clients of every dialect have in common: they send a message, receive a response, and continue.
 
 export interface Call {
   readonly id: string
@@ -9,7 +9,7 @@ export interface Call {
   readonly arguments: string
 }
 
-/** Input with what came from a cache, output with thoughts: each token once. */
+/** Input with what came from a cache, output with reasoning: each token once. */
 export interface Counts {
   readonly input: number
   readonly cached: number
@@ -25,7 +25,7 @@ export interface Heard {
   readonly reasoning: string
   readonly calls: readonly Call[]
   readonly refusal: string
-  /** `filter`: withheld or refused, where a language has one word for both. */
+  /** `filter`: withheld or refused, if a dialect has one reason for both. */
   readonly finish: 'stop' | 'calls' | 'length' | 'filter'
   readonly usage: Counts
 }
@@ -46,7 +46,7 @@ export interface Picture {
   readonly data: string
 }
 
-/** A conversation in one language, kept as its client keeps it. */
+/** A conversation in one dialect, stored as its client stores it. */
 export interface Conversation {
   say(text: string, picture?: Picture): void
   /** What the tools gave back, in the order of the calls. */

@@ -6,9 +6,9 @@ import { at, bodyOf, objectsAt } from './json.ts'
 // In what order, and in how many pieces, a stream may bring the same answer.
 
 interface Spelling {
-  /** Which of the things that grow side by side a frame is about; nothing where a thing comes whole. */
+  /** The index of the parallel item that a frame belongs to; undefined if the item is sent whole. */
   readonly numberOf: (frame: Frame) => Json | undefined
-  /** Every call as one piece, and all in one where that can be said. */
+  /** Every call as one piece, and all in one frame if the dialect allows it. */
   readonly atOnce: (told: WrittenAnswer) => readonly Frame[]
 }
 
@@ -51,7 +51,7 @@ const spellings: Readonly<Record<BuiltInDialect, Spelling>> = {
 
 export const atOnce = (language: BuiltInDialect): Spelling['atOnce'] => spellings[language].atOnce
 
-/** Of everything that comes in pieces one piece in turn. */
+/** Alternates the pieces of all items. */
 export const interleaved =
   (language: BuiltInDialect) =>
   ({ content }: WrittenAnswer): readonly Frame[] => {

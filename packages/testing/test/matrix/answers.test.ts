@@ -4,7 +4,7 @@ import { type Answer, ask } from './asking.ts'
 import { audited, callOf, createFixture, type Fixture, rows } from './fixture.ts'
 import { bodyFor } from './samples.ts'
 
-// Every row of every workspace, asked as it should be: each time in a new testbed.
+// Every row of every workspace, with a valid request: each time in a new testbed.
 
 const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
 let here: Fixture
@@ -18,21 +18,21 @@ beforeEach(async () => {
   here = await createFixture()
 })
 
-/** The document leaves room for what is to come; what is sent now has to be in it. */
+/** The document allows future fields; what is sent now must be in it. */
 function closed(schema: object): object {
   const inner = Object.entries(schema).map(([key, value]) => [key, typeof value === 'object' && value !== null ? closed(value) : value])
   if (Array.isArray(schema)) return inner.map(([, value]) => value)
   return { ...('properties' in schema && { additionalProperties: false }), ...Object.fromEntries(inner) }
 }
 
-/** What is wrong with a body, by its schema in the document. */
+/** The errors of a body, by its schema in the document. */
 function faults(name: string, body: unknown): unknown {
   const validate = ajv.getSchema(`document#/components/schemas/${name}`)
   return validate === undefined ? `no schema ${name}` : validate(body) || validate.errors
 }
 
 describe.each(rows)('%s', (_, row) => {
-  test('answers as the document says, and the audit tells of it', async () => {
+  test('responds as documented, and is audited', async () => {
     const call = await callOf(row, here.mine)
     const before = (await audited(here, here.mine)).length
     const { status, headers, json, text } = await ask(here.mine, call, { body: bodyFor(row) })
@@ -49,7 +49,7 @@ describe.each(rows)('%s', (_, row) => {
     }
   })
 
-  test.runIf(row.query?.some(({ name }) => name === 'after'))('gives pages, that hold together what one holds', async () => {
+  test.runIf(row.query?.some(({ name }) => name === 'after'))('has pages that together equal the whole list', async () => {
     for (const [, other] of rows) await callOf(other, here.mine)
     for (let at = 0; at < 3; at++) {
       const make = rows.find(([, { method, path }]) => method === 'POST' && path === row.path)?.[1]
@@ -70,7 +70,7 @@ describe.each(rows)('%s', (_, row) => {
     expect(turned).toEqual(whole.data)
   })
 
-  test.runIf(row.method === 'PATCH')('changes nothing where no field is named, and answers the record', async () => {
+  test.runIf(row.method === 'PATCH')('changes nothing if no field is given, and returns the record', async () => {
     const call = await callOf(row, here.mine)
     const first = await ask(here.mine, call, { body: bodyFor(row) })
     const before = (await audited(here, here.mine)).length
@@ -79,7 +79,7 @@ describe.each(rows)('%s', (_, row) => {
     expect((await audited(here, here.mine)).length).toBe(before)
   })
 
-  test.runIf(row.method === 'POST')('happens once under an Idempotency-Key', async () => {
+  test.runIf(row.method === 'POST')('runs once under an Idempotency-Key', async () => {
     const call = await callOf(row, here.mine)
     const before = (await audited(here, here.mine)).length
     const asked = { body: bodyFor(row), headers: { 'idempotency-key': 'one' } }
@@ -101,7 +101,7 @@ const different = (body: Readonly<Record<string, unknown>>, at: number): Readonl
   )
 
 // The loop over their names asserts nothing where no row has one.
-test('some rows send headers about an export, and are asked for them above', () => {
+test('rows with export headers are tested above', () => {
   const exported = rows.filter(([, { replyHeaders = [] }]) => replyHeaders.some(name => name.startsWith('X-Export')))
   expect(exported.length).toBeGreaterThan(0)
 })

@@ -14,7 +14,7 @@ export interface Asked {
   readonly body?: unknown
   readonly query?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** Called when somebody reads the body. */
+  /** Called when the body is read. */
   readonly onRead?: () => void
 }
 

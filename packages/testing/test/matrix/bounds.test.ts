@@ -6,8 +6,8 @@ import { ask, type Testbed } from './asking.ts'
 import { callOf, createFixture, type Fixture, openIn, rows } from './fixture.ts'
 import { bodyFor } from './samples.ts'
 
-// Every row that writes, with every value in every field of its body, asked by a key against what bounds that key. Rows and fields
-// that come are in it by themselves. What is compared is read from the store, and knows nothing of how the gateway decides.
+// Every row that writes, with every value in every field of its body, called by a key against the limits of that key. New rows and fields
+// are included automatically. The compared limits are read from the store, independent of the gateway's own checks.
 
 interface JsonSchema {
   readonly properties?: Readonly<Record<string, unknown>>
@@ -15,7 +15,7 @@ interface JsonSchema {
 
 interface Bounded {
   readonly here: Fixture
-  /** Asks with the key that is bounded, or with one that nothing bounds. */
+  /** Calls with the limited key, or with an unlimited one. */
   readonly testbed: Testbed
   /** By the name that paths have for them: whatever bounds the key. */
   readonly targets: Readonly<Record<string, readonly string[]>>
@@ -116,8 +116,8 @@ beforeAll(async () => {
   by = await bounded(true)
 })
 
-describe('a key that is bounded', () => {
-  test.each(writes)('loosens nothing that bounds it by %s', async (_, row) => {
+describe('a limited key', () => {
+  test.each(writes)('loosens none of its limits by %s', async (_, row) => {
     const { here, testbed, targets, schemas } = by
     let before = await allowed(here.storage, testbed, targets)
     for (const call of await callsOf(row, by)) {
@@ -132,7 +132,7 @@ describe('a key that is bounded', () => {
   })
 })
 
-test('the same requests by a key that nothing bounds loosen each kind of bound, so they do ask for it', async () => {
+test('the same requests by an unlimited key do loosen each kind of limit', async () => {
   const free = await bounded(false)
   const { here, testbed, targets, schemas } = free
   const before = await allowed(here.storage, testbed, targets)

@@ -22,10 +22,10 @@ export interface Fixture {
 const managed: readonly WorkspaceRoute[] = routes.filter((row): row is WorkspaceRoute => row.of === 'workspace')
 export const rows = managed.map(row => [`${row.method} ${row.path.replace('/v1/workspaces/:workspace_id', '…')}`, row] as const)
 
-/** Takes keys, and only their use tells whether they are good: nobody is asked in the background. */
+/** Accepts keys without a background check: only their use shows whether they work. */
 export const brought = defineProvider({ id: 'brought', baseUrl: 'https://brought.example/v1', paths: {}, dialects: [responsesProvider] })
 
-/** Ids that nobody has. */
+/** Ids that do not exist. */
 export const nowhere = '0190a000-0000-7000-8000-00000000dead'
 
 export async function createFixture(storage: Storage = memoryStorage()): Promise<Fixture> {
@@ -36,7 +36,7 @@ export async function createFixture(storage: Storage = memoryStorage()): Promise
     sealingKey: new Uint8Array(32).fill(1),
     models: testModels([{ id: 'scripted', dialect: 'responses' }]),
     storage,
-    // Two answers differ in what was asked, not in when.
+    // Two responses differ by their request, not by time.
     clock: { ...webClock(), now: () => Date.UTC(2026, 0, 1) },
     limits: unlimited,
     record: { store: 1 },
@@ -54,11 +54,11 @@ export async function createFixture(storage: Storage = memoryStorage()): Promise
   return { gateway, storage, api, mine: await testbed('Mine'), theirs: await testbed('Theirs') }
 }
 
-/** The names that a path leaves open, beside the workspace. */
+/** The parameters of a path, except the workspace. */
 export const openIn = ({ path }: Route): readonly string[] =>
   [...path.matchAll(/:([a-z_]+)/g)].flatMap(([, name = '']) => (name === 'workspace_id' ? [] : [name]))
 
-/** What a testbed has under a name; made when first asked for. */
+/** What a testbed has under a name; created on first use. */
 export async function madeIn(testbed: Testbed, name: string): Promise<string> {
   const known = testbed.made.get(name)
   if (known !== undefined) return known

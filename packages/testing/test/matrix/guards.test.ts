@@ -4,7 +4,7 @@ import { type Answer, ask, type Testbed } from './asking.ts'
 import { audited, callOf, createFixture, type Fixture, madeIn, nowhere, openIn, rows } from './fixture.ts'
 import { bodyFor } from './samples.ts'
 
-// Every row of every workspace, against everybody who must not get through. Rows that come are in it by themselves.
+// Every row of every workspace, against every caller that must be refused. New rows are included automatically.
 
 let here: Fixture
 /** Keys of `mine` by the one scope that they have. */
@@ -25,7 +25,7 @@ beforeAll(async () => {
 const lengths = (): Promise<readonly number[]> =>
   Promise.all([here.mine, here.theirs].map(async testbed => (await audited(here, testbed)).length))
 
-/** All that a client sees but what differs between any two requests; ids that were asked for are all the same. */
+/** Everything a client sees, without what differs between any two requests; requested ids are replaced by one value. */
 const seen = ({ status, headers, text }: Answer, ...ids: readonly string[]): unknown => {
   const { 'x-request-id': _, ...others } = headers
   return [status, others, ids.reduce((all, id) => all.replaceAll(id, '<id>'), text)]
@@ -47,14 +47,14 @@ const tricks = (): Readonly<Record<string, string>> => ({
 })
 
 describe.each(rows)('%s', (_, row) => {
-  test('is closed to everybody without a key', async () => {
+  test('refuses requests without a key', async () => {
     for (const headers of [{}, tricks(), { authorization: 'Bearer ak_wrong' }]) {
       const { status, json } = await ask({ ...here.mine, secret: undefined }, await callOf(row, here.mine), { headers, body: bodyFor(row) })
       expect([status, json.error.code]).toEqual([401, 'invalid_api_key'])
     }
   })
 
-  test('is closed to every key without its scope, and names it', async () => {
+  test('refuses every key without its scope, and names the scope', async () => {
     const call = await callOf(row, here.mine)
     for (const [scope, key] of keys) {
       if ((row.needs as readonly string[]).includes(scope)) continue
@@ -66,7 +66,7 @@ describe.each(rows)('%s', (_, row) => {
     }
   })
 
-  test('is not there for a key of another workspace, whatever it may do, as if there were no such workspace', async () => {
+  test('does not exist for a key of another workspace, as if there were no such workspace', async () => {
     const mine = await callOf(row, here.mine)
     const theirs = mine.replace(here.mine.workspaceId, here.theirs.workspaceId)
     const none = mine.replace(here.mine.workspaceId, nowhere)
@@ -82,7 +82,7 @@ describe.each(rows)('%s', (_, row) => {
     expect(read).toBe(0)
   })
 
-  test.each(openIn(row))('finds no :%s of another workspace, as if there were none', async name => {
+  test.each(openIn(row))('treats :%s of another workspace as unknown', async name => {
     const foreign = (await callOf(row, here.theirs)).split('/').at(row.path.split('/').indexOf(`:${name}`)) ?? ''
     const [theirs, none] = [
       await ask(here.mine, await callOf(row, here.mine, { [name]: foreign }), { body: bodyFor(row) }),
@@ -93,7 +93,7 @@ describe.each(rows)('%s', (_, row) => {
   })
 
   const named = (row.query ?? []).filter(({ name }) => name === 'after' || name.endsWith('_id'))
-  test.each(named)('takes an id of another workspace as `$name` for one that there is not', async ({ name }) => {
+  test.each(named)('treats an id of another workspace in `$name` as unknown', async ({ name }) => {
     const param = name === 'after' ? ownId(row.path) : name
     const foreign = param === undefined ? here.theirs.workspaceId : (here.theirs.made.get(param) ?? here.theirs.workspaceId)
     const call = await callOf(row, here.mine)
@@ -104,7 +104,7 @@ describe.each(rows)('%s', (_, row) => {
     expect(seen(theirs, foreign)).toEqual(seen(none, nowhere))
   })
 
-  test('takes an id of another workspace in its body for one that there is not', async () => {
+  test('treats an id of another workspace in its body as unknown', async () => {
     const { components } = (await ask(here.mine, 'GET /v1/openapi.json')).json
     const fields = Object.keys(components.schemas[row.body ?? '']?.properties ?? {}).filter(field => field.endsWith('_id'))
     for (const field of fields) {
@@ -119,7 +119,7 @@ describe.each(rows)('%s', (_, row) => {
     }
   })
 
-  test('is reached by one spelling of its path alone', async () => {
+  test('is reached by one spelling of its path only', async () => {
     const call = await callOf(row, here.mine)
     const { workspaceId: mine } = here.mine
     const { workspaceId: theirs } = here.theirs
@@ -153,7 +153,7 @@ describe.each(rows)('%s', (_, row) => {
     }
   })
 
-  test('and none of it has changed anything', async () => expect(await lengths()).toEqual(before))
+  test('and none of these requests changes anything', async () => expect(await lengths()).toEqual(before))
 })
 
 /** The name of the entries of a list, as the paths below it have it. */

@@ -6,7 +6,7 @@ import { ask } from './asking.ts'
 import { audited, callOf, createFixture, type Fixture, rows } from './fixture.ts'
 import { bodyFor } from './samples.ts'
 
-// Every row of every workspace, against everything that it does not take, as its own schema in the document says.
+// Every row of every workspace, against all invalid input, by its own schema in the document.
 
 interface JsonSchema {
   readonly properties?: Readonly<Record<string, JsonSchema>>
@@ -43,7 +43,7 @@ describe.each<readonly [string, Route]>([...rows, ...open])('%s', (_, row) => {
     return [status, json.error?.code, json.error?.param]
   }
 
-  test('refuses query parameters that it does not know, and what the known ones do not take', async () => {
+  test('refuses unknown query parameters, and invalid values of known ones', async () => {
     for (const name of ['nonsense', 'constructor', '__proto__', 'Limit'])
       expect(await asking(bodyFor(row), `${encodeURIComponent(name)}=1`)).toEqual([400, 'unknown_parameter', name])
     for (const { name, values: known, whole, date } of row.query ?? []) {
@@ -57,24 +57,24 @@ describe.each<readonly [string, Route]>([...rows, ...open])('%s', (_, row) => {
   const { body: schema } = row
   if (schema === undefined) return
 
-  test('refuses bodies that are no object', async () => {
+  test('refuses bodies that are not objects', async () => {
     for (const body of ['', ' ', '{', '[]', '[{}]', '"x"', 'null', '1', 'true', '{"a":1}}', '{"__proto__":{}}'])
       expect([body, ...(await asking(body))].slice(0, 3)).toEqual([body, 400, 'invalid_request'])
   })
 
-  test('refuses fields that it does not know', async () => {
+  test('refuses unknown fields', async () => {
     for (const name of ['nonsense', 'id', 'workspace_id', 'toString', 'NAME'])
       expect([name, ...(await asking({ ...bodyFor(row), [name]: 'x' }))]).toEqual([name, 400, 'unknown_field', name])
   })
 
-  test('misses the fields that it needs', async () => {
+  test('refuses bodies without required fields', async () => {
     for (const field of schemaOf(schema).required ?? []) {
       const { [field]: __, ...others } = bodyFor(row)
       expect([field, ...(await asking(others))]).toEqual([field, 400, 'missing_required_parameter', field])
     }
   })
 
-  test('refuses values of every other kind than its fields take, and names the field', async () => {
+  test('refuses values of every wrong type, and names the field', async () => {
     const { properties = {} } = schemaOf(schema)
     expect(Object.keys(properties)).not.toEqual([])
     for (const field of Object.keys(properties)) {

@@ -5,7 +5,7 @@ import { callOf, createFixture, rows } from './fixture.ts'
 import { bodyFor } from './samples.ts'
 
 describe.each(rows)('%s', (_, row) => {
-  test('counts against its class once the key may ask, and before anything is read', async () => {
+  test('counts against its class once the key is authorized, before anything is read', async () => {
     const { mine, theirs, gateway } = await createFixture()
     const call = await callOf(row, mine)
     const { secret } = await gateway.workspaces(mine.workspaceId).apiKeys.create({ name: 'slow', scopes: row.needs })

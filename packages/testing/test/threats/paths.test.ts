@@ -109,7 +109,7 @@ describe('without a key', () => {
         const path = turned.startsWith('/') ? turned : `/${turned}`
         const headers = 'host: localhost\r\nx-original-url: /healthz\r\nx-forwarded-for: 127.0.0.1\r\nconnection: close\r\n'
         const answer = await rawExchange(port, `${verb} ${host}${path} HTTP/1.1\r\n${headers}content-length: 2\r\n\r\n{}`, {
-          patienceMs: 20_000,
+          timeoutMs: 20_000,
         })
         expect([verb, path, allowed(verb, path)]).toEqual([verb, path, expect.arrayContaining([answer.status])])
       }),

@@ -10,7 +10,7 @@ import type { Hooks } from '@signalbox/core/runtime'
 import { type RequestLine, serve } from '@signalbox/node-http'
 import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { answering, json, type Play, streamed } from '../../src/chaos/acts.ts'
+import { answering, json, type Respond, streamed } from '../../src/chaos/acts.ts'
 import { type ChaosProvider, chaosProvider } from '../../src/chaos-provider.ts'
 
 // Nothing about these looks like a secret: only what knows them can take them out.
@@ -111,7 +111,7 @@ async function testbed(): Promise<Testbed> {
 
 /** Repeats whatever it was called with, in words, codes and headers. */
 const echoing =
-  (status: number): Play =>
+  (status: number): Respond =>
   line => {
     const { authorization = '', 'x-api-key': key = '' } = line.seen.headers
     const shown = `${authorization} ${key}`.replace('Bearer ', '').trim()
@@ -119,7 +119,7 @@ const echoing =
     return json(status, { error, detail: shown }, { 'x-debug': shown, 'www-authenticate': `Bearer realm="${shown}"` })(line)
   }
 
-const echoingStream: Play = line => {
+const echoingStream: Respond = line => {
   const shown = line.seen.headers.authorization ?? ''
   const frames = [...line.answer.opening, ...line.answer.content.slice(0, 1)].map(({ data }) => `data: ${data}\n\n`)
   return streamed([...frames, `data: ${JSON.stringify({ error: { message: `It broke: ${shown}`, code: shown.slice(7) } })}\n\n`], {
