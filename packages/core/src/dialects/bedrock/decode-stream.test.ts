@@ -46,7 +46,7 @@ describe('calls that the provider runs itself', () => {
   const hosted = { toolUseId: 'h', name: 'nova_code_interpreter', type: 'server_tool_use' }
   const result = { toolUseId: 'h', type: 'nova_code_interpreter_result', status: 'success', content: [{ json: { stdOut: '4' } }] }
 
-  test('are not handed out, and the calls beside them are', () => {
+  test('are left out, and the calls beside them are kept', () => {
     const streamed = read(
       event({ contentBlockStart: { contentBlockIndex: 0, start: { toolUse: hosted } } }),
       input(0, '{"snippet":"2+2"}'),
@@ -81,14 +81,14 @@ describe('calls that the provider runs itself', () => {
   })
 })
 
-describe('what an answer says', () => {
-  test('texts that follow each other are one message, and empty ones are none', () => {
+describe('the content of a Bedrock response', () => {
+  test('joins consecutive texts into one message, and leaves out empty ones', () => {
     const { output, outcome } = read(text(''), blockStop(0), text('Hel', 1), blockStop(1), text('lo', 2), blockStop(2), stop(), metadata())
     expect(output).toEqual([message('Hello')])
     expect(outcome).toEqual({ status: 'completed' })
   })
 
-  test('a thought ends with its signature, and keeps both to the character', () => {
+  test('ends reasoning with its signature, and keeps both byte for byte', () => {
     const { output } = read(
       thought(0, { text: 'Let me ' }),
       thought(0, { text: 'count "r"s\n' }),
@@ -109,11 +109,11 @@ describe('what an answer says', () => {
     ])
   })
 
-  test('a thought without a signature has no state: nobody would take it back', () => {
+  test('has no state for reasoning without a signature, which the API would not accept back', () => {
     expect(read(thought(0, { text: 'Hm.' }), blockStop(0), stop(), metadata()).output).toEqual([{ type: 'reasoning', summary: ['Hm.'] }])
   })
 
-  test('a thought that was kept back is state alone', () => {
+  test('has redacted reasoning as state only', () => {
     const { output } = read(thought(0, { redactedContent: 'c2VjcmV0' }), blockStop(0), text('Yes.', 1), stop(), metadata())
     expect(output).toEqual([
       { type: 'reasoning', summary: [], encrypted_content: state({ redactedContent: 'c2VjcmV0' }), redacted: true },
@@ -121,7 +121,7 @@ describe('what an answer says', () => {
     ])
   })
 
-  test('two thoughts in a row stay two, each with its own signature', () => {
+  test('keeps consecutive reasoning blocks apart, each with its own signature', () => {
     const { output } = read(
       thought(0, { text: 'One' }),
       thought(0, { signature: 's1' }),
@@ -138,7 +138,7 @@ describe('what an answer says', () => {
     ])
   })
 
-  test('a call is told as it comes; one without input has an empty object', () => {
+  test('streams the input of a call, and has an empty object for a call without input', () => {
     const frames = [
       start(0, 'look', 'a'),
       input(0, ''),
@@ -159,7 +159,7 @@ describe('what an answer says', () => {
     expect(fold(events).output).toEqual([call('a', 'look', '{"x":1}'), call('b', 'now', '{}')])
   })
 
-  test('calls whose pieces come mixed stay apart, and text between them loses nothing', () => {
+  test('keeps calls with interleaved deltas apart, and loses no text between them', () => {
     const frames = [
       text('Both. ', 0),
       start(1, 'f', 'a'),
@@ -179,7 +179,7 @@ describe('what an answer says', () => {
     expect(fold(events).output).toEqual([message('Both. '), call('a', 'f', '{"a":1}'), call('b', 'g', '{"b":2}'), message('Wait.')])
   })
 
-  test('what has stopped is finished before the next begins', () => {
+  test('finishes a stopped block before the next begins', () => {
     const frames = [thought(0, { text: 't' }), blockStop(0), start(1, 'f', 'a'), blockStop(1), text('Hi', 2), stop(), metadata()]
     const order = decode(frames).flatMap(each =>
       each.type === 'item_started' || each.type === 'item_finished' ? [`${each.type} ${each.index}`] : [],
@@ -187,7 +187,7 @@ describe('what an answer says', () => {
     expect(order).toEqual([0, 1, 2].flatMap(index => [`item_started ${index}`, `item_finished ${index}`]))
   })
 
-  test('ids that are missing or shared are made unique', () => {
+  test('has a new id for a call whose id is missing or repeated', () => {
     const { output } = read(
       start(0, 'f', 'x'),
       blockStop(0),
@@ -204,20 +204,20 @@ describe('what an answer says', () => {
     expect(ids.every(id => id !== '')).toBe(true)
   })
 
-  test('a call without a name fails the answer', () => {
+  test('fails on a call without a name', () => {
     const nameless = { status: 'failed', error: { kind: 'unreadable' } }
     expect(read(start(0, '', 'a'), input(0, '{}'), stop('tool_use'), metadata()).outcome).toMatchObject(nameless)
     expect(read(text('Hi'), input(4, '{"x":1}'), stop('tool_use'), metadata()).outcome).toMatchObject(nameless)
   })
 
-  test('tools are called by the names that the caller gave them', () => {
+  test('has the client’s names of tools', () => {
     const mapping = { toolNames: new Map([['get_weather_1', 'get weather']]) }
     expect(fold(decode([start(0, 'get_weather_1', 'a'), blockStop(0), stop('tool_use'), metadata()], mapping)).output).toEqual([
       call('a', 'get weather', '{}'),
     ])
   })
 
-  test('the arguments of the answer’s tool are its text, in a message of their own', () => {
+  test('has the arguments of the answer tool as text, in a separate message', () => {
     const mapping = { answerTool: 'answer' }
     const frames = [
       text('Here: '),
@@ -233,12 +233,12 @@ describe('what an answer says', () => {
     expect(fold(events).output).toEqual([message('Here: '), message('{"sum":3}')])
   })
 
-  test('an answer without a word is an empty message', () => {
+  test('is an empty message if the response has no content', () => {
     expect(read(event({ messageStart: { role: 'assistant' } }), stop(), metadata()).output).toEqual([message('')])
   })
 })
 
-describe('how an answer ends', () => {
+describe('the end of a Bedrock response', () => {
   test.each([
     ['end_turn', { status: 'completed' }],
     ['tool_use', { status: 'completed' }],
@@ -250,51 +250,51 @@ describe('how an answer ends', () => {
     ['content_filtered', { status: 'incomplete', reason: 'content_filter' }],
     ['malformed_model_output', { status: 'failed', error: { kind: 'server_error' } }],
     ['malformed_tool_use', { status: 'failed', error: { kind: 'server_error' } }],
-  ])('%s', (reason, outcome) => {
+  ])('is mapped from %s', (reason, outcome) => {
     expect(read(text('Hi'), blockStop(0), stop(reason), metadata()).outcome).toMatchObject(outcome)
     const content = [{ text: 'Hi' }]
     expect(bedrockProvider.decodeResponse({ output: { message: { content } }, stopReason: reason }).outcome).toMatchObject(outcome)
   })
 
-  test('it is over with usage and the end of the message, in either order; what follows is dropped', () => {
+  test('comes once messageStop and metadata have arrived, in either order, and later events are dropped', () => {
     for (const order of [
       [stop(), metadata()],
       [metadata(), stop()],
     ]) {
       const decoder = bedrockProvider.decodeEvents()
-      const told = decoder.read([text('Hi'), ...order, text(' there'), event({ internalServerException: { message: 'late' } })])
-      expect(told.at(-1)).toEqual({
+      const events = decoder.read([text('Hi'), ...order, text(' there'), event({ internalServerException: { message: 'late' } })])
+      expect(events.at(-1)).toEqual({
         type: 'finished',
         outcome: { status: 'completed' },
         usage: { input_tokens: 3, output_tokens: 5, cached_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0 },
       })
-      expect(fold(told).output).toEqual([message('Hi')])
+      expect(fold(events).output).toEqual([message('Hi')])
       expect([...decoder.read([text('more')]), ...decoder.end()]).toEqual([])
     }
   })
 
-  test('words between the end of the message and its usage belong to nobody', () => {
+  test('ignores content between messageStop and metadata', () => {
     expect(read(text('Hi'), stop(), text(' there'), start(1, 'f', 'a'), metadata()).output).toEqual([message('Hi')])
   })
 
-  test('without usage it is over when the bytes are, and its usage is nobody’s', () => {
+  test('comes at the end of the bytes without metadata, and then has no usage', () => {
     const decoder = bedrockProvider.decodeEvents()
     expect(decoder.read([text('Hi'), stop()]).at(-1)?.type).not.toBe('finished')
     expect(decoder.end().at(-1)).toEqual({ type: 'finished', outcome: { status: 'completed' } })
   })
 
-  test('an exception behind the end of the message harms nobody', () => {
+  test('is not changed by an exception after messageStop', () => {
     expect(read(text('Hi'), stop(), event({ throttlingException: { message: 'Slow down' } })).outcome).toEqual({ status: 'completed' })
   })
 
-  test('without the end of the message it is truncated, whatever was said', () => {
+  test('is a failure without messageStop', () => {
     const { outcome, output } = read(text('Hi'), blockStop(0))
     expect(outcome).toMatchObject({ status: 'failed', error: { kind: 'unreadable' } })
     expect(output).toEqual([message('Hi', 'incomplete')])
     expect(read(text('Hi'), metadata()).outcome.status).toBe('failed')
   })
 
-  test('what the cap cut off is incomplete: a call unless its input is whole', () => {
+  test('leaves an item incomplete that the cap cut, unless its input is complete', () => {
     const cut = (piece: string) => read(start(0, 'f', 'a'), input(0, piece), blockStop(0), stop('max_tokens'), metadata()).output
     expect(cut('{"city":"Z')).toEqual([{ ...call('a', 'f', '{"city":"Z'), status: 'incomplete' }])
     expect(cut('{"city":"Zug"}')).toEqual([call('a', 'f', '{"city":"Zug"}')])
@@ -311,39 +311,39 @@ describe('how an answer ends', () => {
     ['validationException', 'rejected'],
     ['somethingNewException', 'server_error'],
     ['error', 'server_error'],
-  ])('%s as a frame is a failure: %s', (name, kind) => {
-    const { outcome, output } = read(text('Hi'), { event: name, data: '{"message":"They said so."}' })
-    expect(outcome).toMatchObject({ status: 'failed', error: { kind, message: 'They said so.' } })
+  ])('is a failure for the frame %s: %s', (name, kind) => {
+    const { outcome, output } = read(text('Hi'), { event: name, data: '{"message":"The provider’s message."}' })
+    expect(outcome).toMatchObject({ status: 'failed', error: { kind, message: 'The provider’s message.' } })
     expect(output).toEqual([message('Hi', 'incomplete')])
     expect(read({ event: name, data: '' }).outcome).toMatchObject({ status: 'failed', error: { kind } })
   })
 
-  test('an error of the transport is known by the name inside of it', () => {
-    const error = (code: string) => read({ event: 'error', data: JSON.stringify({ code, message: 'They said so.' }) }).outcome
+  test('has the kind of failure from the code inside an error frame', () => {
+    const error = (code: string) => read({ event: 'error', data: JSON.stringify({ code, message: 'The provider’s message.' }) }).outcome
     expect(error('ThrottlingException')).toMatchObject({ error: { kind: 'rate_limited', code: 'ThrottlingException' } })
     expect(error('InternalError')).toMatchObject({ error: { kind: 'server_error', code: 'InternalError' } })
   })
 
-  test('a prompt that is too long is told by its words', () => {
+  test('is too_long for a validation error about the length of the input', () => {
     const { outcome } = read({ event: 'validationException', data: '{"message":"Input is too long for requested model."}' })
     expect(outcome).toMatchObject({ status: 'failed', error: { kind: 'too_long', code: 'validationException' } })
   })
 
-  test('a frame that is no JSON ends the answer, unless it was over', () => {
+  test('is a failure on invalid JSON, unless it was over', () => {
     const broken: Frame = { event: 'contentBlockDelta', data: '{"delta":' }
     expect(read(text('Hi'), broken, stop(), metadata()).outcome).toMatchObject({ status: 'failed', error: { kind: 'unreadable' } })
     expect(read(text('Hi'), stop(), broken).outcome).toEqual({ status: 'completed' })
   })
 
-  test('events of a kind that nobody has heard of are passed over', () => {
+  test('ignores unknown events', () => {
     expect(read(event({ futureThing: { x: 1 } }), text('Hi'), { data: '{}' }, stop(), metadata()).output).toEqual([message('Hi')])
   })
 })
 
-describe('usage', () => {
+describe('the usage of a Bedrock response', () => {
   const usageOf = (usage: JsonObject) => read(text('Hi'), stop(), metadata(usage)).usage
 
-  test('input counts what was read from the cache and written to it', () => {
+  test('adds cache reads and writes to the input', () => {
     expect(
       usageOf({
         inputTokens: 10,
@@ -356,15 +356,15 @@ describe('usage', () => {
     ).toEqual({ input_tokens: 130, output_tokens: 7, cached_tokens: 100, cache_write_tokens: 20, reasoning_tokens: 0 })
   })
 
-  test('what cannot be is flagged, and zeros beside an answer are no count', () => {
+  test('is flagged if it is impossible, and undefined if all counts are zero', () => {
     expect(usageOf({ inputTokens: -1, outputTokens: 5 })).toMatchObject({ input_tokens: 0, output_tokens: 5, estimated: true })
     expect(usageOf({ inputTokens: 0, outputTokens: 0, totalTokens: 0 })).toBeUndefined()
     expect(usageOf({})).toBeUndefined()
   })
 })
 
-describe('whole answers', () => {
-  test('a whole answer says what the same answer says in a stream', () => {
+describe('a whole Bedrock response', () => {
+  test('equals the same response as a stream', () => {
     const content = [
       { reasoningContent: { reasoningText: { text: 'Hm.', signature: 's' } } },
       { reasoningContent: { redactedContent: 'cmVk' } },
@@ -393,17 +393,17 @@ describe('whole answers', () => {
     expect(plain(whole)).toEqual(plain(streamed))
   })
 
-  test('its original stays with it', () => {
+  test('keeps its original body', () => {
     const body = { output: { message: { content: [{ text: 'Hi' }] } }, stopReason: 'end_turn', trace: { guardrail: {} } }
     expect(originalOf(bedrockProvider.decodeResponse(body))).toEqual({ dialect: 'bedrock', body })
   })
 
-  test('text with its sources is text', () => {
+  test('has text with citations as text', () => {
     const content = [{ citationsContent: { content: [{ text: 'It ' }, { text: 'is.' }], citations: [{}] } }]
     expect(bedrockProvider.decodeResponse({ output: { message: { content } }, stopReason: 'end_turn' }).output).toEqual([message('It is.')])
   })
 
-  test('an error under status 200 is a failure of its kind', () => {
+  test('is a failure if its body is an error, whatever its status', () => {
     const kindOf = (body: JsonObject) => {
       const { outcome } = bedrockProvider.decodeResponse(body)
       return outcome.status === 'failed' ? outcome.error.kind : outcome.status
@@ -414,7 +414,7 @@ describe('whole answers', () => {
     expect(kindOf({ output: {} })).toBe('unreadable')
   })
 
-  test('input nested too deep to be written again fails the answer', () => {
+  test('fails if its input is nested too deep to be serialized', () => {
     const deep = JSON.parse(
       `{"output":{"message":{"content":[{"toolUse":{"toolUseId":"a","name":"f","input":{"x":${'['.repeat(200_000)}${']'.repeat(200_000)}}}}]}}}`,
     ) as JsonObject
@@ -422,8 +422,8 @@ describe('whole answers', () => {
   })
 })
 
-describe.skipIf(!haveBedrockRecordings)('recorded answers', () => {
-  test.each(bedrockRecordings)('$name: every word is told, character by character', ({ frames }) => {
+describe.skipIf(!haveBedrockRecordings)('recorded Bedrock responses', () => {
+  test.each(bedrockRecordings)('$name: all text is decoded, character by character', ({ frames }) => {
     const deltas = frames.flatMap(({ event: name, data }) =>
       name === 'contentBlockDelta' ? [(JSON.parse(data) as { readonly delta: JsonObject }).delta] : [],
     )
@@ -439,7 +439,7 @@ describe.skipIf(!haveBedrockRecordings)('recorded answers', () => {
     )
   })
 
-  test.each(bedrockRecordings)('$name: the whole answer can be read', ({ whole }) => {
+  test.each(bedrockRecordings)('$name: the whole response can be decoded', ({ whole }) => {
     const { output, outcome, usage } = bedrockProvider.decodeResponse(whole)
     expect(outcome).toEqual({ status: 'completed' })
     expect(output.length).toBeGreaterThan(0)
@@ -447,7 +447,7 @@ describe.skipIf(!haveBedrockRecordings)('recorded answers', () => {
   })
 })
 
-describe('strangers', () => {
+describe('hostile input', () => {
   const pool: readonly Frame[] = [
     event({ messageStart: { role: 'assistant' } }),
     text('x'),
@@ -485,7 +485,7 @@ describe('strangers', () => {
   )
   const frames = fc.array(fc.oneof({ arbitrary: fc.constantFrom(...pool), weight: 6 }, { arbitrary: bent, weight: 2 }), { maxLength: 25 })
 
-  test('any frames become one legal stream that finishes once', () => {
+  test('any frames give one legal stream that finishes once', () => {
     fc.assert(
       fc.property(frames, fc.boolean(), (sent, answers) => {
         const events = decode(sent, answers ? { answerTool: 'answer', toolNames: new Map([['f', 'their f']]) } : undefined)
@@ -497,7 +497,7 @@ describe('strangers', () => {
     )
   })
 
-  test('any body is a response', () => {
+  test('any body gives a response', () => {
     const block = fc.record({ text: odd, toolUse: odd, reasoningContent: odd, citationsContent: odd }, { requiredKeys: [] })
     const body = fc.record(
       {

@@ -21,8 +21,8 @@ import type { Tool } from '../../protocol/request.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
 import { bedrockProvider } from '../index.ts'
 
-describe('a conversation', () => {
-  test('neither model nor delivery stand in the body', () => {
+describe('the messages of a Bedrock request', () => {
+  test('come without a model or a delivery in the body', () => {
     expect(body({})).toEqual({ messages: [{ role: 'user', content: [{ text: 'Hi' }] }] })
     expect(encode({}).headers).toBeUndefined()
     expect(encode({ more: { delivery: 'stream' } })).toMatchObject({
@@ -31,7 +31,7 @@ describe('a conversation', () => {
     })
   })
 
-  test('roles take turns: what one side says in several items is one message', () => {
+  test('alternate between roles, and consecutive items of one role are one message', () => {
     expect(messages(user('a'), user('b'), assistant('c'), assistant('d'), user('e'))).toEqual([
       { role: 'user', content: [{ text: 'a' }, { text: 'b' }] },
       { role: 'assistant', content: [{ text: 'c' }, { text: 'd' }] },
@@ -39,7 +39,7 @@ describe('a conversation', () => {
     ])
   })
 
-  test('results come first in their message, whatever was said before them', () => {
+  test('have tool results first', () => {
     expect(
       messages(user('Look'), assistant('I look.'), called('c1'), called('c2'), user('Hurry'), result('c1', 'one'), result('c2', 'two')),
     ).toEqual([
@@ -63,16 +63,16 @@ describe('a conversation', () => {
     ])
   })
 
-  test('what the system says first is the system’s; later it is marked words of the user', () => {
-    const { system: said, messages: turns } = body({
+  test('have the first system messages in `system`, and later ones as marked user text', () => {
+    const { system: instructions, messages: turns } = body({
       instructions: 'Be brief.',
       input: [system('Be kind.'), user('Hi'), system('Be quick.'), user('Go')],
     })
-    expect(said).toEqual([{ text: 'Be brief.' }, { text: 'Be kind.' }])
+    expect(instructions).toEqual([{ text: 'Be brief.' }, { text: 'Be kind.' }])
     expect(turns).toEqual([{ role: 'user', content: [{ text: 'Hi' }, { text: '<system>\nBe quick.\n</system>' }, { text: 'Go' }] }])
   })
 
-  test('a model without a system hears it before the first words of the user', () => {
+  test('have the system text before the first user text if the model has no system prompt', () => {
     const quirks: Quirks = { no_system: true }
     expect(body({ quirks, instructions: 'Be brief.' })).toEqual({
       messages: [{ role: 'user', content: [{ text: 'Be brief.' }, { text: 'Hi' }] }],
@@ -84,19 +84,19 @@ describe('a conversation', () => {
     ])
   })
 
-  test('empty words are left out, and a message of nothing else with them', () => {
+  test('leave out blank texts and messages', () => {
     expect(messages(user('Hi', ''), assistant('  \n'), user(' '), user('there'))).toEqual([
       { role: 'user', content: [{ text: 'Hi' }, { text: 'there' }] },
     ])
   })
 
-  test('where nobody but the system speaks, the user says it', () => {
+  test('have the system text as a user message if there is no other message', () => {
     expect(body({ instructions: 'Say hi.', input: [system('Be brief.')] })).toEqual({
       messages: [{ role: 'user', content: [{ text: 'Say hi.' }, { text: 'Be brief.' }] }],
     })
   })
 
-  test('the user has the first word, and the caller hears of it', () => {
+  test('begin with a placeholder of the user if the first message is the assistant’s, with a warning', () => {
     const input = [system('Be brief.'), assistant('How can I help?'), user('Weather')]
     expect(body({ input })).toMatchObject({
       system: [{ text: 'Be brief.' }],
@@ -105,13 +105,13 @@ describe('a conversation', () => {
     expect(warned({ input })).toEqual(['input'])
   })
 
-  test('words put into the model’s mouth do not end in white space', () => {
+  test('have no trailing white space in a last assistant message', () => {
     expect(messages(user('Go'), assistant('Well, \n'))).toMatchObject([{}, { role: 'assistant', content: [{ text: 'Well,' }] }])
     expect(messages(user('Go'), assistant('Well, \n'), user('And?'))).toMatchObject([{}, { content: [{ text: 'Well, \n' }] }, {}])
   })
 
-  test('arguments are an object; others stand in one as text, and are named', () => {
-    const asking = {
+  test('wrap arguments that are not an object, with a warning', () => {
+    const prompt = {
       input: [
         user('x'),
         called('a', 'look', '{"at":"x"}'),
@@ -120,7 +120,7 @@ describe('a conversation', () => {
         called('d', 'look', '{"at'),
       ],
     }
-    expect(body(asking).messages).toMatchObject([
+    expect(body(prompt).messages).toMatchObject([
       {},
       {
         content: [
@@ -131,10 +131,10 @@ describe('a conversation', () => {
         ],
       },
     ])
-    expect(warned({ ...asking, tools: [look] })).toEqual(['input[3].arguments', 'input[4].arguments'])
+    expect(warned({ ...prompt, tools: [look] })).toEqual(['input[3].arguments', 'input[4].arguments'])
   })
 
-  test('a tool that failed says so, one that said nothing says that, and images stand in results', () => {
+  test('have the error status, a placeholder for empty results, and images in tool results', () => {
     const failed: Item = { type: 'function_call_output', call_id: 'b', output: 'no', is_error: true }
     expect(
       messages(user('Look'), called('a'), called('b'), called('c'), result('a', ''), failed, result('c', [{ type: 'image', url: png }])),
@@ -151,7 +151,7 @@ describe('a conversation', () => {
     ])
   })
 
-  test('what cannot be said is named, under the caller’s own name for it', () => {
+  test('leave out unsupported content with warnings under the client’s paths', () => {
     const foreign = remember<Item>(
       { type: 'native', dialect: 'responses', body: { type: 'web_search_call' } },
       { dialect: 'chat', body: {}, path: 'messages[1]' },
@@ -166,8 +166,8 @@ describe('a conversation', () => {
   })
 })
 
-describe('images and documents', () => {
-  test('a document does not go without a word', () => {
+describe('images and documents in a Bedrock request', () => {
+  test('get a text beside a document without one', () => {
     const pdf: Part = { type: 'file', url: 'data:application/pdf;base64,JVBERi0=' }
     expect(messages(user(pdf))).toMatchObject([{ content: [{ text: 'The document:' }, { document: { format: 'pdf' } }] }])
     expect(messages(user('Sum it up', pdf))).toMatchObject([{ content: [{ text: 'Sum it up' }, { document: { format: 'pdf' } }] }])
@@ -182,14 +182,14 @@ describe('images and documents', () => {
     ['image/jpg', 'jpeg'],
     ['IMAGE/GIF', 'gif'],
     ['image/webp', 'webp'],
-  ])('%s is an image of format %s', (mediaType, format) => {
+  ])('of type %s are images of format %s', (mediaType, format) => {
     expect(parts({ type: 'image', url: `data:${mediaType};base64,AAAA` })).toEqual([
       { image: { format, source: { bytes: 'AAAA' } } },
       { text: 'Well?' },
     ])
   })
 
-  test('bytes are sliced out, however many there are', () => {
+  test('are sent in any size', () => {
     const bytes = 'A'.repeat(20_000_000)
     const [first] = parts({ type: 'image', url: `data:image/png;base64,${bytes}` }) as readonly {
       readonly image: { readonly source: { readonly bytes: string } }
@@ -207,7 +207,7 @@ describe('images and documents', () => {
     ['application/vnd.openxmlformats-officedocument.wordprocessingml.document', 'docx'],
     ['application/vnd.ms-excel', 'xls'],
     ['application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', 'xlsx'],
-  ])('%s is a document of format %s', (mediaType, format) => {
+  ])('of type %s are documents of format %s', (mediaType, format) => {
     expect(parts({ type: 'file', url: `data:${mediaType};base64,AAAA` })).toEqual([
       { document: { format, name: 'document', source: { bytes: 'AAAA' } } },
       { text: 'Well?' },
@@ -215,20 +215,20 @@ describe('images and documents', () => {
   })
 
   test.each<[string, Part]>([
-    ['an image by its address', { type: 'image', url: 'https://example.com/a.png' }],
-    ['an image of a format that is not taken', { type: 'image', url: 'data:image/heic;base64,AAAA' }],
-    ['an image that is not in base64', { type: 'image', url: 'data:image/png,AAAA' }],
-    ['a file by its address', { type: 'file', url: 'https://example.com/a.pdf' }],
-    ['a file of a format that is not taken', { type: 'file', url: 'data:application/zip;base64,AAAA' }],
-  ])('%s is left out and named', (_, part) => {
+    ['by URL (image)', { type: 'image', url: 'https://example.com/a.png' }],
+    ['of an unsupported image format', { type: 'image', url: 'data:image/heic;base64,AAAA' }],
+    ['that are images not in base64', { type: 'image', url: 'data:image/png,AAAA' }],
+    ['by URL (file)', { type: 'file', url: 'https://example.com/a.pdf' }],
+    ['of an unsupported file format', { type: 'file', url: 'data:application/zip;base64,AAAA' }],
+  ])('%s are left out with a warning', (_, part) => {
     expect(parts(part)).toEqual([{ text: 'Well?' }])
     expect(warned({ input: [user(part, 'Well?')] })).toEqual(['input[0].content[0]'])
   })
 
-  test('names keep to the few characters that are taken, and no two are alike', () => {
-    const named = ['John’s  report.final.pdf', 'résumé.pdf', '分기.pdf', 'a\tb', 'a b', 'a b.pdf', undefined, `${'x'.repeat(400)}.pdf`]
+  test('have unique document names of valid characters', () => {
+    const filenames = ['John’s  report.final.pdf', 'résumé.pdf', '分기.pdf', 'a\tb', 'a b', 'a b.pdf', undefined, `${'x'.repeat(400)}.pdf`]
     const content = parts(
-      ...named.map(
+      ...filenames.map(
         (filename): Part => ({ type: 'file', url: 'data:application/pdf;base64,AAAA', ...(filename !== undefined && { filename }) }),
       ),
     )
@@ -239,7 +239,7 @@ describe('images and documents', () => {
     expect(names[7]?.length).toBe(150)
   })
 
-  test('any file names become distinct names that are taken', () => {
+  test('have valid and unique document names for any file names', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'grapheme', maxLength: 300 }), { maxLength: 6 }), filenames => {
         const content = parts(...filenames.map((filename): Part => ({ type: 'file', url: 'data:application/pdf;base64,AAAA', filename })))
@@ -253,11 +253,11 @@ describe('images and documents', () => {
   })
 })
 
-describe('thoughts', () => {
+describe('reasoning in a Bedrock request', () => {
   const signed = { reasoningText: { text: 'Let me\n"count".', signature: 'Ep0C/+=' } }
   const hidden = { redactedContent: 'c2VjcmV0' }
 
-  test('its own state goes back to the character, and stands where the thought stood', () => {
+  test('is sent back byte for byte in its place, if it is this provider’s', () => {
     expect(messages(user('Go'), thought(signed), thought(hidden), called('a'), result('a'))).toMatchObject([
       {},
       { role: 'assistant', content: [{ reasoningContent: signed }, { reasoningContent: hidden }, { toolUse: {} }] },
@@ -265,14 +265,14 @@ describe('thoughts', () => {
     ])
   })
 
-  test('what the decoder made of a thought the encoder makes a thought of', () => {
+  test('that was decoded from a response is encoded to the same blocks', () => {
     const { output } = bedrockProvider.decodeResponse({
       output: { message: { content: [{ reasoningContent: signed }, { reasoningContent: hidden }] } },
     })
     expect(messages(user('Go'), ...output)).toMatchObject([{}, { content: [{ reasoningContent: signed }, { reasoningContent: hidden }] }])
   })
 
-  test('a thought without state stays here, as state that is not its own, and each is named', () => {
+  test('is left out with a warning without state, or with that of another provider', () => {
     const bare: Item = { type: 'reasoning', summary: ['shown'] }
     const alien: Item = { type: 'reasoning', summary: [], encrypted_content: 'gAAAA' }
     expect(body({ input: [user('Go'), bare, alien, user('On')] }).messages).toEqual([
@@ -282,7 +282,7 @@ describe('thoughts', () => {
   })
 })
 
-describe('ids and names', () => {
+describe('the ids and names of tools in a Bedrock request', () => {
   const idsIn = (...ids: readonly string[]): readonly string[] => {
     const [, turn] = messages(user('Look'), ...ids.map(id => called(id))) as readonly {
       readonly content: readonly { readonly toolUse: { readonly toolUseId: string } }[]
@@ -290,7 +290,7 @@ describe('ids and names', () => {
     return (turn?.content ?? []).map(({ toolUse }) => toolUse.toolUseId)
   }
 
-  test('an id that is taken stays; another becomes the same hash for the call and its result', () => {
+  test('stay if they are valid, and become the same hash for a call and its result otherwise', () => {
     expect(idsIn('toolu_01-A')).toEqual(['toolu_01-A'])
     const id = 'functions.look:0'
     const [, turn, answer] = messages(user('Look'), called(id), result(id)) as readonly JsonObject[]
@@ -300,7 +300,7 @@ describe('ids and names', () => {
     expect(answer).toMatchObject({ content: [{ toolResult: { toolUseId: sent } }] })
   })
 
-  test('any two ids that differ are sent as two that differ and are taken', () => {
+  test('are valid and distinct for distinct ids', () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.string({ unit: 'grapheme', maxLength: 100 }), { minLength: 2, maxLength: 8 }), ids => {
         const sent = idsIn(...ids)
@@ -310,7 +310,7 @@ describe('ids and names', () => {
     )
   })
 
-  test('tools are sent by names that are taken, and called back by those of the caller', () => {
+  test('are valid names, which the mapping for the response reverses', () => {
     const name = 'mcp.weather/get forecast'
     const tools: readonly Tool[] = [{ type: 'function', name }, look]
     const { body: sent, mapping } = encode({

@@ -9,7 +9,7 @@ const fail = (status: number, body: unknown, headers: Readonly<Record<string, st
     header: name => headers[name],
     now: 0,
   })
-const named = (type: string) => ({ 'x-amzn-errortype': `${type}:http://internal.amazon.com/coral/com.amazon.bedrock/` })
+const typeHeader = (type: string) => ({ 'x-amzn-errortype': `${type}:http://internal.amazon.com/coral/com.amazon.bedrock/` })
 
 const rows: readonly (readonly [FailureKind, number, string, string])[] = [
   ['rate_limited', 429, 'ThrottlingException', 'Too many tokens, please wait before trying again.'],
@@ -47,30 +47,30 @@ const rows: readonly (readonly [FailureKind, number, string, string])[] = [
 ]
 
 test.each(rows.map(([kind, status, type, message]) => ({ kind, status, type, message })))(
-  '$kind: $status $type, $message',
+  'a failure is $kind: $status $type, $message',
   ({ kind, status, type, message }) => {
-    expect(fail(status, { message }, named(type))).toMatchObject({ kind, status, code: type })
-    expect(fail(status, { Message: message }, named(type)).kind).toBe(kind)
+    expect(fail(status, { message }, typeHeader(type))).toMatchObject({ kind, status, code: type })
+    expect(fail(status, { Message: message }, typeHeader(type)).kind).toBe(kind)
     expect(fail(status, { __type: `com.amazon.coral.service#${type}`, message }).kind).toBe(kind)
   },
 )
 
-test('the name is enough where there are no words', () => {
-  expect(fail(400, '', named('ServiceQuotaExceededException'))).toMatchObject({
+test('the error type in the header suffices without a body', () => {
+  expect(fail(400, '', typeHeader('ServiceQuotaExceededException'))).toMatchObject({
     kind: 'out_of_quota',
     code: 'ServiceQuotaExceededException',
   })
-  expect(fail(429, '', named('ModelNotReadyException')).kind).toBe('overloaded')
+  expect(fail(429, '', typeHeader('ModelNotReadyException')).kind).toBe('overloaded')
 })
 
-test('what is no error of Bedrock’s is read as any other', () => {
+test('an error that is not from Bedrock is read as any other', () => {
   expect(fail(502, '<html>Bad gateway</html>')).toMatchObject({ kind: 'unreadable', status: 502 })
   expect(fail(500, '')).toMatchObject({ kind: 'server_error', message: 'The provider answered with status 500.' })
   expect(fail(429, { message: 'm' }, { 'retry-after': '7' })).toMatchObject({ kind: 'rate_limited', retryAfterMs: 7000 })
 })
 
-test('what is said of credentials is not repeated', () => {
-  expect(fail(403, { message: 'Key AKIAIOSFODNN7EXAMPLE is not known' }, named('UnrecognizedClientException')).message).not.toContain(
+test('a message about credentials is not quoted', () => {
+  expect(fail(403, { message: 'Key AKIAIOSFODNN7EXAMPLE is not known' }, typeHeader('UnrecognizedClientException')).message).not.toContain(
     'AKIA',
   )
 })
@@ -82,7 +82,7 @@ test.each<[FailureKind, number, object]>([
   ['unsupported', 400, { code: 'OperationNotSupported', message: 'The chatCompletion operation does not work with the specified model.' }],
   ['rate_limited', 429, { code: '429', message: 'Requests have exceeded the call rate limit.' }],
   ['bad_credential', 401, { code: '401', message: 'Access denied due to invalid subscription key.' }],
-])('Azure says %s: %i %j', (kind, status, error) => {
+])('an Azure error is %s: %i %j', (kind, status, error) => {
   const answer = { status, body: JSON.stringify({ error }), header: () => undefined, now: 0 }
   expect(chatProvider.decodeFailure(answer).kind).toBe(kind)
 })

@@ -45,12 +45,12 @@ const stop = event({ messageStop: { stopReason: 'end_turn' } })
 
 if (!haveBedrockRecordings) skipWithout('the recordings of Bedrock')
 
-describe.skipIf(!haveBedrockRecordings)('recorded streams in the framing of AWS', () => {
-  test.each(bedrockRecordings)('$name: read as they were written', ({ bytes, frames }) => {
+describe.skipIf(!haveBedrockRecordings)('recorded streams in the AWS framing', () => {
+  test.each(bedrockRecordings)('$name: are read as they were written', ({ bytes, frames }) => {
     expect(readAll([bytes])).toEqual(frames)
   })
 
-  test.each(bedrockRecordings)('$name: every single cut of the bytes', ({ bytes, frames }) => {
+  test.each(bedrockRecordings)('$name: are the same however the bytes are split', ({ bytes, frames }) => {
     const expected = JSON.stringify(frames)
     for (let cut = 1; cut < bytes.length; cut += 1) {
       const found = JSON.stringify(readAll([bytes.subarray(0, cut), bytes.subarray(cut)]))
@@ -58,13 +58,13 @@ describe.skipIf(!haveBedrockRecordings)('recorded streams in the framing of AWS'
     }
   })
 
-  test.each(bedrockRecordings)('$name: byte by byte', ({ bytes, frames }) => {
+  test.each(bedrockRecordings)('$name: are the same byte by byte', ({ bytes, frames }) => {
     expect(readAll([...bytes].map(byte => Uint8Array.of(byte)))).toEqual(frames)
   })
 })
 
-describe('messages', () => {
-  test('events go by their type, exceptions by theirs, an error of the transport as one', () => {
+describe('event stream messages', () => {
+  test('have the name of their event, their exception, or `error` for a transport error', () => {
     const thrown: Frame = { event: 'throttlingException', data: '{"message":"Slow down"}' }
     expect(readAll([eventBytes(hello), exceptionBytes(thrown), errorBytes('InternalError', 'Sorry')])).toEqual([
       hello,
@@ -73,11 +73,11 @@ describe('messages', () => {
     ])
   })
 
-  test('the empty message of AWS’ own test vectors is one', () => {
+  test('may be empty, as in AWS’ own test vectors', () => {
     expect(readAll([Buffer.from('000000100000000005c248eb7d98c8ff', 'hex')])).toEqual([{ event: '', data: '' }])
   })
 
-  test('headers of every type are walked over', () => {
+  test('may have headers of every type', () => {
     const headers = {
       yes: { type: 'boolean', value: true },
       no: { type: 'boolean', value: false },
@@ -93,18 +93,18 @@ describe('messages', () => {
     expect(readAll([message(headers, '{}')])).toEqual([{ event: 'messageStop', data: '{}' }])
   })
 
-  test('text that is no UTF-8 becomes replacement characters', () => {
+  test('with invalid UTF-8 get replacement characters', () => {
     const [frame] = readAll([message({ ':event-type': { type: 'string', value: 'x' } }, Uint8Array.of(0x61, 0xff, 0x62))])
     expect(frame?.data).toBe('a\ufffdb')
   })
 
-  test('half a message at the end is none', () => {
+  test('that are cut at the end are not read', () => {
     expect(readAll([eventBytes(hello), eventBytes(stop).subarray(0, 20)])).toEqual([hello])
   })
 })
 
-describe('broken messages', () => {
-  test('one wrong bit anywhere throws', () => {
+describe('broken event stream messages', () => {
+  test('throw for a single wrong bit anywhere', () => {
     const bytes = eventBytes(hello)
     for (let at = 0; at < bytes.length; at += 1) {
       const bent = Uint8Array.from(bytes, (byte, index) => (index === at ? byte ^ 1 : byte))
@@ -112,25 +112,25 @@ describe('broken messages', () => {
     }
   })
 
-  test('what was whole before is told, and the read after it throws', () => {
+  test('throw after the complete messages before them', () => {
     const reader = readEventStream()
     expect(reader.push(joined([eventBytes(hello), new Uint8Array(16)]))).toEqual([hello])
     expect(() => reader.push(eventBytes(stop))).toThrow(/checksum/)
     expect(() => reader.end()).toThrow(/checksum/)
   })
 
-  test('a message of 3 MiB is read, and one of 5 MiB is refused by its beginning', () => {
+  test('of 5 MiB are refused by their length prefix, and those of 3 MiB are read', () => {
     const large = event({ contentBlockDelta: { delta: { text: 'x'.repeat(3 * 1024 * 1024) } } })
     expect(readAll([eventBytes(large)])).toEqual([large])
     const tooLarge = eventBytes(event({ contentBlockDelta: { delta: { text: 'x'.repeat(5 * 1024 * 1024) } } }))
     expect(() => readEventStream().push(tooLarge.subarray(0, 12))).toThrow(`longer than ${maxFrameSize} bytes`)
   })
 
-  test('something else than an event stream throws with its first bytes', () => {
+  test('that are no event stream throw with their first bytes', () => {
     expect(() => readAll([new TextEncoder().encode('data: {"text":"hello"}\n\n')])).toThrow()
   })
 
-  test('any bytes, cut anywhere, are told alike or break alike', () => {
+  test('give the same result however the bytes are split', () => {
     const whole = streamBytes([hello, stop])
     const bent = fc
       .record({ at: fc.nat(whole.length - 1), to: fc.nat(255), keep: fc.nat(whole.length) })
@@ -145,7 +145,7 @@ describe('broken messages', () => {
   })
 })
 
-test('the first byte of an event stream is told from JSON and from a page', () => {
+test('the first byte distinguishes an event stream from JSON and HTML', () => {
   const shapes: AnswerShape[] = []
   const pushed: Uint8Array[] = []
   const reader = detectShape(shape => {

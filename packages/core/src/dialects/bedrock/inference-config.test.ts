@@ -21,10 +21,10 @@ import type { InferenceRequest, Prompt, Tool, ToolChoice } from '../../protocol/
 import type { JsonObject } from '../../protocol/wire.ts'
 import { bedrockProvider } from '../index.ts'
 
-describe('tools', () => {
+describe('the tools of a Bedrock request', () => {
   const config = (asking: Asking) => body({ tools: [look], ...asking }).toolConfig
 
-  test('a tool is its name, its words and its schema', () => {
+  test('have a name, a description and a schema', () => {
     expect(config({})).toEqual({ tools: [lookSpec] })
     expect(config({ tools: [{ type: 'function', name: 'now', description: ' ' }] })).toEqual({
       tools: [{ toolSpec: { name: 'now', inputSchema: { json: { type: 'object', properties: {} } } } }],
@@ -35,16 +35,16 @@ describe('tools', () => {
     ['auto', { auto: {} }],
     ['required', { any: {} }],
     [{ type: 'function', name: 'look' }, { tool: { name: 'look' } }],
-  ])('the choice %j', (tool_choice, toolChoice) => {
+  ])('have the choice %j', (tool_choice, toolChoice) => {
     expect(config({ ...(tool_choice && { tool_choice }) })).toEqual({ tools: [lookSpec], toolChoice })
   })
 
-  test('no tool may be called: none is offered', () => {
+  test('are left out for the choice `none`', () => {
     expect(config({ tool_choice: 'none' })).toBeUndefined()
     expect(warned({ tools: [look], tool_choice: 'none' })).toEqual([])
   })
 
-  test('no tool may be called, and some were: they stay, and the model is told', () => {
+  test('stay for the choice `none` if earlier calls used them, with an instruction not to call any', () => {
     const asking: Asking = { tools: [look], tool_choice: 'none', instructions: 'Be brief.', input: [user('x'), called('a'), result('a')] }
     expect(body(asking)).toMatchObject({
       toolConfig: { tools: [lookSpec] },
@@ -54,41 +54,41 @@ describe('tools', () => {
     expect(warned(asking)).toEqual(['tool_choice'])
   })
 
-  test('tools were called that nobody declares any more: they are declared by name', () => {
-    const asking: Asking = { input: [user('x'), called('a', 'look'), called('b', 'hear'), result('a'), result('b')] }
+  test('are declared by name if earlier calls used them and the request does not have them', () => {
+    const asking: Asking = { input: [user('x'), called('a', 'look'), called('b', 'listen'), result('a'), result('b')] }
     expect(body(asking)).toMatchObject({
-      toolConfig: { tools: [{ toolSpec: { name: 'look', inputSchema: { json: { type: 'object' } } } }, { toolSpec: { name: 'hear' } }] },
+      toolConfig: { tools: [{ toolSpec: { name: 'look', inputSchema: { json: { type: 'object' } } } }, { toolSpec: { name: 'listen' } }] },
       system: [{ text: 'Do not call any tool. Answer in words.' }],
     })
     expect(warned(asking)).toEqual(['tools'])
     expect(body({ input: [user('x'), result('a')] }).toolConfig).toMatchObject({ tools: [{ toolSpec: { name: 'tool' } }] })
   })
 
-  test('a model that cannot be made to call is left to choose', () => {
+  test('have the choice `auto` with a warning if forced calls are not supported', () => {
     const quirks: Quirks = { no_forced_tools: true }
     expect(config({ quirks, tool_choice: 'required' })).toEqual({ tools: [lookSpec], toolChoice: { auto: {} } })
     expect(warned({ quirks, tools: [look], tool_choice: { type: 'function', name: 'look' } })).toEqual(['tool_choice'])
     expect(warned({ quirks, tools: [look], tool_choice: 'auto' })).toEqual([])
   })
 
-  test('allowed tools are those that are offered', () => {
-    const hear: Tool = { type: 'function', name: 'hear' }
+  test('are only those of allowed_tools', () => {
+    const listen: Tool = { type: 'function', name: 'listen' }
     const allowed = (mode: string): ToolChoice => ({
       type: 'native',
       dialect: 'responses',
       body: { type: 'allowed_tools', mode, tools: [{ type: 'function', name: 'look' }] },
     })
-    expect(config({ tools: [look, hear], tool_choice: allowed('auto') })).toEqual({ tools: [lookSpec], toolChoice: { auto: {} } })
-    expect(config({ tools: [hear, look], tool_choice: allowed('required') })).toEqual({ tools: [lookSpec], toolChoice: { any: {} } })
+    expect(config({ tools: [look, listen], tool_choice: allowed('auto') })).toEqual({ tools: [lookSpec], toolChoice: { auto: {} } })
+    expect(config({ tools: [listen, look], tool_choice: allowed('required') })).toEqual({ tools: [lookSpec], toolChoice: { any: {} } })
   })
 
-  test('tools of another kind, and a choice of one, are named', () => {
+  test('leave out native tools of other dialects, and a choice of one, with a warning', () => {
     const hosted: Tool = { type: 'native', dialect: 'responses', body: { type: 'web_search' } }
     expect(warned({ tools: [look, hosted], tool_choice: hosted })).toEqual(['tools[1]', 'tool_choice'])
     expect(warned({ tools: [hosted], tool_choice: 'required' })).toEqual(['tools[0]', 'tool_choice'])
   })
 
-  test('a strict tool keeps to its schema, fitted, unless the model knows no such thing', () => {
+  test('have adapted strict schemas, and `strict` left out with a warning if it is not supported', () => {
     const strict: Tool = {
       type: 'function',
       name: 'f',
@@ -116,7 +116,7 @@ describe('tools', () => {
     expect(warned({ quirks, tools: [strict] })).toEqual(['tools[0].strict'])
   })
 
-  test('one call at a time can be asked of Anthropic’s models, in their own words', () => {
+  test('disable parallel calls by Anthropic’s own field, and give a warning for other models', () => {
     const quirks: Quirks = { anthropic_fields: true }
     const asking: Asking = { quirks, tools: [look], parallel_tool_calls: false }
     expect(body(asking)).toMatchObject({
@@ -133,12 +133,12 @@ describe('tools', () => {
   })
 })
 
-describe('the shape of the answer', () => {
+describe('the response format of a Bedrock request', () => {
   const schema: JsonObject = { type: 'object', properties: { sum: { type: 'number', minimum: 0 } }, required: ['sum'] }
   const text: Prompt['text'] = { format: { type: 'json_schema', name: 'the sum', schema, strict: true, description: 'A sum' } }
   const native: Quirks = { json_schema: 'native' }
 
-  test('a schema that Bedrock enforces goes as text, fitted', () => {
+  test('is an adapted schema in the output config if Bedrock enforces it', () => {
     const { outputConfig } = body({ quirks: native, text })
     expect(outputConfig).toMatchObject({
       textFormat: {
@@ -157,7 +157,7 @@ describe('the shape of the answer', () => {
     expect(warned({ quirks: native, text })).toEqual(['text.format.schema'])
   })
 
-  test('else by a tool that the model must call, whose arguments are the answer', () => {
+  test('is a forced tool otherwise, whose arguments are the response', () => {
     const { body: sent, mapping, warnings } = encode({ text })
     expect(sent.toolConfig).toEqual({
       tools: [{ toolSpec: { name: 'answer', description: 'A sum', inputSchema: { json: schema } } }],
@@ -167,7 +167,7 @@ describe('the shape of the answer', () => {
     expect(warnings.map(({ param }) => param)).toEqual(['text.format'])
   })
 
-  test('beside tools of the caller it is one of them, under a name that none of them has', () => {
+  test('is one of the client’s tools with a unique name', () => {
     const { body: sent, mapping } = encode({ text, tools: [look, { type: 'function', name: 'answer' }] })
     expect(sent.toolConfig).toMatchObject({
       tools: [lookSpec, { toolSpec: { name: 'answer' } }, { toolSpec: { name: 'answer_' } }],
@@ -184,12 +184,12 @@ describe('the shape of the answer', () => {
   })
 
   test.each<[string, Asking]>([
-    ['asked for', { quirks: { json_schema: 'words' } }],
-    ['no call can be demanded', { quirks: { no_forced_tools: true } }],
+    ['the model supports only instructions', { quirks: { json_schema: 'words' } }],
+    ['calls cannot be forced', { quirks: { no_forced_tools: true } }],
     ['the model thinks', { reasoning: { effort: 'high' } }],
-    ['the answer is no object', { text: { format: { type: 'json_schema', name: 'x', schema: { type: 'array', items: {} } } } }],
-    ['tools exclude a schema', { quirks: { json_schema: 'native', json_schema_without_tools: true }, tools: [look] }],
-  ])('in words: %s', (_, asking) => {
+    ['the schema is not an object', { text: { format: { type: 'json_schema', name: 'x', schema: { type: 'array', items: {} } } } }],
+    ['schemas are not supported beside tools', { quirks: { json_schema: 'native', json_schema_without_tools: true }, tools: [look] }],
+  ])('is an instruction if %s', (_, asking) => {
     const { body: sent, mapping, warnings } = encode({ text, ...asking })
     expect(sent.system).toEqual([{ text: expect.stringContaining('JSON schema') }])
     expect(mapping).toBeUndefined()
@@ -197,7 +197,7 @@ describe('the shape of the answer', () => {
     expect(warnings.map(({ param }) => param)).toContain('text.format')
   })
 
-  test('any JSON is asked for in words, and nobody needs to hear of it', () => {
+  test('is an instruction for any JSON object, without a warning', () => {
     expect(body({ text: { format: { type: 'json_object' } } }).system).toEqual([
       { text: 'Answer with one JSON object, and with nothing else.' },
     ])
@@ -206,12 +206,12 @@ describe('the shape of the answer', () => {
   })
 })
 
-describe('thinking', () => {
+describe('the thinking settings of a Bedrock request', () => {
   const claude: Quirks = { anthropic_fields: true, thinking: ['adaptive', 'budget'], efforts: ['low', 'medium', 'high', 'max'] }
   const budget: Quirks = { ...claude, thinking: ['budget'] }
   const sold = { max_output_tokens: 64_000 }
 
-  test('nobody asked: nothing is said', () => {
+  test('are left out if the request has none', () => {
     expect(own({ quirks: claude })).toBeUndefined()
     expect(own({ quirks: claude, reasoning: { summary: 'none' } })).toBeUndefined()
   })
@@ -327,13 +327,13 @@ describe('thinking', () => {
         ],
       ] satisfies readonly Row[]
     ).map(([name, asking, wanted, params]) => ({ name, asking, wanted, params })),
-  )('$name', ({ asking, wanted, params }) => {
-    const asked: Asking = { quirks: claude, sold, ...asking }
-    expect(own(asked)).toEqual(wanted)
-    expect(warned(asked)).toEqual(params)
+  )('are $name', ({ asking, wanted, params }) => {
+    const prompt: Asking = { quirks: claude, sold, ...asking }
+    expect(own(prompt)).toEqual(wanted)
+    expect(warned(prompt)).toEqual(params)
   })
 
-  test('thinking costs tokens beside the answer, and out of the cap where there is one', () => {
+  test('take thinking tokens from the cap if there is one, and else add them to the maximum', () => {
     const asking: Asking = { quirks: budget, sold, reasoning: { effort: 'medium' } }
     expect(body({ ...asking, max_output_tokens: 8000 })).toMatchObject({
       inferenceConfig: { maxTokens: 8000 },
@@ -347,7 +347,7 @@ describe('thinking', () => {
     })
   })
 
-  test('a budget is switched off where the calls that were answered came without thoughts', () => {
+  test('are disabled in a tool loop without reasoning, if the model has a budget', () => {
     const signed = thought({ reasoningText: { text: 't', signature: 's' } })
     const loop = (...before: readonly Item[]): Asking => ({
       quirks: budget,
@@ -363,35 +363,35 @@ describe('thinking', () => {
     expect(own({ ...loop(), input: talk })).toMatchObject({ thinking: { type: 'enabled' } })
   })
 
-  test('beside thinking no call can be demanded', () => {
+  test('exclude a forced call, with a warning', () => {
     const asking: Asking = { quirks: claude, reasoning: { effort: 'low' }, tools: [look], tool_choice: 'required' }
     expect(body(asking).toolConfig).toEqual({ tools: [lookSpec], toolChoice: { auto: {} } })
     expect(warned(asking)).toEqual(['tool_choice'])
     expect(warned({ ...asking, reasoning: { effort: 'none' } })).toEqual([])
   })
 
-  test('summaries that cannot be asked for are named', () => {
+  test('give a warning for a summary that the model does not support', () => {
     expect(warned({ reasoning: { effort: 'high', summary: 'auto' } })).toEqual(['reasoning.summary'])
     expect(warned({ quirks: { thinking: ['level'] }, reasoning: { effort: 'high', summary: 'auto' } })).toEqual(['reasoning.summary'])
   })
 })
 
-describe('settings', () => {
+describe('the settings of a Bedrock request', () => {
   const all: Asking = { max_output_tokens: 77, temperature: 0.3, top_p: 0.4, stop: ['END'] }
 
-  test('each goes by its name there', () => {
+  test('are sent under Bedrock’s names', () => {
     expect(body(all).inferenceConfig).toEqual({ maxTokens: 77, temperature: 0.3, topP: 0.4, stopSequences: ['END'] })
     expect(body({ stop: [] })).not.toHaveProperty('inferenceConfig')
   })
 
-  test('a cap beyond what the model can write is lowered, and a temperature beyond 1', () => {
+  test('have the cap lowered to the model’s limit, and the temperature to 1', () => {
     expect(body({ max_output_tokens: 9000, sold: { max_output_tokens: 4096 } }).inferenceConfig).toEqual({ maxTokens: 4096 })
     expect(warned({ max_output_tokens: 9000, sold: { max_output_tokens: 4096 } })).toEqual(['max_output_tokens'])
     expect(body({ temperature: 1.7 }).inferenceConfig).toEqual({ temperature: 1 })
     expect(warned({ temperature: 1.7 })).toEqual(['temperature'])
   })
 
-  test('top_k is a field of Anthropic’s models', () => {
+  test('include top_k for Anthropic’s models only', () => {
     expect(own({ quirks: { anthropic_fields: true }, top_k: 5 })).toEqual({ top_k: 5 })
     expect(own({ top_k: 5 })).toBeUndefined()
     expect(warned({ top_k: 5 })).toEqual(['top_k'])
@@ -400,54 +400,54 @@ describe('settings', () => {
   test.each(
     (
       [
-        ['none is taken', { quirks: { sampling: 'none' } }, undefined, ['temperature', 'top_p', 'top_k']],
-        ['one of two', { quirks: { sampling: 'one', anthropic_fields: true } }, { temperature: 0.3 }, ['top_p']],
+        ['that are not supported', { quirks: { sampling: 'none' } }, undefined, ['temperature', 'top_p', 'top_k']],
+        ['if one of two is supported', { quirks: { sampling: 'one', anthropic_fields: true } }, { temperature: 0.3 }, ['top_p']],
         [
-          'not beside thinking',
+          'that are not supported beside thinking',
           { quirks: { sampling: 'unless_thinking', anthropic_fields: true }, reasoning: { effort: 'low' } },
           undefined,
           ['temperature', 'top_p', 'top_k'],
         ],
         [
-          'not where it thinks unasked',
+          'if the model thinks by default',
           { quirks: { sampling: 'unless_thinking', anthropic_fields: true } },
           undefined,
           ['temperature', 'top_p', 'top_k'],
         ],
         [
-          'thinking is off',
+          'if thinking is off',
           { quirks: { sampling: 'unless_thinking', anthropic_fields: true }, reasoning: { effort: 'none' } },
           { temperature: 0.3, topP: 0.4 },
           [],
         ],
         [
-          'hardly beside thinking',
+          'that are limited beside thinking',
           { quirks: { anthropic_fields: true }, reasoning: { effort: 'low' }, top_p: 0.97 },
           { topP: 0.97 },
           ['temperature', 'top_k'],
         ],
         [
-          'not at Nova’s highest',
+          'at Nova’s highest effort',
           { quirks: { thinking: ['level'], thinking_field: 'reasoningConfig' }, reasoning: { effort: 'high' } },
           undefined,
           ['temperature', 'top_p', 'top_k'],
         ],
       ] satisfies readonly Row[]
     ).map(([name, asking, wanted, params]) => ({ name, asking, wanted, params })),
-  )('sampling: $name', ({ asking, wanted, params }) => {
-    const asked: Asking = { temperature: 0.3, top_p: 0.4, top_k: 5, ...asking }
-    expect(body(asked).inferenceConfig).toEqual(wanted)
-    expect(warned(asked)).toEqual(params)
+  )('include the sampling settings $name', ({ asking, wanted, params }) => {
+    const prompt: Asking = { temperature: 0.3, top_p: 0.4, top_k: 5, ...asking }
+    expect(body(prompt).inferenceConfig).toEqual(wanted)
+    expect(warned(prompt)).toEqual(params)
   })
 
-  test('what the model refuses is left out and named; what means nothing is left out in silence', () => {
+  test('that the model does not support are left out with a warning, and default values silently', () => {
     const quirks: Quirks = { refuses: ['stop', 'temperature'] }
     expect(body({ quirks, ...all }).inferenceConfig).toEqual({ maxTokens: 77, topP: 0.4 })
     expect(warned({ quirks, ...all })).toEqual(['stop', 'temperature'])
     expect(warned({ quirks, temperature: 1, frequency_penalty: 0, presence_penalty: 0, truncation: 'disabled' })).toEqual([])
   })
 
-  test('what this language has no word for is named', () => {
+  test('that Bedrock does not have are left out with warnings', () => {
     const asking: Asking = {
       frequency_penalty: 0.5,
       presence_penalty: 0.5,
@@ -479,21 +479,21 @@ describe('settings', () => {
     ])
   })
 
-  test('tiers: the usual one by naming none, a dear one only at a price', () => {
-    const dear = { price: { input: 1, output: 1, priority: { input: 2, output: 2 } } }
+  test('include a service tier that the offer sells, but not the default tier', () => {
+    const withPriority = { price: { input: 1, output: 1, priority: { input: 2, output: 2 } } }
     const quirks: Quirks = { priority_tier: 'priority' }
     expect(body({ service_tier: 'flex' }).serviceTier).toEqual({ type: 'flex' })
     for (const service_tier of ['auto', 'default', 'standard_only']) expect(body({ service_tier })).not.toHaveProperty('serviceTier')
     expect(body({ service_tier: 'priority' })).not.toHaveProperty('serviceTier')
     expect(warned({ service_tier: 'priority' })).toEqual(['service_tier'])
-    expect(body({ service_tier: 'priority', sold: dear }).serviceTier).toEqual({ type: 'priority' })
+    expect(body({ service_tier: 'priority', sold: withPriority }).serviceTier).toEqual({ type: 'priority' })
     const routing = { models: ['m'] as [string], allow_fallbacks: true, tier: 'priority' as const }
-    expect(body({ quirks, sold: dear, more: { routing } }).serviceTier).toEqual({ type: 'priority' })
+    expect(body({ quirks, sold: withPriority, more: { routing } }).serviceTier).toEqual({ type: 'priority' })
     expect(warned({ quirks, more: { routing } })).toEqual(['gateway.routing.tier'])
   })
 })
 
-describe('cache points', () => {
+describe('the cache points of a Bedrock request', () => {
   const input: readonly Item[] = [
     { type: 'message', role: 'system', content: [{ type: 'text', text: 'Rules', cache: { ttl: '1h' } }] },
     user({ type: 'text', text: 'Hi', cache: {} }, { type: 'text', text: '', cache: {} }),
@@ -503,7 +503,7 @@ describe('cache points', () => {
   const tools: readonly Tool[] = [{ type: 'function', name: 'look', cache: {} }]
   const mark = { cachePoint: { type: 'default' } }
 
-  test('each stands behind the block that it marks, and none behind a block that is not there', () => {
+  test('come after the block that they mark, and not after a block that is left out', () => {
     expect(body({ input, tools })).toMatchObject({
       system: [{ text: 'Rules' }, { cachePoint: { type: 'default', ttl: '1h' } }],
       messages: [
@@ -516,7 +516,7 @@ describe('cache points', () => {
     expect((body({ input, tools }).messages as readonly { readonly content: unknown }[])[0]?.content).toHaveLength(2)
   })
 
-  test('a model without a cache gets none, and it is said once', () => {
+  test('are left out with one warning for a model without a cache', () => {
     const quirks: Quirks = { refuses: ['cachePoint'] }
     expect(JSON.stringify(body({ quirks, input, tools }))).not.toContain('cachePoint')
     expect(warned({ quirks, input, tools })).toHaveLength(1)
@@ -524,8 +524,8 @@ describe('cache points', () => {
   })
 })
 
-describe('extensions', () => {
-  test('reach the provider, and its model, beside what we wrote', () => {
+describe('extensions of a Bedrock request', () => {
+  test('are sent beside the gateway’s own fields', () => {
     const asking: Asking = {
       quirks: { thinking: ['level'] },
       reasoning: { effort: 'low' },
@@ -537,7 +537,7 @@ describe('extensions', () => {
     })
   })
 
-  test('replace nothing that money was set aside for', () => {
+  test('replace no field that affects the price', () => {
     const fields = ['messages', 'system', 'toolConfig', 'inferenceConfig', 'serviceTier', 'performanceConfig']
     const asking: Asking = {
       instructions: 'Be brief.',
@@ -559,7 +559,7 @@ describe('extensions', () => {
     )
   })
 
-  test('betas of a Messages caller go on to Anthropic’s models, those that are known there', () => {
+  test('include the betas of a Messages client that Anthropic’s models on Bedrock support', () => {
     const values = { 'anthropic-beta': 'interleaved-thinking-2025-05-14, context-1m-2025-08-07,claude-code-20250219' }
     const more = { headers: { dialect: 'messages', values } }
     expect(own({ quirks: { anthropic_fields: true }, more })).toEqual({ anthropic_beta: ['interleaved-thinking-2025-05-14'] })
@@ -568,20 +568,20 @@ describe('extensions', () => {
   })
 })
 
-describe('counting', () => {
+describe('the token count request of Bedrock', () => {
   const counting = bedrockProvider.counting
 
-  test('what is counted is what would be said', () => {
+  test('has the same messages, system prompt and tools as the request', () => {
     const request: InferenceRequest = {
       prompt: { input: [user('Hi')], instructions: 'Be brief.', tools: [look], temperature: 0.5, max_output_tokens: 9 },
       routing: { models: ['m'], allow_fallbacks: true },
       delivery: 'whole',
     }
-    const { messages: said, system: told, toolConfig } = bedrockProvider.encodeRequest(request, offer, {}).body
-    expect(counting?.encodeRequest(request, offer, {}).body).toEqual({ input: { converse: { messages: said, system: told, toolConfig } } })
+    const { messages, system, toolConfig } = bedrockProvider.encodeRequest(request, offer, {}).body
+    expect(counting?.encodeRequest(request, offer, {}).body).toEqual({ input: { converse: { messages, system, toolConfig } } })
   })
 
-  test('the count is read, and nothing else is taken for one', () => {
+  test('returns the count, or undefined if the response has none', () => {
     expect(counting?.decode({ inputTokens: 42 })).toBe(42)
     for (const inputTokens of ['42', -1, 1.5, null]) expect(counting?.decode({ inputTokens })).toBeUndefined()
     expect(counting?.decode({})).toBeUndefined()

@@ -13,40 +13,40 @@ const read = (system: Json, more: JsonObject = {}) =>
   messagesClient.decodeRequest({ model: 'm', max_tokens: 9, ...(system !== null && { system }), messages, ...more })
 /** Both passed through and rebuilt. */
 const bodies = (system: Json, quirks: Quirks = {}): readonly JsonObject[] => {
-  const asked = read(system)
-  return [asked, { ...asked }].map(request => messagesProvider.encodeRequest(request, offer, quirks).body)
+  const request = read(system)
+  return [request, { ...request }].map(request => messagesProvider.encodeRequest(request, offer, quirks).body)
 }
 
-test('it stays where it was for an offer that takes it', () => {
+test('the billing header block stays in place for an offer that accepts it', () => {
   for (const body of bodies([block, rules], { billing_header: true })) expect(body.system).toEqual([block, rules])
   for (const body of bodies([block], { billing_header: true })) expect(body.system).toEqual([block])
 })
 
-test('any other offer gets the prompt without it, and nothing is said', () => {
+test('any other offer gets the prompt without the billing header block, and no warning', () => {
   for (const body of bodies([block, rules])) expect(body.system).toEqual([rules])
   for (const body of bodies([block])) expect(body).not.toHaveProperty('system')
   for (const body of bodies(`${header}\nBe brief.`)) expect(body.system).toBe('Be brief.')
-  const asked = read([block, rules])
+  const request = read([block, rules])
   for (const dialect of [chatProvider, geminiProvider]) {
-    const { body, warnings } = dialect.encodeRequest(asked, { ...offer, dialect: dialect.name }, {})
+    const { body, warnings } = dialect.encodeRequest(request, { ...offer, dialect: dialect.name }, {})
     expect(JSON.stringify(body)).not.toContain('billing')
     expect(JSON.stringify(warnings)).not.toContain('billing')
   }
 })
 
-test('it is no part of the prompt', () => {
+test('the billing header block is not part of the prompt', () => {
   const plain = read([rules])
   expect(read([block, rules]).prompt).toEqual(plain.prompt)
 })
 
-test('words that only speak of it, and a block further behind, belong to the prompt', () => {
+test('text that mentions the billing header, or a later block with it, stays in the prompt', () => {
   const later = [rules, block]
   for (const body of bodies(later)) expect(body.system).toEqual(later)
-  const spoken = [{ type: 'text', text: `What is ${header}` }]
-  expect(bodies(spoken)[0]?.system).toEqual(spoken)
+  const mentioned = [{ type: 'text', text: `What is ${header}` }]
+  expect(bodies(mentioned)[0]?.system).toEqual(mentioned)
 })
 
-test('it is not a header of the call', () => {
+test('the billing header block is not sent as an HTTP header', () => {
   const { headers } = messagesProvider.encodeRequest(read([block, rules]), offer, { billing_header: true })
   expect(Object.keys(headers ?? {})).toEqual(['anthropic-version'])
 })

@@ -17,15 +17,15 @@ import { writeFrames } from '../../sse/write.ts'
 import { messagesProvider, providerDialects } from '../index.ts'
 import { messagesClient } from './client.ts'
 
-// Two generations of the vendor's SDK read what we write: the newer merges usage and stop details; the older throws where the newer is
+// Two versions of the vendor's SDK read our responses: the newer merges usage and stop details; the older throws where the newer is
 // lenient.
 
 const clients: Readonly<Record<string, typeof Anthropic>> = { v1: Anthropic, v0: Anthropic0 as unknown as typeof Anthropic }
 const clientFor = (version: string, answer: () => Response): Anthropic =>
   new (clients[version] ?? Anthropic)({ apiKey: 'x', baseURL: 'http://gateway.test', maxRetries: 0, fetch: async () => answer() })
 
-const asked = { model: 'm', max_tokens: 100, messages: [{ role: 'user' as const, content: 'Hi' }] }
-const request: InferenceRequest = messagesClient.decodeRequest(asked)
+const params = { model: 'm', max_tokens: 100, messages: [{ role: 'user' as const, content: 'Hi' }] }
+const request: InferenceRequest = messagesClient.decodeRequest(params)
 
 const stream = (events: readonly InferenceEvent[]): string => writeFrames(encode(events))
 const encode = (events: readonly InferenceEvent[]) => {
@@ -37,9 +37,9 @@ const json = (body: JsonObject, status = 200): Response => Response.json(body, {
 
 const streamed = (version: string, text: string) =>
   clientFor(version, () => eventStream(text))
-    .messages.stream(asked)
+    .messages.stream(params)
     .finalMessage()
-const whole = (version: string, body: JsonObject) => clientFor(version, () => json(body)).messages.create(asked)
+const whole = (version: string, body: JsonObject) => clientFor(version, () => json(body)).messages.create(params)
 
 /** Content without fields that an SDK adds or omits when they are empty. */
 const content = (blocks: readonly object[]): unknown =>
@@ -69,7 +69,7 @@ const full = response(
   { type: 'function_call', call_id: 'c2', name: 'now', arguments: '' },
 )
 
-describe.each(Object.keys(clients))('the SDK, %s', version => {
+describe.each(Object.keys(clients))('the Anthropic SDK %s', version => {
   const expected = {
     id: 'msg_ours',
     model: 'model',
@@ -102,19 +102,19 @@ describe.each(Object.keys(clients))('the SDK, %s', version => {
     expect(content(message.content)).toEqual(blocks)
   })
 
-  test('hears texts, thoughts and arguments as they come, and no pings', async () => {
-    const heard: string[] = []
+  test('emits text, thinking and arguments as they arrive, and no pings', async () => {
+    const events: string[] = []
     const ping = writeFrames(messagesClient.keepAlive ? [messagesClient.keepAlive] : [])
     const text = stream(unfold(full)).replaceAll('event: content_block_delta', `${ping}event: content_block_delta`)
     await clientFor(version, () => eventStream(text))
-      .messages.stream(asked)
-      .on('text', said => heard.push(`text ${said}`))
-      .on('thinking', said => heard.push(`thinking ${said}`))
-      .on('signature', said => heard.push(`signature ${said}`))
-      .on('citation', ({ type }) => heard.push(`citation ${type}`))
-      .on('inputJson', said => heard.push(`input ${said}`))
+      .messages.stream(params)
+      .on('text', text => events.push(`text ${text}`))
+      .on('thinking', text => events.push(`thinking ${text}`))
+      .on('signature', text => events.push(`signature ${text}`))
+      .on('citation', ({ type }) => events.push(`citation ${type}`))
+      .on('inputJson', text => events.push(`input ${text}`))
       .done()
-    expect(heard).toEqual([
+    expect(events).toEqual([
       'thinking hm',
       'thinking \n\nwell',
       'signature sealed',
@@ -124,19 +124,19 @@ describe.each(Object.keys(clients))('the SDK, %s', version => {
     ])
   })
 
-  test('iterates over a stream, and has what only a gateway knows', async () => {
+  test('iterates over a stream, with the gateway’s own fields', async () => {
     const stamp = stampOf({ routing: { provider: 'p', provider_model_id: 'pm', model_canonical: 'm', routing_strategy: 's' } })
     const text = writeFrames(messagesClient.encodeEvents(request, () => stamp).write(unfold(full)))
-    const events = await clientFor(version, () => eventStream(text)).messages.create({ ...asked, stream: true })
-    const heard: { readonly type: string }[] = []
-    for await (const event of events) heard.push(event)
-    const types = heard.map(({ type }) => type)
+    const events = await clientFor(version, () => eventStream(text)).messages.create({ ...params, stream: true })
+    const received: { readonly type: string }[] = []
+    for await (const event of events) received.push(event)
+    const types = received.map(({ type }) => type)
     expect(types.at(0)).toBe('message_start')
     expect(types.at(-1)).toBe('message_stop')
-    expect(heard.filter(({ type }) => type === 'message_delta')).toMatchObject([{ routing_metadata: { provider: 'p' } }])
+    expect(received.filter(({ type }) => type === 'message_delta')).toMatchObject([{ routing_metadata: { provider: 'p' } }])
   })
 
-  test('hears of an error in the middle of a stream', async () => {
+  test('reports an error in the middle of a stream', async () => {
     const events: readonly InferenceEvent[] = [
       ...unfold(full).slice(0, 5),
       { type: 'finished', outcome: { status: 'failed', error: { kind: 'overloaded', message: 'Too busy.', provider: 'p' } } },
@@ -146,7 +146,7 @@ describe.each(Object.keys(clients))('the SDK, %s', version => {
     })
   })
 
-  test('hears of an error before the first word', async () => {
+  test('reports an error before the first event', async () => {
     const failed: InferenceEvent = {
       type: 'finished',
       outcome: { status: 'failed', error: { kind: 'rate_limited', message: 'Too fast.' } },
@@ -155,13 +155,16 @@ describe.each(Object.keys(clients))('the SDK, %s', version => {
   })
 
   test('counts tokens', async () => {
-    const counted = await clientFor(version, () => json({ input_tokens: 7 })).messages.countTokens({ model: 'm', messages: asked.messages })
+    const counted = await clientFor(version, () => json({ input_tokens: 7 })).messages.countTokens({
+      model: 'm',
+      messages: params.messages,
+    })
     expect(counted.input_tokens).toBe(7)
   })
 
-  test.each(Object.keys(codes) as readonly ErrorCode[])('knows what went wrong: %s', async code => {
+  test.each(Object.keys(codes) as readonly ErrorCode[])('throws the error class for %s', async code => {
     const body = { ...errorBody(new GatewayError(code, { message: 'No.', param: 'p' })), request_id: 'r' }
-    const answered = clientFor(version, () => json(messagesClient.encodeError(body), body.status)).messages.create(asked)
+    const answered = clientFor(version, () => json(messagesClient.encodeError(body), body.status)).messages.create(params)
     await expect(answered).rejects.toMatchObject({
       status: body.status,
       type: errorTypes[body.status],
@@ -194,22 +197,22 @@ const cases = recordings.flatMap(({ name, dialect, frames, whole: body }) => {
   return provider ? [{ name, provider, events: decode(provider, frames), body }] : []
 })
 
-describe.skipIf(!haveRecordings)('what real providers said', () => {
-  test.each(cases)('$name streams as it is told whole', ({ events }) => {
+describe.skipIf(!haveRecordings)('recorded responses of providers', () => {
+  test.each(cases)('$name is the same streamed and whole', ({ events }) => {
     const answer = fold(events)
     if (answer.outcome.status === 'failed') {
       expect(readStrictly(encode(events)).error?.message).toBe(answer.outcome.error.message)
       return
     }
-    const told = readStrictly(encode(events)).message
+    const streamed = readStrictly(encode(events)).message
     const body = messagesClient.encodeResponse(answer, request, stampOf())
-    expect(content(told.content)).toEqual(content(body.content as readonly JsonObject[]))
-    expect(told).toMatchObject({ stop_reason: body.stop_reason, id: body.id, model: body.model })
-    expect(told.usage).toMatchObject(isObject(body.usage) ? body.usage : {})
-    expect(readStrictly(encode(unfold(answer))).message.stop_reason).toBe(told.stop_reason)
+    expect(content(streamed.content)).toEqual(content(body.content as readonly JsonObject[]))
+    expect(streamed).toMatchObject({ stop_reason: body.stop_reason, id: body.id, model: body.model })
+    expect(streamed.usage).toMatchObject(isObject(body.usage) ? body.usage : {})
+    expect(readStrictly(encode(unfold(answer))).message.stop_reason).toBe(streamed.stop_reason)
   })
 
-  describe.each(Object.keys(clients))('and the SDK, %s, reads it', version => {
+  describe.each(Object.keys(clients))('read by the Anthropic SDK %s', version => {
     test.each(cases)('$name', async ({ events }) => {
       const answer = fold(events)
       const text = stream(events)
@@ -239,11 +242,11 @@ describe.skipIf(!haveRecordings)('what real providers said', () => {
 /** Intended differences. */
 const otherwise: Readonly<Record<string, string>> = {
   'anthropic/duplicate-message-start': 'the SDK stops at the second beginning, which we leave out',
-  'anthropic/anthropic-refusal': 'why it was refused is told in words, too',
+  'anthropic/anthropic-refusal': 'the reason of the refusal is sent as text, too',
 }
 const native = recordings.filter(({ name, dialect }) => dialect === 'messages' && !(name in otherwise))
 
-describe.skipIf(!haveRecordings)('an answer of this language goes through as it came', () => {
+describe.skipIf(!haveRecordings)('a Messages response is passed on unchanged to a Messages client', () => {
   /** Signatures are the provider dialect's state by then, which the gateway seals. */
   const unsigned = (blocks: readonly object[]): unknown =>
     content(blocks.map(block => ('signature' in block || 'data' in block ? { ...block, signature: '', data: '' } : block)))
@@ -251,7 +254,7 @@ describe.skipIf(!haveRecordings)('an answer of this language goes through as it 
   test.each(native)('$name', async ({ text, frames }) => {
     const read = (sent: string) =>
       clientFor('v1', () => eventStream(sent))
-        .beta.messages.stream(asked)
+        .beta.messages.stream(params)
         .finalMessage()
     const theirs = await read(text)
     const ours = await read(stream(decode(messagesProvider, frames)))
@@ -261,7 +264,7 @@ describe.skipIf(!haveRecordings)('an answer of this language goes through as it 
   })
 })
 
-test('citations of documents go through in a stream as they came, each at its own text', () => {
+test('streamed citations of documents are passed on unchanged, each at its own text', () => {
   const citation = (start: number): JsonObject => ({ type: 'char_location', document_index: 0, cited_text: 'x', start_char_index: start })
   const block = (index: number, text: string, ...citations: readonly JsonObject[]): readonly JsonObject[] => [
     { type: 'content_block_start', index, content_block: { type: 'text', text: '' } },

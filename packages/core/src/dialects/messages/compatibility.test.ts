@@ -22,10 +22,10 @@ function sent(fields: JsonObject, quirks: Quirks): { readonly body: JsonObject; 
 }
 const of = (model: string): Quirks => claudeQuirks(model) ?? {}
 
-describe('a caller of the same language, answered by another model', () => {
+describe('a Messages request for another model', () => {
   test.each<readonly [string, Case]>([
     [
-      'thinking that adapts becomes a budget where a model takes only that',
+      'adaptive thinking becomes a budget if the model supports only budgets',
       {
         model: 'claude-haiku-4-5',
         fields: { thinking: { type: 'adaptive' }, output_config: { effort: 'high' } },
@@ -34,7 +34,7 @@ describe('a caller of the same language, answered by another model', () => {
       },
     ],
     [
-      'thinking that cannot be said there at all is left out, and named',
+      'a thinking setting without a counterpart is left out with a warning',
       {
         model: 'claude-haiku-4-5',
         fields: { thinking: { type: 'adaptive', display: 'omitted' } },
@@ -43,7 +43,7 @@ describe('a caller of the same language, answered by another model', () => {
       },
     ],
     [
-      'a budget becomes the effort next to it where thinking adapts',
+      'a budget becomes the nearest effort if the model thinks adaptively',
       {
         model: 'claude-opus-5-5',
         fields: { thinking: { type: 'enabled', budget_tokens: 2000 } },
@@ -52,7 +52,7 @@ describe('a caller of the same language, answered by another model', () => {
       },
     ],
     [
-      'a demanded call and a temperature are left out where they are refused',
+      'a forced call and a temperature are left out if the model does not support them',
       {
         model: 'claude-opus-5-5',
         fields: { temperature: 0.5, tools, tool_choice: { type: 'any' } },
@@ -61,7 +61,7 @@ describe('a caller of the same language, answered by another model', () => {
       },
     ],
     [
-      'of two ways to choose words one goes',
+      'top_p is left out if the model accepts only one sampling setting',
       {
         model: 'claude-sonnet-4-5',
         fields: { temperature: 0.4, top_p: 0.9 },
@@ -70,7 +70,7 @@ describe('a caller of the same language, answered by another model', () => {
       },
     ],
     [
-      'a cap beyond what the model writes is lowered',
+      'a cap above the model’s limit is lowered',
       { model: 'claude-opus-5', fields: { max_tokens: 90_000 }, expected: { max_tokens: 64_000 }, warned: ['max_output_tokens'] },
     ],
   ])('%s', (_, { model, fields, expected, warned }) => {
@@ -81,7 +81,7 @@ describe('a caller of the same language, answered by another model', () => {
     expect(written.body).toMatchObject({ messages: [marked], unheard_of: 1 })
   })
 
-  test('what the model takes goes to it as it was written', () => {
+  test('settings that the model supports are sent unchanged', () => {
     const fields = { thinking: { type: 'adaptive' }, output_config: { effort: 'high' }, tools, tool_choice: { type: 'auto' } }
     expect(sent(fields, of('claude-opus-5'))).toEqual({
       body: { model: 'm', max_tokens: 9000, messages: [marked], unheard_of: 1, ...fields, stream: false },
@@ -89,7 +89,7 @@ describe('a caller of the same language, answered by another model', () => {
     })
   })
 
-  test('of a model that nobody knows, the caller knows best', () => {
+  test('all settings for an unknown model are sent unchanged', () => {
     const fields = { thinking: { type: 'enabled', budget_tokens: 2000 }, temperature: 0.5, tools, tool_choice: { type: 'any' } }
     expect(sent(fields, {}).body).toMatchObject(fields)
   })

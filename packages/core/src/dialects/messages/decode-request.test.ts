@@ -17,15 +17,15 @@ const body = (fields: JsonObject = {}): JsonObject => ({
 const read = (fields: JsonObject = {}, headers: Readonly<Record<string, string>> = {}): InferenceRequest =>
   messagesClient.decodeRequest(body(fields), name => headers[name])
 const prompt = (fields: JsonObject = {}) => plain(read(fields).prompt)
-const says = (content: Json, role = 'user') => plain(read({ messages: [{ role, content }] }).prompt.input)
-const block = (wire: Json, role = 'user') => says([wire], role)[0]
+const itemsOf = (content: Json, role = 'user') => plain(read({ messages: [{ role, content }] }).prompt.input)
+const block = (wire: Json, role = 'user') => itemsOf([wire], role)[0]
 /** The only part of the only message. */
 const part = (wire: JsonObject, role = 'user') => {
   const item = block(wire, role)
   return item?.type === 'message' ? item.content[0] : undefined
 }
 
-/** `code param` of the error, or that the request was accepted. */
+/** `code param` of the error, or `taken`. */
 function verdict(decode: () => unknown): string {
   try {
     decode()
@@ -38,25 +38,25 @@ function verdict(decode: () => unknown): string {
 }
 const refusal = (fields: JsonObject, headers: Readonly<Record<string, string>> = {}): string => verdict(() => read(fields, headers))
 
-const saying = (...content: readonly Json[]): JsonObject => ({ messages: [{ role: 'user', content }] })
+const userContent = (...content: readonly Json[]): JsonObject => ({ messages: [{ role: 'user', content }] })
 const answering = (...content: readonly Json[]): JsonObject => ({ messages: [{ role: 'assistant', content }] })
 
-describe('what is missing', () => {
+describe('a missing field is reported', () => {
   test.each<[string, JsonObject]>([
     ['model', { model: null }],
     ['max_tokens', { max_tokens: null }],
     ['messages', { messages: null }],
     ['messages[0].role', { messages: [{ content: 'x' }] }],
     ['messages[0].content', { messages: [{ role: 'user' }] }],
-    ['messages[0].content[1].type', saying({ type: 'text', text: '' }, { text: 'x' })],
-    ['messages[0].content[0].text', saying({ type: 'text' })],
-    ['messages[0].content[0].source', saying({ type: 'image' })],
-    ['messages[0].content[0].source.type', saying({ type: 'image', source: {} })],
-    ['messages[0].content[0].source.media_type', saying({ type: 'image', source: { type: 'base64', data: 'A' } })],
-    ['messages[0].content[0].source.data', saying({ type: 'document', source: { type: 'base64', media_type: 'application/pdf' } })],
-    ['messages[0].content[0].source.url', saying({ type: 'document', source: { type: 'url' } })],
-    ['messages[0].content[0].tool_use_id', saying({ type: 'tool_result', content: 'x' })],
-    ['messages[0].content[0].content[0].text', saying({ type: 'tool_result', tool_use_id: 't', content: [{ type: 'text' }] })],
+    ['messages[0].content[1].type', userContent({ type: 'text', text: '' }, { text: 'x' })],
+    ['messages[0].content[0].text', userContent({ type: 'text' })],
+    ['messages[0].content[0].source', userContent({ type: 'image' })],
+    ['messages[0].content[0].source.type', userContent({ type: 'image', source: {} })],
+    ['messages[0].content[0].source.media_type', userContent({ type: 'image', source: { type: 'base64', data: 'A' } })],
+    ['messages[0].content[0].source.data', userContent({ type: 'document', source: { type: 'base64', media_type: 'application/pdf' } })],
+    ['messages[0].content[0].source.url', userContent({ type: 'document', source: { type: 'url' } })],
+    ['messages[0].content[0].tool_use_id', userContent({ type: 'tool_result', content: 'x' })],
+    ['messages[0].content[0].content[0].text', userContent({ type: 'tool_result', tool_use_id: 't', content: [{ type: 'text' }] })],
     ['messages[0].content[0].id', answering({ type: 'tool_use', name: 'f', input: {} })],
     ['messages[0].content[0].name', answering({ type: 'tool_use', id: 't', input: {} })],
     ['messages[0].content[0].data', answering({ type: 'redacted_thinking' })],
@@ -73,7 +73,7 @@ describe('what is missing', () => {
   ])('%s', (param, fields) => expect(refusal(fields)).toBe(`missing_required_parameter ${param}`))
 })
 
-describe('what is of the wrong kind', () => {
+describe('a field of the wrong kind is reported', () => {
   const wrong: Readonly<Record<string, readonly JsonObject[]>> = {
     model: [{ model: 1 }, { model: '' }],
     max_tokens: [{ max_tokens: 0 }, { max_tokens: 1.5 }, { max_tokens: '9' }, { max_tokens: 1e300 }],
@@ -81,17 +81,17 @@ describe('what is of the wrong kind', () => {
     'messages[1]': [{ messages: [{ role: 'user', content: 'x' }, 'y'] }],
     'messages[0].role': [{ messages: [{ role: 'tool', content: 'x' }] }, { messages: [{ role: 'developer', content: 'x' }] }],
     'messages[0].content': [{ messages: [{ role: 'user', content: 1 }] }, { messages: [{ role: 'user', content: {} }] }],
-    'messages[0].content[0]': [saying('x'), saying(null), answering({ type: 'tool_result', tool_use_id: 't' })],
-    'messages[0].content[0].type': [saying({ type: 1 })],
-    'messages[0].content[0].text': [saying({ type: 'text', text: 1 })],
-    'messages[0].content[0].source': [saying({ type: 'image', source: 'https://x' })],
-    'messages[0].content[0].source.data': [saying({ type: 'image', source: { type: 'base64', media_type: 'image/png', data: 1 } })],
-    'messages[0].content[0].title': [saying({ type: 'document', title: 1, source: { type: 'url', url: 'https://x' } })],
-    'messages[0].content[0].cache_control': [saying({ type: 'text', text: 'x', cache_control: true })],
-    'messages[0].content[0].cache_control.ttl': [saying({ type: 'text', text: 'x', cache_control: { ttl: '2h' } })],
-    'messages[0].content[0].content': [saying({ type: 'tool_result', tool_use_id: 't', content: 1 })],
-    'messages[0].content[0].content[0]': [saying({ type: 'tool_result', tool_use_id: 't', content: ['x'] })],
-    'messages[0].content[0].is_error': [saying({ type: 'tool_result', tool_use_id: 't', is_error: 'yes' })],
+    'messages[0].content[0]': [userContent('x'), userContent(null), answering({ type: 'tool_result', tool_use_id: 't' })],
+    'messages[0].content[0].type': [userContent({ type: 1 })],
+    'messages[0].content[0].text': [userContent({ type: 'text', text: 1 })],
+    'messages[0].content[0].source': [userContent({ type: 'image', source: 'https://x' })],
+    'messages[0].content[0].source.data': [userContent({ type: 'image', source: { type: 'base64', media_type: 'image/png', data: 1 } })],
+    'messages[0].content[0].title': [userContent({ type: 'document', title: 1, source: { type: 'url', url: 'https://x' } })],
+    'messages[0].content[0].cache_control': [userContent({ type: 'text', text: 'x', cache_control: true })],
+    'messages[0].content[0].cache_control.ttl': [userContent({ type: 'text', text: 'x', cache_control: { ttl: '2h' } })],
+    'messages[0].content[0].content': [userContent({ type: 'tool_result', tool_use_id: 't', content: 1 })],
+    'messages[0].content[0].content[0]': [userContent({ type: 'tool_result', tool_use_id: 't', content: ['x'] })],
+    'messages[0].content[0].is_error': [userContent({ type: 'tool_result', tool_use_id: 't', is_error: 'yes' })],
     'messages[0].content[0].input': [answering({ type: 'tool_use', id: 't', name: 'f', input: '{}' })],
     'messages[0].content[0].thinking': [answering({ type: 'thinking', thinking: 1 })],
     'messages[0].content[0].signature': [answering({ type: 'thinking', thinking: '', signature: 1 })],
@@ -126,19 +126,19 @@ describe('what is of the wrong kind', () => {
   test.each(Object.entries(wrong).flatMap(([param, cases]) => cases.map(fields => [param, fields] as const)))('%s', (param, fields) =>
     expect(refusal(fields)).toBe(`invalid_parameter_value ${param}`),
   )
-  test('a block stands where its role may say it', () => {
+  test('a block that its role does not allow is reported', () => {
     for (const type of ['tool_use', 'thinking', 'redacted_thinking'])
-      expect(refusal(saying({ type, id: 't', name: 'f', data: 'd' }))).toContain('messages[0].content[0]')
+      expect(refusal(userContent({ type, id: 't', name: 'f', data: 'd' }))).toContain('messages[0].content[0]')
     expect(refusal({ messages: [{ role: 'system', content: [{ type: 'tool_result', tool_use_id: 't' }] }] })).toContain('content[0]')
   })
 })
 
-describe('the conversation', () => {
-  test('a string is a text', () => {
-    expect(says('Hi')).toEqual([{ type: 'message', role: 'user', content: [{ type: 'text', text: 'Hi' }] }])
+describe('the messages of a Messages request', () => {
+  test('have a string as one text', () => {
+    expect(itemsOf('Hi')).toEqual([{ type: 'message', role: 'user', content: [{ type: 'text', text: 'Hi' }] }])
   })
 
-  test('blocks become items in their order, and what is said in one go is one item', () => {
+  test('become items in order, and consecutive blocks of text become one item', () => {
     const messages = [
       {
         role: 'user',
@@ -192,7 +192,7 @@ describe('the conversation', () => {
     ])
   })
 
-  test('every decoded value remembers its own blocks and no others, and where they stood', () => {
+  test('have items that keep their own original blocks and paths, and no others', () => {
     const content: readonly JsonObject[] = [
       { type: 'tool_result', tool_use_id: 't', content: [{ type: 'text', text: 'r' }] },
       { type: 'text', text: 'a', unheard_of: 1 },
@@ -211,16 +211,16 @@ describe('the conversation', () => {
     expect(pathOf(result.output[0] ?? {}, '')).toBe('messages[1].content[0].content[0]')
   })
 
-  test('an item that is a whole message remembers the very message', () => {
+  test('have an item that keeps the whole original message', () => {
     const message = { role: 'user', content: [{ type: 'text', text: 'a' }], unheard_of: 1 }
     expect(originalOf(read({ messages: [message] }).prompt.input[0] ?? {})?.body).toBe(message)
   })
 
-  test('a message of no blocks is a message all the same', () => {
-    expect(says([])).toEqual([{ type: 'message', role: 'user', content: [] }])
+  test('without blocks stay messages', () => {
+    expect(itemsOf([])).toEqual([{ type: 'message', role: 'user', content: [] }])
   })
 
-  test('images: bytes, an address, or a file that its keeper alone knows', () => {
+  test('have images as bytes or URL, and files by id as native parts', () => {
     expect(part({ type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } })).toEqual({
       type: 'image',
       url: 'data:image/png;base64,AAAA',
@@ -229,7 +229,7 @@ describe('the conversation', () => {
     expect(part(kept)).toEqual({ type: 'native', dialect: 'messages', body: kept })
   })
 
-  test('documents: bytes, an address or plain text; content in blocks is read by its maker alone', () => {
+  test('have documents as bytes, URL or plain text, and documents of blocks as native parts', () => {
     expect(part({ type: 'document', title: 'a.pdf', source: { type: 'base64', media_type: 'application/pdf', data: 'JVBE' } })).toEqual({
       type: 'file',
       url: 'data:application/pdf;base64,JVBE',
@@ -240,7 +240,7 @@ describe('the conversation', () => {
     expect(part(kept)).toEqual({ type: 'native', dialect: 'messages', body: kept })
   })
 
-  test('plain text of a document arrives whole, however long and in whatever script', () => {
+  test('keep plain text of a document whole, whatever its length and script', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.integer({ min: 1, max: 4000 }), (said, times) => {
         const text = said.repeat(times)
@@ -252,7 +252,7 @@ describe('the conversation', () => {
     )
   })
 
-  test('thoughts: said, signed, withheld, or neither', () => {
+  test('have thinking with text, signature, redacted data, or none of them', () => {
     const thought = (wire: JsonObject) => block(wire, 'assistant')
     expect(thought({ type: 'thinking', thinking: '', signature: 's' })).toEqual({ type: 'reasoning', summary: [], encrypted_content: 's' })
     expect(thought({ type: 'thinking', thinking: 'hm', signature: '' })).toEqual({ type: 'reasoning', summary: ['hm'] })
@@ -264,7 +264,7 @@ describe('the conversation', () => {
     })
   })
 
-  test('results of tools: nothing, a text, parts, or how it failed', () => {
+  test('have tool results with no content, text, parts or an error', () => {
     const result = (fields: JsonObject) => block({ type: 'tool_result', tool_use_id: 't', ...fields })
     expect(result({})).toEqual({ type: 'function_call_output', call_id: 't', output: '' })
     expect(result({ content: 'no such file', is_error: true })).toMatchObject({ output: 'no such file', is_error: true })
@@ -274,7 +274,7 @@ describe('the conversation', () => {
     ).toMatchObject({ output: [{ type: 'text' }, { type: 'image', url: 'u' }, { type: 'native', body: { type: 'tool_reference' } }] })
   })
 
-  test('breakpoints of the cache stay where they were set', () => {
+  test('keep cache breakpoints at their blocks', () => {
     const cache_control = { type: 'ephemeral', ttl: '1h' }
     const cache = { ttl: '1h' }
     expect(part({ type: 'text', text: 'x', cache_control })).toEqual({ type: 'text', text: 'x', cache })
@@ -289,7 +289,7 @@ describe('the conversation', () => {
     expect(prompt({ cache_control }).native?.body).toEqual({ cache_control })
   })
 
-  test('citations that we made up go back to nobody, real ones do', () => {
+  test('have real citations, and not those that the gateway created', () => {
     const made = { type: 'web_search_result_location', url: 'u', title: 't', cited_text: '', encrypted_index: '' }
     const real = { ...made, encrypted_index: 'Eo8B' }
     const texts = [
@@ -310,10 +310,10 @@ describe('the conversation', () => {
 })
 
 describe('the system prompt', () => {
-  test('a string is the instructions', () => {
+  test('a system prompt as a string becomes the instructions', () => {
     expect(prompt({ system: 'Be brief.' })).toMatchObject({ instructions: 'Be brief.', input: [{ role: 'user' }] })
   })
-  test('blocks are one item before all others', () => {
+  test('a system prompt of blocks becomes one item before all others', () => {
     const system = [
       { type: 'text', text: 'a', cache_control: { type: 'ephemeral' } },
       { type: 'text', text: 'b' },
@@ -332,15 +332,15 @@ describe('the system prompt', () => {
   })
 })
 
-describe('tools', () => {
-  test('of the caller, with or without saying so', () => {
+describe('the tools of a Messages request', () => {
+  test('are functions with or without the type `custom`', () => {
     const tool = { name: 'f', description: 'd', input_schema: { type: 'object' }, strict: true, eager_input_streaming: true }
     const { tools = [] } = read({ tools: [tool, { ...tool, type: 'custom' }] }).prompt
     for (const each of tools)
       expect(plain(each)).toEqual({ type: 'function', name: 'f', description: 'd', parameters: { type: 'object' }, strict: true })
     expect(originalOf(tools[0] ?? {})).toEqual({ dialect: 'messages', body: tool, path: 'tools[0]' })
   })
-  test('of the provider, handed on', () => {
+  test('of the provider are native', () => {
     const tool = { type: 'web_search_20250305', name: 'web_search', max_uses: 5 }
     expect(prompt({ tools: [tool] }).tools).toEqual([{ type: 'native', dialect: 'messages', body: tool }])
   })
@@ -353,14 +353,14 @@ describe('tools', () => {
       { type: 'function', name: 'f' },
     ],
     [{ type: 'tomorrow' }, { type: 'native', dialect: 'messages', body: { type: 'tomorrow' } }],
-  ])('choice %j', (tool_choice, expected) => {
+  ])('have the choice %j', (tool_choice, expected) => {
     expect(prompt({ tool_choice }).tool_choice).toEqual(expected)
     expect(prompt({ tool_choice }).parallel_tool_calls).toBeUndefined()
     expect(prompt({ tool_choice: { ...tool_choice, disable_parallel_tool_use: true } }).parallel_tool_calls).toBe(false)
   })
 })
 
-describe('thinking', () => {
+describe('the thinking settings of a Messages request', () => {
   test.each<[JsonObject, unknown]>([
     [{ thinking: { type: 'disabled' } }, { effort: 'none' }],
     [{ thinking: { type: 'adaptive' } }, {}],
@@ -373,7 +373,7 @@ describe('thinking', () => {
     [{ thinking: { type: 'enabled', budget_tokens: 600, display: 'omitted' } }, { effort: 'high', summary: 'none', budget_tokens: 600 }],
     [{ output_config: { effort: 'low' } }, { effort: 'low' }],
     [{ thinking: { type: 'disabled' }, output_config: { effort: 'low' } }, { effort: 'none' }],
-  ])('%j', (fields, reasoning) => expect(prompt(fields).reasoning).toEqual(reasoning))
+  ])('are read from %j', (fields, reasoning) => expect(prompt(fields).reasoning).toEqual(reasoning))
 
   test.each<[number, string]>([
     [1, 'minimal'],
@@ -388,11 +388,11 @@ describe('thinking', () => {
     [924, 'xhigh'],
     [926, 'max'],
     [5000, 'max'],
-  ])('a budget of %i in 1000 is nearest to %s', (budget_tokens, effort) => {
+  ])('give the nearest effort for a budget of %i in 1000: %s', (budget_tokens, effort) => {
     expect(prompt({ thinking: { type: 'enabled', budget_tokens } }).reasoning?.effort).toBe(effort)
   })
 
-  test('more budget is never less effort', () => {
+  test('never give a lower effort for a larger budget', () => {
     const efforts = ['minimal', 'low', 'medium', 'high', 'xhigh', 'max']
     const effort = (budget_tokens: number, max_tokens: number): number =>
       efforts.indexOf(String(prompt({ max_tokens, thinking: { type: 'enabled', budget_tokens } }).reasoning?.effort))
@@ -404,19 +404,19 @@ describe('thinking', () => {
     )
   })
 
-  test('a kind that we do not know goes on unread', () => {
+  test('of an unknown type are passed on as native fields', () => {
     const thinking = { type: 'between_tools', colour: 'red' }
     expect(prompt({ thinking })).toMatchObject({ native: { dialect: 'messages', body: { thinking } } })
     expect(prompt({ thinking }).reasoning).toBeUndefined()
   })
 
-  test('both of the fields that steer it are remembered', () => {
+  test('keep both of their original fields', () => {
     const fields = { thinking: { type: 'adaptive', colour: 'red' }, output_config: { effort: 'low', pace: 1 } }
     expect(originalOf(read(fields).prompt.reasoning ?? {})?.body).toEqual(fields)
   })
 })
 
-describe('the other fields', () => {
+describe('the other fields of a Messages request', () => {
   test.each<[string, JsonObject, JsonObject]>([
     ['max_tokens', { max_tokens: 7 }, { max_output_tokens: 7 }],
     ['stop_sequences', { stop_sequences: ['END', '\n'] }, { stop: ['END', '\n'] }],
@@ -432,31 +432,31 @@ describe('the other fields', () => {
       { text: { format: { type: 'json_schema', name: 'answer', schema: { type: 'object' } } } },
     ],
     [
-      'what we do not know',
+      'unknown fields',
       { context_management: { edits: [] }, mcp_servers: [], container: 'c' },
       { native: { type: 'native', dialect: 'messages', body: { context_management: { edits: [] }, mcp_servers: [], container: 'c' } } },
     ],
     [
-      'an output_config that we do not know',
+      'an unknown output_config',
       { output_config: { pace: 1 } },
       { native: { type: 'native', dialect: 'messages', body: { output_config: { pace: 1 } } } },
     ],
-  ])('%s', (_, wire, expected) => expect(prompt(wire)).toEqual({ ...prompt(), ...expected }))
+  ])('are decoded: %s', (_, wire, expected) => expect(prompt(wire)).toEqual({ ...prompt(), ...expected }))
 
   test.each<[string, JsonObject]>([
-    ['the usual tier', { service_tier: 'auto' }],
+    ['the default tier', { service_tier: 'auto' }],
     ['no stop', { stop_sequences: [] }],
-    ['nobody', { metadata: {} }],
+    ['metadata without a user', { metadata: {} }],
     ['an empty system prompt of blocks', { system: [] }],
     ['an empty output_config', { output_config: {} }],
-  ])('%s is the same as nothing said', (_, wire) => {
+  ])('are the defaults for %s', (_, wire) => {
     const { input, ...rest } = prompt(wire)
     const { input: usual, ...others } = prompt()
     expect(rest).toEqual(others)
     expect(input.at(-1)).toEqual(usual[0])
   })
 
-  test('null counts as absent', () => {
+  test('count as absent if they are null', () => {
     const fields = ['system', 'tools', 'tool_choice', 'thinking', 'output_config', 'stop_sequences', 'temperature', 'top_p', 'top_k']
     const more = ['metadata', 'service_tier', 'stream', 'gateway', 'extensions', 'container', 'cache_control']
     const nulls = Object.fromEntries([...fields, ...more].map(field => [field, null]))
@@ -464,13 +464,13 @@ describe('the other fields', () => {
     expect(prompt({ output_config: { effort: null, format: null }, metadata: { user_id: null } })).toMatchObject(prompt())
   })
 
-  test('a stream is asked for or not', () => {
+  test('include the delivery', () => {
     expect(read({ stream: true }).delivery).toBe('stream')
     expect(read({ stream: false }).delivery).toBe('whole')
     expect(read().delivery).toBe('whole')
   })
 
-  test('routing is ours', () => {
+  test('include the gateway’s routing options, which are checked strictly', () => {
     expect(read({ gateway: { routing: { strategy: 'cost' }, metadata: { a: 'b' } } })).toMatchObject({
       routing: { models: ['m'], strategy: 'cost' },
       metadata: { a: 'b' },
@@ -478,7 +478,7 @@ describe('the other fields', () => {
     expect(refusal({ gateway: { colour: 'red' } })).toBe('unknown_field gateway.colour')
   })
 
-  test('names that JavaScript knows better are plain data', () => {
+  test('may be named __proto__ or constructor', () => {
     const wire = JSON.parse(
       '{"model":"m","max_tokens":1,"messages":[{"role":"user","content":"x"}],"__proto__":{"polluted":1},"constructor":1}',
     ) as JsonObject
@@ -487,9 +487,9 @@ describe('the other fields', () => {
   })
 })
 
-describe('headers', () => {
+describe('the headers of a Messages request', () => {
   const newest = { 'anthropic-version': '2026-10-21' }
-  test('version and betas go along, if there are any', () => {
+  test('keep the version and betas, if there are any', () => {
     expect(read().headers).toBeUndefined()
     expect(messagesClient.decodeRequest(body()).headers).toBeUndefined()
     expect(read({}, { 'anthropic-version': '2023-06-01', 'anthropic-beta': 'a,b', 'x-api-key': 'secret' }).headers).toEqual({
@@ -497,12 +497,12 @@ describe('headers', () => {
       values: { 'anthropic-version': '2023-06-01', 'anthropic-beta': 'a,b' },
     })
   })
-  test('betas that would begin a line of their own in the provider’s headers', () => {
+  test('are refused if betas contain line breaks, other invalid characters, or too much text', () => {
     for (const beta of ['a\r\nx-api-key: mine', 'a\nb', 'a\u0000', 'é', 'a'.repeat(5000)])
       expect(refusal({}, { 'anthropic-beta': beta })).toBe('invalid_parameter_value anthropic-beta')
     expect(refusal({}, { 'anthropic-beta': 'claude-code-20250219, interleaved-thinking-2025-05-14' })).toBe('taken')
   })
-  test('a version that we do not know', () => {
+  test('are refused with an unknown version', () => {
     expect(refusal({}, { 'anthropic-version': '2022-01-01' })).toBe('invalid_parameter_value anthropic-version')
   })
   test.each<[string, JsonObject]>([
@@ -510,28 +510,31 @@ describe('headers', () => {
     ['top_p', { top_p: 1 }],
     ['top_k', { top_k: 1 }],
     ['messages[0].content[0]', answering({ type: 'document', source: { type: 'url', url: 'u' } })],
-    ['messages[0].content[1].citations', saying({ type: 'text', text: 'a', citations: [] }, { type: 'text', text: 'b', citations: [{}] })],
-  ])('the newest has no %s any more', (param, fields) => {
+    [
+      'messages[0].content[1].citations',
+      userContent({ type: 'text', text: 'a', citations: [] }, { type: 'text', text: 'b', citations: [{}] }),
+    ],
+  ])('with the newest version refuse %s', (param, fields) => {
     expect(refusal(fields, newest)).toBe(`invalid_parameter_value ${param}`)
     expect(refusal(fields, { 'anthropic-version': '2023-06-01' })).toBe('taken')
     expect(refusal(fields)).toBe('taken')
   })
-  test('and takes the rest', () => {
+  test('with the newest version accept the other fields', () => {
     expect(refusal({ temperature: null }, newest)).toBe('taken')
-    expect(refusal(saying({ type: 'document', source: { type: 'url', url: 'u' } }), newest)).toBe('taken')
+    expect(refusal(userContent({ type: 'document', source: { type: 'url', url: 'u' } }), newest)).toBe('taken')
     expect(refusal(answering({ type: 'text', text: 'b', citations: [{}] }), newest)).toBe('taken')
   })
 })
 
-describe('counting tokens', () => {
+describe('the token counting of a Messages request', () => {
   const count = (fields: JsonObject, headers: Readonly<Record<string, string>> = {}) =>
     messagesClient.decodeCounting?.({ model: 'm', messages: [{ role: 'user', content: 'Hi' }], ...fields }, name => headers[name])
-  test('needs no cap, and is no stream', () => {
+  test('needs no max_tokens and ignores `stream`', () => {
     expect(count({ stream: true })).toMatchObject({ delivery: 'whole', prompt: { input: [{ role: 'user' }] } })
     expect(count({})?.prompt.max_output_tokens).toBeUndefined()
     expect(count({ thinking: { type: 'enabled', budget_tokens: 9600 } })?.prompt.reasoning).toMatchObject({ effort: 'medium' })
   })
-  test('is otherwise as strict', () => {
+  test('checks all other fields', () => {
     expect(verdict(() => count({ messages: null }))).toBe('missing_required_parameter messages')
     expect(verdict(() => count({ tools: {} }))).toBe('invalid_parameter_value tools')
     expect(verdict(() => count({ top_k: 1 }, { 'anthropic-version': '2026-10-21' }))).toBe('invalid_parameter_value top_k')
@@ -580,7 +583,7 @@ const agentHeaders: Readonly<Record<string, string>> = {
   'anthropic-beta': 'claude-code-20250219,interleaved-thinking-2025-05-14',
 }
 
-test('what a coding agent sends is read without loss', () => {
+test('a coding agent’s request is decoded without loss', () => {
   const request = messagesClient.decodeRequest(agentBody, name => agentHeaders[name])
   expect(plain(request)).toEqual({
     prompt: {
@@ -617,7 +620,7 @@ test('what a coding agent sends is read without loss', () => {
   expect(originalOf(request)?.body).toBe(agentBody)
 })
 
-/** Every location in a value, as a path. */
+/** The paths of all fields in a value. */
 const places = (value: Json | undefined, path: readonly (string | number)[] = []): readonly (readonly (string | number)[])[] => {
   if (typeof value !== 'object' || value === null) return [path]
   return [
@@ -635,7 +638,7 @@ const withChange = (value: Json | undefined, path: readonly (string | number)[],
   return copy as Json
 }
 
-test('whatever JSON comes, it is taken or refused with a 400 that names a field', () => {
+test('any JSON is accepted, or refused with a 400 that names a field', () => {
   const full: JsonObject = {
     ...agentBody,
     messages: [
@@ -678,7 +681,7 @@ test('whatever JSON comes, it is taken or refused with a 400 that names a field'
   )
 })
 
-test('an error names the field as the caller spells it, in the sentence too', () => {
+test('an error names the field under the client’s path, also in the message', () => {
   const error = (param: string | null, message = 'm') => messagesClient.encodeError({ status: 400, message, type: 't', code: 'c', param })
   expect(error(null)).toMatchObject({ error: { message: 'm', param: null } })
   const spelled: Readonly<Record<string, string>> = {
@@ -696,7 +699,7 @@ test('an error names the field as the caller spells it, in the sentence too', ()
   }
 })
 
-test('a failure of the answer names the field as the caller spells it', () => {
+test('a failed response names the field under the client’s path', () => {
   const request = read({ messages: [{ role: 'user', content: 'x' }] })
   const error: Failure = { kind: 'unsupported', message: 'No.', code: 'unsupported_value', param: 'max_output_tokens' }
   const finished = { type: 'finished', outcome: { status: 'failed', error } } as const
@@ -704,7 +707,7 @@ test('a failure of the answer names the field as the caller spells it', () => {
   expect(JSON.parse(frame?.data ?? '')).toMatchObject({ error: { param: 'max_tokens' } })
 })
 
-test('an error lists everyone who was asked', () => {
+test('an error lists all attempts', () => {
   const attempts = [
     { provider: 'a', kind: 'overloaded', status: 529 },
     { provider: 'b', kind: 'timed_out' },

@@ -5,8 +5,8 @@ import { fold } from '../../protocol/fold.ts'
 import { originalOf } from '../../protocol/original.ts'
 import { messagesProvider } from '../index.ts'
 
-describe('blocks become items', () => {
-  test('a thought is a summary, and the block itself is its state', () => {
+describe('the items of a Messages stream', () => {
+  test('have a thinking block as a summary, and the block as its state', () => {
     const [item] = read([start(), ...thought(0, 'First "the" points'), ...text(1, 'Hi'), ...end('end_turn')]).output
     expect(plain(item)).toEqual({
       type: 'reasoning',
@@ -14,7 +14,7 @@ describe('blocks become items', () => {
       encrypted_content: '{"thinking":"First \\"the\\" points","signature":"sig"}',
     })
   })
-  test('a hidden thought is only state', () => {
+  test('have redacted or empty thinking as state only', () => {
     const silent = [
       open(0, { type: 'thinking', thinking: '', signature: '' }),
       delta(0, { type: 'signature_delta', signature: 's' }),
@@ -33,7 +33,7 @@ describe('blocks become items', () => {
       redacted: true,
     })
   })
-  test('neighbouring texts are parts of one message, and another kind of block ends it', () => {
+  test('join consecutive texts as parts of one message, which another kind of block ends', () => {
     const { output } = read([start(), ...text(0, 'a'), ...text(1, 'b'), ...tool(2, 'f'), ...text(3, 'c'), ...end('tool_use')])
     expect(output).toMatchObject([
       { type: 'message', content: [{ text: 'a' }, { text: 'b' }], status: 'completed' },
@@ -41,7 +41,7 @@ describe('blocks become items', () => {
       { type: 'message', content: [{ text: 'c' }] },
     ])
   })
-  test('a call has the arguments that its pieces say, else those that it was announced with, else none', () => {
+  test('have the arguments of a call’s deltas, else those of its start event, else an empty object', () => {
     const announced = [open(2, { type: 'tool_use', id: 't', name: 'h', input: { a: 1 } }), stop(2)]
     const { output } = read([start(), ...tool(0, 'f', '', '{"x"', ':1}'), ...tool(1, 'g'), ...announced, ...end('tool_use')])
     expect(output).toMatchObject([
@@ -50,7 +50,7 @@ describe('blocks become items', () => {
       { call_id: 't', name: 'h', arguments: '{"a":1}' },
     ])
   })
-  test('ids of calls are unique, and made where there are none', () => {
+  test('have unique call ids, and new ones for calls without an id', () => {
     const twice = [0, 1].flatMap(index => [open(index, { type: 'tool_use', id: 'same', name: 'f' }), stop(index)])
     const none = [open(2, { type: 'tool_use', name: 'f' }), stop(2)]
     const ids = read([start(), ...twice, ...none, ...end('tool_use')]).output.map(item => item.type === 'function_call' && item.call_id)
@@ -58,7 +58,7 @@ describe('blocks become items', () => {
     expect(new Set(ids).size).toBe(3)
     expect(ids).not.toContain('')
   })
-  test('what we do not read is carried whole, whatever it grew by', () => {
+  test('keep unknown blocks whole, with all their deltas', () => {
     const hosted = [
       open(0, { type: 'server_tool_use', id: 's', name: 'web_search', input: {} }),
       ...['{"query"', ':"x"}'].map(partial_json => delta(0, { type: 'input_json_delta', partial_json })),
@@ -78,7 +78,7 @@ describe('blocks become items', () => {
       outcome: { status: 'completed' },
     })
   })
-  test('links are told as citations of their text, once its length is known; a place in a document has no address', () => {
+  test('have links as citations of their text, sent once its length is known, and no citations of document positions', () => {
     const link = { type: 'web_search_result_location', url: 'https://a.example', title: 'A', cited_text: 'c', encrypted_index: 'e' }
     const events = decode([
       start(),
@@ -99,12 +99,12 @@ describe('blocks become items', () => {
     expect(part && originalOf(part)?.body).toMatchObject({ citations: [link, { type: 'char_location' }] })
     expect(originalOf((part?.type === 'text' && part.annotations?.[0]) || {})?.body).toEqual(link)
   })
-  test('an answer without a word is an empty message', () => {
+  test('are one empty message if the response has no content', () => {
     expect(read([start(), ...end('end_turn')]).output).toEqual([
       { type: 'message', role: 'assistant', content: [{ type: 'text', text: '' }], status: 'completed' },
     ])
   })
-  test('an answer that stands whole in its announcement is told', () => {
+  test('include content that only the start event has', () => {
     const content = [{ type: 'tool_use', id: 't', name: 'f', input: { a: 1 } }]
     expect(read([start({ content, stop_reason: 'tool_use' }), { type: 'message_stop' }])).toMatchObject({
       output: [{ type: 'function_call', call_id: 't', arguments: '{"a":1}' }],
@@ -114,16 +114,16 @@ describe('blocks become items', () => {
   })
 })
 
-describe('what was said otherwise is turned back', () => {
+describe('a Messages response is mapped back', () => {
   const toolNames = new Map([['ns_weather_x', 'ns.weather']])
-  test('the name of a tool', () => {
+  test('to the client’s names of tools', () => {
     expect(read([start(), ...tool(0, 'ns_weather_x', '{}'), ...end('tool_use')], { toolNames }).output).toMatchObject([
       { name: 'ns.weather' },
     ])
     const whole = { content: [{ type: 'tool_use', id: 't', name: 'ns_weather_x', input: {} }], stop_reason: 'tool_use' }
     expect(messagesProvider.decodeResponse(whole, { toolNames }).output).toMatchObject([{ name: 'ns.weather' }])
   })
-  test('a tool that carried the answer: its arguments are the text, piece by piece', () => {
+  test('to text if a tool carried the response, delta by delta', () => {
     const events = decode([start(), ...tool(0, 'answer', '', '{"a"', ':1}'), ...end('tool_use')], { answerTool: 'answer' })
     expect(events.flatMap(event => (event.type === 'delta' ? [event.delta] : []))).toEqual([
       { kind: 'text', part: 0, text: '{"a"' },
@@ -140,7 +140,7 @@ describe('what was said otherwise is turned back', () => {
   })
 })
 
-describe('how it ends', () => {
+describe('the end of a Messages response', () => {
   test.each([
     ['end_turn', { status: 'completed' }],
     ['tool_use', { status: 'completed' }],
@@ -150,7 +150,7 @@ describe('how it ends', () => {
     ['max_tokens', { status: 'incomplete', reason: 'max_output_tokens' }],
     ['model_context_window_exceeded', { status: 'incomplete', reason: 'max_output_tokens' }],
     ['refusal', { status: 'incomplete', reason: 'content_filter' }],
-  ])('%s, whole and streamed', (stop_reason, outcome) => {
+  ])('is mapped from %s, whole and streamed', (stop_reason, outcome) => {
     const streamed = read([start(), ...text(0, 'Hi'), ...end(stop_reason)])
     const whole = messagesProvider.decodeResponse({
       content: [{ type: 'text', text: 'Hi' }],
@@ -161,13 +161,13 @@ describe('how it ends', () => {
     expect(said(streamed)).toEqual(said(whole))
     expect(streamed.output).toMatchObject([{ status: outcome.status === 'completed' ? 'completed' : 'incomplete' }])
   })
-  test('only what was cut is incomplete', () => {
+  test('leaves only the cut item incomplete', () => {
     expect(read([start(), ...text(0, 'Hi'), ...tool(1, 'f', '{"a'), ...end('max_tokens')]).output).toMatchObject([
       { status: 'completed' },
       { arguments: '{"a', status: 'incomplete' },
     ])
   })
-  test('a refusal that says why is told as one, after what was said', () => {
+  test('has the explanation of a refusal as a refusal part, after the content', () => {
     const stop_details = { type: 'refusal', explanation: 'Not this.' }
     const refusal = { type: 'refusal', refusal: 'Not this.' }
     expect(read([start(), ...end('refusal', { stop_details })]).output).toMatchObject([{ content: [refusal], status: 'incomplete' }])
@@ -182,7 +182,7 @@ describe('how it ends', () => {
       ),
     )
   })
-  test('what the provider says of the end is remembered for callers of its language', () => {
+  test('keeps the provider’s stop fields for Messages clients', () => {
     const events = decode([
       start(),
       ...text(0, 'Hi'),
@@ -208,8 +208,8 @@ describe('how it ends', () => {
   })
 })
 
-describe('usage', () => {
-  test('input counts what caches read and wrote, and the last word of each figure holds', () => {
+describe('the usage of a Messages stream', () => {
+  test('adds cache reads and writes to the input, and has the last value of each count', () => {
     const usage = { input_tokens: 5, cache_creation_input_tokens: 20, cache_read_input_tokens: 300, output_tokens: 1 }
     const final = { input_tokens: 6, cache_creation_input_tokens: null, output_tokens: 50, output_tokens_details: { thinking_tokens: 40 } }
     expect(read([start({ usage }), ...text(0, 'Hi'), ...end('end_turn', {}, final)]).usage).toEqual({
@@ -220,7 +220,7 @@ describe('usage', () => {
       reasoning_tokens: 40,
     })
   })
-  test('what is told at the beginning is no count of an answer that broke off', () => {
+  test('is undefined if the stream broke off after the start event', () => {
     expect(read([start(), ...text(0, 'Hi')]).usage).toBeUndefined()
     expect(read([start(), ...text(0, 'Hi'), { type: 'message_stop' }]).usage).toBeUndefined()
   })

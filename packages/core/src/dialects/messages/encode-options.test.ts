@@ -6,9 +6,14 @@ import type { InferenceRequest, Prompt } from '../../protocol/request.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
 import { messagesClient, messagesProvider, responsesClient } from '../index.ts'
 
-describe('tools', () => {
-  const weather = { type: 'function', name: 'weather', description: 'Tells it', parameters: { type: 'object', properties: {} } } as const
-  test('a schema that is not enforced goes as it is, and none is an empty one', () => {
+describe('the tools for a Messages provider', () => {
+  const weather = {
+    type: 'function',
+    name: 'weather',
+    description: 'Returns the weather',
+    parameters: { type: 'object', properties: {} },
+  } as const
+  test('have a schema without strict mode unchanged, and an empty one if there is none', () => {
     const odd = { properties: { a: { type: 'string', minLength: 3 } } }
     expect(
       send({
@@ -20,22 +25,22 @@ describe('tools', () => {
     ).toMatchObject({
       tools: [
         { name: 'f', input_schema: { type: 'object', properties: {} } },
-        { name: 'weather', description: 'Tells it', input_schema: { type: 'object', ...odd }, strict: false },
+        { name: 'weather', description: 'Returns the weather', input_schema: { type: 'object', ...odd }, strict: false },
       ],
       warned: [],
     })
   })
-  test('a strict one is made to fit; where strictness is refused, that is named', () => {
+  test('have strict schemas adapted, and `strict` left out with a warning if it is not supported', () => {
     const tool = { ...weather, parameters: { type: 'object', properties: { a: { type: 'string', minLength: 3 } } }, strict: true } as const
     expect(send({ tools: [tool] })).toMatchObject({
       tools: [{ strict: true, input_schema: { additionalProperties: false, properties: { a: { description: 'minLength: 3' } } } }],
       warned: ['tools[0].parameters'],
     })
     const { tools, warned } = send({ tools: [tool] }, { refuses: ['strict'] })
-    expect(tools).toEqual([{ name: 'weather', description: 'Tells it', input_schema: tool.parameters }])
+    expect(tools).toEqual([{ name: 'weather', description: 'Returns the weather', input_schema: tool.parameters }])
     expect(warned).toEqual(['tools[0].strict'])
   })
-  test('names that cannot be said are said otherwise everywhere, and can be turned back', () => {
+  test('have valid names everywhere, which the mapping for the response reverses', () => {
     const name = 'ns.weather tool'
     const { tools, tool_choice, messages, mapping } = send({
       tools: [{ type: 'function', name }],
@@ -61,11 +66,11 @@ describe('tools', () => {
       { type: 'tool', name: 'weather' },
     ],
     [{ type: 'native', dialect: 'messages', body: { type: 'future' } }, { type: 'future' }],
-  ])('choice %j → %j', (tool_choice, sent) => {
+  ])('have the choice %j as %j', (tool_choice, sent) => {
     expect(send({ tools: [weather], ...(tool_choice && { tool_choice }) })).toMatchObject({ warned: [] })
     expect(send({ tools: [weather], ...(tool_choice && { tool_choice }) }).tool_choice).toEqual(sent)
   })
-  test('calls one by one are asked for beside the choice', () => {
+  test('have the setting for parallel calls beside the choice', () => {
     expect(send({ tools: [weather], parallel_tool_calls: false }).tool_choice).toEqual({ type: 'auto', disable_parallel_tool_use: true })
     expect(send({ tools: [weather], parallel_tool_calls: false, tool_choice: 'required' }).tool_choice).toEqual({
       type: 'any',
@@ -74,7 +79,7 @@ describe('tools', () => {
     expect(send({ tools: [weather], parallel_tool_calls: true })).not.toHaveProperty('tool_choice')
     expect(send({ tools: [weather], parallel_tool_calls: false, tool_choice: 'none' }).tool_choice).toEqual({ type: 'none' })
   })
-  test('a demand is softened where it is refused, and named', () => {
+  test('have the choice `auto` with a warning if forced calls are not supported', () => {
     for (const quirks of [{ no_forced_tools: true }, { thinking: ['budget'] }] satisfies Quirks[]) {
       const sent = send({ tools: [weather], tool_choice: 'required', reasoning: { effort: 'low' } }, quirks)
       expect(sent).toMatchObject({ tool_choice: { type: 'auto' }, warned: ['tool_choice'] })
@@ -84,12 +89,12 @@ describe('tools', () => {
   test.each<JsonObject>([
     { type: 'allowed_tools', mode: 'required', tools: [{ type: 'function', name: 'b' }] },
     { type: 'allowed_tools', allowed_tools: { mode: 'required', tools: [{ type: 'function', function: { name: 'b' } }] } },
-  ])('allowed tools are those that are offered: %j', body => {
+  ])('are only those of allowed_tools: %j', body => {
     const tools = ['a', 'b'].map(name => ({ ...weather, name }))
     const sent = send({ tools, tool_choice: { type: 'native', dialect: 'responses', body } })
     expect(sent).toMatchObject({ tools: [{ name: 'b' }], tool_choice: { type: 'any' }, warned: [] })
   })
-  test('tools of another kind are named; of this kind they go on', () => {
+  test('leave out native tools of other dialects with a warning, and keep those of Messages', () => {
     const own = { type: 'web_search_20250305', name: 'web_search' }
     const { tools, warned } = send({
       tools: [
@@ -104,18 +109,18 @@ describe('tools', () => {
   })
 })
 
-describe('the form of the answer', () => {
+describe('the response format for a Messages provider', () => {
   const schema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'], additionalProperties: false } as const
   const format = { type: 'json_schema', name: 'place', schema, strict: true } as const
   const weather = { type: 'function', name: 'weather' } as const
 
-  test('JSON is asked for in words, without a warning', () => {
+  test('asks for a JSON object by an instruction, without a warning', () => {
     expect(send({ instructions: 'A', text: { format: { type: 'json_object' } } })).toMatchObject({
       system: [{ text: 'A' }, { text: 'Answer with one JSON object, and with nothing else.' }],
       warned: [],
     })
   })
-  test('a schema is enforced natively, made to fit, beside the effort', () => {
+  test('sends an adapted schema beside the effort', () => {
     expect(send({ text: { format }, reasoning: { effort: 'low' } })).toMatchObject({
       output_config: { effort: 'low', format: { type: 'json_schema', schema } },
       warned: [],
@@ -130,7 +135,7 @@ describe('the form of the answer', () => {
       warned: ['text.format.schema'],
     })
   })
-  test('or by a tool that must be called, whose name nobody else has', () => {
+  test('sends a schema as a forced tool with a unique name', () => {
     const sent = send({ text: { format } }, { json_schema: 'tool' })
     expect(sent).toMatchObject({
       tools: [{ name: 'answer', input_schema: schema }],
@@ -145,20 +150,20 @@ describe('the form of the answer', () => {
     })
   })
   test.each<[string, Partial<Prompt>, Quirks]>([
-    ['words are all that is known', {}, { json_schema: 'words' }],
-    ['nothing may be demanded', {}, { json_schema: 'tool', no_forced_tools: true }],
-    ['it thinks by a budget', { reasoning: { effort: 'low' } }, { json_schema: 'tool', thinking: ['budget'] }],
-    ['another call is demanded', { tools: [weather], tool_choice: { type: 'function', name: 'weather' } }, { json_schema: 'tool' }],
-  ])('or by words, where %s', (_, prompt, quirks) => {
-    const { system: told, mapping, warned } = send({ text: { format }, ...prompt }, quirks)
-    expect(told).toContain(JSON.stringify(schema))
+    ['the model supports only instructions', {}, { json_schema: 'words' }],
+    ['calls cannot be forced', {}, { json_schema: 'tool', no_forced_tools: true }],
+    ['it has a thinking budget', { reasoning: { effort: 'low' } }, { json_schema: 'tool', thinking: ['budget'] }],
+    ['another call is forced', { tools: [weather], tool_choice: { type: 'function', name: 'weather' } }, { json_schema: 'tool' }],
+  ])('asks for a schema by an instruction if %s', (_, prompt, quirks) => {
+    const { system: instruction, mapping, warned } = send({ text: { format }, ...prompt }, quirks)
+    expect(instruction).toContain(JSON.stringify(schema))
     expect(mapping).toBeUndefined()
     expect(warned).toEqual(['text.format'])
   })
 })
 
-describe('what else there is', () => {
-  test('stop texts and the user', () => {
+describe('the other settings for a Messages provider', () => {
+  test('include stop sequences and the user', () => {
     expect(send({ stop: ['END'], user: 'u' })).toMatchObject({ stop_sequences: ['END'], metadata: { user_id: 'u' }, warned: [] })
     expect(send({ user: 'u', safety_identifier: 's' })).toMatchObject({ metadata: { user_id: 's' }, warned: ['user'] })
     expect(send({ stop: [] })).not.toHaveProperty('stop_sequences')
@@ -172,10 +177,10 @@ describe('what else there is', () => {
     [{ include: ['reasoning.encrypted_content', 'message.output_text.logprobs'] }, ['include[1]']],
     [{ native: { type: 'native', dialect: 'chat', body: { n: 1, logit_bias: {} } } }, ['n', 'logit_bias']],
     [{ metadata: { a: 'b' }, max_tool_calls: 3 }, []],
-  ])('%j leaves out %j', (prompt, warned) => {
+  ])('with %j leave out %j', (prompt, warned) => {
     expect(send(prompt).warned).toEqual(warned)
   })
-  test('unknown fields of this language go on, and so do extensions', () => {
+  test('include unknown fields of Messages requests, and extensions', () => {
     const sent = send({
       native: { type: 'native', dialect: 'messages', body: { container: 'c' } },
       extensions: { top_k: 3, max_tokens: 1 },
@@ -188,22 +193,22 @@ describe('what else there is', () => {
     ['standard_only', {}, 'standard_only', []],
     ['flex', {}, undefined, ['service_tier']],
     ['priority', { priority_tier: 'auto' }, 'auto', []],
-  ])('tier %s', (...[service_tier, quirks, sent, warned]) => {
+  ])('include the tier %s', (...[service_tier, quirks, sent, warned]) => {
     const price = { input: 1, output: 1, priority: { input: 2, output: 2 } }
-    const told = send(service_tier === undefined ? {} : { service_tier }, quirks, { ...offer, price })
-    expect([told.service_tier, told.warned]).toEqual([sent, warned])
+    const encoded = send(service_tier === undefined ? {} : { service_tier }, quirks, { ...offer, price })
+    expect([encoded.service_tier, encoded.warned]).toEqual([sent, warned])
     if (service_tier === 'priority') expect(send({ service_tier }, quirks).warned).toEqual(['service_tier'])
   })
-  test('what the offer refuses is left out under the name that the caller knows', () => {
+  test('that the offer does not support are left out, with warnings under the client’s names', () => {
     expect(send({ stop: ['x'] }, { refuses: ['stop_sequences'] }).warned).toEqual(['stop'])
-    expect(send({}, { fixed_fields: { house_style: 'eu' } }).house_style).toBe('eu')
+    expect(send({}, { fixed_fields: { vendor_style: 'eu' } }).vendor_style).toBe('eu')
   })
 })
 
-describe('headers', () => {
+describe('the headers for a Messages provider', () => {
   const headersOf = (headers?: InferenceRequest['headers']) =>
     messagesProvider.encodeRequest({ ...requestFor({}), ...(headers && { headers }) }, offer, {}).headers
-  test('name the version, and what a caller of this language named', () => {
+  test('have the version, and the betas of a Messages client', () => {
     expect(headersOf()).toEqual({ 'anthropic-version': '2023-06-01' })
     const values = { 'anthropic-version': '2026-10-21', 'anthropic-beta': 'a,b', cookie: 'secret' }
     expect(headersOf({ dialect: 'messages', values })).toEqual({ 'anthropic-version': '2026-10-21', 'anthropic-beta': 'a,b' })
@@ -211,9 +216,9 @@ describe('headers', () => {
   })
 })
 
-describe('counting tokens', () => {
+describe('the token count request for a Messages provider', () => {
   const { counting } = messagesProvider
-  test('asks with what is asked, and without how it is answered', () => {
+  test('has the fields of the prompt only', () => {
     const request = responsesClient.decodeRequest({
       model: 'm',
       input: 'Hi',
@@ -243,7 +248,7 @@ describe('counting tokens', () => {
       messages: [{ role: 'user', content: 'Hi' }],
     })
   })
-  test('reads the count, or nothing', () => {
+  test('returns the count, or undefined', () => {
     expect(counting?.decode({ input_tokens: 12 })).toBe(12)
     expect(counting?.decode({})).toBeUndefined()
   })

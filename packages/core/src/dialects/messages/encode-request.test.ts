@@ -6,7 +6,7 @@ import type { JsonObject } from '../../protocol/wire.ts'
 import { messagesClient, messagesProvider } from '../index.ts'
 import { encodeReasoningState } from './reasoning-state.ts'
 
-const system = (words: string): Item => ({ type: 'message', role: 'system', content: [text(words)] })
+const system = (value: string): Item => ({ type: 'message', role: 'system', content: [text(value)] })
 
 /** The blocks of the first user message. */
 const blocks = (...content: readonly Part[]) => {
@@ -14,8 +14,8 @@ const blocks = (...content: readonly Part[]) => {
   return { blocks: messages[0]?.content ?? [], warned }
 }
 
-describe('the conversation', () => {
-  test('instructions alone are a string; with system items they are blocks, in order', () => {
+describe('the messages for a Messages provider', () => {
+  test('have instructions as a string, or as blocks with system items, in order', () => {
     expect(send({ instructions: 'Be brief.' }).system).toBe('Be brief.')
     expect(send({ instructions: 'A', input: [system('B'), { ...system('C'), role: 'developer' } as Item, hello] })).toMatchObject({
       system: [
@@ -28,14 +28,14 @@ describe('the conversation', () => {
     expect(send({})).not.toHaveProperty('system')
   })
 
-  test('one system text with a cache point stays a block', () => {
+  test('have one system text with a cache point as a block', () => {
     const marked: Item = { type: 'message', role: 'system', content: [{ type: 'text', text: 'Long', cache: { ttl: '1h' } }] }
     expect(send({ input: [marked, hello] }).system).toEqual([
       { type: 'text', text: 'Long', cache_control: { type: 'ephemeral', ttl: '1h' } },
     ])
   })
 
-  test('a system message in between stays in its place, as marked text of the user', () => {
+  test('have a later system message in its place, as marked text of the user', () => {
     expect(send({ input: [hello, assistant('Hello'), system('Now French.'), user(text('Go on'))] }).messages).toEqual([
       { role: 'user', content: [{ type: 'text', text: 'Hi' }] },
       { role: 'assistant', content: [{ type: 'text', text: 'Hello' }] },
@@ -49,7 +49,7 @@ describe('the conversation', () => {
     ])
   })
 
-  test('what a role does in a row is one message, and results come first in theirs', () => {
+  test('have one message per turn, with tool results first', () => {
     const input = [
       hello,
       assistant('Looking.'),
@@ -82,7 +82,7 @@ describe('the conversation', () => {
     ])
   })
 
-  test('texts without a word are left out, and so is white space where the assistant is to go on', () => {
+  test('leave out blank texts, and trailing white space of a last assistant message', () => {
     expect(blocks(text(' \n'), text(''), text('Hi')).blocks).toEqual([{ type: 'text', text: 'Hi' }])
     expect(send({ input: [user(text(' ')), hello, assistant('Once \n')] }).messages).toEqual([
       { role: 'user', content: [{ type: 'text', text: 'Hi' }] },
@@ -90,7 +90,7 @@ describe('the conversation', () => {
     ])
   })
 
-  test('a refusal is said again as text; what another language alone can read is named', () => {
+  test('have refusals as text, and leave out items of other dialects with a warning', () => {
     const refusal: Item = { type: 'message', role: 'assistant', content: [{ type: 'refusal', refusal: 'No.' }] }
     const strange: Item = { type: 'native', dialect: 'elsewhere', body: { type: 'x' } }
     const picture: Item = { type: 'message', role: 'assistant', content: [{ type: 'image', url: 'https://a.example/1.png' }, text('x')] }
@@ -100,8 +100,8 @@ describe('the conversation', () => {
   })
 })
 
-describe('parts', () => {
-  test('an image goes as bytes or by address', () => {
+describe('the parts for a Messages provider', () => {
+  test('have images as bytes or URL', () => {
     expect(
       blocks({ type: 'image', url: 'data:image/PNG;base64,iVBO' }, { type: 'image', url: 'https://a.example/1.png', detail: 'high' }),
     ).toEqual({
@@ -114,12 +114,12 @@ describe('parts', () => {
     expect(blocks({ type: 'image', url: 'data:image/jpg;base64,AA' }).blocks).toMatchObject([{ source: { media_type: 'image/jpeg' } }])
   })
   test.each(['data:image/tiff;base64,AA', 'data:image/png,raw', 'data:', 'data:image/svg+xml;base64,AA'])(
-    'an image of another kind is left out and named: %s',
+    'leave out an image of an unsupported type with a warning: %s',
     url => {
       expect(blocks({ type: 'image', url }, text('x'))).toEqual({ blocks: [{ type: 'text', text: 'x' }], warned: ['input[0].content[0]'] })
     },
   )
-  test('files are documents: pages, plain text, or an address', () => {
+  test('have files as documents with bytes, plain text or a URL', () => {
     expect(
       blocks(
         { type: 'file', url: 'data:application/pdf;base64,JVBE', filename: 'a.pdf' },
@@ -144,11 +144,11 @@ describe('parts', () => {
       'input[0].content[0]',
     ])
   })
-  test('sound has no place here', () => {
+  test('leave out audio with a warning', () => {
     expect(blocks({ type: 'audio', data: 'AA', format: 'wav' }, text('x')).warned).toEqual(['input[0].content[0]'])
   })
-  test('four cache points are taken, in the order of the prompt; the rest are named', () => {
-    const cached = (words: string): Part => ({ type: 'text', text: words, cache: {} })
+  test('have the first four cache points, and a warning for the others', () => {
+    const cached = (value: string): Part => ({ type: 'text', text: value, cache: {} })
     const { messages, tools, warned } = send({
       tools: [{ type: 'function', name: 'f', cache: { ttl: '5m' } }],
       input: [user(cached('1'), cached('2')), { ...call('a'), cache: {} } as Item, { ...result('a'), cache: {} } as Item],
@@ -161,8 +161,8 @@ describe('parts', () => {
   })
 })
 
-describe('calls and results', () => {
-  test('ids of other makers become plain ones, the same in call and result, and never one another’s', () => {
+describe('the calls and results for a Messages provider', () => {
+  test('have valid ids, the same in call and result, and distinct ids stay distinct', () => {
     const { messages } = send({
       input: [hello, call('call:1'), call('call/1'), call('ok_-1'), result('call:1'), result('call/1'), result('ok_-1')],
     })
@@ -172,7 +172,7 @@ describe('calls and results', () => {
     expect(ids[2]).toBe('ok_-1')
     for (const id of ids) expect(id).toMatch(/^[a-zA-Z0-9_-]+$/)
   })
-  test('arguments that are no object are kept as text, and named', () => {
+  test('wrap arguments that are not an object, with a warning', () => {
     const sent = (written: string) => {
       const { messages, warned } = send({ input: [hello, call('a', written), result('a')] })
       return [messages[1]?.content[0]?.input, warned]
@@ -181,7 +181,7 @@ describe('calls and results', () => {
     expect(sent('{"a":')).toEqual([{ _raw: '{"a":' }, ['input[1].arguments']])
     expect(sent('[1]')).toEqual([{ _raw: '[1]' }, ['input[1].arguments']])
   })
-  test('a result may hold images and say that it failed', () => {
+  test('may have images and an error', () => {
     const output: Item = {
       type: 'function_call_output',
       call_id: 'a',
@@ -202,30 +202,33 @@ describe('calls and results', () => {
   })
 })
 
-describe('thoughts of before', () => {
+describe('the reasoning of earlier turns', () => {
   const thought = (encrypted_content?: string): Item => ({
     type: 'reasoning',
-    summary: ['edited by somebody'],
+    summary: ['edited by the client'],
     ...(encrypted_content !== undefined && { encrypted_content }),
   })
   test.each<JsonObject>([
     { type: 'thinking', thinking: 'First \n"the" points 🚂 \ud800', signature: 'sig+/=' },
     { type: 'thinking', thinking: '', signature: 'sig' },
     { type: 'redacted_thinking', data: 'blob' },
-  ])('come back to the byte, where they stood: %j', block => {
+  ])('is sent back byte for byte, in its place: %j', block => {
     const { messages, warned } = send({ input: [hello, thought(encodeReasoningState(block)), assistant('So'), call('a'), result('a')] })
     expect(JSON.stringify((messages[1]?.content ?? [])[0])).toBe(JSON.stringify(block))
     expect(warned).toEqual([])
   })
-  test.each([undefined, '', 'gAAAAAB', '{"kind":"other"}', '{', '[]'])('are left out where they are nobody’s, and named: %s', state => {
-    expect(send({ input: [hello, thought(state), assistant('So')] })).toMatchObject({
-      messages: [{ role: 'user' }, { role: 'assistant', content: [{ type: 'text', text: 'So' }] }],
-      warned: ['input[1]'],
-    })
-  })
+  test.each([undefined, '', 'gAAAAAB', '{"kind":"other"}', '{', '[]'])(
+    'is left out with a warning if it is not in this provider’s format: %s',
+    state => {
+      expect(send({ input: [hello, thought(state), assistant('So')] })).toMatchObject({
+        messages: [{ role: 'user' }, { role: 'assistant', content: [{ type: 'text', text: 'So' }] }],
+        warned: ['input[1]'],
+      })
+    },
+  )
 })
 
-describe('a caller of the same language', () => {
+describe('a request of a Messages client', () => {
   const wire: JsonObject = {
     model: 'm',
     max_tokens: 4000,
@@ -256,14 +259,14 @@ describe('a caller of the same language', () => {
   }
   const { model, stream, ...own } = wire
 
-  test('has its body sent as it is, under the provider’s name for the model', () => {
+  test('is sent unchanged, under the provider’s model id', () => {
     const request = messagesClient.decodeRequest({ ...wire, gateway: {}, extensions: { top_k: 1 } })
     const { body, warnings } = messagesProvider.encodeRequest(request, offer, {})
     expect(body).toEqual({ ...own, model: 'their-model', stream: true, top_k: 1 })
     expect(warnings).toEqual([])
   })
 
-  test('has everything but what was changed sent as it is', () => {
+  test('is sent unchanged except for the changed field', () => {
     const request = messagesClient.decodeRequest(wire)
     const { body, warnings } = messagesProvider.encodeRequest({ ...request, prompt: { ...request.prompt } }, offer, {})
     const text = { role: 'system', content: [{ type: 'text', text: 'Mind the gap.' }] }
@@ -271,7 +274,7 @@ describe('a caller of the same language', () => {
     expect(warnings).toEqual([])
   })
 
-  test('keeps a signature of its own, and loses what we made up for others', () => {
+  test('keeps a vendor’s signature, and loses citations and thinking that the gateway created', () => {
     const signed = { type: 'thinking', thinking: 't', signature: 'theirs' }
     const madeUp = { type: 'web_search_result_location', url: 'u', title: 't', cited_text: '', encrypted_index: '' }
     const messages = [
@@ -294,7 +297,7 @@ describe('a caller of the same language', () => {
   })
 })
 
-test('where nobody but the system speaks, the user says it', () => {
+test('system text without other messages is sent as a user message', () => {
   const body = send({ instructions: 'Say hi.', input: [system('Be brief.')] })
   expect(body.messages).toEqual([{ role: 'user', content: [text('Say hi.'), text('Be brief.')] }])
   expect(body).not.toHaveProperty('system')

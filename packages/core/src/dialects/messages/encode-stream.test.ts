@@ -63,8 +63,8 @@ const thought = (fields: Partial<ReasoningItem> = {}): ReasoningItem => ({ type:
 const native = (body: JsonObject, dialect = 'messages'): Item => ({ type: 'native', dialect, body })
 const link = { type: 'url_citation', url: 'https://x', title: 'X', start_index: 0, end_index: 1 }
 
-describe('the course of a stream', () => {
-  test('of a text', () => {
+describe('the events of a Messages stream', () => {
+  test('for a text', () => {
     const frames = encode([started, begin(0, empty), grow(0, 'text', 'He'), grow(0, 'text', 'y'), end(0, message('Hey')), finish()])
     expect(frames.map(({ event }) => event)).toEqual(wires(frames).map(({ type }) => type))
     expect(wires(frames)).toEqual([
@@ -100,20 +100,22 @@ describe('the course of a stream', () => {
     ])
   })
 
-  test('starts with our own count of the prompt until the provider has named one', () => {
+  test('start with an estimated prompt size until the provider has reported one', () => {
     const usageAt = (type: string, events: readonly InferenceEvent[]): unknown => {
       const found = wires(encode(events, { estimated_input_tokens: 321 })).find(wire => wire.type === type)
       return (found?.message as JsonObject | undefined)?.usage ?? found?.usage
     }
-    const told = (counts: JsonObject): InferenceEvent => remember({ ...started }, { dialect: 'messages', body: { usage: counts } })
+    const startWith = (counts: JsonObject): InferenceEvent => remember({ ...started }, { dialect: 'messages', body: { usage: counts } })
     expect(usageAt('message_start', [started, finish()])).toMatchObject({ input_tokens: 321, output_tokens: 0 })
-    expect(usageAt('message_start', [told({ input_tokens: 0, output_tokens: 0 }), finish()])).toMatchObject({ input_tokens: 321 })
-    expect(usageAt('message_start', [told({ input_tokens: 7, output_tokens: 1 }), finish()])).toMatchObject({ input_tokens: 7 })
-    expect(usageAt('message_start', [told({ input_tokens: 0, cache_read_input_tokens: 90 }), finish()])).toMatchObject({ input_tokens: 0 })
+    expect(usageAt('message_start', [startWith({ input_tokens: 0, output_tokens: 0 }), finish()])).toMatchObject({ input_tokens: 321 })
+    expect(usageAt('message_start', [startWith({ input_tokens: 7, output_tokens: 1 }), finish()])).toMatchObject({ input_tokens: 7 })
+    expect(usageAt('message_start', [startWith({ input_tokens: 0, cache_read_input_tokens: 90 }), finish()])).toMatchObject({
+      input_tokens: 0,
+    })
     expect(usageAt('message_delta', [started, finish()])).toMatchObject({ input_tokens: 20, output_tokens: 3 })
   })
 
-  test('of thoughts, a text and a call, numbered one after the other', () => {
+  test('for thinking, a text and a call are numbered in order', () => {
     const events = [
       started,
       begin(0, thought()),
@@ -145,13 +147,13 @@ describe('the course of a stream', () => {
     })
   })
 
-  test('whatever batches it comes in', () => {
+  test('are the same however the events are split into batches', () => {
     const events = [started, begin(0, empty), grow(0, 'text', 'a'), end(0, message('a')), finish()]
     const encoder = messagesClient.encodeEvents(request, () => stampOf())
     expect(events.flatMap(event => encoder.write([event]))).toEqual(encode(events))
   })
 
-  test('what comes after the end is not told', () => {
+  test('do not include events after the end', () => {
     expect(course([started, finish(), begin(0, empty), grow(0, 'text', 'a'), finish()])).toEqual([
       'message_start',
       'message_delta',
@@ -159,15 +161,15 @@ describe('the course of a stream', () => {
     ])
   })
 
-  test('an event takes one frame of one line', () => {
+  test('take one line of data each', () => {
     expect(writeFrames(encode([started, begin(0, empty), grow(0, 'text', 'a\n\r\u2028b')]))).toMatch(
       /^(event: \w+\ndata: [^\n\r]+\n\n){3}$/,
     )
   })
 })
 
-describe('items that are open together', () => {
-  test('are told one after the other, in the order of their beginning', () => {
+describe('items that are open at the same time', () => {
+  test('are sent one after the other, in the order of their start', () => {
     const events = [
       started,
       begin(0, call('', 'c0')),
@@ -191,7 +193,7 @@ describe('items that are open together', () => {
     ])
   })
 
-  test('the first of them is told at once', () => {
+  test('send the first of them at once', () => {
     const encoder = messagesClient.encodeEvents(request, () => stampOf())
     encoder.write([started, begin(0, call('', 'c0')), begin(1, call('', 'c1'))])
     expect(encoder.write([grow(1, 'arguments', '{}')])).toEqual([])
@@ -200,7 +202,7 @@ describe('items that are open together', () => {
     expect(encoder.write([grow(1, 'arguments', ' ')])).toHaveLength(1)
   })
 
-  test('what another language alone can say holds nobody up', () => {
+  test('are not delayed by a native item of another dialect', () => {
     const events = [
       started,
       begin(0, native({ type: 'web_search_call' }, 'responses')),
@@ -213,7 +215,7 @@ describe('items that are open together', () => {
     expect(course(events)).toEqual(['message_start', '0+text', '0:text_delta', '0-', 'message_delta', 'message_stop'])
   })
 
-  test('what nobody finished is told as far as it came', () => {
+  test('that never finish are sent with their content so far', () => {
     const events = [started, begin(0, empty), begin(1, call('', 'c1')), grow(1, 'arguments', '{"a'), grow(0, 'text', 'a'), finish()]
     expect(read(events).message.content).toEqual([
       { type: 'text', text: 'a', citations: null },
@@ -222,35 +224,35 @@ describe('items that are open together', () => {
   })
 })
 
-describe('blocks', () => {
-  const told = (item: Item, ...growth: readonly InferenceEvent[]) =>
+describe('the blocks of a Messages response', () => {
+  const contentOf = (item: Item, ...growth: readonly InferenceEvent[]) =>
     read([started, begin(0, item.type === 'message' ? empty : item), ...growth, end(0, item), finish()]).message.content
 
-  test('nothing said is no block', () => {
-    expect(told(message(''))).toEqual([])
-    expect(told(thought())).toEqual([])
-    expect(told(thought({ summary: [''] }))).toEqual([])
+  test('leave out empty items', () => {
+    expect(contentOf(message(''))).toEqual([])
+    expect(contentOf(thought())).toEqual([])
+    expect(contentOf(thought({ summary: [''] }))).toEqual([])
   })
 
-  test('what no delta told is told by the end of the item', () => {
-    expect(told(message('Hello', 'you'), grow(0, 'text', 'He'))).toMatchObject([{ text: 'Hello' }, { text: 'you' }])
-    expect(told(thought({ summary: ['a', 'b'] }), grow(0, 'summary', 'a'))).toMatchObject([{ thinking: 'a\n\nb' }])
+  test('include content that only the finished item has', () => {
+    expect(contentOf(message('Hello', 'you'), grow(0, 'text', 'He'))).toMatchObject([{ text: 'Hello' }, { text: 'you' }])
+    expect(contentOf(thought({ summary: ['a', 'b'] }), grow(0, 'summary', 'a'))).toMatchObject([{ thinking: 'a\n\nb' }])
     expect(read([started, begin(0, call('')), grow(0, 'arguments', '{"a"'), end(0, call('{"a":1}')), finish()]).message.content).toEqual([
       { type: 'tool_use', id: 'c1', name: 'f', input: { a: 1 } },
     ])
   })
 
-  test('what was told stands, though the end has another wording', () => {
-    expect(told(message('Bye'), grow(0, 'text', 'He'))).toMatchObject([{ text: 'He' }])
+  test('keep the streamed content if the finished item differs', () => {
+    expect(contentOf(message('Bye'), grow(0, 'text', 'He'))).toMatchObject([{ text: 'He' }])
   })
 
-  test('each part of a message is a block, and a refusal is a text', () => {
+  test('have each part of a message as a block, and a refusal as text', () => {
     const parts = message('a', { type: 'refusal', refusal: 'no' })
     const events = [started, begin(0, empty), grow(0, 'text', 'a'), grow([0, 1], 'refusal', 'no'), end(0, parts), finish()]
     expect(read(events).message).toMatchObject({ content: [{ text: 'a' }, { type: 'text', text: 'no' }], stop_reason: 'refusal' })
   })
 
-  test('a text that goes back to an earlier part loses nothing', () => {
+  test('keep all text that returns to an earlier part', () => {
     const events = [
       started,
       begin(0, empty),
@@ -263,7 +265,7 @@ describe('blocks', () => {
     expect(read(events).message.content.map(({ text }) => text)).toEqual(['a', 'b', 'c'])
   })
 
-  test('summaries and raw thoughts are one block, with a blank line between them', () => {
+  test('have summaries and raw reasoning in one block, with a blank line between them', () => {
     const events = [
       started,
       begin(0, thought()),
@@ -278,15 +280,15 @@ describe('blocks', () => {
     expect(read(events).message.content).toEqual([{ type: 'thinking', thinking: 'ab\n\nc\n\nd', signature: 'sealed' }])
   })
 
-  test('a thought without words still has its seal', () => {
-    expect(told(thought({ encrypted_content: 'sealed' }))).toEqual([{ type: 'thinking', thinking: '', signature: 'sealed' }])
+  test('have the state of reasoning without text', () => {
+    expect(contentOf(thought({ encrypted_content: 'sealed' }))).toEqual([{ type: 'thinking', thinking: '', signature: 'sealed' }])
   })
 
-  test('a withheld thought is told whole', () => {
-    expect(told(thought({ encrypted_content: 'sealed', redacted: true }))).toEqual([{ type: 'redacted_thinking', data: 'sealed' }])
+  test('have redacted thinking whole', () => {
+    expect(contentOf(thought({ encrypted_content: 'sealed', redacted: true }))).toEqual([{ type: 'redacted_thinking', data: 'sealed' }])
   })
 
-  test('links are citations, and other annotations are none', () => {
+  test('have links as citations, and no other annotations', () => {
     const cited = { type: 'text', text: 'a', annotations: [link, { type: 'file_citation', file_id: 'f' }] } as const
     const events = [
       started,
@@ -299,20 +301,20 @@ describe('blocks', () => {
     ]
     const citations = [{ type: 'web_search_result_location', url: 'https://x', title: 'X', cited_text: '', encrypted_index: '' }]
     expect(read(events).message.content).toEqual([{ type: 'text', text: 'a', citations }])
-    expect(told(message(cited))).toEqual([{ type: 'text', text: 'a', citations }])
+    expect(contentOf(message(cited))).toEqual([{ type: 'text', text: 'a', citations }])
   })
 
-  test('a citation of this language stays what it was', () => {
+  test('have a citation of a Messages provider unchanged', () => {
     const citation = { type: 'char_location', document_index: 0, cited_text: 'x', start_char_index: 0, end_char_index: 1 }
     const annotation = remember({ type: 'char_location' }, { dialect: 'messages', body: citation })
-    expect(told(message({ type: 'text', text: 'a', annotations: [annotation] }))).toEqual([
+    expect(contentOf(message({ type: 'text', text: 'a', annotations: [annotation] }))).toEqual([
       { type: 'text', text: 'a', citations: [citation] },
     ])
   })
 
-  test('a citation of a document is told as it came, where the text stands that it is about', () => {
+  test('have a document citation unchanged, at the text that it supports', () => {
     const citation = { type: 'page_location', document_index: 0 }
-    const told = (dialect: string, delta: JsonObject, index = 0): InferenceEvent => ({
+    const nativeDelta = (dialect: string, delta: JsonObject, index = 0): InferenceEvent => ({
       type: 'native',
       dialect,
       name: 'content_block_delta',
@@ -327,10 +329,10 @@ describe('blocks', () => {
       begin(0, call('')),
       begin(1, empty),
       grow(1, 'text', 'a'),
-      told('messages', { type: 'citations_delta', citation }, 1),
-      told('messages', { type: 'tomorrow_delta' }, 1),
-      told('elsewhere', { type: 'citations_delta', citation }, 1),
-      told('messages', { type: 'citations_delta', citation }),
+      nativeDelta('messages', { type: 'citations_delta', citation }, 1),
+      nativeDelta('messages', { type: 'tomorrow_delta' }, 1),
+      nativeDelta('elsewhere', { type: 'citations_delta', citation }, 1),
+      nativeDelta('messages', { type: 'citations_delta', citation }),
       end(1, message('a')),
       end(0, call('')),
       finish(),
@@ -338,42 +340,42 @@ describe('blocks', () => {
     expect(read(events).message.content).toMatchObject([{ type: 'tool_use' }, { type: 'text', text: 'a', citations: [citation] }])
   })
 
-  test('a call without arguments has none', () => {
-    expect(told(call(''))).toEqual([{ type: 'tool_use', id: 'c1', name: 'f', input: {} }])
+  test('have a call without arguments as an empty input', () => {
+    expect(contentOf(call(''))).toEqual([{ type: 'tool_use', id: 'c1', name: 'f', input: {} }])
   })
 
-  test('a call that gets its name late is told by then', () => {
+  test('have a name that arrives late by the start of the call', () => {
     const nameless: Item = { ...call(''), name: '', call_id: '' }
     const events = [started, begin(0, nameless), grow(0, 'arguments', '{"a":1}'), end(0, call('{"a":1}')), finish()]
     expect(read(events).message.content).toEqual([{ type: 'tool_use', id: 'c1', name: 'f', input: { a: 1 } }])
   })
 
-  test('what the provider sent beside the fields of a call goes along', () => {
+  test('keep the provider’s extra fields of a call', () => {
     const body = { type: 'tool_use', id: 'theirs', name: 'f', input: {}, caller: { type: 'direct' } }
     const item = remember(call('{}'), { dialect: 'messages', body })
-    expect(told(item)).toEqual([{ type: 'tool_use', id: 'c1', name: 'f', input: {}, caller: { type: 'direct' } }])
+    expect(contentOf(item)).toEqual([{ type: 'tool_use', id: 'c1', name: 'f', input: {}, caller: { type: 'direct' } }])
   })
 
-  test('blocks that we do not read are told whole when they are whole', () => {
+  test('have unknown blocks whole, once they are complete', () => {
     const whole = { type: 'server_tool_use', id: 's', name: 'web_search', input: { query: 'q' } }
     const events = [started, begin(0, native({ ...whole, input: {} })), end(0, native(whole)), finish()]
     expect(course(events).slice(1, -2)).toEqual(['0+server_tool_use', '0:input_json_delta', '0-'])
     expect(read(events).message.content).toEqual([whole])
     const result = { type: 'web_search_tool_result', tool_use_id: 's', content: [] }
-    expect(told(native(result))).toEqual([result])
+    expect(contentOf(native(result))).toEqual([result])
   })
 })
 
-describe('how it ends', () => {
+describe('the end of a Messages stream', () => {
   const ending = (outcome: Outcome, facts: Partial<Stamp> = {}) => read([started, finish(outcome)], facts)
-  test('cut, filtered, or for a reason of its own', () => {
+  test('has the stop reason of a cut or filtered response', () => {
     expect(ending({ status: 'incomplete', reason: 'max_output_tokens' }).message.stop_reason).toBe('max_tokens')
     expect(ending({ status: 'incomplete', reason: 'content_filter' }).message.stop_reason).toBe('refusal')
     expect(ending({ status: 'incomplete', reason: 'steered' }).message.stop_reason).toBe('max_tokens')
   })
 
-  test('in the words of a provider of this language, and with the counts that it told', () => {
-    const told = remember(finish(), {
+  test('has a Messages provider’s own stop fields and counts', () => {
+    const providerEnd = remember(finish(), {
       dialect: 'messages',
       body: {
         stop_reason: 'stop_sequence',
@@ -383,7 +385,7 @@ describe('how it ends', () => {
         usage: { input_tokens: 1, output_tokens: 9, server_tool_use: { web_search_requests: 1 } },
       },
     })
-    const { message, beside } = read([started, told])
+    const { message, beside } = read([started, providerEnd])
     expect(message).toMatchObject({
       stop_reason: 'stop_sequence',
       stop_sequence: 'END',
@@ -393,13 +395,13 @@ describe('how it ends', () => {
     expect(beside).toEqual({ context_management: { applied_edits: [] } })
   })
 
-  test('a provider of this language says at once what the input cost', () => {
+  test('follows a start event with a Messages provider’s input count', () => {
     const body = { id: 'theirs', model: 'theirs', content: [], usage: { input_tokens: 7, output_tokens: 1, service_tier: 'standard' } }
     const first = wires(encode([remember({ ...started }, { dialect: 'messages', body })]))[0]
     expect(first?.message).toMatchObject({ id: 'msg_ours', model: 'model', usage: { input_tokens: 7, service_tier: 'standard' } })
   })
 
-  test('with what only a gateway knows', () => {
+  test('has the gateway’s fields', () => {
     const routing = { provider: 'p', provider_model_id: 'pm', model_canonical: 'm', routing_strategy: 's' }
     const warnings = [{ code: 'unsupported_parameter', param: 'stop', message: '`stop` is not supported here.' }]
     expect(ending({ status: 'completed' }, { routing, warnings }).beside).toEqual({
@@ -419,7 +421,7 @@ describe('how it ends', () => {
     [{ kind: 'too_long', code: 'context_length_exceeded' }, 'invalid_request_error'],
     [{ kind: 'bad_credential', status: 401 }, 'api_error'],
     [{ kind: 'unreadable', code: 'constructor' }, 'api_error'],
-  ])('in a failure: %j', (error, type) => {
+  ])('has an error event for the failure %j', (error, type) => {
     const events = [started, begin(0, empty), grow(0, 'text', 'a'), failed({ ...error, provider: 'p' })]
     expect(course(events)).toEqual(['message_start', '0+text', '0:text_delta', 'error'])
     expect(read(events).error).toEqual({
@@ -431,31 +433,31 @@ describe('how it ends', () => {
     expect(wires(encode(events)).at(-1)?.request_id).toBe('ours')
   })
 
-  test('in a failure before a word was said', () => {
+  test('has only an error event if a failure comes before any content', () => {
     expect(course([failed()])).toEqual(['error'])
   })
 })
 
-test('silence is kept alive by an event that clients know', () => {
+test('the keep-alive frame of a Messages stream is a ping event', () => {
   expect(writeFrames(messagesClient.keepAlive ? [messagesClient.keepAlive] : [])).toBe('event: ping\ndata: {"type":"ping"}\n\n')
 })
 
-const words = fc.string({ maxLength: 8, unit: 'grapheme' })
+const text = fc.string({ maxLength: 8, unit: 'grapheme' })
 const partOf: fc.Arbitrary<Part> = fc.oneof(
   fc.record({
     type: fc.constant('text' as const),
-    text: words,
+    text: text,
     annotations: fc.array(fc.constantFrom<JsonObject>(link, { type: 'note' }), { maxLength: 2 }),
   }),
-  fc.record({ type: fc.constant('refusal' as const), refusal: words }),
+  fc.record({ type: fc.constant('refusal' as const), refusal: text }),
 )
 const anyItem: fc.Arbitrary<Item> = fc.oneof(
   fc.array(partOf, { maxLength: 3 }).map((content): Item => ({ type: 'message', role: 'assistant', content, status: 'completed' })),
   fc
-    .tuple(fc.array(words, { maxLength: 2 }), fc.array(words, { maxLength: 2 }), fc.option(words))
+    .tuple(fc.array(text, { maxLength: 2 }), fc.array(text, { maxLength: 2 }), fc.option(text))
     .map(([summary, content, state]) => thought({ summary, content, ...(state && { encrypted_content: state }) })),
-  words.map(state => thought({ encrypted_content: state, redacted: true })),
-  fc.tuple(fc.oneof(fc.json({ maxDepth: 1 }), words), fc.string({ minLength: 1, maxLength: 3 })).map(([written, id]) => call(written, id)),
+  text.map(state => thought({ encrypted_content: state, redacted: true })),
+  fc.tuple(fc.oneof(fc.json({ maxDepth: 1 }), text), fc.string({ minLength: 1, maxLength: 3 })).map(([written, id]) => call(written, id)),
   fc.constantFrom(
     native({ type: 'web_search_tool_result', content: [] }),
     native({ type: 'server_tool_use', id: 's', name: 'n', input: { a: 1 } }),
@@ -502,7 +504,7 @@ function interleave(items: readonly Item[], picks: readonly number[]): readonly 
   return events
 }
 
-test('any legal stream is legal here too, and says what the whole answer says', () => {
+test('any legal stream gives a legal Messages stream with the content of the whole response', () => {
   const picks = fc.array(fc.nat(5), { minLength: 1, maxLength: 12 })
   fc.assert(
     fc.property(fc.array(anyItem, { maxLength: 5 }), picks, fc.constantFrom(...outcomes), (items, turns, outcome) => {
@@ -516,7 +518,7 @@ test('any legal stream is legal here too, and says what the whole answer says', 
   )
 })
 
-test('wherever a stream breaks off in a failure, it ends in one error', () => {
+test('a stream that fails ends in one error, wherever the failure occurs', () => {
   fc.assert(
     fc.property(fc.array(anyItem, { maxLength: 4 }), fc.nat(40), (items, cut) => {
       const events = [started, ...items.flatMap(tellingsOf)].slice(0, cut + 1)

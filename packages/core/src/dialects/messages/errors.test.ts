@@ -5,35 +5,35 @@ import { fold } from '../../protocol/fold.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
 import { messagesProvider } from '../index.ts'
 
-describe('trouble', () => {
+describe('a broken Messages stream', () => {
   const overloaded = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' }, request_id: 'r' }
   test.each<[string, readonly JsonObject[]]>([
-    ['first', [overloaded]],
-    ['after the beginning', [start(), overloaded]],
+    ['as the first event', [overloaded]],
+    ['after the start', [start(), overloaded]],
     ['in the middle', [start(), open(0, { type: 'text', text: '' }), delta(0, { type: 'text_delta', text: 'Hi' }), overloaded]],
-    ['under no name', [start(), { error: { type: 'overloaded_error', message: 'Overloaded' } }]],
-  ])('an error %s ends the stream as what it is', (_, bodies) => {
+    ['without an event name', [start(), { error: { type: 'overloaded_error', message: 'Overloaded' } }]],
+  ])('ends with the error %s', (_, bodies) => {
     expect(read([...bodies, ...text(1, 'late'), ...end('end_turn')]).outcome).toMatchObject({
       status: 'failed',
       error: { kind: 'overloaded', type: 'overloaded_error', message: 'Overloaded' },
     })
   })
   test.each<[string, readonly JsonObject[], string]>([
-    ['nothing', [], 'failed'],
-    ['a beginning', [start()], 'failed'],
+    ['no events', [], 'failed'],
+    ['a start event', [start()], 'failed'],
     ['half a text', [start(), ...text(0, 'Hi').slice(0, 2)], 'failed'],
     ['a whole block', [start(), ...text(0, 'Hi')], 'failed'],
-    ['a reason to end, but no end', [start(), ...text(0, 'Hi'), ...end('end_turn').slice(0, 1)], 'completed'],
-    ['an end without a reason', [start(), ...text(0, 'Hi'), { type: 'message_stop' }], 'completed'],
-    ['an end and nothing said', [start(), { type: 'message_stop' }], 'failed'],
-  ])('a stream of %s has %3$s', (_, bodies, status) => {
+    ['a stop reason, but no end event', [start(), ...text(0, 'Hi'), ...end('end_turn').slice(0, 1)], 'completed'],
+    ['an end event without a stop reason', [start(), ...text(0, 'Hi'), { type: 'message_stop' }], 'completed'],
+    ['an end event without content', [start(), { type: 'message_stop' }], 'failed'],
+  ])('with %s is %3$s', (_, bodies, status) => {
     expect(read(bodies).outcome.status).toBe(status)
   })
-  test('half a thought is no state', () => {
+  test('has no state for an incomplete thinking block', () => {
     const [item] = read([start(), ...thought(0, 'half').slice(0, 2)]).output
     expect(plain(item)).toEqual({ type: 'reasoning', summary: ['half'] })
   })
-  test('a second beginning counts while nothing was said, and ends the answer after that', () => {
+  test('may start again before any content, and fails on a second start after it', () => {
     const again = start({ id: 'msg_2', usage: { input_tokens: 20, output_tokens: 1 } })
     expect(read([start(), open(0, { type: 'text', text: '' }), again, ...text(0, 'Hi'), ...end('end_turn')])).toMatchObject({
       output: [{ content: [{ text: 'Hi' }] }],
@@ -48,7 +48,7 @@ describe('trouble', () => {
       'completed',
     )
   })
-  test('blocks that were never announced are opened by what is said of them', () => {
+  test('has blocks that were never announced, opened by their deltas', () => {
     const bare = [
       delta(0, { type: 'thinking_delta', thinking: 'hm' }),
       delta(0, { type: 'signature_delta', signature: 's' }),
@@ -62,13 +62,13 @@ describe('trouble', () => {
       outcome: { status: 'completed' },
     })
   })
-  test('a call without a name ends the answer', () => {
+  test('fails on a call without a name', () => {
     for (const nameless of [delta(0, { type: 'input_json_delta', partial_json: '{}' }), open(0, { type: 'tool_use', id: 't' })]) {
       expect(read([start(), nameless, ...end('tool_use')]).outcome).toMatchObject({ status: 'failed', error: { kind: 'unreadable' } })
     }
     expect(messagesProvider.decodeResponse({ content: [{ type: 'tool_use', id: 't', input: {} }] }).outcome.status).toBe('failed')
   })
-  test('blocks that overlap are each told whole', () => {
+  test('with overlapping blocks has each block whole', () => {
     const bodies = [
       start(),
       open(0, { type: 'text', text: 'A' }),
@@ -82,14 +82,14 @@ describe('trouble', () => {
     ]
     expect(read(bodies).output).toMatchObject([{ content: [{ text: 'AB' }] }, { arguments: '{"a":1}' }])
   })
-  test('pings, unknown events and end marks of other languages say nothing', () => {
+  test('with pings, unknown events and foreign end marks has no items for them', () => {
     const noise: readonly JsonObject[] = [{ type: 'ping' }, { type: 'future' }, { odd: true }]
     const decoder = messagesProvider.decodeEvents()
     const frames = [start(), ...noise, ...text(0, 'Hi'), ...noise, ...end('end_turn')].map(frame)
     const events = [...decoder.read([...frames.slice(0, 3), { data: '[DONE]' }, { data: '' }, ...frames.slice(3)]), ...decoder.end()]
     expect(fold(events)).toMatchObject({ output: [{ content: [{ text: 'Hi' }] }], outcome: { status: 'completed' } })
   })
-  test('an event that is no JSON ends the answer, unless it had ended', () => {
+  test('fails on invalid JSON, unless it had ended', () => {
     const broken = (bodies: readonly JsonObject[]) => {
       const decoder = messagesProvider.decodeEvents()
       return fold([...decoder.read([...bodies.map(frame), { event: 'content_block_delta', data: '{"type":' }]), ...decoder.end()]).outcome
@@ -97,7 +97,7 @@ describe('trouble', () => {
     expect(broken([start(), ...text(0, 'Hi')])).toMatchObject({ status: 'failed' })
     expect(broken([start(), ...text(0, 'Hi'), ...end('end_turn').slice(0, 1)])).toEqual({ status: 'completed' })
   })
-  test('a type may stand only in the name of the frame', () => {
+  test('may have an event’s type in the frame only', () => {
     const decoder = messagesProvider.decodeEvents()
     const { type, ...body } = start()
     const events = decoder.read([
@@ -108,32 +108,32 @@ describe('trouble', () => {
   })
 })
 
-describe('whole answers', () => {
-  test('an error under a good status is a failure', () => {
+describe('a broken whole Messages response', () => {
+  test('is a failure if its body is an error, whatever its status', () => {
     const body = { type: 'error', error: { type: 'rate_limit_error', message: 'Slow down' } }
     expect(messagesProvider.decodeResponse(body).outcome).toMatchObject({ status: 'failed', error: { kind: 'rate_limited' } })
     expect(messagesProvider.decodeResponse({}).outcome).toMatchObject({ status: 'failed', error: { kind: 'unreadable' } })
   })
-  test('what could not be written again is refused', () => {
+  test('is refused if it could not be serialized again', () => {
     const deep: JsonObject = JSON.parse(`${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`)
     const body = { content: [{ type: 'tool_use', id: 't', name: 'f', input: deep }], stop_reason: 'tool_use' }
     expect(messagesProvider.decodeResponse(body).outcome).toMatchObject({ status: 'failed', error: { kind: 'unreadable' } })
   })
 })
 
-describe('size', () => {
+describe('large Messages input', () => {
   const many = Array.from({ length: 30_000 }, (_, at) => at)
   test.each<[string, readonly JsonObject[]]>([
     ['calls that never end', many.map(at => open(at, { type: 'tool_use', id: `t${at}`, name: 'f' }))],
     ['texts that never end', many.map(at => open(at, { type: 'text', text: 'x' }))],
-    ['fields of a message, one by one', many.map(at => ({ type: 'message_delta', delta: {}, [`f${at}`]: 1 }))],
-    ['fields of a block, one by one', [open(0, { type: 'x' }), ...many.map(at => delta(0, { type: 'y', [`f${at}`]: 1 }))]],
-  ])('%s: read within the patience of a test', (_, bodies) => {
+    ['fields of a message, one at a time', many.map(at => ({ type: 'message_delta', delta: {}, [`f${at}`]: 1 }))],
+    ['fields of a block, one at a time', [open(0, { type: 'x' }), ...many.map(at => delta(0, { type: 'y', [`f${at}`]: 1 }))]],
+  ])('is read in linear time: %s', (_, bodies) => {
     expect(read([start(), ...bodies]).outcome.status).toBe('failed')
   })
 })
 
-test('a whole answer may hold a bare text, or null for nothing; without any content it is none', () => {
+test('a whole response may have its content as a string or null, and has no items without content', () => {
   const whole = (body: JsonObject) => messagesProvider.decodeResponse({ type: 'message', role: 'assistant', ...body })
   expect(whole({ content: 'Hi', stop_reason: 'end_turn' })).toMatchObject({
     output: [{ type: 'message', content: [{ type: 'text', text: 'Hi' }] }],

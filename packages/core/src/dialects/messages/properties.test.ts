@@ -13,9 +13,9 @@ import { messagesProvider } from '../index.ts'
 import { decodeReasoningState, encodeReasoningState } from './reasoning-state.ts'
 import { safeId, safeName } from './tool-names.ts'
 
-const words = fc.oneof(fc.constantFrom('', ' ', '\n', 'Hi', '<system>', '{"a":1}', '{', '🚂\ud800'), fc.string())
+const texts = fc.oneof(fc.constantFrom('', ' ', '\n', 'Hi', '<system>', '{"a":1}', '{', '🚂\ud800'), fc.string())
 
-describe('whatever a provider sends', () => {
+describe('whatever a Messages provider sends', () => {
   const value = fc.oneof(
     fc.constantFrom<Json>(null, '', 0, 1, -1, true, [], {}, 'text', 'thinking', [{}]),
     fc.jsonValue() as fc.Arbitrary<Json>,
@@ -33,7 +33,7 @@ describe('whatever a provider sends', () => {
     { arbitrary: fc.constantFrom('', '[DONE]', '{', 'null', '[]', '{"type":"content_block_delta"'), weight: 1 },
   )
 
-  test('is one legal stream that begins once and ends once, its deltas add up, and it folds as it unfolds', () => {
+  test('gives one legal stream that starts and ends once, whose deltas add up, and that folds as it unfolds', () => {
     fc.assert(
       fc.property(fc.array(data, { maxLength: 40 }), fc.boolean(), (sent, isAnswer) => {
         const decoder = messagesProvider.decodeEvents(isAnswer ? { answerTool: 'f' } : {})
@@ -47,7 +47,7 @@ describe('whatever a provider sends', () => {
     )
   })
 
-  test('whole is a response, and what is read of it can be sent back', () => {
+  test('gives a whole response that can be sent back', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(bent, fc.constantFrom(...everyEvent))), value, value, (...[events, usage, stop_reason]) => {
         const content = events.map(({ content_block, delta }) => content_block ?? delta ?? null)
@@ -60,25 +60,25 @@ describe('whatever a provider sends', () => {
   })
 })
 
-describe('whatever a conversation holds', () => {
+describe('whatever a conversation contains', () => {
   const part = fc.oneof(
-    words.map((text): Part => ({ type: 'text', text })),
-    words.map((refusal): Part => ({ type: 'refusal', refusal })),
-    words.map((rest): Part => ({ type: 'image', url: `data:image/png;base64,${rest}` })),
-    words.map((rest): Part => ({ type: 'file', url: `data:${rest}`, cache: {} })),
-    words.map((data): Part => ({ type: 'audio', data, format: 'wav' })),
-    words.map((type): Part => ({ type: 'native', dialect: 'elsewhere', body: { type } })),
+    texts.map((text): Part => ({ type: 'text', text })),
+    texts.map((refusal): Part => ({ type: 'refusal', refusal })),
+    texts.map((rest): Part => ({ type: 'image', url: `data:image/png;base64,${rest}` })),
+    texts.map((rest): Part => ({ type: 'file', url: `data:${rest}`, cache: {} })),
+    texts.map((data): Part => ({ type: 'audio', data, format: 'wav' })),
+    texts.map((type): Part => ({ type: 'native', dialect: 'elsewhere', body: { type } })),
   )
   const id = fc.constantFrom('a', 'b:1', 'b/1', 'toolu_1', '')
   const item: fc.Arbitrary<Item> = fc.oneof(
     fc
       .tuple(fc.constantFrom('user', 'assistant', 'system', 'developer'), fc.array(part, { maxLength: 3 }))
       .map(([role, content]): Item => ({ type: 'message', role, content })),
-    fc.tuple(id, words, words).map(([call_id, name, written]): Item => ({ type: 'function_call', call_id, name, arguments: written })),
+    fc.tuple(id, texts, texts).map(([call_id, name, written]): Item => ({ type: 'function_call', call_id, name, arguments: written })),
     fc
-      .tuple(id, fc.oneof(words, fc.array(part, { maxLength: 2 })))
+      .tuple(id, fc.oneof(texts, fc.array(part, { maxLength: 2 })))
       .map(([call_id, output]): Item => ({ type: 'function_call_output', call_id, output })),
-    words.map((text): Item => ({ type: 'reasoning', summary: [text], encrypted_content: text })),
+    texts.map((text): Item => ({ type: 'reasoning', summary: [text], encrypted_content: text })),
   )
   const prompt: fc.Arbitrary<Prompt> = fc.record({
     input: fc.array(item, { maxLength: 12 }),
@@ -91,10 +91,10 @@ describe('whatever a conversation holds', () => {
     { thinking: [] },
   )
 
-  test('roles take turns, results come first and belong to a call by its id, and no text is blank', () => {
+  test('roles alternate, results come first and match a call by id, and no text is blank', () => {
     fc.assert(
-      fc.property(prompt, quirks, (asked, facts) => {
-        const { messages, max_tokens, thinking } = send(asked, facts, { ...offer, max_output_tokens: 64_000 })
+      fc.property(prompt, quirks, (encoded, facts) => {
+        const { messages, max_tokens, thinking } = send(encoded, facts, { ...offer, max_output_tokens: 64_000 })
         for (const [at, { role, content }] of messages.entries()) {
           expect(role).not.toBe(messages[at - 1]?.role)
           const isResult = content.map(({ type }) => type === 'tool_result')
@@ -115,7 +115,7 @@ describe('whatever a conversation holds', () => {
   })
 })
 
-test('two ids never become one, nor two names', () => {
+test('different ids and different names stay different', () => {
   const odd = fc.oneof(fc.string(), fc.constantFrom('a', 'a:', 'a/', 'a_', 'x'.repeat(128), 'x'.repeat(129), 'x'.repeat(130)))
   fc.assert(
     fc.property(odd, odd, (one, other) => {
@@ -128,9 +128,9 @@ test('two ids never become one, nor two names', () => {
   )
 })
 
-test('a state is the block again, whatever it holds', () => {
+test('a state is decoded to the same block, whatever it contains', () => {
   fc.assert(
-    fc.property(words, words, words, (...[thinking, signature, data]) => {
+    fc.property(texts, texts, texts, (...[thinking, signature, data]) => {
       for (const block of [
         { type: 'thinking', thinking, signature },
         { type: 'redacted_thinking', data },

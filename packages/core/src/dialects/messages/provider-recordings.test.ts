@@ -36,19 +36,19 @@ const count = (value: unknown): number => (typeof value === 'number' ? value : 0
 
 /** The latest value of each count, added up as the vendor bills it. */
 function vendorUsage(bodies: readonly JsonObject[]): JsonObject {
-  const told: Record<string, unknown> = {}
+  const latest: Record<string, unknown> = {}
   for (const body of bodies) {
     const usage = isObject(body.message) ? body.message.usage : body.usage
-    for (const [field, value] of Object.entries(isObject(usage) ? usage : {})) if (value !== null) told[field] = value
+    for (const [field, value] of Object.entries(isObject(usage) ? usage : {})) if (value !== null) latest[field] = value
   }
   const [fresh, written, cached] = ['input_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens'].map(field =>
-    count(told[field]),
+    count(latest[field]),
   )
   return {
     input: (fresh ?? 0) + (written ?? 0) + (cached ?? 0),
     cached: cached ?? 0,
     written: written ?? 0,
-    output: count(told.output_tokens),
+    output: count(latest.output_tokens),
   }
 }
 
@@ -64,43 +64,43 @@ const sentBack = (output: readonly Item[]): readonly JsonObject[] => {
 describe.skipIf(!haveRecordings).each(streams)('$name', ({ frames, bodies }) => {
   const response = fold(decode(messagesProvider, frames))
 
-  test('reads like the message that the vendor’s SDK makes of it', async () => {
+  test('is decoded like the message that the vendor’s SDK assembles', async () => {
     expect(said(messagesProvider.decodeResponse(await assembled(bodies)))).toEqual(
       said({ ...response, output: response.output.map(respaced) }),
     )
   })
 
-  test('counts as the vendor counts', () => {
+  test('has the vendor’s token counts', () => {
     const { usage } = response
-    const told = vendorUsage(bodies)
+    const expected = vendorUsage(bodies)
     // Some turns have no counts.
-    if (told.input === 0 && told.output === 0) expect(usage).toBeUndefined()
+    if (expected.input === 0 && expected.output === 0) expect(usage).toBeUndefined()
     else
       expect({
         input: usage?.input_tokens,
         cached: usage?.cached_tokens,
         written: usage?.cache_write_tokens,
         output: usage?.output_tokens,
-      }).toEqual(told)
+      }).toEqual(expected)
   })
 
-  test('its thoughts go back to the byte', async () => {
-    const thoughts = thoughtsIn((await assembled(bodies)).content)
+  test('sends its thinking back byte for byte', async () => {
+    const blocks = thoughtsIn((await assembled(bodies)).content)
     expect(thoughtsIn(sentBack(response.output)).map(block => JSON.stringify(sorted(block)))).toEqual(
-      thoughts.map(block => JSON.stringify(sorted(block))),
+      blocks.map(block => JSON.stringify(sorted(block))),
     )
   })
 
-  test('a caller of the same language gets the blocks that were sent', async () => {
+  test('gives a Messages client the same blocks', async () => {
     const stamp = stampOf()
     const request = { ...requestFor({}), delivery: 'stream' as const }
-    const told = readStrictly(messagesClient.encodeEvents(request, () => stamp).write(decode(messagesProvider, frames))).message
+    const encoded = readStrictly(messagesClient.encodeEvents(request, () => stamp).write(decode(messagesProvider, frames))).message
     const message = await assembled(bodies)
     // Reasoning is sealed in transit, and a refusal becomes text.
     const blocks = objects(message.content).filter(block => block.type !== 'thinking' && block.text !== '')
     if (message.stop_reason !== 'refusal')
-      expect(told.content.filter(block => block.type !== 'thinking').map(withoutNulls)).toEqual(blocks.map(withoutNulls))
-    expect(told).toMatchObject({ stop_reason: message.stop_reason, stop_sequence: message.stop_sequence ?? null })
+      expect(encoded.content.filter(block => block.type !== 'thinking').map(withoutNulls)).toEqual(blocks.map(withoutNulls))
+    expect(encoded).toMatchObject({ stop_reason: message.stop_reason, stop_sequence: message.stop_sequence ?? null })
   })
 })
 
@@ -113,7 +113,7 @@ const withoutNulls = (block: JsonObject): JsonObject => Object.fromEntries(Objec
 describe.skipIf(!haveRecordings).each(answers)('$name, whole', ({ whole }) => {
   const response = messagesProvider.decodeResponse(whole)
 
-  test('counts as the vendor counts, and its thoughts go back to the byte', () => {
+  test('has the vendor’s token counts, and sends its thinking back byte for byte', () => {
     const { usage } = response
     expect({
       input: usage?.input_tokens,
@@ -124,21 +124,21 @@ describe.skipIf(!haveRecordings).each(answers)('$name, whole', ({ whole }) => {
     expect(JSON.stringify(thoughtsIn(sentBack(response.output)))).toBe(JSON.stringify(thoughtsIn(whole.content)))
   })
 
-  test('goes back as it came, and to a caller of the same language too', () => {
+  test('is sent back unchanged, to the provider and to a Messages client', () => {
     const stamp = stampOf()
-    const told = messagesClient.encodeResponse(response, requestFor({}), stamp)
+    const encoded = messagesClient.encodeResponse(response, requestFor({}), stamp)
     const others = (content: unknown): readonly JsonObject[] =>
       objects(content)
         .filter(({ type }) => type !== 'thinking')
         .map(withoutNulls)
     const refusal = response.output.flatMap(item => (item.type === 'message' ? item.content : [])).some(({ type }) => type === 'refusal')
-    if (!refusal) expect(others(told.content)).toEqual(others(whole.content))
-    expect(told).toMatchObject({ stop_reason: whole.stop_reason, usage: { input_tokens: (whole.usage as JsonObject).input_tokens } })
+    if (!refusal) expect(others(encoded.content)).toEqual(others(whole.content))
+    expect(encoded).toMatchObject({ stop_reason: whole.stop_reason, usage: { input_tokens: (whole.usage as JsonObject).input_tokens } })
   })
 })
 
-describe.skipIf(!haveRecordings)('tools that carry the answer', () => {
-  test.each(['anthropic/anthropic-json-tool.1'])('%s: the text is what its pieces say', name => {
+describe.skipIf(!haveRecordings)('a tool that carries the response', () => {
+  test.each(['anthropic/anthropic-json-tool.1'])('%s: the text equals the tool’s input deltas', name => {
     const found = streams.find(stream => stream.name === name)
     if (!found) throw new Error(`${name} is missing`)
     const decoder = messagesProvider.decodeEvents({ answerTool: 'json' })

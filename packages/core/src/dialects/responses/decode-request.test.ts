@@ -11,7 +11,7 @@ const read = (fields: JsonObject = {}) => responsesClient.decodeRequest(body(fie
 const prompt = (fields: JsonObject = {}) => plain(read(fields).prompt)
 const item = (wire: Json) => plain(read({ input: [wire] }).prompt.input[0])
 
-/** `code param` of the error, or that the request was accepted. */
+/** `code param` of the error, or `taken`. */
 function verdict(wire: JsonObject): string {
   try {
     responsesClient.decodeRequest(wire)
@@ -23,7 +23,7 @@ function verdict(wire: JsonObject): string {
 }
 const refusal = (fields: JsonObject): string => verdict(body(fields))
 
-describe('what is missing', () => {
+describe('a missing field is reported', () => {
   test.each<[string, JsonObject]>([
     ['missing_required_parameter model', { input: 'Hi' }],
     ['missing_required_parameter model', { model: null, input: 'Hi' }],
@@ -53,7 +53,7 @@ describe('what is missing', () => {
   ])('%s', (expected, wire) => expect(verdict(wire)).toBe(expected))
 })
 
-describe('what is of the wrong kind', () => {
+describe('a field of the wrong kind is reported', () => {
   const wrong: Readonly<Record<string, readonly [JsonObject, string?][]>> = {
     model: [[{ model: 1 }], [{ model: '' }]],
     input: [[{ input: 1 }], [{ input: {} }], [{ input: true }]],
@@ -123,7 +123,7 @@ test.each<[string, JsonObject]>([
   ['hedge and byok_first', { gateway: { routing: { hedge: true, byok_first: false } } }],
 ])('limits are inclusive: %s', (_, fields) => expect(refusal(fields)).toBe('taken'))
 
-test('null counts as absent, everywhere SDKs send it', () => {
+test('null counts as absent in every field for which SDKs send it', () => {
   const fields = [
     'instructions',
     'tools',
@@ -164,26 +164,26 @@ test('null counts as absent, everywhere SDKs send it', () => {
   })
 })
 
-describe('fields of ours are exact, fields of others are kept', () => {
+describe('unknown fields are refused in the gateway’s options and kept elsewhere', () => {
   test.each<[string, JsonObject]>([
     ['gateway.colour', { gateway: { colour: 'red' } }],
     ['gateway.routing.colour', { gateway: { routing: { colour: null } } }],
     ['gateway.routing.max_price.cached', { gateway: { routing: { max_price: { cached: 1 } } } }],
   ])('unknown_field %s', (param, fields) => expect(refusal(fields)).toBe(`unknown_field ${param}`))
 
-  test.each(['previous_response_id', 'conversation', 'prompt'])('%s needs a memory that we do not have', field => {
+  test.each(['previous_response_id', 'conversation', 'prompt'])('%s is refused, since it needs stored state', field => {
     expect(refusal({ [field]: 'x' })).toBe(`unknown_parameter ${field}`)
     expect(refusal({ background: true })).toBe('unknown_parameter background')
   })
 
-  test('other fields of the body go along', () => {
+  test('other unknown fields of the body are kept as native fields', () => {
     expect(prompt({ client_metadata: { a: 1 }, prompt_cache_retention: '24h' })).toMatchObject({
       native: { dialect: 'responses', body: { client_metadata: { a: 1 }, prompt_cache_retention: '24h' } },
     })
     expect(originalOf(read({ client_metadata: 1 }))?.body).toEqual(body({ client_metadata: 1 }))
   })
 
-  test('names that JavaScript knows better are plain data', () => {
+  test('fields may be named __proto__ or constructor', () => {
     const wire = JSON.parse(
       '{"model":"m","input":"x","__proto__":{"polluted":1},"constructor":1,"toString":2,"metadata":{"__proto__":"v"}}',
     ) as JsonObject
@@ -196,20 +196,20 @@ describe('fields of ours are exact, fields of others are kept', () => {
   })
 })
 
-describe('one way of naming the model', () => {
-  test('a pool in gateway.models', () => {
+describe('the model of a Responses request', () => {
+  test('may be a pool in gateway.models', () => {
     expect(responsesClient.decodeRequest({ input: 'x', gateway: { models: ['a', 'b'] } }).routing).toEqual({
       models: ['a', 'b'],
       allow_fallbacks: true,
     })
   })
-  test('both, none, or an empty pool', () => {
+  test('is refused if `model` and `gateway.models` are both set, both missing, or the pool is empty', () => {
     expect(refusal({ gateway: { models: ['a'] } })).toBe('invalid_parameter_value model')
     expect(verdict({ input: 'x', gateway: {} })).toBe('missing_required_parameter model')
     expect(verdict({ input: 'x', gateway: { models: [] } })).toBe('invalid_parameter_value gateway.models')
     expect(verdict({ input: 'x', gateway: { models: [''] } })).toBe('invalid_parameter_value gateway.models[0]')
   })
-  test('routing options arrive as they are', () => {
+  test('comes with unchanged routing options', () => {
     const routing = {
       tier: 'priority',
       timeout_ms: 5,
@@ -231,8 +231,8 @@ describe('one way of naming the model', () => {
   })
 })
 
-describe('items', () => {
-  test('text in all its spellings', () => {
+describe('the items of a Responses request', () => {
+  test('have text in all its forms', () => {
     expect(prompt({ input: 'x' })).toEqual({ input: [{ type: 'message', role: 'user', content: [{ type: 'text', text: 'x' }] }] })
     for (const type of ['input_text', 'output_text', 'text']) {
       expect(item({ role: 'assistant', content: [{ type, text: 'x', annotations: [], logprobs: [] }] })).toMatchObject({
@@ -240,7 +240,7 @@ describe('items', () => {
       })
     }
   })
-  test('an image by address or by file, a refusal, and parts that we do not know', () => {
+  test('have images by URL, refusals, and native parts for files by id and unknown parts', () => {
     const parts = [
       { type: 'input_image', image_url: 'data:x', detail: 'low' },
       { type: 'input_image', image_url: null, file_id: 'f' },
@@ -256,12 +256,12 @@ describe('items', () => {
       ],
     })
   })
-  test('the result of a tool is text or parts', () => {
+  test('have tool results as text or parts', () => {
     expect(item({ type: 'function_call_output', call_id: 'c', output: [{ type: 'input_text', text: 'x' }] })).toMatchObject({
       output: [{ type: 'text', text: 'x' }],
     })
   })
-  test('reasoning keeps its summary, its seal and its thoughts', () => {
+  test('keep the summary, text and state of reasoning', () => {
     const wire = {
       type: 'reasoning',
       id: 'rs_1',
@@ -272,7 +272,7 @@ describe('items', () => {
     expect(item(wire)).toEqual({ type: 'reasoning', id: 'rs_1', summary: ['s'], content: ['t'], encrypted_content: 'e' })
     expect(item({ type: 'reasoning', summary: [], content: null, encrypted_content: null })).toEqual({ type: 'reasoning', summary: [] })
   })
-  test('an id without its item is a reference, with or without a type, and remembers nothing that a provider could be sent', () => {
+  test('are references if they have only an id, with or without a type, and keep no original', () => {
     const references = [
       ...[{ type: 'item_reference', id: 'x' }, { id: 'x' }, { type: null, id: 'x' }, { type: 'message', id: 'x', content: [] }],
       ...[{ type: 'function_call', id: 'x', status: 'completed' }],
@@ -290,7 +290,7 @@ describe('items', () => {
       expect(item(wire)?.type).toBe('reasoning')
     expect(refusal({ input: [{ type: 'item_reference' }] })).toBe('missing_required_parameter input[0].id')
   })
-  test('what only a provider of this language knows is kept whole', () => {
+  test('are native, with their whole body, if only the Responses API knows them', () => {
     for (const type of ['compaction', 'tomorrow']) {
       expect(item({ type, anything: [1] })).toEqual({ type: 'native', dialect: 'responses', body: { type, anything: [1] } })
     }
@@ -303,13 +303,13 @@ describe('items', () => {
   })
 })
 
-test('effort off is none, and a summary has two names', () => {
+test('effort `off` is none, and a summary may be set by its older name', () => {
   expect(prompt({ reasoning: { effort: 'off', generate_summary: 'auto' } })).toMatchObject({
     reasoning: { effort: 'none', summary: 'auto' },
   })
 })
 
-test('a large image is handed on, not copied', () => {
+test('a large image is passed on without a copy', () => {
   const url = `data:image/png;base64,${'A'.repeat(30_000_000)}`
   const before = process.cpuUsage()
   const { prompt } = read({ input: [{ role: 'user', content: [{ type: 'input_image', image_url: url }] }] })
@@ -342,7 +342,7 @@ const full = body({
   metadata: { a: 'b' },
 })
 
-/** Every location in a value, as a path. */
+/** The paths of all fields in a value. */
 const places = (value: Json | undefined, path: readonly (string | number)[] = []): readonly (readonly (string | number)[])[] => {
   if (typeof value !== 'object' || value === null) return [path]
   return [
@@ -358,7 +358,7 @@ const withChange = (value: Json | undefined, path: readonly (string | number)[],
   return copy as Json
 }
 
-test('whatever JSON comes, it is taken or refused with a 400 that names a field', () => {
+test('any JSON is accepted, or refused with a 400 that names a field', () => {
   const any = fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<Json>
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.constantFrom(...places(full)), any), { minLength: 1, maxLength: 3 }), changes => {
@@ -382,7 +382,7 @@ test('whatever JSON comes, it is taken or refused with a 400 that names a field'
   )
 })
 
-test('an error has the shape that clients know', () => {
+test('an error has the shape of the API', () => {
   const facts = {
     status: 404,
     message: 'm',

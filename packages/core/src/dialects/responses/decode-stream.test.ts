@@ -46,8 +46,8 @@ const call = (more: JsonObject = {}) => ({
   ...more,
 })
 
-describe('what a provider leaves out', () => {
-  test('deltas for an item that was never announced open it', () => {
+describe('a Responses stream with missing events', () => {
+  test('opens an item that was never announced with its first delta', () => {
     expect(answer(delta('He'), delta('llo'), completed()).output).toMatchObject([
       { type: 'message', content: text('Hello'), status: 'completed' },
     ])
@@ -55,36 +55,36 @@ describe('what a provider leaves out', () => {
       answer({ type: 'response.reasoning_text.delta', output_index: 0, content_index: 0, delta: 'Hm' }, completed()).output,
     ).toMatchObject([{ type: 'reasoning', content: ['Hm'] }])
   })
-  test('an item that is only finished is told whole', () => {
+  test('has the whole content of an item that is only finished', () => {
     const events = read(created, done(message('Hello')), completed())
     expect(events.map(({ type }) => type)).toEqual(['started', 'item_started', 'delta', 'item_finished', 'finished'])
   })
-  test('items that stand only in the last snapshot are told at the end', () => {
+  test('adds items that only the last snapshot has at the end', () => {
     const { output } = answer(
       completed({ output: [message('Hello'), call({ arguments: '{"a":1}' }), { type: 'web_search_call', id: 'ws' }] }),
     )
     expect(output).toMatchObject([{ content: text('Hello') }, { arguments: '{"a":1}' }, { type: 'native' }])
   })
-  test('where ids hold, an item of the snapshot that was not streamed is not taken for one that was', () => {
+  test('with ids does not confuse an item of the snapshot with a streamed one', () => {
     const thought = (id: string) => ({ type: 'reasoning', id, summary: [{ type: 'summary_text', text: id }] })
     const { output } = answer(done(thought('rs_2'), 1), completed({ output: [thought('rs_1'), thought('rs_2')] }))
     expect(output).toMatchObject([{ summary: ['rs_2'] }, { summary: ['rs_1'] }])
   })
-  test('an empty snapshot takes nothing back', () => {
+  test('keeps streamed items if the last snapshot is empty', () => {
     expect(answer(added(message('')), delta('Hello'), completed({ output: [] })).output).toMatchObject([{ content: text('Hello') }])
   })
-  test('a finished item without its words keeps the streamed ones', () => {
+  test('keeps streamed text if the finished item has none', () => {
     expect(answer(added(message('')), delta('Hello'), done(message('', { content: [] })), completed()).output).toMatchObject([
       { content: text('Hello') },
     ])
   })
-  test('positions may be missing: ids serve, else the item that is open', () => {
+  test('without output indexes finds items by id, else takes the open item', () => {
     const bare = { type: 'response.output_text.delta', delta: 'x' }
     expect(
       answer({ ...added(message('', { content: [] })), output_index: undefined }, bare, { ...bare, item_id: 'msg_1' }, completed()).output,
     ).toMatchObject([{ content: text('xx') }])
   })
-  test('parts that are only finished, and texts that are only finished', () => {
+  test('has parts and texts that are only finished', () => {
     const part = {
       type: 'response.content_part.done',
       output_index: 0,
@@ -95,13 +95,13 @@ describe('what a provider leaves out', () => {
     expect(answer(part, completed()).output).toMatchObject([{ content: text('Hello') }])
     expect(answer(delta('He'), whole, completed()).output).toMatchObject([{ content: text('Hello') }])
   })
-  test('created may be missing', () => {
+  test('starts without a created event', () => {
     expect(read(delta('x'), completed()).at(0)).toMatchObject({ type: 'started', id: '' })
   })
 })
 
-describe('what a provider gets wrong', () => {
-  test('ids that change with every event', () => {
+describe('a Responses stream with errors of the provider', () => {
+  test('may have ids that change with every event', () => {
     const { output } = answer(
       added(message('', { id: 'a', content: [] })),
       delta('Hi', { item_id: 'b' }),
@@ -110,14 +110,14 @@ describe('what a provider gets wrong', () => {
     )
     expect(output).toMatchObject([{ id: 'a', content: text('Hi') }])
   })
-  test('gaps between positions', () => {
+  test('may have gaps between output indexes', () => {
     expect(
       read(created, added(message('', { content: [] }), 3), delta('x', { output_index: 3 }), done(message('x'), 3), completed()).filter(
         event => event.type === 'item_started',
       ),
     ).toMatchObject([{ index: 0 }])
   })
-  test('a second item under a position that is taken', () => {
+  test('may use one output index for two items', () => {
     expect(
       answer(
         done(message('one')),
@@ -128,10 +128,10 @@ describe('what a provider gets wrong', () => {
       ).output,
     ).toMatchObject([{ content: text('one') }, { content: text('two') }])
   })
-  test('the same item finished twice', () => {
+  test('may finish one item twice', () => {
     expect(answer(done(message('one')), done(message('one')), completed()).output).toHaveLength(1)
   })
-  test('two texts of one item, and two items at once', () => {
+  test('may interleave two texts of one item, and two items', () => {
     const two = answer(
       added(message('', { content: [] })),
       delta('a'),
@@ -144,12 +144,12 @@ describe('what a provider gets wrong', () => {
     )
     expect(two.output).toMatchObject([{ content: [...text('a'), ...text('bc')] }, { arguments: '{}' }])
   })
-  test('what comes after the end', () => {
+  test('has no events after its end', () => {
     const events = read(created, delta('a'), completed(), delta('b'), completed(), { type: 'response.failed', response: {} })
     expect(events.filter(({ type }) => type === 'finished')).toHaveLength(1)
     expect(fold(events).output).toMatchObject([{ content: text('a') }])
   })
-  test('a completed event about an answer that is not', () => {
+  test('takes the outcome from the status in a completed event', () => {
     expect(answer(delta('a'), completed({ status: 'incomplete', incomplete_details: { reason: 'content_filter' } })).outcome).toEqual({
       status: 'incomplete',
       reason: 'content_filter',
@@ -159,7 +159,7 @@ describe('what a provider gets wrong', () => {
       error: { kind: 'server_error' },
     })
   })
-  test('a call without an id gets one, a call without a name ends the answer, ids are used once', () => {
+  test('has new ids for calls without one or with a repeated one, and fails on a call without a name', () => {
     expect(answer(done(call({ call_id: '', arguments: '{}' })), completed()).output).toMatchObject([
       { call_id: expect.stringMatching(/^call_\w{20,}$/) },
     ])
@@ -167,16 +167,16 @@ describe('what a provider gets wrong', () => {
     const { output } = answer(done(call(), 0), done(call({ id: 'fc_2' }), 1), completed())
     expect(new Set(output.map(item => item.type === 'function_call' && item.call_id)).size).toBe(2)
   })
-  test('arguments before the name', () => {
+  test('may have arguments before the name', () => {
     const piece = { type: 'response.function_call_arguments.delta', output_index: 0, delta: '{"a":' }
     expect(answer(piece, { ...piece, delta: '1}' }, done(call({ arguments: '{"a":1}' })), completed()).output).toMatchObject([
       { name: 'f', arguments: '{"a":1}' },
     ])
   })
-  test('a call without arguments is a call with none', () => {
+  test('has an empty object for a call without arguments', () => {
     expect(answer(added(call()), done(call({ status: 'completed' })), completed()).output).toMatchObject([{ arguments: '{}' }])
   })
-  test('a snapshot without its last brace, and an event inside an envelope', () => {
+  test('may have a snapshot without its last brace, and an event inside an envelope', () => {
     const frames = [
       { data: JSON.stringify(created).slice(0, -1) },
       { data: JSON.stringify({ data: delta('x') }) },
@@ -190,13 +190,13 @@ describe('what a provider gets wrong', () => {
   })
 })
 
-describe('how it ends', () => {
+describe('the end of a Responses stream', () => {
   const failed = (events: readonly InferenceEvent[]) => {
     expect(events.filter(({ type }) => type === 'finished')).toHaveLength(1)
     const { outcome } = fold(events)
     return outcome.status === 'failed' ? outcome.error : outcome
   }
-  test('an error event and the failure after it are one ending', () => {
+  test('is one failure for an error event and the failed event after it', () => {
     const error = {
       type: 'error',
       sequence_number: 2,
@@ -206,7 +206,7 @@ describe('how it ends', () => {
       failed(read(created, error, { type: 'response.failed', response: { status: 'failed', error: { code: 'x', message: 'y' } } })),
     ).toEqual({ kind: 'rate_limited', type: 'requests', code: 'rate_limit_exceeded', message: 'Slow down' })
   })
-  test('an error in the documented shape, as a text, or without a type', () => {
+  test('is a failure for an error in the documented shape, as a string, or without a type', () => {
     expect(failed(read(created, { type: 'error', code: 'server_is_overloaded', message: 'busy', param: null }))).toMatchObject({
       kind: 'overloaded',
       code: 'server_is_overloaded',
@@ -217,22 +217,22 @@ describe('how it ends', () => {
       kind: 'too_long',
     })
   })
-  test('a failure keeps what was said, as incomplete', () => {
+  test('leaves an item incomplete if the stream fails', () => {
     expect(answer(added(message('', { content: [] })), delta('Hal'), { type: 'error', error: { message: 'x' } }).output).toMatchObject([
       { content: text('Hal'), status: 'incomplete' },
     ])
   })
-  test('a stream that stops is a failure', () => {
+  test('is a failure if the stream stops', () => {
     expect(failed(read(created, delta('x')))).toMatchObject({ kind: 'unreadable' })
     expect(failed(decode(responsesProvider, []))).toMatchObject({ kind: 'unreadable' })
     expect(failed(decode(responsesProvider, [frame(created), { data: '[DONE]' }]))).toMatchObject({ kind: 'unreadable' })
   })
-  test('an event that is no JSON is a failure, and nothing is read after it', () => {
+  test('is a failure on invalid JSON, and nothing is read after it', () => {
     const events = decode(responsesProvider, [frame(created), { data: '{"type":' }, frame(delta('x')), frame(completed())])
     expect(failed(events)).toMatchObject({ kind: 'unreadable' })
     expect(fold(events).output).toEqual([])
   })
-  test('cut short, the open item says so', () => {
+  test('leaves the open item incomplete if the response was cut', () => {
     expect(
       answer(added(message('', { content: [] })), delta('Hal'), {
         type: 'response.incomplete',
@@ -245,8 +245,8 @@ describe('how it ends', () => {
   })
 })
 
-describe('what we do not read', () => {
-  test('events of hosted tools go along, others do not', () => {
+describe('unknown content of a Responses stream', () => {
+  test('includes events of hosted tools, and no other unknown events', () => {
     const events = read(
       created,
       added({ type: 'web_search_call', id: 'ws', status: 'in_progress' }),
@@ -260,7 +260,7 @@ describe('what we do not read', () => {
       { name: 'response.web_search_call.searching', index: 0, preamble: true },
     ])
   })
-  test('a delta remembers its frame only if there is something unknown in it', () => {
+  test('is kept with a delta only if its event has an unknown field', () => {
     const [, , known, unknown] = read(
       created,
       delta('a', { obfuscation: 'xx', sequence_number: 3, logprobs: [] }),
@@ -270,13 +270,13 @@ describe('what we do not read', () => {
     expect(known && originalOf(known)).toBeUndefined()
     expect(unknown && originalOf(unknown)?.body).toMatchObject({ flavour: 'new' })
   })
-  test('the seal of a thought is told when it is finished, not before', () => {
+  test('leaves reasoning state to the finished item', () => {
     const thought = { type: 'reasoning', id: 'rs', summary: [], encrypted_content: 'early' }
     const [, begun, ended] = read(created, added(thought), done({ ...thought, encrypted_content: 'final' }), completed())
     expect(plain(begun)).toEqual({ type: 'item_started', index: 0, item: { type: 'reasoning', id: 'rs', summary: [] } })
     expect(plain(ended)).toMatchObject({ item: { encrypted_content: 'final' } })
   })
-  test('parts of a message that we do not know stand in it', () => {
+  test('includes unknown parts of a message as native parts', () => {
     const audio = { type: 'output_audio', data: 'x' }
     const { output } = answer(
       added(message('', { content: [] })),
@@ -288,7 +288,7 @@ describe('what we do not read', () => {
   })
 })
 
-test('citations and probabilities are part of the text', () => {
+test('citations and logprobs are part of the text', () => {
   const annotation = { type: 'url_citation', url: 'u', title: 't', start_index: 0, end_index: 1 }
   const logprobs = [{ token: 'x', logprob: -1, top_logprobs: [] }]
   const events = read(
@@ -304,7 +304,7 @@ test('citations and probabilities are part of the text', () => {
   expect(plain(fold(events)).output).toMatchObject([{ content: [{ text: 'x', annotations: [annotation], logprobs }] }])
 })
 
-test('whole answers: a failure in a 200, an unfinished one, one without output', () => {
+test('a whole response may be an error with status 200, unfinished, or without output', () => {
   const outcome = (body: JsonObject) => responsesProvider.decodeResponse(body).outcome
   expect(outcome({ error: { code: 'server_error', message: 'x' } })).toMatchObject({ status: 'failed', error: { kind: 'server_error' } })
   expect(outcome({ error: 'boom' })).toMatchObject({ status: 'failed', error: { message: 'boom' } })
@@ -314,7 +314,7 @@ test('whole answers: a failure in a 200, an unfinished one, one without output',
   expect(outcome({ status: 'completed', error: null, output: [] })).toEqual({ status: 'completed' })
 })
 
-test('whole answers: calls have ids, each its own, and names, or there is no answer', () => {
+test('a whole response has unique call ids, and fails on a call without a name', () => {
   const call = (call_id: string, name = 'f') => ({ type: 'function_call', call_id, name, arguments: '{}', status: 'completed' })
   const read = (...output: JsonObject[]) => responsesProvider.decodeResponse({ id: 'x', created_at: 1, status: 'completed', output })
   const ids = read(call('a'), call('a'), call(''), call('b')).output.map(item => item.type === 'function_call' && item.call_id)

@@ -39,10 +39,10 @@ const message = (...texts: readonly string[]): Item => ({
 })
 const call = (written: string, more: Partial<Item> = {}): Item =>
   ({ type: 'function_call', call_id: 'c1', name: 'f', arguments: written, status: 'completed', ...more }) as Item
-const text = (words: string, part = 0): Delta => ({ kind: 'text', part, text: words })
+const text = (nastyText: string, part = 0): Delta => ({ kind: 'text', part, text: nastyText })
 
-describe('the legal order', () => {
-  test('of a message', () => {
+describe('the events of a Responses stream', () => {
+  test('are in legal order for a message', () => {
     const frames = encode([started, begin(0, empty), grow(0, text('He')), grow(0, text('y')), end(0, message('Hey')), finish()])
     expect(names(frames)).toEqual([
       'created',
@@ -69,7 +69,7 @@ describe('the legal order', () => {
     })
     expect(wires(frames)[7]).toMatchObject({ part: { type: 'output_text', text: 'Hey', annotations: [], logprobs: [] } })
   })
-  test('of parts, one after the other', () => {
+  test('are in legal order for parts, one after the other', () => {
     const content: Item = {
       type: 'message',
       role: 'assistant',
@@ -85,7 +85,7 @@ describe('the legal order', () => {
       ...['content_part.added', 'refusal.delta', 'refusal.done', 'content_part.done'],
     ])
   })
-  test('of thoughts, summed up and raw', () => {
+  test('are in legal order for reasoning with summary and raw text', () => {
     const item: Item = { type: 'reasoning', summary: ['a'], content: ['b'] }
     const frames = encode([started, begin(0, { type: 'reasoning', summary: [] }), end(0, item), finish()])
     expect(names(frames).slice(2, -1)).toEqual([
@@ -95,7 +95,7 @@ describe('the legal order', () => {
       'output_item.done',
     ])
   })
-  test('of a call, whose arguments are an object even if there are none', () => {
+  test('are in legal order for a call, whose arguments are an object even if there are none', () => {
     const frames = encode([started, begin(0, call('')), end(0, call('')), finish()])
     expect(names(frames).slice(2, -1)).toEqual([
       'output_item.added',
@@ -108,7 +108,7 @@ describe('the legal order', () => {
       { type: 'function_call', id: 'fc_1', call_id: 'c1', arguments: '{}', status: 'completed' },
     ])
   })
-  test('of items that are open together', () => {
+  test('are in legal order for items that are open at the same time', () => {
     const frames = encode([
       started,
       begin(0, call('')),
@@ -125,7 +125,7 @@ describe('the legal order', () => {
         .map(({ output_index }) => output_index),
     ).toEqual([0, 1, 1, 0, 0, 0, 1, 1])
   })
-  test('whatever batches it comes in', () => {
+  test('are the same however the events are split into batches', () => {
     const events = [started, begin(0, empty), grow(0, text('a')), end(0, message('a')), finish()]
     const encoder = responsesClient.encodeEvents(
       { prompt: { input: [] }, routing: { models: ['m'], allow_fallbacks: true }, delivery: 'stream' },
@@ -133,10 +133,10 @@ describe('the legal order', () => {
     )
     expect(events.flatMap(event => encoder.write([event]))).toEqual(encode(events))
   })
-  test('what comes after the end is not told', () => {
+  test('do not include events after the end', () => {
     expect(names(encode([started, finish(), begin(0, empty), finish()]))).toEqual(['created', 'in_progress', 'completed'])
   })
-  test('an item that its deltas did not tell is told by its end', () => {
+  test('include content that only the finished item has', () => {
     const frames = encode([started, begin(0, empty), grow(0, text('He')), end(0, message('Hello', 'you')), finish()])
     expect(
       wires(frames)
@@ -146,8 +146,8 @@ describe('the legal order', () => {
   })
 })
 
-describe('ids', () => {
-  test('an item keeps the id it came with, unless that is taken', () => {
+describe('the ids of a Responses stream', () => {
+  test('are those of the provider’s items, unless they are taken', () => {
     const named = { ...empty, id: 'msg_theirs' } as Item
     const frames = encode([started, begin(0, named), end(0, named), begin(1, named), end(1, named), finish()])
     const ids = wires(frames)
@@ -155,7 +155,7 @@ describe('ids', () => {
       .map(({ item }) => item.id)
     expect(ids).toEqual(['msg_theirs', 'msg_1'])
   })
-  test('the id of the first announcement stays, whatever the end says', () => {
+  test('stay as first announced if the finished item has another', () => {
     const frames = encode([
       started,
       begin(0, { ...empty, id: 'a' } as Item),
@@ -167,14 +167,14 @@ describe('ids', () => {
       new Set(['a']),
     )
   })
-  test('the response id and the model are ours in every snapshot', () => {
+  test('and the model in every snapshot are the gateway’s', () => {
     for (const { response } of wires(encode([started, finish()])))
       expect(response).toMatchObject({ id: 'resp_ours', model: 'model', created_at: 1, object: 'response' })
   })
 })
 
-describe('endings', () => {
-  test('completed: usage, who answered, and warnings only if there are any', () => {
+describe('the end of a Responses stream', () => {
+  test('has usage and routing metadata if completed, and warnings only if there are any', () => {
     const routing = { provider: 'p', provider_model_id: 'pm', model_canonical: 'm', routing_strategy: 'order', cost: { usd: 0.1 } }
     const warnings = [{ code: 'unsupported_parameter', message: 'x', param: 'top_k' }]
     const last = wires(encode([started, finish()], undefined, { routing, warnings, completed_at: 8 })).at(-1)?.response
@@ -198,7 +198,7 @@ describe('endings', () => {
     expect(bare?.response).not.toHaveProperty('warnings')
     expect(bare?.response).not.toHaveProperty('routing_metadata')
   })
-  test('incomplete: the cut item says so', () => {
+  test('leaves the cut item incomplete', () => {
     const frames = encode([started, begin(0, empty), grow(0, text('Hal')), finish({ status: 'incomplete', reason: 'max_output_tokens' })])
     expect(names(frames).slice(-4)).toEqual(['output_text.done', 'content_part.done', 'output_item.done', 'incomplete'])
     expect(wires(frames).at(-1)?.response).toMatchObject({
@@ -208,7 +208,7 @@ describe('endings', () => {
       output_text: 'Hal',
     })
   })
-  test('failed: what was said stays, then one error in both shapes, then the failure', () => {
+  test('keeps the content after a failure, followed by one error event and the failed event', () => {
     const error = { kind: 'overloaded', message: 'busy', code: 'engine_overloaded', type: 'server_error', provider: 'p' } as const
     const frames = encode([
       started,
@@ -219,14 +219,14 @@ describe('endings', () => {
       finish({ status: 'failed', error }),
     ])
     expect(names(frames).slice(-3)).toEqual(['output_item.done', 'error', 'failed'])
-    const [told, failed] = wires(frames).slice(-2)
+    const [errorEvent, failed] = wires(frames).slice(-2)
     const facts = { code: 'engine_overloaded', message: 'busy', provider: 'p' }
-    expect(told).toEqual({
+    expect(errorEvent).toEqual({
       type: 'error',
       ...facts,
       param: null,
       error: { ...facts, type: 'server_error', param: null },
-      sequence_number: told?.sequence_number,
+      sequence_number: errorEvent?.sequence_number,
     })
     expect(failed?.response).toMatchObject({
       status: 'failed',
@@ -237,11 +237,11 @@ describe('endings', () => {
       ],
     })
   })
-  test('a failure that nobody named is the provider’s', () => {
+  test('has the code provider_error for a failure without a code', () => {
     const [, , error] = wires(encode([started, finish({ status: 'failed', error: { kind: 'rate_limited', message: 'm' } })]))
     expect(error).toMatchObject({ code: 'provider_error', error: { type: 'provider_error' } })
   })
-  test('a failure before anything began still has its beginning', () => {
+  test('includes the start events if a failure comes before any content', () => {
     expect(names(encode([finish({ status: 'failed', error: { kind: 'unreadable', message: 'm' } })]))).toEqual([
       'created',
       'in_progress',
@@ -251,7 +251,7 @@ describe('endings', () => {
   })
 })
 
-describe('one language on both sides', () => {
+describe('Responses to Responses', () => {
   const frame = (body: JsonObject): Frame => ({ data: JSON.stringify(body) })
   const through = (...bodies: readonly JsonObject[]) => wires(encode(decode(responsesProvider, bodies.map(frame))))
   const created = {
@@ -267,7 +267,7 @@ describe('one language on both sides', () => {
     content: [{ type: 'output_text', text: 'Hi', annotations: [], logprobs: [], tint: 1 }],
   }
 
-  test('unknown fields of items, parts, deltas and responses survive; ours stand on top (law 5)', () => {
+  test('unknown fields of items, parts, deltas and responses are kept, except where the gateway’s own apply (law 5)', () => {
     const told = through(
       created,
       { type: 'response.output_item.added', output_index: 0, item: { ...wire, content: [], status: 'in_progress' } },
@@ -315,7 +315,7 @@ describe('one language on both sides', () => {
       output: [wire],
     })
   })
-  test('a changed item carries nothing of the old one', () => {
+  test('a changed item has no fields of the original one', () => {
     const events = decode(
       responsesProvider,
       [created, { type: 'response.output_item.done', output_index: 0, item: { ...wire, secret: 's' } }].map(frame),
@@ -327,7 +327,7 @@ describe('one language on both sides', () => {
     )
     expect(JSON.stringify(wires(encode(changed)).at(-1)?.response.output)).not.toContain('secret')
   })
-  test('events of hosted tools go under our numbers and ids, and only public ones', () => {
+  test('public events of hosted tools are sent with the gateway’s sequence numbers and ids', () => {
     const native = (name: string, body: JsonObject = {}): InferenceEvent => ({
       type: 'native',
       dialect: 'responses',
@@ -355,7 +355,7 @@ describe('one language on both sides', () => {
       sequence_number: 3,
     })
   })
-  test('what only another language can say is left out, and positions stay dense', () => {
+  test('native items of other dialects are left out, and output indexes stay consecutive', () => {
     const alien: Item = { type: 'native', dialect: 'elsewhere', body: { type: 'x' } }
     const frames = encode([started, begin(0, alien), end(0, alien), begin(1, empty), end(1, message('a')), finish()])
     expect(wires(frames).find(({ type }) => type === 'response.output_item.added')).toMatchObject({
@@ -366,11 +366,11 @@ describe('one language on both sides', () => {
   })
 })
 
-describe('what was asked for is echoed, with every default spelled out', () => {
+describe('the echoed request in a Responses stream', () => {
   const request = (wire: JsonObject): InferenceRequest => responsesClient.decodeRequest({ model: 'm', input: 'x', ...wire })
   const echo = (wire: JsonObject) => wires(encode([started, finish()], request(wire)))[0]?.response
 
-  test('defaults', () => {
+  test('has all defaults', () => {
     expect(echo({})).toMatchObject({
       ...{
         temperature: 1,
@@ -401,7 +401,7 @@ describe('what was asked for is echoed, with every default spelled out', () => {
       reasoning: { effort: null, summary: null },
     })
   })
-  test('values, hosted tools included, but not the secrets in them', () => {
+  test('has the request’s values and hosted tools, without secrets', () => {
     const tools = [
       { type: 'function', name: 'f' },
       { type: 'mcp', server_label: 's', authorization: 'Bearer x', headers: { cookie: 'y' } },
@@ -428,7 +428,7 @@ describe('what was asked for is echoed, with every default spelled out', () => {
     })
     expect(JSON.stringify(echo({ tools }))).not.toMatch(/Bearer|cookie/)
   })
-  test('the whole answer is the last snapshot of the stream', () => {
+  test('is the same in a whole response, which equals the last snapshot of the stream', () => {
     const events = decode(chatProvider, [
       { data: '{"id":"x","model":"m","choices":[{"index":0,"delta":{"reasoning":"hm","content":"a"}}]}' },
       { data: '{"choices":[{"delta":{"tool_calls":[{"id":"c","function":{"name":"f"}}]},"finish_reason":"stop"}]}' },
@@ -440,16 +440,16 @@ describe('what was asked for is echoed, with every default spelled out', () => {
 
 test('text cannot break out of its event (T1)', () => {
   const nasty = ['\n\nevent: response.completed\ndata: {}\n\n', '\r\r', '\u2028\u2029', '\u0000', '\ud800', '</script>', '\ufeff', '"}\n\n']
-  for (const words of nasty) {
-    const item: Item = { ...message(words), id: `msg_${words}` } as Item
+  for (const nastyText of nasty) {
+    const item: Item = { ...message(nastyText), id: `msg_${nastyText}` } as Item
     const frames = encode([
       started,
-      begin(0, { ...empty, id: `msg_${words}` } as Item),
-      grow(0, text(words)),
+      begin(0, { ...empty, id: `msg_${nastyText}` } as Item),
+      grow(0, text(nastyText)),
       end(0, item),
       begin(1, call('')),
-      end(1, call(words, { name: words } as Partial<Item>)),
-      finish({ status: 'failed', error: { kind: 'policy', message: words, code: words } }),
+      end(1, call(nastyText, { name: nastyText } as Partial<Item>)),
+      finish({ status: 'failed', error: { kind: 'policy', message: nastyText, code: nastyText } }),
     ])
     const reader = readFrames()
     const seen = [...reader.push(new TextEncoder().encode(writeFrames(frames))), ...reader.end()]
@@ -491,7 +491,7 @@ const anyItem: fc.Arbitrary<Item> = fc.oneof(
   }),
 )
 
-test('any answer comes through encoding and decoding as it is', () => {
+test('any response is unchanged after encoding and decoding', () => {
   fc.assert(
     fc.property(fc.array(anyItem, { maxLength: 5 }), output => {
       const response = { id: '', model: '', created_at: 0, output, outcome: { status: 'completed' } as const }
@@ -506,7 +506,7 @@ test('any answer comes through encoding and decoding as it is', () => {
 test.each([
   [{ status: 'completed' }, 'completed'],
   [{ status: 'incomplete', reason: 'max_output_tokens' }, 'incomplete'],
-] as const)('an item that was left open when the answer ended as %j is said to be that too', (outcome, status) => {
+] as const)('an item that is still open when the response ends as %j has the same status', (outcome, status) => {
   const open: Item = { type: 'function_call', call_id: 'c', name: 'f', arguments: '', status: 'in_progress' }
   const frames = encode([started, begin(0, empty), grow(0, text('Hey')), begin(1, open), finish(outcome)])
   const last = wires(frames).at(-1)
