@@ -21,14 +21,14 @@ const document = closed(JSON.parse(JSON.stringify(await makeDocument(routes, { o
 }
 ajv.addSchema({ $id: 'document', ...document })
 
-/** The document leaves room for what is to come; what we send now has to be in it. */
+/** The document allows future fields; what is sent now must be in it. */
 function closed(schema: object): object {
   const inner = Object.entries(schema).map(([key, value]) => [key, typeof value === 'object' && value !== null ? closed(value) : value])
   if (Array.isArray(schema)) return inner.map(([, value]) => value)
   return { ...('properties' in schema && { additionalProperties: false }), ...Object.fromEntries(inner) }
 }
 
-/** What in a body is not as the OpenAPI document says. */
+/** The differences between a body and the OpenAPI document. */
 function misfits(path: string, reply: ApiReply): readonly string[] {
   const template = path.replace(/:([a-z_]+)\+?/g, '{$1}')
   const { $ref } = document.paths[template]?.get.responses[reply.status] ?? {}
@@ -109,20 +109,20 @@ describe.each<readonly [row: string, path: string, answers: readonly (readonly [
   ],
   ['/v1/byok/providers/:provider/tiers', tiersOf('idle'), [['', { object: 'list', provider: 'idle', data: [], count: 0 }]]],
 ])('%s at %s', (row, path, answers) => {
-  test.each(answers)('answers "%s" as the document says', async (query, body) => {
+  test.each(answers)('responds to "%s" as documented', async (query, body) => {
     const reply = await get(path, query)
     expect([reply.status, parsed(reply)]).toEqual([200, body])
     expect(misfits(row, reply)).toEqual([])
   })
 
-  test('refuses what it does not know, in the shape of errors', async () => {
+  test('refuses unknown parameters with a proper error', async () => {
     const reply = await get(path, 'colour=red')
     expect([reply.status, parsed(reply).error.code, parsed(reply).error.param]).toEqual([400, 'unknown_parameter', 'colour'])
     expect(misfits(row, reply)).toEqual([])
     expect((await ask(apiOf(), `POST ${path}`, { headers })).headers.allow).toBe('GET, HEAD, OPTIONS')
   })
 
-  test('says what it is kept by, and says it once', async () => {
+  test('sends an ETag, and no body to a client that has it', async () => {
     const api = apiOf()
     const [query = ''] = answers.at(-1) ?? []
     const first = await get(path, query, api)
@@ -148,7 +148,7 @@ describe.each<readonly [row: string, path: string, answers: readonly (readonly [
     }
   })
 
-  test('has one name for one text, in every process, and another for another', async () => {
+  test('gives equal texts the same ETag in every process, and different texts another', async () => {
     const [query = ''] = answers[0] ?? []
     const { headers: told, body } = await get(path, query)
     const again = await get(path, query)
@@ -161,7 +161,7 @@ describe.each<readonly [row: string, path: string, answers: readonly (readonly [
   })
 })
 
-test('every row of the catalog is in its tier, and the public ones ask nobody for a key', () => {
+test('every catalog row has its rate tier, and the public ones need no key', () => {
   expect(catalogRoutes.map(({ path, tier, needs, rate }) => [path, tier, needs, rate])).toEqual([
     ['/v1/models', 'stable', 'any key', 'reads'],
     ['/v1/models/:model_id+', 'stable', 'any key', 'reads'],
@@ -175,7 +175,7 @@ test('every row of the catalog is in its tier, and the public ones ask nobody fo
   ])
 })
 
-describe('what nobody knows by that name', () => {
+describe('an unknown name', () => {
   const wrong = (param: string, suggestion?: string) => ({ code: 'invalid_parameter_value', param, suggestion })
   const absent = (suggestion?: string) => ({ code: 'resource_not_found', param: 'provider', suggestion })
   test.each([
@@ -208,8 +208,8 @@ describe('what nobody knows by that name', () => {
   })
 })
 
-describe('when models are swapped', () => {
-  test('the next answer is of the new ones, by a new name', async () => {
+describe('after models are replaced', () => {
+  test('the next response has the new ones and a new ETag', async () => {
     const models = directory()
     const api = apiOf(models)
     const before = await get('/v1/directory/models', 'author=acme', api)
@@ -225,7 +225,7 @@ describe('when models are swapped', () => {
     ])
   })
 
-  test('the same ones again have the same name', async () => {
+  test('the same models have the same ETag', async () => {
     const models = directory()
     const api = apiOf(models)
     const { etag } = (await get('/v1/directory/models', '', api)).headers
@@ -233,7 +233,7 @@ describe('when models are swapped', () => {
     expect((await get('/v1/directory/models', '', api)).headers.etag).toBe(etag)
   })
 
-  test('who turns the pages goes on where they were', async () => {
+  test('pagination continues where it was', async () => {
     const models = directory()
     const api = apiOf(models)
     expect(parsed(await get('/v1/models', 'limit=2', api)).last_id).toBe('nowhere')
@@ -242,14 +242,14 @@ describe('when models are swapped', () => {
   })
 })
 
-test('an address of ours stands below the base path', async () => {
+test('a URL of the gateway includes the base path', async () => {
   const api = createApi(fakeGateway({ models: directory() }).gateway, { basePath: '/api' })
   const [first] = parsed(await ask(api, 'GET /api/v1/byok/providers')).data
   expect(first.tiers_url).toBe('/api/v1/byok/providers/plain/tiers')
   expect((await ask(api, `GET ${first.tiers_url}`)).status).toBe(200)
 })
 
-describe('where and when facts were read', () => {
+describe('source and time of the facts', () => {
   const offer = { provider_model_id: 'x', dialect: 'chat', price: { input: 1_000_000, output: 2_000_000 } }
   const dated: Model = {
     id: 'dated',
@@ -266,13 +266,13 @@ describe('where and when facts were read', () => {
   test.each([
     ['/v1/registry/models', 'models'],
     ['/v1/directory/models', 'data'],
-  ])('%s tells it of the offer that was read last', async (path, list) => {
+  ])('%s has those of the offer read last', async (path, list) => {
     const reply = await get(path, '', api)
     expect(parsed(reply)[list][0]).toMatchObject({ source: 'https://plain.example/prices', as_of: '2026-11-10' })
     expect(misfits(path, reply)).toEqual([])
   })
 
-  test('/v1/directory/models tells it of each price', async () => {
+  test('/v1/directory/models has those of each price', async () => {
     const [{ prices }] = parsed(await get('/v1/directory/models', '', api)).data
     expect(prices.map(({ provider, source, as_of }: Record<string, string>) => [provider, source, as_of])).toEqual([
       ['plain', 'https://plain.example/prices', '2026-11-10'],

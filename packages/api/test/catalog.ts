@@ -2,7 +2,7 @@ import { createGateway, type Gateway, type GatewayOptions } from '@signalbox/cor
 import type { Model, Offer, Provider, ProviderFacts } from '@signalbox/core/protocol'
 import { compatible } from '@signalbox/core/providers'
 
-// A small catalog, with what is known and what is not in it, and requests for it.
+// A small catalog, with known and unknown facts, and requests for it.
 
 const providers: readonly Provider[] = [
   compatible({ id: 'plain', baseUrl: 'http://plain.invalid', speaks: ['responses', 'chat'] }),
@@ -83,10 +83,10 @@ const models: readonly Model[] = [
   { id: 'nowhere', offers: [offer('elsewhere')] },
 ]
 
-/** That an offer names nobody here is meant. */
+/** An offer with an unknown provider is intended. */
 const quiet = { info: () => {}, warn: () => {}, error: () => {} }
 
-/** The directory of a real gateway; nothing in it asks the storage. */
+/** The directory of a real gateway; nothing in it reads the storage. */
 export const directory = (options: Partial<Pick<GatewayOptions, 'models' | 'facts' | 'providers'>> = {}): Gateway['models'] =>
   createGateway({
     providers,

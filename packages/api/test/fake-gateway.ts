@@ -37,7 +37,7 @@ const stamp: Stamp = { id: 'resp_1', model: 'small', created_at: 1_700_000_000, 
 
 type Header = ((name: string) => string | undefined) | undefined
 
-/** Just enough of a language to see what went through. */
+/** Just enough of a dialect to see what was passed. */
 const dialect = (name: string, own: Partial<ClientDialect> = {}): ClientDialect => ({
   name,
   decodeRequest: (body, header: Header) =>
@@ -73,7 +73,7 @@ const notHere = (): Promise<never> => Promise.reject(new Error('not here'))
 
 type Batches = AsyncIterator<readonly InferenceEvent[], undefined>
 
-/** Nothing comes before the commit; what rejects it is how the events fail. */
+/** Nothing is sent before the commit; a rejection of it is the failure of the events. */
 const afterCommit = (commit: Promise<void>, batches: Batches): Batches => ({
   next: () => commit.then(() => batches.next()),
   async return() {

@@ -8,7 +8,7 @@ import { fakeGateway, goodKey } from './fake-gateway.ts'
 
 const codeOf = (reply: ApiReply): unknown => parsed(reply).error?.code
 
-/** Management needs a real gateway: its rows are asked in packages/testing/test. */
+/** Management needs a real gateway: its rows are tested in packages/testing/test. */
 const isManagement = ({ of, input, needs }: Route): boolean =>
   of !== undefined || input !== undefined || (typeof needs !== 'string' && !needs.includes('inference:invoke'))
 const outside = routes.filter(row => !isManagement(row))
@@ -35,7 +35,7 @@ describe.each(rows)('%s', (call, row) => {
   const { method } = row
   const path = call.slice(method.length + 1)
 
-  test('opens only to the key that it needs', async () => {
+  test('is open only to the key that it needs', async () => {
     const api = createApi(fakeGateway().gateway)
     const closed = row.needs === 'nothing' ? undefined : 'invalid_api_key'
     for (const query of ['', `key=${goodKey}`, `access_token=${goodKey}`]) {
@@ -46,7 +46,7 @@ describe.each(rows)('%s', (call, row) => {
     expect((await ask(api, call, { headers: bearer })).status).toBe(200)
   })
 
-  test('hears the Authorization where another header holds a key too', async () => {
+  test('uses the Authorization header even if another header has a key too', async () => {
     const api = createApi(fakeGateway().gateway)
     const closed = row.needs === 'nothing' ? undefined : 'invalid_api_key'
     for (const authorization of ['Bearer ak_wrong', 'Bearer ', 'Basic eDp5', `Bearer ${goodKey}, Bearer ${goodKey}`]) {
@@ -58,7 +58,7 @@ describe.each(rows)('%s', (call, row) => {
     }
   })
 
-  test('opens only to a key with one of its scopes', async () => {
+  test('is open only to a key with one of its scopes', async () => {
     const caller = await fakeGateway().gateway.authenticate(goodKey)
     for (const scopes of [[], ['inference:*'], ['INFERENCE:INVOKE'], ['*'], ['keys:read']]) {
       const api = createApi(fakeGateway({ authenticate: async () => ({ ...caller, scopes: new Set(scopes) }) }).gateway)
@@ -78,12 +78,12 @@ describe.each(rows)('%s', (call, row) => {
     expect(counted).toEqual(row.rate === 'reads' || row.rate === 'writes' ? [row.rate] : [])
   })
 
-  test('refuses query parameters that it does not know, unless probes or calls of models send them', async () => {
+  test('refuses unknown query parameters, except those sent by probes and model SDKs', async () => {
     const reply = await ask(createApi(fakeGateway().gateway), call, { headers: bearer, query: 'constructor=1' })
     expect(codeOf(reply)).toBe(/^\/v\d\//.test(row.path) && row.rate !== 'inference' ? 'unknown_parameter' : undefined)
   })
 
-  test('answers HEAD and OPTIONS without a body', async () => {
+  test('responds to HEAD and OPTIONS without a body', async () => {
     const api = createApi(fakeGateway().gateway)
     const options = await ask(api, `OPTIONS ${path}`)
     expect([options.status, options.body]).toEqual([204, ''])
@@ -92,7 +92,7 @@ describe.each(rows)('%s', (call, row) => {
     expect([head.status, head.body]).toEqual([method === 'GET' ? 200 : 405, ''])
   })
 
-  test('always has a request id, also by the name that its clients look for', async () => {
+  test('always has a request id, also under the header that its clients read', async () => {
     for (const headers of [{}, bearer]) {
       const reply = await ask(createApi(fakeGateway().gateway), call, { headers })
       expect(reply.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
@@ -101,7 +101,7 @@ describe.each(rows)('%s', (call, row) => {
     }
   })
 
-  test('tells every error in the shape of its language', async () => {
+  test('returns every error in the format of its dialect', async () => {
     const api = createApi(fakeGateway().gateway)
     const gone = fakeGateway({ authenticate: () => Promise.reject(new Error('no such thing')) })
     const refused: readonly (readonly [number, ApiReply])[] = [
@@ -129,8 +129,8 @@ describe.each(rows)('%s', (call, row) => {
   })
 })
 
-describe('the Messages language', () => {
-  test('has its shape also below its paths, where there is nothing', async () => {
+describe('the Messages dialect', () => {
+  test('has its error format also for unknown paths below its own', async () => {
     const api = createApi(fakeGateway().gateway, { basePath: '/api' })
     const typeAt = async (path: string): Promise<unknown> => parsed(await ask(api, `GET ${path}`)).type
     expect(await typeAt('/api/v1/messages/batches')).toBe('error')
@@ -139,7 +139,7 @@ describe('the Messages language', () => {
     expect(await typeAt('/v1/messages')).toBeUndefined()
   })
 
-  test.each(['/v1/messages', '/v1/messages/count_tokens'])('%s lets `beta` pass, and reads the headers of its clients', async path => {
+  test.each(['/v1/messages', '/v1/messages/count_tokens'])('%s accepts `beta`, and reads the headers of its clients', async path => {
     const asked: unknown[] = []
     const fake = fakeGateway({
       countTokens: async request => {
@@ -153,7 +153,7 @@ describe('the Messages language', () => {
     expect(asked[0] ?? fake.calls[0]?.request).toMatchObject({ beta: 'a,b' })
   })
 
-  test('a count says whether it is an estimate', async () => {
+  test('a count states whether it is an estimate', async () => {
     const counting = async (estimated: boolean): Promise<unknown> => {
       const fake = fakeGateway({ countTokens: async () => ({ input_tokens: 12, estimated }) })
       const { body, headers } = await ask(createApi(fake.gateway), 'POST /v1/messages/count_tokens', { headers: bareKey })
@@ -164,7 +164,7 @@ describe('the Messages language', () => {
   })
 })
 
-test('a language that the gateway does not speak has no rows', async () => {
+test('a dialect that the gateway does not support has no rows', async () => {
   const { responses } = fakeGateway().gateway.dialects
   const api = createApi(fakeGateway({ dialects: { responses } }).gateway)
   expect((await ask(api, 'POST /v1/messages', { headers: bareKey })).status).toBe(404)
@@ -173,7 +173,7 @@ test('a language that the gateway does not speak has no rows', async () => {
   expect(Object.keys(parsed(await ask(api, 'GET /v1/openapi.json')).paths)).not.toContain('/v1/messages')
 })
 
-describe('an error that no retry mends', () => {
+describe('an error that no retry can fix', () => {
   const told = async (code: ErrorCode, retryAfterMs?: number): Promise<Readonly<Record<string, string>>> => {
     const fake = fakeGateway()
     fake.act = () => ({
@@ -182,11 +182,14 @@ describe('an error that no retry mends', () => {
     return (await ask(createApi(fake.gateway), 'POST /v1/messages', { headers: bearer })).headers
   }
 
-  test.each<ErrorCode>(['insufficient_credits', 'budget_exceeded', 'provider_error', 'routing_failed'])('%s says so', async code => {
-    expect((await told(code))['x-should-retry']).toBe('false')
-  })
+  test.each<ErrorCode>(['insufficient_credits', 'budget_exceeded', 'provider_error', 'routing_failed'])(
+    '%s says not to retry',
+    async code => {
+      expect((await told(code))['x-should-retry']).toBe('false')
+    },
+  )
 
-  test('nor does a wait that nobody would want to sit out', async () => {
+  test('a very long wait says not to retry', async () => {
     const short = await told('rate_limit_exceeded', 2_400)
     expect([short['retry-after'], short['retry-after-ms'], short['x-should-retry']]).toEqual(['3', '2400', undefined])
     const long = await told('rate_limit_exceeded', 61_000)
@@ -200,7 +203,7 @@ describe('models', () => {
     return JSON.parse(typeof body === 'string' ? body : '')
   }
 
-  test('the list fits the SDKs of both vendors', async () => {
+  test('the list matches the SDKs of both vendors', async () => {
     expect(await get('/v1/models')).toMatchObject({
       object: 'list',
       count: 2,
@@ -224,7 +227,7 @@ describe('models', () => {
     })
   })
 
-  test('an alias leads to its model, and a wrong name to the nearest', async () => {
+  test('an alias resolves to its model, and a wrong name suggests the nearest', async () => {
     expect((await get('/v1/models/s')).id).toBe('small')
     expect((await get('/v1/models/meta%2Fllama')).id).toBe('meta/llama')
     expect((await get('/v1/models/smal')).error).toMatchObject({
@@ -233,19 +236,19 @@ describe('models', () => {
     })
   })
 
-  test('the filter takes endpoints, and only those', async () => {
+  test('the filter accepts endpoints only', async () => {
     expect((await get('/v1/models', 'endpoint=responses')).count).toBe(2)
     expect((await get('/v1/models', 'endpoint=messages')).count).toBe(2)
     expect((await get('/v1/models', 'endpoint=batch')).error).toMatchObject({ code: 'invalid_parameter_value', param: 'endpoint' })
   })
 })
 
-test('readiness tells what is missing', async () => {
+test('readiness lists what is missing', async () => {
   const reply = await ask(createApi(fakeGateway({ problems: async () => ['The storage cannot be used.'] }).gateway), 'GET /readyz')
   expect([reply.status, reply.body]).toEqual([503, '{"status":"not_ready","problems":["The storage cannot be used."]}'])
 })
 
-test('readiness tells of old prices, and serves all the same', async () => {
+test('readiness reports old prices, and stays ready', async () => {
   const { gateway } = fakeGateway()
   const dated = (days: readonly (string | undefined)[]) =>
     days.map((as_of, at) => ({
@@ -280,7 +283,7 @@ test.each([
   expect(reply.headers.upgrade).toBe(status === 426 ? 'HTTP/1.1' : undefined)
 })
 
-test('no header value can end a header, whatever it is made of', async () => {
+test('no header value can end a header line, whatever it contains', async () => {
   const fake = fakeGateway()
   const { dialects } = fake.gateway
   const stamped = createApi({

@@ -15,12 +15,12 @@ function packagesOf(entry: string): ReadonlySet<string> {
   return found
 }
 
-test.each(['index.ts', 'management/table.ts', 'all-routes.ts'])('%s answers without a schema library', entry => {
+test.each(['index.ts', 'management/table.ts', 'all-routes.ts'])('%s responds without loading a schema library', entry => {
   const found = packagesOf(entry)
   expect(found).toContain('@signalbox/core/errors')
   expect([...found].filter(name => name.startsWith('zod'))).toEqual([])
 })
 
-test('the OpenAPI document is made with it', () => {
+test('the OpenAPI document is created with it', () => {
   expect(packagesOf('openapi/document.ts')).toContain('zod/v4')
 })

@@ -5,7 +5,7 @@ import { centsOf, dollarsOf } from '../src/management/money.ts'
 
 const amount = fc.integer({ min: -1e15, max: 1e15 })
 
-test('cents never tell of more money than there is, and of less than a cent less', () => {
+test('cents are rounded down by less than a cent', () => {
   void fc.assert(
     fc.property(amount, microdollars => {
       const rest = microdollars - centsOf(microdollars) * 10_000
@@ -14,7 +14,7 @@ test('cents never tell of more money than there is, and of less than a cent less
   )
 })
 
-test('dollars say what cents say, with two places', () => {
+test('dollars equal cents, with two decimal places', () => {
   void fc.assert(
     fc.property(amount, microdollars => {
       const dollars = dollarsOf(microdollars)
@@ -37,7 +37,7 @@ test.each([
   expect([centsOf(microdollars), dollarsOf(microdollars)]).toEqual([cents, dollars])
 })
 
-test('a budget is told in USD, without exponents, to the microdollar', () => {
+test('a budget is in USD without exponents, to the microdollar', () => {
   const whole = fc.integer({ min: 0, max: 1e15 })
   void fc.assert(
     fc.property(whole, whole, whole, (limit, used, remaining) => {

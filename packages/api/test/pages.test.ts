@@ -48,7 +48,7 @@ describe('pages of models', () => {
     expect(parsed(await get('/v1/models', query)).error).toMatchObject({ code: 'invalid_parameter_value' })
   })
 
-  test('turned forward or back, hold every model once, in order', async () => {
+  test('paged forward or back, contain every model once, in order', async () => {
     const ids = fc.uniqueArray(fc.stringMatching(/^[a-z0-9/.:_-]{1,8}$/), { maxLength: 12 })
     await fc.assert(
       fc.asyncProperty(ids, fc.integer({ min: 1, max: 5 }), async (names, limit) => {

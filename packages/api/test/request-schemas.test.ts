@@ -18,7 +18,7 @@ const schemas: Readonly<Record<string, JsonSchema>> = document.components.schema
 const ajv = new Ajv2020({ strict: false, validateFormats: false }).addSchema({ $id: 'document', ...document })
 const fits = (name: string, body: unknown): boolean => ajv.getSchema(`document#/components/schemas/${name}`)?.(body) === true
 
-/** What is read as a request is not served here: it ends in `routing_failed`. */
+/** A valid request is not served here: it ends in `routing_failed`. */
 const notServed = new GatewayError('routing_failed', { message: 'Nothing is served here.' })
 const api = createApi(
   fakeGateway({
@@ -56,7 +56,7 @@ describe.each(
 )('the body of POST %s', (path, schema) => {
   const bodies = fc.tuple(valuesOf(schemas[schema] ?? {}, schemas), fc.boolean()).map(withModel)
 
-  test('is taken if it fits the schema', async () => {
+  test('is accepted if it matches the schema', async () => {
     await fc.assert(
       fc.asyncProperty(bodies, async body => {
         expect([fits(schema, body), await refusedField(path, body)]).toEqual([true, undefined])
@@ -65,7 +65,7 @@ describe.each(
     )
   })
 
-  test('is refused, with the name of the field, exactly if it does not fit the schema', async () => {
+  test('is refused, with the name of the field, exactly if it does not match the schema', async () => {
     await fc.assert(
       fc.asyncProperty(bodies, changes, async (body, change) => {
         const other = changed(body, change)
@@ -114,7 +114,7 @@ test.each<readonly [path: string, schema: string, body: object, isTaken: boolean
 
 const managed = routes.flatMap(({ body, input }) => (body && input ? [[body, input] as const] : []))
 
-test.each(managed)('the management body %s is refused exactly if it does not fit the schema of the document', (name, input) => {
+test.each(managed)('the management body %s is refused exactly if it does not match the documented schema', (name, input) => {
   const isTaken = (body: JsonObject): boolean => {
     try {
       checkInput(input, body, 'json')

@@ -86,7 +86,7 @@ const bodies: Readonly<Record<string, object>> = {
 const headers = { authorization: `Bearer ${goodKey}`, 'ai-language-model-id': 'small' }
 const streaming = routes.flatMap(({ path, reply, stream }) => (stream === undefined ? [] : [{ path, reply, stream }]))
 
-test.each(streaming)('whole answers of $path fit $reply', async ({ path, reply }) => {
+test.each(streaming)('whole responses of $path match $reply', async ({ path, reply }) => {
   const fake = fakeGateway({ dialects: clientDialects })
   const response: InferenceResponse = { id: 'x', model: 'small', created_at: 1, output: items, outcome: completed, usage }
   fake.act = () => ({ response: Promise.resolve(response) })
@@ -95,7 +95,7 @@ test.each(streaming)('whole answers of $path fit $reply', async ({ path, reply }
 })
 
 test.each(streaming.flatMap(row => [completed, failed()].map(outcome => ({ ...row, outcome, status: outcome.status }))))(
-  'each event of a $status stream of $path fits $stream',
+  'each event of a $status stream of $path matches $stream',
   async ({ path, stream, outcome }) => {
     const fake = fakeGateway({ dialects: clientDialects })
     const batches = [eventsOf(outcome)]

@@ -12,12 +12,12 @@ beforeAll(async () => {
   code = await bundleTunableRouter()
 })
 
-test('of every tuning constant, and of nothing else, it is said what it trades', () => {
+test('every tuning constant, and nothing else, has a description of its trade-off', () => {
   const { constants } = loadRouter(code, {})
   expect(Object.keys(trades).sort()).toEqual(Object.keys(constants).sort())
 })
 
-test('a router loaded with another constant routes otherwise, and one loaded beside it as the shipped one', () => {
+test('a router loaded with another constant routes differently, and one loaded next to it as shipped', () => {
   const [gray] = worlds.filter(({ name }) => name === 'gray failure')
   if (!gray) throw new Error('There is no gray world.')
   const run = { seed: 1, minutes: 8, rate: 8 }
@@ -29,12 +29,12 @@ test('a router loaded with another constant routes otherwise, and one loaded bes
   expect(simulate(gray, tuned.policy, run).meanLoss).not.toBe(shipped)
 })
 
-test('a constant that there is none of is an error that names it', () => {
+test('an unknown constant is an error that names it', () => {
   expect(() => loadRouter(code, { 'circuitBreaker.patience': 1 })).toThrow('There is no tuning constant "circuitBreaker.patience".')
   expect(() => loadRouter(code, { breaker: 1 })).toThrow('There is no tuning constant "breaker".')
 })
 
-test('what lies near one is halved and doubled in its distance from one', () => {
+test('values near one are halved and doubled by their distance from one', () => {
   expect(scaled('circuitBreaker.firstPauseMs', 2_000, 2)).toBe(4_000)
   expect(scaled('latency.histogramDecay', 0.992, 0.5)).toBeCloseTo(0.996, 12)
   expect(scaled('capacity.limitGrowthPerSecond', 1.02, 2)).toBeCloseTo(1.04, 12)

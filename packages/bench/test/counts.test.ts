@@ -3,7 +3,7 @@ import { offences, walkCeilings } from '../src/counts/ceilings.ts'
 import { measureCounts } from '../src/counts/measure.ts'
 import { measureWalk, walkFigures } from '../src/counts/walk.ts'
 
-test('requests make no more promises, garbage, timers and calls than the table of ceilings allows', async () => {
+test('requests create no more promises, garbage, timers and calls than the table of ceilings allows', async () => {
   const { figures } = await measureCounts()
   expect(offences(figures)).toEqual([])
 }, 180_000)
@@ -12,7 +12,7 @@ test('requests run no more files, functions and calls than the table of ceilings
   expect(offences(walkFigures(await measureWalk()), walkCeilings)).toEqual([])
 }, 180_000)
 
-test('a figure above its ceiling, one far below it, and one without a ceiling are offences', () => {
+test('a value above its ceiling, far below it, or without one is reported', () => {
   const table = { promises: { ceiling: 100, goal: 25 }, timers: { ceiling: 2 }, bytes: { ceiling: 60, goal: 60 } }
   const found = (figures: Readonly<Record<string, number>>) => offences({ promises: 100, timers: 2, bytes: 50, ...figures }, table)
   expect(found({})).toEqual([])

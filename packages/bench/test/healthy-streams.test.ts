@@ -6,7 +6,7 @@ import { sixOffers, type World } from '../src/routing/world.ts'
 
 const minute = 60_000
 
-/** Waits with a long tail near the time-out, and one minute in which every offer leaves a few calls unanswered. */
+/** Waits with a long tail near the time-out, and one minute in which a few calls of every offer hang. */
 const longTail: World = {
   name: 'long tail',
   offers: sixOffers
@@ -19,7 +19,7 @@ const longTail: World = {
   faults: () => [0, 1, 2].map(offer => ({ offer, fromMs: 2 * minute, toMs: 3 * minute, hangs: 0.05 })),
 }
 
-test.each([2, 3])('fewer than one in a hundred healthy streams is cut after a minute of hangs is over: seed %i', seed => {
+test.each([2, 3])('after a minute of hangs, fewer than one in a hundred healthy streams is cut: seed %i', seed => {
   let [calls, cut] = [0, 0]
   const counted: Policy = {
     name: 'counted',

@@ -17,15 +17,15 @@ import { cache, calm, worlds } from '../src/routing/worlds.ts'
 const short = { seed: 7, minutes: 5, rate: 3 }
 
 describe('a simulated run', () => {
-  it.each([oracle, ...policies])('gives the same figures for the same seed: $name', policy => {
+  it.each([oracle, ...policies])('has the same results for the same seed: $name', policy => {
     expect(simulate(calm, policy, short)).toEqual(simulate(calm, policy, short))
   })
 
-  it('gives other figures for another seed', () => {
+  it('has other results for another seed', () => {
     expect(simulate(calm, random, { ...short, seed: 8 }).meanLoss).not.toBe(simulate(calm, random, short).meanLoss)
   })
 
-  it('lets all policies meet the same luck: whom two of them ask, answers both after the same time', () => {
+  it('gives all policies the same random outcomes: an offer called by two of them takes the same time', () => {
     const flawless: World = {
       ...calm,
       sessions: 0,
@@ -37,7 +37,7 @@ describe('a simulated run', () => {
     expect(same.map(at => a.waitedMs[at])).toEqual(same.map(at => b.waitedMs[at]))
   })
 
-  it.each(worlds)('leaves nothing in flight in world "$name", second attempts and all', world => {
+  it.each(worlds)('leaves no call running in world "$name", second attempts included', world => {
     for (const policy of [hasty, ours, cheapest]) {
       const { counted, open, ended } = counting(policy)
       const figures = simulate(world, counted, { ...short, hedge: true })
@@ -47,7 +47,7 @@ describe('a simulated run', () => {
     }
   })
 
-  it('leaves the call that answers second, and pays its prompt where cancelled calls are billed', () => {
+  it('aborts the call that responds second, and pays its prompt if cancelled calls are billed', () => {
     const quiet: World = { ...calm, sessions: 0, offers: calm.offers.map(offer => ({ ...offer, errors: 0, breaks: 0 })) }
     const [alone, hedged] = [simulate(quiet, hasty, short), simulate(quiet, hasty, { ...short, hedge: true })]
     expect(hedged.attempts).toBeGreaterThan(alone.attempts)
@@ -59,19 +59,22 @@ describe('a simulated run', () => {
 })
 
 describe('the oracle', () => {
-  it('loses least of all, to within noise', () => {
+  it('has the lowest loss, within noise', () => {
     const run = { seed: 3, minutes: 10, rate: 8 }
     const least = simulate(calm, oracle, run).meanLoss
     for (const policy of policies) expect(simulate(calm, policy, run).meanLoss, policy.name).toBeGreaterThan(least * 0.995)
   })
 
-  it.each([{ turns: 0 }, { turns: 2 }, { queueing: 1 }, { dearer: 0.0005 }])('would lose no less with other foresight: %o', foresight => {
-    const trials = [cache, ...worlds.filter(({ name }) => name === 'limits')]
-    const lost = (policy: Policy) => trials.reduce((sum, world) => sum + simulate(world, policy, { seed: 4, minutes: 15 }).meanLoss, 0)
-    expect(lost(oracleWith(foresight))).toBeGreaterThan(lost(oracle) * 0.99)
-  })
+  it.each([{ turns: 0 }, { turns: 2 }, { queueing: 1 }, { dearer: 0.0005 }])(
+    'would not have a lower loss with other foresight: %o',
+    foresight => {
+      const trials = [cache, ...worlds.filter(({ name }) => name === 'limits')]
+      const lost = (policy: Policy) => trials.reduce((sum, world) => sum + simulate(world, policy, { seed: 4, minutes: 15 }).meanLoss, 0)
+      expect(lost(oracleWith(foresight))).toBeGreaterThan(lost(oracle) * 0.99)
+    },
+  )
 
-  it('never meets a limit that it could have seen', () => {
+  it('never hits a limit that it could foresee', () => {
     for (const world of [...worlds, randomWorld(5)]) expect(simulate(world, oracle, short).limited, world.name).toBe(0)
   })
 })
@@ -81,13 +84,13 @@ describe('a simulated offer', () => {
   const flawless = { ...cache, drift: 0, offers: cache.offers.map(offer => ({ ...offer, errors: 0, breaks: 0, cacheHits: 1 })) }
   const reality = () => createReality(flawless, { seed: 1, minutes: 60, faults: [] })
 
-  it('keeps a prompt for five minutes after it was last read', () => {
+  it('caches a prompt for five minutes after it was last read', () => {
     const { read, warm } = reality()
     read(1, asked, 1_000)
     expect([warm(1, 'a', 300_999), warm(1, 'a', 301_000), warm(2, 'a', 2_000), warm(1, 'b', 2_000)]).toEqual([4_000, 0, 0, 0])
   })
 
-  it('lets a call through when it said that it would', () => {
+  it('admits a call at the time it announced', () => {
     const { call } = reality()
     const cedar = 2
     for (let number = 0; ; number += 1) {
@@ -101,7 +104,7 @@ describe('a simulated offer', () => {
     }
   })
 
-  it('is as its fault says while that lasts, and as before after it', () => {
+  it('follows its fault while that lasts, and recovers after it', () => {
     const { state } = createReality(flawless, {
       seed: 1,
       minutes: 60,
@@ -119,7 +122,7 @@ describe('a simulated offer', () => {
 })
 
 describe('simulated requests', () => {
-  it('come in the order of time, with prompts that only grow within a conversation', () => {
+  it('are in order of time, with prompts that only grow within a conversation', () => {
     const requests = makeRequests(cache, { seed: 2, minutes: 30, rate: 2 })
     const last = new Map<string, number>()
     let atMs = 0
@@ -133,7 +136,7 @@ describe('simulated requests', () => {
     expect(last.size).toBeGreaterThan(100)
   })
 
-  it('are of one size where the world says so, apart from those of conversations', () => {
+  it('have one size if the world says so, except those of conversations', () => {
     const size = { inputTokens: 60, outputTokens: 40 }
     for (const { session, inputTokens, outputTokens } of makeRequests({ ...calm, size }, { seed: 2, minutes: 10, rate: 4 })) {
       if (session === undefined) expect({ inputTokens, outputTokens }).toEqual(size)
@@ -141,14 +144,14 @@ describe('simulated requests', () => {
     }
   })
 
-  it('are about as many as asked for, and as many in conversations', () => {
+  it('are about as many as configured, and as many in conversations', () => {
     const requests = makeRequests(calm, { seed: 2, minutes: 60, rate: 4 })
     expect(requests.length / (4 * 3_600)).toBeCloseTo(1, 1)
     expect(requests.filter(({ session }) => session !== undefined).length / requests.length).toBeCloseTo(0.4, 1)
   })
 })
 
-it('lets events happen in the order of time, those of one time in the order in which they were set', () => {
+it('events run in order of time, those of one time in the order in which they were set', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 20 })), times => {
       const events = createEvents()
@@ -160,7 +163,7 @@ it('lets events happen in the order of time, those of one time in the order in w
   )
 })
 
-it('draws the longest bar for the highest value, and writes names as text', () => {
+it('a chart has the longest bar for the highest value, and escapes names', () => {
   const svg = barChart({ title: 'a', series: ['<x>', 'y'], groups: [{ title: 'w', values: [1, 3] }], label: String })
   const [one = 0, three = 0] = [...svg.matchAll(/width="([\d.]+)" height="9" fill="[^"]+"\/><text x="[\d.]+" y="\d+">[13]</g)].map(
     ([, wide]) => Number(wide),
@@ -169,7 +172,7 @@ it('draws the longest bar for the highest value, and writes names as text', () =
   expect(svg).not.toContain('<x>')
 })
 
-/** Asks a second offer at once. */
+/** Calls a second offer at once. */
 const hasty: Policy = {
   name: 'hasty',
   create: setting => {

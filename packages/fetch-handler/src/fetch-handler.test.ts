@@ -36,7 +36,7 @@ function endless(every = 0): Endless {
   return { fake, handler: createFetchHandler(fake.gateway), given: () => given, left: () => left }
 }
 
-describe('a Request becomes a Response', () => {
+describe('a Request gets a Response', () => {
   test('whole', async () => {
     const response = await ask(createFetchHandler(fakeGateway().gateway), '{"model":"small"}')
     expect([response.status, response.headers.get('content-type'), (await response.json()).object]).toEqual([
@@ -75,13 +75,13 @@ describe('a Request becomes a Response', () => {
     expect([head.status, await head.text()]).toEqual([200, ''])
   })
 
-  test('two Authorization headers are no key', async () => {
+  test('two Authorization headers are refused', async () => {
     const request = new Request('http://x/v1/me', { headers })
     request.headers.append('authorization', `Bearer ${goodKey}`)
     expect((await createFetchHandler(fakeGateway().gateway)(request)).status).toBe(401)
   })
 
-  test('other sites may read answers only if CORS allows them', async () => {
+  test('other sites may read responses only if CORS allows them', async () => {
     const get = (handler: FetchHandler): Promise<Response> =>
       handler(new Request('http://x/v1/me', { headers: { ...headers, origin: 'https://a.example' } }))
     expect((await get(createFetchHandler(fakeGateway().gateway))).headers.get('access-control-allow-origin')).toBeNull()
@@ -106,7 +106,7 @@ describe('a Request becomes a Response', () => {
 })
 
 describe('a body', () => {
-  test('over the limit is 413, counted as it comes', async () => {
+  test('over the limit is 413, counted as it arrives', async () => {
     let pulled = 0
     let cancelled = false
     const body = new ReadableStream<Uint8Array>({
@@ -125,7 +125,7 @@ describe('a body', () => {
     expect(cancelled).toBe(true)
   })
 
-  test('with characters cut by chunks is whole', async () => {
+  test('with characters split across chunks is intact', async () => {
     const bytes = new TextEncoder().encode('{"model":"smäll😀"}')
     const body = new ReadableStream<Uint8Array>({
       start(controller) {
@@ -187,7 +187,7 @@ describe('a reader', () => {
     expect([fake.calls[0]?.signal?.aborted, left()]).toEqual([true, true])
   })
 
-  test('that leaves early hands the remaining work to waitUntil, called as a method', async () => {
+  test('that stops early hands the remaining work to waitUntil, called as a method', async () => {
     const { handler } = endless()
     const context = {
       work: [] as Promise<unknown>[],
@@ -207,7 +207,7 @@ describe('a reader', () => {
   })
 })
 
-test('what is left after a reply goes to the option `waitUntil`, where the caller has no context', async () => {
+test('work that remains after a reply goes to the option `waitUntil` if the call has no context', async () => {
   const work: Promise<unknown>[] = []
   const handler = createFetchHandler(endless().fake.gateway, { waitUntil: each => void work.push(each) })
   const reader = (await ask(handler, '{"stream":true}')).body?.getReader()
@@ -218,7 +218,7 @@ test('what is left after a reply goes to the option `waitUntil`, where the calle
 })
 
 describe('as the fetch of an SDK', () => {
-  test('it takes an address and an init', async () => {
+  test('it accepts a URL and an init', async () => {
     const handler = createFetchHandler(fakeGateway().gateway)
     expect((await handler('http://x/v1/me', { headers })).status).toBe(200)
     expect((await handler(new URL('http://x/v1/me'), { headers })).status).toBe(200)

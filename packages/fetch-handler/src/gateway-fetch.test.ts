@@ -6,7 +6,7 @@ const headers = { authorization: `Bearer ${goodKey}`, 'content-type': 'applicati
 const post = (body: string, more: RequestInit = {}): RequestInit => ({ method: 'POST', headers, body, ...more })
 
 test.each(['http://signalbox.local/v1/responses', 'https://anything.example:8443/v1/responses', 'http://x/responses'])(
-  '%s is an address of it',
+  '%s is a URL of the gateway',
   async address => {
     const fetch = gatewayFetch(fakeGateway().gateway)
     for (const input of [address, new URL(address)]) expect((await fetch(input, post('{}'))).status).toBe(200)
@@ -20,11 +20,11 @@ test.each([
   ['http://x/v1/v1/responses', 400],
   ['http://x/nothing', 404],
   ['http://x/v1', 404],
-])('%s leads to %d', async (address, status) => {
+])('%s returns %d', async (address, status) => {
   expect((await gatewayFetch(fakeGateway().gateway)(address, post('{}'))).status).toBe(status)
 })
 
-test('an init overrides the request beside it', async () => {
+test('an init overrides the request passed with it', async () => {
   const fetch = gatewayFetch(fakeGateway().gateway)
   const request = new Request('http://x/v1/me', { headers: { authorization: 'Bearer ak_wrong' } })
   expect((await fetch(request)).status).toBe(401)
@@ -35,7 +35,7 @@ test('a relative URL rejects, as in every fetch', async () => {
   await expect(gatewayFetch(fakeGateway().gateway)('/v1/me')).rejects.toBeInstanceOf(TypeError)
 })
 
-test('the body may be a stream, and so may the answer', async () => {
+test('the body may be a stream, and so may the response', async () => {
   const fake = fakeGateway()
   fake.act = () => {
     const left = ['one', 'two']
@@ -54,7 +54,7 @@ test('the body may be a stream, and so may the answer', async () => {
   expect(await response.text()).toMatch(/one[\s\S]*two/)
 })
 
-test('an abort rejects before and in the middle of an answer, and cancels the source', async () => {
+test('an abort rejects before and in the middle of a response, and cancels the source', async () => {
   const fake = fakeGateway()
   let left = 0
   fake.act = () => ({

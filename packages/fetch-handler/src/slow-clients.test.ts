@@ -49,7 +49,7 @@ describe('a stream that is not read', () => {
     await expect(reader?.read()).rejects.toThrow('was not read')
   })
 
-  test('is told from one that is silent or read slowly', async () => {
+  test('is distinguished from one that is silent or read slowly', async () => {
     const fake = endless(100)
     const reader = (await ask(fake, '{"stream":true}', { drainMs: 60 })).body?.getReader()
     for (let at = 0; at < 3; at++) {
@@ -81,7 +81,7 @@ describe('an upload', () => {
   test.each([
     ['sends nothing', 100_000],
     ['drips', 20],
-  ])('that %s is abandoned and cancelled', async (_, everyMs) => {
+  ])('that %s is cancelled', async (_, everyMs) => {
     const fake = fakeGateway()
     const { body, cancelled } = upload(everyMs)
     const ownMs = startOwnTime()
@@ -90,7 +90,7 @@ describe('an upload', () => {
     expect(ownMs()).toBeLessThan(1_000)
   })
 
-  test('may take long while it keeps its pace', async () => {
+  test('may take long if it keeps its minimum rate', async () => {
     const chunks = ['{"model":', ' '.repeat(2_000), ' '.repeat(2_000), '"small"}']
     const body = new ReadableStream<Uint8Array>({
       async pull(controller) {

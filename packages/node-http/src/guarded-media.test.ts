@@ -27,7 +27,7 @@ const image: RequestListener = (_, response) => response.writeHead(200, { 'conte
 /** A home setup: plain http, and access to the local machine. */
 const home = guardedMedia({ allowHttp: true, isAllowed: () => true })
 
-test('an image comes back as its bytes', async () => {
+test('an image is returned as its bytes', async () => {
   const { url } = await listening(image)
   expect(await home(url, wanted)).toEqual({ ok: true, mediaType: 'image/png', base64: png.toString('base64') })
 })
@@ -43,7 +43,7 @@ test.each([
   '[::ffff:127.0.0.1]',
   '[::ffff:7f00:1]',
   'localhost',
-])('nothing of this machine is asked, spelled as %s', async host => {
+])('addresses of this machine are refused, spelled as %s', async host => {
   const { url, seen } = await listening(image)
   const found = await guardedMedia({ allowHttp: true })(url.replace('127.0.0.1', host), wanted)
   expect(found).toMatchObject({ ok: false, why: 'the address is not public' })
@@ -84,7 +84,7 @@ test.each(['1.1.1.1', '8.8.8.8', '172.32.0.1', '2606:4700:4700::1111', '::ffff:1
   expect(isPublic(address)).toBe(true)
 })
 
-test('a redirect is judged like the address it came from', async () => {
+test('a redirect is checked like the original URL', async () => {
   const { url: inside, seen } = await listening(image)
   const { url } = await listening((_, response) => response.writeHead(302, { location: inside.replace('127.0.0.1', '127.0.0.2') }).end())
   const onlyOne = guardedMedia({ allowHttp: true, isAllowed: address => address === '127.0.0.1' })
@@ -92,7 +92,7 @@ test('a redirect is judged like the address it came from', async () => {
   expect(seen()).toBe(0)
 })
 
-test('an endless redirect is abandoned', async () => {
+test('an endless redirect is refused', async () => {
   const { url } = await listening((_, response) => response.writeHead(302, { location: '/again' }).end())
   expect(await home(url, wanted)).toEqual({ ok: false, why: 'it has too many redirects' })
 })
@@ -110,7 +110,7 @@ test.each<[string, RequestListener]>([
     (_, response) => response.writeHead(200, { 'content-type': 'image/png', 'content-encoding': 'gzip' }).end(gzipSync(png)),
   ],
   ['its server could not be reached in time', request => request.socket.destroy()],
-])('%s: said in words', async (why, answer) => {
+])('%s: has a readable message', async (why, answer) => {
   const { url } = await listening(answer)
   expect(await home(url, wanted)).toEqual({ ok: false, why })
 })

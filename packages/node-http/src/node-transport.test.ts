@@ -11,8 +11,8 @@ const ok = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi'
 const chunk = (text: string): string => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`
 const chunked = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n'
 
-describe('an answer', () => {
-  test('comes with status, headers in lower case and body; the request asks for plain bytes', async () => {
+describe('a response', () => {
+  test('has a status, headers in lower case and a body; the request asks for no compression', async () => {
     const server = await rawServer(
       socket => void socket.write('HTTP/1.1 201 Created\r\nX-One: a\r\nx-one: b\r\ncontent-length: 2\r\n\r\nhi'),
     )
@@ -23,7 +23,7 @@ describe('an answer', () => {
     expect(server.heard[0]).toMatch(/content-length: 2\r\n\r\n\{\}$/)
   })
 
-  test('connections are used again, one request at a time', async () => {
+  test('connections are reused, one request at a time', async () => {
     const server = await rawServer(socket => void setTimeout(() => socket.write(ok), 20))
     await Promise.all([readAll(await ask(server.url)), readAll(await ask(server.url))])
     const [one, two] = await Promise.all([ask(server.url), ask(server.url)])
@@ -32,7 +32,7 @@ describe('an answer', () => {
     expect(server.sockets.length).toBe(2)
   })
 
-  test('what one read of the socket brought is one chunk', async () => {
+  test('one read of the socket is one chunk', async () => {
     const server = await rawServer(socket => void socket.write(chunked + chunk('a') + chunk('b') + chunk('c')))
     const body = asIterator((await ask(server.url)).body)
     const step = await body.next()
@@ -53,7 +53,7 @@ describe('an answer', () => {
     expect(await readAll(await ask(server.url))).toBe('hi')
   })
 
-  test('redirects are not followed, and no secret goes there', async () => {
+  test('redirects are not followed, and no secret is sent there', async () => {
     const elsewhere = await rawServer(socket => void socket.write(ok))
     const server = await rawServer(
       socket => void socket.write(`HTTP/1.1 307 Temporary Redirect\r\nlocation: ${elsewhere.url}\r\ncontent-length: 0\r\n\r\n`),
@@ -62,12 +62,12 @@ describe('an answer', () => {
     expect([reply.status, await readAll(reply), elsewhere.sockets.length]).toEqual([307, '', 0])
   })
 
-  test('without a length, its end is the end of the connection', async () => {
+  test('without a length, it ends with the connection', async () => {
     const server = await rawServer(socket => void socket.end('HTTP/1.1 200 OK\r\n\r\nall of it'))
     expect(await readAll(await ask(server.url))).toBe('all of it')
   })
 
-  test('a reader that takes nothing pauses the sender', async () => {
+  test('a reader that does not read pauses the sender', async () => {
     let sent = 0
     const server = await rawServer(async socket => {
       socket.write('HTTP/1.1 200 OK\r\ncontent-length: 67108864\r\n\r\n')
@@ -89,7 +89,7 @@ describe('an answer', () => {
   })
 })
 
-describe('no answer', () => {
+describe('a failed connection', () => {
   const code = async (asked: Promise<unknown>): Promise<unknown> =>
     asked.then(
       () => 'an answer',
@@ -121,7 +121,7 @@ describe('no answer', () => {
     expect(await code(ask(`https://127.0.0.1:${server.port}/`))).toMatch(/^CONNECT_TIMEOUT/)
   })
 
-  test('a reset before any byte, on a fresh connection, is not tried again', async () => {
+  test('a reset before any byte on a fresh connection is not retried', async () => {
     const server = await rawServer(socket => void socket.resetAndDestroy())
     expect(await code(ask(server.url))).toBe('CONNECTION_RESET: The connection broke.')
     expect(server.sockets.length).toBe(1)
@@ -165,14 +165,14 @@ describe('no answer', () => {
     expect(await code(ask(server.url).then(readAll))).toMatch(/^(?:BAD_ANSWER|CONNECTION_RESET|CUT_SHORT)/)
   })
 
-  test('a header that may not be sent is refused before anything is', async () => {
+  test('an invalid header is refused before anything is sent', async () => {
     const server = await rawServer(socket => void socket.write(ok))
     expect(await code(ask(server.url, { headers: { 'x-a': 'a\r\nx-b: c' } }))).toMatch(/^BAD_REQUEST/)
     expect(await readAll(await ask(server.url))).toBe('hi')
   })
 })
 
-describe('an answer that breaks off', () => {
+describe('a response that breaks off', () => {
   test.each([
     ['reset after the head', chunked, 'reset'],
     ['reset in the middle', chunked + chunk('half'), 'reset'],
@@ -192,7 +192,7 @@ describe('an answer that breaks off', () => {
     await expect(asked.then(readAll)).rejects.toThrow(/\.$/)
   })
 
-  test('what came before the break is read first', async () => {
+  test('the content before the break is read first', async () => {
     const server = await rawServer(async socket => {
       socket.write(chunked + chunk('half'))
       await sleep(30)
@@ -215,7 +215,7 @@ describe('an answer that breaks off', () => {
 describe('disconnects', () => {
   const stalling = (): ReturnType<typeof rawServer> => rawServer(socket => void socket.write(chunked + chunk('a')))
 
-  test('abort before the answer closes the connection at once', async () => {
+  test('abort before the response closes the connection at once', async () => {
     const server = await rawServer(() => {})
     const controller = new AbortController()
     const asked = ask(server.url, { signal: controller.signal })
@@ -261,7 +261,7 @@ describe('disconnects', () => {
     expect(server.sockets.length).toBe(0)
   })
 
-  test('abort after the end leaves the connection alone, and no listener behind', async () => {
+  test('abort after the end keeps the connection, and no listener remains', async () => {
     const server = await rawServer(socket => void socket.write(ok))
     const controller = new AbortController()
     await readAll(await ask(server.url, { signal: controller.signal }))

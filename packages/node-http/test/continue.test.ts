@@ -33,7 +33,7 @@ function send({ secret = key, length = question.length }: { readonly secret?: st
   })
 }
 
-test('`100 Continue` is sent once, to a client whose key and size are good', async () => {
+test('`100 Continue` is sent once, to a client with a valid key and size', async () => {
   const text = await send({})
   expect(text.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 100', 'HTTP/1.1 200'])
 })

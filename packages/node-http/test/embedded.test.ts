@@ -26,7 +26,7 @@ describe('inside another server', () => {
     return `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`
   }
 
-  test('paths that are not ours go on to the next', async () => {
+  test('paths that are not the gateway’s are passed to the next handler', async () => {
     const url = await inside(async () => {}, { basePath: '/api' })
     expect(await (await fetch(`${url}/other`)).text()).toBe('next')
     expect(await (await fetch(`${url}/v1/me`)).text()).toBe('next')
@@ -34,7 +34,7 @@ describe('inside another server', () => {
     expect((await fetch(`${url}/api/healthz?x=1`)).status).toBe(200)
   })
 
-  test('what the host has beside ours stays its own, however much it looks like ours', async () => {
+  test('routes of the host stay its own, even if they resemble the gateway’s', async () => {
     const url = await inside(async () => {})
     for (const path of ['/v1', '/v1/', '/v1/users', '/v1/me/photo', '/v1beta/x', '/healthz/db', '/readyz/', '/v1/responses/x']) {
       expect([path, await (await fetch(`${url}${path}`)).text()]).toEqual([path, 'next'])
@@ -43,13 +43,13 @@ describe('inside another server', () => {
     expect((await fetch(`${url}/v1/models/meta/llama?x=1`)).status).toBe(401)
   })
 
-  test('a base path may end in a slash here too', async () => {
+  test('a base path may end in a slash', async () => {
     const url = await inside(async () => {}, { basePath: '/api/' })
     expect((await fetch(`${url}/api/healthz`)).status).toBe(200)
     expect(await (await fetch(`${url}/apihealthz`)).text()).toBe('next')
   })
 
-  test('a body that was parsed before is taken as it is', async () => {
+  test('a body that was parsed before is used as it is', async () => {
     const url = await inside(async request => {
       let text = ''
       for await (const chunk of request) text += chunk
@@ -78,7 +78,7 @@ async function keptConnection(port: number) {
 }
 
 describe('serve', () => {
-  test('close lets what runs end, refuses what is new, and cuts after its grace', async () => {
+  test('close lets running requests finish, refuses new ones, and aborts after its grace', async () => {
     const fake = fakeGateway()
     let finish: () => void = () => {}
     fake.act = () => ({ batches: () => batchesOf([]), commit: new Promise(resolve => (finish = resolve)) })
@@ -94,7 +94,7 @@ describe('serve', () => {
     expect(ownMs()).toBeLessThan(500)
   })
 
-  test('close that keeps idle connections serves one more request on each, and may be followed by one that does not', async () => {
+  test('close that keeps idle connections serves one more request on each, and may be followed by one that closes them', async () => {
     const fake = fakeGateway()
     const { port, close } = await serve(fake.gateway, { port: 0, host: '127.0.0.1' })
     const [used, idle] = await Promise.all([keptConnection(port), keptConnection(port)])
@@ -111,7 +111,7 @@ describe('serve', () => {
     await until(() => idle.socket.closed)
   })
 
-  test('connections beyond the most are closed as they come', async () => {
+  test('connections beyond the maximum are closed as they arrive', async () => {
     const { port, server } = await start({ maxConnections: 2 })
     expect((await start()).server.maxConnections).toBe(10_000)
     const open = async (): Promise<Socket> => {
@@ -125,7 +125,7 @@ describe('serve', () => {
     for (const socket of [first, second, third]) socket.destroy()
   })
 
-  test('who is refused may not keep half of the connection open', async () => {
+  test('a refused client may not keep half of the connection open', async () => {
     const { port, server } = await start()
     const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).on('error', () => {})
     socket.write('this is not HTTP\r\n\r\n')

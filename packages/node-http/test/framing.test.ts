@@ -25,7 +25,7 @@ describe('framing', () => {
     ['a bare CR in a chunk extension', post(`${auth}transfer-encoding: chunked\r\n`, `2;a\rb\r\n{}\r\n0\r\n\r\n${smuggled}`)],
   ]
 
-  test.each(cases)('%s: refused and closed, and what hides behind is never a request', async (_, bytes) => {
+  test.each(cases)('%s: refused and closed, and the bytes behind are never a request', async (_, bytes) => {
     const { port, lines } = await start()
     const { text, closed } = await rawCall(port, bytes, 1_500)
     expect(text.match(/HTTP\/1\.1 \d+/g)?.filter(status => status !== 'HTTP/1.1 400') ?? []).toEqual([])
@@ -34,7 +34,7 @@ describe('framing', () => {
     expect(lines.some(line => line.route === '/v1/me')).toBe(false)
   })
 
-  test('chunks, also with extensions and trailers, are read as they should', async () => {
+  test('chunks are read correctly, also with extensions and trailers', async () => {
     const { port } = await start()
     const { text } = await rawCall(
       port,
@@ -43,7 +43,7 @@ describe('framing', () => {
     expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200'])
   })
 
-  test('garbage behind a request that is being answered does not get into its answer', async () => {
+  test('garbage behind a running request does not get into its response', async () => {
     const running = await start()
     let at = 0
     running.act = () => ({
@@ -74,7 +74,7 @@ describe('framing', () => {
     expect(answer).toMatch(/\r\n0\r\n\r\n$/)
   })
 
-  test('garbage behind requests whose answers have not begun takes the place of none of them, and ends the connection after them', async () => {
+  test('garbage behind requests without a response yet replaces none of the responses, and ends the connection after them', async () => {
     const running = await start()
     running.act = () => ({ response: sleep(60).then(() => completed) })
     const { text, closed } = await rawCall(running.port, [whole, whole, 'this is not HTTP\r\n\r\n', 'nor is this\r\n\r\n'], 2_000)
@@ -82,7 +82,7 @@ describe('framing', () => {
     expect([closed, running.calls.length]).toEqual([true, 2])
   })
 
-  test('a request is refused that has two hosts, or says that it is HTTP/2', async () => {
+  test('a request with two hosts, or with HTTP/2 in its request line, is refused', async () => {
     const { port, lines } = await start()
     for (const head of [
       `GET /v1/me HTTP/1.1\r\nhost: a\r\nHost: b\r\n${auth}\r\n`,
@@ -97,7 +97,7 @@ describe('framing', () => {
     expect(lines).toEqual([])
   })
 
-  test('a request line with a whole address is heard by its path; the host has no say', async () => {
+  test('a request line with an absolute URL is routed by its path; the host has no effect', async () => {
     const { port } = await start()
     const { text } = await rawCall(port, `GET http://evil.example/v1/me HTTP/1.1\r\nhost: other.example\r\n${auth}\r\n`)
     expect(text).toMatch(/^HTTP\/1\.1 200 /)
@@ -119,7 +119,7 @@ describe('framing', () => {
   })
 
   test.each(['http://evil.example?/v1/me', 'http://evil.example#/v1/me', 'http://evil.example'])(
-    'of %s no part that stands behind the host is a path',
+    'no part of %s behind the host is a path',
     async target => {
       const { port, lines } = await start()
       const { text } = await rawCall(port, `GET ${target} HTTP/1.1\r\nhost: other.example\r\n${auth}\r\n`)
@@ -143,7 +143,7 @@ test.each([
   '/%2e%2e/v1/me',
   '/v1\\me',
   '*',
-])('the path %s is nothing, with a key or without', async path => {
+])('the path %s is not found, with a key or without', async path => {
   const { port, lines } = await start()
   const { text } = await rawCall(
     port,
@@ -153,7 +153,7 @@ test.each([
   expect(lines.every(line => line.keyId === undefined)).toBe(true)
 })
 
-test.each(['TRACE', 'PUT', 'DELETE', 'PROPFIND'])('%s is refused with the methods that are allowed', async method => {
+test.each(['TRACE', 'PUT', 'DELETE', 'PROPFIND'])('%s is refused with the allowed methods', async method => {
   const { port } = await start()
   const { text } = await rawCall(port, `${method} /v1/responses HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`)
   expect(text).toMatch(/^HTTP\/1\.1 405 /)

@@ -22,7 +22,7 @@ describe('keys', () => {
     ['a cookie', `cookie: authorization=Bearer ${goodKey}\r\n`],
   ]
 
-  test('every bad form is the same 401', async () => {
+  test('every malformed form is the same 401', async () => {
     const { port } = await start()
     const answers = new Set<string>()
     for (const [name, headers] of forms) {
@@ -37,13 +37,13 @@ describe('keys', () => {
   test.each([
     ['in lower case', `authorization: bearer ${goodKey}\r\n`],
     ['with spaces', `AUTHORIZATION:   BEARER   ${goodKey}   \r\n`],
-  ])('%s it is good', async (_, headers) => {
+  ])('%s a key is accepted', async (_, headers) => {
     const { port } = await start()
     const { text } = await rawCall(port, `GET /v1/me HTTP/1.1\r\nhost: x\r\nconnection: close\r\n${headers}\r\n`)
     expect(text).toMatch(/^HTTP\/1\.1 200 /)
   })
 
-  test('never in the query', async () => {
+  test('a key in the query is never accepted', async () => {
     const { port } = await start()
     const { text } = await rawCall(port, `GET /v1/me?api_key=${goodKey}&authorization=Bearer%20${goodKey} HTTP/1.1\r\nhost: x\r\n\r\n`)
     expect(text).toMatch(/^HTTP\/1\.1 401 /)
@@ -63,7 +63,7 @@ describe('keys', () => {
     }
   })
 
-  test('a key without the scope is told which', async () => {
+  test('a key without the scope gets the name of the scope', async () => {
     const fake = fakeGateway()
     const caller = await fake.gateway.authenticate(goodKey)
     const { url } = await start({}, fakeGateway({ authenticate: async () => ({ ...caller, scopes: new Set(['keys:read']) }) }))

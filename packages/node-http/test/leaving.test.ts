@@ -7,7 +7,7 @@ import { startOwnTime } from './process-time.ts'
 import { sleep, until } from './raw.ts'
 import { auth, type Batches, batchesOf, post, start, stream, whole } from './running.ts'
 
-describe('a client that leaves', () => {
+describe('a client that disconnects', () => {
   const waiting = (): { batches: () => Batches; returned: () => boolean } => {
     let returned = false
     let wake: (() => void) | undefined
@@ -82,7 +82,7 @@ describe('a client that leaves', () => {
     expect(running.lines[0]).toMatchObject({ status: 499, code: 'client_disconnected' })
   })
 
-  test('while it is held open', async () => {
+  test('before the first content, while the reply is held', async () => {
     const running = await start({ holdMs: 20 })
     let returned = false
     running.act = () => ({
@@ -103,7 +103,7 @@ describe('a client that leaves', () => {
     expect(running.calls[0]?.signal?.aborted).toBe(true)
   })
 
-  test('in the middle of its upload: nothing is asked of the gateway', async () => {
+  test('in the middle of its upload: the gateway gets no request', async () => {
     const running = await start()
     const socket = connect(running.port, '127.0.0.1')
     socket.write(post(`${auth}content-length: 1000\r\n`, '{"model":'))
@@ -124,7 +124,7 @@ describe('a client that leaves', () => {
 })
 
 describe('a client that reads slowly', () => {
-  test('holds the source back, and is dropped when it takes nothing', async () => {
+  test('pauses the source, and is dropped when it reads nothing', async () => {
     const running = await start({ drainMs: 300 })
     let given = 0
     let returned = false
@@ -155,7 +155,7 @@ describe('a client that reads slowly', () => {
   })
 })
 
-/** A client that sends, and takes nothing. `taken` tells how many bytes it gets once it begins, until it is cut off. */
+/** A client that sends and does not read. `taken` returns the bytes it reads once it starts, until it is cut off. */
 async function deaf(port: number, bytes: string): Promise<{ readonly socket: Socket; readonly taken: () => Promise<number> }> {
   const socket = connect(port, '127.0.0.1')
   socket.on('error', () => {})
@@ -188,8 +188,8 @@ async function gone(server: Server): Promise<void> {
   }
 }
 
-describe('a client that takes nothing is dropped', () => {
-  test('from a large whole answer', async () => {
+describe('a client that does not read is dropped', () => {
+  test('from a large whole response', async () => {
     const running = await start({ drainMs: 200 })
     running.act = () => ({ response: Promise.resolve({ ...completed, id: 'x'.repeat(30_000_000) }) })
     const { taken } = await deaf(running.port, whole)
@@ -198,7 +198,7 @@ describe('a client that takes nothing is dropped', () => {
     expect(await taken()).toBeLessThan(30_000_000)
   })
 
-  test('from many small ones', async () => {
+  test('from many small responses', async () => {
     const running = await start({ drainMs: 200 })
     // Each is less than kernels take, in characters far less than in bytes.
     running.act = () => ({ response: Promise.resolve({ ...completed, id: '语'.repeat(80_000) }) })
@@ -230,7 +230,7 @@ describe('a client that takes nothing is dropped', () => {
   })
 })
 
-test('who takes a large answer slowly gets all of it, and the connection stays', async () => {
+test('a client that reads a large response slowly gets all of it, and the connection stays', async () => {
   const running = await start({ drainMs: 1_000 })
   const size = 24_000_000
   let response = { ...completed, id: 'x'.repeat(size) }

@@ -5,8 +5,8 @@ import { fakeGateway, goodKey } from '../../api/test/fake-gateway.ts'
 import { rawCall, until } from './raw.ts'
 import { jsonHeaders, start, stream, whole } from './running.ts'
 
-describe('a whole answer', () => {
-  test('comes with its length, on a connection that stays', async () => {
+describe('a whole response', () => {
+  test('has a Content-Length, and the connection stays open', async () => {
     const { port } = await start()
     const { text } = await rawCall(port, whole + whole)
     expect(text.match(/HTTP\/1\.1 200 OK/g)?.length).toBe(2)
@@ -14,7 +14,7 @@ describe('a whole answer', () => {
     expect(text).toMatch(/x-request-id: [0-9a-f-]{36}\r\n/)
   })
 
-  test('has a request id of our own, and gives the client its own back', async () => {
+  test('has the gateway’s request id, and the client’s own id too', async () => {
     const { url, calls } = await start()
     const ask = (id: string): Promise<Response> =>
       fetch(`${url}/v1/me`, { headers: { authorization: `Bearer ${goodKey}`, 'x-request-id': id } })
@@ -26,7 +26,7 @@ describe('a whole answer', () => {
     expect(calls.length).toBe(0)
   })
 
-  test('a failure that nobody foresaw is a 500 without detail, and the log knows', async () => {
+  test('an unexpected failure is a 500 without details, and is logged', async () => {
     const { url, errors } = await start({}, fakeGateway({ identity: () => Promise.reject(new Error('SELECT secret FROM /etc/passwd')) }))
     const response = await fetch(`${url}/v1/me`, { headers: { authorization: `Bearer ${goodKey}` } })
     const text = await response.text()
@@ -47,7 +47,7 @@ describe('a whole answer', () => {
     expect(await status(Buffer.from('{"model":"small","input":"café"}'), 'application/json; charset="UTF-8"')).toBe(200)
   })
 
-  test('rate limits say when to come back and who limits; what is pointless says so', async () => {
+  test('rate limits have the time until a retry and the limiter; permanent errors say not to retry', async () => {
     const running = await start()
     const answer = async (error: GatewayError): Promise<Response> => {
       running.act = () => ({ response: Promise.reject(error) })
@@ -68,7 +68,7 @@ describe('a whole answer', () => {
     expect([down.status, down.headers.get('x-should-retry')]).toEqual([502, 'false'])
   })
 
-  test('one line per request tells what happened', async () => {
+  test('each request is logged in one line', async () => {
     const { url, lines } = await start()
     await (await fetch(`${url}/v1/responses`, { method: 'POST', headers: jsonHeaders, body: '{"model":"small"}' })).text()
     await (await fetch(`${url}/nothing`)).text()
@@ -94,7 +94,7 @@ describe('a whole answer', () => {
   })
 })
 
-test('a thousand requests sent at once on one connection are all answered', async () => {
+test('a thousand requests pipelined on one connection all get a response', async () => {
   const { port } = await start()
   const socket: Socket = connect(port, '127.0.0.1')
   // Together: an answer may be cut anywhere.

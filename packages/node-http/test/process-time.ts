@@ -1,6 +1,6 @@
 /**
  * Milliseconds that this process has had since then, from the machine: its turns of the event loop, or the time that it computed if
- * that is more. On a busy machine the clock says more, since other processes had the core in between.
+ * that is more. On a busy machine the clock shows more, since other processes had the core in between.
  */
 export function startOwnTime(): () => number {
   const everyMs = 5

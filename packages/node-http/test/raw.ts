@@ -5,11 +5,11 @@ export interface RawServer {
   readonly url: string
   readonly port: number
   readonly sockets: Socket[]
-  /** Everything that came, connection by connection. */
+  /** Everything received, by connection. */
   readonly heard: string[]
 }
 
-/** A server that speaks bytes: `onRequest` runs for each whole request (head and body by content-length) on a connection. */
+/** A server of raw bytes: `onRequest` runs for each whole request (head and body by content-length) on a connection. */
 export async function rawServer(
   onRequest: (socket: Socket, at: { readonly connection: number; readonly request: number }) => void,
 ): Promise<RawServer> {
@@ -47,7 +47,7 @@ function lengthOf(text: string): number | undefined {
   return text.length >= end ? end : undefined
 }
 
-/** Sends bytes and returns all that comes back, until the other side ends the connection, or sends nothing for `silenceMs` after its first bytes. */
+/** Sends bytes and returns everything received, until the other side ends the connection, or sends nothing for `silenceMs` after its first bytes. */
 export async function rawCall(
   port: number,
   bytes: string | Buffer | readonly (string | Buffer)[],

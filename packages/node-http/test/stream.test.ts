@@ -5,7 +5,7 @@ import { sleep } from './raw.ts'
 import { batchesOf, start, stream } from './running.ts'
 
 describe('a stream', () => {
-  test('is whole events, one write a batch, without [DONE]', async () => {
+  test('has whole events, one write per batch, without [DONE]', async () => {
     const running = await start()
     running.act = () => ({ batches: () => batchesOf([[delta('a'), delta('b')], [delta('c')], [finished]]) })
     const response = await stream(running.url)
@@ -34,7 +34,7 @@ describe('a stream', () => {
     expect(text).toMatch(/^(?:: keep-alive\n\n){3,7}event: response\.delta\ndata: \{"delta":"a"\}\n\nevent: response\.completed\n/)
   })
 
-  test('held too long and then failing tells it in the stream, and ends', async () => {
+  test('that was held too long and then fails has the error in the stream, and ends', async () => {
     const running = await start({ holdMs: 30, keepAliveMs: 25 })
     running.act = () => ({
       commit: sleep(80).then(() => Promise.reject(new GatewayError('provider_error', { message: 'all down', provider: 'p' }))),
@@ -48,7 +48,7 @@ describe('a stream', () => {
     expect(running.lines[0]).toMatchObject({ status: 200, code: 'provider_error' })
   })
 
-  test('says comments in silence, and only then', async () => {
+  test('sends comments during silence, and only then', async () => {
     const running = await start({ keepAliveMs: 40 })
     running.act = () => {
       let at = 0
@@ -67,7 +67,7 @@ describe('a stream', () => {
     expect(text.match(/"delta"/g)?.length).toBe(5)
   })
 
-  test('a batch that cannot be had or written is told, not thrown', async () => {
+  test('with a batch that fails to be read or encoded ends with an error event', async () => {
     const running = await start()
     let at = 0
     running.act = () => ({

@@ -29,7 +29,7 @@ describe('a body that is too large', () => {
     expect(calls.length).toBe(0)
   })
 
-  test('without a length: counted as it comes', async () => {
+  test('without a length: counted as it arrives', async () => {
     const { port } = await start(limit)
     const chunk = `400\r\n${'x'.repeat(1024)}\r\n`
     const { text, closed } = await rawCall(port, [post(`${auth}transfer-encoding: chunked\r\n`), chunk, chunk, chunk], 2_000)
@@ -37,7 +37,7 @@ describe('a body that is too large', () => {
     expect(closed).toBe(true)
   })
 
-  test('exactly at the limit passes', async () => {
+  test('exactly at the limit is accepted', async () => {
     const { url } = await start(limit)
     const body = `{"a":"${'x'.repeat(1000 - 8)}"}`
     const send = (text: string): Promise<Response> => fetch(`${url}/v1/responses`, { method: 'POST', headers: jsonHeaders, body: text })
@@ -45,14 +45,14 @@ describe('a body that is too large', () => {
     expect((await send(`${body} `)).status).toBe(413)
   })
 
-  test('from a client without a key: 401, and the upload is not read either', async () => {
+  test('from a client without a key: 401, and the upload is not read', async () => {
     const { port } = await start()
     const { text, closed } = await rawCall(port, post('content-length: 5000000\r\n', 'x'), 2_000)
     expect(text).toMatch(/^HTTP\/1\.1 401 /)
     expect(closed).toBe(true)
   })
 
-  test('a small one behind a refusal is read away, and the connection stays', async () => {
+  test('a small one behind a refusal is discarded, and the connection stays', async () => {
     const { port } = await start()
     const { text } = await rawCall(port, [post('content-length: 17\r\n', '{"model":"small"}'), whole])
     expect(text.match(/HTTP\/1\.1 (\d+)/g)).toEqual(['HTTP/1.1 401', 'HTTP/1.1 200'])
@@ -68,7 +68,7 @@ describe('a body that is too large', () => {
     expect((await send({ 'content-type': 'application/vnd.x+json' })).status).toBe(200)
   })
 
-  test('an upload that drips is given up as well, though it is never silent', async () => {
+  test('an upload that drips is aborted too, though it is never silent', async () => {
     const { port, calls } = await start({ bodyIdleMs: 150 })
     const socket = connect(port, '127.0.0.1')
     let text = ''
@@ -82,7 +82,7 @@ describe('a body that is too large', () => {
     expect(calls.length).toBe(0)
   })
 
-  test('one that is slow, but comes, is read', async () => {
+  test('a slow but steady upload is read', async () => {
     const { port } = await start({ bodyIdleMs: 150 })
     const socket = connect(port, '127.0.0.1')
     let text = ''
@@ -97,7 +97,7 @@ describe('a body that is too large', () => {
     expect(text).toMatch(/^HTTP\/1\.1 200 /)
   })
 
-  test('an upload that falls silent is given up', async () => {
+  test('a silent upload is aborted', async () => {
     const { port } = await start({ bodyIdleMs: 100 })
     const { text, closed } = await rawCall(port, post(`${auth}content-length: 100\r\n`, '{'), 3_000)
     expect(text).toMatch(/^HTTP\/1\.1 400 /)

@@ -17,7 +17,7 @@ function saying(...texts: readonly string[]): Fake {
   return fake
 }
 
-/** A response that never ends, and whether its client has left. */
+/** A response that never ends, and whether its client has disconnected. */
 function endless(text = 'x'): { readonly fake: Fake; readonly given: () => number; readonly left: () => boolean } {
   const fake = fakeGateway()
   let given = 0
@@ -39,7 +39,7 @@ function endless(text = 'x'): { readonly fake: Fake; readonly given: () => numbe
 }
 
 describe('messages', () => {
-  test('each event of the stream is one, and the connection takes the next request', async () => {
+  test('each event of the stream is one message, and the connection accepts the next request', async () => {
     const { url, lines } = await start({}, saying('a', 'ü😀\n'))
     const { ask } = await openWebSocket(url, bearer)
     for (const _ of [1, 2]) {
@@ -52,7 +52,7 @@ describe('messages', () => {
     ])
   })
 
-  test('run one after the other, in their order', async () => {
+  test('run one after the other, in order', async () => {
     const { url, calls } = await start({}, saying('a'))
     const { create, heard } = await openWebSocket(url, bearer)
     for (const model of ['one', 'two', 'three']) create({ model, input: 'Hello' })
@@ -70,7 +70,7 @@ describe('messages', () => {
     ['a stream id', '{"type":"response.create","stream_id":"a"}', 'invalid_parameter_value'],
     ['an unknown previous response', '{"type":"response.create","previous_response_id":"resp_0"}', 'previous_response_not_found'],
     ['a broken surrogate', '{"type":"response.create","input":"\\ud800"}', 'invalid_request'],
-  ])('%s is an error with its status, and the connection goes on', async (_, text, code) => {
+  ])('%s is an error with its status, and the connection stays open', async (_, text, code) => {
     const { url } = await start({}, saying('a'))
     const { socket, heard, ask } = await openWebSocket(url, bearer)
     socket.send(text)
@@ -93,7 +93,7 @@ describe('the upgrade', () => {
     expect(await upgradeStatus(url, bearer)).toMatchObject({ status: 101, headers: { 'x-request-id': expect.any(String) } })
   })
 
-  test('counts connections by workspace and in all, and a place is free again when its connection ends', async () => {
+  test('connections are counted per workspace and in total, and one that ends frees its place', async () => {
     for (const [webSockets, status, code] of [
       [{ connectionsPerWorkspace: 1 }, 429, 'concurrent_requests_exceeded'],
       [{ connections: 1 }, 503, 'service_unavailable'],
@@ -121,7 +121,7 @@ describe('the upgrade', () => {
   })
 
   test.each(['sec-websocket-version: 7\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==', 'sec-websocket-version: 13', ''])(
-    'that is no handshake is 400, and takes no place: %s',
+    'without a valid handshake is 400, and does not count: %s',
     async more => {
       const { port, url } = await start({ webSockets: { connectionsPerWorkspace: 1 } })
       const head = `GET /v1/responses HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${goodKey}\r\nconnection: upgrade\r\nupgrade: websocket\r\n`
@@ -133,7 +133,7 @@ describe('the upgrade', () => {
     },
   )
 
-  test('to another protocol is ignored: the request is answered, its body too', async () => {
+  test('to another protocol is ignored: the request gets its response, with its body read', async () => {
     const { port } = await start()
     const status = await new Promise(resolve => {
       const headers = { ...bearer, connection: 'upgrade, http2-settings', upgrade: 'h2c', 'http2-settings': 'AAMAAABk' }
@@ -143,7 +143,7 @@ describe('the upgrade', () => {
     expect(status).toBe(200)
   })
 
-  test('at another path is answered as the request would be', async () => {
+  test('at another path gets the response of the request', async () => {
     const { url } = await start()
     expect(await upgradeStatus(`${url}/v1/chat/completions?x=`, bearer)).toMatchObject({ status: 405 })
   })
@@ -177,7 +177,7 @@ describe('a hostile client', () => {
     expect(await upgradeStatus(url, bearer)).toMatchObject({ status: 101 })
   })
 
-  test('that holds incomplete messages is closed when they are too many bytes', async () => {
+  test('that holds too many bytes of incomplete messages is closed', async () => {
     const { url } = await start({ bodyBytes: 200_000, uploadBytesPerWorkspace: 400_000 }, saying('a'))
     const clients = await Promise.all(Array.from({ length: 3 }, () => openWebSocket(url, bearer)))
     for (const { socket } of clients) socket.send('x'.repeat(150_000), { fin: false })
@@ -204,7 +204,7 @@ describe('a hostile client', () => {
         }
       },
     ],
-  ])('but one that is idle after %s is not cut', async (_, talk) => {
+  ])('but one that is idle after %s is not closed', async (_, talk) => {
     const { url } = await start({ bodyIdleMs: 100 }, saying('a'))
     const { socket, closed } = await openWebSocket(url, bearer)
     await talk(socket)
@@ -212,7 +212,7 @@ describe('a hostile client', () => {
     expect(closed()).toBeUndefined()
   })
 
-  test('that reads nothing holds the upstream back, and is cut', async () => {
+  test('that does not read pauses the upstream, and is closed', async () => {
     const { fake, given, left } = endless('x'.repeat(10_000))
     const { port } = await start({ drainMs: 300 }, fake)
     const socket = connect(port, '127.0.0.1')
@@ -231,10 +231,10 @@ describe('a hostile client', () => {
   })
 })
 
-describe('a client that leaves', () => {
+describe('a client that disconnects', () => {
   test.each<readonly [string, (socket: import('ws').WebSocket) => void]>([
     ['by the closing handshake', socket => socket.close()],
-    ['without one', socket => socket.terminate()],
+    ['without a closing handshake', socket => socket.terminate()],
   ])('%s ends its upstream within 100 ms', async (_, leave) => {
     const { fake, left } = endless()
     const { url } = await start({}, fake)
@@ -250,14 +250,14 @@ describe('a client that leaves', () => {
 })
 
 describe('the end of a connection', () => {
-  test('comes with its age, and is told', async () => {
+  test('is announced and happens at its maximum age', async () => {
     const { url } = await start({ webSockets: { maxAgeMs: 60 } }, saying('a'))
     const { heard, untilClosed } = await openWebSocket(url, bearer)
     expect(await untilClosed()).toMatchObject({ code: 1000 })
     expect(heard).toMatchObject([{ type: 'error', status: 400, error: { code: 'websocket_connection_limit_reached' } }])
   })
 
-  test('comes with the server, after the response that runs', async () => {
+  test('happens when the server closes, after the running response', async () => {
     const fake = fakeGateway()
     let finish = (): void => {}
     const later = new Promise<void>(resolve => {
@@ -279,7 +279,7 @@ describe('the end of a connection', () => {
     expect(fake.calls).toHaveLength(1)
   })
 
-  test('comes at once where the grace of the server is over', async () => {
+  test('happens at once after the grace of the server', async () => {
     const { fake, left } = endless()
     const { url, close } = await serve(fake.gateway, { port: 0 })
     const { create, heard, untilClosed } = await openWebSocket(url, bearer)
@@ -290,7 +290,7 @@ describe('the end of a connection', () => {
     await until(left)
   })
 
-  test('leaves requests of other kinds alone', async () => {
+  test('does not affect other requests', async () => {
     const { url } = await start({}, saying('a'))
     await openWebSocket(url, bearer)
     expect((await stream(url)).status).toBe(200)
@@ -298,7 +298,7 @@ describe('the end of a connection', () => {
 })
 
 describe('limits', () => {
-  test('a connection without a message for `maxIdleMs` is closed, one that answers is not', async () => {
+  test('a connection without a message for `maxIdleMs` is closed, one that is responding is not', async () => {
     const { url } = await start({ webSockets: { maxIdleMs: 150 } }, saying('a'))
     const { ask, untilClosed } = await openWebSocket(url, bearer)
     const opened = performance.now()
@@ -311,7 +311,7 @@ describe('limits', () => {
     expect([code, String(reason)]).toEqual([1000, 'The connection was idle for too long. Open a new connection.'])
   })
 
-  test('a response that takes longer than `maxIdleMs` is not cut', async () => {
+  test('a response that takes longer than `maxIdleMs` is not cut off', async () => {
     const fake = fakeGateway()
     fake.act = () => ({
       batches: () => {
@@ -331,7 +331,7 @@ describe('limits', () => {
     expect((await ask({ model: 'small', input: 'Hello' })).at(-1)?.type).toBe('finished')
   })
 
-  test('a message larger than `messageBytes` closes its connection, where bodies may be larger', async () => {
+  test('a message larger than `messageBytes` closes its connection, even if bodies may be larger', async () => {
     const { url } = await start({ webSockets: { messageBytes: 1_000 } }, saying('a'))
     const small = await openWebSocket(url, bearer)
     expect((await small.ask({ model: 'small', input: 'x'.repeat(500) })).at(-1)?.type).toBe('finished')

@@ -13,7 +13,7 @@ const count = (use: string): number => blocks.filter(block => block.use === use)
 
 const wrong = "import { createGatway } from 'signalbox'\nconst price: number = gateway\n"
 
-test('all blocks compile, in one program with the sources of the packages; one that does not is named, with its line', () => {
+test('all code blocks compile in one program with the package sources; an error names the block and line', () => {
   const planted = { place: 'docs/wrong.md:1', page: '', file: undefined, language: 'ts', use: 'run', reason: '', code: wrong } as const
   expect(compileBlocks([...blocks, planted])).toEqual([
     expect.stringMatching(/^docs\/wrong\.md:1 \+1: .*createGatway/),
@@ -21,19 +21,19 @@ test('all blocks compile, in one program with the sources of the packages; one t
   ])
 }, 240_000)
 
-describe('what is not run says why', () => {
-  test('the number of blocks that are not run may only become smaller', () => {
+describe('blocks that are not run', () => {
+  test('may only become fewer', () => {
     expect(count('run')).toBeGreaterThanOrEqual(50)
     expect({ 'no-run': count('no-run'), fragment: count('fragment') }).toEqual({ 'no-run': 8, fragment: 16 })
     expect(blocks.filter(({ use, reason }) => use !== 'run' && use !== 'file' && reason.length < 10)).toEqual([])
   })
 
-  test('blocks that name their file are on pages whose tests run them', () => {
+  test('that name their file are on pages whose tests run them', () => {
     const pages = new Set(blocks.filter(({ use }) => use === 'file').map(({ page }) => page))
     expect([...pages].filter(page => page !== 'README.md' && !page.startsWith('docs/getting-started/'))).toEqual([])
   })
 
-  test('no block of code is written as another language', () => {
+  test('are not hidden by another language tag', () => {
     const known = new Set(['ts', 'tsx', 'js', 'json', 'jsonc', 'sh', 'toml', 'sql', 'yaml', 'ini', 'dockerfile', 'text'])
     expect(
       blockPages().flatMap(page =>

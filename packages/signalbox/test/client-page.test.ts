@@ -7,7 +7,7 @@ import { serve } from '@signalbox/node-http'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { expect, test } from 'vitest'
 
-test('the blocks of docs/client.md run, one after the other', async () => {
+test('the blocks of docs/client.md run in order', async () => {
   const page = readFileSync(resolve(import.meta.dirname, '../../../docs/client.md'), 'utf8')
   const program = [...page.matchAll(/^```ts\n([\s\S]*?)^```/gm)].map(([, code]) => code).join('')
   expect(program).toContain('createClient')

@@ -60,7 +60,7 @@ test('every file is a sub-path, under its own name', () => {
   expect(paths.sort()).toEqual(files.sort())
 })
 
-test('the main entry has the names of the engine, in the same meaning, and a storage that needs nothing', () => {
+test('the main entry re-exports the engine’s names unchanged, and a storage without dependencies', () => {
   const namesIn = (path: string): readonly string[] =>
     ts
       .createSourceFile(path, readFileSync(join(packages, path), 'utf8'), ts.ScriptTarget.Latest)
@@ -75,14 +75,14 @@ test('the main entry has the names of the engine, in the same meaning, and a sto
   expect(engine.filter(name => !own.includes(name)).sort()).toEqual(['ProviderFacts', 'Transport'])
 })
 
-test('drivers of databases are installed by the apps that use them', () => {
+test('database drivers are installed by the apps that use them', () => {
   const drivers = ['@libsql/client', 'ioredis', 'pg']
   for (const { dependencies = {} } of [manifest, ...others])
     expect(Object.keys(dependencies).filter(name => drivers.includes(name))).toEqual([])
   expect(Object.keys(manifest.peerDependencies ?? {}).filter(name => manifest.peerDependenciesMeta?.[name]?.optional)).toEqual(drivers)
 })
 
-test('all packages have one version, and need one version of Node, which the command checks first', () => {
+test('all packages have one version, and require the same Node version, which the command checks first', () => {
   expect(new Set([manifest, ...others].map(({ version }) => version)).size).toBe(1)
   expect(new Set([manifest, ...others].map(({ engines }) => engines.node))).toEqual(new Set(['>=22.14']))
   expect(source('bin.ts')).toContain('major === 22 && minor >= 14')

@@ -24,9 +24,9 @@ import { nextHandlers } from '../src/next.ts'
 
 export interface Framework {
   readonly name: string
-  /** The app reads bodies itself, so that it, and not the gateway, answers what is wrong with them. */
+  /** The app reads bodies itself, so that it, and not the gateway, responds to invalid ones. */
   readonly readsBodies?: true
-  /** Serves a gateway at `prefix` on a free port. The address ends in the prefix. */
+  /** Serves a gateway at `prefix` on a free port. The URL ends in the prefix. */
   start(gateway: Gateway, options?: AdapterOptions, prefix?: string): Promise<Started>
 }
 

@@ -47,7 +47,7 @@ describe.each(frameworks)('in $name', ({ start }) => {
       ...(signal && { signal }),
     })
 
-  test('it answers below its prefix, whole and streamed', async () => {
+  test('it responds below its prefix, whole and streamed', async () => {
     const whole = await ask('/v1/responses', { method: 'POST', body: { model: 'test-model', input: 'Hello' } })
     expect([whole.status, (await whole.json()).object]).toEqual([200, 'response'])
     const streamed = await ask('/v1/responses', { method: 'POST', body: { model: 'test-model', input: 'Hello', stream: true } })
@@ -55,7 +55,7 @@ describe.each(frameworks)('in $name', ({ start }) => {
     expect(await streamed.text()).toMatch(/^event: response\.created\n[\s\S]*event: response\.completed\n/)
   })
 
-  test('it has every method, and a path that is not there is its own 404', async () => {
+  test('it supports every method, and an unknown path below it is its own 404', async () => {
     const key = `/v1/workspaces/${own.caller.workspaceId}/api-keys/none`
     const json = async (response: Response): Promise<readonly unknown[]> => [response.status, typeof (await response.json()).error.message]
     for (const method of ['PATCH', 'DELETE'])
@@ -66,11 +66,11 @@ describe.each(frameworks)('in $name', ({ start }) => {
     expect((await ask('/v1/models', { method: 'HEAD' })).status).toBe(200)
   })
 
-  test('the OpenAPI document says where it is', async () => {
+  test('the OpenAPI document has its URL', async () => {
     expect((await (await ask('/v1/openapi.json')).json()).servers).toEqual([{ url: '/api/llm' }])
   })
 
-  test('the rest of the app stays its own', async () => {
+  test('other routes of the app are not affected', async () => {
     const { origin } = new URL(url)
     expect(await (await fetch(`${origin}/hello`)).text()).toBe('hello')
     const elsewhere = await fetch(`${origin}/v1/models`)
@@ -88,7 +88,7 @@ describe.each(frameworks)('in $name', ({ start }) => {
     await stop()
   })
 
-  test('a client that leaves ends its request', async () => {
+  test('a client that disconnects ends its request', async () => {
     const fake = fakeGateway()
     fake.act = () => ({ commit: new Promise(() => {}) })
     const { url: other, close: stop } = await start(fake.gateway)
@@ -103,7 +103,7 @@ describe.each(frameworks)('in $name', ({ start }) => {
   })
 })
 
-test('a body that was read before the gateway got the request is named as the fault, in Node and as a Request', async () => {
+test('a body that was read before the gateway got the request is reported as the cause, in Node and as a Request', async () => {
   const app = express()
   app.use('/llm', async (request, _, next) => {
     for await (const _ of request);
@@ -129,7 +129,7 @@ test('a body that was read before the gateway got the request is named as the fa
   await close()
 })
 
-test('a pattern with parameters is a mount point too, and a route that tells none is answered with the option to set', async () => {
+test('a pattern with parameters works as a mount point, and a route without its base path gets an error with the option to set', async () => {
   const hono = new Hono()
   hono.all('/of/:tenant/llm/*', honoHandler(own.gateway))
   hono.all('/bare/:path{.+}', honoHandler(own.gateway))
@@ -144,7 +144,7 @@ test('a pattern with parameters is a mount point too, and a route that tells non
   await close()
 })
 
-test('a wrong option is named with the function that was called', () => {
+test('an invalid option is named with the called function', () => {
   const wrong = { basepath: '/llm' } as never
   const calls = { bunServer, denoHandler, expressHandler, fastifyPlugin, honoHandler, nextHandlers }
   for (const [name, call] of Object.entries(calls))

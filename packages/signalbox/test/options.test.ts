@@ -6,7 +6,7 @@ import { optionsOf, optionTables } from './options-reference.ts'
 const page = resolve(import.meta.dirname, '../../../docs/options.md')
 
 // `UPDATE_DOCS=1 pnpm test options` writes the page.
-test('docs/options.md has every option, as its docstring says', () => {
+test('docs/options.md has every option with its docstring', () => {
   const text = readFileSync(page, 'utf8')
   const written = text.replace(
     /(<!-- options -->\n)[\s\S]*?(<!-- \/options -->)/,

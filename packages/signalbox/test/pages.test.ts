@@ -33,7 +33,7 @@ Module({})(AppModule)
 
 const cases = onNode.flatMap(page => blocksOf(`docs/getting-started/${page}.md`).map(block => ({ page, ...block })))
 
-test.each(cases)('$page: $file answers, and the rest of the app stays its own', async ({ page, file, code }) => {
+test.each(cases)('$page: $file responds, and the rest of the app is not affected', async ({ page, file, code }) => {
   const port = await freePort()
   const put = (name: string, text: string): void => writeFileSync(join(folder, name), text)
   put('gateway.ts', readmeBlock().replace('11434', String(provider.port)).replace('signalbox.db', `${page}-${file}.db`))
@@ -70,7 +70,7 @@ for (const cookie of [undefined, 'session=u_42']) {
 process.exit()
 `
 
-describe('the chat of the page about Next.js', () => {
+describe('the chat of the Next.js page', () => {
   const [, user = '', route = ''] = blocksOf('docs/getting-started/next.md').map(({ code }) => code)
   const here = (code: string): string => code.replace('@/gateway', './gateway.ts').replace('@/user', './user.ts')
   const signIn = 'const readSession = async (cookie: string | null) => (cookie === null ? undefined : { userId: cookie })'
@@ -79,7 +79,7 @@ describe('the chat of the page about Next.js', () => {
     ['usd(5)', 'Hello from the block.', 'no room for another answer'],
     ['usd(0.000001)', 'Your budget of this month has no room for another answer.', 'Hello from the block.'],
   ])(
-    'with a budget of %s answers a signed-in user with "%s"',
+    'with a budget of %s responds to a signed-in user with "%s"',
     async (limit, shown, hidden) => {
       const put = (name: string, text: string): void => writeFileSync(join(folder, name), text)
       put(
@@ -118,19 +118,19 @@ const upgradeStatus = (url: string): Promise<number | undefined> =>
     sent.once('error', fail).end()
   })
 
-describe('a page about a place that README.md has a block for', () => {
+describe('a page about a platform that README.md has a block for', () => {
   test.each([
     ['node', 'Node'],
     ['bun', 'Bun'],
     ['deno', 'Deno'],
     ['next', 'Next.js'],
     ['workers', 'Workers'],
-  ])('%s has the same block, which is run with README.md', (page, place) => {
+  ])('%s has the same block as README.md, which is run there', (page, place) => {
     expect(blocksOf(`docs/getting-started/${page}.md`)[0]?.code).toBe(readmeBlock(place))
   })
 })
 
-test('every page is run, and so is every block of it', () => {
+test('every page is run, with every block of it', () => {
   expect(pages.sort()).toEqual([...onNode, 'bun', 'deno', 'next', 'node', 'workers'].sort())
   const others = pages.filter(page => !onNode.includes(page))
   const more = others.flatMap(page => blocksOf(`docs/getting-started/${page}.md`).slice(1))

@@ -22,7 +22,7 @@ test('an account keeps its newest entries only, and its balance stays exact', as
   expect(await ledger.entries('a', { limit: 10, before: 'c1' })).toEqual([])
 })
 
-test('a journal is not made: nothing here outlives the process', async () => {
+test('a journal is not created, because nothing outlives the process', async () => {
   const { ledger } = memoryStorage()
   let made = 0
   const journal = (): string => String(++made)
@@ -32,7 +32,7 @@ test('a journal is not made: nothing here outlives the process', async () => {
   expect(made).toBe(0)
 })
 
-test('the newest usage rows are kept, and those dropped may be sent again', async () => {
+test('the newest usage rows are kept, and dropped ones may be appended again', async () => {
   const { usage } = memoryStorage({ maxUsageRows: 100 })
   const named = { workspaceId: 'w', keyId: 'k', modelAsked: 'm', model: 'm', provider: 'p', strategy: 's' }
   const counted = {
@@ -62,7 +62,7 @@ test('the newest usage rows are kept, and those dropped may be sent again', asyn
   expect((await usage.list({ workspaceId: 'w', from: 0, to: AT + 1, limit: 1 }))[0]?.id).toBe('r999')
 })
 
-test('at least as many ids are remembered as were asked for, at most twice as many', () => {
+test('at least as many ids are remembered as requested, at most twice as many', () => {
   const seen = createRecentIds(100)
   for (let n = 0; n < 1_000; n++) {
     seen.add(`${n}`)
@@ -71,7 +71,7 @@ test('at least as many ids are remembered as were asked for, at most twice as ma
   expect(seen.has('799')).toBe(false)
 })
 
-test('what is over is forgotten in step with use, and what is not stays', () => {
+test('expired entries are removed as the store is used, and others stay', () => {
   const rows = new Map(Array.from({ length: 1_000 }, (_, n) => [`${n}`, n]))
   const sweep = makeSweeper(rows, (endsAt, at) => endsAt <= at)
   for (let calls = 0; calls < 1_000; calls++) sweep(499)
@@ -89,7 +89,7 @@ describeStorage('memory, with narrow bounds', async () => ({
   storage: memoryStorage({ maxEntries: 1_000, maxUsageRows: 1_500, maxIds: 500 }),
 }))
 
-test('routing memory keeps the youngest rows, pauses and conversations up to its bounds', async () => {
+test('routing state keeps the newest rows, pauses and conversations up to its bounds', async () => {
   const routing = memoryRouting({ maxRows: 100, maxPauses: 100, maxConversations: 100 })
   const counted = { answered: 1, failed: 0, finished: 1, broken: 0, waits: 1, lnWaits: 6, lnWaitsSquared: 36, speeds: 1, lnSpeeds: 4 }
   for (let n = 0; n < 1_000; n++) {
@@ -107,7 +107,7 @@ test('routing memory keeps the youngest rows, pauses and conversations up to its
   expect(await routing.readers('k0', AT)).toEqual([])
 })
 
-test('a row that is set again and again counts as the youngest', () => {
+test('a row that is set repeatedly counts as the newest', () => {
   const rows = new Map<string, number>()
   for (let n = 0; n < 1_000; n++) {
     setYoungest(rows, { key: `${n}`, row: n, max: 8 })
@@ -119,7 +119,7 @@ test('a row that is set again and again counts as the youngest', () => {
   expect(rows.size).toBeLessThanOrEqual(10)
 })
 
-test('an audit keeps the newest rows, a quarter more at most, and goes on counting', async () => {
+test('an audit keeps the newest rows, at most a quarter more, and continues its numbering', async () => {
   const audit = memoryAudit(100)
   const row = (place: number): AuditRow => ({
     ...{
@@ -160,7 +160,7 @@ const valid = { at: AT, latest: AT + 2 * HOUR }
 const idsOf = async (items: ItemStore, workspaceId = 'w') =>
   (await items.find(workspaceId, ['a', 'b', 'c', 'd'], valid)).map(({ id }) => id).sort()
 
-test('items fill a workspace and the process to the last byte, and the oldest make room beyond it', async () => {
+test('items fill a workspace and the process to the last byte, and beyond it the oldest are evicted', async () => {
   const items = memoryItems(10)
   await items.put([itemOf('a', 3), itemOf('b', 3)], 6, valid)
   expect(await idsOf(items)).toEqual(['a', 'b'])
@@ -172,7 +172,7 @@ test('items fill a workspace and the process to the last byte, and the oldest ma
   expect([await idsOf(items), await idsOf(items, 'other'), await idsOf(items, 'third')]).toEqual([['c'], ['a', 'b'], ['c']])
 })
 
-test('bytes of items that are replaced or expired are free again', async () => {
+test('bytes of replaced or expired items are free again', async () => {
   const items = memoryItems(10)
   for (let times = 0; times < 50; times += 1) await items.put([itemOf('a', 4), { ...itemOf('b', 4), expiresAt: AT }], 8, valid)
   await items.put([itemOf('c', 8)], 8, valid)

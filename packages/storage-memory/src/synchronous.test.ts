@@ -4,7 +4,7 @@ import { memoryStorage } from './index.ts'
 
 const stretch = { from: 0, to: 9 }
 
-test('every verb answers at once', () => {
+test('every call returns synchronously', () => {
   const { records, audit, counters, ledger, usage, routing, ping, close } = memoryStorage()
   const answers = {
     records: {
@@ -54,7 +54,7 @@ test('every verb answers at once', () => {
   expect(waiting).toEqual([])
 })
 
-test('a verb that is given what no store takes throws at once, and changes nothing', () => {
+test('a call with an invalid argument throws synchronously and changes nothing', () => {
   const { ledger, counters } = memoryStorage()
   expect(() => ledger.reserve({ id: 'h', amount: 0.5, accounts: [], at: 1 })).toThrow(RangeError)
   expect(() => counters.enter({ key: 'k', slot: 's', limit: -1, ttlMs: 1 }, 1)).toThrow(RangeError)

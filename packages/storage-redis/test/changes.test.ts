@@ -107,7 +107,7 @@ describeServer('a change in one process reaches the other', () => {
     await soon(() => codeOf(call(there, secret)), 'invalid_api_key')
   })
 
-  test('a key below a revoked one is refused, and those of other workspaces go on', async () => {
+  test('a key below a revoked one is refused, and those of other workspaces still work', async () => {
     const { here, there, call } = await scene()
     await here.workspaces.create({ id: 'other', name: 'O', billing: 'postpaid' })
     const { id, scopes } = await here.workspaces('w').apiKeys.create({ name: 'above', scopes: '*' })
@@ -121,7 +121,7 @@ describeServer('a change in one process reaches the other', () => {
     expect(await codeOf(call(there, stranger))).toBe('done')
   })
 
-  test('a revoked session is refused, and others go on', async () => {
+  test('a revoked session is refused, and others still work', async () => {
     const { here, there, call } = await scene()
     const { sessions } = here.workspaces('w')
     const [gone, kept] = [await sessions.create({ user: 'u1' }), await sessions.create({ user: 'u1' })]
@@ -145,7 +145,7 @@ describeServer('a change in one process reaches the other', () => {
     await soon(() => codeOf(call(there, secret)), 'requests_per_min_exceeded')
   })
 
-  test('a provider key of the workspace is used once it is there, changed and deleted', async () => {
+  test('a provider key of the workspace is used after it is added, changed and deleted', async () => {
     const { here, there, call, keys } = await scene()
     const { secret } = await here.workspaces('w').apiKeys.create({ name: 'k', scopes: '*' })
     const usedThere = async (): Promise<unknown> => {
@@ -159,7 +159,7 @@ describeServer('a change in one process reaches the other', () => {
     await soon(usedThere, 'Bearer of-the-operator')
   })
 
-  test('a new key is let in at once, also where it was refused a moment before it was made', async () => {
+  test('a new key is accepted at once, even if it was refused just before it was created', async () => {
     const { here, there, call } = await scene()
     const chosen = 'ak_chosen-by-an-operator'
     expect(await codeOf(call(there, chosen))).toBe('invalid_api_key')
@@ -174,7 +174,7 @@ describeServer('a change in one process reaches the other', () => {
 })
 
 describeServer('messages that are lost', () => {
-  test('during an outage are made up for when it is over', async () => {
+  test('during an outage are caught up when it ends', async () => {
     const { here, there, server, call } = await scene()
     const { id, secret } = await here.workspaces('w').apiKeys.create({ name: 'k', scopes: '*' })
     expect(await codeOf(call(there, secret))).toBe('done')
@@ -187,7 +187,7 @@ describeServer('messages that are lost', () => {
     await vi.waitFor(async () => expect(await codeOf(call(there, secret))).toBe('invalid_api_key'), { timeout: 5_000, interval: 50 })
   })
 
-  test('because a connection was cut are made up for when it is back', async () => {
+  test('missed through a cut connection are caught up when it is back', async () => {
     const { here, there, server, call } = await scene()
     const { id, secret } = await here.workspaces('w').apiKeys.create({ name: 'k', scopes: '*' })
     expect(await codeOf(call(there, secret))).toBe('done')
@@ -198,7 +198,7 @@ describeServer('messages that are lost', () => {
 })
 
 describeServer('messages', () => {
-  test('are heard again after a firewall has dropped the connection that listens, though neither end was told', async () => {
+  test('are received again after a firewall silently dropped the subscription', async () => {
     const server = await testRedis()
     const sockets: { readonly client: Socket; readonly redis: Socket }[] = []
     const firewall = createTcpServer(client => {
@@ -227,7 +227,7 @@ describeServer('messages', () => {
     await vi.waitFor(() => expect(heard).toBe(3))
   }, 30_000)
 
-  test('name records, and hold nothing of them', async () => {
+  test('contain the names of records, not their content', async () => {
     const { here, server } = await scene()
     const messages: string[] = []
     await server.admin(async redis => {
@@ -242,7 +242,7 @@ describeServer('messages', () => {
     })
   })
 
-  test('that cannot be read may mean any change, and stop nothing', async () => {
+  test('that cannot be parsed count as any change, and cause no failure', async () => {
     const { server } = await scene()
     const stores = redisStores({ url: server.url })
     onTestFinished(() => stores.close())

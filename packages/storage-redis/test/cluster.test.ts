@@ -39,7 +39,7 @@ describeCluster('a cluster', () => {
   test.each([
     ['is killed', (server: RedisServer) => server.signal('SIGKILL'), (server: RedisServer) => server.restart()],
     ['hangs', (server: RedisServer) => server.signal('SIGSTOP'), (server: RedisServer) => server.signal('SIGCONT')],
-  ])('of which one node %s fails no call, makes none wait for long, and is used again by itself', async (name, begin, end) => {
+  ])('with one node that %s fails no call, delays none for long, and uses the node again by itself', async (name, begin, end) => {
     const { take, states } = open(name)
     // Enough workspaces for every node.
     const workspaces = Array.from({ length: 20 }, (_, n) => `ws_${n}`)
@@ -71,7 +71,7 @@ describeCluster('a cluster', () => {
     expect(states()).toHaveLength(before)
   })
 
-  test('whose slots move to another node counts exactly, in the middle of calls', async () => {
+  test('whose slots move to another node counts exactly, during calls', async () => {
     const { take, states } = open('move', 5_000)
     const [one, two, three] = cluster.servers
     if (!one || !two || !three) throw new Error('The cluster has three nodes.')

@@ -30,7 +30,7 @@ describeCluster('on a cluster of three nodes', () => {
 
   describeStorage('memory and Redis Cluster', () => storageOn(cluster.urls))
 
-  test('counters of one workspace are counted together, and those of 50 workspaces on all nodes', async () => {
+  test('counters of one workspace share a take, and those of 50 workspaces are on all nodes', async () => {
     const { storage } = await storageOn(cluster.urls)
     const at = Date.now()
     for (let workspace = 0; workspace < 50; workspace++) {
@@ -49,7 +49,7 @@ describeCluster('on a cluster of three nodes', () => {
     await storage.close()
   })
 
-  test('counters that may be on two nodes are refused, and none of them is counted', async () => {
+  test('a take of counters that may be on two nodes is refused and counts none of them', async () => {
     const { storage } = await storageOn(cluster.urls)
     const requests = ['ws_1/a', 'ws_2/a'].map(key => ({ key, amount: 1, limit: 1, windowMs: 60_000 }))
     await expect(storage.counters.take(requests, 0)).rejects.toThrow('`ws_1/a` and `ws_2/a` may be on two nodes')

@@ -3,7 +3,7 @@ import { composeStorage, EphemeralError, type EphemeralStores, type RecordChange
 import { memoryStorage } from '@signalbox/storage-memory'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 
-// What happens while an outage ends: calls that come between the repair of what was left for later and the end of the outage. The
+// What happens while an outage ends: calls between the repair of what was deferred and the end of the outage. The
 // stores are in memory, and stop where a test says.
 
 const AT = 1_750_000_000_000
@@ -64,7 +64,7 @@ function scene() {
 }
 
 describe('while an outage ends', () => {
-  test('a commit that comes as other processes hear of lost messages is told to them as well', async () => {
+  test('a commit made while other processes are informed of lost messages is published to them too', async () => {
     const { state, published, commit, isOver } = scene()
     state.isAway = true
     await commit('one')
@@ -80,7 +80,7 @@ describe('while an outage ends', () => {
     await vi.waitFor(() => expect(published).toEqual([undefined, undefined]))
   })
 
-  test('a slot that is left as it is taken in the store again is free there', async () => {
+  test('a slot that is freed while it is being restored is free in the store', async () => {
     const { state, storage, counters, isOver } = scene()
     state.isAway = true
     expect(await storage.counters.enter(slot, AT)).toBe(true)
@@ -97,7 +97,7 @@ describe('while an outage ends', () => {
     })
   })
 
-  test('an entry that another program has written does not keep it from ending', async () => {
+  test('an entry written by another program does not keep it from ending', async () => {
     const { state, storage, counters, isOver } = scene()
     state.isAway = true
     await storage.counters.enter(slot, AT)
@@ -110,7 +110,7 @@ describe('while an outage ends', () => {
   })
 })
 
-test('a commit whose answer was lost is told to other processes, since it may have been done', async () => {
+test('a commit whose response was lost is published to other processes, because it may have been applied', async () => {
   const durable = memoryStorage()
   const lost: Storage = {
     ...durable,

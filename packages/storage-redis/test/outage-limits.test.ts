@@ -45,7 +45,7 @@ async function processOf(count = 1) {
 }
 
 describeServer('a limit, when Redis does not answer for a moment', () => {
-  test('that is full stays full, and says when its window ends', async () => {
+  test('that is full stays full, and a refusal has the end of its window', async () => {
     const { server, one } = await processOf()
     expect(await one.admitted(limit + 1)).toBe(limit)
     await new Promise(resolve => setTimeout(resolve, 1_000))
@@ -57,7 +57,7 @@ describeServer('a limit, when Redis does not answer for a moment', () => {
     expect(await one.admitted(20)).toBe(0)
   })
 
-  test('admits in all as much as ever, in one process', async () => {
+  test('admits its limit in total, in one process', async () => {
     const { server, one } = await processOf()
     expect(await one.admitted(4)).toBe(4)
     await server.signal('SIGSTOP')
@@ -68,7 +68,7 @@ describeServer('a limit, when Redis does not answer for a moment', () => {
     expect([2, 3]).toContain(await one.admitted(20))
   })
 
-  test('admits more by what another process took since this one last heard of it, and by no more', async () => {
+  test('exceeds its limit by no more than what another process took since this one last read it', async () => {
     const { server, one, other } = await processOf(2)
     expect([await one.admitted(4), await other.admitted(3)]).toEqual([4, 3])
     await server.signal('SIGSTOP')
@@ -79,7 +79,7 @@ describeServer('a limit, when Redis does not answer for a moment', () => {
     expect([await one.admitted(20), await other.admitted(20)]).toEqual([0, 0])
   })
 
-  test('admits what Redis has forgotten again, and what was admitted meanwhile is counted', async () => {
+  test('counts what was admitted meanwhile if Redis lost its data', async () => {
     const { server, one } = await processOf()
     expect(await one.admitted(4)).toBe(4)
     await server.signal('SIGKILL')
@@ -89,7 +89,7 @@ describeServer('a limit, when Redis does not answer for a moment', () => {
     expect(await one.admitted(20)).toBe(4)
   })
 
-  test('has what corrections changed meanwhile', async () => {
+  test('includes corrections made meanwhile', async () => {
     const { server, one } = await processOf()
     expect(await one.admitted(4)).toBe(4)
     await server.signal('SIGKILL')
@@ -102,7 +102,7 @@ describeServer('a limit, when Redis does not answer for a moment', () => {
 })
 
 describeServer('a slot, when the answer of Redis is lost', () => {
-  test('is free again if it was taken and given back meanwhile', async () => {
+  test('is free again if it was taken and freed meanwhile', async () => {
     const { server, one, slots } = await processOf()
     await server.signal('SIGSTOP')
     // It is sent, and done once the server goes on; the answer of the fallback is used.
@@ -125,7 +125,7 @@ describeServer('a slot, when the answer of Redis is lost', () => {
     expect([await slots(server), await one.enter('next')]).toEqual([0, true])
   })
 
-  test('is free if giving it back is what was not answered', async () => {
+  test('is free if the call that failed was the one that frees it', async () => {
     const { server, one, slots } = await processOf()
     expect(await one.enter('r')).toBe(true)
     await server.signal('SIGSTOP')

@@ -69,7 +69,7 @@ const outages: readonly (readonly [string, (server: RedisServer) => Promise<unkn
 
 describeServer('while Redis cannot be used', () => {
   test.each(outages.slice(0, inject('isLongRun') ? undefined : 3))(
-    'because it %s, limits hold in the fallback, one call waits, and it is used again by itself',
+    'if it %s, limits hold in the fallback, one call waits, and it is used again by itself',
     async (_, begin, end) => {
       const { server, take, events, lines, isOver, states } = await scene()
       expect(await admitted(take)).toBe(3)
@@ -95,7 +95,7 @@ describeServer('while Redis cannot be used', () => {
     },
   )
 
-  test('under load no call waits longer than its bound, and none fails, whatever happens to the server', async () => {
+  test('under load no call waits longer than its bound, and none fails, whatever the outage', async () => {
     const { server, storage, states, isOver } = await scene()
     const until = performance.now() + 5_000
     const waits: number[] = []
@@ -128,11 +128,11 @@ describeServer('while Redis cannot be used', () => {
     expect(Math.max(...waits)).toBeLessThan(patienceMs)
     expect(waits.length).toBeGreaterThan(1_000)
     await vi.waitFor(() => expect(states()).toEqual(['begun', 'over', 'begun', 'over']), { timeout: 10_000 })
-    // Every slot was given back, also those that were left during an outage.
+    // Every slot was given back, also those freed during an outage.
     expect(await server.admin(redis => redis.zcard('signalbox:slots:{_w}w/slots'))).toBe(0)
   })
 
-  test('slots of requests that run are those of both: taken meanwhile they count afterwards, and left meanwhile they are free', async () => {
+  test('slots of running requests are merged: those taken meanwhile count afterwards, those freed meanwhile are free', async () => {
     const { server, storage, isOver } = await scene()
     const { counters } = storage
     const slot = { key: 'w/slots', limit: 2, ttlMs: minute }
@@ -148,7 +148,7 @@ describeServer('while Redis cannot be used', () => {
     expect(await counters.enter({ ...slot, slot: 'after' }, Date.now())).toBe(true)
   })
 
-  test('the share of one process of two is half a limit, and never nothing', async () => {
+  test('the share of one process of two is half a limit, and never 0', async () => {
     const { server, take, ephemeral } = await scene({ local: true })
     const other = redisStores({ url: server.url })
     onTestFinished(() => other.close())
@@ -163,7 +163,7 @@ describeServer('while Redis cannot be used', () => {
     expect(await admitted(() => take({ key: 'w/too large', amount: 9, limit: 8 }))).toBe(0)
   })
 
-  test('routing state fails at once, and the durable storage alone decides about readiness', async () => {
+  test('routing state fails at once, and readiness depends on the durable storage alone', async () => {
     const { server, storage } = await scene()
     await server.signal('SIGKILL')
     await expect(storage.routing?.news({ writer: 'me' }, 0)).rejects.toThrow('Redis at 127.0.0.1')
@@ -172,7 +172,7 @@ describeServer('while Redis cannot be used', () => {
     await storage.ping()
   })
 
-  test('a server that is not there when the process starts is used once it is', async () => {
+  test('a server that is down when the process starts is used once it is up', async () => {
     const { server } = await scene()
     await server.signal('SIGKILL')
     const events: OutageEvent[] = []
@@ -192,7 +192,7 @@ describeServer('while Redis cannot be used', () => {
 })
 
 describeServer('what is no outage', () => {
-  test('a server that has forgotten the script gets it again, in the middle of calls', async () => {
+  test('a server that lost the script gets it again, during calls', async () => {
     const { server, take, states } = await scene()
     for (let round = 0; round < 5; round++) {
       await server.admin(redis => redis.script('FLUSH'))
@@ -202,7 +202,7 @@ describeServer('what is no outage', () => {
     expect(states()).toEqual([])
   })
 
-  test('a key that another program has written fails its own calls alone', async () => {
+  test('a key written by another program fails only its own calls', async () => {
     const { server, take, states } = await scene()
     await server.admin(redis => redis.lpush('signalbox:counter:{_w}w/foreign', 'x'))
     const takes = [take({ key: 'w/foreign' }), take({ key: 'w/sound' }), take({ key: 'w/foreign' })]
@@ -212,13 +212,13 @@ describeServer('what is no outage', () => {
     expect(states()).toEqual([])
   })
 
-  test('what the caller gets wrong is told to the caller', async () => {
+  test('an invalid argument fails with the caller’s own error', async () => {
     const { storage, states } = await scene()
     await expect(storage.counters.take([{ key: 'a', amount: 0.5, limit: 1, windowMs: minute }], 0)).rejects.toThrow('amount')
     expect(states()).toEqual([])
   })
 
-  test('a server that is slow within the bound is waited for', async () => {
+  test('a server that is slow within the bound is awaited', async () => {
     const { server, take, states } = await scene({ maxWaitMs: 5_000 })
     for (let round = 0; round < 3; round++) {
       await server.admin(redis => redis.call('CLIENT', 'PAUSE', 300, 'ALL'))
@@ -230,7 +230,7 @@ describeServer('what is no outage', () => {
     expect(states()).toEqual([])
   })
 
-  test('calls under way when the storage is closed fail, and none is reported as an outage', async () => {
+  test('calls in progress when the storage is closed fail, and none is reported as an outage', async () => {
     const { server, storage, take, states, lines } = await scene()
     await server.signal('SIGSTOP')
     const taken = Promise.resolve(take()).catch((error: Error) => error.message)
@@ -240,7 +240,7 @@ describeServer('what is no outage', () => {
     expect([states(), lines]).toEqual([[], []])
   })
 
-  test('a turn that takes long does not make an answer late that has arrived', async () => {
+  test('a long turn of the event loop does not make an arrived response late', async () => {
     const { take, states } = await scene()
     const taken = take()
     await new Promise(resolve => setImmediate(resolve))
@@ -254,7 +254,7 @@ describeServer('what is no outage', () => {
 describe('the password of a URL', () => {
   const password = 'p@ss/w0rd'
 
-  test('is in no message, log line or error, whatever goes wrong', async () => {
+  test('is in no message, log line or error, whatever the failure', async () => {
     const url = `redis://user:${encodeURIComponent(password)}@`
     const seen: unknown[] = []
     for (const bad of [`${url}`, `http${url.slice(5)}host`, `${url}host/x`, `${url}host:99999999`])
@@ -268,7 +268,7 @@ describe('the password of a URL', () => {
   })
 
   describeServer('on a server', () => {
-    test('opens it, and a wrong one is an outage that does not name it', async () => {
+    test('is used to connect, and a wrong one is an outage that does not reveal it', async () => {
       const { server, take, lines, states } = await scene({ server: { password } })
       expect(await admitted(take)).toBe(3)
       const seen: unknown[] = [lines]
@@ -287,7 +287,7 @@ describe('the password of a URL', () => {
 })
 
 describeServer('memory', () => {
-  test('every key has an end, and an idle server is empty again', async () => {
+  test('every key expires, and an idle server is empty again', async () => {
     const { server, storage } = await scene()
     const at = Date.now()
     const { counters, routing } = storage
@@ -306,14 +306,14 @@ describeServer('memory', () => {
     })
   })
 
-  test('slots of crashed processes do not pile up in a set that is never full', async () => {
+  test('slots of crashed processes do not accumulate in a set that is never full', async () => {
     const { server, ephemeral } = await scene({ clock: 'caller' })
     const from = 1_750_000_000_000
     for (let n = 0; n < 500; n++) await ephemeral.counters.enter({ key: 'w/s', slot: `${n}`, limit: 1e6, ttlMs: 90_000 }, from + n * 10_000)
     expect(await server.admin(redis => redis.zcard('signalbox:slots:{_w}w/s'))).toBeLessThan(100)
   })
 
-  test('a server that evicts keys is warned of', async () => {
+  test('a server that evicts keys causes a warning', async () => {
     const { server, lines } = await scene({ server: { args: ['--maxmemory', '10mb', '--maxmemory-policy', 'allkeys-lru'] } })
     await vi.waitFor(() =>
       expect(lines).toEqual([[{ server: `127.0.0.1:${server.port}`, policy: 'allkeys-lru' }, expect.stringContaining('noeviction')]]),
@@ -333,7 +333,7 @@ describeServer('time', () => {
     expect(refusal?.retryAfterMs).toBeLessThanOrEqual(minute)
   })
 
-  test('passes: what comes back when it was told to is admitted', async () => {
+  test('advances: a retry after the stated time is admitted', async () => {
     const { storage } = await scene()
     const request = { key: 'w/rpm', amount: 1, limit: 1, windowMs: 300 }
     await storage.counters.take([request], 0)

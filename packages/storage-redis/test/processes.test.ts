@@ -67,7 +67,7 @@ describeRedis('two processes race for one limit', () => {
     expect([await isFull(limit - 1), await isFull(limit)]).toEqual([true, false])
   })
 
-  test('and where one is killed, the other takes what is left: no more, and no less but what the dead one had been given', async () => {
+  test('and after one is killed, the other takes the rest: no more, and no less except what the killed one had been granted', async () => {
     const { prefix, isFull } = look()
     const [dead, alive] = await startRace(prefix)
     while (dead.admitted() < 100) await new Promise(resolve => setTimeout(resolve, 1))

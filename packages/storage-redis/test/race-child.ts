@@ -9,7 +9,7 @@ const [, , url = '', prefix = '', limit = '0', path = ''] = process.argv
 const stores = redisStores({ url, prefix, maxWaitMs: 10_000 })
 const { counters } = stores
 await stores.probe()
-// The file says that it is ready, and its first input that all are.
+// The output reports that it is ready; its first input means that all are.
 const file = openSync(path, 'w')
 await once(process.stdin, 'data')
 

@@ -7,10 +7,10 @@ import { bundleTests } from './other-runtimes/bundle.ts'
 import { expectConformance, usualShare } from './other-runtimes/expect-conformance.ts'
 import { temporaryFile } from './temporary-file.ts'
 
-/** The real program, not the wrapper beside it: what is started can be ended. */
+/** The real program, not a wrapper, so that the started process can be ended. */
 const bun = resolve(import.meta.dirname, '../../../node_modules/bun/bin/bun.exe')
 
-test('SQLite files and memory conform in Bun, over its own SQLite', { timeout: 300_000 }, async () => {
+test('SQLite files and memory conform in Bun, with its own SQLite', { timeout: 300_000 }, async () => {
   const program = join(dirname(temporaryFile()), 'suite.mjs')
   writeFileSync(program, await bundleTests('bun.ts', { external: ['node:*'] }))
   const args = ['--no-install', program, `${inject('isLongRun') ? 1 : usualShare}`]

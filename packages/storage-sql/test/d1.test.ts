@@ -21,12 +21,12 @@ async function startWorkers() {
 }
 
 // Each call goes through two Workers, which takes minutes for the whole suite.
-test.runIf(inject('isLongRun'))('D1 conforms, within a Worker that has nothing of Node', { timeout: 900_000 }, async () => {
+test.runIf(inject('isLongRun'))('D1 conforms, in a Worker without Node APIs', { timeout: 900_000 }, async () => {
   const { ask } = await startWorkers()
   expectConformance((await ask('one', '/?share=0.1')) as Parameters<typeof expectConformance>[0])
 })
 
-test('of 1,000 holds of two Workers at once on credit for 333, exactly 333 are admitted, by an empty database too', async () => {
+test('of 1,000 concurrent holds of two Workers on credit for 333, exactly 333 are admitted, also on an empty database', async () => {
   const { ask, db } = await startWorkers()
   const { ledger } = d1Storage(db)
   const race = async (name: string, holds: number) => Number(await ask(name, `/race?name=${name}&holds=${holds}`))
@@ -38,7 +38,7 @@ test('of 1,000 holds of two Workers at once on credit for 333, exactly 333 are a
   expect(await ledger.balance('a')).toEqual({ balance: 3_330, held: 3_330, credited: 3_330, spent: 0 })
 })
 
-test('a D1 database that a newer version made is refused, and one that does not answer fails in time', async () => {
+test('a D1 database of a newer version is refused, and an unresponsive one fails in time', async () => {
   const { db } = await startWorkers()
   const storage = d1Storage(db)
   await storage.ping()

@@ -39,7 +39,7 @@ test('calls of the same turn share a batch, and one that the database refuses fa
   expect((await storage.ledger.balance('a')).balance).toBe(210)
 })
 
-test('while another process has the lock of a libSQL file, a call waits, and then is done once', async () => {
+test('while another process has the lock of a libSQL file, a call waits and then runs once', async () => {
   const url = `file:${temporaryFile()}`
   const storage = libsqlStorage({ url })
   onTestFinished(() => storage.close())
@@ -58,7 +58,7 @@ test('while another process has the lock of a libSQL file, a call waits, and the
   expect((await storage.ledger.balance('a')).balance).toBe(15)
 })
 
-test('a call that cannot get the lock of a libSQL file fails in time, and a closed storage says so', async () => {
+test('a call that cannot get the lock of a libSQL file fails in time, and so does a call on a closed storage', async () => {
   const url = `file:${temporaryFile()}`
   const storage = libsqlStorage({ url }, { timeoutMs: 200 })
   await storage.ping()

@@ -26,14 +26,14 @@ test.each([
   [{ objects, rows: objects }, '`rows` is a namespace of Durable Objects; it takes a storage.'],
   [{ objects, name: 7 }, '`name` is 7; it takes a string.'],
   [{ objects, timeoutMs: '5' }, '`timeoutMs` is a string; it takes milliseconds above 0.'],
-])('workersStorage(%o) throws a TypeError that names the option and the way out', (options, message) => {
+])('workersStorage(%o) throws a TypeError that names the option and the fix', (options, message) => {
   const make = () => workersStorage(wrong(options))
   expect(make).toThrow(TypeError)
   expect(make).toThrow(message)
   expect(make).toThrow(/^workersStorage: /)
 })
 
-test('what workersStorage takes is not refused', () => {
+test('valid options of workersStorage are accepted', () => {
   expect(() => workersStorage({ objects, rows: d1Storage(wrong(database)), name: 'a', timeoutMs: 5 })).not.toThrow()
   expect(() => workersStorage(wrong({ objects, rows: undefined }))).not.toThrow()
 })
@@ -44,7 +44,7 @@ test.each([
   ['DB', {}, 'the database is a string'],
   [database, { timeout: 5 }, 'there is no option `timeout`. Did you mean `timeoutMs`?'],
   [database, { timeoutMs: 0 }, '`timeoutMs` is 0; it takes milliseconds above 0.'],
-])('d1Storage(%o, %o) throws a TypeError that says what to do', (db, options, message) => {
+])('d1Storage(%o, %o) throws a TypeError with advice', (db, options, message) => {
   const make = () => d1Storage(wrong(db), wrong(options))
   expect(make).toThrow(TypeError)
   expect(make).toThrow(`d1Storage: ${message}`)

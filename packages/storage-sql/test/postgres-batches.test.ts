@@ -15,7 +15,7 @@ const amount = fc.integer({ min: 0, max: 40 })
 const floor = fc.constantFrom(0, 0, 0, 10, -60, Number.NEGATIVE_INFINITY)
 const accounts = fc.uniqueArray(fc.record({ account, floor, amount }), { selector: each => each.account, maxLength: 3 })
 const id = fc.integer({ min: 0, max: 60 }).map(n => `id${n}`)
-/** A batch has each id once; a call whose id comes again waits for the next. */
+/** A batch has each id once; a call with a repeated id waits for the next. */
 const unique = <T extends { readonly id: string }>(call: fc.Arbitrary<T>) =>
   fc.uniqueArray(call, { selector: each => each.id, minLength: 1, maxLength: 40 })
 const key = fc.constantFrom('k1', 'k2', 'k3')
@@ -123,7 +123,7 @@ const entriesOf = async ({ ledger }: Storage, name: (id: string) => string) =>
 describePostgres('PostgreSQL, batches', () => {
   const { open } = useSchema()
 
-  test('whatever calls make a batch, and wherever in it a limit is met, each is answered as if it had come alone in its turn', async () => {
+  test('a batch gives each call the same result as if the calls had run one after the other, even if a limit is reached in it', async () => {
     const [real, model] = [open(), memoryStorage()]
     onTestFinished(() => real.close())
     let run = 0
@@ -147,7 +147,7 @@ describePostgres('PostgreSQL, batches', () => {
     expect(refused).toBeGreaterThan(100)
   })
 
-  test('one call that PostgreSQL cannot take fails alone, and says why', async () => {
+  test('one call that PostgreSQL cannot process fails alone, with the reason', async () => {
     const storage = open()
     onTestFinished(() => storage.close())
     const ids = Array.from({ length: 40 }, (_, n) => (n === 17 ? 'bad\0id' : `good ${n}`))
@@ -157,7 +157,7 @@ describePostgres('PostgreSQL, batches', () => {
     expect((await storage.ledger.balance('whole')).balance).toBe(39)
   })
 
-  test('money as large as a number can tell is added, held and listed without loss, in one batch and over several', async () => {
+  test('amounts up to the largest safe integer are added, held and listed exactly, in one batch and in several', async () => {
     const { ledger, close } = open()
     onTestFinished(() => close())
     const max = Number.MAX_SAFE_INTEGER

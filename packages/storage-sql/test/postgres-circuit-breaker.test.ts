@@ -24,7 +24,7 @@ describePostgres('PostgreSQL that accepts connections and answers nothing', () =
     return { way, storage }
   }
 
-  test('fails what a request waits for before the timeout of a statement; what comes later fails at once and is not sent', async () => {
+  test('fails the waiting calls before the statement timeout; later calls fail at once without being sent', async () => {
     const { way, storage } = await onTheWay()
     const { ledger, records, counters } = storage
     await ledger.reserve(holdOf('before'))
@@ -50,7 +50,7 @@ describePostgres('PostgreSQL that accepts connections and answers nothing', () =
     expect(held.filter(id => id.startsWith('later'))).toEqual([])
   })
 
-  test('is not what a row is that another session has locked for longer: a request waits for it', async () => {
+  test('does not open for a row that another session has locked for longer: the call waits', async () => {
     const { storage } = await onTheWay()
     const other = await pool.connect()
     onTestFinished(() => other.release(true))
@@ -64,7 +64,7 @@ describePostgres('PostgreSQL that accepts connections and answers nothing', () =
     expect(events).toEqual(['unlocked', 'reserved undefined'])
   })
 
-  test('at its first use fails the same way', async () => {
+  test('opens the same way at the first use', async () => {
     await open().ping()
     const way = await openBlockableProxy(services.postgres.port)
     way.block('hanging')

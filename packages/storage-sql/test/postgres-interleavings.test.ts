@@ -8,7 +8,7 @@ import { postgresStorage } from '../src/postgres.ts'
 
 // Verbs of the ledger from three pools at once, in every order, on few accounts and few ids, while connections are cut in the middle
 // of statements. Whatever was done: the sums of an account are those of its entries and live holds, no id is charged twice, holds take no
-// more than there is, and what was acknowledged is there.
+// more than there is, and acknowledged writes are stored.
 
 const AT = 1_750_000_000_000
 const describePostgres = await describeWith('postgres')
@@ -22,7 +22,7 @@ type Step = { readonly from: 0 | 1 | 2; readonly isAwaited: boolean } & (
 
 const account = fc.constantFrom('a', 'b', 'c')
 const common = { from: fc.constantFrom(0 as const, 1 as const, 2 as const), isAwaited: fc.constantFrom(false, false, false, true) }
-/** Verbs of one id have an account in common, by whose lock they come one after the other. */
+/** Verbs of one id have an account in common, whose lock serializes them. */
 const money = (max: number) =>
   fc
     .record({ n: fc.integer({ min: 0, max: 12 }), amounts: fc.dictionary(account, fc.integer({ min: 0, max }), { noNullPrototype: true }) })
@@ -78,7 +78,7 @@ describePostgres('PostgreSQL, three pools and cut connections', () => {
     }
   }
 
-  test('whatever happens in whatever order, sums are those of entries and live holds, and each id is charged once', async () => {
+  test('in any interleaving, sums match entries and live holds, and each id is charged once', async () => {
     let runs = 0
     const { ledger } = storages[0] as Storage
     await ledger.balance('ready')
@@ -120,7 +120,7 @@ describePostgres('PostgreSQL, three pools and cut connections', () => {
           for (const next of acknowledged)
             if (next.verb === 'credit' && next.account === each) expect(entries.map(entry => entry.id)).toContain(name(next.id))
         }
-        // An id is charged as one of its settlements says, on all accounts of it and no other.
+        // An id is charged according to one of its settlements, on all accounts of it and no other.
         for (const of of settled) {
           const paid = (each: string): number | undefined => charged.get(`${name(of)} ${each}`)
           const said = steps.filter(next => next.verb === 'settle' && next.id === of) as Extract<Step, { verb: 'settle' }>[]

@@ -36,7 +36,7 @@ describePostgres('PostgreSQL, a schema of the version before', () => {
   }
   const versionOf = async () => (await pool.query(`SELECT version FROM ${schema}.schema_version`)).rows[0]?.version
 
-  test('is migrated with its data: what it settled stays settled, and gets the row that it was left without', async () => {
+  test('is migrated with its data: settled requests stay settled and get their missing row', async () => {
     await older()
     await oldRequest('whole')
     const charge = [textArray(['half']), numberArray([MIDNIGHT]), '{1}', '{a}', '{7}']
@@ -51,7 +51,7 @@ describePostgres('PostgreSQL, a schema of the version before', () => {
     expect(await storage.ledger.balance('a')).toMatchObject({ held: 0, spent: 21 })
   })
 
-  test('is migrated under processes that read and write: no request of them fails, and each is charged once with its row', async () => {
+  test('is migrated while processes read and write: no request fails, and each is charged once with its row', async () => {
     await older()
     const state = { isOver: false, requests: 0 }
     const olds = [0, 1, 2].map(async process => {

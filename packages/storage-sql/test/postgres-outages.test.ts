@@ -12,7 +12,7 @@ const describePostgres = await describeWith('postgres')
 describePostgres('PostgreSQL that answers, and cannot be written to as it should', () => {
   const { schema, pool, open } = useSchema()
 
-  test('a server that became a replica is left: new connections reach the one that took its place', async () => {
+  test('after a failover, new connections go to the new primary', async () => {
     await open().ledger.credit({ id: 'c', account: 'a', amount: 100, at: AT })
     let isReplica = true
     const own = new Pool({ connectionString: postgresUrl, max: 3 })
@@ -25,7 +25,7 @@ describePostgres('PostgreSQL that answers, and cannot be written to as it should
     const reserve = (id: string) => ledger.reserve({ id, amount: 1, accounts: [{ account: 'a', floor: 0 }], at: AT })
     const reserveMany = () => Promise.allSettled(Array.from({ length: 3 }, async (_, n) => reserve(`${n}`)))
     for (const { status } of await reserveMany()) expect(status).toBe('rejected')
-    // Holds can be read and not renewed, so none of them may be taken for one that was left behind.
+    // Holds can be read and not renewed, so none of them may be treated as abandoned.
     expect(await ledger.holds({ limit: 1 })).toEqual([])
     await expect(Promise.resolve(ledger.renew([]))).rejects.toThrow('25006')
     isReplica = false
@@ -34,7 +34,7 @@ describePostgres('PostgreSQL that answers, and cannot be written to as it should
     expect(await reserve('after')).toBeUndefined()
   })
 
-  test('a long read of all tables, such as a backup, keeps months from being made once, and not for every batch of rows', async () => {
+  test('during a long read of all tables, such as a backup, a partition is created once it can be, and not retried for every batch', async () => {
     const asked: unknown[] = []
     const counting: PostgresPool = {
       async connect() {
@@ -61,7 +61,7 @@ describePostgres('PostgreSQL that answers, and cannot be written to as it should
     expect((await pool.query(`SELECT count(*)::int AS rows FROM ${schema}.usage_default`)).rows).toEqual([{ rows: 0 }])
   })
 
-  test('a database whose encoding cannot keep every character is refused before a settlement meets one', async () => {
+  test('a database whose encoding cannot store every character is refused at the start', async () => {
     const database = `test_${randomBytes(6).toString('hex')}`
     await pool.query(`CREATE DATABASE ${database} ENCODING 'LATIN1' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'`)
     const { ping, close } = postgresStorage(postgresUrl.replace(/postgres$/, database))

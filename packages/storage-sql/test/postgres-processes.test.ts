@@ -55,7 +55,7 @@ describePostgres('PostgreSQL, several processes', () => {
     return storage
   }
 
-  test('kill -9 in full flight loses nothing that was acknowledged, books nothing twice, and lists each hold left behind', async () => {
+  test('kill -9 under load loses no acknowledged write, books nothing twice, and lists each remaining hold', async () => {
     const storage = await opened()
     const acknowledged = new Set<string>()
     for (let round = 0; round < (inject('isLongRun') ? 6 : 2); round++) {
@@ -77,7 +77,7 @@ describePostgres('PostgreSQL, several processes', () => {
       const [verb, id = ''] = line.split(' ')
       if (verb === 'credit') return !inA.has(`credit ${id}`)
       if (verb === 'settle') return !inA.has(`usage ${id}`) || !inB.has(`usage ${id}`) || !used.has(id)
-      // Held, and then either settled or left behind: never neither.
+      // Each admitted hold is either settled or still listed.
       return left.has(id) === inA.has(`usage ${id}`)
     })
     expect(lost).toEqual([])
@@ -90,7 +90,7 @@ describePostgres('PostgreSQL, several processes', () => {
     expect((await Promise.all(slots)).every(Boolean)).toBe(true)
   })
 
-  test('two processes admit exactly the limits between them, and never overspend', async () => {
+  test('two processes together admit exactly the limits, and never overspend', async () => {
     const storage = await opened()
     await storage.ledger.credit({ id: 'c', account: 'a', amount: 3_330, at: AT })
     const total = await countsOf(['one', 'two'].map(name => start('race', schema, name)))
@@ -101,7 +101,7 @@ describePostgres('PostgreSQL, several processes', () => {
     expect((await storage.ledger.balance('y')).held).toBe(700)
   })
 
-  test('two processes that change one record and one audit chain lose no change, log each once and give nothing twice', async () => {
+  test('two processes that change one record and one audit chain lose no change, log each once and credit nothing twice', async () => {
     const { records, audit, ledger } = await opened()
     const total = await countsOf(['one', 'two'].map(name => start('agree', schema, name)))
     expect({ steps: total('steps'), gifts: total('gifts') }).toEqual({ steps: 200, gifts: 100 })

@@ -34,7 +34,7 @@ describePostgres('PostgreSQL, verbs of several processes between each other’s 
     while ((await pool.query(text)).rows[0]?.n < count) await new Promise(next => setTimeout(next, 5))
   }
 
-  test('a hold on an account that is credited at that moment is not placed beside one that has taken all of it', async () => {
+  test('a hold on an account that is being credited is not placed next to a concurrent one that took everything', async () => {
     const [one, other] = await opened(2)
     const blocker = await session()
     const rival = await session()
@@ -52,7 +52,7 @@ describePostgres('PostgreSQL, verbs of several processes between each other’s 
     expect(await other?.ledger.balance('x')).toMatchObject({ held: 95 })
   })
 
-  test('a slot of a key whose row was swept and made again at that moment is not taken beside the last one', async () => {
+  test('a slot of a key whose row is concurrently swept and created again does not exceed the limit', async () => {
     const [one, other] = await opened(2)
     const sweeper = await session()
     const blocker = await session()
@@ -82,7 +82,7 @@ describePostgres('PostgreSQL, verbs of several processes between each other’s 
   const settlementOf = (id: string, amounts: Record<string, number> = {}) => ({ row: makeRow(id, 1), amounts, slotKeys: [], at: AT })
   const free = { id: 'r', amount: 10, accounts: [{ account: 'x', floor: 0 }], at: AT }
 
-  test('a hold that is being placed while its request is settled is freed by the settlement', async () => {
+  test('a hold that is placed while its request is settled is freed by the settlement', async () => {
     const [one, other] = await opened(2)
     const rival = await session()
     await one?.ledger.credit({ id: 'c', account: 'x', amount: 100, at: AT })
@@ -113,7 +113,7 @@ describePostgres('PostgreSQL, verbs of several processes between each other’s 
     expect([await one?.ledger.balance('x'), await one?.ledger.holds({ limit: 9 })]).toMatchObject([{ held: 0 }, []])
   })
 
-  test('holds and settlements of one id by two processes at the same moment leave no hold, and charge once', async () => {
+  test('concurrent holds and settlements of one id by two processes leave no hold, and charge once', async () => {
     const [one, other] = await opened(2)
     await one?.ledger.credit({ id: 'c', account: 'x', amount: 1_000_000, at: AT })
     for (let round = 0; round < 20; round++) {
@@ -127,7 +127,7 @@ describePostgres('PostgreSQL, verbs of several processes between each other’s 
     expect([await one?.ledger.balance('x'), await one?.ledger.balance('y')]).toMatchObject([{ held: 0 }, { spent: 500 }])
   })
 
-  test('a usage row whose statement is slow is counted in the totals, though later rows are counted first', async () => {
+  test('a usage row whose statement is slow is counted in the totals, even if later rows are counted first', async () => {
     const [one, other] = await opened(2)
     const rival = await session()
     await rival.query(`BEGIN; INSERT INTO ${schema}.usage_ids VALUES ('slow', 0, 0)`)

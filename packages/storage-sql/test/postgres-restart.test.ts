@@ -37,7 +37,7 @@ async function work({ ledger }: Storage, outcomes: Outcomes, isOver: () => boole
 
 describeOwn('a PostgreSQL server that goes away under load', () => {
   test.each(inject('isLongRun') ? (['fast', 'immediate'] as const) : (['immediate'] as const))(
-    'by a %s shutdown fails requests clearly, loses and repeats nothing, and is used again as soon as it is back',
+    'by a %s shutdown fails requests with a clear error, loses and repeats nothing, and reconnects as soon as it is back',
     async mode => {
       const server = await ownPostgres()
       onTestFinished(() => server.remove())
@@ -77,7 +77,7 @@ describeOwn('a PostgreSQL server that goes away under load', () => {
     60_000,
   )
 
-  test('before the first use is a clear error in bounded time, and no reason to make another storage', async () => {
+  test('before the first use is a clear error in bounded time, and needs no new storage', async () => {
     const server = await ownPostgres()
     onTestFinished(() => server.remove())
     await server.stop('fast')

@@ -28,7 +28,7 @@ describePostgres('PostgreSQL, settlements of requests', () => {
   const hold = (id: string) => ({ id, amount: 10, accounts: [{ account: 'a', floor: -1_000 }], at: MIDNIGHT })
   const rowsOf = async ({ usage }: ReturnType<typeof open>) => (await usage.list(always)).map(({ id }) => id).sort()
 
-  test('one whose row the database refuses is charged all the same and frees its slot, and fails; the others of its batch are whole', async () => {
+  test('with a row that the database refuses still charge and free the slot, then fail; the others of the batch are complete', async () => {
     const storage = await opened()
     const ids = Array.from({ length: 20 }, (_, n) => `req_${n}`)
     await Promise.all(ids.map(id => storage.ledger.reserve(hold(id))))
@@ -43,7 +43,7 @@ describePostgres('PostgreSQL, settlements of requests', () => {
     expect(await storage.counters.enter({ key: 'slots', slot: 'next', limit: 1, ttlMs: 60_000 }, MIDNIGHT)).toBe(true)
   })
 
-  test('one that fails in its last step has done nothing, and is done by the next try', async () => {
+  test('that fail in the last step change nothing, and succeed on retry', async () => {
     const storage = await opened()
     await storage.ledger.reserve(hold('req_1'))
     await storage.counters.enter({ key: 'slots', slot: 'req_1', limit: 1, ttlMs: 60_000 }, MIDNIGHT)
@@ -55,7 +55,7 @@ describePostgres('PostgreSQL, settlements of requests', () => {
     expect([await storage.ledger.balance('a'), await rowsOf(storage)]).toMatchObject([{ held: 0, spent: 7 }, ['req_1']])
   })
 
-  test('those of one id in the same turn are one, and rows of other months and of times far away are kept', async () => {
+  test('of one id in the same turn are one, and rows of other months and distant times are stored', async () => {
     const storage = await opened()
     const month = 31 * 86_400_000
     const ats = [Date.now(), Date.now() - 2 * month, 0, Date.now() + 300 * month]
@@ -64,7 +64,7 @@ describePostgres('PostgreSQL, settlements of requests', () => {
     expect((await storage.ledger.balance('a')).spent).toBe(28)
   })
 
-  test('they are counted in the totals, like rows that were appended alone', async () => {
+  test('are counted in the totals, like rows that were appended alone', async () => {
     const storage = await opened()
     const ids = Array.from({ length: 1_200 }, (_, n) => `req_${n}`)
     await Promise.all(ids.map(id => storage.settle(settlementOf(id, { cost: 3 }))))

@@ -36,7 +36,7 @@ describePostgres('postgresStorage', () => {
     return rows.map(({ name }) => String(name).replace(`${schema}.`, '')).sort()
   }
 
-  test('several storages that start at once on an empty database make the schema once, and all are ready', async () => {
+  test('several storages that start concurrently on an empty database create the schema once, and all are ready', async () => {
     const schema = newSchema()
     const storages = Array.from({ length: 6 }, () => open(schema))
     await Promise.all(storages.map(({ ledger }, n) => ledger.credit({ id: `c${n}`, account: 'a', amount: 1, at: 0 })))
@@ -44,7 +44,7 @@ describePostgres('postgresStorage', () => {
     expect((await pool.query(`SELECT version FROM ${schema}.schema_version`)).rows).toHaveLength(1)
   })
 
-  test('a connection that waited for another migration sees the schema which that one made', async () => {
+  test('a connection that waited for another migration sees its schema', async () => {
     const one = new Pool({ connectionString: postgresUrl, max: 1, options: '-c client_min_messages=warning' })
     const other = await pool.connect()
     onTestFinished(async () => {
@@ -64,7 +64,7 @@ describePostgres('postgresStorage', () => {
     }
   })
 
-  test('an older schema gets the functions of the newest one at the first use, and a process that used it goes on', async () => {
+  test('an older schema is upgraded at the first use, and a process that used it continues', async () => {
     const schema = newSchema()
     const older = open(schema)
     const hold = (id: string) => ({ id, amount: 1, accounts: [{ account: 'a', floor: 0 }], at: 0 })
@@ -76,7 +76,7 @@ describePostgres('postgresStorage', () => {
     expect((await older.ledger.balance('a')).held).toBe(3)
   })
 
-  test('a schema that a newer version made is refused, and nothing in it is changed', async () => {
+  test('a schema of a newer version is refused, and unchanged', async () => {
     const schema = newSchema()
     await open(schema).ping()
     await pool.query(`UPDATE ${schema}.schema_version SET version = 1000`)
@@ -89,7 +89,7 @@ describePostgres('postgresStorage', () => {
     expect((await pool.query(`SELECT * FROM ${schema}.accounts`)).rows).toEqual([])
   })
 
-  test('without migrating, a schema that is missing is a clear error; the printed SQL makes it', async () => {
+  test('without migrating, a missing schema is a clear error; the printed SQL creates it', async () => {
     const schema = newSchema()
     const storage = open(schema, { migrate: false })
     await expect(Promise.resolve(storage.ping())).rejects.toThrow(`\`${schema}\` has schema 0`)
@@ -99,7 +99,7 @@ describePostgres('postgresStorage', () => {
     expect((await storage.ledger.balance('a')).balance).toBe(1)
   })
 
-  test('options that cannot be meant are refused at once, and nothing is connected before the first use', () => {
+  test('invalid options are refused at once, and no connection is made before the first use', () => {
     for (const schema of ['', 'Public', 'a"b', 'pg_x', 'x; DROP', 'a'.repeat(49)])
       expect(() => postgresStorage(postgresUrl, { schema })).toThrow('`schema`')
     expect(() => postgresStorage(pool as never)).toThrow('Pass a pool of `pg` as `{ pool }`')
@@ -107,7 +107,7 @@ describePostgres('postgresStorage', () => {
     postgresStorage('postgres://nobody@127.0.0.1:1/none')
   })
 
-  test('no error contains the password, whether the server is away, refuses it, or the name of the database is wrong', async () => {
+  test('no error contains the password, if the server is away, refuses it, or the database does not exist', async () => {
     const urls = ['postgres://me:s3cr%24t@127.0.0.1:1/db', `postgres://nobody_here:s3cr%24t@127.0.0.1:${services.postgres.port}/none`]
     for (const url of urls) {
       const storage = postgresStorage(url, { connectTimeoutMs: 500 })
@@ -118,7 +118,7 @@ describePostgres('postgresStorage', () => {
     }
   })
 
-  test('a closed storage refuses, and what was called before is written', async () => {
+  test('a closed storage refuses calls, and earlier calls are written', async () => {
     const schema = newSchema()
     const storage = open(schema)
     await storage.ping()
@@ -129,7 +129,7 @@ describePostgres('postgresStorage', () => {
     expect((await open(schema).ledger.balance('a')).balance).toBe(2_000)
   })
 
-  test('the server’s clock decides: processes whose clocks are hours apart share one window, one set of slots and one life of an item', async () => {
+  test('the server’s clock decides: processes with clocks hours apart share windows, slots and item expiry', async () => {
     const schema = newSchema()
     const [one, other] = [open(schema), open(schema)]
     const now = Date.now()
@@ -148,7 +148,7 @@ describePostgres('postgresStorage', () => {
     expect(await other.counters.enter({ ...slot, slot: 'c' }, now + 9 * DAY)).toBe(false)
   })
 
-  test('usage goes to a partition of its month, which is made before its first row with the one after it, also by many at once', async () => {
+  test('usage is stored in a partition of its month, created before its first row along with the next one, also concurrently', async () => {
     const schema = newSchema()
     const storages = [open(schema), open(schema), open(schema)]
     const month = Date.UTC(new Date().getUTCFullYear(), new Date().getUTCMonth() - 3, 10)
@@ -166,14 +166,14 @@ describePostgres('postgresStorage', () => {
     expect(await storages[2]?.usage.count({ workspaceId: 'ws_1', from: 0, to: month * 2, limit: 1_000 })).toBe(90)
   })
 
-  test('rows of times that have no partition are kept all the same', async () => {
+  test('rows of times without a partition are still stored', async () => {
     const { usage } = open(newSchema())
     const times = [0, -5 * DAY, Date.UTC(1999, 1), Date.UTC(2399, 1), Number.MAX_SAFE_INTEGER - 1]
     for (const [n, at] of times.entries()) await usage.append(makeRow(`req_${n}`, n, { at }))
     for (const [n, at] of times.entries()) expect((await usage.find('ws_1', `req_${n}`))?.at).toBe(at)
   })
 
-  test('several processes that count totals at once count each row once, whatever is written meanwhile', async () => {
+  test('several processes that count totals concurrently count each row once, during writes too', async () => {
     const schema = newSchema()
     const storages = [open(schema), open(schema), open(schema)]
     const query = { workspaceId: 'ws_1', from: 0, to: Number.MAX_SAFE_INTEGER, interval: 'day' } as const
@@ -200,7 +200,7 @@ describePostgres('postgresStorage', () => {
     expect(left.reduce((sum, total) => sum + total.requests, 0)).toBe(appended)
   })
 
-  test('months of which all rows are forgotten, or which are older than what is kept, are dropped as a whole, and totals still count them', async () => {
+  test('months whose rows are all forgotten, or older than the retention, are dropped, and totals still count them', async () => {
     const schema = newSchema()
     const client = poolClient(() => Promise.resolve(pool as unknown as PostgresPool), { timeoutMs: 10_000, owned: false })
     const connection = openPostgres(client, { schema, migrate: true, prepare: true, isServerTime: true, secrets: [] })
@@ -231,7 +231,7 @@ describePostgres('postgresStorage', () => {
     expect(await usage.find('ws_1', 'ws_1 4')).toBeDefined()
   })
 
-  test('a statement that a lock holds up fails in bounded time and says so, and the verb is well once the lock is gone', async () => {
+  test('a statement blocked by a lock fails in bounded time with the reason, and later calls succeed once the lock is gone', async () => {
     const schema = newSchema()
     const storage = open(schema, { statementTimeoutMs: 300 })
     await storage.ledger.credit({ id: 'c', account: 'a', amount: 100, at: 0 })
@@ -247,7 +247,7 @@ describePostgres('postgresStorage', () => {
     expect((await storage.ledger.balance('a')).held).toBe(10)
   })
 
-  test('batches of many processes on the same accounts in every order never deadlock', async () => {
+  test('concurrent batches of many processes on the same accounts in any order never deadlock', async () => {
     const schema = newSchema()
     const storages = [open(schema), open(schema), open(schema)]
     const accounts = Array.from({ length: 12 }, (_, n) => `account ${n}`)

@@ -23,7 +23,7 @@ const someDrivers = (Object.keys(drivers) as Driver[]).slice(0, inject('isLongRu
 interface Running {
   readonly process: ChildProcess
   readonly text: () => string
-  /** Resolves when the process is gone and all it said has been read. */
+  /** Resolves when the process has exited and its output was read. */
   readonly over: Promise<unknown>
 }
 
@@ -78,51 +78,48 @@ async function checkBooks(storage: Storage, account: string): Promise<ReadonlySe
   return new Set(names)
 }
 
-test.each(someDrivers)(
-  '%s: kill -9 in full flight loses nothing that was acknowledged, and each hold left behind is listed for whoever settles it',
-  async driver => {
-    const path = temporaryFile()
-    const acknowledged = new Set<string>()
-    for (let round = 0; round < 4; round++) {
-      const lines = await killWhen(start('work', { path, name: `r${round}`, driver }), 200 + round * (driver === 'libsql' ? 100 : 531))
-      expect(lines.length).toBeGreaterThan(100)
-      for (const [verb, id] of lines) acknowledged.add(`${verb} ${id}`)
-    }
+test.each(someDrivers)('%s: kill -9 under load loses no acknowledged write, and each remaining hold is listed', async driver => {
+  const path = temporaryFile()
+  const acknowledged = new Set<string>()
+  for (let round = 0; round < 4; round++) {
+    const lines = await killWhen(start('work', { path, name: `r${round}`, driver }), 200 + round * (driver === 'libsql' ? 100 : 531))
+    expect(lines.length).toBeGreaterThan(100)
+    for (const [verb, id] of lines) acknowledged.add(`${verb} ${id}`)
+  }
 
-    const storage = open(path, driver)
-    const inA = await checkBooks(storage, 'a')
-    const inB = await checkBooks(storage, 'b')
-    const used = new Set((await storage.usage.list({ workspaceId: 'ws_1', from: 0, to: AT * 2, limit: 1_000_000 })).map(({ id }) => id))
-    const db = new DatabaseSync(path)
-    const left = new Set(
-      db
-        .prepare('SELECT id FROM holds')
-        .all()
-        .map(({ id }) => id),
-    )
-    db.close()
-    const lost = [...acknowledged].filter(line => {
-      const [verb, id = ''] = line.split(' ')
-      if (verb === 'credit') return !inA.has(`credit ${id}`)
-      if (verb === 'settle') return !inA.has(`usage ${id}`) || !inB.has(`usage ${id}`) || !used.has(id)
-      // Held, and then either settled or left behind: never neither.
-      return left.has(id) === inA.has(`usage ${id}`)
-    })
-    expect(lost).toEqual([])
-    expect([...used].map(id => `usage ${id}`).sort()).toEqual([...inA].filter(name => name.startsWith('usage ')).sort())
-    const listed = await storage.ledger.holds({ limit: 1_000_000 })
-    expect(new Set(listed.map(({ id }) => id))).toEqual(left)
-    for (const { id } of listed) await storage.ledger.settle({ id, amounts: {}, at: AT })
-    for (const account of ['a', 'b']) expect((await storage.ledger.balance(account)).held).toBe(0)
-    const slots = Array.from({ length: 50 }, (_, n) =>
-      storage.counters.enter({ key: 'slots', slot: `s${n}`, limit: 50, ttlMs: 1 }, AT + 1_000),
-    )
-    expect((await Promise.all(slots)).every(Boolean)).toBe(true)
-  },
-)
+  const storage = open(path, driver)
+  const inA = await checkBooks(storage, 'a')
+  const inB = await checkBooks(storage, 'b')
+  const used = new Set((await storage.usage.list({ workspaceId: 'ws_1', from: 0, to: AT * 2, limit: 1_000_000 })).map(({ id }) => id))
+  const db = new DatabaseSync(path)
+  const left = new Set(
+    db
+      .prepare('SELECT id FROM holds')
+      .all()
+      .map(({ id }) => id),
+  )
+  db.close()
+  const lost = [...acknowledged].filter(line => {
+    const [verb, id = ''] = line.split(' ')
+    if (verb === 'credit') return !inA.has(`credit ${id}`)
+    if (verb === 'settle') return !inA.has(`usage ${id}`) || !inB.has(`usage ${id}`) || !used.has(id)
+    // Each admitted hold is either settled or still listed.
+    return left.has(id) === inA.has(`usage ${id}`)
+  })
+  expect(lost).toEqual([])
+  expect([...used].map(id => `usage ${id}`).sort()).toEqual([...inA].filter(name => name.startsWith('usage ')).sort())
+  const listed = await storage.ledger.holds({ limit: 1_000_000 })
+  expect(new Set(listed.map(({ id }) => id))).toEqual(left)
+  for (const { id } of listed) await storage.ledger.settle({ id, amounts: {}, at: AT })
+  for (const account of ['a', 'b']) expect((await storage.ledger.balance(account)).held).toBe(0)
+  const slots = Array.from({ length: 50 }, (_, n) =>
+    storage.counters.enter({ key: 'slots', slot: `s${n}`, limit: 50, ttlMs: 1 }, AT + 1_000),
+  )
+  expect((await Promise.all(slots)).every(Boolean)).toBe(true)
+})
 
 test.each(someDrivers)(
-  '%s: two processes on one file admit exactly the limit between them, never overspend, and open it at the same moment',
+  '%s: two processes that open one file concurrently together admit exactly the limit, and never overspend',
   async driver => {
     const path = temporaryFile()
     const filler = drivers[driver](path)
@@ -140,7 +137,7 @@ test.each(someDrivers)(
   },
 )
 
-test('two processes that change one record and one audit chain lose no change, tell of each once and give nothing twice', async () => {
+test('two processes that change one record and one audit chain lose no change, log each once and credit nothing twice', async () => {
   const path = temporaryFile()
   const racers = ['one', 'two'].map(name => start('agree', { path, name, driver: 'sqlite' }))
   await Promise.all(racers.map(racer => racer.over))
@@ -159,7 +156,7 @@ test('two processes that change one record and one audit chain lose no change, t
   expect((await ledger.balance('b')).credited).toBe(100)
 })
 
-test('processes that create one file at the same moment all find it ready', async () => {
+test('processes that create one file concurrently all find it ready', async () => {
   const path = temporaryFile()
   const racers = ['one', 'two', 'three'].map(name => start('race', { path, name, driver: 'sqlite' }))
   await Promise.all(racers.map(racer => racer.over))

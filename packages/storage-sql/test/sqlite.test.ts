@@ -26,7 +26,7 @@ function openTable(options: { readonly busyTimeoutMs: number } = { busyTimeoutMs
   return { db, path, connection, insert, numbers }
 }
 
-test('a verb that fails is refused alone; what it had done is undone, its group is kept', async () => {
+test('a call that fails is rolled back alone, and the rest of its group is committed', async () => {
   const { connection, insert, numbers } = openTable()
   const throws = (): never => {
     throw new Error('halfway')
@@ -41,7 +41,7 @@ test('a verb that fails is refused alone; what it had done is undone, its group 
   expect(numbers()).toEqual([1, 3, 4])
 })
 
-test('verbs that are called in one go are never split between transactions, wherever a group is full', async () => {
+test('calls made together are never split between transactions, wherever a group is full', async () => {
   const { connection, insert } = openTable()
   let isSameTransaction = false
   const before = Array.from({ length: 511 }, (_, n) => insert(n))
@@ -61,7 +61,7 @@ test('verbs that are called in one go are never split between transactions, wher
   expect(await second).toBe(true)
 })
 
-test('a COMMIT that fails refuses its whole group and keeps nothing of it; the next group is no worse for it', async () => {
+test('a failed COMMIT rejects and rolls back its whole group; the next group is not affected', async () => {
   const { db, connection, insert, numbers } = openTable()
   db.exec('PRAGMA foreign_keys = ON')
   db.exec('CREATE TABLE child (n INTEGER REFERENCES t (n) DEFERRABLE INITIALLY DEFERRED)')
@@ -73,7 +73,7 @@ test('a COMMIT that fails refuses its whole group and keeps nothing of it; the n
   expect(numbers()).toEqual([2])
 })
 
-test('nothing is answered before it is committed', async () => {
+test('no call resolves before it is committed', async () => {
   const path = temporaryFile()
   const [one, other] = [sqliteStorage(path), sqliteStorage(path)]
   await one.ledger.credit({ id: 'c', account: 'a', amount: 5, at: AT })
@@ -81,7 +81,7 @@ test('nothing is answered before it is committed', async () => {
   await Promise.all([one.close(), other.close()])
 })
 
-test('while another process writes, a verb waits without holding up the event loop, and then names what is wrong', async () => {
+test('while another process writes, a call waits without blocking the event loop, then fails with the reason', async () => {
   const path = temporaryFile()
   const storage = sqliteStorage(path, { busyTimeoutMs: 200 })
   const blocker = new DatabaseSync(path)
@@ -103,7 +103,7 @@ test('while another process writes, a verb waits without holding up the event lo
   await storage.close()
 })
 
-test('reads answer at once, writes once they are committed, and a read that meets a lock when it has passed', async () => {
+test('reads resolve at once, writes once they are committed, and a read that meets a lock once it is released', async () => {
   const path = temporaryFile()
   const storage = sqliteStorage(path)
   const write = storage.ledger.credit({ id: 'c', account: 'a', amount: 5, at: AT })
@@ -124,25 +124,25 @@ test('reads answer at once, writes once they are committed, and a read that meet
   blocker.close()
 })
 
-test('a closed storage says so', async () => {
+test('a call on a closed storage fails with that reason', async () => {
   const storage = sqliteStorage(temporaryFile())
   await storage.close()
   await expect(storage.ping()).rejects.toThrow('is closed')
   expect(() => storage.records.findByName('key', 'x')).toThrow('is closed')
 })
 
-test('a path that cannot be opened is named, with the way out', () => {
+test('a path that cannot be opened is named, with advice', () => {
   expect(() => sqliteStorage('/nowhere/at/all.db')).toThrow(/cannot open `\/nowhere\/at\/all.db`.*folder/)
 })
 
-test('a storage that must outlive a power cut works like any other', async () => {
+test('a storage that must survive a power cut works like any other', async () => {
   const storage = sqliteStorage(temporaryFile(), { durability: 'full' })
   await storage.ledger.credit({ id: 'c', account: 'a', amount: 5, at: AT })
   expect((await storage.ledger.balance('a')).balance).toBe(5)
   await storage.close()
 })
 
-test('counters and slots long over are forgotten', async () => {
+test('counters and slots long expired are removed', async () => {
   const path = temporaryFile()
   const storage = sqliteStorage(path)
   const HOUR = 3_600_000
@@ -161,7 +161,7 @@ test('counters and slots long over are forgotten', async () => {
   db.close()
 })
 
-test('a file may be opened by others, and memory by nobody else, unless it is said otherwise', async () => {
+test('a file may be opened by other processes, memory never, unless configured otherwise', async () => {
   const path = temporaryFile()
   const isShared = async (where: string, options?: { readonly shared: boolean }): Promise<boolean> => {
     const storage = sqliteStorage(where, options)
@@ -173,7 +173,7 @@ test('a file may be opened by others, and memory by nobody else, unless it is sa
   expect(await isShared(':memory:')).toBe(false)
 })
 
-test('an audit row that was changed behind the back of the store is told as it is', async () => {
+test('an audit row modified outside the store is returned as it is', async () => {
   const path = temporaryFile()
   const storage = sqliteStorage(path)
   onTestFinished(() => storage.close())
@@ -195,7 +195,7 @@ test('an audit row that was changed behind the back of the store is told as it i
   expect(await storage.audit.chain('ws_1', { after: 0, limit: 9 })).toEqual([{ ...told, place: 1, event: 'other' }])
 })
 
-test('entries of a time long ago are found without reading those since', async () => {
+test('old entries are found without reading newer ones', async () => {
   const path = temporaryFile()
   const storage = sqliteStorage(path)
   const HOUR = 3_600_000

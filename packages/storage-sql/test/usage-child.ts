@@ -3,7 +3,7 @@ import { sqliteStorage } from '../src/sqlite.ts'
 import { makeRow } from './usage-row.ts'
 
 // Run as a process of its own by usage.test.ts: `node usage-child.ts <path> <name> <rows>`. Appends rows, thirty-two at a
-// time, asks for totals now and then as others would, and prints what was acknowledged.
+// time, reads totals now and then, and prints acknowledged writes.
 
 const [path = '', name = '', rows = '0'] = process.argv.slice(2)
 const { usage, close } = sqliteStorage(path)

@@ -15,7 +15,7 @@ import { MIDNIGHT, makeRow } from './usage-row.ts'
 const child = fileURLToPath(new URL('usage-child.ts', import.meta.url))
 const always = { workspaceId: 'ws_1', from: 0, to: Number.MAX_SAFE_INTEGER }
 
-/** Another process that appends; its `stdout` says how many it was so far. */
+/** Another process that appends; its `stdout` has the number of rows so far. */
 function start(path: string, name: string, rows: number): ChildProcess {
   const args = ['--conditions=signalbox-source', child, path, name, String(rows)]
   const process_ = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -52,7 +52,7 @@ async function checkTotals(usage: UsageStore, rows: readonly UsageRow[]): Promis
   }
 }
 
-test('processes that append to one file and ask for totals at the same time count every row once', async () => {
+test('processes that append to one file and read totals concurrently count every row once', async () => {
   const path = temporaryFile()
   const usage = openUsage(path)
   const others = ['one', 'two'].map(name => start(path, name, 3_200))
@@ -74,7 +74,7 @@ test('processes that append to one file and ask for totals at the same time coun
   await checkTotals(usage, rows)
 })
 
-test('kill -9 while rows are counted into totals leaves neither too few nor too many', async () => {
+test('kill -9 while rows are counted into totals leaves the totals exact', async () => {
   const path = temporaryFile()
   for (let round = 0; round < 4; round++) {
     const running = start(path, `r${round}`, 1_000_000)
@@ -91,7 +91,7 @@ test('kill -9 while rows are counted into totals leaves neither too few nor too 
   }
 })
 
-test('rows that were forgotten count in whole hours, and no longer where rows have to be read', async () => {
+test('forgotten rows count in whole hours, and no longer where rows have to be read', async () => {
   const usage = openUsage(temporaryFile())
   // The oldest come last: they are not in the kept totals yet.
   await Promise.all(Array.from({ length: 1_700 }, (_, i) => 1_699 - i).map(n => usage.append(makeRow(`req_${n}`, n))))
@@ -106,7 +106,7 @@ test('rows that were forgotten count in whole hours, and no longer where rows ha
   expect(await usage.list({ ...always, keyId: 'key_1', to: before, limit: 9 })).toEqual([])
 })
 
-test('a file of an earlier schema has totals of its rows as soon as they are asked for', async () => {
+test('a file of an earlier schema has totals of its rows as soon as they are read', async () => {
   const path = temporaryFile()
   const old = new DatabaseSync(path)
   migrateFile(old as unknown as SqliteDatabase, sqliteMigrations.slice(0, 1))

@@ -25,12 +25,12 @@ async function startWorkers({ useSQLite = true } = {}) {
 }
 
 // Each call leaves the Worker, which takes a minute for the whole suite.
-test.runIf(inject('isLongRun'))('the object conforms, asked from a Worker', { timeout: 900_000 }, async () => {
+test.runIf(inject('isLongRun'))('the object conforms when called from a Worker', { timeout: 900_000 }, async () => {
   const { ask } = await startWorkers()
   expectConformance((await ask('two', '/?share=0.03')) as Parameters<typeof expectConformance>[0])
 })
 
-test('of 1,000 holds of two Workers at once on credit for 333, exactly 333 are admitted, and 200 on a limit of 200', async () => {
+test('of 1,000 concurrent holds of two Workers on credit for 333, exactly 333 are admitted, and 200 on a limit of 200', async () => {
   const { ask, call } = await startWorkers()
   await call('credit', { id: 'c', account: 'a', amount: 3_330, at: 1_750_000_000_000 })
   const found = (await Promise.all(['one', 'two'].map(name => ask(name, `/race?name=${name}&holds=500`)))) as readonly [number, number][]
@@ -43,13 +43,13 @@ test('of 1,000 holds of two Workers at once on credit for 333, exactly 333 are a
   expect(value.map(({ journal }) => journal)).toEqual(value.map(({ id }) => `journal of ${id}`))
 })
 
-test('a request that the object finds wrong fails as it would in process', async () => {
+test('an invalid call fails as it would in process', async () => {
   const { call } = await startWorkers()
   const wrong = await call('credit', { id: 'c', account: 'a', amount: 1e300, at: 1 })
   expect(wrong).toMatchObject({ name: 'RangeError' })
 })
 
-test('an object whose class was deployed without SQLite says which setting is wrong', async () => {
+test('an object whose class was deployed without SQLite names the wrong setting', async () => {
   const { call } = await startWorkers({ useSQLite: false })
   expect(await call('balance', 'a')).toMatchObject({ message: expect.stringMatching(/change `new_classes` to `new_sqlite_classes`/) })
 })

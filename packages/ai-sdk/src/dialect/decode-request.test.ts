@@ -61,7 +61,7 @@ describe('files', () => {
     expect(partsOf({ type: 'file', ...file })).toEqual([part])
   })
 
-  test('what no provider takes is refused by its place', () => {
+  test('an unsupported file is refused with its path', () => {
     const file = (mediaType: string, data: object) => user({ type: 'text', text: 'x' }, { type: 'file', mediaType, data })
     expect(refused(file('image/png', { type: 'reference', reference: { openai: 'file-1' } }))).toBe(
       'capability_mismatch prompt[0].content[1].data',
@@ -121,7 +121,7 @@ test('cache control of any provider is a cache point, of a message on its last p
   expect(prompt.native).toBeUndefined()
 })
 
-test('tools of a provider are noted, and a choice of one with them', () => {
+test('tools of a provider cause a warning, and so does choosing one', () => {
   const options = { ...user(), tools: [{ type: 'provider', id: 'openai.web_search', name: 'web_search', args: {} }] }
   expect(decode(options).prompt.tools).toBeUndefined()
   expect(lostOf(options)).toEqual(['tools[0] (openai.web_search)'])
@@ -130,7 +130,7 @@ test('tools of a provider are noted, and a choice of one with them', () => {
   expect(decode({ ...both, toolChoice: { type: 'tool', toolName: 'f' } }).prompt.tool_choice).toEqual({ type: 'function', name: 'f' })
 })
 
-test('options of other providers mean the same whichever provider answers', () => {
+test('options of other providers mean the same whichever provider is called', () => {
   const providerOptions = {
     openai: { reasoningSummary: 'auto', parallelToolCalls: false, textVerbosity: 'low', user: 'u', strictJsonSchema: true, store: false },
     anthropic: { thinking: { type: 'enabled', budgetTokens: 3_000 } },
@@ -146,7 +146,7 @@ test('options of other providers mean the same whichever provider answers', () =
   expect(prompt.native).toBeUndefined()
 })
 
-test('options of the gateway are routing, and never a key', () => {
+test('options of the gateway are routing options, never a key', () => {
   const byok = { openai: [{ apiKey: 'sk-secret' }] }
   const gateway = { order: ['a'], sort: 'ttft', models: ['b'], disallowPromptTraining: true, routing: { strict: true }, tags: ['x'], byok }
   const request = decode({ ...user(), providerOptions: { gateway } })
@@ -163,14 +163,14 @@ test('options of the gateway are routing, and never a key', () => {
   expect(refused({ ...user(), providerOptions: { gateway: { routing: { stratgy: 'cost' } } } })).toContain('unknown_field')
 })
 
-test('lost options are noted once for all places alike, and their number is bounded', () => {
+test('lost options cause one warning for all places alike, and their number is bounded', () => {
   const part = { type: 'text', text: 'x', providerOptions: { acme: { id: 1 } } }
   expect(lostOf(user(part, part, part))).toEqual(['prompt[*].content[*].providerOptions.acme.id'])
   const many = Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [`o${at}`, 1]))
   expect(lostOf({ ...user(), providerOptions: { acme: many } }).length).toBe(51)
 })
 
-test('over HTTP the model and the stream come from headers, and the version has to fit', () => {
+test('over HTTP the model and the stream are read from headers, and the version has to match', () => {
   const headers: Record<string, string> = { 'ai-language-model-id': 'small', 'ai-language-model-streaming': 'true', 'anthropic-beta': 'b' }
   const request = decodeRequest(user({ type: 'text', text: 'Hi' }) as JsonObject, name => headers[name])
   expect(request).toMatchObject({
@@ -181,7 +181,7 @@ test('over HTTP the model and the stream come from headers, and the version has 
   expect(() => decodeRequest({}, () => undefined)).toThrow('`ai-language-model-id` is required')
 })
 
-test('a custom part of another provider is noted, and a reference to an item is no item', () => {
+test('a custom part of another provider causes a warning, and a reference to an item is not an item', () => {
   const custom = (options?: object) => ({ type: 'custom', kind: 'x.y', ...(options && { providerOptions: options }) })
   const reference = { gateway: { item: { dialect: 'responses', body: { type: 'item_reference', id: 'rs_1' } } } }
   const options = { prompt: [{ role: 'assistant', content: [{ type: 'text', text: 'x' }, custom(), custom(reference)] }] }

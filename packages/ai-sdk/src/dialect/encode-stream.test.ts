@@ -27,7 +27,7 @@ const image: Item = {
 }
 const search: Item = { type: 'native', dialect: 'responses', body: { type: 'web_search_call', id: 'ws_1', status: 'completed' } }
 
-test('an image is a file, and an item without a type of its own a custom part that goes back as it was', () => {
+test('an image is a file, and an item without an AI SDK type is a custom part that is sent back unchanged', () => {
   const { content } = resultOf([image, search])
   expect(content).toMatchObject([
     { type: 'file', mediaType: 'image/webp', data: { type: 'data', data: 'AAAA' } },
@@ -54,13 +54,13 @@ test('citations are sources, each once, and passages of the text', () => {
   ])
 })
 
-test('a refusal is text that goes back as a refusal, and no ordinary end', () => {
+test('a refusal is text that is sent back as a refusal, with a finish reason of its own', () => {
   const { content, finishReason } = resultOf([{ type: 'message', role: 'assistant', content: [{ type: 'refusal', refusal: 'No.' }] }])
   expect(content).toEqual([{ type: 'text', text: 'No.', providerMetadata: { gateway: { refusal: true } } }])
   expect(finishReason).toEqual({ unified: 'content-filter', raw: 'refusal' })
 })
 
-test('of an answer with comments the final text is the structured output', () => {
+test('of a response with comments the final text is the structured output', () => {
   const message = (text: string, phase: 'commentary' | 'final_answer'): Item => ({
     type: 'message',
     role: 'assistant',
@@ -109,7 +109,7 @@ test('every block begins once, has its deltas between, and ends once, however th
   expect(whole.finishReason.unified).toBe('tool-calls')
 })
 
-test('nothing is written after the end, and an unknown end is one', () => {
+test('nothing is written after the end, and an unknown end ends the stream', () => {
   const writer = createPartWriter(request, { stamp: stampOf, encodeFailure })
   const finished: InferenceEvent = { type: 'finished', outcome: { status: 'incomplete', reason: 'pause_turn' } }
   expect(writer.write([finished]).at(-1)).toMatchObject({ type: 'finish', finishReason: { unified: 'other', raw: 'pause_turn' } })

@@ -6,7 +6,7 @@ import { readAll, useTransport } from '../../test/transport-requests.ts'
 
 const { ask } = useTransport()
 
-describe('an answer that comes encoded all the same', () => {
+describe('a response that is compressed although it was not requested', () => {
   const text = JSON.stringify({ output: 'text '.repeat(50) })
   const answer = (encoding: string, body: Buffer): Buffer =>
     Buffer.concat([Buffer.from(`HTTP/1.1 200 OK\r\ncontent-encoding: ${encoding}\r\ncontent-length: ${body.length}\r\n\r\n`), body])

@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path'
 import ts from 'typescript'
 import { pageFiles } from '../../../../docs/.vitepress/pages.ts'
 
-// The blocks of code of all pages. What stands after the language says what cannot be done with one, and why:
+// The blocks of code of all pages. The text after the language tag says what cannot be done with a block, and why:
 // `ts no-run: it opens a port` is compiled, `ts fragment: a row of a table` is only read.
 
 const root = resolve(import.meta.dirname, '../../../..')
@@ -83,7 +83,7 @@ function sourcesOf(blocks: readonly CodeBlock[]): ReadonlyMap<string, { readonly
   ])
 }
 
-/** What the compiler says of the blocks, all in one program with the sources of the packages: `docs/routing.md:40 +2: …`. */
+/** The compiler errors of the blocks, all in one program with the sources of the packages: `docs/routing.md:40 +2: …`. */
 export function compileBlocks(blocks: readonly CodeBlock[]): readonly string[] {
   const sources = sourcesOf(blocks)
   const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile)

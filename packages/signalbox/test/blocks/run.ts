@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { createNodeListener } from 'signalbox/node'
 import { newSetting, type Setting } from './setting.ts'
 
-// A process that runs the blocks in a folder, each with values of its own, and with a server for the addresses on pages. It writes a
+// A process that runs the blocks in a folder, each with values of its own, and with a server for the URLs on pages. It writes a
 // line of JSON for each: the file, and what was thrown.
 
 const [folder = '', port = ''] = process.argv.slice(2)

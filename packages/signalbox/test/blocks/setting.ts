@@ -6,7 +6,7 @@ import { compatible, openai, simulated } from 'signalbox/providers'
 import { scopes } from 'signalbox/resources'
 import { createRouter } from 'signalbox/router'
 
-// What a reader of a page has before the first line of a block: a gateway, a key of it, and what the page says is the app's own. The
+// What a reader of a page has before the first line of a block: a gateway, a key of it, and the app's own values that the page assumes. The
 // blocks are compiled against these types, and run with these values.
 
 const offers = [{ provider: 'sim', provider_model_id: 'echo', dialect: 'chat', price: { input: 1_000_000, output: 2_000_000 } }]

@@ -25,7 +25,7 @@ function pooled(answer: (text: string) => unknown, { timeoutMs = 1_000, owned = 
 const failing = (error: object) => () => Promise.reject(Object.assign(new Error('failed'), error))
 const select = { text: 'SELECT', values: [] }
 
-test('a connection is used again after an answer, and after an error that the server answered with', async () => {
+test('a connection is reused after a response, and after an error returned by the server', async () => {
   const good = pooled(() => ({ rows: [{ a: 1 }] }))
   expect(await good.client.run(select)).toEqual([{ a: 1 }])
   await good.client.run(select)
@@ -46,7 +46,7 @@ test.each([
   expect(log).toEqual(['listen', 'SELECT', 'destroy'])
 })
 
-test('a statement that takes too long, or is given up, fails with the time it had, and its connection is closed', async () => {
+test('a statement that is too slow or aborted fails with its time limit, and its connection is closed', async () => {
   const slow = pooled(() => new Promise(() => {}), { timeoutMs: 30 })
   const error = (await slow.client.run(select).catch(each => each)) as Error
   const [, waited] = /^no answer within (\d+) ms$/.exec(error.message) ?? []
@@ -61,14 +61,14 @@ test('a statement that takes too long, or is given up, fails with the time it ha
   expect(left.log).toEqual(['listen', 'SELECT', 'destroy'])
 })
 
-test('a statement that is given up before it has a connection is not sent, nor is one without a server', async () => {
+test('a statement aborted before it has a connection is not sent, nor is one without a server', async () => {
   const { client, log } = pooled(() => ({ rows: [] }))
   await expect(client.run(select, AbortSignal.abort())).rejects.toThrow(NotSentError)
   expect(log).toEqual(['listen', 'release'])
   await expect(pooled(() => ({ rows: [] }), { fails: true }).client.run(select)).rejects.toThrow(new NotSentError('no server'))
 })
 
-test('a transaction is committed after its work and before its connection is used again', async () => {
+test('a transaction is committed after its work and before its connection is reused', async () => {
   const { client, log } = pooled(async text => {
     await new Promise(resolve => setImmediate(resolve))
     return text === 'two' ? [{ rows: [] }, { rows: [] }] : { rows: [{ text }] }
@@ -81,7 +81,7 @@ test('a transaction is committed after its work and before its connection is use
   expect(log).toEqual(['listen', 'BEGIN', 'one', 'two', 'COMMIT', 'release'])
 })
 
-test('a transaction whose work or commit fails is rolled back by the end of its connection', async () => {
+test('a transaction whose work or commit fails is rolled back by closing its connection', async () => {
   for (const text of ['one', 'COMMIT']) {
     const { client, log } = pooled(asked => (asked === text ? Promise.reject(new Error('failed')) : { rows: [] }))
     await expect(client.transaction(async run => void (await run('one')))).rejects.toThrow('failed')
@@ -90,7 +90,7 @@ test('a transaction whose work or commit fails is rolled back by the end of its 
   }
 })
 
-test('a pool is ended by the storage that made it, and by no other', async () => {
+test('a pool is ended only by the storage that created it', async () => {
   const own = pooled(() => ({ rows: [] }))
   await own.client.close()
   const given = pooled(() => ({ rows: [] }), { owned: false })
@@ -98,7 +98,7 @@ test('a pool is ended by the storage that made it, and by no other', async () =>
   expect([own.log, given.log]).toEqual([['end'], []])
 })
 
-test('one connection runs one statement at a time, and goes on after one that failed', async () => {
+test('one connection runs one statement at a time, and continues after one that failed', async () => {
   const log: string[] = []
   let running = 0
   const once = async <T>(text: string, answer: T): Promise<T> => {
@@ -132,13 +132,13 @@ test('one connection runs one statement at a time, and goes on after one that fa
   expect(log).toEqual(['a', 'bad', 'BEGIN', 'b', 'COMMIT', 'BEGIN', 'ROLLBACK', 'c'])
 })
 
-test('a state of SQL is five characters, and no code of the system', () => {
+test('an SQLSTATE has five characters, and a system error code is not one', () => {
   const states = ['23505', '40P01', 'ECONN', 'EPIPE', '2350', '235055', '4000a', 7, undefined].map(code => sqlStateOf({ code }))
   expect(states).toEqual(['23505', '40P01', undefined, undefined, undefined, undefined, undefined, undefined, undefined])
   expect([sqlStateOf(undefined), sqlStateOf(null)]).toEqual([undefined, undefined])
 })
 
-test('an error without a message is told by its code', () => {
+test('an error without a message is described by its code', () => {
   expect([new Error('why'), Object.assign(new Error(''), { code: 'ECONNREFUSED' }), 'text', undefined].map(errorMessage)).toEqual([
     'why',
     'ECONNREFUSED',

@@ -11,7 +11,7 @@ const answers: Readonly<Record<string, SqlRow>> = {
   'SELECT version': { version: schemaVersion },
 }
 
-/** A server that answers as told, and the texts that it got. */
+/** A server with given responses that records the statements it received. */
 function opened(played: (text: string, times: number) => readonly SqlRow[] | Error | undefined, { prepare = false } = {}) {
   const log: SqlStatement[] = []
   const client: PostgresClient = {
@@ -36,7 +36,7 @@ const isReadiness = (text: string): boolean => text.includes('is_there')
 const lost = (): Error => new Error('socket hang up')
 const withState = (code: string): Error => Object.assign(new Error('refused with the password'), { code })
 
-test('the schema is looked at once for all first calls, and the calls go to its functions', async () => {
+test('the schema is checked once for all first calls, which then run its functions', async () => {
   const { connection, texts, log } = opened(() => undefined)
   const take = connection.caller('counters.take', 'take', ['text', 'bigint[]'])
   expect(connection.isReady()).toBe(false)
@@ -47,7 +47,7 @@ test('the schema is looked at once for all first calls, and the calls go to its 
   expect(log.at(-1)).toEqual({ text: 'SELECT s.take($1::text::text, $2::text::bigint[]) AS answer', values: ['c', '{3}'] })
 })
 
-test('a call whose schema could not be looked at was not sent, and is tried again whatever it does', async () => {
+test('a call whose schema check failed was not sent, and is retried whatever it does', async () => {
   for (const error of [lost(), withState('57P03')]) {
     const { connection, texts } = opened((text, times) => (isReadiness(text) && times === 0 ? error : undefined))
     expect(await connection.caller('counters.take', 'take', [])([])).toBe('done')
@@ -56,7 +56,7 @@ test('a call whose schema could not be looked at was not sent, and is tried agai
   }
 })
 
-test('a schema that the server refuses to show is not asked for twice by one call, but by the next one', async () => {
+test('a schema check that the server refuses is not repeated by one call, but by the next', async () => {
   const { connection, texts } = opened((text, times) => (isReadiness(text) && times === 0 ? withState('42501') : undefined))
   const take = connection.caller('counters.take', 'take', [])
   await expect(take([])).rejects.toThrow(/^postgresStorage: `s` cannot be made ready: refused/)
@@ -72,7 +72,7 @@ test.each([
   await expect(connection.caller('read', 'f', [])([])).rejects.toThrow(`\`s\` has schema ${version}`)
 })
 
-test('a call whose answer was lost is sent again if doing it twice is doing it once', async () => {
+test('a call whose response was lost is resent if it is idempotent', async () => {
   const play = () => opened((text, times) => (text.includes('.f(') && times === 0 ? lost() : undefined))
   const again = play()
   expect(await again.connection.caller('ledger.settle', 'f', [])([])).toBe('done')
@@ -81,7 +81,7 @@ test('a call whose answer was lost is sent again if doing it twice is doing it o
   expect(once.texts().filter(text => text.includes('.f('))).toHaveLength(1)
 })
 
-test('an error has its state, and no secret', async () => {
+test('an error has its SQLSTATE, and no secret', async () => {
   const { connection } = opened(text => (text.includes('.f(') ? withState('42501') : undefined))
   await expect(connection.caller('read', 'f', [])([])).rejects.toMatchObject({
     code: '42501',
@@ -89,7 +89,7 @@ test('an error has its state, and no secret', async () => {
   })
 })
 
-test('texts are prepared by a name of their own, five hundred of them, or none', () => {
+test('texts are prepared under their own names, five hundred of them, or none', () => {
   const { nameOf } = opened(() => undefined, { prepare: true }).connection
   const names = Array.from({ length: 501 }, (_, at) => nameOf(`SELECT ${at}`))
   expect(new Set(names).size).toBe(501)
@@ -99,7 +99,7 @@ test('texts are prepared by a name of their own, five hundred of them, or none',
   expect(opened(() => undefined).connection.nameOf('SELECT 0')).toBeUndefined()
 })
 
-test('a storage is closed once, and refuses what comes later', async () => {
+test('a storage is closed once, and refuses later calls', async () => {
   const { connection, texts } = opened(() => undefined)
   const batched = connection.batched({
     verb: 'read',

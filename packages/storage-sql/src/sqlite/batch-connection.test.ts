@@ -5,7 +5,7 @@ import { type Rows, type Statement, statement, type Verb } from './verb.ts'
 
 const migrated: Rows = [[], [], [{ version: sqliteMigrations.length }]]
 
-/** A verb of one statement, whose answer is the text that the driver gives back. */
+/** A verb of one statement, whose result is the text that the driver returns. */
 const verb = (sql: string): Verb<unknown> => ({ statements: [statement(sql)], answer: ([rows]) => rows?.[0]?.text })
 
 interface Played {
@@ -14,7 +14,7 @@ interface Played {
   readonly timeoutMs?: number
 }
 
-/** A database that answers each statement with its own text, and notes the batches. `|` stands between statements. */
+/** A database that returns the text of each statement, and records the batches. `|` stands between statements. */
 function opened({ fails = () => undefined, more = {}, timeoutMs = 10_000 }: Played = {}) {
   const log: string[] = []
   let running = 0
@@ -44,7 +44,7 @@ function opened({ fails = () => undefined, more = {}, timeoutMs = 10_000 }: Play
   return { connection: openBatchConnection(driver, { timeoutMs }), log }
 }
 
-test('verbs of one turn are one batch, each gets the rows of its own statements, and the next ones wait for it', async () => {
+test('calls of one turn are one batch, each gets the rows of its own statements, and later ones wait for it', async () => {
   const { connection, log } = opened()
   const two: Verb<unknown> = { statements: [statement('b'), statement('c')], answer: rows => rows.map(each => each[0]?.text).join() }
   const first = [connection.write(verb('a')), connection.write(two), connection.write(verb('d'))]
@@ -54,20 +54,20 @@ test('verbs of one turn are one batch, each gets the rows of its own statements,
   expect(log).toEqual(['migrate', 'write a|b|c|d', 'write e'])
 })
 
-test('a batch holds sixty-four verbs', async () => {
+test('a batch has at most sixty-four calls', async () => {
   const { connection, log } = opened()
   await Promise.all(Array.from({ length: 65 }, (_, at) => connection.write(verb(`${at}`))))
   expect(log.slice(1).map(line => line.split('|').length)).toEqual([64, 1])
 })
 
-test('a batch that one statement undid runs again verb by verb, one after the other, and only that verb fails', async () => {
+test('a batch rolled back by one statement runs again call by call, and only that call fails', async () => {
   const { connection, log } = opened({ fails: texts => (texts.includes('b') ? new Error('undone') : undefined) })
   const results = await Promise.allSettled(['a', 'b', 'c'].map(sql => connection.write(verb(sql))))
   expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
   expect(log).toEqual(['migrate', 'write a|b|c', 'write a', 'write b', 'write c'])
 })
 
-test('a batch that may have had its effect is not run again, nor is one verb alone that was undone', async () => {
+test('a batch that may have been applied is not run again, nor is a single call that was rolled back', async () => {
   const lost = opened({ fails: () => new Error('lost') })
   const results = await Promise.allSettled(['a', 'b'].map(sql => lost.connection.write(verb(sql))))
   expect(results).toMatchObject([{ reason: { message: expect.stringContaining('testStorage: lost') } }, { status: 'rejected' }])
@@ -77,7 +77,7 @@ test('a batch that may have had its effect is not run again, nor is one verb alo
   expect(alone.log).toEqual(['migrate', 'write a'])
 })
 
-test('a batch that another process kept from beginning is sent again, until the time of a verb is over', async () => {
+test('a batch that another process kept from starting is resent until the timeout of a call', async () => {
   let times = 0
   const short = opened({ fails: () => (++times < 4 ? new Error('busy') : undefined) })
   expect(await short.connection.write(verb('a'))).toBe('a')
@@ -86,7 +86,7 @@ test('a batch that another process kept from beginning is sent again, until the 
   await expect(grouped.connection.write(verb('a'))).rejects.toThrow(/busy|no answer within 10 ms/)
 })
 
-test('a verb that refuses in its answer fails alone, and an argument that is wrong stays the error that it is', async () => {
+test('a call refused by its result fails alone, and an invalid argument keeps its own error', async () => {
   const { connection } = opened()
   const wrong = new RangeError('amount: no')
   const refused: Verb<unknown> = {
@@ -102,7 +102,7 @@ test('a verb that refuses in its answer fails alone, and an argument that is wro
   ])
 })
 
-test('a driver that cannot share batches gets one for each verb; reads are sent as such; nothing is sent for nothing', async () => {
+test('a driver without shared batches gets one per call; reads are sent as reads; an empty batch is not sent', async () => {
   const { connection, log } = opened({ more: { grouped: false } })
   expect(await connection.write(verb('a'))).toBe('a')
   expect(await connection.read(verb('b'))).toBe('b')
@@ -110,7 +110,7 @@ test('a driver that cannot share batches gets one for each verb; reads are sent 
   expect(log).toEqual(['migrate', 'write a', 'read b'])
 })
 
-test('the database is set up once, before the first verb', async () => {
+test('the database is set up once, before the first call', async () => {
   const order: string[] = []
   const { connection, log } = opened({ more: { setUp: async () => void order.push(`after ${log.length}`) } })
   await connection.write(verb('a'))
@@ -118,7 +118,7 @@ test('the database is set up once, before the first verb', async () => {
   expect(order).toEqual(['after 0'])
 })
 
-test('a verb that is not answered in time fails, and says that it may have had its effect', async () => {
+test('a call without a response in time fails, and the error says that it may have been applied', async () => {
   const { connection } = opened({ timeoutMs: 20, more: { grouped: false, setUp: () => new Promise(() => {}) } })
   await expect(connection.read(verb('a'))).rejects.toThrow('testStorage: no answer within 20 ms; the change may have been made')
 })
@@ -129,7 +129,7 @@ test('a database without its version has lost its tables', async () => {
   await expect(opened({ more: { batch: async () => [...migrated].reverse() } }).connection.ping()).resolves.toBeUndefined()
 })
 
-test('closing waits for what is under way, and refuses what comes after it', async () => {
+test('closing waits for running calls, and refuses later ones', async () => {
   const { connection, log } = opened()
   const under = connection.write(verb('a'))
   await Promise.all([under, connection.close()])
@@ -138,7 +138,7 @@ test('closing waits for what is under way, and refuses what comes after it', asy
   await expect(connection.read(verb('b'))).rejects.toThrow('the storage is closed')
 })
 
-test('rows that are lists have the names of their columns', () => {
+test('rows sent as lists are returned with their column names', () => {
   expect(
     namedRows(
       ['a', 'b'],

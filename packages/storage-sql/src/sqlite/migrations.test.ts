@@ -34,7 +34,7 @@ function openEmpty() {
   return { db, tables }
 }
 
-test('migrations run once each, forward only; one that fails leaves the schema as it was', () => {
+test('migrations run once each, forward only; one that fails leaves the schema unchanged', () => {
   const { db, tables } = openEmpty()
   migrateFile(db, [['CREATE TABLE a (n INTEGER)']])
   migrateFile(db, [['CREATE TABLE a (n INTEGER)'], ['CREATE TABLE b (n INTEGER)']])
@@ -43,7 +43,7 @@ test('migrations run once each, forward only; one that fails leaves the schema a
   expect(() => migrateFile(db, [[]])).toThrow('a newer version created it')
 })
 
-test('a process that is overtaken by another in the middle of a migration finds it done', async () => {
+test('a process overtaken by another during a migration finds it done', async () => {
   const { db, tables } = openEmpty()
   const known: readonly Migration[] = [['CREATE TABLE a (n INTEGER)'], ['CREATE TABLE b (n INTEGER)']]
   const { batch } = verbRunner(db)
@@ -67,7 +67,7 @@ test('a process that is overtaken by another in the middle of a migration finds 
   expect(tables()).toEqual(['a', 'b', 'schema_version'])
 })
 
-test('the schema as text makes the same database, from nothing and from any older version', () => {
+test('the schema as text creates the same database, from an empty one and from any older version', () => {
   const shape = (db: SqliteDatabase) => db.prepare('SELECT type, name, sql FROM sqlite_schema ORDER BY type, name').all()
   const whole = openEmpty()
   migrateFile(whole.db)
@@ -81,7 +81,7 @@ test('the schema as text makes the same database, from nothing and from any olde
   }
 })
 
-test('a file of the first schema keeps its open holds, and those marked as run out are not freed again', async () => {
+test('a file of the first schema keeps its open holds, and expired ones are not freed again', async () => {
   const { ledger } = reopened(
     1,
     `INSERT INTO accounts (account, balance, held, credited, spent) VALUES ('a', 100, 10, 100, 0), ('b', 0, 10, 0, 0);
@@ -100,7 +100,7 @@ test('a file of the first schema keeps its open holds, and those marked as run o
   expect((await ledger.balance('b')).held).toBe(0)
 })
 
-test('keys and workspaces of an older file become records, in the order of their making', async () => {
+test('keys and workspaces of an older file become records, in order of creation', async () => {
   const { records } = reopened(
     2,
     `INSERT INTO workspaces (id, name, billing, created_at) VALUES ('ws_2', 'Second "to" none', 'postpaid', 7), ('ws_1', '', 'prepaid', 8);
@@ -144,7 +144,7 @@ test('keys and workspaces of an older file become records, in the order of their
   expect((await records.findByName('key', 'hash late'))?.id).toBe('key_late')
 })
 
-test('entries of an older file are found by their time', async () => {
+test('entries of an older file are found by time', async () => {
   const { ledger } = reopened(
     2,
     `INSERT INTO movements (seq, id, kind, credited_account) VALUES (1, 'c', 'credit', 'a'), (2, 's', 'usage', '');
@@ -157,7 +157,7 @@ test('entries of an older file are found by their time', async () => {
   expect((await ledger.entries('a', { limit: 9, from: AT + 1 })).map(({ id }) => id)).toEqual(['s'])
 })
 
-test('an account that an older version let pass what a number can tell is read, charged and corrected', async () => {
+test('an account whose sum exceeds the largest safe integer in an older file can be read, charged and corrected', async () => {
   const { ledger } = reopened(
     4,
     `INSERT INTO accounts (account, balance, held, credited, spent) VALUES ('a', 10000000000000000, 0, 10000000000000000, 0);

@@ -8,7 +8,7 @@ import { findEngine } from './engine.ts'
 import { openFileConnection } from './file-connection.ts'
 import { command, statement } from './verb.ts'
 
-test('asking SQLite whether it can be used writes nothing and waits for nobody', async () => {
+test('a SQLite ping writes nothing and waits for no lock', async () => {
   const path = temporaryFile()
   const storage = sqliteStorage(path)
   onTestFinished(() => storage.close())
@@ -23,7 +23,7 @@ test('asking SQLite whether it can be used writes nothing and waits for nobody',
   expect(sizes()).toEqual(before)
 })
 
-test('SQLite cannot be used where its file is gone or replaced, and can be again when that has passed', async () => {
+test('a SQLite ping fails if the file is gone or replaced, and succeeds once it is back', async () => {
   const path = temporaryFile()
   const storage = sqliteStorage(path)
   onTestFinished(() => promised(storage.close).catch(() => {}))
@@ -36,7 +36,7 @@ test('SQLite cannot be used where its file is gone or replaced, and can be again
   await storage.ping()
 })
 
-test('writes that wait for another process make SQLite unusable until they get through', async () => {
+test('a SQLite ping fails while writes wait for another process', async () => {
   const path = temporaryFile()
   const storage = sqliteStorage(path, { busyTimeoutMs: 20_000 })
   onTestFinished(() => storage.close())
@@ -51,7 +51,7 @@ test('writes that wait for another process make SQLite unusable until they get t
   await storage.ping()
 })
 
-test('a write that finds the disk full is told of, until one succeeds', async () => {
+test('a SQLite ping fails after a write on a full disk, until a write succeeds', async () => {
   const engine = findEngine()
   const db = engine.open(temporaryFile())
   db.exec('CREATE TABLE t (text TEXT) STRICT')
@@ -66,7 +66,7 @@ test('a write that finds the disk full is told of, until one succeeds', async ()
   expect(connection.trouble()).toBeUndefined()
 })
 
-test('a verb that is refused for itself is no trouble of the file', async () => {
+test('a refused call does not make a SQLite ping fail', async () => {
   const storage = sqliteStorage(':memory:')
   onTestFinished(() => storage.close())
   const twice = { id: 'c', account: 'a', amount: 5, at: 1 }

@@ -41,7 +41,7 @@ test('a spool works while another process has the lock of the database', async (
   expect(await other.adopt()).toEqual(['kept'])
 })
 
-test('the spool of a process that lives is adopted by no other', async () => {
+test('the spool of a live process is adopted by no other', async () => {
   const path = temporaryFile()
   const [one, other] = [sqliteSpool(findEngine(), path), sqliteSpool(findEngine(), path)]
   await one.append(['of one'])
@@ -53,7 +53,7 @@ test('the spool of a process that lives is adopted by no other', async () => {
   other.close()
 })
 
-test('kill -9 loses no line that was acknowledged, and its spool is adopted by exactly one of many', async () => {
+test('kill -9 loses no acknowledged line, and the spool is adopted by exactly one of many processes', async () => {
   const path = temporaryFile()
   const kept = await killedAfter(path, 60)
   expect(kept.length).toBeGreaterThanOrEqual(60)
@@ -69,7 +69,7 @@ test('kill -9 loses no line that was acknowledged, and its spool is adopted by e
   expect(spoolFiles(path)).toEqual([])
 })
 
-test('a storage that never had to wait has no spool file, nor has one that has waited and closed', async () => {
+test('a storage that never had to wait has no spool file, nor has one that was closed', async () => {
   const path = temporaryFile()
   const storage = sqliteStorage(path)
   await storage.spool?.adopt()
@@ -82,7 +82,7 @@ test('a storage that never had to wait has no spool file, nor has one that has w
   expect(spoolFiles(path)).toEqual([])
 })
 
-test('a file that is no spool is named once, left where it is, and keeps no other from being adopted', async () => {
+test('an invalid spool file is reported once, kept, and does not prevent adoption of others', async () => {
   const path = temporaryFile()
   writeFileSync(`${path}-spool-0`, 'This is no database, and long enough to be seen as none. '.repeat(20))
   const left = sqliteSpool(findEngine(), path)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { batchOf, command, inParts, overRows, query, statement } from './verb.ts'
 
-test('rows are bound one by one up to ninety values, and are one parameter of JSON beyond that, or when there are none', () => {
+test('rows are bound one by one up to ninety values, and as one JSON parameter beyond that, or if there are none', () => {
   const insert = overRows(1, 2, list => `FROM ${list}`)
   expect(
     insert(
@@ -20,7 +20,7 @@ test('rows are bound one by one up to ninety values, and are one parameter of JS
   expect(insert(['w'], rows(46))).toEqual({ sql: json, values: ['w', JSON.stringify(rows(46))] })
 })
 
-test('the text of a number of rows is built once', () => {
+test('the text for a number of rows is built once', () => {
   let built = 0
   const insert = overRows(0, 1, list => `${list} ${++built}`)
   const texts = [1, 2, 1, 2, 1].map(count => insert([], Array(count).fill(['a'])).sql)
@@ -28,7 +28,7 @@ test('the text of a number of rows is built once', () => {
   expect(texts.slice(0, 2)).toEqual(texts.slice(2, 4))
 })
 
-test('a verb with a refusal reads the rows of its own statements, or the verdict', () => {
+test('a call with a refusal returns the rows of its own statements, or the verdict', () => {
   const verb = {
     refusal: statement('SELECT verdict', 1),
     repair: statement('REPAIR'),
@@ -56,19 +56,19 @@ test('a verb with a refusal reads the rows of its own statements, or the verdict
   expect(short.answer(rowsOf(shortTexts, []) as never, undefined)).toEqual([[[{ text: 'A' }], [{ text: 'B' }]], undefined])
 })
 
-test('a verb without a refusal runs its statements, then those that always run', () => {
+test('a call without a refusal runs its statements, then those that always run', () => {
   const { statements, answer } = batchOf({ statements: [statement('A')], always: [statement('B')], answer: rows => rows.length })
   expect(statements.map(({ sql }) => sql)).toEqual(['A', 'B'])
   expect(answer([[], []], undefined)).toBe(2)
 })
 
-test('a command returns nothing, and a query what it reads of its rows', () => {
+test('a command returns nothing, and a query the mapped rows', () => {
   expect(command(statement('A')).answer([[{ a: 1 }]], undefined)).toBeUndefined()
   const counted = query(statement('A'), rows => rows.length)
   expect([counted.answer([[{ a: 1 }, { a: 2 }]], undefined), counted.answer([], undefined)]).toEqual([2, 0])
 })
 
-test('the parts of a list are as long as may be, and make the list', () => {
+test('a list is split into parts of the maximum length', () => {
   fc.assert(
     fc.property(fc.array(fc.integer()), fc.integer({ min: 1, max: 9 }), (list, most) => {
       const parts = inParts(list, most)

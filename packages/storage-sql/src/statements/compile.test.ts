@@ -38,7 +38,7 @@ const textsOf = (queries: Queries): readonly string[] => {
   return [...compiled, ...fixed]
 }
 
-test('every statement compiles for both dialects, with the marks of parameters that the dialect knows', () => {
+test('every statement compiles for both dialects, with the placeholders of each', () => {
   const [postgres, sqlite] = [textsOf(postgresQueries('mine')), textsOf(sqliteQueries())]
   expect(postgres).toHaveLength(sqlite.length)
   expect(postgres.length).toBeGreaterThan(20)
@@ -49,7 +49,7 @@ test('every statement compiles for both dialects, with the marks of parameters t
   for (const text of sqlite) expect(text).not.toMatch(/\$\d|"mine"/)
 })
 
-test('a fixed statement puts the values of its arguments where they stand, also an argument that stands twice', () => {
+test('a fixed statement binds each argument in order, also one used twice', () => {
   const found = fixedStatement<{ id: string; limit: number }>(({ id, limit }) =>
     postgresQueries('mine')
       .selectFrom('holds')
