@@ -21,7 +21,7 @@ test('an option has its type, its meaning and its default', () => {
   expect(options.find(({ name }) => name === 'limits.attempts')).toEqual({
     name: 'limits.attempts',
     type: '`number`',
-    meaning: 'Upstream calls that one request may make, retries and fallbacks together.',
+    meaning: 'Upstream calls per request, including retries and fallbacks.',
     default: '4',
   })
 })

@@ -1,13 +1,13 @@
 import { type Cancellation, createCancellation } from '../runtime/cancellation.ts'
 
-/** The cancellation of one of two calls that a request makes at once: it ends with the request, and can be ended alone. */
+/** The cancellation of one of two concurrent calls of a request: it follows the request, and can be aborted alone. */
 export interface AbortScope extends Cancellation {
-  /** The other call answered first, or the request is over. */
+  /** The other call won, or the request is over. */
   readonly isAborted: boolean
   abort(): void
 }
 
-/** `cancel` of the scope cancels the whole request; `abort` ends the scope alone. */
+/** `cancel` of the scope cancels the whole request; `abort` ends only the scope. */
 export function abortScope(request: Cancellation): AbortScope {
   const own = createCancellation()
   const cancelOwn = own.cancel

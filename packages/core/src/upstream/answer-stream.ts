@@ -12,16 +12,16 @@ import { failureWithoutSecret } from './failure-without-secret.ts'
 import type { FrameFormat } from './frame-format.ts'
 import { cutAtItemLimit, isBeyondItemLimit } from './item-limit.ts'
 
-/** A stream that a provider sends: bytes or frames in, batches of events out, one batch for each read. */
+/** A provider's stream as batches of events: one batch for each read of bytes or frames. */
 export interface AnswerStream extends Source<EventBatch> {
-  /** Knows the pauses of the reader. */
+  /** Tracks the reader's pauses. */
   readonly timer: AnswerTimer
-  /** Pauses, until `release`, for something that the gateway waits for: that is not the reader's time, and an end is still delivered. */
+  /** Pauses until `release` while the gateway waits for something. Not counted as a reader's pause; the end is still delivered. */
   readonly hold: () => void
   readonly release: () => void
-  /** Closes the connection, and ends the answer with the reason. */
+  /** Closes the connection and ends the response with this reason. */
   readonly stop: (why: StopReason) => void
-  /** Cancels, and returns the events that close the open items of the decoder. */
+  /** Cancels, and returns the events that close the decoder's open items. */
   readonly close: () => EventBatch
 }
 
@@ -29,18 +29,18 @@ export interface StreamContext {
   readonly connection: Connection
   readonly timer: AnswerTimer
   readonly candidate: Candidate
-  /** All of it is held until its end. */
+  /** Whether the whole response is held until its end. */
   readonly isWhole: boolean
   readonly idleMs: number
   /** Monotonic milliseconds. */
   readonly deadlineAt: number
-  /** First content has come, or the end of an answer without any. */
+  /** Called at the first content, or at the end of a response without content. */
   readonly onContent: (stream: AnswerStream) => void
-  /** It failed before any content: another provider may still be tried. */
+  /** Called if the stream failed before any content, so that another provider may be tried. */
   readonly onFailure: (failure: Failure) => void
 }
 
-/** What a stream is read from and by. */
+/** The source, frame format and decoder of a stream. */
 export interface StreamParts<Read> {
   readonly source: Pick<Source<Read>, 'pause' | 'resume' | 'cancel'>
   readonly format: FrameFormat<Read>
@@ -49,28 +49,28 @@ export interface StreamParts<Read> {
 
 interface AnswerState<Read> extends StreamParts<Read>, StreamContext, DrainState {
   readonly source: StreamParts<Read>['source']
-  /** Batches that wait for their reader. */
+  /** Batches that wait for the reader. */
   held: EventBatch[]
   heldEvents: number
   reader: Sink<EventBatch> | undefined
   isPaused: boolean
   isHeld: boolean
-  /** The timer of the next part of a large batch. */
+  /** Timer that delivers the next part of a large batch. */
   turn: unknown
   stopped: StopReason | 'idle' | undefined
 }
 
-/** At most this many events are held back: a preamble longer than that is content of some kind. */
+/** Maximum number of events held before the first content; a longer preamble is treated as content. */
 const maxHeldEvents = 10_000
 
-/** What feeds a stream, and what ends it for want of time. */
+/** The sink that a stream is pushed into, with the means to end it. */
 export interface StreamReader<Read> extends Sink<Read> {
   readonly stopForTime: (why: 'idle' | 'deadline') => void
-  /** Ignores everything from now on: the attempt has failed. */
+  /** Ignores everything that follows, because the attempt has failed. */
   readonly drop: () => void
 }
 
-/** Reads a provider's stream. `onContent` or `onFailure` is called once; the stream that the first is given holds what was read so far. */
+/** Reads a provider's stream. Calls `onContent` or `onFailure` once; the stream passed to `onContent` holds what was read so far. */
 export function readStream<Read>(parts: StreamParts<Read>, context: StreamContext): StreamReader<Read> {
   const state: AnswerState<Read> = {
     ...context,
@@ -90,7 +90,7 @@ export function readStream<Read>(parts: StreamParts<Read>, context: StreamContex
     end: () => sourceEnded(state),
     fail: () => sourceBroken(state),
     stopForTime: why => {
-      // What has not been read by the deadline will not be: it is settled as if the client had left.
+      // The reader is paused at the deadline and will not read the rest: this is settled like a disconnected client.
       if (!isReading(state.timer)) state.connection.cancellation.cancel('client_left')
       stop(state, why)
     },
@@ -114,7 +114,7 @@ function readOnce<Read>(state: AnswerState<Read>, read: Read): void {
   receive(state, batch)
 }
 
-/** The source has ended, and so has the drain of an answer that was complete. A reset after the last event harms nothing. */
+/** Finishes the drain of a complete response, if there is one. A reset after the last event is harmless. */
 function isStreamOver<Read>(state: AnswerState<Read>): boolean {
   if (state.phase === 'draining') finishDrain(state)
   return state.phase === 'over'
@@ -141,7 +141,7 @@ function sourceBroken<Read>(state: AnswerState<Read>): void {
 
 const endOf = <Read>({ decoder }: AnswerState<Read>): EventBatch => closingEvents(() => decoder.end())
 
-/** Ends the answer here. */
+/** Ends the response here. */
 function stop<Read>(state: AnswerState<Read>, why: AnswerState<Read>['stopped']): void {
   if (state.phase === 'over' || state.phase === 'draining') return
   state.stopped ??= why
@@ -161,7 +161,7 @@ function receive<Read>(state: AnswerState<Read>, read: EventBatch): void {
   if (hasEnd(batch)) beginDrain(state)
 }
 
-/** Holds events back until the first content. Before that nothing has reached the client, and another provider may still be tried. */
+/** Holds events back until the first content: until then nothing has reached the client, and another provider may be tried. */
 function openStream<Read>(state: AnswerState<Read>, batch: EventBatch): void {
   const last = batch.at(-1)
   if (last?.type === 'finished' && last.outcome.status === 'failed' && (state.isWhole || !batch.some(isContent))) {
@@ -197,7 +197,7 @@ function push<Read>(state: AnswerState<Read>, batch: EventBatch): void {
   flush(state)
 }
 
-/** Delivers held batches; many events are spread over turns of the event loop, so that other requests are served in between. */
+/** Delivers held batches. Many events are spread over turns of the event loop, so that other requests are served in between. */
 function flush<Read>(state: AnswerState<Read>): void {
   const { held, reader, source, timer } = state
   if (held.length === 0 || reader === undefined || state.isPaused || state.isHeld || state.turn !== undefined) return

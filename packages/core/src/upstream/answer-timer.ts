@@ -1,17 +1,17 @@
 import type { Clock } from '../runtime/ports.ts'
 import { maxTimerMs } from '../runtime/timers.ts'
 
-/** Why an attempt timed out: the answer did not begin, was silent for too long, or passed the deadline of the request. */
+/** Why an attempt timed out: the response did not begin, was silent for too long, or the request's deadline passed. */
 export type TimeOver = 'timed_out' | 'idle' | 'deadline'
 
-/** The timer of an attempt: it limits the wait for the answer, then the silences of a stream. Content only updates a field; the timer is re-armed when it fires. */
+/** Limits the wait for a response, then each silence of its stream. Content only updates a field; the timer is re-armed when it fires. */
 export interface AnswerTimer {
   readonly clock: Clock
   readonly onOver: (why: TimeOver) => void
   timer: unknown
   /** When the timer fires, in monotonic milliseconds. */
   firesAt: number
-  /** Times of a stream. Absent: the answer has not begun. */
+  /** Times of a stream. Undefined until the response has begun. */
   stream: StreamTimes | undefined
 }
 
@@ -20,10 +20,10 @@ interface StreamTimes {
   readonly idleMs: number
   readonly deadlineAt: number
   heardAt: number
-  /** The reader takes nothing since then. */
+  /** When the reader's current pause began. Undefined if it is reading. */
   pausedAt: number | undefined
   pausedMs: number
-  /** The gateway takes nothing, because it waits for something of its own. */
+  /** The gateway has paused the stream while it waits for something. */
   isHeld: boolean
 }
 
@@ -33,7 +33,7 @@ interface Wait {
   readonly now: number
 }
 
-/** Begins to wait for an answer. */
+/** Starts waiting for a response. */
 export function startTimer(clock: Clock, { milliseconds, now }: Wait, onOver: (why: TimeOver) => void): AnswerTimer {
   const timer: AnswerTimer = { clock, onOver, timer: undefined, firesAt: 0, stream: undefined }
   arm(timer, { milliseconds: Math.max(1, milliseconds), now })
@@ -66,7 +66,7 @@ function fired(state: AnswerTimer): void {
 const dueAt = ({ heardAt, idleMs, deadlineAt, pausedAt, isHeld }: StreamTimes, now: number): number =>
   Math.min((pausedAt === undefined && !isHeld ? heardAt : now) + idleMs, deadlineAt)
 
-/** The answer has begun, and is a stream. `deadlineAt` is monotonic. */
+/** Starts the silence limit of a stream. `deadlineAt` is monotonic. */
 export function startStream(state: AnswerTimer, { idleMs, deadlineAt }: { readonly idleMs: number; readonly deadlineAt: number }): void {
   const now = state.clock.monotonic()
   state.stream = { since: now, idleMs, deadlineAt, heardAt: now, pausedAt: now, pausedMs: 0, isHeld: false }
@@ -75,7 +75,7 @@ export function startStream(state: AnswerTimer, { idleMs, deadlineAt }: { readon
   arm(state, { milliseconds: Math.max(1, Math.ceil(Math.min(now + idleMs, deadlineAt) - now)), now })
 }
 
-/** Notes that content arrived; comments and pings do not count. */
+/** Records that content arrived; comments and pings do not count. */
 export function noteContent({ stream, clock }: AnswerTimer): void {
   if (stream) stream.heardAt = clock.monotonic()
 }
@@ -103,7 +103,7 @@ export const isReading = ({ stream }: AnswerTimer): boolean => stream?.pausedAt 
 /** Total pauses up to this many milliseconds are ignored. */
 const maxShortPauseMs = 100
 
-/** Whether more time passed in pauses of the reader than in waiting for the provider. */
+/** Whether the reader was paused for longer than the provider was waited for. */
 export function isMostlyPaused({ stream, clock }: AnswerTimer): boolean {
   if (stream === undefined) return false
   const now = clock.monotonic()

@@ -23,9 +23,9 @@ import { withinItemLimit } from './item-limit.ts'
 import { type AnswerHandlers, type SendPorts, sendRequest } from './send.ts'
 
 export interface AttemptLimits {
-  /** Monotonic milliseconds at which the request is over. */
+  /** The request's deadline in monotonic milliseconds. */
   readonly deadlineAt: number
-  /** To first content of a stream, or to the end of a whole answer. */
+  /** Limit until the first content of a stream, or the end of a non-streamed response. */
   readonly ceilingMs: number
   readonly idleMs: number
 }
@@ -33,13 +33,13 @@ export interface AttemptLimits {
 export interface AttemptOptions {
   readonly candidate: Candidate
   readonly request: InferenceRequest
-  /** What was left out of the request before it came here. */
+  /** What was already left out of the request. */
   readonly warnings?: readonly Warning[] | undefined
   readonly cancellation: Cancellation
   readonly limits: AttemptLimits
-  /** The call goes out now, in monotonic milliseconds. Not called where it never does. */
+  /** Called when the call is sent, with the time in monotonic milliseconds. Not called if it never is. */
   readonly onSent?: (now: number) => void
-  /** The headers of the answer name the tier that it got (`Quirks.tier_header`). */
+  /** Called with the tier named in the response headers (`Quirks.tier_header`). */
   readonly onTier?: (tier: string) => void
 }
 
@@ -48,7 +48,7 @@ export interface AttemptPorts extends SendPorts {
   readonly media?: MediaReader | undefined
 }
 
-/** An answer that has begun: all of it, or a stream whose first content has come. */
+/** A response that has begun: complete, or a stream whose first content has arrived. */
 export type Answer = { readonly response: InferenceResponse } | { readonly stream: AnswerStream }
 
 export type AttemptResult =
@@ -61,22 +61,22 @@ interface AttemptState {
   readonly dialect: ProviderDialect
   readonly quirks: Quirks
   readonly connection: Connection
-  /** Milliseconds that the answer may take to begin. */
+  /** Milliseconds until the response must begin. */
   readonly ceilingMs: number
-  /** The time of the request is over before the patience with the provider is. */
+  /** The request's deadline comes before the limit of the attempt. */
   readonly endsByDeadline: boolean
   readonly resolve: (result: AttemptResult) => void
   timer: AnswerTimer | undefined
   stopFollowing: () => void
-  /** Cancels what is being read of the answer. */
+  /** Cancels reading the response. */
   stopReading: (() => void) | undefined
   isAccepted: boolean
   isOver: boolean
   isSent: boolean
   warnings: readonly Warning[]
-  /** Settings that were sent with another value than the client's. */
+  /** Settings that were sent with a different value than the client's. */
   used: UsedSettings | undefined
-  /** Ends a stream for want of time. */
+  /** Ends a stream that timed out. */
   stopForTime: ((why: 'idle' | 'deadline') => void) | undefined
 }
 
@@ -164,7 +164,7 @@ function encodeAndSend(state: AttemptState, request: InferenceRequest): void {
   }
 }
 
-/** Reasoning that was left out before is not named again by its dialect. */
+/** Joins both lists, without new warnings whose code is already listed: reasoning that was left out before is not reported twice. */
 const besides = (before: readonly Warning[], encoded: readonly Warning[]): readonly Warning[] =>
   before.length === 0 ? encoded : [...before, ...encoded.filter(({ code }) => before.every(known => known.code !== code))]
 
@@ -272,13 +272,13 @@ function handleTimeout(state: AttemptState, why: 'timed_out' | 'idle' | 'deadlin
     )
 }
 
-/** A failure with a message of our own: no request was sent. */
+/** A failure before any request was sent, with a message of our own. */
 const notSent = (message: string): Failure => ({ kind: 'unsupported', message, told: true })
 
-/** Does not count against the provider: the images were slow. */
+/** Does not count against the provider: the downloads were slow. */
 const tooSlow = notSent('The images and files of the request could not be downloaded in time.')
 
-/** What routing could not know: the type of an image that was read just now, say. */
+/** A loss that routing could not foresee, such as the type of an image that has just been downloaded. */
 const wouldLose = (provider: string, { message, param }: Warning): Failure => ({
   ...notSent(`${provider} does not support a part of the request: ${message}`),
   ...(param !== undefined && { param }),

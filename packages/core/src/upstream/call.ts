@@ -5,10 +5,10 @@ import type { Candidate } from '../routing/plan.ts'
 import type { Cancellation } from '../runtime/cancellation.ts'
 import type { Answer } from './attempt.ts'
 
-/** A candidate that is to be called now. */
+/** The candidate selected for the next call. */
 export interface SelectedOffer {
   readonly candidate: Candidate
-  /** What the router knows of it. */
+  /** The router's view of the offer. */
   readonly contender: TrackedOffer
   readonly choice: RouterChoice
 }
@@ -16,19 +16,19 @@ export interface SelectedOffer {
 /** One call to one candidate. */
 export interface UpstreamCall {
   readonly selected: SelectedOffer
-  /** Without the reasoning state of the conversation. */
+  /** Whether the conversation's reasoning state is left out. */
   readonly isStateless: boolean
   readonly ceilingMs: number
   readonly cancellation: Cancellation
-  /** When it was sent, in monotonic milliseconds. */
+  /** When the call was sent, in monotonic milliseconds. */
   sentAt?: number
-  /** The tier that the headers of the answer named. */
+  /** The tier named in the response headers. */
   statedTier?: string
-  /** The router's attempt, from when the call is sent until its outcome is reported. */
+  /** The router's attempt, from sending the call until its outcome is reported. */
   underway?: RouterAttempt | undefined
 }
 
-/** The call whose answer reaches the client. */
+/** The call whose response reaches the client. */
 export interface CommittedCall {
   readonly call: UpstreamCall
   readonly candidate: Candidate

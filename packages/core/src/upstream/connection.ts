@@ -1,24 +1,24 @@
 import type { Failure, FailureKind } from '../protocol/failure.ts'
 import type { Cancellation } from '../runtime/cancellation.ts'
 
-/** Why an answer is stopped before its end, though its provider and its reader would go on. */
+/** Why the gateway stops a response before its end. */
 export type StopReason = Extract<FailureKind, 'deadline' | 'out_of_credit' | 'out_of_budget'>
 
-/** The connection of one attempt: its own signal, which also follows the request. */
+/** The connection of one attempt. Its signal also follows the request. */
 export interface Connection {
   readonly signal: AbortSignal
   readonly cancellation: Cancellation
-  /** The client may leave without closing it: what the answer has cost stands at its end. */
+  /** The connection stays open when the client disconnects, because usage comes at the end of the response. */
   outlivesClient: boolean
   /** Closes it, if it is still open. */
   close(): void
-  /** Stops following the request, so that no listeners pile up there. */
+  /** Stops following the request, so that listeners do not accumulate there. */
   release(): void
 }
 
 export function openConnection(cancellation: Cancellation): Connection {
   const controller = new AbortController()
-  // Where the request has ended already this is called at once, before there is a way to stop following it.
+  // If the request has already ended, the listener below runs before `stop` is assigned.
   let stop = (): void => {}
   const connection: Connection = {
     signal: controller.signal,
@@ -36,15 +36,15 @@ export function openConnection(cancellation: Cancellation): Connection {
   return connection
 }
 
-/** How an answer was stopped. */
+/** How a response was stopped. */
 export interface Stop {
   readonly connection: Pick<Connection, 'cancellation'>
-  /** Absent: it was not, or only with its request. */
+  /** Undefined if it was not stopped, or only with its request. */
   readonly stopped: StopReason | 'idle' | undefined
   readonly idleMs: number
 }
 
-/** The failure of an answer that we ended ourselves; its decoder would only see a broken one. */
+/** The failure of a response that the gateway stopped; its decoder would only report a broken stream. */
 export function stopFailure({ connection: { cancellation }, stopped, idleMs }: Stop): Failure | undefined {
   if (cancellation.reason) return { kind: cancellation.reason, message: '' }
   if (stopped === 'idle') return { kind: 'timed_out', message: `No data arrived for ${idleMs} ms.` }

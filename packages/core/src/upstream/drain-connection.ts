@@ -2,7 +2,7 @@ import type { Source } from '../protocol/source.ts'
 import type { AnswerTimer } from './answer-timer.ts'
 import type { Connection } from './connection.ts'
 
-/** A stream, as far as its connection is concerned. */
+/** The parts of a stream's state that concern its connection. */
 export interface DrainState {
   readonly connection: Connection
   readonly timer: AnswerTimer
@@ -13,18 +13,18 @@ export interface DrainState {
   stopDraining?: () => void
 }
 
-/** How long, and for how many reads, a connection is read on after the last event. */
+/** Limits of reading a connection after the last event. */
 const drainLimits = { milliseconds: 1_000, reads: 8 } as const
 
 /**
- * After its last event a provider closes the answer; only when that is read can the connection serve again. One that sends
- * something else, or leaves the answer open, is closed.
+ * After the last event the connection is read to its end, because only then can it be reused. If the provider keeps sending or keeps it
+ * open, it is closed.
  */
 export function beginDrain(state: DrainState): void {
   if (state.phase === 'over') return
   state.phase = 'draining'
   state.source.resume()
-  // The end mostly comes with the last event, before this runs.
+  // The end usually arrives with the last event, before this runs.
   queueMicrotask(() => {
     if (state.phase !== 'draining') return
     const { clock } = state.timer

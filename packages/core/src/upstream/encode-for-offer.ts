@@ -5,7 +5,7 @@ import type { Offer, Quirks } from '../protocol/model.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
 import type { Json, JsonObject } from '../protocol/wire.ts'
 
-/** What one offer is sent, and everything that is lost on the way to it. */
+/** Encodes a request for one offer, with a warning for everything that is lost. */
 export function encodeForOffer(
   dialect: ProviderDialect,
   request: InferenceRequest,
@@ -18,7 +18,7 @@ export function encodeForOffer(
   return { ...encoded, body: inOrder(encoded.body, dialect), warnings }
 }
 
-/** The body with the conversation behind all that stays the same, and what is about this request alone behind that. */
+/** Orders the body: constant fields, then the conversation, then fields that differ with every request, so that prompt caches match. */
 function inOrder(body: JsonObject, { conversationField: field, requestFields = noRequestFields }: ProviderDialect): JsonObject {
   if (field === undefined || !Object.hasOwn(body, field)) return body
   const { [field]: last, ...rest }: Record<string, Json | undefined> = body

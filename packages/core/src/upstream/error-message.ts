@@ -5,7 +5,7 @@ import type { Failure, FailureKind } from '../protocol/failure.ts'
 import type { Excluded } from '../routing/plan.ts'
 import { failurePolicies, mostInformative } from './failure-policy.ts'
 
-/** Messages for failures whose provider message is missing or must not reach the client. `{provider}` is filled in. */
+/** Messages for failures whose provider message is missing or must not reach the client. `{provider}` is replaced. */
 const gatewayMessages: Readonly<Record<FailureKind, string>> = {
   client_left: 'The client disconnected before the response ended.',
   shut_down: 'The gateway is shutting down.',
@@ -28,7 +28,7 @@ const gatewayMessages: Readonly<Record<FailureKind, string>> = {
   unknown_model: '{provider} no longer serves this model.',
 }
 
-/** Provider codes that clients act upon, and that are passed on. All others are replaced by our own. */
+/** Provider error codes that clients act on. All others are replaced by our own. */
 const passedCodes: ReadonlySet<string> = new Set([
   'context_length_exceeded',
   'rate_limit_exceeded',
@@ -48,7 +48,7 @@ const messageOf = (failure: Failure): string => {
   return detail === 'provider' ? `${message} Provider message: ${failure.message}` : `${message} ${failure.message}`
 }
 
-/** A failure as a client sees it inside a stream: with message, type, code and provider. */
+/** A failure as the client receives it inside a stream: with message, type, code and provider. */
 export function messageInStream(failure: Failure): Failure {
   if (failure.told) return failure
   const code = failure.code !== undefined && passedCodes.has(failure.code) ? failure.code : failurePolicies[failure.kind].code
@@ -64,7 +64,7 @@ export interface AllFailedOptions {
   readonly excluded?: readonly Excluded[]
 }
 
-/** The error of a request whose candidates all failed. */
+/** The error of a request whose candidates have all failed. */
 export function allFailed(failures: readonly Failure[], { deadlineOver, shown, excluded = [] }: AllFailedOptions = {}): GatewayError {
   const failure = shown ?? failures[mostInformative(failures)]
   if (!failure) {
@@ -85,7 +85,7 @@ export function allFailed(failures: readonly Failure[], { deadlineOver, shown, e
   })
 }
 
-/** Lists the excluded providers: else one without a key looks like a fallback that failed. */
+/** Lists the excluded providers: otherwise one without a key looks like a fallback that failed. */
 function excludedText(excluded: readonly Excluded[]): string {
   const reasons = excluded.slice(0, 3).map(({ provider, reason }) => `${provider}: ${reason}`)
   return reasons.length > 0 ? ` Not tried: ${reasons.join('; ')}.` : ''
@@ -93,7 +93,7 @@ function excludedText(excluded: readonly Excluded[]): string {
 
 const attemptOf = ({ provider = '', kind, status }: Failure): FailedAttempt => ({ provider, kind, ...(status !== undefined && { status }) })
 
-/** A GatewayError as a failure, for a stream whose status line has already gone out. */
+/** Converts a GatewayError to a failure, for a stream whose status line has already been sent. */
 export const asFailure = (error: GatewayError): Failure => ({
   kind: 'server_error',
   message: error.message,

@@ -2,17 +2,17 @@ import type { InferenceEvent } from '../protocol/event.ts'
 import type { Sink, Source } from '../protocol/source.ts'
 import type { Clock } from '../runtime/ports.ts'
 
-/** Most events that one turn of the event loop hands on. Writing one for a client takes up to 50 µs. */
+/** Maximum number of events delivered in one turn of the event loop. Encoding one for a client takes up to 50 µs. */
 export const maxBatchEvents = 1_000
 
-/** Events that came together, in their order. */
+/** Events that arrived together, in order. */
 export type EventBatch = readonly InferenceEvent[]
 
-/** The events of a batch, from `at` on, that one turn of the event loop hands on: the batch itself where it is small. */
+/** The events from `at` on that are delivered in one turn of the event loop. Returns the batch itself if it is small. */
 export const firstBatch = (events: EventBatch, at = 0): EventBatch =>
   events.length <= maxBatchEvents ? events : events.slice(at, at + maxBatchEvents)
 
-/** A source of the events of a complete answer: at most `maxBatchEvents` per turn, so that other requests are served in between. */
+/** A source of the events of a complete response: at most `maxBatchEvents` per turn, so that other requests are served in between. */
 export function sourceOfBatches(events: EventBatch, clock: Pick<Clock, 'setTimeout' | 'clearTimeout'>): Source<EventBatch> {
   let sink: Sink<EventBatch> | undefined
   let isPaused = false

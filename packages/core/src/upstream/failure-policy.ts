@@ -4,19 +4,19 @@ import type { FailureKind } from '../protocol/failure.ts'
 
 interface FailurePolicy {
   /**
-   * `retry`: the same candidate may be tried again. `next`: only others. `stop`: none, because the request is at fault. `strip`: the
-   * same candidate at once, without the reasoning state that it could not use.
+   * `retry`: the same candidate may be tried again. `next`: only other candidates. `stop`: none, because the request itself is at fault.
+   * `strip`: the same candidate at once, without the reasoning state that it could not use.
    */
   readonly action: 'retry' | 'next' | 'stop' | 'strip'
   /** The error code if this failure is reported to the client. */
   readonly code: ErrorCode
   /** What follows the gateway's message: the provider's message, a detail of the gateway, or nothing because it concerns the operator. */
   readonly detail: 'provider' | 'gateway' | 'none'
-  /** How the router records it. `left`: the call was ended for a reason that is not its provider's. */
+  /** How the router records it. `left`: not at all, because the cause is not the provider. */
   readonly recordedAs: AttemptFailure['kind'] | 'left'
 }
 
-/** Most informative first: if several candidates failed, the client gets the topmost. docs/errors.md is generated from this table. */
+/** Most informative first: if several candidates fail, the client gets the first of these. docs/errors.md is generated from this table. */
 export const failurePolicies: Readonly<Record<FailureKind, FailurePolicy>> = {
   client_left: { action: 'stop', code: 'client_disconnected', detail: 'gateway', recordedAs: 'left' },
   shut_down: { action: 'stop', code: 'service_unavailable', detail: 'gateway', recordedAs: 'left' },

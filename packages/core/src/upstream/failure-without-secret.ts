@@ -2,7 +2,7 @@ import { withoutSecret } from '../dialects/redact-secret.ts'
 import type { Failure } from '../protocol/failure.ts'
 import type { Credential } from '../protocol/provider.ts'
 
-/** The failure without the secret of the call, which providers may quote. */
+/** Removes the secret of the call from a failure: providers may quote it. */
 export const failureWithoutSecret = <F extends Omit<Failure, 'provider'>>(failure: F, credential: Pick<Credential, 'secret'>): F => ({
   ...failure,
   message: withoutSecret(failure.message, credential),

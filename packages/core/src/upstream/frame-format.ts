@@ -1,11 +1,11 @@
 import type { Frame } from '../protocol/wire.ts'
 
-/** How what is read becomes frames: none where it completed no event. */
+/** Turns what is read into frames. A read may complete none. */
 export interface FrameFormat<Read> {
-  /** Throws where an event grows too long. */
+  /** Throws if an event is too long. */
   readonly toFrames: (read: Read) => readonly Frame[]
-  /** What is left when the source has ended. */
+  /** The remaining frames at the end of the source. */
   readonly last: () => readonly Frame[]
-  /** The first content is here: what comes now is handed on, and no longer held in memory. */
+  /** Called at the first content, after which frames are delivered at once instead of being held in memory. */
   readonly relax: () => void
 }

@@ -6,7 +6,7 @@ import type { Quirks } from '../protocol/model.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
 import type { MediaReader } from '../runtime/ports.ts'
 
-// Some providers accept images and files only as bytes. For those alone, addresses are downloaded first.
+// Some providers accept images and files only as bytes. For these, URLs are downloaded first.
 
 /** Total bytes downloaded for one request. */
 const maxMediaBytes = 20 * 1024 * 1024
@@ -17,14 +17,14 @@ export type Inlined = { readonly ok: true; readonly request: InferenceRequest } 
 
 type Remote = ImagePart | FilePart
 
-/** The kinds of parts whose addresses an offer does not take. */
+/** The kinds of parts that an offer does not accept as URLs. */
 export type RemoteKinds = readonly Remote['type'][]
 
 const isRemote = (part: Part): part is Remote => (part.type === 'image' || part.type === 'file') && !part.url.startsWith('data:')
 
 const kinds: RemoteKinds = ['image', 'file']
 
-/** The kinds of the request's parts that must be read for this offer. */
+/** The kinds of parts in the request that must be downloaded for this offer. */
 export function kindsToRead(
   { prompt }: InferenceRequest,
   { dialect, quirks }: { readonly dialect: ProviderDialect; readonly quirks: Quirks },
@@ -40,7 +40,7 @@ export interface MediaToRead {
   readonly signal: AbortSignal
 }
 
-/** The same request with the images and files at addresses put in their place as bytes. Read once, however often one address is named. */
+/** The request with images and files at URLs replaced by their bytes. Each URL is downloaded once. */
 export async function inlineMedia(request: InferenceRequest, { kinds, read, signal }: MediaToRead): Promise<Inlined> {
   const { prompt } = request
   const isRead = (part: Part): part is Remote => isRemote(part) && kinds.includes(part.type)

@@ -9,16 +9,16 @@ export interface RacedCall<Won> {
 }
 
 export interface RaceOptions<Won> {
-  /** Milliseconds before the second call begins. */
+  /** Milliseconds before the second call starts. */
   readonly afterMs: number
-  /** Begins the second call. Undefined: there is none. */
+  /** Starts the second call. Undefined if there is none. */
   readonly second: () => RacedCall<Won> | undefined
-  /** Discards a result that came after the winner's. */
+  /** Discards a result that arrived after the winner's. */
   readonly drop: (won: Won) => void
   readonly clock: Clock
 }
 
-/** The result of the call that succeeds first; the other is aborted, and has ended when this resolves. Undefined: both failed. */
+/** The result of the call that succeeds first. The other call is aborted and has ended when this resolves. Undefined if both failed. */
 export function race<Won>(first: RacedCall<Won>, { afterMs, second, drop, clock }: RaceOptions<Won>): Promise<Won | undefined> {
   return new Promise((resolve, reject) => {
     const running = new Map<RacedCall<Won>, Promise<void>>()

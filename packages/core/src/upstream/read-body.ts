@@ -6,16 +6,16 @@ import type { TransportBody } from '../protocol/transport.ts'
 import { isObject, type JsonObject } from '../protocol/wire.ts'
 import { asSource } from '../runtime/source.ts'
 
-/** Bytes that are read of an answer with an error status. */
+/** Maximum bytes read of a response with an error status. */
 export const maxFailureBytes: number = answerLimits.failureBytes
 
 export interface BodyText {
   readonly text: string
-  /** There was more than the limit: the rest was left and the connection closed. */
+  /** The body exceeded the limit: the rest was not read, and the connection was closed. */
   readonly isCut: boolean
 }
 
-/** Reads to the end, or to the limit. Rejects where the connection breaks. */
+/** Reads to the end or to the limit. Rejects if the connection breaks. */
 export const readBodyText = (body: TransportBody, limit: number): Promise<BodyText> =>
   new Promise((resolve, reject) => {
     const source = asSource(body)
@@ -27,7 +27,7 @@ interface CollectEvents {
   readonly fail: (error: unknown) => void
 }
 
-/** A reader that collects text. What it was given may be pushed by `source` or by hand, before. */
+/** A sink that collects text. Chunks may come from `source`, or be pushed by hand before it. */
 export function collectText(source: Pick<Source<Uint8Array>, 'cancel'>, limit: number, { done, fail }: CollectEvents): Sink<Uint8Array> {
   const pieces: Uint8Array[] = []
   let bytes = 0
@@ -50,7 +50,7 @@ export function collectText(source: Pick<Source<Uint8Array>, 'cancel'>, limit: n
 
 const bodyDecoder = new TextDecoder()
 
-/** Most answers are one piece; one decoding of the whole is cheaper than a decoder that keeps state. */
+/** Most responses are one chunk, and decoding the whole is cheaper than a streaming decoder. */
 function decodeWhole(pieces: readonly Uint8Array[], bytes: number): string {
   const [only] = pieces
   if (only && pieces.length === 1) return bodyDecoder.decode(only)
@@ -63,7 +63,7 @@ function decodeWhole(pieces: readonly Uint8Array[], bytes: number): string {
   return bodyDecoder.decode(whole)
 }
 
-/** A complete JSON response, or a message why it is not one. */
+/** Parses a complete JSON response. Returns an error message if it is not a JSON object. */
 export function parseAnswer({ text, isCut }: BodyText): JsonObject | string {
   if (isCut) return `The response is larger than ${answerLimits.wholeBytes} bytes.`
   if (text.trim() === '') return 'The response is empty.'
@@ -73,7 +73,7 @@ export function parseAnswer({ text, isCut }: BodyText): JsonObject | string {
   return isTooComplex(text) ? 'The response is nested too deeply, or has too many values.' : 'The response is not valid JSON.'
 }
 
-/** What an answer is, by its first byte that is no white space: labels lie (a stream called JSON, JSON called HTML), the first byte does not. */
+/** The format of a response, by its first byte that is not white space. Content types are unreliable: streams are labelled as JSON. */
 export type AnswerShape = 'json' | 'frames' | 'page' | 'empty'
 
 const shapes: ReadonlyMap<number, AnswerShape> = new Map([
@@ -82,12 +82,12 @@ const shapes: ReadonlyMap<number, AnswerShape> = new Map([
   [0x22, 'json'],
   [0x3c, 'page'],
 ])
-/** White space, and the three bytes of a byte-order mark. */
+/** White space and the bytes of a byte order mark. */
 const blank: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf])
-/** Pieces without any other byte, after which the answer counts as empty. */
+/** Maximum blank chunks before the response counts as empty. */
 const maxBlankPieces = 1_024
 
-/** A reader that finds out the shape of an answer, then hands everything on to the reader that `readerOf` gives for it. */
+/** A sink that detects the format of a response, then forwards everything to the sink that `readerOf` returns for it. */
 export function detectShape(readerOf: (shape: AnswerShape) => Sink<Uint8Array>): Sink<Uint8Array> {
   let reader: Sink<Uint8Array> | undefined
   const blanks: Uint8Array[] = []

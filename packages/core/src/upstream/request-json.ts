@@ -1,7 +1,7 @@
 import type { JsonObject } from '../protocol/wire.ts'
 import { type SendOptions, type SendPorts, sendRequest } from './send.ts'
 
-/** Sends a request whose answer is a JSON object. Undefined: it failed, or is not one. Rejects if provider code throws. */
+/** Sends a request and returns its JSON object. Undefined if it failed or is not one. Rejects if provider code throws. */
 export const requestJson = (options: SendOptions, ports: SendPorts): Promise<JsonObject | undefined> =>
   new Promise((resolve, reject) =>
     sendRequest(options, ports, {

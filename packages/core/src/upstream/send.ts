@@ -17,7 +17,7 @@ import { type AnswerShape, type BodyText, collectText, detectShape, maxFailureBy
 export interface SendPorts {
   readonly transport: Transport
   readonly clock: Clock
-  /** Called with every answer of a provider whose headers say what is left of its limits. */
+  /** Called with every response whose headers report the remaining rate limits. */
   readonly onHeadroom?: (headroom: Headroom, header: TransportReply['header']) => void
 }
 
@@ -29,25 +29,25 @@ export interface SendOptions {
   readonly quirks: Quirks
   readonly stream: boolean
   readonly signal: AbortSignal
-  /** Default: where the provider answers. */
+  /** Default: the provider's endpoint. */
   readonly url?: string
-  /** Monotonic milliseconds, where they are known. */
+  /** Monotonic milliseconds, if known. */
   readonly now?: number
 }
 
 type SendFailure = Omit<Failure, 'provider'>
 
-/** What becomes of a request. Nothing is read of an answer that comes after `signal` has fired. One of `onBody`, `onStream`, `onFailure` and `onError` is called, once. */
+/** One of `onBody`, `onStream`, `onFailure` and `onError` is called, once; none if the response arrives after `signal` has fired. */
 export interface AnswerHandlers {
-  /** An answer is being read. `cancel` ends that, also where the transport does not follow its signal. */
+  /** Reading the response has begun. `cancel` stops it, even if the transport ignores its signal. */
   readonly onReading?: (source: Pick<Source<unknown>, 'cancel'>) => void
-  /** The provider has taken the request: from here on it may bill. */
+  /** The provider has accepted the request: from now on it may bill. */
   readonly onAccepted: (header: TransportReply['header']) => void
   readonly onBody: (body: JsonObject) => void
-  /** Gives the reader of the stream. */
+  /** Returns the sink for the stream. */
   readonly onStream: <Read>(source: Pick<Source<Read>, 'pause' | 'resume' | 'cancel'>, format: FrameFormat<Read>) => Sink<Read>
   readonly onFailure: (failure: SendFailure) => void
-  /** The code of a dialect or of a provider threw. `authorize` aside: it may fail for want of a connection. */
+  /** Dialect or provider code threw. Errors of `authorize` are failures instead, because it may need the network. */
   readonly onError: (error: unknown) => void
 }
 
@@ -57,7 +57,7 @@ const sendFailure = (kind: Failure['kind'], message: string, status?: number): S
   ...(status !== undefined && { status }),
 })
 
-/** One exchange with a provider: whatever it sends, and however it labels it, becomes frames, a body, or a failure. */
+/** One exchange with a provider: its response becomes frames, a body, or a failure, whatever its content type. */
 export function sendRequest(options: SendOptions, ports: SendPorts, handlers: AnswerHandlers): void {
   const { provider, offer, credential } = options.candidate
   if (provider.answer) {
@@ -113,7 +113,7 @@ function readReply(reply: TransportReply, options: SendOptions, { ports, handler
     return
   }
   handlers.onReading?.(source)
-  // The connection broke while the answer was being read.
+  // Called if the connection breaks while the response is read.
   const fail = (error: unknown): void => handlers.onFailure(sendFailure('unreadable', reasonOf(error), status))
   if (status >= 300 && status < 400) {
     source.cancel()
@@ -173,7 +173,7 @@ function streamReader<Read>(source: Source<Read>, format: FrameFormat<Read>, { o
 
 const readFailure = ({ dialect }: SendOptions, answer: FailedAnswer): SendFailure => dialect.decodeFailure(answer)
 
-/** Bytes that a stream may hold back before its first content. A whole answer that comes as a stream is held to its end. */
+/** Maximum bytes held before the first content of a stream. A non-streamed response that arrives as a stream is held to its end. */
 const heldBytes = { stream: answerLimits.heldBytes, whole: answerLimits.gatheredBytes }
 
 function byteFrames({ dialect, stream }: SendOptions): FrameFormat<Uint8Array> {
@@ -197,7 +197,7 @@ const ownFrames: FrameFormat<readonly Frame[]> = { toFrames: frames => frames, l
 
 const noHeader = (): undefined => undefined
 
-/** A provider in this process. */
+/** Calls a provider that runs in this process. */
 function sendLocally(options: SendOptions, { clock }: SendPorts, handlers: AnswerHandlers): void {
   const { provider } = options.candidate
   const answered = (reply: LocalReply | undefined): void => {
@@ -230,7 +230,7 @@ function sendLocally(options: SendOptions, { clock }: SendPorts, handlers: Answe
   void answering?.then(reply => orError(handlers, () => answered(reply)), handlers.onError)
 }
 
-/** Why no answer came, in a few words that hold no address and no secret. */
+/** The error code of a failed request, in parentheses, or `''` if it has none. Contains no URL and no secret. */
 function reasonOf(error: unknown): string {
   const code =
     error instanceof Error
