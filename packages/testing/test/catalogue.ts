@@ -227,10 +227,15 @@ export function describeCatalogue(dialects: readonly BuiltInDialect[], wanted: (
     fallbacks.flatMap(fallback => modes.map((mode): Setting => ({ dialect, fallback, mode, caller }))),
   )
   const named = settings.map(setting => ({ ...setting, name: setting.caller.name ?? setting.caller.path }))
-  const casesOf = (setting: Setting, isHeavy: boolean): readonly FaultCase[] =>
+  const casesOf = (setting: Setting, isAlone: boolean): readonly FaultCase[] =>
     faults
       .filter(fault => wanted(fault) && fault.dialects.includes(setting.dialect) && fault.applies.includes(setting.mode))
-      .filter(fault => isMetThere(fault, setting) && (!setting.fallback || withFallback(fault)) && (fault.heavy === true) === isHeavy)
+      .filter(
+        fault =>
+          isMetThere(fault, setting) &&
+          (!setting.fallback || withFallback(fault)) &&
+          (fault.heavy === true || fault.large === true) === isAlone,
+      )
       .map(fault => ({ row: fault.row, name: fault.name, fault }))
   const title = '$name, a provider speaking $dialect, another behind it: $fallback, $mode'
   describe.concurrent.each(named)(title, setting => {
@@ -239,8 +244,8 @@ export function describeCatalogue(dialects: readonly BuiltInDialect[], wanted: (
       meetInTime(testbed(), fault),
     )
   })
-  // What takes the processor for seconds is met alone: beside others of its kind each would wait for all of them.
-  describe.each(named.filter(setting => casesOf(setting, true).length > 0))(`${title}, heavy`, setting => {
+  // What takes the processor for long is met alone: beside others of its kind each would wait for all of them.
+  describe.each(named.filter(setting => casesOf(setting, true).length > 0))(`${title}, alone`, setting => {
     const testbed = testbedFor(setting, timeouts)
     test.for(casesOf(setting, true))('row $row, $name', { timeout: stretched(90_000) }, ({ fault }) => meetInTime(testbed(), fault))
   })

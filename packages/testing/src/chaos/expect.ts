@@ -65,6 +65,8 @@ export interface Fault {
   readonly deadlineMs?: number
   /** Whether it is so large that the default run plays it in one dialect only. */
   readonly heavy?: boolean
+  /** Megabytes of events: met alone, so that the next request does not wait for them until a timeout that the gateway learned. */
+  readonly large?: boolean
   readonly respond: Respond
   readonly expect: Expectation
   /** Expectations that differ by dialect. */
