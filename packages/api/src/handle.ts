@@ -73,8 +73,8 @@ function* answer(state: RequestState, match: Matcher, common: Headers): Step<Api
     if (lacksDialect(state.row, site)) yield* wait(site.loadDialect(state.row.dialect))
     return finished(errorReply(error, { ...state, dialect: state.row?.dialect ?? 'responses' }))
   } finally {
-    // The reply has begun, so no further attempt needs the body.
-    state.upload?.release()
+    // A stream whose reply begins before its first content may still need the body for a fallback, and releases it itself.
+    if (!state.keepsUpload) state.upload?.release()
   }
 }
 
@@ -94,6 +94,8 @@ interface RequestState {
   row: Route | undefined
   /** The body, while it is uploaded or in use. */
   upload: Upload | undefined
+  /** Whether the body stays in use after the reply has begun. */
+  keepsUpload?: boolean
   headers: Headers | undefined
   /** Whether bytes of the body were left unread. */
   close: boolean
@@ -124,7 +126,8 @@ function* run({ row, params }: Extract<Match, { kind: 'row' }>, state: RequestSt
     // Only lists of items refer to stored ones.
     const mayRefer = Array.isArray(body.input) || request.turn !== undefined
     const claimMemory = mayRefer ? (bytes: number) => claimMore(state, caller, bytes) : undefined
-    const call = { gateway, site, request, requestId, log, context, params, query, body, admission, claimMemory }
+    const keepBody = state.upload || mayRefer ? () => keepUpload(state) : undefined
+    const call = { gateway, site, request, requestId, log, context, params, query, body, admission, claimMemory, keepBody }
     if (row.of === undefined) return yield* wait(row.handler(call, caller))
     const management = yield* wait(site.management())
     return yield* wait(management.answer({ row, call, caller, text }))
@@ -145,6 +148,11 @@ function claimMore(state: RequestState, caller: Caller, bytes: number): void {
   state.upload ??= state.site.uploads.open(caller)
   const refusal = state.upload.claimMore(bytes)
   if (refusal) throw refusal
+}
+
+function keepUpload(state: RequestState): () => void {
+  state.keepsUpload = true
+  return () => state.upload?.release()
 }
 
 function* read(row: Route, state: RequestState): Step<Pick<Call, 'query' | 'body'> & { readonly text: string }> {

@@ -33,6 +33,8 @@ export interface Call {
   readonly admission?: EarlyAdmission | undefined
   /** Counts memory that the request uses in addition to its body, until its reply begins. Throws 429 or 503. */
   readonly claimMemory?: ((bytes: number) => void) | undefined
+  /** Counts the body as in memory until the returned function is called, not only until the reply begins. */
+  readonly keepBody?: (() => () => void) | undefined
 }
 
 /** The state shared by all requests to one API. */

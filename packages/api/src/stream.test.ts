@@ -135,3 +135,34 @@ test.each([
   expect([(await chunks.next()).value, (await chunks.next()).value]).toEqual([keepAliveText, keepAliveText])
   await chunks.return?.()
 })
+
+test('the body counts as in memory until the first content, even if the reply began before it', async () => {
+  const fake = fakeGateway()
+  const commits: (() => void)[] = []
+  fake.act = () => ({
+    commit: new Promise(resolve => {
+      commits.push(resolve)
+    }),
+    batches: () => ({ next: async () => ({ done: false, value: [delta('a')] }) }),
+  })
+  const text = JSON.stringify({ stream: true, input: 'x'.repeat(600) })
+  const large: ApiRequest = {
+    ...request,
+    header: name => (name === 'content-length' ? String(text.length) : headers[name]),
+    text: async (_, onBytes) => (onBytes?.(text.length) === false ? { ok: false, why: 'stopped' } : { ok: true, text }),
+  }
+  const api = createApi(fake.gateway, { holdMs: 1, keepAliveMs: 60_000, bodyBytes: 1_000, uploadBytes: 1_000 })
+  const first = await api(large)
+  expect([first.status, (await api(large)).status]).toEqual([200, 503])
+  if (typeof first.body === 'string') throw new Error('It is no stream.')
+  const chunks = asIterator(first.body)
+  await chunks.next()
+  commits[0]?.()
+  await chunks.next()
+  const second = await api(large)
+  expect(second.status).toBe(200)
+  // A client that disconnects releases its body too.
+  if (typeof second.body === 'string') throw new Error('It is no stream.')
+  await asIterator(second.body).return?.()
+  expect((await api(large)).status).toBe(200)
+})

@@ -29,6 +29,8 @@ interface ReplyState {
   kept: Promise<void> | undefined
   /** Whether events have arrived. */
   isCommitted: boolean
+  /** Set if the reply began before events arrived: the body is no longer needed. */
+  releaseBody: (() => void) | undefined
   sink: Sink<string> | undefined
   isPaused: boolean
   /** Text waiting for its reader. */
@@ -59,6 +61,7 @@ export function streamed(call: Call, { dialect, asked, reply }: DialectReply): P
       open: { resolve, reject },
       kept: undefined,
       isCommitted: false,
+      releaseBody: undefined,
       sink: undefined,
       isPaused: false,
       ready: '',
@@ -84,6 +87,7 @@ const keepAliveTextOf = (dialect: ClientDialect): string => (dialect.keepAlive =
 function open(state: ReplyState): void {
   const { resolve } = state.open ?? {}
   state.open = undefined
+  if (!state.isCommitted) state.releaseBody = state.call.keepBody?.()
   const headers = state.isCommitted ? { ...eventStream, ...warningHeaders(state.reply.stamp().warnings) } : eventStream
   resolve?.({ status: 200, headers, body: textOf(state) })
 }
@@ -103,8 +107,8 @@ function silent(state: ReplyState): void {
   } else if (state.sink !== undefined && !state.isPaused && now - state.writtenAt >= keepAliveMs) write(state, state.keepAliveText)
   // The client may have disconnected during the write.
   if (isOver(state)) return
-  const untilBreath = keepAliveMs - (state.clock.monotonic() - state.writtenAt)
-  const waitMs = state.open ? holdMs - heldMs : untilBreath > 0 ? untilBreath : keepAliveMs
+  const untilKeepAliveMs = keepAliveMs - (state.clock.monotonic() - state.writtenAt)
+  const waitMs = state.open ? holdMs - heldMs : untilKeepAliveMs > 0 ? untilKeepAliveMs : keepAliveMs
   state.timer = state.clock.setTimeout(() => silent(state), Math.max(1, Math.ceil(waitMs)))
 }
 
@@ -113,6 +117,7 @@ const isOver = ({ phase }: ReplyState): boolean => phase !== 'open'
 function take(state: ReplyState, batch: Batch): void {
   if (state.phase !== 'open') return
   state.isCommitted = true
+  state.releaseBody?.()
   try {
     const last = batch.at(-1)
     const { log } = state.call
@@ -150,6 +155,7 @@ function end(state: ReplyState): void {
     return
   }
   state.clock.clearTimeout(state.timer)
+  state.releaseBody?.()
   state.phase = 'last'
   if (state.open) open(state)
   if (state.ready === '' && state.sink !== undefined) close(state)
@@ -185,7 +191,8 @@ function broken(state: ReplyState, thrown: unknown): void {
 }
 
 /** Cancels the source. A runtime may freeze after the reply, so the remaining work is passed to `waitUntil`. */
-function leave({ events, reply, call: { context, gateway, requestId } }: ReplyState): void {
+function leave({ events, reply, releaseBody, call: { context, gateway, requestId } }: ReplyState): void {
+  releaseBody?.()
   events.cancel()
   const leaving = reply.leave().catch(() => {})
   handOver(context?.waitUntil, leaving, { requestId, logger: gateway.logger })
