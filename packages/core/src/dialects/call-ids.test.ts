@@ -44,8 +44,8 @@ const conversations = {
     }),
 }
 
-describe.each(Object.entries(rules))('%s', (language, rule) => {
-  test.each(Object.entries(conversations))('takes the calls that a client of %s tells of, whatever their ids are', (_, decode) => {
+describe.each(Object.entries(rules))('call ids for %s', (language, rule) => {
+  test.each(Object.entries(conversations))('are valid for the calls of a %s client, whatever they are', (_, decode) => {
     fc.assert(
       fc.property(fc.uniqueArray(anyId, { minLength: 1, maxLength: 4 }), ids => {
         const offer = { provider: 'p', provider_model_id: 'm', dialect: language }
@@ -63,7 +63,7 @@ describe.each(Object.entries(rules))('%s', (language, rule) => {
 test.each([
   [responsesProvider, 'c'.repeat(64)],
   [chatProvider, 'c'.repeat(40)],
-])('an id that is taken as it is stays as it is', ({ name, encodeRequest }, id) => {
+])('stay unchanged if they are valid', ({ name, encodeRequest }, id) => {
   const { body } = encodeRequest(conversations.responses([id]), { provider: 'p', provider_model_id: 'm', dialect: name }, {})
   expect(idsIn(body)).toEqual([id, id])
 })

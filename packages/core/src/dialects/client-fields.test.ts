@@ -25,7 +25,7 @@ const encoded = (client: ClientDialect, provider: ProviderDialect, body: JsonObj
 const pairs = Object.values(clientDialects).flatMap(client => Object.values(providerDialects).map(provider => ({ client, provider })))
 
 describe.each(pairs)('$client.name → $provider.name', ({ client, provider }) => {
-  test.each(fields[client.name] ?? [])('$field: $body is sent, or named in a warning', ({ body, beside, silent }) => {
+  test.each(fields[client.name] ?? [])('$field: $body is sent, or gives a warning', ({ body, beside, silent }) => {
     const base = { ...simple[client.name], ...beside }
     const bare = encoded(client, provider, base)
     const full = encoded(client, provider, { ...base, ...body })
@@ -34,7 +34,7 @@ describe.each(pairs)('$client.name → $provider.name', ({ client, provider }) =
     if (silent === undefined) expect({ isSent, isNamed }).not.toEqual({ isSent: false, isNamed: false })
   })
 
-  test('what a caller left at its default is no reason for a warning', () => {
+  test('default values give no warning', () => {
     expect(encoded(client, provider, simple[client.name] ?? {}).warnings).toEqual([])
   })
 })
@@ -45,14 +45,14 @@ describe.each(pairs)('$client.name → $provider.name', ({ client, provider }) =
  */
 const reworded: ReadonlySet<string> = new Set(['gateway', 'extensions', 'stream_options', 'service_tier', 'max_tokens', 'metadata'])
 
-test.each(Object.values(clientDialects))('a $name caller who asks a provider of the same language sends what it wrote', client => {
+test.each(Object.values(clientDialects))('a request of a $name client to a provider of the same dialect is sent unchanged', client => {
   const provider = providerDialects[client.name]
   if (!provider) throw new Error(`Nobody speaks ${client.name} to providers.`)
   for (const { body, beside, silent } of fields[client.name] ?? []) {
     if (silent !== undefined) continue
     const { request, body: sent } = encoded(client, provider, { ...simple[client.name], ...beside, ...body })
-    const asked = Object.fromEntries(Object.entries(originalOf(request)?.body ?? {}).filter(([field]) => !reworded.has(field)))
-    expect(sent).toMatchObject(asked)
+    const expected = Object.fromEntries(Object.entries(originalOf(request)?.body ?? {}).filter(([field]) => !reworded.has(field)))
+    expect(sent).toMatchObject(expected)
   }
 })
 
@@ -81,7 +81,7 @@ const unsampled: Readonly<Record<string, string>> = {
 test.skipIf(vendor === undefined).each([
   ['CreateResponse', responsesFields],
   ['CreateChatCompletionRequest', chatFields],
-])('every field of %s as its vendor describes it is sampled', (name, samples) => {
+])('every field in the API description of %s has a sample', (name, samples) => {
   const known = new Set(samples.flatMap(({ field }) => [field, ...field.split(/[.:]/).slice(0, 1)]))
   expect([...propertiesOf(name)].filter(field => !known.has(field) && !(field in unsampled))).toEqual([])
 })

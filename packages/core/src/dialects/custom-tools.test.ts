@@ -47,12 +47,12 @@ function objectsWith(value: Json | undefined, ...fields: readonly string[]): rea
   return fields.every(field => Object.hasOwn(value, field)) ? [value, ...inner] : inner
 }
 
-describe.each(['messages', 'gemini', 'bedrock', 'chat'] as const)('towards %s', name => {
+describe.each(['messages', 'gemini', 'bedrock', 'chat'] as const)('custom tools for %s', name => {
   const dialect = providerDialects[name]
-  const asked = name === 'chat' ? [fromResponses] : [fromResponses, fromChat]
+  const sources = name === 'chat' ? [fromResponses] : [fromResponses, fromChat]
 
-  test('the tool is a function of one text, earlier calls and results are its calls, and the lost grammar is named', () => {
-    for (const ask of asked) {
+  test('are functions with one text field, as are earlier calls and results, with a warning for the grammar', () => {
+    for (const ask of sources) {
       const { body, warnings } = dialect.encodeRequest(ask(), offer, {})
       const text = JSON.stringify(body)
       expect(text).not.toMatch(/"custom"|custom_tool/)
@@ -66,32 +66,32 @@ describe.each(['messages', 'gemini', 'bedrock', 'chat'] as const)('towards %s', 
     }
   })
 
-  test('without a grammar nothing is lost, so that nothing is warned of', () => {
+  test('without a grammar give no warning', () => {
     const tools = [{ type: 'custom', name: 'apply_patch', format: { type: 'text' } }]
     const { warnings } = dialect.encodeRequest(fromResponses({ tools }), offer, {})
     expect(warnings).toEqual([])
   })
 
-  test('a call without a description of its tool is carried, too', () => {
+  test('are encoded in earlier calls even without a declaration', () => {
     const { body, warnings } = dialect.encodeRequest(fromResponses({ tools: undefined }), offer, {})
     expect(JSON.stringify(body)).toContain('Begin Patch')
     expect(warnings.filter(({ message }) => message.includes('_raw'))).toEqual([])
   })
 
-  test('the counter of tokens is asked about the same body', () => {
+  test('are the same in a token count request', () => {
     const counted = dialect.counting?.encodeRequest(fromResponses(), offer, {})
     if (counted) expect(JSON.stringify(counted.body)).toContain(grammar.definition)
   })
 
-  test('a choice of the tool is the choice of a function', () => {
+  test('that are forced are sent as a forced function', () => {
     const { body } = dialect.encodeRequest(fromResponses({ tool_choice: { type: 'custom', name: 'apply_patch' } }), offer, {})
     expect(JSON.stringify(body)).not.toContain('"custom"')
     expect(JSON.stringify(body)).toMatch(/(?:choice|allowedFunctionNames|toolConfig).*apply_patch/i)
   })
 })
 
-describe('between languages that have custom tools', () => {
-  test('a tool, its choice, calls and results of Chat Completions are those of the Responses API', () => {
+describe('custom tools between dialects that have them', () => {
+  test('are converted between Chat Completions and the Responses API, with choice, calls and results', () => {
     const { body, warnings } = responsesProvider.encodeRequest(
       fromChat({ tool_choice: { type: 'custom', custom: { name: 'apply_patch' } } }),
       offer,
@@ -109,7 +109,7 @@ describe('between languages that have custom tools', () => {
     })
   })
 
-  test('a caller of the same language is sent as it wrote, with what is not known', () => {
+  test('are sent unchanged for a client of the same dialect, with unknown fields', () => {
     const call = { id: 'c1', type: 'custom', custom: { name: 'p', input: 'x', future: 1 }, vendor: 2 }
     const tool = { type: 'custom', custom: { name: 'p', format: { type: 'text' }, future: 1 } }
     const choice = { type: 'custom', custom: { name: 'p' } }
@@ -124,9 +124,9 @@ describe('between languages that have custom tools', () => {
     expect(responses.body.input).toEqual((responsesBody(fromResponses()) as JsonObject).input)
   })
 
-  test('a changed request keeps custom calls, results and tools of the Responses API', () => {
-    const asked = fromResponses()
-    const { body } = responsesProvider.encodeRequest({ ...asked, prompt: { ...asked.prompt, temperature: 0.5 } }, offer, {})
+  test('are kept in a changed request of the Responses API', () => {
+    const request = fromResponses()
+    const { body } = responsesProvider.encodeRequest({ ...request, prompt: { ...request.prompt, temperature: 0.5 } }, offer, {})
     const types = (body.input as readonly JsonObject[]).map(({ type }) => type)
     expect(types).toEqual([undefined, 'custom_tool_call', 'custom_tool_call_output', undefined])
     expect(body.tools).toMatchObject([{ type: 'custom', format: { type: 'grammar' } }, { type: 'function' }])
@@ -135,7 +135,7 @@ describe('between languages that have custom tools', () => {
 
 const responsesBody = (request: InferenceRequest): Json | undefined => responsesProvider.encodeRequest(request, offer, {}).body
 
-describe('answers', () => {
+describe('calls of custom tools in a response', () => {
   const { mapping = {} } = chatProvider.encodeRequest(fromResponses(), offer, {})
   const chunk = (delta: JsonObject, finish_reason: string | null = null): string =>
     JSON.stringify({ id: 'a', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason }] })
@@ -155,7 +155,7 @@ describe('answers', () => {
   const finished = (events: readonly InferenceEvent[]): Item | undefined =>
     events.flatMap(event => (event.type === 'item_finished' ? [event.item] : [])).at(0)
 
-  test('a call of the function is a call of the custom tool, and its text comes as it is written', () => {
+  test('are converted from function calls, with the text as it streams', () => {
     const written = JSON.stringify({ input: patch })
     const events = stream([written.slice(0, 14), written.slice(14, 40), written.slice(40)])
     expect(plain(finished(events))).toMatchObject({ name: 'apply_patch', arguments: patch, custom: true, status: 'completed' })
@@ -164,13 +164,13 @@ describe('answers', () => {
     expect(events.find(({ type }) => type === 'item_started')).toMatchObject({ item: { custom: true, arguments: '' } })
   })
 
-  test('other functions are as they were', () => {
+  test('leave other function calls unchanged', () => {
     const events = stream(['{"input":', '"x"}'], 'other')
     expect(finished(events)).toMatchObject({ name: 'other', arguments: '{"input":"x"}' })
     expect(sent(events)).toBe('{"input":"x"}')
   })
 
-  test('a whole answer reads like the stream of it', () => {
+  test('are the same whole and streamed', () => {
     const call = (written: string): Item | undefined =>
       chatProvider.decodeResponse(
         {
@@ -196,7 +196,7 @@ describe('answers', () => {
     expect(call(JSON.stringify({ input: patch }))).toMatchObject({ custom: true, arguments: patch })
   })
 
-  test('what is no object with the field is the text itself: nothing that the model wrote is lost', () => {
+  test('have the arguments as text if they are not an object with the field', () => {
     for (const [written, input] of [
       [patch, patch],
       ['{"patch":"x"}', '{"patch":"x"}'],
@@ -210,7 +210,7 @@ describe('answers', () => {
     }
   })
 
-  test('a call that is cut keeps what came', () => {
+  test('that are cut keep their text so far', () => {
     const decoder = chatProvider.decodeEvents(mapping)
     const call = { index: 0, id: 'c', type: 'function', function: { name: 'apply_patch', arguments: '{"input":"ab\\n\\u00' } }
     const events = [...decoder.read([{ data: chunk({ tool_calls: [call] }) }, { data: chunk({}, 'length') }]), ...decoder.end()]
@@ -228,7 +228,7 @@ describe('the text of the field', () => {
     return { sent: sent + unsent, input }
   }
 
-  test('is the same however it is cut and escaped', () => {
+  test('is the same however the arguments are split and escaped', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.array(fc.nat(40)), fc.boolean(), (text, cuts, isAscii) => {
         const plainJson = JSON.stringify({ input: text })
@@ -248,7 +248,7 @@ describe('the text of the field', () => {
     )
   })
 
-  test('is sent as it will be at the end, whatever comes', () => {
+  test('streams only text that is final', () => {
     fc.assert(
       fc.property(fc.array(fc.stringMatching(/^[\\"u0-9a-f{}: n]{0,12}$/)), pieces => {
         const { sent, input } = read(['{"input":"', ...pieces])

@@ -19,53 +19,53 @@ const request = (input: readonly Item[]): InferenceRequest => ({
   routing: { models: ['m'], allow_fallbacks: true },
   delivery: 'whole',
 })
-const dropped = (name: keyof typeof providerDialects, asked: InferenceRequest, quirks: Quirks = {}): readonly Warning[] =>
-  (providerDialects[name]?.encodeRequest(asked, offer, quirks).warnings ?? []).filter(({ code }) => code === 'reasoning_state_dropped')
+const dropped = (name: keyof typeof providerDialects, inference: InferenceRequest, quirks: Quirks = {}): readonly Warning[] =>
+  (providerDialects[name]?.encodeRequest(inference, offer, quirks).warnings ?? []).filter(({ code }) => code === 'reasoning_state_dropped')
 
 describe.each([
   { name: 'chat' as const, quirks: {} },
   { name: 'messages' as const, quirks: {} },
   { name: 'bedrock' as const, quirks: {} },
   { name: 'responses' as const, quirks: { sealed_reasoning: true } },
-])('thoughts of another model without state, towards $name', ({ name, quirks }) => {
-  test('are named once for a request, by the first of them', () => {
+])('reasoning of another model without state, for $name', ({ name, quirks }) => {
+  test('gives one warning for a request, at the first item', () => {
     const input = [user('a'), thought('one'), assistant('b'), user('c'), thought('two'), assistant('d'), user('e')]
     expect(dropped(name, request(input), quirks)).toMatchObject([
       { param: 'input[1]', message: expect.stringMatching(/2 (?:items|turns)/) },
     ])
   })
-  test('are not named where they had no words', () => {
+  test('gives no warning if it has no text', () => {
     expect(dropped(name, request([user('a'), thought(''), assistant('b'), user('c')]), quirks)).toEqual([])
   })
-  test('are named by their place in the body of a caller of another language', () => {
+  test('gives a warning with the client’s path', () => {
     const messages = [
       { role: 'user', content: 'a' },
       { role: 'assistant', content: 'b', reasoning_content: 'hm' },
       { role: 'user', content: 'c' },
     ]
-    const asked = chatClient.decodeRequest({ model: 'm', messages })
-    if (name !== 'chat') expect(dropped(name, asked, quirks)).toMatchObject([{ param: 'messages[1]' }])
+    const decoded = chatClient.decodeRequest({ model: 'm', messages })
+    if (name !== 'chat') expect(dropped(name, decoded, quirks)).toMatchObject([{ param: 'messages[1]' }])
   })
 })
 
-test('a provider that takes words back gets them, and nothing is named', () => {
-  const asked = request([user('a'), thought('one'), assistant('b'), user('c')])
-  expect(dropped('chat', asked, { reasoning_field: 'reasoning_content' })).toEqual([])
-  expect(dropped('responses', asked)).toEqual([])
+test('reasoning text is sent without a warning to a provider that accepts it', () => {
+  const decoded = request([user('a'), thought('one'), assistant('b'), user('c')])
+  expect(dropped('chat', decoded, { reasoning_field: 'reasoning_content' })).toEqual([])
+  expect(dropped('responses', decoded)).toEqual([])
 })
 
-test('a caller of Chat Completions sends its own words on to a host of that language, and nothing is named', () => {
+test('a Chat client’s own reasoning text is sent without a warning to a Chat host', () => {
   const messages = [
     { role: 'user', content: 'a' },
     { role: 'assistant', content: 'b', reasoning_content: 'hm' },
     { role: 'user', content: 'c' },
   ]
-  const asked = chatClient.decodeRequest({ model: 'm', messages })
-  expect(dropped('chat', asked)).toEqual([])
-  expect(providerDialects.chat.encodeRequest(asked, offer, {}).body.messages).toEqual(messages)
+  const decoded = chatClient.decodeRequest({ model: 'm', messages })
+  expect(dropped('chat', decoded)).toEqual([])
+  expect(providerDialects.chat.encodeRequest(decoded, offer, {}).body.messages).toEqual(messages)
 })
 
-test('words of a caller of the Responses API that a provider with sealed reasoning refuses are named', () => {
+test('reasoning text of a Responses client gives a warning if the provider accepts only encrypted reasoning', () => {
   const input = [
     { role: 'user', content: 'a' },
     { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'hm' }] },

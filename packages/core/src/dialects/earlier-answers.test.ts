@@ -17,7 +17,7 @@ const messages = (...content: readonly object[]) =>
 const search = { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'q' } }
 const user = { role: 'user', content: 'Hi' }
 
-test('searches of an earlier answer are left out elsewhere, with one warning, and stay in their own language', () => {
+test('searches of an earlier response are left out for other dialects, with one warning, and kept for their own', () => {
   const request = responses(user, search, { ...search, id: 'ws_2' }, user)
   expect(withoutForeignRecords(request, 'responses')).toEqual({ request, warnings: [] })
   const { request: sent, warnings } = withoutForeignRecords(request, 'gemini')
@@ -31,7 +31,7 @@ test('searches of an earlier answer are left out elsewhere, with one warning, an
   ])
 })
 
-test('a part that is not modelled is left out of its message, and a message of nothing else with it', () => {
+test('an unknown part is left out of its message, and the message too if nothing else is in it', () => {
   const part = { type: 'output_smell', smell: 'roses' }
   const said = { type: 'output_text', text: 'Roses.' }
   const request = responses(user, { role: 'assistant', content: [part, said] }, { role: 'assistant', content: [part] })
@@ -40,7 +40,7 @@ test('a part that is not modelled is left out of its message, and a message of n
   expect(warnings).toMatchObject([{ param: 'input[1].content[0]', message: expect.stringContaining('`output_smell`') }])
 })
 
-test('a part of the user that is not modelled is content, and so is a vendor’s compaction', () => {
+test('unknown parts of the user, and a vendor’s compaction, count as content', () => {
   for (const item of [
     { role: 'user', content: [{ type: 'input_smell', smell: 'roses' }] },
     { type: 'compaction', id: 'cmp_1', encrypted_content: 'e' },
@@ -52,14 +52,14 @@ test('a part of the user that is not modelled is content, and so is a vendor’s
   }
 })
 
-test('a summary in plain text is said by the assistant, and one that failed is left out', () => {
+test('a summary in plain text is sent as assistant text, and a failed one is left out', () => {
   const { request, warnings } = withoutForeignRecords(messages({ type: 'compaction', content: 'They said Hi.' }), 'bedrock')
   expect(warnings).toEqual([])
   expect(request.prompt.input[1]).toMatchObject({ role: 'assistant', content: [{ type: 'text', text: 'They said Hi.' }] })
   expect(withoutForeignRecords(messages({ type: 'compaction', content: null }), 'bedrock').warnings).toHaveLength(1)
 })
 
-test('the result of a call that is left out goes with it', () => {
+test('the result of a call that is left out is left out too', () => {
   const calls = [{ id: 'c1', type: 'mcp', mcp: { name: 'find' } }]
   const request = chatClient.decodeRequest({
     model: 'm',
@@ -70,13 +70,13 @@ test('the result of a call that is left out goes with it', () => {
   expect(warnings).toMatchObject([{ message: expect.stringContaining('and 1 more (`mcp`, `function_call_output`)') }])
 })
 
-test('where a request holds nothing but records they are refused', () => {
+test('a request with only records of earlier calls is refused', () => {
   const request = responses(search)
   expect(withoutForeignRecords(request, 'messages').request).toBe(request)
   expect(messagesProvider.encodeRequest(request, {} as never, {}).warnings.some(isContentLost)).toBe(true)
 })
 
-test('calls that a client carries out go elsewhere as function calls, with their results', () => {
+test('calls that a client carries out are sent to other dialects as function calls, with their results', () => {
   const shell = { type: 'shell_call', id: 'sh_1', call_id: 'c1', status: 'completed', action: { commands: ['ls'] } }
   const result = {
     type: 'shell_call_output',

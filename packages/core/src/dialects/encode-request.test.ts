@@ -16,8 +16,8 @@ const chat = (fields: JsonObject, quirks: Quirks = {}) => {
 }
 const responses = (request: InferenceRequest, quirks: Quirks = {}) => responsesProvider.encodeRequest(request, offer, quirks)
 
-describe('responses to responses', () => {
-  test('the caller’s own body goes on, under the provider’s name for the model', () => {
+describe('Responses to Responses', () => {
+  test('a request body is sent unchanged, under the provider’s model id', () => {
     const wire = {
       input: [{ role: 'user', content: 'x', future: 1 }],
       client_metadata: { a: 1 },
@@ -29,14 +29,14 @@ describe('responses to responses', () => {
     expect(body).toEqual({ model: 'their-model', input: wire.input, client_metadata: { a: 1 }, user: null, stream: true, store: false })
     expect(warnings).toEqual([])
   })
-  test('a changed request is written anew, and its untouched items keep what we do not know', () => {
-    const asked = ask({
+  test('a changed request is encoded anew, and its unchanged items keep unknown fields', () => {
+    const request = ask({
       input: [{ role: 'user', content: 'x', future: 1 }],
       tools: [{ type: 'function', name: 'f', output_schema: {} }],
       reasoning: { effort: 'low', context: 'auto' },
       unheard: 1,
     })
-    const { body } = responses({ ...asked, prompt: { ...asked.prompt, temperature: 0.5 } })
+    const { body } = responses({ ...request, prompt: { ...request.prompt, temperature: 0.5 } })
     expect(body).toMatchObject({
       temperature: 0.5,
       input: [{ future: 1 }],
@@ -46,14 +46,17 @@ describe('responses to responses', () => {
       store: false,
     })
   })
-  test('a changed item is written from what it says now', () => {
-    const asked = ask({ input: [{ role: 'user', content: 'secret', future: 1 }] })
-    const [first] = asked.prompt.input
-    if (first?.type !== 'message') throw new Error('a message was asked for')
-    const { body } = responses({ ...asked, prompt: { ...asked.prompt, input: [{ ...first, content: [{ type: 'text', text: 'clean' }] }] } })
+  test('a changed item is sent in its new form', () => {
+    const request = ask({ input: [{ role: 'user', content: 'secret', future: 1 }] })
+    const [first] = request.prompt.input
+    if (first?.type !== 'message') throw new Error('The request has a message.')
+    const { body } = responses({
+      ...request,
+      prompt: { ...request.prompt, input: [{ ...first, content: [{ type: 'text', text: 'clean' }] }] },
+    })
     expect(body.input).toEqual([{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'clean' }] }])
   })
-  test('what the offer refuses is left out with a warning, unless it says nothing', () => {
+  test('unsupported fields are left out with a warning, unless they are default values', () => {
     const { body, warnings } = responses(ask({ top_k: 3, temperature: 1, top_p: 0.5 }), {
       refuses: ['top_k', 'temperature', 'top_p', 'frequency_penalty'],
     })
@@ -61,18 +64,24 @@ describe('responses to responses', () => {
     expect(body).not.toHaveProperty('temperature')
     expect(warnings.map(({ param }) => param)).toEqual(['top_k', 'top_p'])
   })
-  test('extensions come last, but not over what is ours to decide', () => {
-    const { body, warnings } = responses(ask({ temperature: 1, extensions: { temperature: 0, model: 'dearer', store: true, seed: 7 } }))
+  test('extensions are applied last, except for fields that the gateway controls', () => {
+    const { body, warnings } = responses(ask({ temperature: 1, extensions: { temperature: 0, model: 'expensive', store: true, seed: 7 } }))
     expect(body).toMatchObject({ temperature: 0, seed: 7, model: 'their-model', store: false })
     expect(body).not.toHaveProperty('extensions')
     expect(warnings.map(({ param }) => param)).toEqual(['extensions.model', 'extensions.store'])
   })
-  test('fields by which other gateways and languages are told whom to ask, and for how much, are not passed on', () => {
-    const decided = { models: ['dearer'], provider: { order: ['dearer'] }, route: 'fallback', max_completion_tokens: 100_000, best_of: 9 }
-    const asked = ask({ ...decided, max_tokens: 100_000, messages: [], future: 1 })
-    const edited = { ...asked, prompt: { ...asked.prompt, temperature: 0.5 } }
-    for (const request of [asked, edited]) {
-      const { body, warnings } = responses(request)
+  test('fields that choose models, routes or output limits in other APIs are not passed on', () => {
+    const decided = {
+      models: ['expensive'],
+      provider: { order: ['expensive'] },
+      route: 'fallback',
+      max_completion_tokens: 100_000,
+      best_of: 9,
+    }
+    const request = ask({ ...decided, max_tokens: 100_000, messages: [], future: 1 })
+    const edited = { ...request, prompt: { ...request.prompt, temperature: 0.5 } }
+    for (const each of [request, edited]) {
+      const { body, warnings } = responses(each)
       expect(Object.keys(body).filter(field => field in decided || field === 'max_tokens' || field === 'messages')).toEqual([])
       expect(body).toMatchObject({ model: 'their-model', future: 1 })
       expect(warnings.map(({ param }) => param).sort()).toEqual([...Object.keys(decided), 'max_tokens', 'messages'].sort())
@@ -86,7 +95,7 @@ describe('responses to responses', () => {
     expect(sent.body).toEqual({ model: 'their-model', max_tokens: 9, messages, future: 1, stream: false })
     expect(sent.warnings.map(({ param }) => param).sort()).toEqual(Object.keys(decided).sort())
   })
-  test('effort: off is none, and moves to what the offer knows', () => {
+  test('effort `off` is sent as `none`, and other efforts as the nearest supported one', () => {
     expect(responses(ask({ reasoning: { effort: 'off', summary: 'auto' } })).body.reasoning).toEqual({ summary: 'auto', effort: 'none' })
     const near = (effort: string, efforts: readonly string[]) => {
       const { body, warnings } = responses(ask({ reasoning: { effort } }), { efforts })
@@ -97,33 +106,33 @@ describe('responses to responses', () => {
     expect(near('high', ['low', 'high'])).toEqual(['high', 0])
     expect(near('high', [])).toEqual([undefined, 1])
   })
-  test('thoughts in the clear stay here where only sealed ones are taken back', () => {
+  test('unencrypted reasoning is left out if the offer accepts only encrypted reasoning', () => {
     const open = { type: 'reasoning', id: 'rs_1', summary: [], content: [{ type: 'reasoning_text', text: 'hm' }] }
     const sealed = { type: 'reasoning', id: 'rs_2', summary: [], encrypted_content: 'x' }
-    const asked = ask({ input: [open, sealed, { role: 'user', content: 'x' }] })
-    expect(responses(asked).body.input).toHaveLength(3)
-    expect(responses(asked, { sealed_reasoning: true }).body.input).toEqual([sealed, { role: 'user', content: 'x' }])
+    const request = ask({ input: [open, sealed, { role: 'user', content: 'x' }] })
+    expect(responses(request).body.input).toHaveLength(3)
+    expect(responses(request, { sealed_reasoning: true }).body.input).toEqual([sealed, { role: 'user', content: 'x' }])
   })
 })
 
-describe.each([responsesProvider, chatProvider])('what costs more, to $name', ({ encodeRequest }) => {
+describe.each([responsesProvider, chatProvider])('options that cost more, for $name', ({ encodeRequest }) => {
   const price = { input: 1, output: 1 }
-  const dear = { ...offer, price: { ...price, priority: { input: 2, output: 2 } } }
+  const withPriority = { ...offer, price: { ...price, priority: { input: 2, output: 2 } } }
   const sent = (fields: JsonObject, sold = offer, quirks: Quirks = {}) => {
     const { body, warnings } = encodeRequest(ask(fields), sold, quirks)
     return { tier: body.service_tier, warned: warnings.map(({ param }) => param) }
   }
 
-  test('the faster tier of the gateway, where it is sold at a known price', () => {
-    const asked = { gateway: { routing: { tier: 'priority' } } }
+  test('include the gateway’s priority tier if its price is known', () => {
+    const priority = { gateway: { routing: { tier: 'priority' } } }
     const none = { tier: undefined, warned: ['gateway.routing.tier'] }
-    expect(sent(asked, dear, { priority_tier: 'fast' })).toEqual({ tier: 'fast', warned: [] })
-    expect(sent(asked, dear)).toEqual(none)
-    expect(sent(asked, { ...offer, price }, { priority_tier: 'fast' })).toEqual(none)
-    expect(sent(asked, offer, { priority_tier: 'fast' })).toEqual(none)
+    expect(sent(priority, withPriority, { priority_tier: 'fast' })).toEqual({ tier: 'fast', warned: [] })
+    expect(sent(priority, withPriority)).toEqual(none)
+    expect(sent(priority, { ...offer, price }, { priority_tier: 'fast' })).toEqual(none)
+    expect(sent(priority, offer, { priority_tier: 'fast' })).toEqual(none)
   })
-  test('a `service_tier` that costs more is sent only at its own price; one that does not goes as it is', () => {
-    expect(sent({ service_tier: 'priority' }, dear)).toEqual({ tier: 'priority', warned: [] })
+  test('include a `service_tier` only at its own price, unless it costs no more', () => {
+    expect(sent({ service_tier: 'priority' }, withPriority)).toEqual({ tier: 'priority', warned: [] })
     expect(sent({ service_tier: 'priority' })).toEqual({ tier: undefined, warned: ['service_tier'] })
     expect(sent({ service_tier: 'unheard-of' })).toEqual({ tier: undefined, warned: ['service_tier'] })
     expect(sent({ service_tier: 'flex' })).toEqual({ tier: 'flex', warned: [] })
@@ -131,7 +140,7 @@ describe.each([responsesProvider, chatProvider])('what costs more, to $name', ({
   test.each(['max_output_tokens', 'max_completion_tokens', 'max_tokens', 'n', 'best_of', 'service_tier'])(
     'an extension does not set %s',
     field => {
-      const { body, warnings } = encodeRequest(ask({ extensions: { [field]: 9, seed: 7 } }), dear, {})
+      const { body, warnings } = encodeRequest(ask({ extensions: { [field]: 9, seed: 7 } }), withPriority, {})
       expect(body).not.toHaveProperty(field)
       expect(body).toMatchObject({ seed: 7 })
       expect(warnings).toMatchObject([{ code: 'unsupported_parameter', param: `extensions.${field}` }])
@@ -139,12 +148,12 @@ describe.each([responsesProvider, chatProvider])('what costs more, to $name', ({
   )
 })
 
-describe('messages', () => {
+describe('messages for a Chat host', () => {
   const call = (id: string) => ({ type: 'function_call', call_id: id, name: 'f', arguments: '{}' })
   const result = (id: string, output: string | readonly JsonObject[] = 'r') => ({ type: 'function_call_output', call_id: id, output })
   const tool = (id: string) => ({ id, type: 'function', function: { name: 'f', arguments: '{}' } })
 
-  test('instructions come first; developers speak as the system unless they are known', () => {
+  test('have instructions first, and developers as system unless the host supports the role', () => {
     const fields = {
       instructions: 'I',
       input: [
@@ -161,7 +170,7 @@ describe('messages', () => {
     ])
     expect(chat(fields, { developer_role: true }).messages.map(({ role }) => role)).toEqual(['developer', 'developer', 'user', 'system'])
   })
-  test('one turn of the assistant is one message', () => {
+  test('have one assistant turn as one message', () => {
     const input = [
       { role: 'assistant', content: 'a' },
       call('1'),
@@ -188,7 +197,7 @@ describe('messages', () => {
       { role: 'user', content: 'u' },
     ])
   })
-  test('calls in a row are turns of their own once a tool has answered', () => {
+  test('have calls in separate messages after a tool result', () => {
     expect(chat({ input: [call('1'), result('1'), call('2'), result('2')] }).messages.map(({ role }) => role)).toEqual([
       'assistant',
       'tool',
@@ -197,7 +206,7 @@ describe('messages', () => {
     ])
     expect(chat({ input: [call('1')] }).messages).toEqual([{ role: 'assistant', content: null, tool_calls: [tool('1')] }])
   })
-  test('images of users, and images that tools return, after all tools of the turn', () => {
+  test('have images of users, and images in tool results after all results of the turn', () => {
     const image = (url: string) => ({ type: 'input_image', image_url: url, detail: 'high' })
     const sent = (url: string) => ({ type: 'image_url', image_url: { url, detail: 'high' } })
     const input = [
@@ -217,7 +226,7 @@ describe('messages', () => {
     ])
     expect(warned).toEqual([])
   })
-  test('texts alone are one string, since many hosts know no lists', () => {
+  test('have text parts as one string, since many hosts do not support lists', () => {
     expect(
       chat({
         input: [
@@ -232,7 +241,7 @@ describe('messages', () => {
       }).messages,
     ).toEqual([{ role: 'user', content: 'a\n\nb' }])
   })
-  test('earlier thoughts go back where the host wants them, and on every turn where it must be so', () => {
+  test('have earlier reasoning if the host accepts it, and in every turn if it requires that', () => {
     const input = [
       { type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'hm' }] },
       { role: 'assistant', content: 'a' },
@@ -244,16 +253,20 @@ describe('messages', () => {
       { role: 'user', content: 'u' },
       { role: 'assistant', content: 'b' },
     ])
-    const told = { role: 'assistant', content: 'a', reasoning_content: 'hm' }
-    const untold = { role: 'assistant', content: 'b' }
-    expect(chat({ input }, { reasoning_field: 'reasoning_content' }).messages).toEqual([told, { role: 'user', content: 'u' }, untold])
-    expect(chat({ input }, { earlier_reasoning: 'always' }).messages).toEqual([
-      told,
+    const withReasoning = { role: 'assistant', content: 'a', reasoning_content: 'hm' }
+    const without = { role: 'assistant', content: 'b' }
+    expect(chat({ input }, { reasoning_field: 'reasoning_content' }).messages).toEqual([
+      withReasoning,
       { role: 'user', content: 'u' },
-      { ...untold, reasoning_content: '' },
+      without,
+    ])
+    expect(chat({ input }, { earlier_reasoning: 'always' }).messages).toEqual([
+      withReasoning,
+      { role: 'user', content: 'u' },
+      { ...without, reasoning_content: '' },
     ])
   })
-  test('what only another kind of provider can read is named', () => {
+  test('leave out items of other dialects with warnings', () => {
     const input = [
       { type: 'local_shell_call', call_id: '1' },
       {
@@ -268,22 +281,22 @@ describe('messages', () => {
     ]
     expect(chat({ input }).warned).toEqual(['input[3].output[0]', 'input[1].content[0]', 'input[2].content[0]'])
   })
-  test('call ids of a fixed length find each other', () => {
+  test('have matching call ids of a fixed length', () => {
     const { messages } = chat({ input: [call('call_abcdefghijk'), result('call_abcdefghijk'), call('abc123XYZ')] }, { call_id_length: 9 })
-    const [asked, answered, kept] = messages
-    const [{ id } = { id: '' }] = (asked?.tool_calls ?? []) as readonly { readonly id: string }[]
+    const [calling, answered, kept] = messages
+    const [{ id } = { id: '' }] = (calling?.tool_calls ?? []) as readonly { readonly id: string }[]
     expect(id).toMatch(/^[a-zA-Z0-9]{9}$/)
     expect(answered?.tool_call_id).toBe(id)
     expect(kept?.tool_calls).toMatchObject([{ id: 'abc123XYZ' }])
   })
 })
 
-describe('tools and formats', () => {
+describe('tools and formats for a Chat host', () => {
   const tools = [
     { type: 'function', name: 'f', description: 'd', parameters: { type: 'object' }, strict: true },
     { type: 'function', name: 'g' },
   ]
-  test('functions are nested here', () => {
+  test('have nested functions', () => {
     expect(chat({ tools, tool_choice: { type: 'function', name: 'f' }, parallel_tool_calls: false })).toMatchObject({
       tools: [
         { type: 'function', function: { name: 'f', description: 'd', parameters: { type: 'object' }, strict: true } },
@@ -293,15 +306,15 @@ describe('tools and formats', () => {
       parallel_tool_calls: false,
     })
   })
-  test('a demand for a call goes by the host’s own word', () => {
+  test('have the host’s own value for a required call', () => {
     expect(chat({ tools, tool_choice: 'required' }).tool_choice).toBe('required')
     expect(chat({ tools, tool_choice: 'required' }, { required_tool_choice: 'any' }).tool_choice).toBe('any')
   })
-  test('allowed tools are said by not offering the others', () => {
+  test('leave out the tools that are not allowed', () => {
     const tool_choice = { type: 'allowed_tools', mode: 'required', tools: [{ type: 'function', name: 'g' }] }
     expect(chat({ tools, tool_choice })).toMatchObject({ tools: [{ function: { name: 'g' } }], tool_choice: 'required', warned: [] })
   })
-  test('where a host knows them, all tools are offered, and the allowed ones named', () => {
+  test('have all tools and the allowed ones if the host supports allowed_tools', () => {
     const tool_choice = { type: 'allowed_tools', mode: 'required', tools: [{ type: 'function', name: 'g' }] }
     expect(chat({ tools, tool_choice }, { allowed_tools: true })).toMatchObject({
       tools: [{ function: { name: 'f' } }, { function: { name: 'g' } }],
@@ -309,33 +322,33 @@ describe('tools and formats', () => {
       warned: [],
     })
   })
-  test('hosted tools are named, and no choice is sent without tools', () => {
+  test('leave out hosted tools with a warning, and the choice if there are no tools', () => {
     const only = chat({ tools: [{ type: 'web_search' }], tool_choice: 'required', parallel_tool_calls: true })
     expect(only.warned).toEqual(['tools[0]', 'tool_choice'])
     expect(only).not.toHaveProperty('tools')
     expect(only).not.toHaveProperty('parallel_tool_calls')
     expect(chat({ tools, tool_choice: { type: 'web_search' } }).warned).toEqual(['tool_choice'])
   })
-  test('strictness is dropped where it is refused', () => {
+  test('leave out `strict` if it is not supported', () => {
     const { tools: sent, warned } = chat({ tools }, { refuses: ['strict'] })
     expect(JSON.stringify(sent)).not.toContain('strict')
     expect(warned).toEqual(['tools[0].strict'])
   })
-  test('formats', () => {
+  test('have the response format, with an instruction if schemas are not supported', () => {
     const format = { type: 'json_schema', name: 'n', schema: { a: 1 }, strict: true, description: 'd' }
     expect(chat({ text: { format } }).response_format).toEqual({
       type: 'json_schema',
       json_schema: { name: 'n', schema: { a: 1 }, strict: true, description: 'd' },
     })
     expect(chat({ text: { format: { type: 'text' } } })).not.toHaveProperty('response_format')
-    const told = chat({ text: { format }, instructions: 'I' }, { no_json_schema: true })
-    expect(told).toMatchObject({ response_format: { type: 'json_object' }, warned: ['text.format'] })
-    expect(told.messages[1]?.content).toContain('{"a":1}')
+    const instructed = chat({ text: { format }, instructions: 'I' }, { no_json_schema: true })
+    expect(instructed).toMatchObject({ response_format: { type: 'json_object' }, warned: ['text.format'] })
+    expect(instructed.messages[1]?.content).toContain('{"a":1}')
   })
 })
 
-describe('parameters', () => {
-  test('names that differ, and the stream’s own', () => {
+describe('parameters for a Chat host', () => {
+  test('have Chat’s names, and stream options in a stream', () => {
     const fields = {
       max_output_tokens: 9,
       reasoning: { effort: 'low' },
@@ -359,7 +372,7 @@ describe('parameters', () => {
     expect(chat(fields, { no_stream_options: true })).not.toHaveProperty('stream_options')
     expect(chat({})).not.toHaveProperty('stream_options')
   })
-  test('warnings use the caller’s names', () => {
+  test('that are left out give warnings under the client’s names', () => {
     expect(
       chat(
         { max_output_tokens: 9, reasoning: { effort: 'low' }, text: { verbosity: 'low' }, top_k: 1 },
@@ -373,7 +386,7 @@ describe('parameters', () => {
     ])
     expect(chat({ truncation: 'disabled', metadata: { a: 'b' } }).warned).toEqual([])
   })
-  test('extensions come last', () => {
+  test('have extensions applied last', () => {
     expect(chat({ temperature: 1, extensions: { temperature: 0, thinking: { type: 'enabled' }, stream: true } })).toMatchObject({
       temperature: 0,
       thinking: { type: 'enabled' },
@@ -383,7 +396,7 @@ describe('parameters', () => {
   })
 })
 
-test('an id of somebody that is longer than vendors take is sent as one that always stands for it', () => {
+test('a user id that is too long for vendors is replaced by a stable short one', () => {
   const user_id = JSON.stringify({ device: 'd'.repeat(64), session: 's'.repeat(64) })
   const request = messagesClient.decodeRequest({
     model: 'm',
@@ -399,8 +412,8 @@ test('an id of somebody that is longer than vendors take is sent as one that alw
   expect(String(sent[0]).length).toBeLessThanOrEqual(64)
 })
 
-test('a provider of responses gets a name with the bytes of a document, and arguments that are JSON', () => {
-  const asked = messagesClient.decodeRequest({
+test('a Responses provider receives a name with a document’s bytes, and arguments that are JSON', () => {
+  const request = messagesClient.decodeRequest({
     model: 'm',
     max_tokens: 9,
     messages: [
@@ -408,7 +421,7 @@ test('a provider of responses gets a name with the bytes of a document, and argu
     ],
   })
   const call: Item = { type: 'function_call', call_id: 'c', name: 'f', arguments: '' }
-  const { body } = responses({ ...asked, prompt: { ...asked.prompt, input: [...asked.prompt.input, call] } })
+  const { body } = responses({ ...request, prompt: { ...request.prompt, input: [...request.prompt.input, call] } })
   expect(body.input).toMatchObject([
     { content: [{ type: 'input_file', file_data: 'data:application/pdf;base64,JVBERi0=', filename: 'document.pdf' }] },
     { type: 'function_call', arguments: '{}' },

@@ -72,7 +72,7 @@ test.each<[FailureKind, number, unknown]>([
   ['unreadable', 200, '<!DOCTYPE html><p>Log in to the Wi-Fi'],
   ['unreadable', 302, ''],
   ['rate_limited', 200, { error: { message: 'm', code: 429 } }],
-])('%s: %i %j', (kind, status, body) => {
+])('a failure is %s: %i %j', (kind, status, body) => {
   expect(fail(status, body).kind).toBe(kind)
   expect(
     responsesProvider.decodeFailure({ status, body: typeof body === 'string' ? body : JSON.stringify(body), header: () => undefined, now })
@@ -80,7 +80,7 @@ test.each<[FailureKind, number, unknown]>([
   ).toBe(kind)
 })
 
-test('a failure keeps what the provider called it', () => {
+test('a failure has the provider’s type, code and parameter', () => {
   expect(fail(400, error({ type: 'invalid_request_error', code: 'unsupported_value', param: 'temperature', message: 'No' }))).toEqual({
     kind: 'unsupported',
     status: 400,
@@ -94,7 +94,7 @@ test('a failure keeps what the provider called it', () => {
   expect(fail(502, '<html>secret page').message).not.toContain('secret')
 })
 
-describe('what a provider or a proxy says in plain text', () => {
+describe('a plain-text error of a provider or a proxy', () => {
   test.each<[FailureKind, number, string]>([
     ['too_long', 400, 'This model has a maximum context length of 8192 tokens.'],
     ['policy', 400, 'The prompt was flagged by the safety system.'],
@@ -102,11 +102,11 @@ describe('what a provider or a proxy says in plain text', () => {
     ['unknown_model', 404, 'The model gpt-9 does not exist.'],
     ['overloaded', 503, 'upstream connect error or disconnect/reset before headers'],
     ['rejected', 400, '"Invalid image."'],
-  ])('keeps its meaning (%s) and its words', (kind, status, body) => {
+  ])('is %s and keeps its text', (kind, status, body) => {
     expect(fail(status, body)).toEqual({ kind, status, message: body.replaceAll('"', '') })
   })
 
-  test('has its meaning also where it says that the key is wrong, and is not quoted then', () => {
+  test('about a wrong key has the kind bad_credential, and is not quoted', () => {
     expect(fail(400, 'Invalid API key provided: abc')).toEqual({
       kind: 'bad_credential',
       status: 400,
@@ -115,7 +115,7 @@ describe('what a provider or a proxy says in plain text', () => {
   })
 })
 
-test('errors in a list are read like the first of them', () => {
+test('a list of errors is read as its first one', () => {
   const one = { error: { code: 429, message: 'Quota exceeded for the project.', status: 'RESOURCE_EXHAUSTED' } }
   const alone = fail(429, one)
   expect(alone).toMatchObject({ kind: 'rate_limited', message: 'Quota exceeded for the project.', type: 'RESOURCE_EXHAUSTED' })
@@ -125,24 +125,24 @@ test('errors in a list are read like the first of them', () => {
   expect(fail(400, [])).toMatchObject({ kind: 'rejected', message: 'The provider answered with status 400.' })
 })
 
-test('a credential that is refused is told in these words, whatever the provider said', () => {
+test('a refused credential has the same message, whatever the provider’s message is', () => {
   for (const body of ['', error({ message: 'Incorrect API key provided: sk-abc' }), 'Unauthorized'])
     expect(fail(401, body).message).toBe('The provider rejected the credential of the gateway.')
 })
 
-test('a place that is no path is left out of the words, and hides nothing else', () => {
+test('an invalid location is left out of the message, and the rest is kept', () => {
   const nested = { detail: [{ loc: [{ toString: 1 }, ['x'], 'body', 3, null], msg: 'm' }] }
   expect(fail(429, nested)).toMatchObject({ kind: 'rate_limited', message: 'body.3: m' })
 })
 
-test('about credentials a provider is never quoted', () => {
+test('a provider’s message about credentials is never quoted', () => {
   for (const [status, message] of [
     [401, 'Incorrect API key provided: sk-abc'],
     [403, 'org-secret may not'],
     [400, 'Incorrect API key provided: abc'],
   ] as const) {
-    const said = fail(status, error({ message })).message
-    expect(said).not.toMatch(/sk-abc|org-secret|abc/)
+    const { message: shown } = fail(status, error({ message }))
+    expect(shown).not.toMatch(/sk-abc|org-secret|abc/)
   }
 })
 
@@ -157,22 +157,22 @@ describe('redaction', () => {
     ['ak_0123456789abcdef', '[redacted]'],
     ['line\r\nevent: x\u0000', 'line event: x'],
     ['a risk-free asking for skill', 'a risk-free asking for skill'],
-  ])('%j', (text, expected) => expect(redact(text)).toBe(expected))
+  ])('of %j', (text, expected) => expect(redact(text)).toBe(expected))
 
-  test('500 characters at most, no half characters, and no secret cut in two', () => {
+  test('leaves at most 500 characters, no half characters, and no part of a secret', () => {
     expect(redact('x'.repeat(9000))).toHaveLength(500)
     expect(redact('😀'.repeat(600))).not.toMatch(/[\uD800-\uDBFF](?![\uDC00-\uDFFF])/)
     expect(redact(`${'x '.repeat(246)}sk-abcdefghijklmnop`)).not.toContain('abc')
   })
 
-  test('it stays fast on hostile text', () => {
+  test('stays fast on hostile text', () => {
     const before = process.cpuUsage()
     for (const piece of ['sk-', 'eyJ', 'Bearer ', 'key=', 'AKIA', 'a.b.', 'sk-sk-_-']) redact(piece.repeat(30_000))
     expect(process.cpuUsage(before).user).toBeLessThan(100_000)
   })
 })
 
-describe('how long to stay away', () => {
+describe('the retry delay', () => {
   const limited = (headers: Readonly<Record<string, string>>, message = 'm') => fail(429, error({ message }), headers).retryAfterMs
   test.each<[string, number | undefined]>([
     ['5', 5000],
@@ -198,7 +198,7 @@ describe('how long to stay away', () => {
     [String(now / 1000 + 20), 20_000],
     [String(now + 20_000), 20_000],
     ['9'.repeat(400), undefined],
-  ])('%s', (value, expected) => {
+  ])('is read from the header %s', (value, expected) => {
     expect(parseDelay(value, now)).toBe(expected)
     expect(limited({ 'retry-after': value })).toBe(expected)
   })
@@ -211,17 +211,17 @@ describe('how long to stay away', () => {
     ['try again in 250ms', 1000],
     ['try again in 2 minutes', 120_000],
     ['try again later', undefined],
-  ])('%s', (message, expected) => {
+  ])('is read from the message %s', (message, expected) => {
     expect(parseDelayInMessage(message, now)).toBe(expected)
     expect(limited({}, message)).toBe(expected)
   })
 
-  test('milliseconds before seconds, headers before words, words before limits', () => {
+  test('is taken from milliseconds before seconds, from headers before the message, from the message before rate limits', () => {
     expect(limited({ 'retry-after-ms': '2500', 'retry-after': '9' })).toBe(2500)
     expect(limited({ 'retry-after': '9' }, 'try again in 3s')).toBe(9000)
     expect(limited({ 'x-ratelimit-reset-tokens': '40s' }, 'try again in 3s')).toBe(3000)
   })
-  test('of the limits, the one that is used up', () => {
+  test('is that of the exhausted rate limit', () => {
     expect(
       limited({
         'x-ratelimit-remaining-requests': '0',
@@ -234,7 +234,7 @@ describe('how long to stay away', () => {
     expect(fail(500, '', { 'x-ratelimit-remaining-requests': '0', 'x-ratelimit-reset-requests': '40s' }).retryAfterMs).toBeUndefined()
     expect(fail(503, '', { 'retry-after': '7' }).retryAfterMs).toBe(7000)
   })
-  test('a field of the body', () => {
+  test('is read from the body', () => {
     expect(fail(429, { error: { message: 'm', details: [{ '@type': 'RetryInfo', retryDelay: '34.4s' }] } }).retryAfterMs).toBe(34_400)
   })
 })

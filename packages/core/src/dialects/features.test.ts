@@ -98,17 +98,17 @@ describe.each(Object.values(providerDialects))('$name', dialect => {
     credential: { id: 'c', owner: 'platform' as const, secret: '' },
   }
 
-  test.each([...features].map(([id, feature]) => ({ id, ...feature })))('$name: what the table says is what happens', feature => {
+  test.each([...features].map(([id, feature]) => ({ id, ...feature })))('$name: a sample has the fate that the table states', feature => {
     const prompt = samples[feature.name]
     const expected = dialect.fidelity?.[feature.id]
     if (!expected || !prompt) throw new Error(`"${feature.name}" has no sample.`)
     expect(feature.isUsed(asking(prompt).prompt)).toBe(true)
-    const told = fidelityOf(asking(prompt), candidate).features.find(({ name }) => name === feature.name)
-    expect(told?.fate).toBe(expected)
-    expect(told?.note !== undefined).toBe(losses.has(expected))
+    const reported = fidelityOf(asking(prompt), candidate).features.find(({ name }) => name === feature.name)
+    expect(reported?.fate).toBe(expected)
+    expect(reported?.note !== undefined).toBe(losses.has(expected))
   })
 
-  test('a plain question loses nothing', () => {
+  test('a plain request loses nothing', () => {
     expect(fidelityOf(asking({}), candidate).features).toEqual([])
   })
 })
@@ -214,7 +214,7 @@ Silent: log probabilities, where the client’s language cannot ask for them, an
 filter results.
 `
 
-test('docs/fidelity.md says what the table says', () => {
+test('docs/fidelity.md equals the generated page', () => {
   if (process.env.UPDATE_DOCS) writeFileSync(path, page)
   expect(readFileSync(path, 'utf8')).toBe(page)
 })

@@ -44,12 +44,12 @@ test.each(targets)('a chain of 16,000 definitions is read once, for $name', targ
   expect(cpuMs(() => fitSchema(schema, target))).toBeLessThan(10_000)
 })
 
-test('a ring of 20,000 definitions ends, and is said to be recursive', () => {
+test('a ring of 20,000 definitions ends, and is reported as recursive', () => {
   const { changes } = fitSchema(ring(20_000), geminiRules)
   expect(changes.length).toBeGreaterThan(0)
 })
 
-test('loops are found wherever they are entered, and nothing else is taken for one', () => {
+test('loops are found wherever they are entered, and nothing else counts as one', () => {
   const to = (...names: readonly string[]): JsonObject => ({ anyOf: names.map(name => ({ $ref: `#/$defs/${name}` })) })
   const schema = {
     ...to('entry'),
@@ -83,7 +83,7 @@ test.each([geminiProvider, messagesProvider, bedrockProvider])('all tools of a r
   expect(placesOf(body)).toBeLessThan(schemaLimits.nodes * 2)
 })
 
-test('a schema that comes when the budget is used up still says of what kind it is', () => {
+test('a schema after the budget is used up still has its type', () => {
   const fitter = makeSchemaFitter()
   for (let at = 0; at < 5; at += 1) fitter.fit(clique(12), geminiRules)
   const { schema, changes } = fitter.fit({ type: 'object', properties: { a: { type: 'string' } } }, strictSchemaRules)
@@ -91,14 +91,14 @@ test('a schema that comes when the budget is used up still says of what kind it 
   expect(changes).toEqual(['what stands at # cannot be said and allows anything'])
 })
 
-test('a long text in a definition is not written out more often than the budget of characters allows', () => {
+test('a long text in a definition is not copied more often than the character budget allows', () => {
   const fitter = makeSchemaFitter()
   const beside = { description: 'x'.repeat(100_000), pattern: 'y'.repeat(100_000), enum: ['z'.repeat(100_000)] }
   for (const target of targets)
     expect(JSON.stringify(fitter.fit(clique(12, beside), target).schema).length).toBeLessThan(schemaLimits.characters * 2.5)
 })
 
-test('a definition that is a part of many schemas is paid for each time', () => {
+test('a definition that is used by many schemas is counted each time', () => {
   const wide = { type: 'object', properties: Object.fromEntries(Array.from({ length: 2_000 }, (_, at) => [`w${at}`, true])) }
   const schema = {
     type: 'object',
@@ -117,7 +117,7 @@ test('a tool is fitted once for all attempts of a request, and attempts share on
   expect(fitter.fit(given(), strictSchemaRules, parameters)).toBe(fitter.fit(given(), strictSchemaRules, parameters))
 })
 
-test('the same schema of a later request is not fitted again, and takes the same share of its budget', () => {
+test('the same schema in a later request is not fitted again, and uses the same share of its budget', () => {
   const cache = makeSchemaCache()
   const first = makeSchemaFitter(cache).fit(clique(8), geminiRules)
   const later = makeSchemaFitter(cache)
@@ -127,14 +127,14 @@ test('the same schema of a later request is not fitted again, and takes the same
   expect(makeSchemaFitter(cache).fit(clique(8), geminiRules).schema).toBe(first.schema)
 })
 
-test('a language never gets what was fitted for another', () => {
+test('a dialect never gets a schema that was fitted for another', () => {
   const cache = makeSchemaCache()
   const schema = { type: 'integer', minimum: 3 }
   expect(makeSchemaFitter(cache).fit(schema, geminiRules).schema).toEqual(schema)
   expect(makeSchemaFitter(cache).fit(schema, strictSchemaRules).schema).toEqual({ type: 'integer', description: 'minimum: 3' })
 })
 
-test('the cache keeps what was used last, and no more than it may hold', () => {
+test('the cache keeps the most recently used schemas, within its limit', () => {
   const cache = makeSchemaCache()
   const fit = { schema: {}, changes: [], cost: { nodes: 1, characters: 0 } }
   cache.set('kept', fit)

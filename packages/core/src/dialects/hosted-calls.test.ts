@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { geminiProvider, messagesProvider, responsesProvider } from './index.ts'
 
-test('calls of hosted tools are counted where a Responses answer lists them', () => {
+test('hosted tool calls of a Responses response are counted', () => {
   const item = (type: string, id: string) => ({ type, id, status: 'completed' })
   const output = [item('web_search_call', 'ws_1'), item('web_search_call', 'ws_2'), item('code_interpreter_call', 'ci_1')]
   const body = { id: 'r', model: 'm', created_at: 1, status: 'completed', output, usage: { input_tokens: 9, output_tokens: 3 } }
@@ -9,7 +9,7 @@ test('calls of hosted tools are counted where a Responses answer lists them', ()
   expect(responsesProvider.decodeResponse({ ...body, output: [] }).usage).not.toHaveProperty('hosted_calls')
 })
 
-test('calls of hosted tools are counted where a Messages answer tells them', () => {
+test('hosted tool calls of a Messages response are counted from its usage', () => {
   const usage = { input_tokens: 9, output_tokens: 3, server_tool_use: { web_search_requests: 2, web_fetch_requests: 0 } }
   const body = {
     id: 'msg',
@@ -23,7 +23,7 @@ test('calls of hosted tools are counted where a Messages answer tells them', () 
   expect(messagesProvider.decodeResponse(body).usage?.hosted_calls).toEqual({ web_search: 2 })
 })
 
-test('searches of a Gemini answer are its different queries, whole or in a stream', () => {
+test('searches of a Gemini response are its distinct queries, whole or streamed', () => {
   const chunk = (webSearchQueries: readonly string[], text: string) => ({
     candidates: [{ content: { role: 'model', parts: [{ text }] }, groundingMetadata: { webSearchQueries, imageSearchQueries: ['c'] } }],
     usageMetadata: { promptTokenCount: 9, candidatesTokenCount: 3 },
@@ -34,7 +34,7 @@ test('searches of a Gemini answer are its different queries, whole or in a strea
   expect([...events, ...decoder.end()].at(-1)).toMatchObject({ type: 'finished', usage: { hosted_calls: { web_search: 3 } } })
 })
 
-test('options that raise the price are read where a Messages answer states them', () => {
+test('options that raise the price are read from the usage of a Messages response', () => {
   const usage = { input_tokens: 9, output_tokens: 3, speed: 'fast', inference_geo: 'not_available' }
   const body = {
     id: 'msg',
@@ -48,7 +48,7 @@ test('options that raise the price are read where a Messages answer states them'
   expect(messagesProvider.decodeResponse({ ...body, usage: { ...usage, speed: 7 } }).usage).not.toHaveProperty('options')
 })
 
-test('other tools that the provider ran are named once each, ten at most, and hostile names are not', () => {
+test('other hosted tools are reported once each, ten at most, and hostile names are not', () => {
   const kinds = ['x_search_call', 'x_search_call', 'people_search_results', 'function_call', 'custom_tool_call', 'mcp_call', 'reasoning']
   const hostile = ['<b>_call', '\u0000_call', `${'x'.repeat(1_000_000)}_call`, 'a b_call', '_call', 7, null, {}]
   const output = [...kinds, ...hostile].map(type => ({ type, id: 'i', status: 'completed' }))
@@ -60,7 +60,7 @@ test('other tools that the provider ran are named once each, ten at most, and ho
   expect(['text', {}, null, 7].map(callsOf)).toEqual([undefined, undefined, undefined, undefined])
 })
 
-test('places of Google Maps are named where a Gemini answer used them, also before its last chunk', () => {
+test('places of Google Maps are reported if a Gemini response used them, also before its last chunk', () => {
   const chunk = (groundingChunks: unknown, text: string) => ({
     candidates: [{ content: { role: 'model', parts: [{ text }] }, groundingMetadata: { groundingChunks } }],
     usageMetadata: { promptTokenCount: 9, candidatesTokenCount: 3 },

@@ -125,17 +125,17 @@ describe.each([
   ['chat', chat],
   ['messages', everyEvent],
 ] as const)('%s', (name, pool) => {
-  test('any frames become one legal stream on either side', () => {
+  test('any frames give one legal stream on both sides', () => {
     const provider = providerDialects[name] ?? chatProvider
     fc.assert(
       fc.property(frames(pool), sent => {
         const events = decode(provider, sent)
         expect(faultsOf(events).filter(fault => !fault.includes('do not add up'))).toEqual([])
-        const told = encode(events)
-        const wires = told.map(({ data }) => JSON.parse(data) as JsonObject)
-        expect(wires.map(({ sequence_number }) => sequence_number)).toEqual(told.map((_, at) => at))
-        expect(told.slice(0, 2).map(({ event }) => event)).toEqual(['response.created', 'response.in_progress'])
-        expect(told.filter(({ event }) => /^response\.(completed|incomplete|failed)$/.test(event ?? ''))).toHaveLength(1)
+        const encoded = encode(events)
+        const wires = encoded.map(({ data }) => JSON.parse(data) as JsonObject)
+        expect(wires.map(({ sequence_number }) => sequence_number)).toEqual(encoded.map((_, at) => at))
+        expect(encoded.slice(0, 2).map(({ event }) => event)).toEqual(['response.created', 'response.in_progress'])
+        expect(encoded.filter(({ event }) => /^response\.(completed|incomplete|failed)$/.test(event ?? ''))).toHaveLength(1)
         const opened = wires.filter(({ type }) => type === 'response.output_item.added')
         expect(wires.filter(({ type }) => type === 'response.output_item.done')).toHaveLength(opened.length)
         const ids = opened.map(({ item }) => (item as JsonObject).id)
@@ -146,7 +146,7 @@ describe.each([
     )
   })
 
-  test('the vendor’s own SDK reads what we make of it', async () => {
+  test('the vendor’s own SDK reads the encoded stream', async () => {
     const provider = providerDialects[name] ?? chatProvider
     await fc.assert(
       fc.asyncProperty(frames(pool), async sent => {
@@ -163,7 +163,7 @@ describe.each([
     )
   })
 
-  test('any body is a response, and any failed body a failure', () => {
+  test('any body gives a response, and any failed body a failure', () => {
     const provider = providerDialects[name] ?? chatProvider
     fc.assert(
       fc.property(
@@ -183,14 +183,14 @@ describe.each([
   })
 })
 
-describe('size', () => {
+describe('large and deep input', () => {
   const item = (body: JsonObject): readonly Frame[] => [
     { data: JSON.stringify({ type: 'response.output_item.done', output_index: 0, item: body }) },
   ]
   const deep = `{"type":"response.output_item.done","output_index":0,"item":{"type":"x","a":${'['.repeat(100_000)}${']'.repeat(100_000)}}}`
   const ends = (sent: readonly Frame[]) => encode(decode(providerDialects.responses ?? chatProvider, sent)).at(-1)?.event
 
-  test('depth that could not be written again is refused, brackets in a text are not depth', () => {
+  test('is refused if too deep to be serialized, while brackets in a text do not count as depth', () => {
     expect(ends([{ data: deep }])).toBe('response.failed')
     const text = `${'['.repeat(5000)}\\"{`
     const frames = item({ type: 'message', content: [{ type: 'output_text', text }] })
@@ -235,7 +235,7 @@ describe('size', () => {
           })),
         ]),
     ],
-  ])('%s: what grows with the square of it would outlast the test', { timeout: 30_000 }, (_, run) => {
+  ])('is processed in less than quadratic time: %s', { timeout: 30_000 }, (_, run) => {
     expect(() => run()).not.toThrow()
   })
 })

@@ -94,13 +94,13 @@ describeProviderDialect(
 
 describe.skipIf(!haveRecordings)('recorded chat streams', () => {
   test.each(recordings.filter(({ dialect }) => dialect === 'chat'))(
-    '$name: the text is what its chunks hold, character by character',
+    '$name: the text equals that of its chunks, character by character',
     ({ frames }) => {
       const deltas = frames.flatMap(({ data }) =>
         data === '[DONE]' ? [] : ((JSON.parse(data) as JsonObject).choices as readonly JsonObject[]),
       )
       const text = deltas.map(({ delta, text: old }) => (isObject(delta) ? pieces(delta.content, 'text') : String(old))).join('')
-      const thoughts = deltas
+      const reasoning = deltas
         .map(({ delta }) =>
           isObject(delta) ? `${delta.reasoning_content ?? delta.reasoning ?? ''}${pieces(delta.content, 'thinking')}` : '',
         )
@@ -109,17 +109,20 @@ describe.skipIf(!haveRecordings)('recorded chat streams', () => {
       expect(
         output.flatMap(item => (item.type === 'message' ? item.content.map(part => (part.type === 'text' ? part.text : '')) : [])).join(''),
       ).toBe(text)
-      expect(output.flatMap(item => (item.type === 'reasoning' ? (item.content ?? []) : [])).join('')).toBe(thoughts)
+      expect(output.flatMap(item => (item.type === 'reasoning' ? (item.content ?? []) : [])).join('')).toBe(reasoning)
     },
   )
 
-  test.each(['mistral/mistral-reasoning', 'mistral/mistral-tool-call'])('%s: kept whole and streamed from one run', name => {
-    const found = recordings.find(recording => recording.name === name)
-    if (!found?.whole) throw new Error(`${name} is missing`)
-    expect(said(chatProvider.decodeResponse(found.whole))).toEqual(said(fold(decode(chatProvider, found.frames))))
-  })
+  test.each(['mistral/mistral-reasoning', 'mistral/mistral-tool-call'])(
+    '%s: the whole and the streamed response of one run are equal',
+    name => {
+      const found = recordings.find(recording => recording.name === name)
+      if (!found?.whole) throw new Error(`${name} is missing`)
+      expect(said(chatProvider.decodeResponse(found.whole))).toEqual(said(fold(decode(chatProvider, found.frames))))
+    },
+  )
 
-  test.each(recordings.filter(({ whole }) => whole !== undefined))('$name: the whole answer can be read', ({ dialect, whole }) => {
+  test.each(recordings.filter(({ whole }) => whole !== undefined))('$name: the whole response can be decoded', ({ dialect, whole }) => {
     const provider = { chat: chatProvider, responses: responsesProvider, gemini: geminiProvider, messages: messagesProvider }[dialect]
     const { output, outcome, usage } = provider.decodeResponse(whole ?? {})
     if (outcome.status === 'failed') expect(outcome.error.kind).toBe('out_of_quota')

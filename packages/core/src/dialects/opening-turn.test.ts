@@ -8,7 +8,7 @@ const history = [
   { role: 'assistant', content: 'Hello, how can I help?' },
   { role: 'user', content: 'Hi' },
 ]
-const asked = chatClient.decodeRequest({ model: 'm', messages: history })
+const request = chatClient.decodeRequest({ model: 'm', messages: history })
 const opened = chatClient.decodeRequest({ model: 'm', messages: history.toReversed() })
 
 const encode = (dialect: ProviderDialect, request: InferenceRequest) => {
@@ -16,21 +16,24 @@ const encode = (dialect: ProviderDialect, request: InferenceRequest) => {
   return { turns: (body.contents ?? body.messages ?? body.input) as readonly { readonly role: string }[], warnings }
 }
 
-test.each(['messages', 'gemini', 'bedrock'] as const)('%s begins with a note of the user where the assistant began', name => {
-  const { turns, warnings } = encode(providerDialects[name], asked)
-  expect(turns.map(({ role }) => role)).toEqual(['user', name === 'gemini' ? 'model' : 'assistant', 'user'])
-  expect(JSON.stringify(turns[0])).toContain(openingText)
-  expect(warnings).toContainEqual(openingWarning)
-  expect(encode(providerDialects[name], opened).warnings).toEqual([])
-})
+test.each(['messages', 'gemini', 'bedrock'] as const)(
+  'a conversation that begins with the assistant gets a note of the user first for %s',
+  name => {
+    const { turns, warnings } = encode(providerDialects[name], request)
+    expect(turns.map(({ role }) => role)).toEqual(['user', name === 'gemini' ? 'model' : 'assistant', 'user'])
+    expect(JSON.stringify(turns[0])).toContain(openingText)
+    expect(warnings).toContainEqual(openingWarning)
+    expect(encode(providerDialects[name], opened).warnings).toEqual([])
+  },
+)
 
-test.each(['responses', 'chat'] as const)('%s takes it as it came', name => {
-  const { turns, warnings } = encode(providerDialects[name], asked)
+test.each(['responses', 'chat'] as const)('a conversation that begins with the assistant is sent unchanged to %s', name => {
+  const { turns, warnings } = encode(providerDialects[name], request)
   expect(turns.map(({ role }) => role)).toEqual(['assistant', 'user'])
   expect(warnings).toEqual([])
 })
 
-test('a caller of Messages keeps its own first turn', () => {
+test('a Messages client’s own first turn is sent unchanged to a Messages provider', () => {
   const request = messagesClient.decodeRequest({ model: 'm', max_tokens: 9, messages: history })
   for (const quirks of [{}, { sampling: 'none' as const }]) {
     const offer = { provider: 'p', provider_model_id: 'm', dialect: 'messages' }

@@ -55,7 +55,7 @@ const codes = (client: ClientDialect, item: Item): readonly string[] => {
 }
 
 describe.each(Object.values(clientDialects))('$name', client => {
-  test.each([...outputFeatures].map(([id, { name }]) => ({ id, name })))('$name: what the table says is what happens', ({ id }) => {
+  test.each([...outputFeatures].map(([id, { name }]) => ({ id, name })))('$name: a sample has the fate that the table states', ({ id }) => {
     const item = samples[id]
     const fate = client.outputFidelity?.[id]
     if (!item || !fate) throw new Error(`"${id}" has no sample.`)
@@ -66,7 +66,7 @@ describe.each(Object.values(clientDialects))('$name', client => {
   })
 })
 
-describe('images', () => {
+describe('images in a response', () => {
   const image = samples.image as Item
   const url = `data:image/png;base64,${mark}`
 
@@ -87,14 +87,14 @@ describe('images', () => {
     ['no bytes', { result: null, status: 'failed' }],
     ['bytes that are no base64', { result: '"><script>)' }],
     ['an address that would end its Markdown', { result: null, url: 'https://x.example/a) ![b](https://y.example' }],
-  ])('with %s are named', (_, change) => {
+  ])('with %s give a warning', (_, change) => {
     const broken = native({ type: 'image_generation_call', id: 'ig_1', status: 'completed', ...change })
     for (const client of [clientDialects.chat, clientDialects.messages]) expect(codes(client, broken)).toEqual(['output_dropped'])
     expect(codes(clientDialects.responses, broken)).toEqual([])
   })
 })
 
-test('a call of a custom tool keeps its text in every language', () => {
+test('a call of a custom tool keeps its text in every dialect', () => {
   const call = samples.customCall as Item & { readonly type: 'function_call' }
   expect(JSON.parse(whole(clientDialects.responses, call)).output).toMatchObject([{ type: 'custom_tool_call', input: call.arguments }])
   expect(JSON.parse(whole(clientDialects.chat, call)).choices[0]).toMatchObject({
@@ -112,8 +112,8 @@ test('a call of a custom tool keeps its text in every language', () => {
   expect(JSON.parse(pieces.join(''))).toEqual({ input: call.arguments })
 })
 
-describe('warnings', () => {
-  test('name each type once, with how often it was lost', () => {
+describe('warnings about dropped output', () => {
+  test('name each type once, with the number of losses', () => {
     const losses = outputLosses(clientDialects.chat, 'responses')
     for (let at = 0; at < 3; at += 1) losses.look(samples.hostedTool as Item)
     losses.look(native({ type: 'brand_new', id: 'b' }))
@@ -128,13 +128,13 @@ describe('warnings', () => {
   test('are few and short, whatever a provider sends', () => {
     const losses = outputLosses(clientDialects.chat, 'gemini')
     for (let at = 0; at < 20_000; at += 1) losses.look(native({ type: `${at}`.padEnd(10_000, 'x') }, 'gemini'))
-    const told = losses.warnings()
-    expect(told).toHaveLength(21)
-    expect(told.every(({ message }) => message.length < 250)).toBe(true)
-    expect(told.at(-1)?.message).toContain('19980 × `others`')
+    const warnings = losses.warnings()
+    expect(warnings).toHaveLength(21)
+    expect(warnings.every(({ message }) => message.length < 250)).toBe(true)
+    expect(warnings.at(-1)?.message).toContain('19980 × `others`')
   })
 
-  test('are not given for what a client of the provider’s own language gets as it came', () => {
+  test('are not given if the client has the provider’s dialect', () => {
     const losses = outputLosses(clientDialects.messages, 'messages')
     losses.look(native({ type: 'server_tool_use', id: 's' }, 'messages'))
     losses.lookBeside(['char_location'])
@@ -143,20 +143,20 @@ describe('warnings', () => {
   })
 })
 
-describe('a sentence in the answer', () => {
+describe('a sentence about dropped output', () => {
   const sentence = (client: ClientDialect, item: Item, isEmpty: boolean): string | undefined => {
     const losses = outputLosses(client, 'responses')
     losses.look(item)
     return losses.sentence(isEmpty)
   }
 
-  test('is there where the client has to act, and where nothing else is', () => {
+  test('is added if the client must act on it, or if nothing else is left', () => {
     const said = '[The model answered with `local_shell_call`, which this API does not support; it was left out.]'
     expect(sentence(clientDialects.chat, samples.clientTool as Item, false)).toBe(said)
     expect(sentence(clientDialects.chat, samples.hostedTool as Item, true)).toContain('`mcp_call`')
   })
 
-  test('is not there where the text says it all', () => {
+  test('is not added if the text has everything', () => {
     expect(sentence(clientDialects.chat, samples.hostedTool as Item, false)).toBeUndefined()
     expect(sentence(clientDialects.responses, samples.clientTool as Item, true)).toBeUndefined()
     expect(sentence(clientDialects.chat, samples.image as Item, true)).toBeUndefined()

@@ -79,7 +79,7 @@ describe.skipIf(!haveSchemas).each(Object.entries(documents))('%s', (_, { file, 
     expect([...faults.keys()].filter(fault => !deviations.some(({ at }) => at.test(fault)))).toEqual([])
   })
 
-  test('whole answers', () => {
+  test('whole responses are valid', () => {
     for (const { dialect, frames } of recordings) {
       const provider = providerDialects[dialect]
       const request = responsesClient.decodeRequest({ model: 'm', input: 'x', tools: [{ type: 'function', name: 'f' }] })

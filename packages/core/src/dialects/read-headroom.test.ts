@@ -55,7 +55,7 @@ test.each<[Style, Readonly<Record<string, string>>, unknown]>([
   expect(read(style, headers)).toEqual(expected)
 })
 
-test('whatever stands in the headers, the share is between 0 and 1 and the reset is a time', () => {
+test('the share is between 0 and 1 and the reset is a time, whatever the headers contain', () => {
   const names = Object.values(rateLimits).flatMap(families => families.flatMap(({ limit, remaining, reset }) => [limit, remaining, reset]))
   const value = fc.oneof(fc.string(), fc.integer().map(String), fc.double().map(String))
   fc.assert(

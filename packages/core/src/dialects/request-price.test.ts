@@ -8,11 +8,11 @@ import { requestPrice, unpricedExtras } from './request-price.ts'
 
 const ordinary = { input: 1_000_000, output: 2_000_000 }
 const priority = { input: 3_000_000, output: 6_000_000 }
-const dear: Offer = { provider: 'p', provider_model_id: 'm', dialect: 'chat', price: { ...ordinary, priority } }
-const plain: Offer = { ...dear, price: ordinary }
+const tiered: Offer = { provider: 'p', provider_model_id: 'm', dialect: 'chat', price: { ...ordinary, priority } }
+const plain: Offer = { ...tiered, price: ordinary }
 const ask = (fields: JsonObject) => responsesClient.decodeRequest({ model: 'm', input: 'Hi', ...fields })
 
-const asked: readonly JsonObject[] = [
+const requests: readonly JsonObject[] = [
   {},
   { service_tier: 'auto' },
   { service_tier: 'flex' },
@@ -33,35 +33,35 @@ const quirks: readonly Quirks[] = [
 
 test('a more expensive tier is sent exactly if its price is charged', () => {
   const cheap = new Set([undefined, 'auto', 'flex'])
-  for (const fields of asked)
+  for (const fields of requests)
     for (const provider of quirks)
-      for (const offer of [dear, plain])
+      for (const offer of [tiered, plain])
         for (const dialect of [chatProvider, responsesProvider]) {
           const request = ask(fields)
           const { body } = dialect.encodeRequest(request, offer, provider)
           const paid = requestPrice({ offer, provider: { quirks: provider } }, request)
           const sent = body.service_tier as string | undefined
-          expect({ fields, sent, dear: paid === priority }).toEqual({ fields, sent, dear: !cheap.has(sent) })
+          expect({ fields, sent, tiered: paid === priority }).toEqual({ fields, sent, tiered: !cheap.has(sent) })
         }
 })
 
 test('the offer’s own quirks override those of its provider', () => {
   const request = ask({ gateway: { routing: { tier: 'priority' } } })
-  expect(requestPrice({ offer: dear, provider: {} }, request)).toBe(dear.price)
-  expect(requestPrice({ offer: { ...dear, quirks: { priority_tier: 'x' } }, provider: {} }, request)).toBe(priority)
+  expect(requestPrice({ offer: tiered, provider: {} }, request)).toBe(tiered.price)
+  expect(requestPrice({ offer: { ...tiered, quirks: { priority_tier: 'x' } }, provider: {} }, request)).toBe(priority)
   expect(
-    requestPrice({ offer: { ...dear, quirks: { refuses: ['service_tier'] } }, provider: { quirks: { priority_tier: 'x' } } }, request),
-  ).toBe(dear.price)
+    requestPrice({ offer: { ...tiered, quirks: { refuses: ['service_tier'] } }, provider: { quirks: { priority_tier: 'x' } } }, request),
+  ).toBe(tiered.price)
 })
 
 test('an unknown price stays unknown, and a hold follows the tier', () => {
-  const { price, ...free } = dear
+  const { price, ...free } = tiered
   const request = ask({ service_tier: 'priority', max_output_tokens: 10 })
   expect(requestPrice({ offer: free, provider: {} }, request)).toBeUndefined()
-  expect(estimateMaxCost({ ...dear, price: requestPrice({ offer: dear, provider: {} }, request) }, { likely: 0, max: 0, output: 10 })).toBe(
-    60,
-  )
-  expect(estimateMaxCost(dear, { likely: 0, max: 0, output: 10 })).toBe(20)
+  expect(
+    estimateMaxCost({ ...tiered, price: requestPrice({ offer: tiered, provider: {} }, request) }, { likely: 0, max: 0, output: 10 }),
+  ).toBe(60)
+  expect(estimateMaxCost(tiered, { likely: 0, max: 0, output: 10 })).toBe(20)
 })
 
 test('an option that would cost more than the known price is dropped with a warning', () => {
@@ -106,7 +106,7 @@ test('an option that costs more is sent and charged if its price is known', () =
   ])
 })
 
-test('a caller cannot name a fallback model for the provider, which would have another price and length', () => {
+test('a client cannot name a provider-side fallback model, which would have another price and length', () => {
   const sent = (fields: JsonObject): unknown => {
     const request = messagesClient.decodeRequest({ model: 'm', max_tokens: 10, messages: [{ role: 'user', content: 'Hi' }], ...fields })
     const { body, warnings } = messagesProvider.encodeRequest(request, { ...plain, dialect: 'messages' }, {})
@@ -121,28 +121,28 @@ test('a caller cannot name a fallback model for the provider, which would have a
 describe('the tier stated in a response', () => {
   const usual = ask({})
   const fast = ask({ service_tier: 'priority' })
-  const at = (request: typeof usual, service_tier?: string, offer = dear) =>
+  const at = (request: typeof usual, service_tier?: string, offer = tiered) =>
     requestPrice({ offer, provider: {} }, request, service_tier === undefined ? {} : { service_tier })
 
   test.each(['default', 'standard', 'flex', 'on_demand'])('is charged if it is cheaper than the requested one: %s', tier => {
-    expect(at(fast, tier)).toBe(dear.price)
+    expect(at(fast, tier)).toBe(tiered.price)
   })
 
   test.each(['priority', 'fast'])('is charged if it is more expensive than the requested one: %s', tier => {
     expect(at(usual, tier)).toBe(priority)
     expect(at(usual, tier, plain)).toBe(ordinary)
     expect(unpricedExtras({ offer: plain, provider: {} }, { service_tier: tier })).toEqual(['service_tier'])
-    expect(unpricedExtras({ offer: dear, provider: {} }, { service_tier: tier })).toEqual([])
+    expect(unpricedExtras({ offer: tiered, provider: {} }, { service_tier: tier })).toEqual([])
   })
 
   test.each(['auto', undefined])('is taken to be the requested one if it is not specific: %s', tier => {
-    expect([at(usual, tier), at(fast, tier)]).toEqual([dear.price, priority])
-    expect(unpricedExtras({ offer: dear, provider: {} }, tier === undefined ? {} : { service_tier: tier })).toEqual([])
+    expect([at(usual, tier), at(fast, tier)]).toEqual([tiered.price, priority])
+    expect(unpricedExtras({ offer: tiered, provider: {} }, tier === undefined ? {} : { service_tier: tier })).toEqual([])
   })
 
   test.each(['warp', '__proto__', 'x'.repeat(9_999)])('is taken to be the requested one if it is unknown, with a warning', tier => {
-    expect([at(usual, tier), at(fast, tier)]).toEqual([dear.price, priority])
-    expect(unpricedExtras({ offer: dear, provider: {} }, { service_tier: tier })).toEqual(['service_tier'])
+    expect([at(usual, tier), at(fast, tier)]).toEqual([tiered.price, priority])
+    expect(unpricedExtras({ offer: tiered, provider: {} }, { service_tier: tier })).toEqual(['service_tier'])
   })
 })
 
@@ -153,7 +153,7 @@ describe('a host with a surcharge', () => {
     offers: [],
     ...(created !== undefined && { created: Date.parse(created) / 1_000 }),
   })
-  const soldAt = (baseUrl: string, created?: string, offer = dear) => ({
+  const soldAt = (baseUrl: string, created?: string, offer = tiered) => ({
     offer,
     model: model(created),
     provider: openai({ apiKey: 'sk', baseUrl }),
@@ -187,7 +187,7 @@ describe('a host with a surcharge', () => {
     [xai, 'https://us.api.x.ai/v1', 'grok-4.7', 1_100_000, []],
     [xai, 'https://us.api.x.ai/v1', 'grok-4.5', 1_000_000, []],
     [xai, 'https://eu-west-1.api.x.ai/v1', 'grok-4.7', 1_000_000, ['*.api.x.ai']],
-  ] as const)('charges what its vendor says, and warns where it does not say how much', (...row) => {
+  ] as const)('charges the vendor’s surcharge, and warns if the vendor does not publish it', (...row) => {
     const [make, baseUrl, id, input, unpriced] = row
     const sold = { offer: { ...plain, provider_model_id: id }, provider: make({ apiKey: 'sk', baseUrl }), credential }
     expect(requestPrice(sold, ask({}))?.input).toBe(input)
@@ -206,7 +206,7 @@ describe('a host with a surcharge', () => {
     expect(requestPrice(sold, ask({}))?.input).toBe(input)
   })
 
-  test('depends on the account of a workspace, and an account without an address has no surcharge', () => {
+  test('depends on the account of a workspace, and an account without a URL has no surcharge', () => {
     const provider = googleVertex({ location: 'global', project: 'p' })
     const sold = (extra: Readonly<Record<string, string>>) => ({
       offer: { ...plain, provider_model_id: 'claude-opus-5-5', dialect: 'messages' },

@@ -92,33 +92,33 @@ describe.each(cases)('$name for $target.name', ({ schema, target }) => {
   const before = JSON.stringify(schema)
   const fitted = fitSchema(schema, target)
 
-  test('holds only what the target takes', () => expect(faultsOf(fitted.schema, target)).toEqual([]))
-  test('is left alone when it is fitted again', () =>
+  test('contains only what the target supports', () => expect(faultsOf(fitted.schema, target)).toEqual([]))
+  test('is unchanged when it is fitted again', () =>
     expect(fitSchema(fitted.schema, target)).toEqual({ schema: fitted.schema, changes: [], isCut: false }))
-  test('is a schema', () => expect(() => new Ajv({ strict: false, validateFormats: false }).compile(fitted.schema)).not.toThrow())
-  test('was not touched itself', () => expect(JSON.stringify(schema)).toBe(before))
+  test('is a valid schema', () => expect(() => new Ajv({ strict: false, validateFormats: false }).compile(fitted.schema)).not.toThrow())
+  test('leaves the original unchanged', () => expect(JSON.stringify(schema)).toBe(before))
 })
 
 const fit = (schema: JsonObject, target: SchemaRules = strictSchemaRules) => fitSchema(schema, target)
 
-test('what every target takes goes as it is, and nothing is said', () => {
+test('a schema that every target supports is unchanged, without a warning', () => {
   for (const target of targets) expect(fit(corpus.plain ?? {}, target)).toEqual({ schema: corpus.plain, changes: [], isCut: false })
 })
 
-test('a limit that cannot be enforced is told to the model, and to the caller', () => {
+test('a limit that cannot be enforced is described to the model, with a warning', () => {
   const { schema, changes } = fit({ type: 'string', description: 'A name', minLength: 3 })
   expect(schema).toEqual({ type: 'string', description: 'A name. minLength: 3' })
   expect(changes).toEqual(['minLength at # is stated in the description'])
 })
 
-test('a recursion is written out twice, then it may be anything', () => {
+test('a recursion is expanded twice, then accepts anything', () => {
   const { schema, changes } = fit(corpus.recursion ?? {}, geminiRules)
   const node = (next: JsonObject): JsonObject => ({ type: 'object', properties: { value: { type: 'string' }, next } })
   expect(schema).toEqual(node(node({})))
   expect(changes).toHaveLength(1)
 })
 
-test('definitions keep their references, under one name for both drafts', () => {
+test('definitions keep their references, under one keyword for both drafts', () => {
   expect(fit(corpus['draft 7, with definitions'] ?? {}, geminiRules).schema).toEqual({
     type: 'object',
     properties: { n: { $ref: '#/$defs/N' } },
@@ -126,23 +126,23 @@ test('definitions keep their references, under one name for both drafts', () => 
   })
 })
 
-test('all of several is one object with the properties of all', () => {
+test('allOf becomes one object with all properties', () => {
   const { schema } = fit(corpus['all of several'] ?? {}, geminiRules)
   expect(schema).toEqual({ type: 'object', properties: { a: { type: 'string' }, b: { type: 'number' } }, required: ['a'] })
 })
 
-test('a constant is an enum of one where constants are not known', () => {
+test('a constant becomes an enum of one if constants are not supported', () => {
   expect(fit({ const: 'x' }, geminiRules).schema).toEqual({ enum: ['x'] })
   expect(fit({ const: 'x' }).schema).toEqual({ const: 'x' })
 })
 
-test('a property that is called __proto__ stays a property', () => {
+test('a property named __proto__ stays a property', () => {
   const { schema } = fit(corpus['names that bite'] ?? {})
   expect(Object.keys(schema.properties ?? {})).toEqual(['__proto__', 'constructor'])
   expect(Object.getPrototypeOf(schema.properties)).toBe(Object.prototype)
 })
 
-test('one warning names what was changed, however much it was', () => {
+test('one warning names all changes', () => {
   const properties = Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`p${at}`, { type: 'string', minLength: at }]))
   const [warning, ...more] = schemaWarnings('tools[0].parameters', fit({ type: 'object', properties }))
   expect(more).toEqual([])
@@ -151,7 +151,7 @@ test('one warning names what was changed, however much it was', () => {
   expect(schemaWarnings('x', fit({ type: 'string' }))).toEqual([])
 })
 
-test('a schema that refers to itself a thousand times over stays small', () => {
+test('a schema with a thousand references to itself stays small', () => {
   const branch = Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`p${at}`, { $ref: '#/$defs/T' }]))
   const { schema } = fit({ $defs: { T: { type: 'object', properties: branch } }, $ref: '#/$defs/T' })
   expect(JSON.stringify(schema).length).toBeLessThan(2_000_000)
@@ -189,7 +189,7 @@ const { anything } = fc.letrec<{ anything: Json }>(tie => ({
   ),
 }))
 
-test.each(targets)('whatever goes in, what comes out is taken by $name, and fitting it again changes nothing', target => {
+test.each(targets)('any fitted schema is accepted by $name, and fitting it again changes nothing', target => {
   fc.assert(
     fc.property(fc.dictionary(keyword, anything, { maxKeys: 8 }), schema => {
       const fitted = fitSchema(schema as JsonObject, target)

@@ -21,15 +21,15 @@ test.each([
   ['gemini', 'on_demand', undefined],
   ['gemini', 'flex', 'flex'],
   ['bedrock', 'standard', undefined],
-] as const)('a caller of Chat Completions: %s is told %s as %s', (name, tier, sent) => {
+] as const)('%s is sent the tier %s of a Chat client as %s', (name, tier, sent) => {
   expect(encode(name, tier, 'chat')).toEqual([sent, []])
 })
 
-test.each(['responses', 'messages', 'gemini', 'bedrock', 'chat'] as const)('%s is not sent a tier of which nothing is known', name => {
+test.each(['responses', 'messages', 'gemini', 'bedrock', 'chat'] as const)('%s is not sent an unknown tier', name => {
   expect(encode(name, 'performance', name === 'chat' ? 'responses' : 'chat')).toEqual([undefined, ['service_tier']])
 })
 
-test('a host gets the words of its own callers', () => {
+test('a host receives its own names of tiers', () => {
   expect(encode('chat', 'on_demand', 'chat')).toEqual(['on_demand', []])
 })
 
@@ -41,7 +41,7 @@ test.each(['on_demand', 'default', 'standard', 'standard_only'])(
   },
 )
 
-test.each(['auto', 'flex'])('a name of the standard tier does not stand for %s', tier => {
+test.each(['auto', 'flex'])('the standard tier’s name does not stand for %s', tier => {
   for (const client of ['chat', 'responses'] as const)
     expect(encode('chat', tier, client, { standard_tier: 'on_demand' })).toEqual([tier, []])
 })

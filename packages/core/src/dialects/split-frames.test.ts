@@ -26,16 +26,16 @@ function isWithinPlainText(window: Uint8Array, cut: number): boolean {
 const isPlain = (window: Uint8Array, cut: number): boolean =>
   [window[cut - 1] ?? 0, window[cut] ?? 0].every(byte => byte >= 0x20 && byte < 0x80)
 
-describe.skipIf(!haveRecordings)('every single cut of every recording', () => {
+describe.skipIf(!haveRecordings)('every recording split at every byte', () => {
   test.each(recordings.map(recording => [recording.name, recording] as const))('%s', (_, { text, frames }) => {
     const bytes = new TextEncoder().encode(text)
-    const told: Frame[] = []
+    const received: Frame[] = []
     let start = 0
     for (let end = 2; end <= bytes.length; end += 1) {
       if (end < bytes.length && !(bytes[end - 1] === 0x0a && bytes[end - 2] === 0x0a)) continue
       const window = bytes.subarray(start, end)
       const whole = framesOf([window])
-      told.push(...whole)
+      received.push(...whole)
       const expected = JSON.stringify(whole)
       for (let cut = 1; cut < window.length; cut += 1) {
         if (isWithinPlainText(window, cut) && cut % 211 !== 0) continue
@@ -45,7 +45,7 @@ describe.skipIf(!haveRecordings)('every single cut of every recording', () => {
       }
       start = end
     }
-    expect(told).toEqual(frames)
+    expect(received).toEqual(frames)
   })
 
   test.each(recordings.map(recording => [recording.name, recording] as const))(

@@ -8,7 +8,7 @@ const ladder = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as c
 const effort = fc.constantFrom<Effort>(...ladder)
 const known = fc.subarray([...ladder])
 
-test('an effort moves to one that is known, and only then is the caller told', () => {
+test('an effort is replaced by the nearest supported one, with a warning only then', () => {
   fc.assert(
     fc.property(effort, known, (wanted, efforts) => {
       const near = nearestEffort(wanted, efforts)
@@ -18,7 +18,7 @@ test('an effort moves to one that is known, and only then is the caller told', (
   )
 })
 
-test('who wants a little thinking is not left without any, unless there is none', () => {
+test('a low effort does not become none, unless the model supports nothing else', () => {
   fc.assert(
     fc.property(effort, known, (wanted, efforts) => {
       const thinks = efforts.some(each => each !== 'none')
@@ -27,7 +27,7 @@ test('who wants a little thinking is not left without any, unless there is none'
   )
 })
 
-test('a host is asked by an effort or by its switch, never by both', () => {
+test('a host receives an effort or a switch, never both', () => {
   const thinking_switch = { on: { think: true }, off: { think: false } }
   const style = fc.constantFrom('level', 'toggle', 'budget')
   fc.assert(
@@ -53,11 +53,11 @@ test.each([
   ['high', { thinking: ['toggle'] }, { think: true }, 1],
   ['high', { efforts: ['low', 'high'] }, { reasoning_effort: 'high' }, 0],
   ['high', { efforts: ['low'] }, { reasoning_effort: 'low' }, 1],
-] as const)('effort %s at a host that takes %j becomes %j, with %i warnings', (wanted, quirks, ...expected) => {
+] as const)('effort %s for a host that supports %j becomes %j, with %i warnings', (wanted, quirks, ...expected) => {
   const { fields, warnings } = writeThinking(wanted, { thinking_switch: { on: { think: true }, off: { think: false } }, ...quirks })
   expect([fields, warnings.length]).toEqual(expected)
 })
 
-test('nothing is said where nothing was asked', () => {
+test('no field is sent if the request has none', () => {
   expect(writeThinking(undefined, { efforts: ['high'] })).toEqual({ fields: {}, warnings: [] })
 })

@@ -24,10 +24,10 @@ const ask = (fields: JsonObject = {}): InferenceRequest =>
     ...fields,
   })
 
-describe.each(['chat', 'messages', 'gemini', 'bedrock'] as const)('towards %s', name => {
+describe.each(['chat', 'messages', 'gemini', 'bedrock'] as const)('grouped tools for %s', name => {
   const dialect = providerDialects[name]
 
-  test('tools of groups and of the conversation stand in its one list, and earlier calls have their names', () => {
+  test('are in one list with those of the conversation, and earlier calls have the same names', () => {
     const { body, warnings } = dialect.encodeRequest(ask(), offer, {})
     const text = JSON.stringify(body)
     for (const sent of ['plain', 'clock__sleep', 'exec', 'wait', 'mcp__sky__look']) expect(text).toContain(`"name":"${sent}"`)
@@ -36,7 +36,7 @@ describe.each(['chat', 'messages', 'gemini', 'bedrock'] as const)('towards %s', 
     expect(warnings.map(({ param }) => param)).toEqual(['tools[2]'])
   })
 
-  test('the same tools have the same names in every request', () => {
+  test('have the same names in every request', () => {
     const names = () => JSON.stringify(dialect.encodeRequest(ask(), offer, {}).body)
     expect(names()).toBe(names())
   })
@@ -59,7 +59,7 @@ const answer = (...calls: readonly (readonly [name: string, args: string])[]): J
   ],
 })
 
-test('calls come back as calls of the group, custom ones too, in whole answers and in streams', () => {
+test('have their calls converted back to calls of the group, custom ones too, whole and streamed', () => {
   const dialect = providerDialects.chat
   const { mapping } = dialect.encodeRequest(ask(), offer, {})
   const body = answer(['mcp__sky__look', '{}'], ['exec', '{"input":"text(1)"}'], ['plain', '{}'])
@@ -87,7 +87,7 @@ test('calls come back as calls of the group, custom ones too, in whole answers a
   ])
 })
 
-test('two tools that would get one name stay two', () => {
+test('stay distinct if two would get the same name', () => {
   const { body, mapping } = providerDialects.chat.encodeRequest(
     ask({ tools: [tool('wait'), tool('a__b'), group('a', tool('b'))] }),
     offer,
@@ -99,7 +99,7 @@ test('two tools that would get one name stay two', () => {
   expect([...(mapping?.groupedTools?.values() ?? [])]).toContainEqual({ namespace: 'functions', name: 'wait' })
 })
 
-test('a provider of the Responses API gets them as they came, and no group is lost where the prompt was changed', () => {
+test('grouped tools are sent unchanged to a Responses provider, and kept if the prompt was changed', () => {
   const request = ask()
   const { body } = providerDialects.responses.encodeRequest(request, offer, {})
   expect(body.input).toMatchObject([{ type: 'additional_tools' }, {}, { namespace: 'mcp__sky', name: 'look' }, {}])
@@ -109,7 +109,7 @@ test('a provider of the Responses API gets them as they came, and no group is lo
   expect(again.input).toMatchObject([{ type: 'additional_tools' }, {}, { namespace: 'mcp__sky', name: 'look' }, {}])
 })
 
-test('they need an offer with tools, and no particular language', () => {
+test('grouped tools need an offer with tools, of any dialect', () => {
   const needs = needsOf(ask({ tools: [] }), 10)
   expect(needs).toMatchObject({ tools: true, natives: [], toolDialects: [] })
 })
@@ -118,6 +118,6 @@ test.each([
   ['a group without a name', { tools: [{ type: 'namespace', tools: [] }] }, 'tools[0].name'],
   ['a tool of a group without one', { tools: [group('g', { type: 'function' })] }, 'tools[0].tools[0].name'],
   ['a list that is none', { input: [{ type: 'additional_tools', tools: 'all' }] }, 'input[0].tools'],
-])('%s is refused, with its place', (_, fields, param) => {
+])('%s is refused with its path', (_, fields, param) => {
   expect(() => ask(fields as JsonObject)).toThrow(expect.objectContaining({ facts: expect.objectContaining({ param }) }))
 })

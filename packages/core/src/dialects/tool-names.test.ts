@@ -11,7 +11,7 @@ import { plainName } from './tool-names.ts'
 const long = `mcp.files/${'read'.repeat(40)}`
 const taken = /^[a-zA-Z0-9_-]+$/
 
-test('a name that is taken stays, and any two that differ are sent as two that differ', () => {
+test('a valid name is unchanged, and distinct names stay distinct', () => {
   expect(plainName('get_weather-2', 64)).toBe('get_weather-2')
   fc.assert(
     fc.property(fc.uniqueArray(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 200 }), { minLength: 2 }), names => {
@@ -22,7 +22,7 @@ test('a name that is taken stays, and any two that differ are sent as two that d
   )
 })
 
-const asked = messagesClient.decodeRequest({
+const request = messagesClient.decodeRequest({
   model: 'm',
   max_tokens: 9,
   tools: [
@@ -39,12 +39,12 @@ const asked = messagesClient.decodeRequest({
 const nameOf = (sent: ReadonlyMap<string, string> | undefined): string => [...(sent ?? [])].find(([, name]) => name === long)?.[0] ?? ''
 const called = (output: readonly Item[]): readonly unknown[] => output.flatMap(item => (item.type === 'function_call' ? [item.name] : []))
 
-describe('a provider of chat', () => {
-  const { body, mapping } = chatProvider.encodeRequest(asked, offer, {})
+describe('a Chat provider', () => {
+  const { body, mapping } = chatProvider.encodeRequest(request, offer, {})
   const sent = nameOf(mapping?.toolNames)
   const call = { index: 0, id: 'c', type: 'function', function: { name: sent, arguments: '{}' } }
 
-  test('knows a tool by one name, wherever it stands', () => {
+  test('receives one name for a tool everywhere', () => {
     expect(sent).toMatch(taken)
     expect(sent.length).toBeLessThanOrEqual(64)
     expect(body).toMatchObject({
@@ -53,7 +53,7 @@ describe('a provider of chat', () => {
       messages: [{}, { tool_calls: [{ function: { name: sent } }] }, {}],
     })
   })
-  test('has its calls told by the name that the caller knows, whole and streamed', () => {
+  test('has its calls converted back to the client’s name, whole and streamed', () => {
     const whole = chatProvider.decodeResponse({ choices: [{ message: { tool_calls: [call] }, finish_reason: 'tool_calls' }] }, mapping)
     expect(called(whole.output)).toEqual([long])
     const chunk = { choices: [{ delta: { tool_calls: [call] }, finish_reason: 'tool_calls' }] }
@@ -62,7 +62,7 @@ describe('a provider of chat', () => {
     expect(called(events.flatMap(event => (event.type === 'item_started' ? [event.item] : [])))).toEqual([long])
     expect(called(fold(events).output)).toEqual([long])
   })
-  test('is offered just the tools that a caller of chat allows, under their new names', () => {
+  test('is sent only the allowed tools of a Chat client, under their new names', () => {
     const tool = (name: string): JsonObject => ({ type: 'function', function: { name, parameters: { type: 'object' } }, future: 1 })
     const request = chatClient.decodeRequest({
       model: 'm',
@@ -79,13 +79,13 @@ describe('a provider of chat', () => {
   })
 })
 
-describe('a provider of responses', () => {
-  const { body, mapping } = responsesProvider.encodeRequest(asked, offer, {})
+describe('a Responses provider', () => {
+  const { body, mapping } = responsesProvider.encodeRequest(request, offer, {})
   const sent = nameOf(mapping?.toolNames)
   const call = { type: 'function_call', id: 'fc', call_id: 'c', name: sent, arguments: '{}', status: 'completed' }
   const response = { id: 'r', status: 'completed', output: [call] }
 
-  test('knows a tool by one name, wherever it stands', () => {
+  test('receives one name for a tool everywhere', () => {
     expect(sent).toMatch(taken)
     expect(sent.length).toBeLessThanOrEqual(128)
     expect(body).toMatchObject({
@@ -94,7 +94,7 @@ describe('a provider of responses', () => {
       input: [{}, { name: sent }, {}],
     })
   })
-  test('has its calls told by the name that the caller knows, whole and streamed', () => {
+  test('has its calls converted back to the client’s name, whole and streamed', () => {
     expect(called(responsesProvider.decodeResponse(response, mapping).output)).toEqual([long])
     const decoder = responsesProvider.decodeEvents(mapping)
     const frames = [
@@ -110,7 +110,7 @@ describe('a provider of responses', () => {
   })
 })
 
-test('a request whose names are taken is not touched', () => {
+test('a request with valid names is not changed', () => {
   const request = chatClient.decodeRequest({ model: 'm', messages: [{ role: 'user', content: 'x' }], tools: [] })
   expect(chatProvider.encodeRequest(request, offer, {}).mapping).toBeUndefined()
   expect(originalOf(request)?.dialect).toBe('chat')

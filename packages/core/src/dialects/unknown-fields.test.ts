@@ -7,13 +7,13 @@ const named = (prompt: Parameters<typeof unknownFieldWarnings>[0], dialect: stri
   unknownFieldWarnings(prompt, dialect).map(({ param }) => param)
 const chat = (...messages: readonly JsonObject[]) => chatClient.decodeRequest({ model: 'm', messages }).prompt
 
-test('a field inside a message that no other language has is named where it stands, and only to another language', () => {
+test('an unknown field inside a message gives a warning with its path, for other dialects only', () => {
   const prompt = chat({ role: 'user', name: 'Ada', content: 'Hi' })
   expect(named(prompt, 'messages')).toEqual(['messages[0].name'])
   expect(named(prompt, 'chat')).toEqual([])
 })
 
-test('one warning tells of all of them', () => {
+test('one warning covers all unknown fields', () => {
   const [warning, ...more] = unknownFieldWarnings(
     chat({ role: 'user', name: 'Ada', content: 'Hi' }, { role: 'user', name: 'Bob', content: 'Ho' }),
     'gemini',
@@ -22,14 +22,14 @@ test('one warning tells of all of them', () => {
   expect(warning?.message).toContain('1 more')
 })
 
-test('what the assistant said in one message is one message, however many items it became', () => {
+test('one assistant message counts as one, however many items it became', () => {
   const calls = ['a', 'b'].map(id => ({ id, type: 'function', function: { name: 'look', arguments: '{}' } }))
   const prompt = chat({ role: 'user', content: 'Hi' }, { role: 'assistant', content: 'Looking', audio: { id: 'x' }, tool_calls: calls })
   expect(unknownFieldWarnings(prompt, 'messages')).toHaveLength(1)
   expect(unknownFieldWarnings(prompt, 'messages')[0]?.message).not.toContain('more')
 })
 
-test('what says nothing is no loss', () => {
+test('empty values give no warning', () => {
   const source = { type: 'url', url: 'https://a.example/1.pdf' }
   const { prompt } = messagesClient.decodeRequest({
     model: 'm',
@@ -40,7 +40,7 @@ test('what says nothing is no loss', () => {
   expect(named(prompt, 'chat')).toEqual([])
 })
 
-test('fields of tools are named by their place, also where the caller did not say it', () => {
+test('unknown fields of tools give a warning with their path', () => {
   const { prompt } = responsesClient.decodeRequest({
     model: 'm',
     input: 'Hi',
@@ -49,7 +49,7 @@ test('fields of tools are named by their place, also where the caller did not sa
   expect(named(prompt, 'bedrock')).toEqual(['tools[0].defer_loading'])
 })
 
-test('settings that are misspelt are named, deep inside too', () => {
+test('misspelled settings give a warning, also in nested objects', () => {
   const responses = (fields: JsonObject) => responsesClient.decodeRequest({ model: 'm', input: 'Hi', ...fields }).prompt
   expect(named(responses({ reasoning: { effort: 'low', effrt: 'high' } }), 'gemini')).toEqual(['reasoning.effrt'])
   const schema = { type: 'object', zz: 1 }
@@ -68,7 +68,7 @@ test('settings that are misspelt are named, deep inside too', () => {
   ).toEqual(['messages[0].content[0].image_url.detial'])
 })
 
-test.each(['constructor', '__proto__', 'toString', 'message.content'])('a piece that calls itself %s is nothing that we know', type => {
+test.each(['constructor', '__proto__', 'toString', 'message.content'])('a part of the type %s is unknown', type => {
   const { prompt } = messagesClient.decodeRequest({
     model: 'm',
     max_tokens: 9,

@@ -75,7 +75,7 @@ const readers: Readonly<Record<string, (frames: readonly JsonObject[]) => Counte
     }
   },
   bedrock: frames => {
-    const usage = last(frames, ({ usage: told }) => told)
+    const usage = last(frames, ({ usage: counts }) => counts)
     const cached = at(usage, 'cacheReadInputTokens')
     const written = at(usage, 'cacheWriteInputTokens')
     return { input: at(usage, 'inputTokens') + cached + written, cached, written, output: at(usage, 'outputTokens'), reasoning: 0 }
@@ -103,17 +103,17 @@ function parsed(data: string): readonly JsonObject[] {
 }
 
 const stamp: Stamp = { id: 'resp_1', model: 'm', created_at: 1, itemId: prefix => `${prefix}_1`, warnings: [] }
-const asked = {
+const requests = {
   responses: responsesClient.decodeRequest({ model: 'm', input: 'Hi' }),
   chat: chatClient.decodeRequest({ model: 'm', messages: [{ role: 'user', content: 'Hi' }] }),
   messages: messagesClient.decodeRequest({ model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] }),
 }
 
-const told: readonly (readonly [string, (response: InferenceResponse) => Counted])[] = [
+const clientCounts: readonly (readonly [string, (response: InferenceResponse) => Counted])[] = [
   [
     'responses',
     response => {
-      const { usage } = responsesClient.encodeResponse(response, asked.responses, stamp)
+      const { usage } = responsesClient.encodeResponse(response, requests.responses, stamp)
       return {
         input: at(usage, 'input_tokens'),
         cached: at(usage, 'input_tokens_details', 'cached_tokens'),
@@ -126,7 +126,7 @@ const told: readonly (readonly [string, (response: InferenceResponse) => Counted
   [
     'chat',
     response => {
-      const { usage } = chatClient.encodeResponse(response, asked.chat, stamp)
+      const { usage } = chatClient.encodeResponse(response, requests.chat, stamp)
       return {
         input: at(usage, 'prompt_tokens'),
         cached: at(usage, 'prompt_tokens_details', 'cached_tokens'),
@@ -139,7 +139,7 @@ const told: readonly (readonly [string, (response: InferenceResponse) => Counted
   [
     'messages',
     response => {
-      const { usage } = messagesClient.encodeResponse(response, asked.messages, stamp)
+      const { usage } = messagesClient.encodeResponse(response, requests.messages, stamp)
       const cached = at(usage, 'cache_read_input_tokens')
       const written = at(usage, 'cache_creation_input_tokens')
       return {
@@ -162,19 +162,19 @@ describe.skipIf(!haveRecordings)('usage', () => {
     return vendor && vendor.input + vendor.output > 0 ? [{ name, dialect, frames, vendor }] : []
   })
 
-  test('nearly every recording says what it used', () => {
+  test('nearly every recording has usage', () => {
     expect(counted.length).toBeGreaterThan(recordings.length * 0.7)
   })
 
-  test.each(counted)('$name: every caller is told what the vendor counted', ({ dialect, frames, vendor }) => {
+  test.each(counted)('$name: every client receives the vendor’s counts', ({ dialect, frames, vendor }) => {
     const provider = providerDialects[dialect]
     if (!provider) throw new Error(`Nobody speaks ${dialect}.`)
     const response = fold(decode(provider, frames))
-    for (const [, tell] of told) expect(tell(response)).toEqual(vendor)
+    for (const [, countsOf] of clientCounts) expect(countsOf(response)).toEqual(vendor)
   })
 })
 
-test('cache writes that are kept for an hour are told apart, since they cost more', () => {
+test('cache writes that are kept for an hour are counted separately, since they cost more', () => {
   const usage = {
     input_tokens: 10,
     cache_creation_input_tokens: 30,
