@@ -12,12 +12,12 @@ const used = (input_tokens: number, output_tokens: number): Usage => ({
 })
 const completed = { status: 'completed' } as const
 
-test('an answer without a word is free, and says what was read for it', () => {
+test('a response without content is free, and its prompt is recorded', () => {
   const usage = used(12, 0)
   expect(billUsage({ usage, characters: 0, outcome: completed }, price, { input: 99 })).toEqual({ usage, cost: 0 })
 })
 
-test('whatever said something, or took tokens, or did not come to its end, is paid for', () => {
+test('a response with content or output tokens, or one that did not end, is paid for', () => {
   expect(billUsage({ usage: used(12, 0), characters: 1, outcome: completed }, price, { input: 99 }).cost).toBe(12)
   expect(billUsage({ usage: used(12, 0), characters: 0, hasNative: true, outcome: completed }, price, { input: 99 }).cost).toBe(12)
   expect(billUsage({ usage: used(12, 3), characters: 0, outcome: completed }, price, { input: 99 }).cost).toBe(18)
@@ -28,7 +28,7 @@ test('whatever said something, or took tokens, or did not come to its end, is pa
   ).toBe(12)
 })
 
-test('where nobody counted, we do, and say so', () => {
+test('usage that the provider did not report is estimated and marked so', () => {
   expect(billUsage({ characters: 8, outcome: completed }, price, { input: 99 })).toMatchObject({
     usage: { ...used(99, 2), estimated: true },
     cost: 103,

@@ -12,12 +12,12 @@ const used = (input_tokens: number, output_tokens: number, more: Partial<Usage> 
 })
 const bounds: UsageBounds = { contextWindow: 200_000, likelyInput: 100, maxInput: () => 2_000, maxOutput: 1_000, thoughtCharacters: 0 }
 
-test('usage that can be true stays as the provider told it', () => {
+test('possible usage stays as the provider reported it', () => {
   for (const usage of [used(0, 0), used(100, 1_000), used(2_000, 1_050, { cached_tokens: 1_900, reasoning_tokens: 900 })])
     expect(clampUsage(usage, bounds)).toEqual({ usage, isClamped: false })
 })
 
-test('the bytes of a prompt are counted only where more is claimed than was likely', () => {
+test('the bytes of a prompt are counted only if more tokens are reported than expected', () => {
   const counted = { times: 0 }
   const maxInput = () => {
     counted.times += 1
@@ -29,49 +29,49 @@ test('the bytes of a prompt are counted only where more is claimed than was like
   expect(counted.times).toBe(1)
 })
 
-interface Lie {
+interface ImpossibleUsage {
   readonly what: string
   readonly claimed: Usage
   readonly more?: Partial<UsageBounds>
   readonly usage: Usage
 }
 
-const lies: readonly Lie[] = [
-  { what: 'more than the prompt has bytes', claimed: used(2_001, 5), usage: used(2_000, 5) },
+const impossible: readonly ImpossibleUsage[] = [
+  { what: 'more input tokens than the prompt has bytes', claimed: used(2_001, 5), usage: used(2_000, 5) },
   {
-    what: 'more than the window',
+    what: 'more input tokens than the context window',
     claimed: used(9_000, 5),
     more: { maxInput: () => Number.POSITIVE_INFINITY, contextWindow: 8_000 },
     usage: used(8_000, 5),
   },
-  { what: 'more than the cap and its slack', claimed: used(10, 1_051), usage: used(10, 1_050) },
+  { what: 'more output tokens than the cap and its margin', claimed: used(10, 1_051), usage: used(10, 1_050) },
   {
-    what: 'more than the window, where no cap is known',
+    what: 'more output tokens than the context window without a known cap',
     claimed: used(10, 300_000),
     more: { maxOutput: undefined },
     usage: used(10, 200_000),
   },
   {
-    what: 'parts larger than what is left',
+    what: 'more reasoning tokens than the clamped output',
     claimed: used(10, 5_000, { reasoning_tokens: 4_999 }),
     usage: used(10, 1_050, { reasoning_tokens: 1_050 }),
   },
   {
-    what: 'cached tokens that were never sent',
+    what: 'more cached tokens than the clamped input',
     claimed: used(9_000, 5, { cached_tokens: 9_000 }),
     usage: used(2_000, 5, { cached_tokens: 2_000 }),
   },
 ]
 
-test.each(lies)('$what is cut, and said to be', ({ claimed, more, usage }) => {
+test.each(impossible)('usage with $what is clamped and marked as an estimate', ({ claimed, more, usage }) => {
   expect(clampUsage(claimed, { ...bounds, ...more })).toEqual({ usage: { ...usage, estimated: true }, isClamped: true })
 })
 
-test('thoughts that were seen may come on top of the cap, as not every provider counts them in', () => {
+test('visible reasoning may exceed the cap, since not every provider counts it', () => {
   expect(clampUsage(used(10, 2_000), { ...bounds, thoughtCharacters: 4_000 })).toEqual({ usage: used(10, 2_000), isClamped: false })
 })
 
-test.each([Number.NaN, Number.POSITIVE_INFINITY, -5, 1e300])('%d tokens become a figure that can be', claimed => {
+test.each([Number.NaN, Number.POSITIVE_INFINITY, -5, 1e300])('%d tokens become a possible count', claimed => {
   const { usage } = clampUsage(used(claimed, claimed), bounds)
   expect(usage.input_tokens).toBeGreaterThanOrEqual(0)
   expect(usage.input_tokens).toBeLessThanOrEqual(2_000)

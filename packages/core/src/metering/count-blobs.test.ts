@@ -48,12 +48,12 @@ describe.each(Object.entries(formats))('a %s', (_, image) => {
     [3_136, 750, 784],
     [8_000, 8_000, maxTokensPerImage],
     [1, 1, 1],
-  ])('of %d × %d', (width, height, tokens) => {
+  ])('of %d × %d pixels has its token count', (width, height, tokens) => {
     expect(tokensOfImage({ url: image(width, height) })).toBe(tokens)
   })
 })
 
-test('an image that nobody can look at counts as a usual one; one that is made small counts little', () => {
+test('an image of unknown size counts as an average one; one with low detail counts little', () => {
   const unseen = tokensOfImage({ url: 'https://images.example/a.png' })
   expect(unseen).toBe(1_400)
   for (const odd of [
@@ -68,7 +68,7 @@ test('an image that nobody can look at counts as a usual one; one that is made s
   expect(tokensOfImage({ url: formats.png?.(4_000, 4_000) ?? '', detail: 'low' })).toBe(85)
 })
 
-test('whatever the bytes are, an image counts one token at least and the most at most', () => {
+test('an image counts between one token and the maximum, whatever its bytes are', () => {
   const heads = fc.constantFrom('\x89PNG', 'GIF8', '\xff\xd8', 'RIFFxxxxWEBPVP8 ', 'RIFFxxxxWEBPVP8L', 'RIFFxxxxWEBPVP8X', '')
   fc.assert(
     fc.property(heads, fc.uint8Array({ maxLength: 200 }), (head, tail) => {
@@ -79,7 +79,7 @@ test('whatever the bytes are, an image counts one token at least and the most at
   )
 })
 
-test('files and sounds count by their size', () => {
+test('files and audio are counted by size', () => {
   const base64 = (length: number): string => 'A'.repeat(Math.ceil((length * 4) / 3))
   expect(tokensOfFile({ url: `data:application/pdf;base64,${base64(10_000)}` })).toBe(2_000)
   expect(tokensOfFile({ url: `data:application/pdf;base64,${base64(490_000)}` })).toBe(20_000)
@@ -90,7 +90,7 @@ test('files and sounds count by their size', () => {
 })
 
 test.each(['constructor', '__proto__', 'toString', 'hasOwnProperty'])(
-  'sound of a format that is called %s counts as of any unknown one',
+  'audio of a format called %s counts like any unknown format',
   format => {
     expect(tokensOfSound({ data: 'A'.repeat(8_000), format })).toBe(tokensOfSound({ data: 'A'.repeat(8_000), format: 'opus' }))
   },

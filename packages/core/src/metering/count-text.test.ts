@@ -72,7 +72,7 @@ const russian = `Пост централизации — здание, из ко
 
 const estimatedAgainst = (text: string): number => tokensOf([text]) / encode(text).length
 
-/** The repository itself: code, English and JSON of every length, that nobody wrote to be counted. */
+/** The repository itself: code, English and JSON of every length, not written for this test. */
 const testbed = resolve(import.meta.dirname, '../../../..')
 const text = (path: string): string => readFileSync(join(testbed, path), 'utf8')
 const texts = (folder: string, kind: RegExp): readonly string[] =>
@@ -93,7 +93,7 @@ test.each([
   expect(ratios.filter(ratio => Math.abs(ratio - 1) > 0.1).length / ratios.length).toBeLessThanOrEqual(0.2)
 })
 
-describe('beside the tokenizer of a real model', () => {
+describe('compared to the tokenizer of a real model', () => {
   test.each([
     ['English', english],
     ['TypeScript', typescript],
@@ -108,7 +108,7 @@ describe('beside the tokenizer of a real model', () => {
     ['Russian', russian],
     ['base64', btoa(encodeURIComponent(german))],
     ['ids', Array.from({ length: 40 }, (_, at) => `0195f${(at * 7919).toString(16).padStart(7, '0')}-7c3a-4b1d`).join('\n')],
-  ])('%s within a quarter', (_, text) => expect(Math.abs(estimatedAgainst(text) - 1)).toBeLessThanOrEqual(0.25))
+  ])('%s is estimated within a quarter', (_, text) => expect(Math.abs(estimatedAgainst(text) - 1)).toBeLessThanOrEqual(0.25))
 })
 
 test.skipIf(!haveRecordings)(
@@ -129,7 +129,7 @@ test.skipIf(!haveRecordings)(
 
 const words = fc.string({ unit: 'binary', maxLength: 200 })
 
-test('whatever the text, the count is a whole number; of a text with more words it is no less', () => {
+test('the count of any text is a whole number, and not lower for a text with more words', () => {
   fc.assert(
     fc.property(words, words, (text, more) => {
       const tokens = tokensOf([text])
@@ -141,7 +141,7 @@ test('whatever the text, the count is a whole number; of a text with more words 
   )
 })
 
-test('a long text is sampled, and comes out as if it had been read', () => {
+test('a long text is sampled, with nearly the count of the whole', () => {
   const mixed = [english, JSON.stringify(record), german, typescript, japanese].flatMap((text, at) => Array(120 + 20 * at).fill(text))
   const length = mixed.join('').length
   expect(length).toBeGreaterThan(1.5 * maxExactCharacters)

@@ -12,7 +12,7 @@ const text = (words: string): Part => ({ type: 'text', text: words })
 const native = (body: JsonObject) => ({ type: 'native', dialect: 'responses', body }) as const
 const tokens = (prompt: Partial<Prompt>): number => estimateTokens({ input: [], ...prompt })
 
-test('a conversation is counted as chat models frame it: a mark, a role and an end around each message, and one for the answer', () => {
+test('a conversation is counted with the framing of chat models: a start, a role and an end for each message, and a start for the response', () => {
   const turns = [
     ['user', 'Which platform does the train to Bern leave from, and how long does the journey take?'],
     ['assistant', 'It leaves from platform 32 and takes just under an hour. Shall I look for a seat in the quiet coach?'],
@@ -27,7 +27,7 @@ test('a conversation is counted as chat models frame it: a mark, a role and an e
   expect(Math.abs(tokens({ instructions, input }) - framed) / framed).toBeLessThanOrEqual(0.1)
 })
 
-/** Of the recordings, one lists the tools that it was given, and one lets us see what a call and its result add. */
+/** Of the recordings, one lists its tools, and one shows what a call and its result add. */
 const eventsOf = (name: string): readonly JsonObject[] =>
   recordings
     .filter(recording => recording.name.startsWith(name))
@@ -35,7 +35,7 @@ const eventsOf = (name: string): readonly JsonObject[] =>
 const inputOf = ({ response }: JsonObject): number =>
   isObject(response) && isObject(response.usage) ? Number(response.usage.input_tokens) : 0
 
-test.skipIf(!haveRecordings)('tools cost what a provider counted for four of them and one sentence', () => {
+test.skipIf(!haveRecordings)('tools have the token count that a provider reported for four of them and one sentence', () => {
   const events = eventsOf('openai/openai-mcp-tool-approval.1')
   const listed = events
     .map(({ item }) => item)
@@ -50,12 +50,12 @@ test.skipIf(!haveRecordings)('tools cost what a provider counted for four of the
   )
   expect(tools.length).toBe(4)
   const recorded = inputOf(events.findLast(({ type }) => type === 'response.completed') ?? {})
-  // The sentence itself was not recorded; its answer shortens this address.
+  // The sentence itself was not recorded; its response shortens this URL.
   const estimated = tokens({ tools, input: [user(text('Please shorten the link https://ai-sdk.dev/ for me.'))] })
   expect(Math.abs(estimated - recorded) / recorded).toBeLessThanOrEqual(0.1)
 })
 
-test.skipIf(!haveRecordings)('a call and its result add what a provider counted for them, from turn to turn', () => {
+test.skipIf(!haveRecordings)('a call and its result add the tokens that a provider reported, from turn to turn', () => {
   const turns = eventsOf('openai/openai-reasoning-encrypted-content.1')
     .filter(({ type }) => type === 'response.completed')
     .map(inputOf)
@@ -89,7 +89,7 @@ test('every part of a prompt adds to its count', () => {
   for (const part of parts) expect(tokens(part), JSON.stringify(part).slice(0, 100)).toBeGreaterThan(tokens({}))
 })
 
-test('bytes in what goes on unread are no text', () => {
+test('bytes in native content do not count as text', () => {
   const shot = native({ type: 'computer_call_output', output: { image_url: `data:image/png;base64,${'A'.repeat(4_000_000)}` } })
   expect(tokens({ input: [shot] })).toBeLessThan(2_000)
 })
@@ -114,10 +114,10 @@ test('longer texts, more items and more tools never count less, and a count is a
   )
 })
 
-/** A square of 4,000 pixels, as the first bytes of a PNG tell it. */
+/** A square of 4,000 pixels, as in the first bytes of a PNG. */
 const largePng = `data:image/png;base64,${btoa(`\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x0f\xa0\0\0\x0f\xa0${'\0'.repeat(40)}`)}`
 
-test('a result of a tool that comes in parts costs what the same parts cost in a message', () => {
+test('a tool result in parts counts the same as those parts in a message', () => {
   const parts: readonly Part[] = [
     text('What the screen shows after the click, in a few words.'),
     { type: 'image', url: largePng },
@@ -132,17 +132,17 @@ test('a result of a tool that comes in parts costs what the same parts cost in a
   expect(inResult).toBeGreaterThan(1_600)
 })
 
-test('an image of 4,000 × 4,000 pixels counts as 1,600 tokens, as no image counts as more', () => {
+test('an image of 4,000 × 4,000 pixels counts as 1,600 tokens, the maximum of an image', () => {
   expect(tokens({ input: [user({ type: 'image', url: largePng })] }) - tokens({ input: [user()] })).toBe(1_600)
 })
 
-test('that there are tools costs 12 tokens beside what each of them costs', () => {
+test('the presence of tools counts 12 tokens in addition to each tool', () => {
   const tool: FunctionTool = { type: 'function', name: 'f', parameters: { type: 'object', properties: {} } }
   const [none, one, two] = [tokens({}), tokens({ tools: [tool] }), tokens({ tools: [tool, tool] })] as const
   expect(one - none - (two - one)).toBe(12)
 })
 
-test('thoughts that go along are counted, in words and in summary', () => {
+test('reasoning that is sent back is counted, both raw text and summary', () => {
   const words = 'The train leaves from platform 32 and takes an hour.'
   const thought = (more: object): Item => ({ type: 'reasoning', summary: [], ...more })
   const bare = tokens({ input: [thought({})] })

@@ -28,10 +28,10 @@ test.each([
   ['Korean', '신호소는 열차의 운행을 제어하는 건물이다. 오늘날에는 모든 것이 전자화되어 있다. '.repeat(9)],
   ['Arabic', 'صندوق الإشارات هو مبنى يتم من خلاله التحكم في حركة القطارات. '.repeat(9)],
   ['emoji', '😀😂🎉👍🔥👨‍👩‍👧‍👦'.repeat(50)],
-])('%s is held for by what two tokenizers make of it at most, and by no more than four times that', (_, text) => {
-  const most = maxTokensOfText(text)
-  expect(most).toBeGreaterThanOrEqual(Math.max(o200k(text).length, cl100k(text).length))
-  expect(most).toBeLessThanOrEqual(4 * o200k(text).length)
+])('the hold for %s is at least the larger count of two tokenizers, and at max four times it', (_, text) => {
+  const max = maxTokensOfText(text)
+  expect(max).toBeGreaterThanOrEqual(Math.max(o200k(text).length, cl100k(text).length))
+  expect(max).toBeLessThanOrEqual(4 * o200k(text).length)
 })
 
 test.each([
@@ -44,7 +44,7 @@ test.each([
   ['a list of digits', JSON.stringify(Array.from({ length: 1_000 }, (_, at) => at % 10))],
   ['hexadecimal', Array.from({ length: 500 }, (_, at) => ((at * 2_654_435_761) % 2 ** 32).toString(16)).join('')],
   ['punctuation', some(2_000, 0x21, 15)],
-])('%s, of which each character may be a token or more, is not held for as if it were prose', (_, text) => {
+])('the hold for %s, where each character may be a token or more, is higher than for prose', (_, text) => {
   expect(maxTokensOfText(text)).toBeGreaterThanOrEqual(0.8 * o200k(text).length)
 })
 
@@ -56,12 +56,12 @@ test.each([
   ['Korean', '신호소는 열차의 운행을 제어하는 건물이다. 오늘날에는 모든 것이 전자화되어 있다. '.repeat(9)],
   ['Hindi', 'सिग्नल बॉक्स एक इमारत है जहाँ से ट्रेनों की आवाजाही को नियंत्रित किया जाता है। '.repeat(9)],
   ['emoji', '😀😂🎉👍🔥'.repeat(50)],
-])('what is billed for %s without a usage is near what a tokenizer makes of it', (_, text) => {
+])('the estimated usage of %s is near a tokenizer’s count', (_, text) => {
   expect(likelyTokensOfText(text) / o200k(text).length).toBeGreaterThan(0.8)
   expect(likelyTokensOfText(text) / o200k(text).length).toBeLessThan(1.35)
 })
 
-test('base64 is not held for as if it were prose', () => {
+test('the hold for base64 is higher than for prose', () => {
   const text = Buffer.from(Uint8Array.from({ length: 6_000 }, (_, at) => (at * at * 31 + at * 7_919) % 251)).toString('base64')
   expect(maxTokensOfText(text)).toBeGreaterThanOrEqual(0.8 * o200k(text).length)
 })
@@ -77,7 +77,7 @@ test('no text has more tokens than bytes, and bytes are counted as an encoder co
   expect(bytesOfText('a\ud800b')).toBeGreaterThanOrEqual(encoder.encode('a\ud800b').length - 1)
 })
 
-test('what is held for grows with the text', () => {
+test('the hold grows with the text', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (text, more) => {
       expect(maxTokensOfText(text + more)).toBeGreaterThanOrEqual(maxTokensOfText(text))
@@ -85,17 +85,17 @@ test('what is held for grows with the text', () => {
   )
 })
 
-test.skipIf(!haveRecordings)('answers of text alone are held for by no less than their providers counted', () => {
+test.skipIf(!haveRecordings)('the hold for text-only responses is at least their providers’ count', () => {
   let counted = 0
   for (const { name, dialect, frames } of recordings) {
     const decoder = decoders[dialect]?.decodeEvents({})
     const events = decoder ? [...decoder.read(frames), ...decoder.end()] : []
-    const told = events.flatMap(event => (event.type === 'delta' && event.delta.kind !== 'annotation' ? [event.delta] : []))
+    const reported = events.flatMap(event => (event.type === 'delta' && event.delta.kind !== 'annotation' ? [event.delta] : []))
     const usage = events.flatMap(event => (event.type === 'finished' && event.usage ? [event.usage] : []))[0]
-    const text = told.map(delta => delta.text).join('')
-    // What is hidden (thoughts, calls of hosted tools, compacted conversations) is in no text.
+    const text = reported.map(delta => delta.text).join('')
+    // Hidden content (reasoning, calls of hosted tools, compacted conversations) is in no text.
     const isText =
-      told.every(({ kind }) => kind === 'text') && !events.some(({ type }) => type === 'native') && !/compaction|fetch-tool-2/.test(name)
+      reported.every(({ kind }) => kind === 'text') && !events.some(({ type }) => type === 'native') && !/compaction|fetch-tool-2/.test(name)
     if (!isText || text.length < 300 || !usage || usage.estimated) continue
     counted += 1
     expect(maxTokensOfText(text), name).toBeGreaterThanOrEqual(usage.output_tokens - usage.reasoning_tokens)

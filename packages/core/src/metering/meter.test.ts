@@ -14,7 +14,7 @@ const delta = (kind: 'text' | 'refusal' | 'arguments' | 'summary' | 'reasoning',
 const annotation: InferenceEvent = { type: 'delta', index: 0, delta: { kind: 'annotation', part: 0, annotation: {} } }
 const native: Item = { type: 'native', dialect: 'responses', body: { type: 'image_generation_call' } }
 
-test('characters are counted by what was handed on, thoughts apart', () => {
+test('delivered characters are counted, and those of raw reasoning also on their own', () => {
   const meter = createMeter(fakeClock())
   for (const event of [delta('text', 'ab'), delta('refusal', 'c'), delta('arguments', 'de'), delta('summary', 'f')])
     meterEvent(meter, event)
@@ -22,7 +22,7 @@ test('characters are counted by what was handed on, thoughts apart', () => {
   expect(meteredAnswer(meter)).toMatchObject({ characters: 10, thoughtCharacters: 4 })
 })
 
-test('the time of the first content is that of the first words or the first item that comes whole, not of what announces it', async () => {
+test('the time of the first content is that of the first text or first whole item, not of its start event', async () => {
   const clock = fakeClock()
   const meter = createMeter(clock)
   meterEvent(meter, { type: 'started', id: 'r', model: 'm', created_at: 1 })
@@ -35,7 +35,7 @@ test('the time of the first content is that of the first words or the first item
   expect(meteredAnswer(meter)).toMatchObject({ firstContentAt: 5, hasNative: true })
 })
 
-test('nothing is known of the end before it came', () => {
+test('the end is unknown before it arrives', () => {
   const meter = createMeter(fakeClock())
   meterEvent(meter, delta('text', 'a'))
   expect(Object.keys(meteredAnswer(meter)).sort()).toEqual(['characters', 'firstContentAt', 'thoughtCharacters', 'tokens'])
@@ -43,7 +43,7 @@ test('nothing is known of the end before it came', () => {
   expect(meteredAnswer(meter)).toMatchObject({ outcome: { status: 'completed' }, usage })
 })
 
-test('what comes after the client has left was not handed on, and its end is known all the same', async () => {
+test('content after the client disconnected does not count as delivered, and the end is still known', async () => {
   const clock = fakeClock()
   const meter = createMeter(clock)
   meterEvent(meter, delta('text', 'ab'))
@@ -54,7 +54,7 @@ test('what comes after the client has left was not handed on, and its end is kno
   expect(meteredAnswer(meter)).toMatchObject({ characters: 2, leftAt: 7, outcome: { status: 'completed' }, usage })
 })
 
-test('time of thoughts is that before the first text and that of later thoughts, until text comes or the client leaves', async () => {
+test('reasoning time is that before the first text and that of later reasoning, until text arrives or the client disconnects', async () => {
   const clock = fakeClock()
   const meter = createMeter(clock)
   const pass = async (event: InferenceEvent, milliseconds: number): Promise<void> => {
@@ -72,7 +72,7 @@ test('time of thoughts is that before the first text and that of later thoughts,
   expect(meteredAnswer(meter)).toMatchObject({ firstTextAt: 120, laterThoughtMs: 600_400, hasThoughts: true })
 })
 
-test('an answer that came whole counts as much as its stream', () => {
+test('a whole response has the same counts as its stream', () => {
   const output: readonly Item[] = [
     { type: 'reasoning', summary: ['ab'], content: ['cde', 'f'] },
     {

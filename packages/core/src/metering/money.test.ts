@@ -4,7 +4,7 @@ import { costOf, saneUsage } from './money.ts'
 
 const usage = { input_tokens: 1000, output_tokens: 500, cached_tokens: 400, cache_write_tokens: 100, reasoning_tokens: 20 }
 
-test('each kind of token is paid at its own price, and rounding happens once, up', () => {
+test('each kind of token is charged at its own price, and the total is rounded up once', () => {
   const price = { input: 1_000_000, output: 2_000_000, cached: 100_000, cache_write: 1_250_000 }
   expect(costOf(price, usage)).toBe(500 + 40 + 125 + 1000)
   expect(costOf({ input: 1, output: 0 }, { ...usage, input_tokens: 1, cached_tokens: 0, cache_write_tokens: 0 })).toBe(1)
@@ -15,7 +15,7 @@ test('without prices of their own, cache reads and writes cost as much as input'
   expect(costOf({ input: 1_000_000, output: 0 }, usage)).toBe(1000)
 })
 
-test('whatever a provider says of usage, the cost is a safe integer of 0 or more, and parts fit their wholes', () => {
+test('for any reported usage, the cost is a safe integer of 0 or more, and parts do not exceed their totals', () => {
   const figure = fc.oneof(fc.double(), fc.integer(), fc.constantFrom(Number.NaN, -1, 1e15, Number.POSITIVE_INFINITY, 0.5))
   fc.assert(
     fc.property(
@@ -27,8 +27,8 @@ test('whatever a provider says of usage, the cost is a safe integer of 0 or more
         reasoning_tokens: figure,
       }),
       fc.integer({ min: 0, max: 500_000_000 }),
-      (told, price) => {
-        const sane = saneUsage(told)
+      (reported, price) => {
+        const sane = saneUsage(reported)
         expect(sane.cached_tokens + sane.cache_write_tokens).toBeLessThanOrEqual(sane.input_tokens)
         expect(sane.reasoning_tokens).toBeLessThanOrEqual(sane.output_tokens)
         const cost = costOf({ input: price, output: price }, sane)
@@ -38,12 +38,12 @@ test('whatever a provider says of usage, the cost is a safe integer of 0 or more
   )
 })
 
-test('figures that add up stay as they are; others are flagged as an estimate', () => {
+test('consistent counts are unchanged, and others are marked as an estimate', () => {
   expect(saneUsage(usage)).toBe(usage)
   expect(saneUsage({ ...usage, cached_tokens: 5000 })).toMatchObject({ cached_tokens: 1000, cache_write_tokens: 0, estimated: true })
 })
 
-test('what a cache keeps for an hour costs twice the input, or its own price', () => {
+test('a cache write kept for an hour costs twice the input, or its own price', () => {
   const usage = {
     input_tokens: 1_000_000,
     cached_tokens: 0,

@@ -19,7 +19,7 @@ const writer = (offer: Partial<Offer> = {}, quirks: Quirks = {}) => ({
   offer: { provider: 'p', provider_model_id: 'm', dialect: 'chat', ...offer },
   provider: { quirks },
 })
-const asking = (body: JsonObject = {}) => responsesClient.decodeRequest({ model: 'm', input: 'Hi', ...body }, () => undefined)
+const requestWith = (body: JsonObject = {}) => responsesClient.decodeRequest({ model: 'm', input: 'Hi', ...body }, () => undefined)
 
 const written: readonly (readonly [string, ProviderDialect, (body: JsonObject) => unknown])[] = [
   ['responses', responsesProvider, body => body.max_output_tokens],
@@ -29,50 +29,50 @@ const written: readonly (readonly [string, ProviderDialect, (body: JsonObject) =
   ['bedrock', bedrockProvider, body => (body.inferenceConfig as JsonObject | undefined)?.maxTokens],
 ]
 
-test.each(written)('the cap of a request that names none is what %s is sent, thinking or not', (_, dialect, capIn) => {
+test.each(written)('the cap for a request without one is sent to %s, with or without reasoning', (_, dialect, capIn) => {
   const { offer } = writer({ dialect: dialect.name, max_output_tokens: 64_000 })
   const quirks: Quirks = { thinking: ['budget'], thinking_budget: { min: 1_024, max: 60_000 } }
   for (const body of [{}, { reasoning: { effort: 'medium' } }, { unknown_to_us: 1 }]) {
-    const request = asking(body)
+    const request = requestWith(body)
     const cap = outputCap({ offer, provider: {} }, request.prompt, capping)
     const sent = encodeForOffer(dialect, withOutputCap(request, cap), { offer, quirks })
     expect(capIn(sent.body)).toBe(cap)
-    // Nothing of it is lost, so that a strict request is not refused for a cap that it did not name.
+    // Nothing of the request is lost, so a strict request is not refused for a cap that it did not set.
     expect(sent.warnings.filter(({ param }) => param === 'max_output_tokens')).toEqual([])
   }
 })
 
-test('what a caller wrote in the language of its provider goes on as it was, with the cap beside it', () => {
+test('a request in the provider’s dialect is sent unchanged, with the cap added', () => {
   const body = { model: 'm', input: 'Hi', prompt_cache_options: { mode: 'new' }, max_output_tokens: null }
-  const request = asking(body)
+  const request = requestWith(body)
   const { offer } = writer({ dialect: 'responses' })
   const before = encodeForOffer(responsesProvider, request, { offer, quirks: {} })
   const after = encodeForOffer(responsesProvider, withOutputCap(request, 500), { offer, quirks: {} })
   expect(after).toEqual({ ...before, body: { ...before.body, max_output_tokens: 500 } })
 })
 
-test('a host of Chat Completions gets the words of its own caller, also where the gateway adds a cap', () => {
+test('a Chat host receives its own client’s field, also if the gateway adds the cap', () => {
   const request = chatClient.decodeRequest({ model: 'm', messages: [{ role: 'user', content: 'Hi' }], service_tier: 'on_demand' })
   const { offer } = writer()
   const sent = encodeForOffer(chatProvider, withOutputCap(request, 500), { offer, quirks: {} })
   expect(sent.body).toMatchObject({ service_tier: 'on_demand', max_completion_tokens: 500 })
 })
 
-test('a cap that the caller named is never raised', () => {
-  const request = asking({ max_output_tokens: 10 })
+test('a cap that the client set is never raised', () => {
+  const request = requestWith({ max_output_tokens: 10 })
   expect(withOutputCap(request, 500)).toBe(request)
   expect(outputCap(writer({ max_output_tokens: 5 }), request.prompt, capping)).toBe(5)
   expect(outputCap(writer(), request.prompt, capping)).toBe(10)
 })
 
-test('a cap below what is taken is raised, and what is held and cut by is what is sent', () => {
+test('a cap below the provider’s minimum is raised, and holds and cuts follow the cap that is sent', () => {
   const quirks: Quirks = { min_output_tokens: 16 }
   const candidate = (dialect: ProviderDialect) => ({
     offer: { provider: 'p', provider_model_id: 'm', dialect: dialect.name },
     provider: { quirks, dialects: [dialect] },
   })
   for (const max_output_tokens of [1, 15, 16, 17]) {
-    const request = asking({ max_output_tokens })
+    const request = requestWith({ max_output_tokens })
     const raised = candidate(responsesProvider)
     const { body, warnings } = encodeForOffer(responsesProvider, request, { offer: raised.offer, quirks })
     expect(body.max_output_tokens).toBe(Math.max(16, max_output_tokens))
@@ -85,30 +85,30 @@ test('a cap below what is taken is raised, and what is held and cut by is what i
   }
 })
 
-test('a prompt that nearly fills the window leaves the offer to say so itself', () => {
-  expect(outputCap(writer({ context_window: 8_000 }), asking().prompt, { ...capping, inputTokens: 7_900 })).toBe(1_024)
+test('a prompt that nearly fills the context window is left to the provider to refuse', () => {
+  expect(outputCap(writer({ context_window: 8_000 }), requestWith().prompt, { ...capping, inputTokens: 7_900 })).toBe(1_024)
 })
 
-test('a conversation that grows towards the end of the window is sent few different caps, and none that does not fit', () => {
+test('a conversation that grows towards the end of the context window is sent few different caps, each of which fits', () => {
   const caps = new Set<number>()
   for (let inputTokens = 0; inputTokens < 100_000; inputTokens += 500) {
-    const cap = outputCap(writer({ context_window: 200_000 }), asking().prompt, { ...capping, inputTokens })
+    const cap = outputCap(writer({ context_window: 200_000 }), requestWith().prompt, { ...capping, inputTokens })
     expect(cap).toBeLessThanOrEqual(Math.max(1_024, 200_000 - inputTokens))
     caps.add(cap)
   }
   expect(caps.size).toBeLessThanOrEqual(8)
 })
 
-test('an offer that takes no cap is sent none, and held for all that it can write', () => {
-  const thinking = asking({ reasoning: { effort: 'high' } }).prompt
+test('an offer without a cap setting is sent none, and the hold covers its maximum output', () => {
+  const thinking = requestWith({ reasoning: { effort: 'high' } }).prompt
   const nova = writer({ max_output_tokens: 65_000 }, { thinking_field: 'reasoningConfig' })
   expect([takesCap(nova, thinking), maxOutput(nova, thinking, capping)]).toEqual([false, 65_000])
-  expect(takesCap(nova, asking().prompt)).toBe(true)
+  expect(takesCap(nova, requestWith().prompt)).toBe(true)
   const refusing = writer({ max_output_tokens: 9_000 }, { refuses: ['max_completion_tokens'] })
-  expect([takesCap(refusing, asking().prompt), maxOutput(refusing, asking().prompt, capping)]).toEqual([false, 9_000])
+  expect([takesCap(refusing, requestWith().prompt), maxOutput(refusing, requestWith().prompt, capping)]).toEqual([false, 9_000])
 })
 
-test('thoughts that were asked for by number come on top of the room for an answer', () => {
-  const { prompt } = asking()
+test('an explicit reasoning budget is added to the room for the response', () => {
+  const { prompt } = requestWith()
   expect(outputCap(writer(), { ...prompt, reasoning: { budget_tokens: 5_000 } }, capping)).toBe(21_384)
 })

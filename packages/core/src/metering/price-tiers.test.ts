@@ -27,24 +27,24 @@ const price = {
   ],
 } satisfies Price
 
-test('a prompt that is longer than a tier begins pays that tier for all of it, its answer too', () => {
+test('a prompt longer than a tier’s start pays that tier’s price for all tokens, output included', () => {
   expect(costOf(price, used(200_000, 1_000))).toBe(400_000 + 10_000)
   expect(costOf(price, used(200_001, 1_000))).toBe(Math.ceil(4 * 200_001) + 15_000)
   expect(costOf(price, used(500_001, 1_000))).toBe(8 * 500_001 + 20_000)
 })
 
-test('a tier has all rates of its own: what it leaves out costs what input costs there', () => {
+test('a tier has all rates of its own, and a missing one equals its input rate', () => {
   const cached = { ...used(300_000), cached_tokens: 100_000, cache_write_tokens: 100_000 }
   expect(costOf(price, cached)).toBe(4 * 100_000 + 0.4 * 100_000 + 4 * 100_000)
 })
 
-test('the bill goes by the tokens that were used, not by those that were expected', () => {
+test('the bill follows the used tokens, not the expected ones', () => {
   const seen = { usage: used(150_000), characters: 9, outcome: { status: 'completed' } as const }
   expect(billUsage(seen, price, { input: 300_000 }).cost).toBe(2 * 150_000)
   expect(billUsage({ ...seen, usage: used(250_000) }, price, { input: 100 }).cost).toBe(4 * 250_000)
 })
 
-test('the hold is for the dearest tier that the longest prompt it may be falls into', () => {
+test('the hold uses the most expensive tier that the longest possible prompt reaches', () => {
   const { cached, cache_write, ...plain } = price
   const held = (max: number, context_window?: number): number =>
     estimateMaxCost({ price: plain, ...(context_window !== undefined && { context_window }) }, { likely: 100, max, output: 0 })
@@ -54,7 +54,7 @@ test('the hold is for the dearest tier that the longest prompt it may be falls i
   expect(held(Number.POSITIVE_INFINITY, 150_000)).toBe(2 * 150_000)
 })
 
-test('what a cache keeps for an hour is held for where cache writes are sold, and never for more than is expected to be written', () => {
+test('the hold includes one-hour cache writes if they have a price, up to the expected number', () => {
   const sold = { input: 1_000_000, output: 0, cache_write: 1_250_000 }
   const tokens = { likely: 1_000, max: 1_500, output: 0 }
   expect(estimateMaxCost({ price: sold }, tokens)).toBe(2_000)
@@ -62,20 +62,20 @@ test('what a cache keeps for an hour is held for where cache writes are sold, an
   expect(estimateMaxCost({ price: { input: 1_000_000, output: 0 } }, tokens)).toBe(1_500)
 })
 
-test('a tier that is cheaper than the usual price makes no hold smaller', () => {
+test('a tier that is cheaper than the base price makes no hold smaller', () => {
   const cheaper = { input: 10_000_000, output: 0, tiers: [{ over: 1_000, input: 1_000_000, output: 0 }] }
   expect(estimateMaxCost({ price: cheaper }, { likely: 900, max: 1_350, output: 0 })).toBeGreaterThanOrEqual(10 * 900)
 })
 
-test('the dear tier of a request knows no tiers of long prompts', () => {
+test('the priority tier has no tiers for long prompts', () => {
   const offer = {
     provider: 'p',
     provider_model_id: 'm',
     dialect: 'responses',
     price: { ...price, priority: { input: 6_000_000, output: 30_000_000 } },
   }
-  const asked = responsesClient.decodeRequest({ model: 'm', input: 'Hi', service_tier: 'priority' })
-  const paid = requestPrice({ offer, provider: {} }, asked)
+  const request = responsesClient.decodeRequest({ model: 'm', input: 'Hi', service_tier: 'priority' })
+  const paid = requestPrice({ offer, provider: {} }, request)
   expect(paid && costOf(paid, used(600_000))).toBe(6 * 600_000)
 })
 
@@ -86,7 +86,7 @@ const dearness: fc.Arbitrary<Rates> = fc
     input,
     output,
     ...(rest.cached !== null && { cached: rest.cached }),
-    // Who sells cache writes of an hour sells shorter ones.
+    // An offer with one-hour cache writes has shorter ones, too.
     ...(rest.cache_write !== null && { cache_write: rest.cache_write }),
     ...(rest.cache_write !== null && rest.cache_write_1h !== null && { cache_write_1h: rest.cache_write_1h }),
   }))
@@ -102,7 +102,7 @@ const prices: fc.Arbitrary<Price> = fc
   }))
 const sells = ({ cache_write }: Rates): boolean => cache_write !== undefined
 
-/** Usage that adds up; tokens that a cache keeps for an hour only where somebody sells that. */
+/** Consistent usage; tokens that a cache keeps for an hour only if they have a price. */
 const usages = fc
   .record({
     input: fc.integer({ min: 0, max: 1_500_000 }),
@@ -121,7 +121,7 @@ const usages = fc
 
 const tierOf = (paid: Price, tokens: number): Rates => [...(paid.tiers ?? [])].reverse().find(({ over }) => tokens > over) ?? paid
 
-test('no bill is more than all of the request at the dearest rate of its tier, nor less than at the cheapest', () => {
+test('no bill is higher than all tokens at the highest rate of their tier, nor lower than at the lowest', () => {
   fc.assert(
     fc.property(prices, usages, (paid, usage) => {
       const { input, output, cached = input, cache_write = input, cache_write_1h = 2 * input } = tierOf(paid, usage.input_tokens)
@@ -134,10 +134,10 @@ test('no bill is more than all of the request at the dearest rate of its tier, n
   )
 })
 
-test('a hold covers the bill of every request that is no longer than it was estimated', () => {
+test('a hold covers the bill of every request that is no longer than estimated', () => {
   fc.assert(
-    fc.property(prices, usages, fc.integer({ min: 0, max: 500_000 }), (paid, told, more) => {
-      const usage = sells(tierOf(paid, told.input_tokens)) ? told : { ...told, cache_write_1h_tokens: 0 }
+    fc.property(prices, usages, fc.integer({ min: 0, max: 500_000 }), (paid, estimated, more) => {
+      const usage = sells(tierOf(paid, estimated.input_tokens)) ? estimated : { ...estimated, cache_write_1h_tokens: 0 }
       const held = estimateMaxCost(
         { price: paid },
         { likely: usage.input_tokens, max: usage.input_tokens + more, output: usage.output_tokens },
@@ -147,18 +147,18 @@ test('a hold covers the bill of every request that is no longer than it was esti
   )
 })
 
-test('a priority tier that ends at a length leaves longer prompts at the usual price', () => {
+test('a priority tier with a maximum length leaves longer prompts at the base price', () => {
   const sold = { ...price, priority: { input: 6_000_000, output: 30_000_000, up_to: 272_000 } }
   const offer = { provider: 'p', provider_model_id: 'm', dialect: 'responses', price: sold }
-  const asked = responsesClient.decodeRequest({ model: 'm', input: 'Hi', service_tier: 'priority' })
-  const paid = requestPrice({ offer, provider: {} }, asked)
+  const request = responsesClient.decodeRequest({ model: 'm', input: 'Hi', service_tier: 'priority' })
+  const paid = requestPrice({ offer, provider: {} }, request)
   expect(paid && costOf(paid, used(272_000))).toBe(6 * 272_000)
   expect(paid && costOf(paid, used(272_001))).toBe(4 * 272_001)
   expect(paid && costOf(paid, used(500_001))).toBe(8 * 500_001)
-  expect(requestPrice({ offer, provider: {} }, asked)).toBe(paid)
+  expect(requestPrice({ offer, provider: {} }, request)).toBe(paid)
 })
 
-test('a request pays its fee once, and each call of a hosted tool that has a price', () => {
+test('a request pays its fee once, and a fee for each call of a hosted tool with a price', () => {
   const sold = { ...price, request: 5_000, tools: { web_search: 10_000 } }
   const usage = { ...used(1_000), hosted_calls: { web_search: 3, code_interpreter: 2 } }
   expect(costOf(sold, usage)).toBe(2_000 + 5_000 + 30_000)
@@ -166,7 +166,7 @@ test('a request pays its fee once, and each call of a hosted tool that has a pri
   expect(estimateMaxCost({ price: sold }, { likely: 1, max: 1_000, output: 0 })).toBeGreaterThanOrEqual(7_000)
 })
 
-test.each([-1, 1e9, Number.NaN, 0.5])('a claim of %d calls of a hosted tool is made one that can be true', calls => {
+test.each([-1, 1e9, Number.NaN, 0.5])('a reported %d calls of a hosted tool become a possible count', calls => {
   const { hosted_calls } = saneUsage({ ...used(1), hosted_calls: { web_search: calls } })
   expect(hosted_calls?.web_search).toBeGreaterThanOrEqual(0)
   expect(hosted_calls?.web_search).toBeLessThanOrEqual(1_000)

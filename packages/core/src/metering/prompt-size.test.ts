@@ -5,17 +5,17 @@ import type { JsonObject } from '../protocol/wire.ts'
 import { estimateInput } from './estimate.ts'
 import { likelyInput, maxClaim, sampledInput, sizeOfPrompt } from './prompt-size.ts'
 
-const saying = (...content: readonly Part[]): Prompt => ({ input: [{ type: 'message', role: 'user', content }] })
-const text = (words: string): Prompt => saying({ type: 'text', text: words })
+const userPrompt = (...content: readonly Part[]): Prompt => ({ input: [{ type: 'message', role: 'user', content }] })
+const text = (value: string): Prompt => userPrompt({ type: 'text', text: value })
 const native = (body: JsonObject) => ({ type: 'native', dialect: 'responses', body }) as const
 const most = (prompt: Prompt): number => sizeOfPrompt(prompt, true).max
 
-test('the likely length is what routing and tokens a minute go by, whether or not money bounds the request', () => {
+test('the likely size is used for routing and token limits, whether or not money bounds the request', () => {
   const prompt = text('A signal box controls trains. '.repeat(100))
   for (const isBounded of [true, false]) expect(sizeOfPrompt(prompt, isBounded).likely).toBe(estimateInput(prompt))
 })
 
-test('a provider may claim no more tokens than the prompt has bytes, and what templates put around them', () => {
+test('a provider may report no more tokens than the prompt has bytes, plus its template', () => {
   const plain = text('x'.repeat(10_000))
   expect(maxClaim(plain)).toBeGreaterThanOrEqual(10_000)
   expect(maxClaim(plain)).toBeLessThan(12_000)
@@ -23,18 +23,18 @@ test('a provider may claim no more tokens than the prompt has bytes, and what te
   expect(maxClaim(text('好'.repeat(10_000)))).toBeLessThan(32_000)
 })
 
-test('a sample of a prompt comes near to the count of all of it, in each script and in a mixture', () => {
+test('a sampled prompt is near the count of all of it, in each script and in mixtures', () => {
   const scripts = ['A signal box controls trains. ', '信号楼是铁路上用来控制道岔。', '[{"id":17},{"id":18}]', 'กล่องสัญญาณเป็นอาคาร']
   const long = scripts.map((words, at): Part => ({ type: 'text', text: words.repeat(400 + 100 * at) }))
   const many = Array.from({ length: 60 }, (_, at): Part => ({ type: 'text', text: (scripts[0] ?? '').repeat(40 + at) }))
-  for (const prompt of [...long.map(part => saying(part)), saying(...long), saying(...many), saying(...long, ...many), text('')]) {
+  for (const prompt of [...long.map(part => userPrompt(part)), userPrompt(...long), userPrompt(...many), userPrompt(...long, ...many), text('')]) {
     const all = likelyInput(prompt)
     expect(sampledInput(prompt)).toBeGreaterThanOrEqual(0.95 * all - 2)
     expect(sampledInput(prompt)).toBeLessThanOrEqual(1.05 * all + 2)
   }
 })
 
-test('what may be claimed is never less than what is held for', () => {
+test('the maximum that a provider may report is never below the hold', () => {
   for (const words of ['Hello.', 'x'.repeat(5_000), '好'.repeat(5_000), '😀'.repeat(500), '[1,2,3]'.repeat(500)])
     expect(maxClaim(text(words))).toBeGreaterThanOrEqual(most(text(words)))
 })
@@ -43,35 +43,35 @@ const tool = (body: JsonObject): Prompt => ({ ...text('Hi'), tools: [native(body
 
 test.each<[string, Prompt]>([
   ['a tool that the provider runs', tool({ type: 'web_search' })],
-  ['a tool that names no type', tool({ google_search: {} })],
-  ['a file by its id', saying(native({ type: 'input_file', file_id: 'file_1' }))],
-  ['a file by its address', saying({ type: 'file', url: 'https://files.example/book.pdf' })],
+  ['a tool without a type', tool({ google_search: {} })],
+  ['a file by id', userPrompt(native({ type: 'input_file', file_id: 'file_1' }))],
+  ['a file by URL', userPrompt({ type: 'file', url: 'https://files.example/book.pdf' })],
   ['an item that the provider keeps', { input: [native({ type: 'item_reference', id: 'msg_1' })] }],
   ['an extension that searches', { ...text('Hi'), extensions: { search_parameters: { mode: 'on' } } }],
-  ['a field that no language of ours knows, and that searches', { ...text('Hi'), native: native({ web_search_options: {} }) }],
-])('%s adds to the prompt: only the context window bounds it', (_, prompt) => {
+  ['an unknown field that searches', { ...text('Hi'), native: native({ web_search_options: {} }) }],
+])('%s adds to the prompt, up to the context window', (_, prompt) => {
   expect(most(prompt)).toBe(Number.POSITIVE_INFINITY)
   expect(maxClaim(prompt)).toBeGreaterThanOrEqual(10_000_000)
 })
 
 test.each<[string, Prompt]>([
   ['a tool that the client runs', tool({ type: 'computer_20250124', name: 'computer' })],
-  ['an extension that only steers', { ...text('Hi'), extensions: { top_k: 5, enable_thinking: false } }],
+  ['an extension that only sets parameters', { ...text('Hi'), extensions: { top_k: 5, enable_thinking: false } }],
   ['a function', { ...text('Hi'), tools: [{ type: 'function', name: 'find', parameters: { type: 'object' } }] }],
-])('%s leaves the prompt as long as it is', (_, prompt) => {
+])('%s does not add to the prompt', (_, prompt) => {
   expect(most(prompt)).toBeLessThan(1_000)
   expect(maxClaim(prompt)).toBeLessThan(10_000)
 })
 
-test('true counts of images, sounds and documents are within what may be claimed', () => {
+test('real counts of images, audio and documents are within the maximum', () => {
   const base64 = 'A'.repeat(1_000_000)
-  // The dearest image of a small model of OpenAI's, ten minutes of sound at the least rate, a document of 600 pages.
-  expect(maxClaim(saying({ type: 'image', url: 'https://images.example/a.png' }))).toBeGreaterThanOrEqual(48_000)
-  expect(maxClaim(saying({ type: 'audio', data: base64, format: 'mp3' }))).toBeGreaterThanOrEqual(10_000_000)
-  expect(maxClaim(saying({ type: 'file', url: `data:application/pdf;base64,${base64}` }))).toBeGreaterThanOrEqual(10_000_000)
+  // The largest image of a small OpenAI model, ten minutes of audio at the lowest rate, a document of 600 pages.
+  expect(maxClaim(userPrompt({ type: 'image', url: 'https://images.example/a.png' }))).toBeGreaterThanOrEqual(48_000)
+  expect(maxClaim(userPrompt({ type: 'audio', data: base64, format: 'mp3' }))).toBeGreaterThanOrEqual(10_000_000)
+  expect(maxClaim(userPrompt({ type: 'file', url: `data:application/pdf;base64,${base64}` }))).toBeGreaterThanOrEqual(10_000_000)
 })
 
-test('thoughts that come back sealed are held for by less than their base64', () => {
+test('the hold for encrypted reasoning is less than for its base64 as text', () => {
   const sealed = { type: 'reasoning', summary: [], encrypted_content: 'A1b2'.repeat(10_000) } as const
   expect(most({ input: [sealed] })).toBeLessThan(11_000)
 })

@@ -6,7 +6,7 @@ import type { SettlementFacts } from './settlement-text.ts'
 afterEach(() => vi.restoreAllMocks())
 
 const facts = (id: string): SettlementFacts => ({ row: { id } as SettlementFacts['row'], amounts: {}, slotKeys: [] })
-/** A settlement whose text has so many bytes. */
+/** A settlement whose text has the given number of bytes. */
 const entry = (id: string, bytes = 100): QueuedSettlement => ({
   settlement: facts(id),
   since: 0,
@@ -18,7 +18,7 @@ const never = () => false
 const always = () => true
 const { maxWaiting, maxWaitingBytes, longWaiting, longWaitingBytes, longOutageWaiting, longOutageWaitingBytes } = settlementLimits
 
-/** One text for all: what is counted is its length. */
+/** One text for all: only its length is counted. */
 function filled(queue: ReturnType<typeof settlementQueue>, count: number, bytes = 1): QueuedSettlement[] {
   const text = 'x'.repeat(bytes)
   return Array.from({ length: count }, (_, at) => {
@@ -28,7 +28,7 @@ function filled(queue: ReturnType<typeof settlementQueue>, count: number, bytes 
   })
 }
 
-test('a queue is full at its last settlement and at its last byte, and has room again for what is removed', () => {
+test('a queue is full at its maximum number of settlements or bytes, and has room again after a removal', () => {
   const byCount = settlementQueue(never)
   const [first] = filled(byCount, maxWaiting)
   expect(byCount.add(entry('more'))).toBe(false)
@@ -43,7 +43,7 @@ test('a queue is full at its last settlement and at its last byte, and has room 
   expect(byBytes.add(entry('more', maxWaitingBytes / 128))).toBe(true)
 })
 
-test('a settlement waits once, and one that is removed twice frees its bytes once', () => {
+test('a settlement is queued once, and removing it twice frees its bytes once', () => {
   const queue = settlementQueue(never)
   const each = entry('r', longWaitingBytes)
   expect([queue.add(each), queue.add(each), queue.size(), queue.has('r'), queue.isLong()]).toEqual([true, true, 1, true, true])
@@ -57,9 +57,9 @@ test('a settlement waits once, and one that is removed twice frees its bytes onc
 })
 
 test.each([
-  ['stops in an outage', { goesOn: never, count: longWaiting, bytes: longWaitingBytes }],
-  ['goes on in an outage', { goesOn: always, count: longOutageWaiting, bytes: longOutageWaitingBytes }],
-])('with a storage that %s, a queue is long from a number of settlements or of bytes on', (_, { goesOn, count, bytes }) => {
+  ['fails in an outage', { goesOn: never, count: longWaiting, bytes: longWaitingBytes }],
+  ['continues in an outage', { goesOn: always, count: longOutageWaiting, bytes: longOutageWaitingBytes }],
+])('with a storage that %s, a queue is long from its threshold of settlements or bytes', (_, { goesOn, count, bytes }) => {
   const byCount = settlementQueue(goesOn)
   filled(byCount, count - 1)
   expect(byCount.isLong()).toBe(false)
@@ -73,7 +73,7 @@ test.each([
   expect(byBytes.isLong()).toBe(false)
 })
 
-test('the first that wait are those that came first, as many as are asked for', () => {
+test('the first settlements are returned in order of arrival, up to the requested number', () => {
   fc.assert(
     fc.property(fc.uniqueArray(fc.string(), { maxLength: 20 }), fc.integer({ min: 0, max: 25 }), (ids, count) => {
       const queue = settlementQueue(never)
@@ -83,7 +83,7 @@ test('the first that wait are those that came first, as many as are asked for', 
   )
 })
 
-test('the text of a settlement is made once', () => {
+test('the text of a settlement is serialized once', () => {
   const each = entry('r', 0)
   const stringify = vi.spyOn(JSON, 'stringify')
   expect(settlementText(each)).toBe('{"row":{"id":"r"},"amounts":{},"slotKeys":[]}')

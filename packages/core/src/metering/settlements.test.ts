@@ -13,7 +13,7 @@ const row = (id: string): UsageRow => ({
 })
 const settling = (id: string) => ({ row: row(id), amounts: { 'credit:w': 5 }, slotKeys: ['slots:k'] })
 
-/** A store that takes no settlements: `down` fails at once, `stuck` waits until it is over. */
+/** A store that accepts no settlements: `down` fails at once, `stuck` waits until it is over. */
 function scene({
   spool,
   clock = fakeClock(),
@@ -65,7 +65,7 @@ function memorySpool() {
   return { spool, own, left, state }
 }
 
-test('whatever could not be written for a minute is written once, within 10 s of the recovery', async () => {
+test('a settlement that could not be written for a minute is written once, within 10 s of the recovery', async () => {
   const { settlements, state, clock, rows, spent } = scene()
   state.mode = 'down'
   await Promise.all(Array.from({ length: 300 }, (_, n) => settlements.settle(settling(`r${n}`))))
@@ -80,7 +80,7 @@ test('whatever could not be written for a minute is written once, within 10 s of
   expect(clock.pending()).toBe(0)
 })
 
-test('while the store is down it is asked again every few seconds, by a part of what waits', async () => {
+test('a store that is down is called again every few seconds, with a part of the queue', async () => {
   const { settlements, state, clock } = scene()
   state.mode = 'down'
   for (let n = 0; n < 900; n++) void settlements.settle(settling(`r${n}`))
@@ -90,7 +90,7 @@ test('while the store is down it is asked again every few seconds, by a part of 
   expect((state.writes - before) / settlementLimits.maxAtOnce).toBeLessThan(30)
 })
 
-test('a settlement that the store refuses as wrong is not tried again, and is logged', async () => {
+test('a settlement that the store rejects as invalid is not retried, and is logged', async () => {
   const { settlements, state, clock, rows } = scene()
   state.mode = 'wrong'
   await settlements.settle(settling('r'))
@@ -100,7 +100,7 @@ test('a settlement that the store refuses as wrong is not tried again, and is lo
   expect([await rows(), state.writes, clock.pending()]).toEqual([[], 1, 0])
 })
 
-test('so many that wait are too many for new work, and no longer once they are written', async () => {
+test('a queue that is too long refuses new work until it is written', async () => {
   const { settlements, state, clock } = scene()
   state.mode = 'down'
   for (let n = 0; n < settlementLimits.longWaiting - 1; n++) await settlements.settle(settling(`r${n}`))
@@ -112,7 +112,7 @@ test('so many that wait are too many for new work, and no longer once they are w
   expect(settlements.isLong()).toBe(false)
 })
 
-test('an answer waits for a store that is stuck only until its settlement is in the spool; the spool is emptied after the write', async () => {
+test('a response waits for a stuck store only until its settlement is in the spool; the spool is emptied after the write', async () => {
   const { spool, own } = memorySpool()
   const { settlements, state, clock, rows, release } = scene({ spool })
   state.mode = 'stuck'
@@ -130,7 +130,7 @@ test('an answer waits for a store that is stuck only until its settlement is in 
   expect([await rows(), own]).toEqual([['r'], []])
 })
 
-test('slots are freed though their settlement waits, because it is slow or fails', async () => {
+test('slots are freed while their settlement waits, whether it is slow or fails', async () => {
   const { settlements, state, clock, storage } = scene()
   const enter = (slot: string) => storage.counters.enter({ key: 'slots:k', slot, limit: 1, ttlMs: 90_000 }, 1_000)
   state.mode = 'down'
@@ -144,7 +144,7 @@ test('slots are freed though their settlement waits, because it is slow or fails
   expect(await enter('next')).toBe(true)
 })
 
-test('the slots of a settlement that is looked at again and again are freed once', async () => {
+test('the slots of a settlement that is retried many times are freed once', async () => {
   const left: string[] = []
   const { settlements, state, clock, release } = scene({ leave: key => void left.push(key) })
   state.mode = 'stuck'
@@ -157,7 +157,7 @@ test('the slots of a settlement that is looked at again and again are freed once
   expect(left).toEqual(['slots:k'])
 })
 
-test('writes that are quick never touch the spool', async () => {
+test('quick writes never use the spool', async () => {
   const { spool, state: spooled } = memorySpool()
   const { settlements, clock } = scene({ spool })
   for (let n = 0; n < 100; n++) await settlements.settle(settling(`r${n}`))
@@ -165,7 +165,7 @@ test('writes that are quick never touch the spool', async () => {
   expect([spooled.appends, clock.pending()]).toEqual([0, 0])
 })
 
-test('where neither store nor spool can be written, what waits in memory is in both as soon as it can be', async () => {
+test('if neither store nor spool can be written, settlements in memory are written to both once possible', async () => {
   const { spool, own, state: spooled } = memorySpool()
   const { settlements, state, clock, rows } = scene({ spool })
   state.mode = 'down'
@@ -183,7 +183,7 @@ test('where neither store nor spool can be written, what waits in memory is in b
   expect([await rows(), own]).toEqual([['r', 's'], []])
 })
 
-test('what another process had to leave is settled once, whatever of it was written before; a damaged line is left out', async () => {
+test('settlements that another process left are written once, whatever was written before; a damaged line is skipped', async () => {
   const { spool, own, left } = memorySpool()
   const { settlements, state, clock, rows, spent } = scene({ spool })
   await settlements.settle(settling('done'))
@@ -201,7 +201,7 @@ test('what another process had to leave is settled once, whatever of it was writ
   expect(await rows()).toHaveLength(2)
 })
 
-test('close tries for a bounded time, leaves the rest to the spool, and says how much that is', async () => {
+test('close retries for a limited time, leaves the rest to the spool, and reports how many are left', async () => {
   const { spool, own } = memorySpool()
   const { settlements, state, clock, rows } = scene({ spool })
   state.mode = 'down'
@@ -215,7 +215,7 @@ test('close tries for a bounded time, leaves the rest to the spool, and says how
   expect([await rows(), clock.pending()]).toEqual([[], 0])
 })
 
-test('a runtime that may freeze is given a promise that lasts as long as anything waits', async () => {
+test('a runtime that may freeze receives a promise that lasts until the queue is empty', async () => {
   const { settlements, state, clock, rows } = scene()
   const works: Promise<unknown>[] = []
   state.mode = 'down'
@@ -248,7 +248,7 @@ test.each([false, true])('a `waitUntil` that throws delays no settlement, and fa
   expect(state.log.filter(line => line.includes('`waitUntil` threw'))).toHaveLength(1)
 })
 
-test('a spool that leaves a call unanswered gets no other one beside it, and holds up no answer for longer than that call may take', async () => {
+test('a spool call that does not return allows no second one beside it, and delays no response longer than its timeout', async () => {
   const lines: string[] = []
   const late: (() => void)[] = []
   let isSilent = true
@@ -275,14 +275,14 @@ test('a spool that leaves a call unanswered gets no other one beside it, and hol
   expect(await rows()).toEqual(['r1', 'r2'])
 })
 
-test('a write that is answered after it was given up is not told twice', async () => {
+test('a write that completes after its timeout is not reported twice', async () => {
   const { settlements, state, clock, rows, release, spent } = scene()
-  const told: string[] = []
+  const reported: string[] = []
   state.mode = 'stuck'
-  void settlements.settle({ ...settling('r'), onSettled: () => void told.push('r') })
+  void settlements.settle({ ...settling('r'), onSettled: () => void reported.push('r') })
   await clock.advance(settlementLimits.writeMs + 1_000)
   expect(settlements.has('r')).toBe(true)
   release()
   await clock.advance(20_000)
-  expect([await rows(), await spent(), told, settlements.has('r')]).toEqual([['r'], 5, ['r'], false])
+  expect([await rows(), await spent(), reported, settlements.has('r')]).toEqual([['r'], 5, ['r'], false])
 })

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { createOutputPaces } from './hidden-tokens.ts'
 import { createUsageDrains, usageDrainLimits } from './usage-drains.ts'
 
-test('one that is over before its time is not ended, and no timer is left behind', async () => {
+test('a drain that finishes in time is not ended, and leaves no timer', async () => {
   const clock = fakeClock()
   let ends = 0
   const done = createUsageDrains(clock).begin(() => {
@@ -14,7 +14,7 @@ test('one that is over before its time is not ended, and no timer is left behind
   expect([ends, clock.pending()]).toEqual([0, 0])
 })
 
-test('ends after five seconds, once', async () => {
+test('a drain is ended after five seconds, once', async () => {
   const clock = fakeClock()
   const drains = createUsageDrains(clock)
   let ends = 0
@@ -28,7 +28,7 @@ test('ends after five seconds, once', async () => {
   expect(ends).toBe(1)
 })
 
-test('so many run at once and no more; each that is over makes room for another', async () => {
+test('only the maximum number of drains runs at once; each that finishes makes room for another', async () => {
   const clock = fakeClock()
   const drains = createUsageDrains(clock)
   const done = Array.from({ length: usageDrainLimits.atOnce }, () => drains.begin(() => {}))
@@ -47,7 +47,7 @@ test('so many run at once and no more; each that is over makes room for another'
   drains.stop()
 })
 
-test('all end when the gateway closes, and none begins', () => {
+test('all drains end when the gateway closes, and no new one starts', () => {
   const clock = fakeClock()
   const drains = createUsageDrains(clock)
   const ended: string[] = []
@@ -58,7 +58,7 @@ test('all end when the gateway closes, and none begins', () => {
   expect([ended, clock.pending()]).toEqual([['a', 'b'], 0])
 })
 
-test('the pace of an offer is that of its answers, the newest counting a little', () => {
+test('the output rate of an offer is that of its responses, the newest weighing little', () => {
   const paces = createOutputPaces()
   expect(paces.of('a')).toBeUndefined()
   paces.learn('a', { outputTokens: 30_000, milliseconds: 60_000 })

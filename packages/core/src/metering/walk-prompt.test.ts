@@ -4,7 +4,7 @@ import type { Prompt } from '../protocol/request.ts'
 import type { JsonObject } from '../protocol/wire.ts'
 import { eachField, walkPrompt } from './walk-prompt.ts'
 
-/** What a visitor is shown of a prompt, in order. */
+/** What a visitor receives of a prompt, in order. */
 function shown(prompt: Partial<Prompt>): readonly string[] {
   const seen: string[] = []
   walkPrompt(
@@ -22,14 +22,14 @@ function shown(prompt: Partial<Prompt>): readonly string[] {
 const native = (body: JsonObject) => ({ type: 'native', dialect: 'responses', body }) as const
 const parts = (...content: readonly Part[]): Partial<Prompt> => ({ input: [{ type: 'message', role: 'user', content }] })
 
-test('each part of a message is shown by its kind', () => {
+test('each part of a message is visited by its kind', () => {
   const media = { type: 'file', url: 'https://a.example/1' } as const
   expect(
     shown(parts({ type: 'text', text: 'a' }, { type: 'refusal', refusal: 'b' }, { type: 'image', url: 'https://a.example/1' }, media)),
   ).toEqual(['a', 'b', 'blob image', 'media file'])
 })
 
-test('calls, their results and thoughts are shown with all of their texts', () => {
+test('calls, their results and reasoning are visited with all of their texts', () => {
   const items: readonly Item[] = [
     { type: 'function_call', call_id: 'c', name: 'f', arguments: '{"x":1}' },
     { type: 'function_call_output', call_id: 'c', output: 'done' } as Item,
@@ -40,12 +40,12 @@ test('calls, their results and thoughts are shown with all of their texts', () =
   expect(shown({ input: items })).toEqual(['f', '{"x":1}', 'done', 'in parts', 'sealed e', 's1', 's2', 'c1'])
 })
 
-test('of what is not modelled each field, its punctuation and its text are shown, and what stands for bytes as such', () => {
+test('of a native item each field, its punctuation and its text are visited, and bytes as blobs', () => {
   expect(shown(parts(native({ type: 'x', data: 'AAAA' })))).toEqual(['"":,', 'data', '"":,', 'blob data', 'type', '"":,', 'x'])
   expect(shown({ input: [native({ a: 'b' }) as unknown as Item] })).toEqual(['"":,', 'a', '"":,', 'b'])
 })
 
-test('fields of bytes, of addresses and data URLs are blobs, but not text in a data URL', () => {
+test('fields of bytes, URLs and data URLs are blobs, but text in a data URL is not', () => {
   const seen: (readonly [string, string, boolean])[] = []
   const body = {
     ...{ data: 'a', my_data: 'b', image_url: 'c', file_url: 'd', file_id: 'e', datas: 'f', other: 'data:image/png;base64,A' },
@@ -63,7 +63,7 @@ test('fields of bytes, of addresses and data URLs are blobs, but not text in a d
   expect(of('')).toHaveLength(3)
 })
 
-test('instructions come first, then items and tools, then what goes on unread and the schema of the answer', () => {
+test('instructions are visited first, then items and tools, then native content and the response schema', () => {
   const prompt: Partial<Prompt> = {
     instructions: 'Be brief.',
     input: [{ type: 'message', role: 'user', content: [{ type: 'text', text: 'Hi' }] }],
@@ -77,7 +77,7 @@ test('instructions come first, then items and tools, then what goes on unread an
   ])
 })
 
-test('JSON of any depth is walked', () => {
+test('JSON of any depth is visited', () => {
   let body: JsonObject = { end: 'x' }
   for (let depth = 0; depth < 100_000; depth += 1) body = { a: body }
   let last = ''
