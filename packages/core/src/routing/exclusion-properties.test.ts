@@ -80,12 +80,12 @@ test('adding a constraint never makes a candidate eligible', () => {
 test('the reason is that of the first rule that applies', () => {
   fc.assert(
     fc.property(situations, ({ pool, body, routing, inputTokens }) => {
-      const asked = question(body, routing, inputTokens)
+      const query = question(body, routing, inputTokens)
       for (const candidate of pool) {
-        const speaking = exclusionRules.find(rule => rule.applies(asked) && rule.excludes(candidate, asked))
-        const [told] = filterCandidates([candidate], asked).excluded
-        const param = speaking?.param instanceof Function ? speaking.param(candidate, asked) : speaking?.param
-        expect(told && { code: told.code, param: told.param }).toEqual(speaking && { code: speaking.code, param })
+        const first = exclusionRules.find(rule => rule.applies(query) && rule.excludes(candidate, query))
+        const [actual] = filterCandidates([candidate], query).excluded
+        const param = first?.param instanceof Function ? first.param(candidate, query) : first?.param
+        expect(actual && { code: actual.code, param: actual.param }).toEqual(first && { code: first.code, param })
       }
     }),
   )

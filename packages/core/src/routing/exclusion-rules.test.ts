@@ -18,40 +18,40 @@ function whyNotFor(request: InferenceRequest, offer: Partial<Offer>, more: Param
 }
 
 test('JSON mode needs an offer that supports it or structured outputs', () => {
-  const asked = { text: { format: { type: 'json_object' } } }
-  expect(whyNot(asked, { abilities: ['tools'] })).toBe('capability_mismatch: it does not support JSON mode')
-  expect(whyNot(asked, { abilities: ['json_mode'] })).toBeUndefined()
-  expect(whyNot(asked, { abilities: ['structured_output'] })).toBeUndefined()
-  expect(whyNot(asked, {})).toBeUndefined()
+  const fields = { text: { format: { type: 'json_object' } } }
+  expect(whyNot(fields, { abilities: ['tools'] })).toBe('capability_mismatch: it does not support JSON mode')
+  expect(whyNot(fields, { abilities: ['json_mode'] })).toBeUndefined()
+  expect(whyNot(fields, { abilities: ['structured_output'] })).toBeUndefined()
+  expect(whyNot(fields, {})).toBeUndefined()
   expect(whyNot({}, { abilities: [] })).toBeUndefined()
 })
 
 test('a required tool call needs an offer that enforces it', () => {
-  const asked = { tools: [{ type: 'function', name: 'f' }], tool_choice: 'required' }
-  expect(whyNot(asked, { quirks: { refuses: ['tool_choice_required'] } })).toMatch(/^tool_choice_required_not_supported/)
-  expect(whyNot({ ...asked, tool_choice: 'auto' }, { quirks: { refuses: ['tool_choice_required'] } })).toBeUndefined()
-  expect(whyNot(asked, {})).toBeUndefined()
+  const fields = { tools: [{ type: 'function', name: 'f' }], tool_choice: 'required' }
+  expect(whyNot(fields, { quirks: { refuses: ['tool_choice_required'] } })).toMatch(/^tool_choice_required_not_supported/)
+  expect(whyNot({ ...fields, tool_choice: 'auto' }, { quirks: { refuses: ['tool_choice_required'] } })).toBeUndefined()
+  expect(whyNot(fields, {})).toBeUndefined()
 })
 
 test('files and audio need offers that accept them, and unknown abilities exclude no offer', () => {
   const file = (type: string) => ({
     input: [{ role: 'user', content: [{ type: 'input_file', filename: 'f', file_data: `data:${type};base64,AAAA` }] }],
   })
-  const sound = { input: [{ role: 'user', content: [{ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }] }] }
+  const audio = { input: [{ role: 'user', content: [{ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }] }] }
   expect(whyNot(file('application/pdf'), { quirks: { files: false } })).toMatch(/^capability_mismatch: it does not support files/)
   expect(whyNot(file('text/plain'), { quirks: { files: false } })).toBeUndefined()
   expect(whyNot(file('application/pdf'), {})).toBeUndefined()
-  expect(whyNot(sound, { quirks: { audio: false } })).toMatch(/^capability_mismatch: it does not support audio/)
-  expect(whyNot(sound, {})).toBeUndefined()
+  expect(whyNot(audio, { quirks: { audio: false } })).toMatch(/^capability_mismatch: it does not support audio/)
+  expect(whyNot(audio, {})).toBeUndefined()
 })
 
 describe('a maximum price', () => {
   const routing = { max_price: { input: 2 } }
 
   test('is compared with the price of the requested tier', () => {
-    const dear = { price: { ...price, priority: { input: 3_000_000, output: 3_000_000 } } }
-    expect(whyNot({ gateway: { routing } }, dear)).toBeUndefined()
-    expect(whyNot({ service_tier: 'priority', gateway: { routing } }, dear)).toMatch(/^routing_constraint_unsatisfiable: it may cost 3 USD/)
+    const withPriority = { price: { ...price, priority: { input: 3_000_000, output: 3_000_000 } } }
+    expect(whyNot({ gateway: { routing } }, withPriority)).toBeUndefined()
+    expect(whyNot({ service_tier: 'priority', gateway: { routing } }, withPriority)).toMatch(/^routing_constraint_unsatisfiable: it may cost 3 USD/)
     expect(whyNot({ service_tier: 'priority', gateway: { routing } }, { price })).toBeUndefined()
   })
 

@@ -38,18 +38,18 @@ test('each candidate is listed with its reason, the field and a suggestion', () 
 })
 
 test('the code is that of the first rule in the table, and the field is named if it is the only one', () => {
-  const asked = { input: [image], tools: [{ type: 'function', name: 'f' }] }
-  expect(refused(asked, { abilities: ['tools'] })).toMatchObject({ code: 'capability_mismatch', param: 'input[0].content[0]' })
-  expect(refused(asked, { abilities: ['tools'] }, { abilities: ['vision'] })).not.toHaveProperty('param')
-  expect(refused(asked, { delivery: 'stream_only' }, { abilities: ['vision'] })).toMatchObject({
+  const fields = { input: [image], tools: [{ type: 'function', name: 'f' }] }
+  expect(refused(fields, { abilities: ['tools'] })).toMatchObject({ code: 'capability_mismatch', param: 'input[0].content[0]' })
+  expect(refused(fields, { abilities: ['tools'] }, { abilities: ['vision'] })).not.toHaveProperty('param')
+  expect(refused(fields, { delivery: 'stream_only' }, { abilities: ['vision'] })).toMatchObject({
     code: 'non_streaming_not_supported',
     param: 'stream',
   })
 })
 
 test('if `only` excludes all candidates, the suggestion names the providers of the model', () => {
-  const told = refused({ gateway: { routing: { ignore: ['p0', 'p1'] } } }, {}, {})
-  expect(told).toMatchObject({
+  const error = refused({ gateway: { routing: { ignore: ['p0', 'p1'] } } }, {}, {})
+  expect(error).toMatchObject({
     param: 'gateway.routing.ignore',
     suggestion: expect.stringMatching(/^The model is offered by p0, p1\. .*routing defaults of the workspace/),
   })

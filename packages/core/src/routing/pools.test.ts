@@ -10,9 +10,9 @@ const models = [
 const image = { input: [{ role: 'user', content: [{ type: 'input_image', image_url: 'data:image/png;base64,AAAA' }] }] }
 
 const plan = (pool: readonly string[], routing: JsonObject = {}, fields: JsonObject = {}) => {
-  const { routing: asked, ...request } = asking({ ...fields, gateway: { routing } })
+  const { routing: options, ...request } = asking({ ...fields, gateway: { routing } })
   const [first = '', ...rest] = pool
-  return planOf({ ...request, routing: { ...asked, models: [first, ...rest] } }, { providers, models })
+  return planOf({ ...request, routing: { ...options, models: [first, ...rest] } }, { providers, models })
 }
 
 test('a pool is one set of candidates, with each model once, by whatever name', () => {
@@ -33,15 +33,15 @@ test('with `order` no preference puts a later model before an earlier one, but i
 test('models that cannot serve the request are listed as excluded, and the others remain', () => {
   const { excluded, ...rest } = plan(['small', 'large'], {}, image)
   expect(orderOf({ excluded, ...rest })).toEqual(['a for large'])
-  const told = {
+  const exclusion = {
     code: 'capability_mismatch',
     reason: 'it does not support images, and `input[0].content[0]` is an image',
     param: 'input[0].content[0]',
     suggestion: expect.stringContaining('choose a model'),
   }
   expect(excluded).toEqual([
-    { model: 'small', provider: 'a', provider_model_id: 'a-m', ...told },
-    { model: 'small', provider: 'b', provider_model_id: 'b-m', ...told },
+    { model: 'small', provider: 'a', provider_model_id: 'a-m', ...exclusion },
+    { model: 'small', provider: 'b', provider_model_id: 'b-m', ...exclusion },
   ])
 })
 

@@ -55,8 +55,8 @@ test('the distance is a whole number below the maximum, and 0 if all preferences
   const query = questionOf(asking({ reasoning: { effort: 'low' }, max_output_tokens: 100, service_tier: 'priority' }))
   fc.assert(
     fc.property(offers, offer => {
-      const wish = preferenceDistance(query)(candidateOf(offer))
-      expect(Number.isInteger(wish) && wish >= 0 && wish < maxDistance).toBe(true)
+      const distance = preferenceDistance(query)(candidateOf(offer))
+      expect(Number.isInteger(distance) && distance >= 0 && distance < maxDistance).toBe(true)
     }),
   )
   expect(preferenceDistance(questionOf(asking({})))({ ...candidateOf({}), credential: { id: 'c', owner: 'workspace', secret: '' } })).toBe(

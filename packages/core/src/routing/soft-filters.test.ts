@@ -8,16 +8,16 @@ const providers = ['a', 'b', 'c'].map(id => providerOf(id))
 const sold = (offers: Readonly<Record<string, Partial<Offer>>>) => [
   { id: 'm', offers: Object.entries(offers).map(([provider, offer]) => offerOf(provider, offer)) },
 ]
-const asked = (fields: JsonObject, offers: Readonly<Record<string, Partial<Offer>>>) =>
+const planned = (fields: JsonObject, offers: Readonly<Record<string, Partial<Offer>>>) =>
   planOf(asking(fields), { providers, models: sold(offers) })
 const askedOf = (fields: JsonObject, offers: Readonly<Record<string, Partial<Offer>>>) =>
-  inOrder(asked(fields, offers)).map(({ provider }) => provider.id)
+  inOrder(planned(fields, offers)).map(({ provider }) => provider.id)
 
 describe('a deprecated offer', () => {
   const offers = { a: { status: 'deprecated' }, b: {} } as const
 
   test('is excluded while the model has another, and the plan says so', () => {
-    const plan = asked({}, offers)
+    const plan = planned({}, offers)
     expect(orderOf(plan)).toEqual(['b for m'])
     expect(plan.excluded).toMatchObject([
       { provider: 'a', provider_model_id: 'a-m', reason: expect.stringMatching(/about to be shut down/) },
@@ -74,9 +74,9 @@ describe('an offer with a lower output limit than requested', () => {
 })
 
 describe('an offer that would lose part of the request is excluded if another would not, and used if all would', () => {
-  const said = (part: JsonObject) => ({ input: [{ role: 'user', content: [part] }] })
-  const audio = said({ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } })
-  const address = said({ type: 'input_file', file_url: 'https://a.example/1.pdf' })
+  const userPart = (part: JsonObject) => ({ input: [{ role: 'user', content: [part] }] })
+  const audio = userPart({ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } })
+  const address = userPart({ type: 'input_file', file_url: 'https://a.example/1.pdf' })
 
   test.each<[string, JsonObject, Readonly<Record<string, Partial<Offer>>>, readonly string[]]>([
     ['tools of a dialect', { tools: [{ type: 'web_search' }] }, { a: {}, b: { dialect: 'responses' } }, ['b']],
@@ -94,7 +94,7 @@ describe('an offer that would lose part of the request is excluded if another wo
     ['zero log probabilities', { top_logprobs: 0 }, { a: { dialect: 'messages' }, b: {} }, ['a', 'b']],
   ])('%s', (...[, fields, offers, expected]) => {
     expect(askedOf(fields, offers)).toEqual(expected)
-    const { candidates, excluded } = asked(fields, offers)
+    const { candidates, excluded } = planned(fields, offers)
     expect(candidates.length + excluded.length).toBe(Object.keys(offers).length)
   })
 
