@@ -72,22 +72,22 @@ const mistakes: readonly (readonly [name: string, run: () => unknown, message: s
   ['webSockets.conections', () => createNodeListener(gateway, { webSockets: { conections: 1 } } as Any), 'Did you mean `connections`?'],
 ]
 
-test.each(mistakes)('%s gets a line that helps', (_, run, message) => {
+test.each(mistakes)('%s gets a helpful message', (_, run, message) => {
   expect(run).toThrow(TypeError)
   expect(run).toThrow(message)
 })
 
-test('a port as a text is named, and the server does not start', async () => {
+test('a port given as a string is refused with its name, and the server does not start', async () => {
   await expect(serve(gateway, { port: '80' } as Any)).rejects.toThrow('serve: `port` is a string; it takes a number.')
 })
 
-test('no message repeats a key', () => {
+test('no message contains a key', () => {
   for (const wrong of [{ apiKey: ['sk-secret'] }, { apikey: 'sk-secret' }, 'sk-secret']) {
     expect(() => openai(wrong)).toThrow(expect.objectContaining({ message: expect.not.stringContaining('sk-secret') }))
   }
 })
 
-test('a provider whose key is absent or empty is off, which the log says at start and `problems` where no other has one', async () => {
+test('a provider without a key is off; the log says so at the start, and `problems` too if no provider has a key', async () => {
   const models = [{ id: 'm', offers: [{ ...offer, provider: 'openai', dialect: 'responses' }] }]
   for (const apiKey of [undefined, '']) {
     logged.length = 0
@@ -100,7 +100,7 @@ test('a provider whose key is absent or empty is off, which the log says at star
   expect([logged, await on.problems()]).toEqual([[], []])
 })
 
-test('a price as if in dollars is questioned, and free and cheap ones are not', () => {
+test('a price that looks like dollars causes a warning, free and cheap ones do not', () => {
   const told = (price: object): number => {
     logged.length = 0
     withOffer({ price })

@@ -49,7 +49,7 @@ async function testbed({ credit = 1_000_000, pay, processes = 1, store = 'memory
   const [{ gateway } = open()] = all
   onTestFinished(async () => {
     const closed = Promise.all(all.map(each => each.gateway.close()))
-    // Whoever lost a race for the claim tries again after a moment, and moments pass only here.
+    // The loser of a race for the claim retries after a moment of the fake clock, which advances only here.
     await clock.advance(60_000)
     await closed
   })
@@ -68,7 +68,7 @@ async function testbed({ credit = 1_000_000, pay, processes = 1, store = 'memory
 
 const budgetOf = ({ headers }: Answer) => ['limit-usd', 'used-usd', 'remaining-usd', 'reset'].map(name => headers[`x-budget-${name}`])
 
-test('a balance is told in microdollars, cents and dollars, also where it is a debt', async () => {
+test('a balance is reported in microdollars, cents and dollars, also if negative', async () => {
   const { http, workspace } = await testbed({ credit: 12_345_678 })
   await workspace.subscription.set({ byokMonthlyRequestCap: 10 })
   expect((await http('GET …/billing/balance')).json).toStrictEqual({
@@ -97,7 +97,7 @@ test('a balance is told in microdollars, cents and dollars, also where it is a d
   })
 })
 
-test('credit comes in once for each reference, and the ledger tells of it and of what was spent, page by page', async () => {
+test('credit is booked once per reference, and the ledger lists it and the spending, page by page', async () => {
   const { http } = await testbed()
   const body = { reference: 'invoice 17', amount_microdollars: 500, note: 'Thanks.' }
   const [once, again] = [await http('POST …/billing/credits', { body }), await http('POST …/billing/credits', { body })]
@@ -127,7 +127,7 @@ test('credit comes in once for each reference, and the ledger tells of it and of
 })
 
 test.each(['memory', 'sqlite'] as const)(
-  'over %s, credit past what is exact is a 409, and money can be looked at afterwards',
+  'over %s, credit beyond the largest exact sum is a 409, and balances can be read afterwards',
   async store => {
     const { http } = await testbed({ credit: 0, store })
     const pay = (at: number) => http('POST …/billing/credits', { body: { reference: `r${at}`, amount_microdollars: 1e15 } })
@@ -142,33 +142,30 @@ test.each(['memory', 'sqlite'] as const)(
   },
 )
 
-test.each(['responses', 'chat/completions', 'messages'])(
-  'a budget that is used up answers 402 on %s, and says how it stands',
-  async path => {
-    const { http, key } = await testbed()
-    const body = path === 'responses' ? call : { model: 'test-model', messages: [{ role: 'user', content: 'Hello.' }], max_tokens: 20 }
-    const budgets = [
-      { name: 'wide', limit_usd: 5, period: 'month' },
-      { name: 'tight', limit_usd: 0.0001, period: 'day', api_key_id: key.id },
-      { name: 'watched', limit_usd: 0.000_001, enforce: false },
-    ]
-    for (const budget of budgets) expect((await http('POST …/budgets', { body: budget })).status).toBe(202)
-    expect(budgetOf(await http('GET /v1/me'))).toEqual(['0.0001', '0', '0.0001', '2026-01-16T00:00:00.000Z'])
-    let answer = await http(`POST /v1/${path}`, { body })
-    for (let calls = 1; answer.status === 200 && calls < 10; calls++) answer = await http(`POST /v1/${path}`, { body })
-    expect([answer.status, answer.json.error.code ?? answer.json.error.type]).toEqual([
-      402,
-      expect.stringMatching(/budget_exceeded|billing_error/),
-    ])
-    const [limit, used, remaining, reset] = budgetOf(answer)
-    expect([limit, reset, answer.headers['x-should-retry']]).toEqual(['0.0001', '2026-01-16T00:00:00.000Z', 'false'])
-    expect(Number(used) + Number(remaining)).toBeCloseTo(0.0001, 9)
-    const { json } = await http('GET …/budgets')
-    expect(json.data.map((each: { used_usd: number }) => each.used_usd)).toEqual([Number(used), Number(used), Number(used)])
-  },
-)
+test.each(['responses', 'chat/completions', 'messages'])('an exhausted budget returns 402 on %s, with its state', async path => {
+  const { http, key } = await testbed()
+  const body = path === 'responses' ? call : { model: 'test-model', messages: [{ role: 'user', content: 'Hello.' }], max_tokens: 20 }
+  const budgets = [
+    { name: 'wide', limit_usd: 5, period: 'month' },
+    { name: 'tight', limit_usd: 0.0001, period: 'day', api_key_id: key.id },
+    { name: 'watched', limit_usd: 0.000_001, enforce: false },
+  ]
+  for (const budget of budgets) expect((await http('POST …/budgets', { body: budget })).status).toBe(202)
+  expect(budgetOf(await http('GET /v1/me'))).toEqual(['0.0001', '0', '0.0001', '2026-01-16T00:00:00.000Z'])
+  let answer = await http(`POST /v1/${path}`, { body })
+  for (let calls = 1; answer.status === 200 && calls < 10; calls++) answer = await http(`POST /v1/${path}`, { body })
+  expect([answer.status, answer.json.error.code ?? answer.json.error.type]).toEqual([
+    402,
+    expect.stringMatching(/budget_exceeded|billing_error/),
+  ])
+  const [limit, used, remaining, reset] = budgetOf(answer)
+  expect([limit, reset, answer.headers['x-should-retry']]).toEqual(['0.0001', '2026-01-16T00:00:00.000Z', 'false'])
+  expect(Number(used) + Number(remaining)).toBeCloseTo(0.0001, 9)
+  const { json } = await http('GET …/budgets')
+  expect(json.data.map((each: { used_usd: number }) => each.used_usd)).toEqual([Number(used), Number(used), Number(used)])
+})
 
-test('a budget that only watches is told where none can refuse', async () => {
+test('a budget that only observes is reported if no other is enforced', async () => {
   const { http } = await testbed()
   expect(budgetOf(await http('GET /v1/me'))).toEqual([undefined, undefined, undefined, undefined])
   await http('POST …/budgets', { body: { name: 'watched', limit_usd: 2, enforce: false } })
@@ -177,7 +174,7 @@ test('a budget that only watches is told where none can refuse', async () => {
   expect(budgetOf(await http('GET /v1/me'))).toEqual(['1', '0', '1', 'never'])
 })
 
-test('who is asked for lists the budgets that count, each as it stands', async () => {
+test('a key can read the budgets that apply to it, each with its state', async () => {
   const { http, key } = await testbed()
   const other = (await http('POST …/api-keys', { body: { name: 'other' } })).json
   for (const budget of [
@@ -202,7 +199,7 @@ test('who is asked for lists the budgets that count, each as it stands', async (
   ])
 })
 
-test('auto reload is refused where nobody would pay, and everything that makes no sense is', async () => {
+test('auto reload is refused without credit billing, and so are invalid values', async () => {
   const body = { enabled: true, threshold_microdollars: 100, target_microdollars: 500 }
   const { json, status } = await (await testbed()).http('PATCH …/billing/auto-reload', { body })
   expect([status, json.error.code]).toEqual([403, 'operation_not_allowed'])
@@ -229,14 +226,14 @@ const credited = (gateway: Gateway, id: string, { reference, amount }: Reload) =
   gateway.workspaces(id).billing.credit({ reference, amount })
 
 test.each(['memory', 'sqlite'] as const)(
-  'over %s, calls of several processes that take credit below its threshold lead to one reload',
+  'over %s, concurrent calls of several processes that take credit below its threshold cause one reload',
   async store => {
     const { http, asked, billing, clock } = await testbed({ credit: 2_000, pay: credited, processes: 3, store })
     await http('PATCH …/billing/auto-reload', { body: { enabled: true, threshold_microdollars: 1_900, target_microdollars: 5_000 } })
     const answers = await Promise.all(Array.from({ length: 30 }, () => http('POST /v1/responses', { body: call })))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(30)
     await expect.poll(async () => (await billing.balance()).credited).toBeGreaterThan(2_000)
-    // Long enough for whoever lost the race for the claim to look again.
+    // Long enough for the loser of the race for the claim to read it again.
     await clock.advance(5_000)
     expect(asked).toHaveLength(1)
     const { balance, credited: paid, spent } = await billing.balance()
@@ -244,7 +241,7 @@ test.each(['memory', 'sqlite'] as const)(
   },
 )
 
-test('whoever turns auto reload on without credit is not stuck', async () => {
+test('auto reload that is enabled without credit starts a reload', async () => {
   const { http, asked } = await testbed({ credit: 0, pay: credited })
   await http('PATCH …/billing/auto-reload', { body: { enabled: true, threshold_microdollars: 1_000, target_microdollars: 5_000 } })
   await expect.poll(() => asked.length).toBe(1)
@@ -252,7 +249,7 @@ test('whoever turns auto reload on without credit is not stuck', async () => {
   expect((await http('POST /v1/responses', { body: call })).status).toBe(200)
 })
 
-test('a call that credit does not suffice for has an unpaid reload asked for again, when it is time', async () => {
+test('a call refused for lack of credit requests an unpaid reload again when it is due', async () => {
   const { http, asked, clock } = await testbed({ credit: 0, pay: () => Promise.reject(new Error('The card was refused.')) })
   const refused = async () => (await http('POST /v1/responses', { body: call })).json.error.code
   await http('PATCH …/billing/auto-reload', { body: { enabled: true, threshold_microdollars: 1_000, target_microdollars: 5_000 } })

@@ -31,7 +31,7 @@ const ways: Readonly<Record<string, Act>> = {
 /** Past every deadline and every lease. */
 const forgottenMs = 1_140_000
 
-/** A process that is gone after so many verbs: what it asks from then on nobody hears. */
+/** A process that ends after so many store calls: later calls never reach the store. */
 function mortal(storage: Storage): { readonly storage: Storage; readonly dieAfter: (verbs: number) => void } {
   let left = Number.POSITIVE_INFINITY
   const watched = <T extends object>(part: T): T =>
@@ -68,7 +68,7 @@ test.each([
   ['memory', stores.memory, inject('isLongRun') ? 60 : 20],
   ['sqlite', stores.sqlite, inject('isLongRun') ? 25 : 12],
 ] as const)(
-  'over %s a process that is gone between two verbs leaves books that add up, and holds that the next process frees within a minute',
+  'over %s a process that ends between two store calls leaves consistent accounts, and holds that the next process frees within a minute',
   async (_, open, numRuns) => {
     let paid = 0
     const live = async ({ script, requests, verbs, stream }: typeof aLife extends fc.Arbitrary<infer Life> ? Life : never) => {
@@ -109,7 +109,7 @@ test.each([
 const waveSize = inject('isLongRun') ? 500 : 100
 const total = 20 * waveSize
 
-test(`after ${total} requests that go wrong in every way nothing is held, no slot is taken, and each is one usage row`, async () => {
+test(`after ${total} requests that fail in every way nothing is held, no slot is taken, and each has one usage row`, async () => {
   const storage = memoryStorage()
   const clock = fakeClock()
   const names = Object.keys(ways)
@@ -152,7 +152,7 @@ test(`after ${total} requests that go wrong in every way nothing is held, no slo
   for (const key of [`w/slots:${caller.keyId}`, 'w/slots']) expect(await storage.counters.enter({ ...slot, key }, clock.now())).toBe(true)
 }, 240_000)
 
-/** Starts another process, and tells after how many milliseconds nothing is held any more. */
+/** Starts another process; returns after how many milliseconds nothing is held any more. */
 async function freedAfter(kept: Storage, clock: FakeClock): Promise<number> {
   const logger = { info: () => {}, warn: () => {}, error: () => {} }
   const gateway = createGateway({

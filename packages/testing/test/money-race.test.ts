@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { bookOf, build, cost, stores, times } from './money-scene.ts'
 
-// Many requests at once, more than can be paid for or are allowed: nobody gets more than there is, in one process or in several.
+// Many requests at once, more than can be paid for or are allowed: limits are never exceeded, in one process or in several.
 
 const many = Array.from({ length: 1_000 }, (_, at) => at)
 const patience = 60_000
 
 describe.each(Object.entries(stores))('over %s', (_, openStore) => {
   test.each([1, 2])(
-    '1,000 requests at once through %i gateways spend the credit of 333, and never more',
+    '1,000 concurrent requests through %i gateways spend the credit for 333, and never more',
     async gateways => {
       const { ask, storage } = await build({ open: openStore(), gateways, credit: 333 * cost })
       const outcomes = await Promise.all(many.map(at => ask(at)))
@@ -17,7 +17,7 @@ describe.each(Object.entries(stores))('over %s', (_, openStore) => {
       expect(333 * cost - balance).toBe(times(outcomes, 'ok') * cost)
       expect(times(outcomes, 'ok')).toBeGreaterThan(0)
       expect(times(outcomes, 'ok') + times(outcomes, 'insufficient_credits')).toBe(1_000)
-      // What was held for others and not used is there for those who come later, to the last that can be paid for.
+      // Unused amounts of released holds are available to later requests, to the last that can be paid for.
       let later = times(outcomes, 'ok')
       while ((await ask(later)) === 'ok') later += 1
       expect(later).toBeLessThanOrEqual(333)
@@ -29,7 +29,7 @@ describe.each(Object.entries(stores))('over %s', (_, openStore) => {
   )
 
   test(
-    '1,000 requests at once through two gateways keep to an enforced budget, and to that of their key',
+    '1,000 concurrent requests through two gateways stay within an enforced budget and that of their key',
     async () => {
       const testbed = await build({ open: openStore(), gateways: 2 })
       const { ask, storage, clock, gateways } = testbed
@@ -50,14 +50,14 @@ describe.each(Object.entries(stores))('over %s', (_, openStore) => {
       expect([all.sum, key.sum]).toEqual([all.balance, key.balance])
       expect(key.balance).toBeGreaterThanOrEqual(-111 * cost)
       expect([all.held, key.held]).toEqual([0, 0])
-      // Postpaid: the account of the credit is told all the same.
+      // Postpaid: the account of the credit is charged all the same.
       expect((await bookOf(storage, 'credit:w')).balance).toBe(all.balance)
     },
     patience,
   )
 
   test(
-    'two gateways admit as many requests a minute as one key may send, and not one more',
+    'two gateways together admit exactly as many requests a minute as the limit of a key',
     async () => {
       const { ask, clock } = await build({ open: openStore(), gateways: 2, limits: { inferenceRpm: 50 } })
       const outcomes = await Promise.all(many.slice(0, 200).map(at => ask(at)))
@@ -70,7 +70,7 @@ describe.each(Object.entries(stores))('over %s', (_, openStore) => {
   )
 
   test(
-    'two gateways let a workspace use its tokens of a minute, and not one more',
+    'two gateways together admit exactly the tokens a minute of a workspace',
     async () => {
       const used = 15
       const { ask } = await build({ open: openStore(), gateways: 2, limits: { workspace: { tokensPerMinute: 50 * used } } })
@@ -85,7 +85,7 @@ describe.each(Object.entries(stores))('over %s', (_, openStore) => {
   )
 
   test(
-    'two gateways have no more requests of a workspace running at the same time than it may have',
+    'two gateways together run no more concurrent requests of a workspace than its limit',
     async () => {
       const { ask, peak } = await build({ open: openStore(), gateways: 2, limits: { workspace: { concurrentRequests: 7 } } })
       const outcomes = await Promise.all(many.slice(0, 100).map(at => ask(at)))

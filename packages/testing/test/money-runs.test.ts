@@ -19,7 +19,7 @@ test.each<[string, () => Storage, number]>([
   ['memory', () => memoryStorage(), inject('isLongRun') ? 150 : 60],
   ['SQLite', () => sqliteStorage(join(folder, `${++files}.db`)), inject('isLongRun') ? 50 : 20],
 ])(
-  'over %s lying providers, endless streams and clients that leave take no balance below zero, and each request is one row',
+  'over %s false usage, endless streams and disconnecting clients take no balance below zero, and each request has one row',
   async (_, open, numRuns) => {
     await fc.assert(
       fc.asyncProperty(runs, async run => {
@@ -34,6 +34,6 @@ test.each<[string, () => Storage, number]>([
   240_000,
 )
 
-test('the runs go where they are meant to', () => {
+test('the random runs reach the intended cases', () => {
   expect([...seen]).toEqual(expect.arrayContaining(['ok', 'left', 'insufficient_credits', 'budget_exceeded', 'provider_error', 'crashed']))
 })

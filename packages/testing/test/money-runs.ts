@@ -8,10 +8,10 @@ import type { ReplyContext } from '../src/answers/index.ts'
 import type { Act } from '../src/index.ts'
 import { acts, type FakeClock, fakeClock, type ScriptedProvider, scriptedProvider } from '../src/index.ts'
 
-// Random lives of a gateway whose providers lie about usage, whose streams end in every way or not at all, and whose clients
+// Random runs of a gateway whose providers report false usage, whose streams end in every way or not at all, and whose clients
 // leave when they like; and what must be true of its books whatever happened. New moves go into `moves` and `play`.
 
-/** What a provider claims for an answer of so many words. */
+/** The usage that a provider reports for a response of so many words. */
 const claims = {
   honest: words => ({ input: 12, output: words }),
   hidden: words => ({ input: 12, output: words * 101, reasoning: words * 100 }),
@@ -61,7 +61,7 @@ interface Ask {
   readonly form: Form
   /** Content events before the form does what it does. */
   readonly count: number
-  /** Characters that the client reads before it leaves. Absent: it reads to the end. */
+  /** Characters that the client reads before it disconnects. Absent: it reads to the end. */
   readonly reads: number | undefined
   readonly fallbacks: boolean
 }
@@ -70,7 +70,7 @@ type Move =
   | Ask
   | { readonly move: 'wait'; readonly milliseconds: number }
   | { readonly move: 'credit'; readonly amount: number }
-  /** The wall clock is set; what is under way goes on. */
+  /** The wall clock is set; running requests continue. */
   | { readonly move: 'jump'; readonly milliseconds: number }
   /** The process is gone with all that it had under way, and another one begins. */
   | { readonly move: 'crash' }
@@ -122,7 +122,7 @@ export interface Played {
   readonly budgetId: string | undefined
   readonly topUps: number
   readonly hasCrashed: boolean
-  /** Of each request its code, or `ok`, or `left`. */
+  /** The code of each request, or `ok`, or `left` if its client disconnected. */
   readonly outcomes: readonly string[]
 }
 
@@ -162,7 +162,7 @@ export async function play(run: Run, storage: Storage): Promise<Played> {
     }
   }
   const outcomes = await inTime(clock, Promise.all(answers), 'The requests are not over.')
-  // What a process left behind is collected after a while, once another is asked for its state; answers that were left are read on.
+  // The holds of an ended process are collected after a while, once another is used; abandoned responses are drained.
   await process.gateway.problems()
   for (let turn = 0; turn < 20; turn++) await clock.advance(10_000)
   await inTime(clock, process.gateway.close(), 'The gateway does not close.')
@@ -174,7 +174,7 @@ const timeouts = { firstByteMs: 20_000, wholeMs: 40_000, idleMs: 20_000, deadlin
 
 interface Process {
   readonly gateway: Gateway
-  /** From now on nothing that it does reaches the store, and nothing comes back from there. */
+  /** From now on none of its calls reach the store, and no result returns. */
   crash(): void
   /** Resolves to `crashed`. */
   readonly gone: Promise<string>
@@ -279,7 +279,7 @@ const actOf =
 
 const unrecorded: ReadonlySet<string> = new Set(['insufficient_credits', 'budget_exceeded', 'crashed'])
 
-/** What is not as it must be, in words; nothing where all is well. */
+/** Descriptions of violated invariants; empty if there are none. */
 export async function faultsIn({ clock, storage, keyId, budgetId, topUps, hasCrashed, outcomes }: Played): Promise<readonly string[]> {
   const faults: string[] = []
   const must = (holds: boolean, words: string): void => void (holds || faults.push(words))

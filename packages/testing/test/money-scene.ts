@@ -12,9 +12,9 @@ import { onTestFinished } from 'vitest'
 import type { Act } from '../src/index.ts'
 import { acts, type FakeClock, fakeClock, type ScriptedProvider, scriptedProvider } from '../src/index.ts'
 
-// Several gateways over one store, and what their ledger says afterwards.
+// Several gateways over one store, and the resulting ledger.
 
-/** What one request costs, whoever answers it: twelve tokens in, three out. */
+/** What one request costs, with any provider: twelve tokens in, three out. */
 export const cost = 18
 
 export const stores = {
@@ -38,7 +38,7 @@ export interface Testbed {
   readonly secret: string
   /** As many calls as were ever under way at the same time. */
   peak(): number
-  /** Resolves to the code of what went wrong, or to `ok`. */
+  /** Resolves to the error code, or to `ok`. */
   ask(at: number, body?: JsonObject): Promise<string>
   request(body?: JsonObject): InferenceRequest
 }
@@ -53,7 +53,7 @@ export interface Building extends Partial<Pick<GatewayOptions, 'limits' | 'timeo
   readonly credit?: number
 }
 
-/** More than any test asks for, so that only what it sets refuses. */
+/** More than any test requests, so that only what it sets refuses. */
 const plenty = { inferenceRpm: 1e6, concurrentRequests: 1e5 }
 
 export async function build({
@@ -108,7 +108,7 @@ export async function build({
   }
 }
 
-/** A turn of the event loop for every call: whoever is let in is there at the same time as the others. */
+/** Each call takes a turn of the event loop, so that admitted requests run concurrently. */
 function count(providers: readonly Provider[]) {
   let running = 0
   let peak = 0

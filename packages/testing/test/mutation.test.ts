@@ -38,7 +38,7 @@ async function outcome(chosen: Mutant | undefined): Promise<string> {
   return `${add(4)} ${add(4)} ${add(4)}`
 }
 
-test('a mutant that is on changes what the code does, and none changes nothing', async () => {
+test('an active mutant changes the behaviour, and without one nothing changes', async () => {
   expect(await outcome(undefined)).toBe('under under over')
   expect(await outcome(mutant('+= to -=', 'total += amount'))).toBe('under under under')
   expect(await outcome(mutant('remove statement', "log.push('added')"))).toBe('under under under')
@@ -47,7 +47,7 @@ test('a mutant that is on changes what the code does, and none changes nothing',
   await expect(outcome(mutant('condition to true', 'amount < 0'))).rejects.toThrow('below')
 })
 
-test('a statement between if and else leaves them together', () => {
+test('a statement between if and else keeps them together', () => {
   const source = 'let is = 0; if (is) is = 1\nelse is = 2'
   const start = source.indexOf('is = 1')
   const removed = {
@@ -66,7 +66,7 @@ test('a statement between if and else leaves them together', () => {
   expect(new Function(`${compiled}; return is`)()).toBe(2)
 })
 
-test('the same seed draws the same mutants, at most one a line, and another seed others', () => {
+test('the same seed selects the same mutants, at most one a line, and another seed others', () => {
   const drawing = { rooms: [{ name: 'sample', files: [file] }], mutants, count: 4 }
   const lines = (seed: number): string =>
     draw({ ...drawing, seed })
@@ -80,11 +80,11 @@ test('the same seed draws the same mutants, at most one a line, and another seed
   }
 })
 
-test('a file that changed after its mutants were found is refused', () => {
+test('a file that changed after its mutants were listed is refused', () => {
   expect(() => instrument(`\n${text}`, [{ ...mutant('n + 1', '10'), id: 0 }])).toThrow('has changed since its mutants were found')
 })
 
-test('a later draw takes nothing of an earlier one, and counts on from it', () => {
+test('a later selection excludes earlier mutants, and continues their numbers', () => {
   const drawing = { rooms: [{ name: 'sample', files: [file] }], mutants }
   const before = draw({ ...drawing, count: 3, seed: 1 })
   const after = draw({ ...drawing, count: 9, seed: 1, before })
@@ -92,7 +92,7 @@ test('a later draw takes nothing of an earlier one, and counts on from it', () =
   expect([...before, ...after].map(({ id }) => id)).toEqual([...before, ...after].map((_, at) => at))
 })
 
-test('comparisons of SQL have mutants, but not those of comments, inserted values and other texts', () => {
+test('comparisons in SQL have mutants; comments, inserted values and other texts have none', () => {
   const inserted = '$' + '{x > y}'
   const variants = (text: string) => sqlVariants(text).map(({ operator, mutated }) => [operator, mutated])
   expect(variants(`\`SELECT a FROM b WHERE a >= ${inserted} -- a > b\``)).toEqual([
@@ -109,7 +109,7 @@ test('comparisons of SQL have mutants, but not those of comments, inserted value
 
 const root = join(import.meta.dirname, '../../..')
 
-test.each(equivalents)('a mutant that was judged to change nothing is still there: $file, $line', ({ file, line, original, reason }) => {
+test.each(equivalents)('a mutant marked as equivalent still exists: $file, $line', ({ file, line, original, reason }) => {
   const lines = readFileSync(join(root, file), 'utf8').split('\n')
   expect(lines.map(each => each.trim())).toContain(line)
   expect(line).toContain(original.split('\n')[0])

@@ -14,7 +14,7 @@ const weather = {
   strict: true,
 } as const
 
-describe.each(['responses', 'chat'] as const)('the openai package against a provider speaking %s', dialect => {
+describe.each(['responses', 'chat'] as const)('the openai package with a provider of dialect %s', dialect => {
   let provider: ChaosProvider
   let testbed: TestGateway
   let server: { readonly url: string; close(): Promise<void> }
@@ -32,7 +32,7 @@ describe.each(['responses', 'chat'] as const)('the openai package against a prov
     await provider.close()
   })
 
-  test('responses.create answers with text, usage and a request id', async () => {
+  test('responses.create returns text, usage and a request id', async () => {
     const response = await client.responses.create({ model: 'test-model', input: 'Hello' })
     expect(response.output_text).toBe(defaultText)
     expect(response.status).toBe('completed')
@@ -41,7 +41,7 @@ describe.each(['responses', 'chat'] as const)('the openai package against a prov
     expect(response).toMatchObject({ model: 'test-model', routing_metadata: { provider: 'server-1', cost: { usd: expect.any(Number) } } })
   })
 
-  test('create with stream gives every word once, and one terminal event', async () => {
+  test('create with stream returns all text once, and one terminal event', async () => {
     let text = ''
     const terminal: string[] = []
     for await (const event of await client.responses.create({ model: 'test-model', input: 'Hello', stream: true })) {
@@ -52,14 +52,14 @@ describe.each(['responses', 'chat'] as const)('the openai package against a prov
     expect(terminal).toEqual(['response.completed'])
   })
 
-  test('the stream helper of both major versions ends in the final response', async () => {
+  test('the stream helper of both major versions returns the final response', async () => {
     const final = await client.responses.stream({ model: 'test-model', input: 'Hello' }).finalResponse()
     expect(final.output_text).toBe(defaultText)
     const older = new OpenAI6({ baseURL: `${server.url}/v1`, apiKey: testbed.secret, maxRetries: 0 })
     expect((await older.responses.stream({ model: 'test-model', input: 'Hello' }).finalResponse()).output_text).toBe(defaultText)
   })
 
-  test.each([false, true])('tool calls arrive whole, streamed: %s', async stream => {
+  test.each([false, true])('tool calls arrive complete, streamed: %s', async stream => {
     const asked = { model: 'say:tools', input: 'Weather?', tools: [weather] }
     const response = stream ? await client.responses.stream(asked).finalResponse() : await client.responses.create(asked)
     const calls = response.output.flatMap(item => (item.type === 'function_call' ? [item] : []))
@@ -70,7 +70,7 @@ describe.each(['responses', 'chat'] as const)('the openai package against a prov
     expect(response.output_text).toBe(cannedAnswers.tools.text)
   })
 
-  test('a tool loop goes back and forth', async () => {
+  test('a tool loop runs to the end', async () => {
     const first = await client.responses.create({ model: 'say:tool', input: 'Weather?', tools: [weather] })
     const call = first.output.find(item => item.type === 'function_call')
     if (call?.type !== 'function_call') throw new Error('No call came.')
@@ -104,7 +104,7 @@ describe.each(['responses', 'chat'] as const)('the openai package against a prov
   test.each([
     ['say:length', 'max_output_tokens'],
     ['say:filter', 'content_filter'],
-  ])('%s ends incomplete, for %s', async (model, reason) => {
+  ])('%s ends as incomplete, because of %s', async (model, reason) => {
     for (const response of [
       await client.responses.create({ model, input: 'Go.' }),
       await client.responses.stream({ model, input: 'Go.' }).finalResponse(),
@@ -114,7 +114,7 @@ describe.each(['responses', 'chat'] as const)('the openai package against a prov
     }
   })
 
-  test('a failure in the middle of a stream is an APIError that carries a code', async () => {
+  test('a failure in the middle of a stream is an APIError with a code', async () => {
     let text = ''
     const run = async (): Promise<void> => {
       for await (const event of await client.responses.create({ model: 'fault:reset-mid-stream', input: 'Go.', stream: true })) {
@@ -138,12 +138,12 @@ describe.each(['responses', 'chat'] as const)('the openai package against a prov
     expect(limited instanceof RateLimitError && limited.headers?.get('retry-after')).toBe('2')
   })
 
-  test('an unknown model is a 404 that names what was meant', async () => {
+  test('an unknown model is a 404 that suggests the intended one', async () => {
     const error = await client.responses.create({ model: 'test-modle', input: 'x' }).catch((reason: unknown) => reason)
     expect(error).toMatchObject({ status: 404, code: 'model_not_found', error: { suggestion: expect.stringContaining('test-model') } })
   })
 
-  test('models.list and models.retrieve know the models', async () => {
+  test('models.list and models.retrieve return the models', async () => {
     const ids: string[] = []
     for await (const { id } of client.models.list()) ids.push(id)
     expect(ids).toContain('test-model')

@@ -14,7 +14,7 @@ const before = [
   ['by a 200 with an error body', 'error-in-200'],
 ] as const
 
-describe.each(['responses', 'chat'] as const)('a pool of two models, their providers speaking %s', dialect => {
+describe.each(['responses', 'chat'] as const)('a pool of two models, with providers of dialect %s', dialect => {
   let first: ChaosProvider
   let second: ChaosProvider
   let testbed: TestGateway
@@ -58,7 +58,7 @@ describe.each(['responses', 'chat'] as const)('a pool of two models, their provi
     before
       .flatMap(([when, fault]) => [true, false].map(stream => [when, stream, fault] as const))
       .filter(([, stream, fault]) => stream || !/opening|error-first/.test(fault)),
-  )('the first fails %s (streamed: %s): the second answers, in one clean answer that tells the truth', async (...[, stream, fault]) => {
+  )('the first fails %s (streamed: %s): the second responds, in one clean response with true metadata', async (...[, stream, fault]) => {
     const { status, text } = await ask(fault, stream)
     expect(status).toBe(200)
     const whole = stream ? readEvents(text).events.at(-1)?.response : JSON.parse(text)
@@ -75,7 +75,7 @@ describe.each(['responses', 'chat'] as const)('a pool of two models, their provi
     expect(events.filter(({ type }) => terminals.includes(type))).toHaveLength(1)
   })
 
-  test('after the first word no other provider steps in: the stream ends in its proper error', async () => {
+  test('after the first content there is no fallback: the stream ends with its error', async () => {
     const asked = second.requests.length
     const { status, text } = await ask('reset-mid-stream', true)
     const { events } = readEvents(text)
@@ -87,14 +87,14 @@ describe.each(['responses', 'chat'] as const)('a pool of two models, their provi
     expect(second.requests.length).toBe(asked)
   })
 
-  test('without fallbacks the first failure is the answer', async () => {
+  test('without fallbacks the first failure is returned', async () => {
     const asked = second.requests.length
-    // A model that has not failed yet: one that has may be left aside for a while.
+    // A model that has not failed yet: one that has may be skipped for a while.
     expect((await ask('status-500', false, { allow_fallbacks: false })).status).toBe(502)
     expect(second.requests.length).toBe(asked)
   })
 
-  test('a whole answer that came from a fallback after a time-out carries the warning', async () => {
+  test('a whole response from a fallback after a timeout has a warning', async () => {
     const { text } = await ask('half-open', false)
     expect(JSON.parse(text)).toMatchObject({ warnings: [{ code: 'provider_timeout' }] })
   })

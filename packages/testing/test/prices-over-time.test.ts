@@ -15,7 +15,7 @@ interface Opened {
   readonly clock: FakeClock
   /** Resolves to the microdollars that one request costs, or to the code of its error and its message. */
   ask(body?: JsonObject): Promise<unknown>
-  /** Microdollars that are left. */
+  /** Microdollars of remaining credit. */
   credit(): Promise<number>
   ledgerSum(): Promise<number>
 }
@@ -65,7 +65,7 @@ const dear = { input: 2_000_000, output: 2_000_000 }
 const changing: Model = { id: 'm', offers: [{ ...offer, price: { ...cheap, changes: [{ from: '2027-01-01', price: dear }] } }] }
 
 describe('a price that changes on an announced day', () => {
-  test('is charged from its first minute on, and the ledger agrees', async () => {
+  test('is charged from its first minute, and the ledger agrees', async () => {
     const { clock, ask, credit, ledgerSum } = await open([changing], { at: '2026-12-31T23:59:00Z' })
     expect(await ask()).toBe(1_100)
     await clock.advance(59_999)
@@ -91,7 +91,7 @@ describe('a price that changes on an announced day', () => {
     expect(await ledgerSum()).toBe(await credit())
   })
 
-  test('goes back with a wall clock that is set back', async () => {
+  test('reverts if the wall clock is set back', async () => {
     const { clock, ask } = await open([changing], { at: '2027-01-01T00:00:01Z' })
     expect(await ask()).toBe(2_200)
     clock.jump(-2_000)
@@ -101,7 +101,7 @@ describe('a price that changes on an announced day', () => {
   })
 })
 
-test('a price by the hour opens and closes', async () => {
+test('a price by the hour starts and ends on time', async () => {
   const price = { ...cheap, windows: [{ days: [1], from: '01:00', to: '04:00', ...dear }] }
   const { clock, ask, credit, ledgerSum } = await open([{ id: 'm', offers: [{ ...offer, price }] }], { at: '2026-11-23T00:59:59Z' })
   expect(await ask()).toBe(1_100)
@@ -112,30 +112,30 @@ test('a price by the hour opens and closes', async () => {
   expect(await ledgerSum()).toBe(await credit())
 })
 
-test('a price by the request is charged beside the tokens', async () => {
+test('a price per request is charged in addition to tokens', async () => {
   const { ask } = await open([{ id: 'm', offers: [{ ...offer, price: { ...cheap, request: 5_000 } }] }], { at: '2026-11-23T00:00:00Z' })
   expect(await ask()).toBe(6_100)
 })
 
-test('a request that credit can pay but for its price by the request is refused', async () => {
+test('a request whose price per request exceeds the credit is refused', async () => {
   const { ask } = await open([{ id: 'm', offers: [{ ...offer, price: { ...cheap, request: 10_000_000 } }] }], {
     at: '2026-11-23T00:00:00Z',
   })
   expect(await ask()).toMatch(/^insufficient_credit/)
 })
 
-describe('a model that its maker shuts down', () => {
+describe('a model that its vendor shuts down', () => {
   const old: Model = { id: 'm', retires_at: '2026-12-11', successor: 'n', offers: [{ ...offer, price: cheap }] }
   const next: Model = { id: 'n', offers: [{ ...offer, provider: 'two', price: dear }] }
 
-  test('is served through its last day, then refused with the name of its successor', async () => {
+  test('is served through its last day, then refused with its successor', async () => {
     const { clock, ask } = await open([old, next], { at: '2026-12-11T23:59:59Z' })
     expect(await ask()).toBe(1_100)
     await clock.advance(1_000)
     expect(await ask()).toBe('model_not_found: The model "m" was shut down after 2026-12-11; its successor is "n".')
   })
 
-  test('is answered by its successor where the gateway is told to', async () => {
+  test('is replaced by its successor if so configured', async () => {
     const { clock, ask, credit, ledgerSum } = await open([old, next], { at: '2026-12-11T23:59:59Z', retiredModels: 'successor' })
     expect(await ask()).toBe(1_100)
     await clock.advance(1_000)
@@ -143,7 +143,7 @@ describe('a model that its maker shuts down', () => {
     expect(await ledgerSum()).toBe(await credit())
   })
 
-  test('yields to offers that stay, within 30 days of its end', async () => {
+  test('ranks below offers that stay, within 30 days of its end', async () => {
     const offers = [
       { ...offer, price: cheap, retires_at: '2026-12-11' },
       { ...offer, provider: 'two', price: dear },
@@ -156,7 +156,7 @@ describe('a model that its maker shuts down', () => {
     expect(await ledgerSum()).toBe(await credit())
   })
 
-  test('leaves the others of its pool', async () => {
+  test('does not affect the other models of its pool', async () => {
     const { ask } = await open([old, next], { at: '2027-01-01T00:00:00Z' })
     expect(await ask({ model: undefined, gateway: { models: ['m', 'n'] } } as unknown as JsonObject)).toBe(2_200)
   })
@@ -175,7 +175,7 @@ describe('a priority tier', () => {
       return { status: 200, body: { id: 'c', object: 'chat.completion', created: 1, model: 'm', service_tier, choices, usage } }
     }
 
-  test('is billed where the answer states it, whatever was asked for, and the ledger agrees', async () => {
+  test('is billed if the response states it, whatever was requested, and the ledger agrees', async () => {
     const script = ['default', 'priority', 'warp'].flatMap(tier => [stating(tier), stating(tier)])
     const { ask, credit, ledgerSum } = await open([{ id: 'm', offers: [{ ...offer, price: { ...cheap, priority: dear } }] }], {
       at,
@@ -187,7 +187,7 @@ describe('a priority tier', () => {
     expect(await ledgerSum()).toBe(await credit())
   })
 
-  test('is held for at the usual tier too, where that may be dearer', async () => {
+  test('is held for at the standard tier too, where that may cost more', async () => {
     const tiers = [{ over: 1, input: 0, output: 200_000_000_000 }]
     const askAt = async (price: Price): Promise<unknown> => (await open([{ id: 'm', offers: [{ ...offer, price }] }], { at })).ask(priority)
     expect(await askAt({ ...cheap, priority: dear })).toBe(2_200)
@@ -195,7 +195,7 @@ describe('a priority tier', () => {
   })
 })
 
-test('a request that runs past the last day of its model is answered to its end and billed', async () => {
+test('a request that runs past the last day of its model finishes and is billed', async () => {
   const ending: Model = { id: 'm', retires_at: '2026-12-11', offers: [{ ...offer, price: cheap }] }
   const { clock, ask, credit, ledgerSum } = await open([ending], { at: '2026-12-11T23:59:55Z', script: [acts.stall(10_000, reply)] })
   const asked = ask()

@@ -12,7 +12,7 @@ import { repeatedPrefixes } from './drivers/prefix.ts'
 
 // Prompt caches match prefixes. A turn of an agent sends what the turn before it sent, and then more.
 
-/** An agent in the language of an endpoint, which hands back what it got as it got it. */
+/** An agent in the dialect of an endpoint, which sends back what it received unchanged. */
 interface AgentClient {
   readonly name: string
   readonly path: string
@@ -134,13 +134,13 @@ async function run(client: AgentClient, provider: ScriptedProvider): Promise<Scr
 const steps = [3, 1, 0, 1, 2, 1, 0, 1, 1, 0].map((calls, at) => ({ calls, at }))
 
 describe.each(agents)('an agent over the $name API', client => {
-  test.each(languages)('repeats itself before a provider of $name', async ({ dialect }) => {
+  test.each(languages)('repeats its prefix with a provider of $name', async ({ dialect }) => {
     const calls = await run(client, scriptedProvider({ id: 'scripted', dialect }))
     expect(repeatedPrefixes(calls)).toEqual(Array(steps.length - 1).fill(true))
   })
 })
 
-test('what a client says of one request alone goes behind the conversation', async () => {
+test('content that changes with each request is placed after the conversation', async () => {
   const responses = agents.find(({ name }) => name === 'responses')
   if (!responses) throw new Error('There is such an agent.')
   // As Codex: in front of the rest, and in an order of its own each time.
@@ -153,7 +153,7 @@ test('what a client says of one request alone goes behind the conversation', asy
   expect(repeatedPrefixes(calls)).toEqual(Array(steps.length - 1).fill(true))
 })
 
-test('an agent over the messages API repeats itself before Anthropic, but for its billing header', async () => {
+test('an agent over the Messages API repeats its prefix with Anthropic, except for its billing header', async () => {
   const messages = agents.find(({ name }) => name === 'messages')
   const { quirks, quirksOf }: Provider = anthropic({ apiKey: 'k' })
   const language = languages.find(({ name }) => name === 'messages')
@@ -167,7 +167,7 @@ test('an agent over the messages API repeats itself before Anthropic, but for it
 })
 
 describe.each(aiPackages)('the AI SDK with $name', ({ model, providerOptions }) => {
-  test.each(languages)('repeats itself in a tool loop before a provider of $name', async ({ dialect }) => {
+  test.each(languages)('repeats its prefix in a tool loop with a provider of $name', async ({ dialect }) => {
     const calling = { name: 'look', arguments: '{"place":"Zürich"}' }
     const looking = [1, 2, 3].map(step => acts.reply({ reasoning: 'Hm.', text: 'Looking.', tools: [{ ...calling, id: `call_${step}` }] }))
     const provider = scriptedProvider({ id: 'scripted', dialect, acts: [...looking, acts.reply('Done.')] })

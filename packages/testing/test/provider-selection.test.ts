@@ -6,12 +6,12 @@ import { describe, expect, test } from 'vitest'
 import { acts } from '../src/index.ts'
 import { cheap, countsOf, dear, moody, offerOf, openScene, settled, startClock } from './provider-selection.ts'
 
-// Whom the gateway asks, as its router judges: by what it has seen, and anew after each call.
+// Which provider the gateway calls: its router learns from each call.
 
 const down = acts.status(503)
 
-describe('who is asked', () => {
-  test('is somebody else when the one asked is silent for much longer than it ever was, long before the ceiling', async () => {
+describe('the called provider', () => {
+  test('changes if the current one is silent for much longer than usual, long before the timeout', async () => {
     const clock = startClock()
     const [first, second] = [moody('first', clock), moody('second', clock)]
     const scene = await openScene({ clock, providers: [first, second], offers: [offerOf(first, cheap), offerOf(second, dear)] })
@@ -25,7 +25,7 @@ describe('who is asked', () => {
   test.each([
     [1, 300],
     [8, 60],
-  ])('is the best again within a minute of its recovery, at %i requests a second', async (perSecond, seconds) => {
+  ])('is the best one within a minute of its recovery, at %i requests a second', async (perSecond, seconds) => {
     const clock = startClock()
     const [best, other] = [moody('best', clock), moody('other', clock)]
     const scene = await openScene({ clock, providers: [best, other], offers: [offerOf(best, cheap), offerOf(other, dear)] })
@@ -38,7 +38,7 @@ describe('who is asked', () => {
     expect(countsOf(await scene.load(perSecond, 20)).best).toBeGreaterThan(15 * perSecond)
   })
 
-  test('is a new offer at once, where it costs less', async () => {
+  test('is a new offer at once, if it costs less', async () => {
     const clock = startClock()
     const [old, fresh] = [moody('old', clock), moody('fresh', clock)]
     const scene = await openScene({ clock, providers: [old, fresh], offers: [offerOf(old, dear)] })
@@ -47,7 +47,7 @@ describe('who is asked', () => {
     expect(countsOf(await scene.load(1, 10))).toEqual({ fresh: 10 })
   })
 
-  test('is the least bad where all are bad: nobody is refused without a try', async () => {
+  test('is the least bad if all are bad: no request is refused without a try', async () => {
     const clock = startClock()
     const [dead, ill] = [moody('dead', clock, down), moody('ill', clock)]
     let calls = 0
@@ -82,7 +82,7 @@ describe('who is asked', () => {
     expect(await run(3)).toEqual(await run(3))
   })
 
-  test('is nobody for having been looked at: plans change nothing', async () => {
+  test('is not changed by plans', async () => {
     const run = async (plans: number) => {
       const clock = startClock()
       const providers = ['a', 'b', 'c'].map(id => moody(id, clock))
@@ -104,10 +104,10 @@ describe('who is asked', () => {
   })
 })
 
-describe('what is learned', () => {
+describe('the router learns', () => {
   const question = { model: 'model', input: 'Hi', stream: true }
 
-  test('of an answer that breaks off is that it breaks, and not that it is never given', async () => {
+  test('from a response that breaks off that it breaks, not that it never starts', async () => {
     const clock = startClock()
     const [one, two] = [moody('one', clock), moody('two', clock)]
     const scene = await openScene({ clock, providers: [one, two], offers: [offerOf(one, cheap), offerOf(two, dear)] })
@@ -125,7 +125,7 @@ describe('what is learned', () => {
     expect(countsOf(await scene.load(1, 10)).two).toBeGreaterThan(7)
   })
 
-  test('is nothing of a provider’s pace from a reader who takes their time', async () => {
+  test('nothing about a provider’s speed from a slow client', async () => {
     const clock = startClock()
     const only = moody(
       'only',
@@ -148,8 +148,8 @@ describe('what is learned', () => {
   })
 })
 
-describe('a limit', () => {
-  test('that is reached moves requests elsewhere until it is over, and then they come back', async () => {
+describe('a rate limit', () => {
+  test('that is reached moves requests to other providers until it is over, and then they return', async () => {
     const clock = startClock()
     const [best, other] = [moody('best', clock), moody('other', clock)]
     const scene = await openScene({ clock, providers: [best, other], offers: [offerOf(best, cheap), offerOf(other, dear)] })
@@ -162,7 +162,7 @@ describe('a limit', () => {
     expect(countsOf(await scene.load(1, 20)).best).toBeGreaterThan(15)
   })
 
-  test('that the headers of an answer show to be used up moves the next requests elsewhere before anyone is refused', async () => {
+  test('that response headers show as exhausted moves the next requests before one is refused', async () => {
     const clock = startClock()
     const spoken = 'data: {"choices":[{"index":0,"delta":{"content":"Yes."},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
     let left = 5
@@ -196,7 +196,7 @@ describe('a limit', () => {
     expect(asked.slice(-10).filter(each => each === 'best').length).toBeGreaterThan(7)
   })
 
-  test('of the only provider is waited out where that is soon, and told at once where it is not', async () => {
+  test('of the only provider is waited for if it is short, and returned at once if it is long', async () => {
     const clock = startClock()
     const only = moody('only', clock)
     const scene = await openScene({ clock, providers: [only], offers: [offerOf(only)] })
@@ -214,7 +214,7 @@ describe('a limit', () => {
     expect(late?.afterMs).toBeLessThan(1_000)
   })
 
-  test('that lasts is tried by one request at a time, and the others hear of it at once', async () => {
+  test('that persists is probed by one request at a time, and the others are refused at once', async () => {
     const clock = startClock()
     const only = moody('only', clock, acts.status(429, { retryAfter: 60 }))
     const scene = await openScene({ clock, providers: [only], offers: [offerOf(only)] })
@@ -238,7 +238,7 @@ const remembering = (milliseconds: number) =>
   acts.stall(milliseconds, acts.reply({ text: 'Yes.', usage: { input: 3_400, output: 20, cached: 3_300 } }))
 
 describe('a conversation', () => {
-  test('stays with the provider that has read it, though another has become a little better', async () => {
+  test('stays with the provider that cached it, even if another has become a little better', async () => {
     const clock = startClock()
     const [one, two] = [moody('one', clock, remembering(300)), moody('two', clock, remembering(300))]
     const scene = await openScene({ clock, providers: [one, two], offers: [offerOf(one, caching), offerOf(two, caching)] })
@@ -252,7 +252,7 @@ describe('a conversation', () => {
     expect(countsOf(await scene.load(1, 20, () => saying('talk')))).toEqual({ [warm.id]: 20 })
   })
 
-  test('is known by how it begins where nobody named it', async () => {
+  test('is recognized by its beginning if it has no name', async () => {
     const clock = startClock()
     const [one, two] = [moody('one', clock, remembering(300)), moody('two', clock, remembering(300))]
     const scene = await openScene({ clock, providers: [one, two], offers: [offerOf(one, caching), offerOf(two, caching)] })
@@ -274,7 +274,7 @@ describe('a conversation', () => {
     expect((await scene.gateway.plan(other, scene.caller)).choices.map(({ estimate }) => estimate.cachedTokens)).toEqual([0, 0])
   })
 
-  test('of another workspace is never taken for it', async () => {
+  test('of another workspace is never matched', async () => {
     const clock = startClock()
     const [one, two] = [moody('one', clock, remembering(300)), moody('two', clock, remembering(300))]
     const scene = await openScene({ clock, providers: [one, two], offers: [offerOf(one, caching), offerOf(two, caching)] })
@@ -287,7 +287,7 @@ describe('a conversation', () => {
     expect([await warm(scene.caller), await warm(stranger)]).toEqual([true, false])
   })
 
-  test('is not where somebody is tried to learn of them', async () => {
+  test('is not used for exploration', async () => {
     const clock = startClock()
     const [best, other] = [moody('best', clock, remembering(300)), moody('other', clock, remembering(300))]
     const offers = [offerOf(best, caching), offerOf(other, { ...dear, cached: 100_000 })]
@@ -303,7 +303,7 @@ describe('a conversation', () => {
     expect(best.calls.length).toBeGreaterThan(before)
   })
 
-  test('with a model of a pool stays with that model, and the answer names it', async () => {
+  test('with a model of a pool stays with that model, and the response names it', async () => {
     const clock = startClock()
     const [one, two] = [moody('one', clock, remembering(300)), moody('two', clock, remembering(300))]
     const models = [
@@ -325,7 +325,7 @@ describe('a conversation', () => {
 })
 
 describe('a strategy', () => {
-  test('of the operator’s own sees expectations and decides by a number', async () => {
+  test('of the operator receives estimates and decides by a number', async () => {
     const clock = startClock()
     const [near, far] = [moody('near', clock), moody('far', clock)]
     const seen: (readonly [OfferEstimate, RouterOffer])[] = []
@@ -344,7 +344,7 @@ describe('a strategy', () => {
     }
   })
 
-  test('that throws, or returns what is no number, leaves everybody to be asked', async () => {
+  test('that throws, or returns something other than a number, excludes no provider', async () => {
     const clock = startClock()
     const [one, two] = [moody('one', clock), moody('two', clock, down)]
     const strategies = {
@@ -360,7 +360,7 @@ describe('a strategy', () => {
     }
   })
 
-  test('comes after the order that a caller gives, but an order does not lead to who is down', async () => {
+  test('does not override the order of a client, but an order does not select a provider that is down', async () => {
     const clock = startClock()
     const [one, two] = [moody('one', clock), moody('two', clock)]
     const scene = await openScene({ clock, providers: [one, two], offers: [offerOf(one, cheap), offerOf(two, dear)] })

@@ -5,9 +5,9 @@ import { onTestFinished } from 'vitest'
 import type { Act } from '../src/index.ts'
 import { acts, type FakeClock, fakeClock, type ScriptedProvider, scriptedProvider, testGateway } from '../src/index.ts'
 
-// A gateway whose router chooses among providers that change their mood, in a time that is told to pass.
+// A gateway whose router chooses among providers with changing behaviour, on a fake clock.
 
-/** A provider that does with every call what its mood says, until that is changed. */
+/** A provider that handles every call by its current behaviour. */
 export interface Moody extends ScriptedProvider {
   mood: Act
 }
@@ -37,14 +37,14 @@ export interface Scene {
   readonly gateway: Gateway
   readonly caller: Caller
   readonly clock: FakeClock
-  /** Sends a request and goes on: time has to pass before it can be answered. */
+  /** Sends a request without awaiting it: time has to pass before its response. */
   ask(body?: object): Promise<Answered>
   /** So many requests a second for so many seconds, each answered once enough time has passed. */
   load(perSecond: number, seconds: number, body?: (at: number) => object): Promise<readonly Answered[]>
 }
 
 export interface Answered {
-  /** Nothing where nobody answered. */
+  /** Undefined if no provider responded. */
   readonly provider: string | undefined
   readonly model: string
   readonly warnings: readonly string[]

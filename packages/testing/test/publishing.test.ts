@@ -22,7 +22,7 @@ const packages = readdirSync(join(root, 'packages'))
   .map(folder => ({ folder, manifest: JSON.parse(read(`packages/${folder}/package.json`)) as Manifest }))
   .filter(({ manifest }) => !manifest.private)
 
-test('every package says what it is, under which licence, and where it comes from', () => {
+test('every package has a description, a licence and a repository', () => {
   expect(packages.length).toBeGreaterThan(13)
   for (const { folder, manifest } of packages) {
     expect(manifest).toMatchObject({ description: expect.stringMatching(/\.$/), license: 'MIT', files: expect.arrayContaining(['dist']) })
@@ -33,7 +33,7 @@ test('every package says what it is, under which licence, and where it comes fro
   expect(new Set(packages.map(({ manifest }) => manifest.repository?.url)).size).toBe(1)
 })
 
-test('names that the READMEs of packages import are exported', () => {
+test('names imported in the READMEs of packages are exported', () => {
   const entries = new Map(
     packages.flatMap(({ folder, manifest }) =>
       Object.entries(manifest.exports ?? {}).map(([path, entry]) => [
@@ -67,7 +67,7 @@ test('the package manager is pinned by version and hash, and workflows run the c
   expect(workflows.join('\n')).toContain('.ci/run')
 })
 
-test('all packages take their next version together', () => {
+test('all packages get their next version together', () => {
   const { fixed } = JSON.parse(read('.changeset/config.json'))
   expect(fixed).toEqual([['signalbox', '@signalbox/*']])
 })

@@ -3,9 +3,9 @@ import type { BuiltInDialect } from '@signalbox/core/dialects'
 import type { JsonObject } from '@signalbox/core/protocol'
 import { compatible } from '@signalbox/core/providers'
 
-/** What came back over a bare socket, before anyone was kind to it. */
+/** The unparsed response from a raw socket. */
 export interface RawAnswer {
-  /** Everything, as it came; latin1, so that a character is a byte. */
+  /** All bytes received, as latin1, so that a character is a byte. */
   readonly text: string
   readonly status: number
   readonly headers: string
@@ -72,7 +72,7 @@ export function readFrom(socket: Socket, text: string, { enough = isWhole, timeo
   })
 }
 
-/** True once an answer is there that says itself where it ends. */
+/** True once a response with a known end is complete. */
 export function isWhole(text: string): boolean {
   const split = text.indexOf('\r\n\r\n')
   if (split === -1) return false
@@ -86,7 +86,7 @@ export function isWhole(text: string): boolean {
     : head.startsWith('http/1.1 204')
 }
 
-/** A chunked body without its framing; what is cut off in the middle of a chunk counts as far as it came. */
+/** A chunked body without its framing; an incomplete chunk is included as far as it arrived. */
 export function unchunk(body: string): string {
   let rest = body
   let out = ''

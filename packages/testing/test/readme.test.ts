@@ -37,7 +37,7 @@ afterAll(() => {
 
 const expected = { ...expectedAnswers, keyId: expect.any(String) }
 
-/** Starts a server, asks it what its first users ask, and ends it. */
+/** Starts a server, sends the first requests of a new user, and ends it. */
 async function run(program: string, args: readonly string[], port: number): Promise<BlockAnswers> {
   const child = spawn(program, args, { cwd: folder, env, stdio: ['ignore', 'ignore', 'inherit'] })
   try {
@@ -72,7 +72,7 @@ describe.each([
   ['Bun', join(modules, 'bun/bin/bun.exe'), ['--no-install']],
   ['Deno', join(modules, 'deno/deno'), denoArgs],
 ] as const)('on %s', (name, program, args) => {
-  test.skipIf(!existsSync(program))('the block answers, makes its workspace and key once, and finds them after a restart', async () => {
+  test.skipIf(!existsSync(program))('the block responds, creates its workspace and key once, and finds them after a restart', async () => {
     const port = await freePort()
     const files = {
       'gateway.ts': readmeBlock().replace('11434', String(provider.port)).replace('signalbox.db', `${name}.db`),
@@ -86,7 +86,7 @@ describe.each([
 })
 
 test.skipIf(!existsSync(join(modules, 'miniflare')))(
-  'on Workers the block answers, and finds its workspace and key after a restart',
+  'on Workers the block responds, and finds its workspace and key after a restart',
   async () => {
     const { Miniflare } = await import('miniflare')
     const files = {
@@ -161,7 +161,7 @@ describe('in a catch-all route of Next.js', () => {
     }
   })
 
-  test('the block runs on the edge too: nothing of Node, no code from text, nothing random and no timer while it loads; the path is in the query', async () => {
+  test('the block runs on the edge too: no Node APIs, no eval, and no randomness or timer while it loads; the path is in the query', async () => {
     const files = {
       'gateway.ts': readmeBlock()
         .replace("import { sqliteStorage } from 'signalbox/sqlite'", "import { memoryStorage } from 'signalbox'")

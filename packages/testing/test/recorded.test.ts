@@ -52,7 +52,7 @@ describe('recordings of any folder', () => {
     expect(() => asSse(find('aws'))).toThrow(/acme\/aws/)
   })
 
-  test('can be replayed by a real server, cut as one likes', async () => {
+  test('can be replayed by a real server, in any chunks', async () => {
     const bytes = asSse(find('talk'))
     const [pieces = []] = cuts(bytes, { max: 1 })
     const server = await replayProvider(find('talk'), { pieces })
@@ -67,7 +67,7 @@ describe('recordings of any folder', () => {
   })
 })
 
-test('a folder that is not there is told, not thrown', () => {
+test('a missing folder is reported, not thrown', () => {
   const { all, missing } = recordings('/nowhere/at/all')
   expect(all).toEqual([])
   expect(missing).toContain('/nowhere/at/all')
@@ -75,7 +75,7 @@ test('a folder that is not there is told, not thrown', () => {
 
 const shared = recordings()
 describe.skipIf(shared.missing)(`the recordings at hand${shared.missing ? ` (${shared.missing})` : ''}`, () => {
-  test('all have a dialect and something to say', () => {
+  test('all have a dialect and content', () => {
     expect(shared.all.length).toBeGreaterThan(40)
     for (const { dialect, chunks, bytes, whole } of shared.all) {
       expect(dialect).toBeTruthy()
@@ -86,7 +86,7 @@ describe.skipIf(shared.missing)(`the recordings at hand${shared.missing ? ` (${s
     )
   })
 
-  test('hold one payload a line, named where the dialect names its events', () => {
+  test('have one payload a line, with its name if the dialect names its events', () => {
     for (const recording of shared.all.filter(isSse)) {
       const framed = text(asSse(recording))
       if (!recording.bytes) expect(framed.endsWith('\n\n')).toBe(true)
@@ -97,10 +97,10 @@ describe.skipIf(shared.missing)(`the recordings at hand${shared.missing ? ` (${s
   })
 })
 
-describe('cuts', () => {
+describe('chunkings', () => {
   const glue = (pieces: readonly Uint8Array[]): string => Buffer.concat(pieces).toString()
 
-  test('every single point of what is short', () => {
+  test('every single split of a short text', () => {
     const bytes = Buffer.from('abcd')
     expect([...cuts(bytes)].map(pieces => pieces.map(text))).toEqual([
       ['a', 'bcd'],
@@ -109,12 +109,12 @@ describe('cuts', () => {
     ])
   })
 
-  test('as many as asked for, spread over the whole', () => {
+  test('as many as requested, spread over the whole', () => {
     const points = [...cuts(Buffer.alloc(10_001), { max: 10 })].map(([first]) => first?.length)
     expect(points).toEqual([1, 1001, 2001, 3001, 4001, 5001, 6001, 7001, 8001, 9001])
   })
 
-  test('seeded pieces of what is long, the same each time', () => {
+  test('seeded pieces of a long text, the same each time', () => {
     const bytes = Buffer.from('0123456789'.repeat(10_000))
     const once = [...cuts(bytes, { max: 20, seed: 7 })]
     expect(once).toHaveLength(20)

@@ -11,7 +11,7 @@ import { afterEach, expect, test } from 'vitest'
 import { sse } from '../src/answers/index.ts'
 import { acts, chaosProvider, defaultText, fakeClock, scriptedProvider, testGateway } from '../src/index.ts'
 
-// Every road on which a request can end leaves nothing behind: no hold, no slot, no connection, and one usage record.
+// However a request ends, nothing remains: no hold, no slot, no connection, and one usage record.
 
 const closing: (() => Promise<unknown>)[] = []
 afterEach(async () => {
@@ -37,7 +37,7 @@ async function testbed(options: Parameters<typeof testGateway>[0]) {
 
 const clean = (result: string) => ({ held: 0, free: true, results: [result] })
 
-test('a provider that keeps its socket open after its last word is hung up on', async () => {
+test('a provider that keeps its socket open after its last event is disconnected', async () => {
   const server = await chaosProvider()
   closing.push(server.close)
   server.always(async line => {
@@ -53,7 +53,7 @@ test('a provider that keeps its socket open after its last word is hung up on', 
   await server.until('the connection is closed', () => server.connections() === 0, 4_000)
 })
 
-test('a reply that nobody reads to its end is settled at the deadline', async () => {
+test('a reply that is not read to its end is settled at the deadline', async () => {
   const provider = scriptedProvider({ id: 'p', dialect: chatProvider, acts: [acts.pauseAfter(2, 60_000)] })
   const { gateway, caller, books } = await testbed({ providers: [provider] })
   const reply = gateway.infer(request(gateway, { gateway: { routing: { deadline_ms: 300 } } }), { caller })
@@ -62,7 +62,7 @@ test('a reply that nobody reads to its end is settled at the deadline', async ()
   expect(await books()).toEqual(clean('abandoned'))
 })
 
-test('closing the gateway settles also what nobody reads', async () => {
+test('closing the gateway settles unread replies too', async () => {
   const provider = scriptedProvider({ id: 'p', dialect: chatProvider, acts: [acts.pauseAfter(2, 60_000)] })
   const storage = memoryStorage()
   const { gateway, caller } = await testGateway({ providers: [provider], storage })
@@ -71,7 +71,7 @@ test('closing the gateway settles also what nobody reads', async () => {
   expect(await storage.usage.list({ workspaceId: caller.workspaceId, from: 0, to: Number.MAX_SAFE_INTEGER, limit: 10 })).toHaveLength(1)
 })
 
-test('a transport that throws when it is closed harms nobody', async () => {
+test('a transport that throws when it is closed has no effect on the request', async () => {
   const clock = fakeClock()
   const encoder = new TextEncoder()
   const first = encoder.encode('data: {"choices":[{"index":0,"delta":{"role":"assistant","content":"Hello"}}]}\n\n')
@@ -170,7 +170,7 @@ const throwing: Record<string, (sound: Provider) => Provider> = {
   }),
 }
 
-test.each(Object.keys(throwing))('a provider whose %s throws is a provider that failed: the next one answers', async name => {
+test.each(Object.keys(throwing))('a provider whose %s throws counts as failed: the next one responds', async name => {
   const base = compatible({ id: 'bad', baseUrl: 'http://127.0.0.1:9', speaks: ['chat'] })
   const bad = throwing[name]?.(base) ?? base
   const good = scriptedProvider({ id: 'good', dialect: chatProvider, acts: [] })
@@ -181,7 +181,7 @@ test.each(Object.keys(throwing))('a provider whose %s throws is a provider that 
   expect(await books()).toEqual(clean('ok'))
 })
 
-test('a time limit that a caller chose does not demote the provider for others', async () => {
+test('a timeout chosen by a client does not demote the provider for others', async () => {
   const provider = scriptedProvider({ id: 'slow', dialect: chatProvider, acts: [acts.stall(200)] })
   const other = scriptedProvider({ id: 'other', dialect: chatProvider, acts: [] })
   const { gateway, caller } = await testbed({ providers: [provider, other] })
@@ -198,7 +198,7 @@ test('a time limit that a caller chose does not demote the provider for others',
 
 const looking = [{ role: 'user', content: [{ type: 'input_image', image_url: 'https://slow.example/1.png' }] }]
 
-test('an image that never comes is waited for no longer than the deadline, nor than the caller stays', async () => {
+test('an image that never arrives is awaited until the deadline or the disconnect of the client', async () => {
   const provider: Provider = { ...scriptedProvider({ id: 'p', dialect: chatProvider }), quirks: { bytes_only: true } }
   const { gateway, caller, books } = await testbed({ providers: [provider], media: () => new Promise(() => {}) })
   const asking = (deadline_ms: number) => request(gateway, { input: looking, gateway: { routing: { deadline_ms } } })
@@ -210,7 +210,7 @@ test('an image that never comes is waited for no longer than the deadline, nor t
   expect(await books()).toMatchObject({ held: 0, free: true })
 })
 
-test('who keeps an image for too long is not taken for a slow provider', async () => {
+test('a provider is not slow because the server of an image was', async () => {
   const slow: Provider = { ...scriptedProvider({ id: 'slow', dialect: chatProvider }), quirks: { bytes_only: true } }
   const other = scriptedProvider({ id: 'other', dialect: chatProvider })
   const failures: string[] = []
@@ -225,7 +225,7 @@ test('who keeps an image for too long is not taken for a slow provider', async (
   expect([response.outcome.status, failures]).toEqual(['completed', ['unsupported']])
 })
 
-test('the deadline in the middle of a stream is told by its own name', async () => {
+test('a deadline in the middle of a stream is reported as the deadline', async () => {
   const provider = scriptedProvider({ id: 'p', dialect: chatProvider, acts: [acts.pauseAfter(2, 60_000)] })
   const { gateway, caller, storage } = await testbed({ providers: [provider] })
   const events = []
@@ -235,7 +235,7 @@ test('the deadline in the middle of a stream is told by its own name', async () 
   expect(row).toMatchObject({ result: 'error', code: 'deadline_exceeded' })
 })
 
-test('a reply is read once', async () => {
+test('a reply can be read once', async () => {
   const provider = scriptedProvider({ id: 'p', dialect: chatProvider, acts: [] })
   const { gateway, caller } = await testbed({ providers: [provider] })
   const reply = gateway.infer(request(gateway), { caller })
@@ -243,7 +243,7 @@ test('a reply is read once', async () => {
   await expect(reply.whole()).rejects.toThrow(/already been read/)
 })
 
-test('what `prepare` throws ends the request before anything is taken, and what a hook throws ends nothing', async () => {
+test('an error thrown by `prepare` ends the request before anything is held, one thrown by a hook ends nothing', async () => {
   const provider = scriptedProvider({ id: 'p', dialect: chatProvider, acts: [] })
   const hooks = {
     onSettle: () => {
@@ -269,7 +269,7 @@ test('what `prepare` throws ends the request before anything is taken, and what 
   expect(await books()).toEqual(clean('ok'))
 })
 
-test('a gateway that was put together wrongly says so at once', () => {
+test('invalid options of a gateway throw at once', () => {
   const storage = memoryStorage()
   const provider = compatible({ id: 'p', baseUrl: 'http://127.0.0.1:9' })
   const model = (offer: object) => [{ id: 'm', offers: [{ provider: 'p', provider_model_id: 'x', dialect: 'chat', ...offer }] }]
@@ -289,7 +289,7 @@ test('a gateway that was put together wrongly says so at once', () => {
   expect(() => createGateway({ providers: [provider], models: [], storage, timeouts: { idleMs: 0 } })).toThrow(/idleMs/)
 })
 
-test('a strict request is not sent where its answer would come with a warning, and hears which', async () => {
+test('a strict request is refused if its response would have a warning, with that warning', async () => {
   const provider = scriptedProvider({ id: 'p', dialect: chatProvider, acts: [] })
   const { gateway, caller } = await testbed({ providers: [provider] })
   const routing = { strict: true, tier: 'priority' }
@@ -302,7 +302,7 @@ test('a strict request is not sent where its answer would come with a warning, a
   expect(provider.calls).toHaveLength(0)
 })
 
-test('an answer without usage tells the usage that was billed', async () => {
+test('a response without usage reports the usage that was billed', async () => {
   const provider = scriptedProvider({ id: 'p', dialect: chatProvider, acts: [acts.reply({ text: 'Quiet.', usage: 'none' })] })
   const { gateway, caller, storage } = await testbed({ providers: [provider] })
   const reply = gateway.infer(request(gateway), { caller })
@@ -313,7 +313,7 @@ test('an answer without usage tells the usage that was billed', async () => {
   expect(row?.cost).toBeGreaterThan(0)
 })
 
-test('an extension cannot smuggle in a prompt that nobody held money for', async () => {
+test('an extension cannot add a prompt that is not held for', async () => {
   const provider = scriptedProvider({ id: 'p', dialect: chatProvider, acts: [] })
   const { gateway, caller } = await testbed({ providers: [provider] })
   const smuggled = [{ role: 'user', content: 'x'.repeat(1_000) }]
@@ -324,7 +324,7 @@ test('an extension cannot smuggle in a prompt that nobody held money for', async
   expect(reply.stamp().warnings).toMatchObject([{ code: 'unsupported_parameter', param: 'extensions.messages' }])
 })
 
-test('a slot is kept as long as its request lives, and falls free soon after a crash', async () => {
+test('a slot is kept as long as its request runs, and is free soon after a crash', async () => {
   const clock = fakeClock()
   const provider = scriptedProvider({ id: 'p', dialect: chatProvider, acts: [acts.pauseAfter(2, 600_000)], clock })
   const { gateway, caller, storage } = await testbed({ providers: [provider], clock, timeouts: { idleMs: 900_000 } })
@@ -340,7 +340,7 @@ test('a slot is kept as long as its request lives, and falls free soon after a c
   expect(await probe()).toBe(false)
   await clock.advance(5_000)
   expect(await probe()).toBe(true)
-  // What a killed process leaves behind: a slot that nobody renews.
+  // The slot of a killed process is no longer renewed.
   await storage.counters.enter(
     { key: `${caller.workspaceId}/slots:${caller.keyId}`, slot: 'dead', limit: 1, ttlMs: 90_000 },
     clock.now() + 10,

@@ -34,7 +34,7 @@ const runtimes: readonly Runtime[] = [
   },
 ]
 
-/** The real programs, not the wrappers beside them: what is started can be ended. */
+/** The real programs, not wrappers, so that the started process can be ended. */
 async function run({ program, args }: Runtime, entry: string): Promise<Found> {
   const quiet = { DENO_DIR: join(folder, 'deno'), DENO_NO_UPDATE_CHECK: '1', DO_NOT_TRACK: '1', NO_COLOR: '1', HOME: folder }
   const { stdout } = await promisify(execFile)(program, [...args, join(folder, `${entry}.mjs`)], {
@@ -74,13 +74,13 @@ function expectAll(found: Found): void {
 
 describe.each(runtimes)('$name', runtime => {
   const missing = !existsSync(runtime.program)
-  test.skipIf(missing)('answers whole and streamed, and keeps its books in memory', async () => expectAll(await run(runtime, 'memory')))
-  test.skipIf(missing)('answers whole and streamed, and keeps its books in SQLite', async () => expectAll(await run(runtime, 'sqlite')))
+  test.skipIf(missing)('responds whole and streamed, with memory storage', async () => expectAll(await run(runtime, 'memory')))
+  test.skipIf(missing)('responds whole and streamed, with SQLite', async () => expectAll(await run(runtime, 'sqlite')))
 })
 
 describe('workerd', () => {
   const missing = !existsSync(join(modules, 'miniflare'))
-  test.skipIf(missing)('answers whole and streamed, and keeps its books in memory', async () => {
+  test.skipIf(missing)('responds whole and streamed, with memory storage', async () => {
     const { Miniflare } = await import('miniflare')
     const worker = new Miniflare({
       modules: true,
@@ -88,7 +88,7 @@ describe('workerd', () => {
       scriptPath: join(folder, 'worker.mjs'),
       compatibilityDate: '2025-09-01',
       host: '127.0.0.1',
-      // Else it asks the network for an example of Cloudflare's request facts.
+      // Otherwise it requests from the network for an example of Cloudflare's request facts.
       cf: false,
     })
     try {

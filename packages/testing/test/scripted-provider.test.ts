@@ -28,7 +28,7 @@ const wholeOf = async (reply: Promise<LocalReply>) => {
   return 'body' in told ? told : expect.fail('a stream')
 }
 
-/** What was told before it ended, and how. */
+/** The events before its end, and the end. */
 async function framesOf(reply: Promise<LocalReply>): Promise<{ readonly data: readonly string[]; readonly broken: unknown }> {
   const told = await reply
   if (!('frames' in told)) return expect.fail('not a stream')
@@ -42,7 +42,7 @@ async function framesOf(reply: Promise<LocalReply>): Promise<{ readonly data: re
 }
 
 describe('the scripted provider', () => {
-  test('answers rightly when its script is over, and notes what it was asked', async () => {
+  test('responds correctly after the end of its script, and records its requests', async () => {
     const provider = playing(acts.reply('Hello there'))
     expect((await wholeOf(ask(provider))).body).toMatchObject({ choices: [{ message: { content: 'Hello there' } }] })
     const { data } = await framesOf(ask(provider, { stream: true }))
@@ -54,7 +54,7 @@ describe('the scripted provider', () => {
     ])
   })
 
-  test('calls tools, and refuses with a status and a wait', async () => {
+  test('calls tools, and returns error statuses with Retry-After', async () => {
     const provider = playing(acts.toolCall('add', { a: 1 }), acts.status(429, { retryAfter: 3, code: 'rate_limit_exceeded' }))
     expect((await wholeOf(ask(provider))).body).toMatchObject({
       choices: [{ message: { tool_calls: [{ function: { name: 'add', arguments: '{"a":1}' } }] } }],
@@ -66,7 +66,7 @@ describe('the scripted provider', () => {
     })
   })
 
-  test('waits on the clock, not on the world', async () => {
+  test('waits on the fake clock', async () => {
     const provider = playing(acts.stall(60_000))
     const reply = wholeOf(ask(provider))
     await clock.advance(59_999)
@@ -75,7 +75,7 @@ describe('the scripted provider', () => {
     expect((await reply).status).toBe(200)
   })
 
-  test('ends its wait at once when the caller leaves', async () => {
+  test('stops waiting at once when the client disconnects', async () => {
     const provider = playing(acts.stall(60_000), acts.never())
     for (const at of [0, 1]) {
       const leaving = new AbortController()
@@ -87,7 +87,7 @@ describe('the scripted provider', () => {
     expect(clock.pending()).toBe(0)
   })
 
-  test('breaks where it is told to', async () => {
+  test('breaks the response at the given point', async () => {
     const script = [acts.preambleThenFail(), acts.breakAfter(2), acts.endAfter(3)]
     const streamed = playing(...script)
     const preamble = await framesOf(ask(streamed, { stream: true }))
@@ -110,7 +110,7 @@ describe('the scripted provider', () => {
     expect((await told).data.at(-1)).toBe('[DONE]')
   })
 
-  test('tells errors first, or after content', async () => {
+  test('sends errors first, or after content', async () => {
     const provider = playing(acts.errorFirst('server_is_overloaded'), acts.errorAfter(2, 'rate_limit_exceeded'))
     expect(JSON.parse((await framesOf(ask(provider, { stream: true }))).data[0] ?? '')).toMatchObject({
       error: { code: 'server_is_overloaded' },
@@ -120,7 +120,7 @@ describe('the scripted provider', () => {
     expect(JSON.parse(late[3] ?? '')).toMatchObject({ error: { code: 'rate_limit_exceeded' } })
   })
 
-  test('takes more acts as it goes, and only dialects that it speaks', async () => {
+  test('accepts more acts later, and only dialects that it supports', async () => {
     const provider = playing()
     provider.play(acts.status(503))
     expect((await wholeOf(ask(provider))).status).toBe(503)

@@ -15,7 +15,7 @@ export interface RawAnswer {
   readonly breaks?: boolean
 }
 
-/** Answers every call with what `answer` gives for its address and its body. */
+/** Answers every call with what `answer` returns for its URL and its body. */
 export const scriptedTransport =
   (answer: (url: string, body: string) => RawAnswer): Transport =>
   async ({ url, body: sent = '', signal }) => {
@@ -43,11 +43,11 @@ export const scriptedTransport =
 
 export const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text)
 
-/** A provider of one language at `http://<id>.test/v1`. */
+/** A provider of one dialect at `http://<id>.test/v1`. */
 export const rawProvider = (id: string, dialect: BuiltInDialect): Provider =>
   compatible({ id, baseUrl: `http://${id}.test/v1`, apiKey: `sk-${id}-secret`, speaks: [dialect] })
 
-/** A model that these providers are asked for in turn, each for a model of that name. */
+/** A model with an offer of each of these providers, in order. */
 export const modelOf = (id: string, offers: readonly { readonly provider: string; readonly dialect: BuiltInDialect }[]): Model => ({
   id,
   offers: offers.map(offer => ({ ...offer, provider_model_id: id, price: testPrice })),

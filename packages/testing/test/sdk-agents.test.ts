@@ -41,7 +41,7 @@ describe.each(Object.entries(surfaces))('@openai/agents over the %s', (_, Surfac
       return { provider, agent, runner: new Runner({ tracingDisabled: true }) }
     }
 
-    test.each([false, true])('an agent uses its tool, answers, and goes on, streamed: %s', async stream => {
+    test.each([false, true])('an agent uses its tool, responds, and continues, streamed: %s', async stream => {
       const { provider, agent, runner } = await open()
       const run = async (input: Parameters<Runner['run']>[1]) => {
         if (!stream) return runner.run(agent, input)
@@ -56,7 +56,7 @@ describe.each(Object.entries(surfaces))('@openai/agents over the %s', (_, Surfac
       expect(first.finalOutput).toBe('Done.')
       const [result, ...others] = found(provider.calls[1]?.body, language.result)
       expect([result?.output, others]).toEqual(['Rain in {"place":"Zürich"}', []])
-      // It keeps what it was told of a message beside the text of it, and so it may tell of a call twice.
+      // It stores the parts of a message separately from its text, so it may send a call twice.
       expect(new Set(found(provider.calls[1]?.body, language.call).map(({ id }) => id))).toEqual(new Set([result?.id]))
 
       const keeps = Surface === OpenAIResponsesModel && language.signature

@@ -16,7 +16,7 @@ const open = async ({ model, providerOptions }: AiPackage, language: Language, s
 const schema = jsonSchema<{ place: string }>(look.parameters)
 const calling = { name: look.name, arguments: '{"place": "Zürich"}' }
 
-// The usual run puts every second language before each package, so that each is met by several; the long run every one.
+// The default run tests every second dialect with each package, so that each has several; the long run all.
 const isMet = (at: number): boolean => inject('isLongRun') || at % 2 === 0
 
 describe.each(aiPackages)('ai with $name', ai => {
@@ -45,24 +45,24 @@ describe.each(aiPackages)('ai with $name', ai => {
         const results = found(body, language.result)
         expect(results.map(({ output }) => output)).toEqual(['Rain in Zürich', 'Rain in Kyōto'])
         expect(results.map(({ id }) => id)).toEqual(found(body, language.call).map(({ id }) => id))
-        // The provider is given back what it wants of its thought, by whoever knows thoughts.
+        // The provider receives its reasoning back from packages that support reasoning.
         if (language.signature && !ai.thoughtless) expect(JSON.stringify(body)).toContain(language.signature)
       })
 
-      test('thoughts', async () => {
+      test('reasoning', async () => {
         const { options } = await open(ai, language, [acts.reply({ reasoning: 'First the points.', text: 'Yes.' })])
         const { reasoningText, text } = await generated(stream, options)
         expect({ reasoningText, text }).toEqual({ reasoningText: ai.thoughtless ? undefined : 'First the points.', text: 'Yes.' })
       })
 
-      test('an answer that keeps to a schema', async () => {
+      test('a response that matches a schema', async () => {
         const { options, provider } = await open(ai, language, [acts.reply(language.shaped('{"place": "Zürich"}'))])
         const { output } = await generated(stream, { ...options, output: Output.object({ schema }) })
         expect(await output()).toEqual({ place: 'Zürich' })
         expect(language.schemaIn(provider.calls[0]?.body ?? {})).toMatchObject({ properties: look.parameters.properties })
       })
 
-      test('an error with its status and its words', async () => {
+      test('an error with its status and message', async () => {
         const act = acts.status(400, { message: 'The points are out of order.', code: 'invalid_request_error' })
         const { options } = await open(ai, language, [act])
         const thrown = await generated(stream, options).catch((reason: unknown) => reason)
@@ -86,7 +86,7 @@ describe.each(aiPackages)('ai with $name', ai => {
 })
 
 describe.each(languages)('ai with @ai-sdk/anthropic before a provider of $name', language => {
-  test.each([false, true])('keeps to a schema by a tool of its own, streamed: %s', async stream => {
+  test.each([false, true])('matches a schema through its own tool, streamed: %s', async stream => {
     const act = acts.toolCall('json', { place: 'Zürich' })
     const { options, provider } = await open(aiPackageOf('@ai-sdk/anthropic'), language, [act])
     const { output } = await generated(stream, { ...options, providerOptions: {}, output: Output.object({ schema }) })

@@ -41,7 +41,7 @@ describe.each(versions)('@anthropic-ai/sdk $version', version => {
   const { Package } = version
 
   describe.each(languages)('before a provider of $name', language => {
-    test('create and the last message of a stream say the same', async () => {
+    test('create and the last message of a stream are equal', async () => {
       const act = acts.reply({ text: defaultText, usage: { ...usage, reasoning: 0 } })
       const { client } = await open(version, language, [act, act])
       const messages = [await client.messages.create(asked), await client.messages.stream(asked).finalMessage()]
@@ -56,7 +56,7 @@ describe.each(versions)('@anthropic-ai/sdk $version', version => {
       }
     })
 
-    test('thoughts are blocks, whole and streamed, and may go back', async () => {
+    test('reasoning is returned in blocks, whole and streamed, and may be sent back', async () => {
       const act = acts.reply({ reasoning: 'First the points.', text: 'Yes.' })
       const { client, provider } = await open(version, language, [act, act])
       const thinking = { type: 'enabled' as const, budget_tokens: 2_000 }
@@ -97,7 +97,7 @@ describe.each(versions)('@anthropic-ai/sdk $version', version => {
       expect(found(provider.calls[1]?.body, language.result).map(({ output }) => output)).toEqual(['Rain in Zürich', 'Rain in Kyōto'])
     })
 
-    test('tokens are counted before anything is asked', async () => {
+    test('tokens are counted without calling a provider', async () => {
       const { client, provider } = await open(version, language)
       const { max_tokens, ...counted } = asked
       const short = await client.messages.countTokens(counted)
@@ -112,9 +112,9 @@ describe.each(versions)('@anthropic-ai/sdk $version', version => {
       { theirs: 401, code: 'invalid_api_key', status: 502, errorClass: Package.InternalServerError, type: 'api_error' },
       { theirs: 404, code: 'model_not_found', status: 502, errorClass: Package.InternalServerError, type: 'api_error' },
       { theirs: 429, code: 'rate_limit_exceeded', status: 429, errorClass: Package.RateLimitError, type: 'rate_limit_error' },
-    ])('a $theirs of the provider is a $type of its own class', async ({ theirs, code, status, errorClass, type }) => {
+    ])('a $theirs of the provider is a $type with its own class', async ({ theirs, code, status, errorClass, type }) => {
       const act = acts.status(theirs, { code })
-      // A provider that is full is asked again after a while, and is full again.
+      // An overloaded provider is retried after a while, and is overloaded again.
       const { client } = await open(version, language, Array(8).fill(act))
       for (const ask of [() => client.messages.create(asked), () => client.messages.stream(asked).finalMessage()]) {
         const error = await thrown(ask())
@@ -131,7 +131,7 @@ describe.each(versions)('@anthropic-ai/sdk $version', version => {
     })
   })
 
-  test('our own errors have their classes, too', async () => {
+  test('errors of the gateway have their classes too', async () => {
     const { client, testbed } = await open(version, languageOf('messages'))
     const stranger = new Package({ apiKey: 'ak_wrong', baseURL: testbed.url, maxRetries: 0, fetch: testbed.fetch })
     expect(await thrown(stranger.messages.create(asked))).toBeInstanceOf(Package.AuthenticationError)
@@ -139,7 +139,7 @@ describe.each(versions)('@anthropic-ai/sdk $version', version => {
     expect(await thrown(client.messages.create({ ...asked, max_tokens: -1 }))).toBeInstanceOf(Package.BadRequestError)
   })
 
-  test('a key goes in either header', async () => {
+  test('a key is accepted in either header', async () => {
     const { client, testbed, seen } = await open(version, languageOf('messages'))
     const bearer = new Package({ apiKey: null, authToken: testbed.secret, baseURL: testbed.url, maxRetries: 0, fetch: testbed.fetch })
     for (const each of [client, bearer]) expect(await each.messages.create(asked)).toMatchObject({ stop_reason: 'end_turn' })
@@ -147,7 +147,7 @@ describe.each(versions)('@anthropic-ai/sdk $version', version => {
     expect(seen.map(({ headers }) => names.filter(name => headers.has(name)))).toEqual([[version.keyHeader], ['authorization']])
   })
 
-  test('beta calls are taken', async () => {
+  test('beta calls are accepted', async () => {
     const { client, seen } = await open(version, languageOf('messages'))
     const betas = ['interleaved-thinking-2025-05-14']
     expect(await client.beta.messages.create({ ...asked, betas })).toMatchObject({ content: [{ text: defaultText }] })

@@ -43,7 +43,7 @@ describe.each(languages)('before a provider of $name', language => {
     execute: async ({ place }) => `Rain in ${place}`,
   })
 
-  test.each([false, true])('a loop with parallel tools, and reasoning that goes along, streamed: %s', async stream => {
+  test.each([false, true])('a loop with parallel tools, with reasoning sent back, streamed: %s', async stream => {
     const tools = ['Bern', 'Uri'].map(place => ({ name: 'look', arguments: JSON.stringify({ place }) }))
     const usage = { input: 100, cached: 60, output: 30, reasoning: 0 }
     const { models, provider } = await start(language, [acts.reply({ reasoning: 'One.', tools }), acts.reply({ text: 'Done.', usage })])
@@ -58,7 +58,7 @@ describe.each(languages)('before a provider of $name', language => {
     if (language.signature) expect(JSON.stringify(body)).toContain(language.signature)
   })
 
-  test('an abort closes the call to the provider', async () => {
+  test('an abort aborts the call to the provider', async () => {
     const { models, provider } = await start(language, [acts.pauseAfter(4, 60_000)])
     const abort = new AbortController()
     const run = streamText({ model: models('test-model'), prompt: 'Go.', abortSignal: abort.signal })
@@ -98,7 +98,7 @@ describe('errors have the classes of the package', () => {
       expect(await thrownBy(models('test-model')[way]({ prompt }))).toMatchObject({ name, statusCode, generationId: expect.any(String) })
   })
 
-  test('an unknown model, an unknown key, and a key without the right', async () => {
+  test('an unknown model, an unknown key, and a key without the scope', async () => {
     const { models, url, gateway, caller } = await start(chat)
     expect(await thrownBy(generateText({ model: models('test-modle'), prompt: 'Hi' }))).toMatchObject({
       name: 'GatewayModelNotFoundError',
@@ -124,7 +124,7 @@ describe('errors have the classes of the package', () => {
   })
 })
 
-test('an older version of the protocol is refused by name', async () => {
+test('an older version of the protocol is refused with its version', async () => {
   const { url, secret } = await start(chat)
   const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json', 'ai-language-model-id': 'test-model' }
   const old = await fetch(`${url}/v4/ai/language-model`, {
@@ -135,7 +135,7 @@ test('an older version of the protocol is refused by name', async () => {
   expect([old.status, await old.json()]).toMatchObject([400, { error: { param: 'ai-language-model-specification-version' } }])
 })
 
-test('what cannot be expressed is told in a bounded number of warnings', async () => {
+test('what cannot be expressed is reported in a bounded number of warnings', async () => {
   const { url, secret } = await start(chat)
   const custom = { role: 'assistant', content: Array.from({ length: 5_000 }, () => ({ type: 'custom' })) }
   const answer = await fetch(`${url}/v4/ai/language-model`, {

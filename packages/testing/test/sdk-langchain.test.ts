@@ -68,7 +68,7 @@ describe.each(Object.keys(models))('%s', name => {
       return pieces.reduce((before, piece) => before.concat(piece)) as unknown as Reply
     }
 
-    test('answers with text and usage, whole and streamed alike', async () => {
+    test('returns the same text and usage whole and streamed', async () => {
       const { model } = await open('Hello there.', 'Hello there.')
       const whole = (await model.invoke('Hi')) as unknown as Reply
       const inPieces = await streamed(model, 'Hi')
@@ -82,7 +82,7 @@ describe.each(Object.keys(models))('%s', name => {
       expect(inPieces.usage_metadata?.output_tokens).toBe((whole.usage_metadata?.output_tokens ?? 0) + (isAdded ? 1 : 0))
     })
 
-    test('answers a batch and a conversation', async () => {
+    test('runs a batch and a conversation', async () => {
       const { model, provider } = await open('One.', 'Two.', 'Three.')
       const texts = await model.batch(['a', 'b'])
       expect(texts.map(({ text }) => text).toSorted()).toEqual(['One.', 'Two.'])
@@ -106,7 +106,7 @@ describe.each(Object.keys(models))('%s', name => {
       ['a text', 'Adding.'],
       ['no text', ''],
       ['blocks', [{ type: 'text', text: 'Adding.' }]],
-    ])('takes a history of tools whose message has %s', async (_, content) => {
+    ])('accepts a tool history whose message has %s', async (_, content) => {
       const { model, provider } = await open('Done.')
       const calls = [{ id: 'call_1', name: 'add', args: { a: 1, b: 2 }, type: 'tool_call' as const }]
       const history = [
@@ -121,7 +121,7 @@ describe.each(Object.keys(models))('%s', name => {
       expect(found(body, result)).toMatchObject([{ output: expect.stringContaining('3') }])
     })
 
-    test('takes an image as a standard block', async () => {
+    test('accepts an image as a standard block', async () => {
       const { model, provider } = await open('A dot.')
       const image = { type: 'image', mimeType: 'image/png', data: png } as const
       const answer = await model.invoke([new HumanMessage({ contentBlocks: [{ type: 'text', text: 'What is it?' }, image] })])
@@ -129,7 +129,7 @@ describe.each(Object.keys(models))('%s', name => {
       expect(found(provider.calls[0]?.body, picture)).toEqual([{ type: 'image/png', data: png }])
     })
 
-    test('returns a structured result by a function', async () => {
+    test('returns a structured result through a function', async () => {
       const { model } = await open({ tools: [{ name: 'add', arguments: '{"a":1,"b":2}' }] })
       const schema = { ...adder.schema, title: 'add', description: adder.description }
       expect(await model.withStructuredOutput(schema as never, { name: 'add', method: 'functionCalling' }).invoke('Go.')).toEqual({

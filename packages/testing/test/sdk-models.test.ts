@@ -37,13 +37,13 @@ describe.each([
   describe.each(versions)('@anthropic-ai/sdk $version', ({ Package }) => {
     const open = (): InstanceType<typeof Package> => new Package({ apiKey: testbed.secret, baseURL: server.url, maxRetries: 0 })
 
-    test.each([undefined, 1, 2, 3, 7, 1000])('turns the pages by itself, forward: %s at a time', async limit => {
+    test.each([undefined, 1, 2, 3, 7, 1000])('pages forward automatically: %s at a time', async limit => {
       const seen: string[] = []
       for await (const { id, type } of open().models.list(limit === undefined ? {} : { limit })) seen.push(`${type} ${id}`)
       expect(seen).toEqual(ids.map(id => `model ${id}`))
     })
 
-    test.each([1, 3, 1000])('turns the pages by itself, back: %s at a time', async limit => {
+    test.each([1, 3, 1000])('pages back automatically: %s at a time', async limit => {
       const pages: string[][] = []
       for (let page = await open().models.list({ limit, before_id: 'zzz' }); ; page = await page.getNextPage()) {
         pages.unshift(page.data.map(({ id }) => id))
@@ -53,7 +53,7 @@ describe.each([
       expect(Math.max(...pages.map(({ length }) => length))).toBe(Math.min(limit, ids.length))
     })
 
-    test('also lists them as beta, and looks one up by any of its names', async () => {
+    test('also lists them as beta, and retrieves one by any of its names', async () => {
       const seen: string[] = []
       for await (const { id } of open().beta.models.list({ limit: 2 })) seen.push(id)
       expect(seen).toEqual(ids)
@@ -71,7 +71,7 @@ describe.each([
   test.each([
     ['of today', OpenAI],
     ['before', OpenAI6 as unknown as typeof OpenAI],
-  ])('the openai package %s lists them all, and looks one up by any of its names', async (_name, Package) => {
+  ])('the openai package %s lists them all, and retrieves one by any of its names', async (_name, Package) => {
     const client = new Package({ apiKey: testbed.secret, baseURL: `${server.url}/v1`, maxRetries: 0 })
     const seen: string[] = []
     for await (const { id, object, created } of client.models.list()) seen.push(`${object} ${id} ${created}`)

@@ -43,8 +43,8 @@ const thrownBy = (work: PromiseLike<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   )
 
-describe('who calls', () => {
-  test('the key of the settings, a caller, or the key in the header of a call', async () => {
+describe('the caller', () => {
+  test('is the key of the settings, a caller object, or the key in the header of a call', async () => {
     const { gateway, secret, caller, models, provider } = await start(chat)
     await generateText({ model: models('test-model'), prompt: 'Hi' })
     await generateText({ model: signalbox(gateway, { caller })('test-model'), prompt: 'Hi' })
@@ -57,7 +57,7 @@ describe('who calls', () => {
     expect(provider.calls.length).toBe(3)
   })
 
-  test('a budget without room for the longest answer is a 402 as over HTTP, in the names of the AI SDK', async () => {
+  test('with a budget too small for the longest response gets a 402 as over HTTP, with the field names of the AI SDK', async () => {
     const { gateway, caller: owner, provider } = await start(chat)
     const caller = await gateway.workspaces(owner.workspaceId).as({ user: 'u', budgets: [{ limit: 1, period: 'total' }] })
     const model = signalbox(gateway, { caller })('test-model')
@@ -78,7 +78,7 @@ describe('who calls', () => {
     expect(provider.calls).toEqual([])
   })
 
-  test('the key pays what the answer names as its cost', async () => {
+  test('pays the cost that the response reports', async () => {
     const { gateway, caller, models } = await start(chat, [
       acts.reply({ text: 'Hi', usage: { input: 100, output: 30, cached: 0, reasoning: 0 } }),
     ])
@@ -90,7 +90,7 @@ describe('who calls', () => {
   })
 })
 
-test('models are found by the default provider, by their id alone', async () => {
+test('models are found by the default provider, by id alone', async () => {
   const { models } = await start(chat, [acts.reply('Here.')])
   globalThis.AI_SDK_DEFAULT_PROVIDER = models
   try {
@@ -121,7 +121,7 @@ describe.each(languages)('before a provider of $name', language => {
     acts.reply('Bye.'),
   ]
 
-  test.each([false, true])('tools are called in three steps and a second turn, and reasoning goes along, streamed: %s', async stream => {
+  test.each([false, true])('tools are called in three steps and a second turn, with reasoning sent back, streamed: %s', async stream => {
     const { models, provider } = await start(language, steps)
     const asked = { model: models('test-model'), tools: { look }, stopWhen: isStepCount(5) }
     const run = stream ? streamText({ ...asked, prompt: 'Go.' }) : await generateText({ ...asked, prompt: 'Go.' })
@@ -162,7 +162,7 @@ describe.each(languages)('before a provider of $name', language => {
     for (const { body } of provider.calls) expect(found(body, language.picture)).toEqual([{ type: 'image/png', data }])
   })
 
-  test('an abort closes the call to the provider, and is an abort to the caller', async () => {
+  test('an abort aborts the call to the provider, and is an abort to the caller', async () => {
     const { models, provider } = await start(language, [acts.pauseAfter(4, 60_000), acts.stall(60_000)])
     const abort = new AbortController()
     const { stream } = await models('test-model').doStream({ prompt, abortSignal: abort.signal })
@@ -178,14 +178,14 @@ describe.each(languages)('before a provider of $name', language => {
   })
 })
 
-test('a stream that is not read any more closes the call to the provider', async () => {
+test('cancelling a stream aborts the call to the provider', async () => {
   const { models, provider } = await start(chat, [acts.pauseAfter(1, 60_000)])
   const { stream } = await models('test-model').doStream({ prompt })
   await stream.cancel()
   await expect.poll(() => provider.calls[0]?.aborted, { timeout: 10_000 }).toBe(true)
 })
 
-test('the SDK tries again what may pass, and nothing else', async () => {
+test('the SDK retries only transient errors', async () => {
   const busy = Array.from({ length: 3 }, () => acts.status(429, { retryAfter: 1, code: 'rate_limit_exceeded' }))
   const { models, provider } = await start(chat, [acts.status(400, { code: 'bad' }), ...busy])
   const refused = await thrownBy(generateText({ model: models('test-model'), prompt: 'Hi', maxRetries: 2 }))
@@ -205,7 +205,7 @@ test('a stream that breaks has an error part with the status, and ends', async (
   expect(parts.at(-1)).toMatchObject({ type: 'finish', finishReason: { unified: 'error' } })
 })
 
-test('raw parts are the events of the gateway, if they are asked for', async () => {
+test('raw parts are the events of the gateway, if requested', async () => {
   const { models } = await start(chat, [acts.reply('One.'), acts.reply('One.')])
   const raw = async (includeRawChunks: boolean) =>
     (await partsOf((await models('test-model').doStream({ prompt, includeRawChunks })).stream)).filter(part => part.type === 'raw')
@@ -228,7 +228,7 @@ describe('options of the gateway', () => {
     return providerMetadata?.gateway?.provider
   }
 
-  test('order, only, ignore and models choose who answers', async () => {
+  test('order, only, ignore and models choose the provider', async () => {
     const { models } = await startTwo()
     expect(await answeredBy(models, {})).toBe('p1')
     expect(await answeredBy(models, { order: ['p2', 'p1'] })).toBe('p2')
@@ -239,7 +239,7 @@ describe('options of the gateway', () => {
     expect(none).toMatchObject({ statusCode: 400, data: { error: { code: 'routing_constraint_unsatisfiable' } } })
   })
 
-  test('user and tags are kept with the request, and not sent to the provider', async () => {
+  test('user and tags are stored with the request, and not sent to the provider', async () => {
     const { models, gateway, caller, provider } = await startTwo()
     await answeredBy(models, { user: 'ann', tags: ['a', 'b'] })
     expect(JSON.stringify(provider.calls[0]?.body)).not.toContain('ann')
@@ -247,7 +247,7 @@ describe('options of the gateway', () => {
     expect(row).toMatchObject({ metadata: { user: 'ann', tags: 'a,b' } })
   })
 
-  test('what is misspelled is a 400, and what is unknown a warning', async () => {
+  test('a misspelled option is a 400, and an unknown one a warning', async () => {
     const { models } = await startTwo()
     const error = await thrownBy(answeredBy(models, { order: 'p2' }))
     expect(error).toMatchObject({ statusCode: 400, data: { error: { param: 'providerOptions.gateway.order' } } })
@@ -263,7 +263,7 @@ describe('options of the gateway', () => {
     ])
   })
 
-  test('defaults of the provider hold where a call says nothing else', async () => {
+  test('defaults of the provider apply if a call does not override them', async () => {
     const { gateway, secret } = await startTwo()
     const models = signalbox(gateway, { apiKey: secret, providerOptions: { gateway: { only: ['p2'] } } })
     expect(await answeredBy(models, {})).toBe('p2')

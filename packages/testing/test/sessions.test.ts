@@ -18,7 +18,7 @@ import { storesFor } from './stores.ts'
 const quiet = { info() {}, warn() {}, error() {} }
 const price = { input: 1_000_000, output: 1_000_000 }
 const offer = { provider: 'sim', provider_model_id: 'echo', dialect: 'chat' as const, price, max_output_tokens: 100 }
-/** Microdollars: one word goes in, one comes out, and each token costs one microdollar. */
+/** Microdollars: one token of input, one of output, and each token costs one microdollar. */
 const ask = { model: 'small', input: 'hi', max_output_tokens: 100 }
 const origin = 'https://app.example'
 
@@ -67,7 +67,7 @@ const outcomeOf = async (response: Response) => {
 
 for (const { describeHere, name, make: makeStorage } of await storesFor(`sessions_${process.pid}`))
   describeHere(`sessions, in ${name}`, () => {
-    test('no session passes what it may spend by a microdollar, and no user its budget over all sessions', async () => {
+    test('no session exceeds its spending limit, and no user its budget over all sessions', async () => {
       const storage = makeStorage()
       const gateway = await createFixture(storage)
       const { sessions } = gateway.workspaces('app')
@@ -98,7 +98,7 @@ for (const { describeHere, name, make: makeStorage } of await storesFor(`session
       expect(refused).toBeGreaterThan(0)
     }, 900_000)
 
-    test('whatever is forged, expired, revoked or of another origin is refused, and what is right is not', async () => {
+    test('a forged, expired or revoked token, or one of another origin, is refused, and a valid one is not', async () => {
       const clock = { now: () => Date.now() + skipped }
       let skipped = 0
       const storage = makeStorage()
@@ -162,7 +162,7 @@ for (const { describeHere, name, make: makeStorage } of await storesFor(`session
     }, 900_000)
   })
 
-test('a token works in every language, whole and streamed, and in the protocol of the AI SDK, for its models alone', async () => {
+test('a token works in every dialect, whole and streamed, and in the protocol of the AI SDK, for its models only', async () => {
   const gateway = await createFixture()
   const send = pageOf(gateway)
   const { token } = await gateway.workspaces('app').sessions.create({ user: 'u1', tags: ['page'], models: ['tiny'], origins: [origin] })
@@ -198,7 +198,7 @@ test('a token works in every language, whole and streamed, and in the protocol o
   expect(rows.filter(({ result }) => result === 'ok').length).toBe(8)
 })
 
-test('a token opens no route of management, and nothing that tells of the workspace', async () => {
+test('a token gives access to no management route, and to no information about the workspace', async () => {
   const gateway = await createFixture()
   const send = pageOf(gateway)
   const { token } = await gateway.workspaces('app').sessions.create({ user: 'u1' })
@@ -220,7 +220,7 @@ test('a token opens no route of management, and nothing that tells of the worksp
 describe('a page of another site', () => {
   const preflight = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization,content-type', origin }
 
-  test('may send a token and read the reply, refusals too; it may not manage, or read the reply to an API key', async () => {
+  test('may send a token and read the reply, refusals too, but not manage or read the reply to an API key', async () => {
     const gateway = await createFixture()
     const send = pageOf(gateway)
     const app = gateway.workspaces('app')
@@ -240,7 +240,7 @@ describe('a page of another site', () => {
   })
 })
 
-test('over HTTP sessions are created, listed and revoked, and count against the key that created them', async () => {
+test('over HTTP, sessions are created, listed and revoked, and count against the key that created them', async () => {
   const gateway = await createFixture()
   const send = pageOf(gateway)
   const { secret, id } = await gateway.workspaces('app').apiKeys.create({ name: 'server', scopes: '*', budget: { limit: 300 } })
@@ -273,7 +273,7 @@ test('over HTTP sessions are created, listed and revoked, and count against the 
   expect(JSON.stringify(events)).not.toContain(token)
 })
 
-test('a session goes on with the key that created it where a key above that is replaced, below the keys that are above it then', async () => {
+test('a session survives a replaced key above the key that created it, and is below the keys that are then above it', async () => {
   const gateway = await createFixture()
   const send = pageOf(gateway)
   const create = async (path: string, secret: string, body: object) => {
@@ -295,7 +295,7 @@ test('a session goes on with the key that created it where a key above that is r
   expect(await status()).toBe(401)
 })
 
-test('what no session takes is refused by name', async () => {
+test('unknown fields and invalid values of a session are refused with the field', async () => {
   const { sessions } = (await createFixture()).workspaces('app')
   const wrong: readonly (readonly [object, string])[] = [
     [{}, '`user` is missing'],
@@ -315,7 +315,7 @@ test('what no session takes is refused by name', async () => {
   for (const [input, message] of wrong) await expect(sessions.create(input as NewSession)).rejects.toThrow(message)
 })
 
-test('a workspace has a bounded number of live sessions; those that were revoked or have expired make room', async () => {
+test('a workspace has a bounded number of live sessions; revoked and expired ones free their place', async () => {
   const storage = memoryStorage()
   const gateway = await createFixture(storage)
   const { sessions } = gateway.workspaces('app')
@@ -330,7 +330,7 @@ test('a workspace has a bounded number of live sessions; those that were revoked
   await sessions.create({ user: 'u2' })
 })
 
-test('sessions that are made at once are committed together; one for which there is no room fails alone', async () => {
+test('concurrently created sessions are committed together; one over the bound fails alone', async () => {
   const storage = memoryStorage()
   const { commit } = storage.records
   let commits = 0
@@ -367,7 +367,7 @@ test('sessions that are made at once are committed together; one for which there
   expect((await gateway.authenticate(caller)).workspaceId).toBe('app')
 })
 
-test('a WebSocket takes a token of its origin, and no other', async () => {
+test('a WebSocket accepts a token of its own origin only', async () => {
   const gateway = await createFixture()
   const listener = createNodeListener(gateway)
   const server = createServer(listener).on('upgrade', listener.upgrade)

@@ -8,7 +8,7 @@ import { memoryStorage } from '@signalbox/storage-memory'
 import { expect, onTestFinished, test } from 'vitest'
 import { acts, fakeClock, scriptedProvider } from '../src/index.ts'
 
-// A gateway whose store admits requests and then takes no settlement, as a client of it sees that.
+// A gateway whose store admits requests and then accepts no settlement, as a client of it sees that.
 
 async function scene(requests: number) {
   const kept = memoryStorage()
@@ -39,7 +39,7 @@ async function scene(requests: number) {
   return { gateway, state, clock, ask, rows }
 }
 
-test('while a thousand settlements wait, new requests get 503 with Retry-After and the gateway is not ready; both end with the queue', async () => {
+test('while a thousand settlements are queued, new requests get 503 with Retry-After and readiness fails, until the queue is empty', async () => {
   const { gateway, state, clock, ask, rows } = await scene(1_100)
   state.isDown = true
   for (let n = 0; n < 1_000; n++) expect((await ask()).status).toBe(200)
@@ -54,7 +54,7 @@ test('while a thousand settlements wait, new requests get 503 with Retry-After a
   expect(await gateway.problems()).toEqual([])
 })
 
-test('a runtime without a disk that freezes after its answer is asked to wait for its reply, and for as long as a settlement does', async () => {
+test('a runtime without a disk that freezes after its response gets a `waitUntil` for its reply and its settlement', async () => {
   const { state, clock, ask, rows } = await scene(2)
   const context = {
     work: [] as Promise<unknown>[],
@@ -78,7 +78,7 @@ test('a runtime without a disk that freezes after its answer is asked to wait fo
   expect([isOver, await rows()]).toEqual([true, 2])
 })
 
-test('a call in process is handed to the `waitUntil` of the gateway for as long as it lasts', async () => {
+test('an in-process call is passed to the gateway’s `waitUntil` for as long as it lasts', async () => {
   const work: Promise<unknown>[] = []
   const gateway = createGateway({
     providers: [simulated({ id: 'sim', firstWordMs: 0, wordMs: 0 })],

@@ -4,7 +4,7 @@ import { memoryStorage } from '@signalbox/storage-memory'
 import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
 import { expect, onTestFinished, test } from 'vitest'
 
-// `setup` runs in each process, and again at each restart: what is there already stays as it is.
+// `setup` runs in each process, and again at each restart: existing objects stay unchanged.
 
 type Setup = NonNullable<GatewayOptions['setup']>
 
@@ -24,7 +24,7 @@ const gatewayOn = (storage: ReturnType<typeof memoryStorage>, setup: Setup, warn
   const note = (_: unknown, message: string): void => void warnings.push(message)
   return createGateway({
     providers: [openai({ apiKey: 'sk-platform-0123456789' })],
-    // No provider is asked: a key that is brought is looked at, and found to be unreachable.
+    // No provider is called: the check of an added key finds it unreachable.
     transport: () => Promise.reject(new Error('unreachable')),
     models: [],
     storage,
@@ -49,7 +49,7 @@ test.each([
   expect((await Promise.all(lists)).map(({ length }) => length)).toEqual([1, 1, 1, 1, 1])
 })
 
-test('outside of it a second budget of one name is another one, and a second provider key is refused', async () => {
+test('outside of it a second budget of the same name is a separate one, and a second provider key is refused', async () => {
   const gateway = gatewayOn(memoryStorage(), everything)
   expect(await gateway.problems()).toEqual([])
   const app = gateway.workspaces('app')
@@ -59,7 +59,7 @@ test('outside of it a second budget of one name is another one, and a second pro
   await expect(again).rejects.toMatchObject({ code: 'duplicate_resource' })
 })
 
-test('a gateway whose setup fails is not ready, and is as soon as it succeeds', async () => {
+test('a gateway is not ready if its setup fails, and becomes ready once it succeeds', async () => {
   let isDown = true
   const gateway = gatewayOn(memoryStorage(), async setting => {
     if (isDown) throw new Error('no network')
@@ -70,7 +70,7 @@ test('a gateway whose setup fails is not ready, and is as soon as it succeeds', 
   await expect.poll(() => gateway.problems(), { timeout: 10_000 }).toEqual([])
 })
 
-test('if the storage fails during setup, the log has the cause of the error that hides it from clients', async () => {
+test('if the storage fails during setup, the log has the cause, which clients are not sent', async () => {
   const storage = memoryStorage()
   const commit = () => Promise.reject(new Error('workersStorage: the object did not answer'))
   const logged: object[] = []
@@ -85,7 +85,7 @@ test('if the storage fails during setup, the log has the cause of the error that
   expect(logged).toEqual([{ error: expect.stringContaining('caused by Error: workersStorage: the object did not answer') }])
 })
 
-test('a key without a secret of its own is made at each start, and the log says how to make it once', async () => {
+test('a key without a fixed secret is created at each start, and the log says how to avoid that', async () => {
   const storage = memoryStorage()
   const warnings: string[] = []
   const setup: Setup = async ({ workspaces }) => {

@@ -9,7 +9,7 @@ import { acts, type FakeClock, fakeClock, type ScriptedProvider, scriptedProvide
 
 // Two gateways over one storage: what one of them learns, the other knows.
 
-/** A memory store that two gateways share: only such a store is told what is learned. */
+/** A memory store that two gateways share: the router publishes only to a shared store. */
 const sharedMemory = (): Storage => ({ ...memoryStorage(), isShared: true })
 
 const offer = (provider: string, input: number): Offer => ({
@@ -34,7 +34,7 @@ interface Testbed {
   readonly cheap: ScriptedProvider
   readonly dear: ScriptedProvider
   readonly warnings: readonly string[]
-  /** Asks, and says who answered. */
+  /** Sends a request; returns the provider that responded. */
   ask(text?: string): Promise<string | undefined>
   /** Has a request under way that is answered after so long. */
   linger(milliseconds: number): void
@@ -54,7 +54,7 @@ async function testbedOver(storage: Storage, clock: FakeClock): Promise<Testbed>
     strategy: 'balanced',
   })
   onTestFinished(close)
-  // A gateway that closes waits for its requests, and they for time to pass.
+  // A closing gateway waits for its requests, which wait for the fake clock.
   onTestFinished(() => clock.advance(200_000))
   return {
     cheap,
@@ -78,7 +78,7 @@ async function testbedOver(storage: Storage, clock: FakeClock): Promise<Testbed>
 
 const down: Act = acts.status(503)
 
-/** The same storage; each piece of news that is asked for is shown on its way. */
+/** The same storage; each read of news is reported. */
 function watching(storage: Storage, show: (news: RoutingNews) => void): Storage {
   const { routing } = storage
   if (!routing) throw new Error('This storage shares nothing.')
@@ -91,7 +91,7 @@ function watching(storage: Storage, show: (news: RoutingNews) => void): Storage 
 }
 
 describe('two gateways over one storage', () => {
-  test('an outage that one of them meets is no news to the other', async () => {
+  test('an outage seen by one of them is known to the other', async () => {
     const clock = fakeClock()
     let heard = false
     const storage = watching(sharedMemory(), ({ statistics }) => {
@@ -111,7 +111,7 @@ describe('two gateways over one storage', () => {
     expect(there.cheap.calls).toHaveLength(before)
   })
 
-  test('who wants to be left alone is left alone by both', async () => {
+  test('a provider that sends Retry-After is paused for both', async () => {
     const clock = fakeClock()
     const storage = sharedMemory()
     const [here, there] = [await testbedOver(storage, clock), await testbedOver(storage, clock)]
@@ -127,7 +127,7 @@ describe('two gateways over one storage', () => {
     expect(await there.ask()).toBe('cheap')
   })
 
-  test('nothing that a conversation says, and no name of a workspace, gets into what is shared', async () => {
+  test('no content of a conversation and no name of a workspace is in the shared state', async () => {
     const clock = fakeClock()
     const inner = sharedMemory()
     const said: string[] = []
@@ -150,7 +150,7 @@ describe('two gateways over one storage', () => {
   })
 })
 
-test('a storage whose routing memory fails serves as one that has none, and says so once', async () => {
+test('a storage whose routing state fails works like one without it, and logs that once', async () => {
   const clock = fakeClock()
   const fail = async (): Promise<never> => {
     throw new Error('gone')

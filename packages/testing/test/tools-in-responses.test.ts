@@ -46,19 +46,19 @@ const quirks = { tools_in_responses: true }
 const serverOf = (...speaks: readonly BuiltInDialect[]): Provider =>
   compatible({ id: 'mine', baseUrl: 'http://mine.test/v1', apiKey: 'sk-mine-secret', speaks })
 
-describe('a model that takes tools in the Responses language alone', () => {
+describe('a model that supports tools in the Responses dialect only', () => {
   test.each<[string, Provider, Partial<Offer>]>([
     ['OpenAI', openai({ apiKey: 'sk-openai-secret' }), {}],
     ['Azure', azure({ resource: 'contoso', apiKey: 'azure-secret' }), { provider_model_id: 'gpt-6.1-sol' }],
     ['a server of your own', serverOf('chat', 'responses'), { quirks }],
-  ])('is asked in it at %s, although its offer names Chat Completions', async (_, provider, offer) => {
+  ])('is called in it at %s, although its offer names Chat Completions', async (_, provider, offer) => {
     const { paths, answer, cost } = await send(provider, offer, { tools })
     expect(paths.map(path => path.split('/').at(-1))).toEqual(['responses'])
     expect(answer.choices[0].message.tool_calls).toMatchObject([{ id: 'call_1', function: { name: 'read' } }])
     expect(cost).toBe(20)
   })
 
-  test('is asked in it without tools, too, so that a conversation keeps to one language', async () => {
+  test('is called in it without tools too, so that a conversation keeps one dialect', async () => {
     expect((await send(serverOf('chat', 'responses'), { quirks }, {})).paths).toEqual(['/v1/responses'])
   })
 
@@ -73,7 +73,7 @@ describe('a model that takes tools in the Responses language alone', () => {
     expect([plain.status, plain.answer.choices[0].message.content]).toEqual([200, 'Here.'])
   })
 
-  test.each(['gpt-6-sol', 'gpt-6-luna', 'gpt-5.6-sol', 'my-gpt-6-astra', 'gpt-5.1'])('is not %s', async provider_model_id => {
+  test.each(['gpt-6-sol', 'gpt-6-luna', 'gpt-5.6-sol', 'my-gpt-6-astra', 'gpt-5.1'])('does not include %s', async provider_model_id => {
     const { paths } = await send(openai({ apiKey: 'sk-openai-secret' }), { provider_model_id }, { tools })
     expect(paths).toEqual(['/v1/chat/completions'])
   })

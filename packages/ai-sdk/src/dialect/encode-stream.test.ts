@@ -109,7 +109,7 @@ test('every block begins once, has its deltas between, and ends once, however th
   expect(whole.finishReason.unified).toBe('tool-calls')
 })
 
-test('nothing is written after the end, and an unknown end ends the stream', () => {
+test('nothing is written after the end, and an unknown reason is the finish reason `other`', () => {
   const writer = createPartWriter(request, { stamp: stampOf, encodeFailure })
   const finished: InferenceEvent = { type: 'finished', outcome: { status: 'incomplete', reason: 'pause_turn' } }
   expect(writer.write([finished]).at(-1)).toMatchObject({ type: 'finish', finishReason: { unified: 'other', raw: 'pause_turn' } })

@@ -19,7 +19,7 @@ interface Way {
   readonly storage: Storage
   /** Lines of its spool. */
   readonly spooled: readonly string[]
-  /** Calls by their names that came while it was away. */
+  /** The names of calls made during the outage. */
   readonly calls: Map<string, number>
   cut(how: Away): void
   /** Those that hang are done now, in order. */

@@ -9,7 +9,7 @@ import { type Away, network } from './away.ts'
 
 const cost = 18
 
-/** A gateway over a storage that goes away, with a postpaid or a prepaid workspace. */
+/** A gateway over a storage with outages, with a postpaid or a prepaid workspace. */
 async function scene({ credit, ...options }: Partial<OutageGraceOptions> & { readonly credit?: number } = {}) {
   const clock = fakeClock()
   const net = network()
@@ -70,8 +70,8 @@ async function scene({ credit, ...options }: Partial<OutageGraceOptions> & { rea
   return { clock, way, net, storage, gateway, id, secret, apiKey, newKey, ask, lose, rejoin, books, lines, forgetAll }
 }
 
-describe.each(['refusing', 'hanging'] as const)('while the database is away, %s,', how => {
-  test('known keys go on, their answers are charged once it is back, and the operator is shown all of it', async () => {
+describe.each(['refusing', 'hanging'] as const)('during an outage of the database, %s,', how => {
+  test('known keys still work, their responses are charged once it is back, and the operator is shown everything', async () => {
     const { clock, gateway, way, ask, lose, rejoin, books, lines } = await scene()
     expect(await ask()).toBe('ok')
     await lose(how)
@@ -93,7 +93,7 @@ describe.each(['refusing', 'hanging'] as const)('while the database is away, %s,
     ])
   })
 
-  test('a key that was not in use lately is refused', async () => {
+  test('a key that was not used lately is refused', async () => {
     const { clock, ask, newKey, lose } = await scene()
     const { secret: unknown } = await newKey()
     expect(await ask()).toBe('ok')
@@ -103,7 +103,7 @@ describe.each(['refusing', 'hanging'] as const)('while the database is away, %s,
   })
 })
 
-test('a revocation that cannot be written stops the key here; so does a message of another process', async () => {
+test('a revocation that cannot be written stops the key in this process, and so does a message of another process', async () => {
   for (const isRevokedHere of [true, false]) {
     const { gateway, id, apiKey, ask, lose, rejoin, forgetAll } = await scene()
     expect(await ask()).toBe('ok')
@@ -119,7 +119,7 @@ test('a revocation that cannot be written stops the key here; so does a message 
   }
 })
 
-test('a revocation by another workspace forgets no key', async () => {
+test('a revocation by another workspace removes no cached key', async () => {
   const { gateway, apiKey, ask, lose } = await scene()
   const other = await gateway.workspaces.create({ name: 'other' })
   expect(await ask()).toBe('ok')
@@ -128,7 +128,7 @@ test('a revocation by another workspace forgets no key', async () => {
   expect(await ask()).toBe('ok')
 })
 
-test('prepaid credit stops by default, and passes 0 by the cap at most where it may', async () => {
+test('prepaid credit stops by default, and if allowed exceeds 0 by the cap at most', async () => {
   const stopped = await scene({ credit: 10_000 })
   expect(await stopped.ask()).toBe('ok')
   await stopped.lose('refusing')
@@ -152,7 +152,7 @@ test('prepaid credit stops by default, and passes 0 by the cap at most where it 
   expect(await going.ask()).toBe('insufficient_credits')
 })
 
-test('more settlements may wait than in an outage that stops requests', async () => {
+test('more settlements may be queued than in an outage that stops requests', async () => {
   const { ask, way, lose, rejoin, books } = await scene()
   expect(await ask()).toBe('ok')
   await lose('refusing')
@@ -175,7 +175,7 @@ test('a wall clock that is set forward or back ends no grace and charges nothing
   expect(await books()).toEqual({ spent: 4 * cost, held: 0, rows: 4, ids: 4 })
 })
 
-test('without the grace a database that is away stops everything', async () => {
+test('without grace an outage of the database stops all requests', async () => {
   const { clock, way, net } = await scene()
   const plain: Storage = way.storage
   const gateway = createGateway({ providers: [], models: [], storage: plain, clock, logger: { info() {}, warn() {}, error() {} } })

@@ -66,8 +66,8 @@ const give = (ledger: LedgerStore, amount: number) => ledger.credit({ id: 'start
 
 const ways: readonly Away[] = ['refusing', 'hanging', 'mute']
 
-describe.each(ways)('a database that is away, %s,', how => {
-  test('stops what needs prepaid credit, unless it is free', async () => {
+describe.each(ways)('a database outage, %s,', how => {
+  test('stops requests that need prepaid credit, unless they are free', async () => {
     const net = network()
     await give(net.storage.ledger, 1_000)
     const one = processOf(net)
@@ -76,7 +76,7 @@ describe.each(ways)('a database that is away, %s,', how => {
     expect([await one.hold('a', 1), await one.hold('free', 0)]).toEqual(['failed', 'held'])
   })
 
-  test('lets postpaid requests through up to the cap of an account and of the process, also if all come at once', async () => {
+  test('admits postpaid requests up to the cap of an account and of the process, also if all are concurrent', async () => {
     const net = network()
     const one = processOf(net, { maxPerAccount: 700, maxPerProcess: 1_000 })
     await one.lose(how)
@@ -87,7 +87,7 @@ describe.each(ways)('a database that is away, %s,', how => {
     expect(others.filter(outcome => outcome === 'held')).toHaveLength(30)
   })
 
-  test('frees what a settlement shows to be too much, and what was released', async () => {
+  test('frees the excess of a hold when it is settled, and all of it when it is released', async () => {
     const net = network()
     const one = processOf(net, { maxPerAccount: 100 })
     await one.lose(how)
@@ -102,7 +102,7 @@ describe.each(ways)('a database that is away, %s,', how => {
     expect(await net.storage.ledger.balance(credit)).toEqual({ balance: -100, held: 0, credited: 0, spent: 100 })
   })
 
-  test('charges a request once whose hold is in the database and whose settlement comes meanwhile', async () => {
+  test('charges a request once if its hold is in the database and its settlement arrives meanwhile', async () => {
     const net = network()
     await give(net.storage.ledger, 1_000)
     const one = processOf(net)
@@ -116,7 +116,7 @@ describe.each(ways)('a database that is away, %s,', how => {
     expect(await net.storage.ledger.balance(credit)).toEqual({ balance: 700, held: 0, credited: 1_000, spent: 300 })
   })
 
-  test('that goes away between a hold and its answer: the request is decided here, and nothing stays held', async () => {
+  test('between a hold and its response is decided in this process, and nothing stays held', async () => {
     const net = network()
     await give(net.storage.ledger, 1_000)
     const one = processOf(net, { maxPerLimitedAccount: 50 })
@@ -130,13 +130,13 @@ describe.each(ways)('a database that is away, %s,', how => {
     await one.rejoin()
     await one.settle('small', 50)
     const holds = async () => (await net.storage.ledger.holds({ limit: 10 })).map(({ id }) => id)
-    // One whose answer was lost belongs to no request that renews it: the collector frees it.
+    // A hold whose response was lost is renewed by no request: the collector frees it.
     await vi.waitFor(async () => expect(await holds()).toEqual(how === 'mute' ? ['large'] : []), { interval: 2 })
     for (const { id } of await net.storage.ledger.holds({ limit: 10 })) await net.storage.ledger.settle({ id, amounts: {}, at: 3 })
     expect(await net.storage.ledger.balance(credit)).toMatchObject({ held: 0, spent: 52 })
   })
 
-  test('places the holds of requests that still run once it is back, and extends them there', async () => {
+  test('places the holds of running requests once it is over, and extends them there', async () => {
     const net = network()
     const one = processOf(net)
     await one.lose(how)
@@ -152,7 +152,7 @@ describe.each(ways)('a database that is away, %s,', how => {
   })
 })
 
-test('new requests are refused when the grace is over, and the database is used again all the same', async () => {
+test('new requests are refused when the grace is over, and the database is used again when it is back', async () => {
   const one = processOf(network(), { graceMs: 1_000 })
   await one.lose('hanging')
   expect(await one.hold('a', 1, postpaid)).toBe('held')
@@ -166,7 +166,7 @@ test('new requests are refused when the grace is over, and the database is used 
   expect(await one.hold('c', 1, postpaid)).toBe('held')
 })
 
-test('an account with a floor is let through only after the database admitted a hold on it, and not after it refused one', async () => {
+test('an account with a floor is admitted only if the database last admitted a hold on it', async () => {
   const net = network()
   await give(net.storage.ledger, 100)
   const one = processOf(net, { maxPerLimitedAccount: 1_000 })
@@ -178,7 +178,7 @@ test('an account with a floor is let through only after the database admitted a 
   expect(await one.hold('d', 1)).toBe('failed')
 })
 
-test('a second outage gives an account with a floor no second cap, before the database admits a hold on it again', async () => {
+test('a second outage gives an account with a floor no second cap until the database admits a hold on it again', async () => {
   const net = network()
   await give(net.storage.ledger, 100)
   const one = processOf(net, { maxPerLimitedAccount: 60 })
@@ -198,7 +198,7 @@ test('a second outage gives an account with a floor no second cap, before the da
   expect(await one.hold('d', 60)).toBe('held')
 })
 
-test('a hold that the database admits before it has the settlements of an outage gives no second cap either', async () => {
+test('a hold that the database admits before it has the settlements of an outage gives no second cap', async () => {
   const net = network()
   await give(net.storage.ledger, 130)
   const one = processOf(net, { maxPerLimitedAccount: 60 })
@@ -217,7 +217,7 @@ test('a hold that the database admits before it has the settlements of an outage
   expect((await net.storage.ledger.balance(credit)).balance).toBe(-60)
 })
 
-test('one call that fails for a reason of its own is no outage', async () => {
+test('one call that fails for its own reason is not an outage', async () => {
   const net = network()
   const one = processOf(net)
   const { ledger } = net.storage
@@ -232,7 +232,7 @@ test('one call that fails for a reason of its own is no outage', async () => {
   expect(one.states()).toEqual([])
 })
 
-test('limits are counted by each process for its share meanwhile, and slots of running requests are taken again afterwards', async () => {
+test('each process enforces its share of limits meanwhile, and slots of running requests are taken again afterwards', async () => {
   const net = network()
   const one = processOf(net, { processes: () => 2 })
   const take = async () => (await one.storage.counters.take([{ key: 'w/rpm', amount: 1, limit: 10, windowMs: 60_000 }], 1)) === undefined
@@ -248,7 +248,7 @@ test('limits are counted by each process for its share meanwhile, and slots of r
   expect(await net.storage.counters.enter({ ...slot, slot: 'q' }, 1)).toBe(true)
 })
 
-test('a settlement frees the slots of its request where they are: those of an outage in the process, and in the database', async () => {
+test('a settlement frees the slots of its request in the process and in the database', async () => {
   const net = network()
   const one = processOf(net)
   const isFree = async (key: string) => {
@@ -268,7 +268,7 @@ test('a settlement frees the slots of its request where they are: those of an ou
   expect([await isFree('w/before'), await isFree('w/meanwhile')]).toEqual([true, true])
 })
 
-test('a storage without a spool, and numbers that make no sense, are refused', () => {
+test('a storage without a spool, and invalid numbers, are refused', () => {
   const { counters } = memoryStorage()
   expect(() => withOutageGrace(memoryStorage(), { counters })).toThrow('the storage has no spool')
   const { storage } = network().way()
@@ -310,7 +310,7 @@ async function traffic(one: ReturnType<typeof processOf>, name: string, random: 
   return owed
 }
 
-test(`${runs} runs of two processes in random order: each request is charged once, and an account passes its floor by two caps at most`, async () => {
+test(`${runs} random runs of two processes: each request is charged once, and an account exceeds its floor by two caps at most`, async () => {
   const cap = 100
   const overspent: number[] = []
   for (let run = 0; run < runs; run++) {

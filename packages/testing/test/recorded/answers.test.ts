@@ -5,7 +5,7 @@ import { type Call, streamHoldings, wholeHoldings } from './holdings.ts'
 import { languages, type PlayedReply, type Player, player, silentLosses, upstreamOf } from './player.ts'
 import type { ClientLanguage } from './received.ts'
 
-// Every recorded answer, played to clients of every language, whole and streamed: text, calls and usage arrive as recorded, and
+// Every recorded answer, sent to clients of every dialect, whole and streamed: text, calls and usage arrive as recorded, and
 // whatever else the recording holds arrives as well or is named by a warning.
 
 const { all, missing } = recordings()
@@ -34,7 +34,7 @@ describe.skipIf(missing)(`recorded answers${missing ? ` (${missing})` : ''}`, ()
   describe.each(played)('$label', ({ recording, stream }) => {
     const held = stream ? streamHoldings(recording) : wholeHoldings(recording)
 
-    test.runIf(!held.isFailed).each(languages)('to a client of %s', async language => {
+    test.runIf(!held.isFailed).each(languages)('is complete for a client of %s', async language => {
       const reply = await ask(language, recording, stream)
       expect(reply.status).toBe(200)
       expect(reply.text).toBe(held.text)
@@ -61,7 +61,7 @@ const asSentTo = (language: ClientLanguage, call: Call): Call =>
 /** Answers that are not among the recordings, of types that vendors document or may invent. */
 const invented = (dialect: Recording['dialect'], whole: JsonObject): Recording => ({ vendor: 'none', name: 'invented', dialect, whole })
 
-describe('what no recording holds', () => {
+describe('content that no recording has', () => {
   const usage = { input_tokens: 1, output_tokens: 1, total_tokens: 2 }
   const response = (...output: readonly JsonObject[]): JsonObject => ({
     id: 'r',
@@ -170,7 +170,7 @@ describe('what no recording holds', () => {
   }
 
   test.each(Object.entries(answers).flatMap(([name, recording]) => languages.map(language => ({ name, recording, language }))))(
-    '$name reaches a client of $language, or is named',
+    '$name reaches a client of $language, or a warning names it',
     async ({ recording, language }) => {
       const held = wholeHoldings(recording)
       const reply = await ask(language, recording, false)
@@ -254,7 +254,7 @@ describe('what no recording holds', () => {
   }
 
   test.each(Object.entries(streams).flatMap(([name, recording]) => languages.map(language => ({ name, recording, language }))))(
-    '$name, streamed, reaches a client of $language, or is named',
+    '$name, streamed, reaches a client of $language, or a warning names it',
     async ({ recording, language }) => {
       const held = streamHoldings(recording)
       const reply = await ask(language, recording, true)
@@ -265,13 +265,13 @@ describe('what no recording holds', () => {
     },
   )
 
-  test.each(languages)('a client of %s never gets an empty answer where it has to act', async language => {
+  test.each(languages)('a client of %s never gets an empty response if it has to act', async language => {
     const { raw, sentences } = await ask(language, answers['an approval'] as Recording, false)
     if (language === 'responses') expect(raw).toContain('"type":"mcp_approval_request"')
     else expect(sentences).toEqual(['[The model answered with `mcp_approval_request`, which this API does not support; it was left out.]'])
   })
 
-  test.each(languages)('a client of %s gets no piece of what is too much or no image', async language => {
+  test.each(languages)('a client of %s gets neither too many images nor an invalid one', async language => {
     const image = (url: string): JsonObject => ({ type: 'image_url', image_url: { url } })
     const many = invented(
       'chat',
@@ -298,7 +298,7 @@ describe('what no recording holds', () => {
     expect(performance.now() - started).toBeLessThan(15_000)
   })
 
-  test('citations outside the text are brought inside it', async () => {
+  test('citations outside the text are moved inside it', async () => {
     const annotation = { type: 'url_citation', url: 'https://x.example', title: 'X', start_index: -4, end_index: 9e15 }
     const content = [{ type: 'output_text', text: 'Short.', annotations: [annotation], logprobs: [] }]
     const cited = invented('responses', response({ type: 'message', id: 'm', role: 'assistant', status: 'completed', content }))

@@ -7,7 +7,7 @@ import { languages, type Player, player, upstreams } from './player.ts'
 import type { ClientLanguage } from './received.ts'
 import { unusualAnswers } from './unusual-answers.ts'
 
-// Every answer, sent back by its client as the history of the next turn, which goes to a provider of each language: nothing that was handed
+// Every answer, sent back by its client as the history of the next turn, which is sent to a provider of each dialect: nothing that was delivered
 // out is refused, and what the next provider does not get is named by a warning.
 
 const list = (value: Json | undefined): readonly JsonObject[] => (Array.isArray(value) ? (value as unknown as readonly JsonObject[]) : [])
@@ -16,7 +16,7 @@ const first = 'First question.'
 const next = 'Next question.'
 const user = (content: Json): JsonObject => ({ role: 'user', content })
 
-/** The next request of a client that has run its tools, in the way of each language. */
+/** The next request of a client that has run its tools, in each dialect. */
 const nextTurn: Readonly<Record<ClientLanguage, (answer: JsonObject) => JsonObject>> = {
   responses: ({ output }) => {
     const results = list(output).flatMap(({ type, call_id = null }): readonly JsonObject[] => {
@@ -59,7 +59,7 @@ afterAll(() => playing.close())
 describe.each(played.map(recording => ({ recording, label: `${recording.vendor}/${recording.name}` })))('$label', ({ recording }) => {
   const held = recording.whole ? wholeHoldings(recording) : streamHoldings(recording)
 
-  test.runIf(!held.isFailed).each(languages)('goes back from a client of %s to providers of every language', async language => {
+  test.runIf(!held.isFailed).each(languages)('is accepted as history from a client of %s by providers of every dialect', async language => {
     const reply = await playing.ask(language, recording, false)
     expect({ status: reply.status, raw: reply.raw.slice(0, 300) }).toMatchObject({ status: 200 })
     const body = nextTurn[language](parsed(reply.raw) ?? {})

@@ -16,9 +16,9 @@ export interface Holdings {
   readonly usage: { readonly input: number; readonly output: number } | undefined
   /** Types of whatever else there is: items, parts, blocks, annotations and fields that hold content. */
   readonly others: ReadonlySet<string>
-  /** Bytes or addresses of images. */
+  /** Bytes or URLs of images. */
   readonly images: readonly string[]
-  /** Addresses of pages that are cited. */
+  /** URLs of cited pages. */
   readonly links: ReadonlySet<string>
   /** It is an error, or ends as one. */
   readonly isFailed: boolean
@@ -121,7 +121,7 @@ const isUnknownCall = ({ type, function: named, custom }: JsonObject): boolean =
 const messageFields = new Set(['role', 'content', 'text', 'refusal', 'tool_calls', 'function_call', 'annotations', 'images'])
 const thoughtFields = new Set(['reasoning', 'reasoning_content', 'reasoning_details', 'extra_content'])
 
-/** The bytes of a data URL, or an address. */
+/** The bytes of a data URL, or a URL. */
 const imageOf = ({ image_url }: JsonObject): string => string(inner(image_url).url).replace(/^data:[^,]*,/, '')
 
 function chatMessage(found: Found, message: JsonObject, calls: Map<unknown, { name: string; text: string; custom: boolean }>): void {

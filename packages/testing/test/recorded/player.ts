@@ -10,7 +10,7 @@ import { type RawAnswer, scriptedTransport } from '../scripted-transport.ts'
 import { type Holdings, payloads, streamHoldings, wholeHoldings } from './holdings.ts'
 import { type ClientLanguage, paths, question, type Received, received } from './received.ts'
 
-// A gateway whose providers, one of each language, answer with recordings.
+// A gateway whose providers, one of each dialect, respond with recordings.
 
 export const languages: readonly ClientLanguage[] = ['responses', 'chat', 'messages']
 export const upstreams: readonly BuiltInDialect[] = ['responses', 'chat', 'messages', 'gemini', 'bedrock']
@@ -48,7 +48,7 @@ export interface Player {
   close(): Promise<void>
 }
 
-/** What a provider of this language says where no recording is played. */
+/** The response of a provider of this dialect without a recording. */
 function scripted(dialect: BuiltInDialect, body: string): RawAnswer {
   const sent = parsed(body) ?? {}
   const { whole } = answerWriters[dialect].write(contentFor(sent), answerRequestOf(sent))
@@ -106,10 +106,10 @@ export async function player(): Promise<Player> {
 const isNamed = ({ warnings }: Received, type: string): boolean =>
   warnings.some(warning => warning.startsWith('output_dropped: ') && warning.includes(`\`${type}\``))
 
-/** In the language of the recording, what it holds comes as it is: as the type of an object, or as a field. */
+/** In the dialect of the recording, its content is unchanged: as the type of an object, or as a field. */
 const isThere = ({ raw }: Received, type: string): boolean => raw.includes(`"type":"${type}"`) || raw.includes(`"${type}":`)
 
-/** What the client neither got nor was told of. */
+/** Content that the client neither received nor was warned about. */
 export function silentLosses(held: Holdings, reply: Received, isOwnLanguage: boolean): readonly string[] {
   const others = [...held.others].filter(type => !isNamed(reply, type) && !(isOwnLanguage && isThere(reply, type)))
   const images = held.images.filter(data => !reply.raw.includes(data) && !isNamed(reply, 'image_generation_call'))

@@ -2,7 +2,7 @@ import { isObject, type Json, type JsonObject } from '@signalbox/core/protocol'
 import { parsed } from '../../src/parsed.ts'
 import type { Call } from './holdings.ts'
 
-// What a client gets, read as its vendor documents the language.
+// What a client receives, parsed as its vendor documents the dialect.
 
 export interface Received {
   readonly text: string
@@ -11,7 +11,7 @@ export interface Received {
   readonly warnings: readonly string[]
   /** Sentences that the gateway adds where something that matters is missing. */
   readonly sentences: readonly string[]
-  /** All that came, as text. */
+  /** Everything received, as text. */
   readonly raw: string
 }
 

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '@signalbox/core/protocol'
 import type { Recording } from '../../src/recorded.ts'
 import { bedrockChunks, chatChunks, geminiChunks, messagesChunks, responsesChunks } from './unusual-streams.ts'
 
-// Answers that their languages allow and that no recording holds, each whole and as a stream of the same content: parallel calls whose pieces
+// Responses that their dialects allow and that no recording has, each whole and as a stream of the same content: parallel calls whose pieces
 // alternate, null fields, unknown types, every kind of citation and of hosted tool, reasons to stop that have no name here.
 
 const png = 'iVBORw0KGgoAAAANSUhEUgAAAAE='
@@ -308,7 +308,7 @@ const finished = (output: readonly JsonObject[]): JsonObject => ({
 })
 const done = (item: JsonObject, output_index: number): JsonObject => ({ type: 'response.output_item.done', output_index, item })
 
-/** Streams that other servers of each language send. */
+/** Streams that other servers of each dialect send. */
 const bareStreams: readonly Recording[] = [
   stream(
     'usage with every chunk',

@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from '@signalbox/core/protocol'
 
-// The same content as each language streams it: texts in pieces, calls in parallel with their pieces alternating, deltas of nothing and
+// The same content as each dialect streams it: texts in pieces, calls in parallel with their pieces alternating, deltas of nothing and
 // events of unknown types in between.
 
 const list = (value: Json | undefined): readonly JsonObject[] => (Array.isArray(value) ? (value as unknown as readonly JsonObject[]) : [])
@@ -12,7 +12,7 @@ const pieces = (text: string): readonly string[] => {
   return ['', text.slice(0, middle), text.slice(middle)]
 }
 
-/** The lists taken in turn, one of each. */
+/** Interleaves the lists. */
 const alternating = <T>(lists: readonly (readonly T[])[]): readonly T[] =>
   Array.from({ length: Math.max(0, ...lists.map(({ length }) => length)) }, (_, at) => lists.flatMap(each => each.slice(at, at + 1))).flat()
 

@@ -6,7 +6,7 @@ import { languages, type Player, player, silentLosses, upstreamOf } from './play
 import type { ClientLanguage } from './received.ts'
 import { unusualAnswers } from './unusual-answers.ts'
 
-// Unusual answers in every client's language, whole and streamed: nothing is lost in silence, both say the same, and the vendors' SDKs
+// Unusual responses in every client dialect, whole and streamed: nothing is dropped silently, both are equal, and the vendors' SDKs
 // read them.
 
 let playing: Player
@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => playing.close())
 
-/** How an answer ends, in the fields of each language. */
+/** How an answer ends, in the fields of each dialect. */
 const endings: Readonly<Record<ClientLanguage, RegExp>> = {
   responses: /"incomplete_details":(null|\{[^}]*\})/g,
   chat: /"finish_reason":"[a-z_]+"/g,
@@ -51,7 +51,7 @@ const additions = /\[The model answered with [^\]]*\]|!\[image\]\([^)]*\)/g
 describe.each(unusualAnswers.map(recording => ({ recording, label: `${recording.vendor}, ${recording.name}` })))(
   '$label',
   ({ recording }) => {
-    test.each(languages)('to a client of %s', async language => {
+    test.each(languages)('is complete for a client of %s', async language => {
       const whole = await playing.ask(language, recording, false)
       const streamed = await playing.ask(language, recording, true)
       const inStream = streamHoldings(recording)
@@ -71,7 +71,7 @@ describe.each(unusualAnswers.map(recording => ({ recording, label: `${recording.
       const endOf = (raw: string): string | undefined => raw.match(endings[language])?.at(-1)
       expect(endOf(streamed.raw)).toBe(endOf(whole.raw))
       expect([...streamed.warnings].toSorted()).toEqual([...whole.warnings].toSorted())
-      // The SDK knows no such call; a client of the provider's own language gets it as it came.
+      // The SDK does not support this call; a client of the provider's own dialect receives it unchanged.
       if (recording.name === 'a call of an unknown type' && language === 'chat') return
       expect((await readers[language](streamed.raw)).replace(additions, '').trim()).toBe(inStream.text.trim())
     })

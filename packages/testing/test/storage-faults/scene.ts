@@ -63,7 +63,7 @@ export async function startChild(file: string, { speed, busyTimeoutMs }: ChildOp
   return { url, kill, disk: state => void child.stdin.write(`${state}\n`) }
 }
 
-/** Clients that ask without end, and what they were told. */
+/** Clients that send requests continuously, and their results. */
 export interface Load {
   /** Ids of answers that were read to their end. */
   readonly delivered: Set<string>
@@ -105,7 +105,7 @@ export function startLoad(urls: () => readonly string[], { secret, workers }: { 
   }
 }
 
-/** What the file says. */
+/** The content of the file. */
 export function booksOf(file: string) {
   const db = new DatabaseSync(file, { readOnly: true })
   try {
@@ -132,7 +132,7 @@ export const lostIn = ({ rows }: Books, delivered: ReadonlySet<string>): readonl
   return [...delivered].filter(id => !written.has(id))
 }
 
-/** Each request is one row and at most one charge of the same amount, and their sum is what is gone. */
+/** Each request is one row and at most one charge of the same amount, and their sum equals the spent credit. */
 export function expectSound({ rows, entries, balance }: Books): void {
   expect(new Set(entries.map(({ id }) => id)).size).toBe(entries.length)
   const charged = new Map(entries.map(({ id, amount }) => [id, -amount]))

@@ -9,7 +9,7 @@ const figures = isLong
   ? { lockMs: 60_000, fullMs: 30_000, kills: 100, workers: 24, speed: 1, busyTimeoutMs: 5_000 }
   : { lockMs: 1_500, fullMs: 1_000, kills: 2, workers: 8, speed: 20, busyTimeoutMs: 250 }
 const { lockMs, fullMs, kills, workers, speed } = figures
-/** What is left of a minute of the lease, by the clock of the children; and time for a slow machine. */
+/** The rest of a minute of the lease, by the clock of the children; and time for a slow machine. */
 const minuteMs = 60_000 / speed + (isLong ? 0 : 10_000)
 const testMs = isLong ? 1_800_000 : 120_000
 
@@ -19,7 +19,7 @@ const report = (title: string, facts: object): void => {
 
 describe('under load', () => {
   test(
-    `the lock of the database taken by another process for ${lockMs / 1_000} s loses nothing that was delivered, and is made up for within 10 s`,
+    `if another process locks the database for ${lockMs / 1_000} s, no delivered response is lost, and all are settled within 10 s`,
     async () => {
       const { file, load } = await underLoad()
       const unlock = lockFile(file)
@@ -36,7 +36,7 @@ describe('under load', () => {
   )
 
   test(
-    `a disk that is full for ${fullMs / 1_000} s loses nothing that was delivered, and is made up for within 10 s`,
+    `if the disk is full for ${fullMs / 1_000} s, no delivered response is lost, and all are settled within 10 s`,
     async () => {
       const { file, child, load } = await underLoad()
       child.disk('full')
@@ -53,7 +53,7 @@ describe('under load', () => {
   )
 
   test(
-    'kill -9 while another process has the lock loses nothing that was delivered: the next process finds it in the spool',
+    'kill -9 while another process has the lock loses no delivered response: the next process finds its settlement in the spool',
     async () => {
       const { file, child, load, urls } = await underLoad()
       const unlock = await lockWhileSettling(file, load)
@@ -73,7 +73,7 @@ describe('under load', () => {
   )
 
   test(
-    `${kills} kills of two processes on one file lose nothing that was acknowledged, and free all credit within a minute of the last`,
+    `${kills} kills of two processes on one file lose no acknowledged write, and all credit is free within a minute of the last`,
     async () => {
       const { file, secret } = await newFile()
       const children = await Promise.all([startChild(file, figures), startChild(file, figures)])
@@ -139,7 +139,7 @@ interface Fault {
   readonly delivered: ReadonlySet<string>
 }
 
-/** Once the fault is over, what it kept waiting is settled within 10 s, and all that came after it too. */
+/** Once the fault is over, deferred settlements are made within 10 s, and all later ones too. */
 async function expectRecovery(title: string, { file, load, delivered }: Fault): Promise<Books> {
   const recoveredMs = await until(() => lostIn(booksOf(file), delivered).length === 0, 30_000)
   await load.stop()

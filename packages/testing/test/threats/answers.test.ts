@@ -123,12 +123,12 @@ function trials({ mine, theirs }: Fixture, few: string): fc.Arbitrary<Tried> {
   return fc.constantFrom(...managed).chain(oneRow)
 }
 
-/** What tells of the inside: stacks, files, tables, drivers, types of this runtime. */
+/** Internal details: stacks, files, tables, drivers, types of this runtime. */
 const inside =
   /node:|node_modules|\.ts:\d|\.js:\d|\bat \w+ \(|SQLITE|sqlite|SELECT |INSERT |no such (table|column)|syntax error|TypeError|RangeError|SyntaxError|undefined is not|Cannot read|\[object |ZodError|Unexpected token/
 
-describe('whatever a client sends to the rows of workspaces', () => {
-  test('it is answered as the document says, with an id, and without a word of what is inside', { timeout: 60_000 }, async () => {
+describe('requests to the rows of workspaces', () => {
+  test('get a documented response with an id, and without internal details', { timeout: 60_000 }, async () => {
     const here = await testbed()
     const { secret: few } = await here.gateway.workspaces(here.mine.workspaceId).apiKeys.create({ name: 'few', scopes: ['keys:read'] })
     const ajv = new Ajv2020({ strict: false, validateFormats: false })
@@ -171,10 +171,10 @@ function faultOf(
   return leak !== undefined && !sent.includes(leak) ? `it tells "${leak}": ${text}` : undefined
 }
 
-describe('text that is SQL, or a pattern, elsewhere', () => {
+describe('text that is SQL or a pattern', () => {
   const storable = nasty.filter(text => text.length <= 200)
 
-  test('is kept and told as it came, and nothing else is touched', async () => {
+  test('is stored and returned unchanged, and changes nothing else', async () => {
     const here = await testbed()
     const { workspaceId: id } = here.mine
     const post = (path: string, body: unknown, method = 'POST') => ask(here.mine, `${method} /v1/workspaces/${id}/${path}`, { body })
@@ -196,7 +196,7 @@ describe('text that is SQL, or a pattern, elsewhere', () => {
     expect(await everything(here.theirs)).toEqual(theirs)
   })
 
-  test('finds nothing but itself where it filters, pages or names something', async () => {
+  test('matches only itself in filters, pages and names', async () => {
     const here = await testbed()
     for (const [, row] of rows) {
       if (row.method !== 'GET') continue
@@ -228,7 +228,7 @@ describe('text that is SQL, or a pattern, elsewhere', () => {
     return json.request_count === 0 ? 'nothing' : json
   }
 
-  test('no page is longer than a hundred entries, whoever asks', async () => {
+  test('no page is longer than a hundred entries', async () => {
     const here = await testbed()
     const { apiKeys } = here.gateway.workspaces(here.mine.workspaceId)
     for (let at = 0; at < 110; at++) await apiKeys.create({ name: `${at}` })
@@ -244,7 +244,7 @@ describe('text that is SQL, or a pattern, elsewhere', () => {
   })
 })
 
-/** All that a workspace can be told of itself, but when the key that asks was used last: that is written a while after each use. */
+/** All that a workspace can read of itself, except when the calling key was used last: that is written a while after each use. */
 async function everything(testbed: Testbed): Promise<unknown> {
   const told: unknown[] = []
   for (const [name, row] of rows) {

@@ -55,7 +55,7 @@ describe('a key', () => {
       expect(JSON.parse(answer.body).error).toMatchObject({ message: expect.any(String), type: expect.any(String), param: null })
   })
 
-  test('is heard alike by a handler of requests', async () => {
+  test('is treated the same by a fetch handler', async () => {
     const { gateway } = await scene()
     const { secret } = await gateway.workspaces('w').apiKeys.create({ name: 'key' })
     const handler = createFetchHandler(gateway)
@@ -75,13 +75,13 @@ describe('a key', () => {
     expect(asked).toBeGreaterThan(15)
   })
 
-  test('in the query is no key', async () => {
+  test('is not accepted in the query', async () => {
     const { secret, ask } = await served()
     for (const query of [`api_key=${secret}`, `key=${secret}`, `authorization=Bearer%20${secret}`, `access_token=${secret}`])
       expect((await ask('', `/v1/me?${query}`)).status).toBe(401)
   })
 
-  test('is not let in by any other bytes, and none of them are a fault of ours', async () => {
+  test('is not accepted with any other bytes, and none of them cause an internal error', async () => {
     const { secret, ask } = await served()
     const byte = fc.integer({ min: 0, max: 255 }).map(code => String.fromCharCode(code))
     const piece = fc.oneof(

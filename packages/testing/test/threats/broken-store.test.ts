@@ -6,7 +6,7 @@ import { ask } from '../matrix/asking.ts'
 import { callOf, createFixture, type Fixture, rows } from '../matrix/fixture.ts'
 import { bodyFor } from '../matrix/samples.ts'
 
-/** As drivers say it: where it is, as whom, and what was asked of it. */
+/** A driver error with host, user and statement. */
 const words = 'SQLITE_IOERR: disk I/O error in /var/lib/canary.db (postgres://canary:canary@10.0.0.7) at SELECT canary FROM records'
 
 /** A store on this machine throws, and its disk stays broken; one across a network rejects, and may have lost a single packet. */
@@ -54,7 +54,7 @@ const tried = rows.map(([name, row], at) => [name, row, 1 + (at % stride)] as co
 
 describe.each(tried)('%s', (_, row, first) => {
   test.each(manners)(
-    'with a store where %s says 503 and when to come back, or does without; and never how it is built',
+    'with a store where %s returns 503 with Retry-After, or succeeds without it, and never reveals internals',
     async (_, manner) => {
       const isError = ajv.getSchema('document#/components/schemas/Error')
       for (let at = first; at < 40; at += stride) {

@@ -16,7 +16,7 @@ import { describeWith, postgresUrl } from '../services.ts'
 const quiet = { info() {}, warn() {}, error() {} }
 const price = { input: 1_000_000, output: 1_000_000 }
 const offer = { provider: 'sim', provider_model_id: 'echo', dialect: 'chat' as const, price, max_output_tokens: 100 }
-/** Microdollars: one word goes in, one comes out, and each token costs one microdollar. */
+/** Microdollars: one token of input, one of output, and each token costs one microdollar. */
 const ask = { model: 'small', input: 'hi', max_output_tokens: 100 }
 
 async function createFixture(options: Partial<GatewayOptions> = {}): Promise<Gateway> {
@@ -61,7 +61,7 @@ const stores = [
 
 for (const [describeHere, name, makeStorage] of stores)
   describeHere(`in ${name}`, () => {
-    test('budgets whose periods begin on the same date, or that count the same, hold side by side', async () => {
+    test('budgets whose periods start on the same date, or that count the same, all apply', async () => {
       // A Monday that is the first of its month.
       const clock = fakeClock({ now: Date.UTC(2027, 1, 1, 12) })
       const gateway = await createFixture({ storage: makeStorage(), clock })
@@ -80,7 +80,7 @@ for (const [describeHere, name, makeStorage] of stores)
       expect(await spend([{ limit: 250, period: 'week' }])).toBe('budget_exceeded')
     })
 
-    test('accounts of past days are gone after a week, those that count are not, and no cap is lifted by it', async () => {
+    test('accounts of past days are removed after a week, current ones are not, and no cap is reset by it', async () => {
       const clock = fakeClock({ now: Date.UTC(2027, 1, 1, 12) })
       const storage = makeStorage()
       const gateway = await createFixture({ storage, clock })
@@ -98,7 +98,7 @@ for (const [describeHere, name, makeStorage] of stores)
         await gateway.responses.create(ask, { apiKey: page.token })
         await clock.advance(86_400_000)
       }
-      // The look goes on in the background.
+      // The search runs in the background.
       await new Promise(resolve => setTimeout(resolve, 300))
       const names = await storage.ledger.accounts({ prefix: 'budget:other:', limit: 10_000 })
       const dated = names.filter(name => /:\d{4}-\d\d-\d\d$/.test(name))
@@ -113,7 +113,7 @@ for (const [describeHere, name, makeStorage] of stores)
       expect([ends.at(-1), spent <= 250, spent > 2]).toEqual(['budget_exceeded', true, true])
     })
 
-    test('requests whose client leaves while money is set aside for them leave nothing on hold', async () => {
+    test('requests whose client disconnects while their hold is being placed leave nothing on hold', async () => {
       const storage = makeStorage()
       const gateway = await createFixture({ storage })
       const budgets: readonly EndUserBudget[] = [{ limit: usd(1), period: 'total' }]
@@ -134,7 +134,7 @@ for (const [describeHere, name, makeStorage] of stores)
       await vi.waitUntil(async () => (await heldOf()) === 0, { timeout: 5_000 })
     })
 
-    test('ids of any script and length are users of their own, whose usage is found', async () => {
+    test('ids of any script and length are separate users with their own usage', async () => {
       const gateway = await createFixture({ storage: makeStorage() })
       const users = ['é', 'e\u0301', '__proto__', 'constructor', '\u{1f600}'.repeat(100), '漢'.repeat(200), ' ', '%', 'a:b', "';--"]
       const limited = { limits: { requestsPerMinute: 1 }, budgets: [{ limit: usd(1), group: 'toString' }, { limit: usd(1) }] }
@@ -146,7 +146,7 @@ for (const [describeHere, name, makeStorage] of stores)
     })
   })
 
-test('an id with a control character, which a database may refuse, is refused at once, and so is a scope that there is not', async () => {
+test('an id with a control character, which a database may refuse, is refused at once, and so is an unknown scope', async () => {
   const gateway = await createFixture()
   const wrong: readonly (readonly [EndUser, string])[] = [
     [{ user: 'u\0' }, '`user`'],
@@ -157,7 +157,7 @@ test('an id with a control character, which a database may refuse, is refused at
   for (const [user, message] of wrong) await expect(gateway.workspaces('app').as(user)).rejects.toThrow(message)
 })
 
-test('no user uses up the rate of another by an id that ends like the name of a model', async () => {
+test('an id that ends like a model name does not use up the rate limit of another user', async () => {
   const gateway = await createFixture()
   const limits = { requestsPerMinute: 1 }
   expect(await outcome(gateway, { user: 'a:b', limits })).toBe('ok')
@@ -179,8 +179,8 @@ test('refused requests of users with one id in two workspaces are counted in eac
   expect(warned).toEqual([])
 })
 
-describe.each([[false], [true]])('items of answers, stored: %s', store => {
-  test('a user refers to items of its own answers, and to those of no other user', async () => {
+describe.each([[false], [true]])('stored items of responses, store: %s', store => {
+  test('a user can refer to items of its own responses only', async () => {
     const gateway = await createFixture({ items: { store }, storage: sqliteStorage(':memory:'), sealingKey: new Uint8Array(32).fill(1) })
     const [ann, ben] = await Promise.all(['ann', 'ben'].map(user => gateway.workspaces('app').as({ user })))
     const { output } = await gateway.responses.create({ ...ask, input: 'My secret is 4711' }, { caller: ann as never })
@@ -202,8 +202,8 @@ describe.each([[false], [true]])('items of answers, stored: %s', store => {
   })
 })
 
-describe('sealed state of one user', () => {
-  test('is of no use to another user of the workspace, nor to a key, and that of a key is to no user', async () => {
+describe('sealed reasoning of one user', () => {
+  test('cannot be used by another user of the workspace or by a key, and that of a key not by a user', async () => {
     const chaos = await chaosProvider()
     onTestFinished(() => chaos.close())
     const thought = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'as the provider thought' }
@@ -234,7 +234,7 @@ describe('sealed state of one user', () => {
     }
   })
 
-  test('does not open as a summary for another', async () => {
+  test('cannot be opened as a summary by another', async () => {
     const gateway = await createFixture()
     const app = gateway.workspaces('app')
     const { secret } = await app.apiKeys.create({ name: 'k' })
@@ -270,7 +270,7 @@ describe('sealed state of one user', () => {
   })
 })
 
-describe('a user with scopes of management', () => {
+describe('a user with management scopes', () => {
   const scopes = ['inference:invoke', 'keys:write', 'budgets:write', 'workspace:write', 'billing:write']
   const send = (gateway: Gateway, user: EndUser) => {
     const handler = createFetchHandler(gateway, { authenticate: () => ({ workspace: 'app', ...user }) })
@@ -280,20 +280,20 @@ describe('a user with scopes of management', () => {
     }
   }
 
-  test('makes no key that would spend outside its budget, and does not loosen what bounds the workspace', async () => {
+  test('cannot create a key that spends outside its budget, and cannot loosen the limits of the workspace', async () => {
     const gateway = await createFixture()
     const { id } = await gateway.workspaces('app').budgets.create({ name: 'all', limit: usd(1), period: 'month' })
     const asBounded = send(gateway, { user: 'u', scopes, budgets: [{ limit: usd(1) }] })
     expect(await asBounded('POST', '/v1/workspaces/app/api-keys', { name: 'mine' })).toBe(403)
     expect(await asBounded('PATCH', `/v1/workspaces/app/budgets/${id}`, { limit_usd: 1_000 })).toBe(403)
     expect(await asBounded('PATCH', `/v1/workspaces/other/budgets/${id}`, { limit_usd: 1_000 })).toBe(404)
-    // Who manages the workspace by the sign-in of the app has nothing to get around.
+    // A user who manages the workspace through the app's sign-in has no limits to bypass.
     const asManager = send(gateway, { user: 'm', scopes })
     expect(await asManager('POST', '/v1/workspaces/app/api-keys', { name: 'theirs' })).toBe(202)
     expect(await asManager('PATCH', `/v1/workspaces/app/budgets/${id}`, { limit_usd: 2 })).toBe(202)
   })
 
-  test('is told what it is', async () => {
+  test('is shown its own scopes', async () => {
     const handler = createFetchHandler(await createFixture(), { authenticate: () => ({ workspace: 'app', user: 'u' }) })
     const me = await (await handler(new Request('http://app.example/v1/me'))).json()
     expect(me).toMatchObject({ credential_type: 'user', key_id: 'user:u', scopes: ['inference:invoke'] })
@@ -336,7 +336,7 @@ describe('an error of a user', () => {
     return secrets.filter(secret => new RegExp(`\\b${secret.replace('.', '\\.')}`).test(words))
   }
 
-  test('tells nothing of the money and the limits that it shares, and all of its own; a key is told both', async () => {
+  test('reveals nothing of the money and limits that it shares, and all of its own; a key is shown both', async () => {
     const gateway = await createFixture()
     const app = gateway.workspaces('app')
     const send = await asUser(gateway)
@@ -371,7 +371,7 @@ describe('an error of a user', () => {
     await expect(gateway.responses.create(ask, { apiKey: own.secret })).rejects.toThrow('0.000042')
   })
 
-  test('calls the caller what it is, and does not say how much others may', async () => {
+  test('names the caller’s own limit, not those of others', async () => {
     const gateway = await createFixture({ limits: { workspace: { requestsPerMinute: 7777 } } })
     const send = await asUser(gateway)
     const app = gateway.workspaces('app')

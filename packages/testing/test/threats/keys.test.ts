@@ -16,8 +16,8 @@ const mistyped = (secret: string): string => `${secret.slice(0, 20)}${secret[20]
 const keyIn = async ({ gateway }: Scene, options: { readonly expiresAt?: Date } = {}, workspaceId = 'w') =>
   gateway.workspaces(workspaceId).apiKeys.create({ name: 'key', scopes: '*', ...options })
 
-describe('a key is known by all of it', () => {
-  test('two that differ in their last character are two, in any order, also once both are remembered', async () => {
+describe('a key is identified by all of it', () => {
+  test('two keys that differ in their last character are distinct, in any order, also once both are cached', async () => {
     const { gateway } = await scene()
     const common = `ak_${'same'.repeat(40)}`
     const owners = { w: `${common}a`, other: `${common}b` }
@@ -31,7 +31,7 @@ describe('a key is known by all of it', () => {
     expect((await gateway.authenticate(owners.other)).workspaceId).toBe('other')
   })
 
-  test('the store is asked for it by nothing but a hash of all of it', async () => {
+  test('the store is queried only by a hash of the whole key', async () => {
     const here = await scene()
     const { secret } = await keyIn(here)
     const there = await scene({ storage: here.storage })
@@ -43,8 +43,8 @@ describe('a key is known by all of it', () => {
   })
 })
 
-describe('who is refused', () => {
-  /** What each kind of stranger sends, and how often the store is asked for it: the first time, and again within a second. */
+describe('a refused key', () => {
+  /** What each kind of invalid key looks like, and how many store reads it causes: the first time, and again within a second. */
   const strangers = async (
     here: Scene,
   ): Promise<readonly (readonly [what: string, secret: string | undefined, steps: readonly number[]])[]> => {
@@ -64,7 +64,7 @@ describe('who is refused', () => {
     ]
   }
 
-  test('hears the same, whatever the reason, wherever they ask', async () => {
+  test('gets the same response, whatever the reason, on every path', async () => {
     const here = await scene()
     const all = await strangers(here)
     const { secret } = await keyIn(here)
@@ -87,7 +87,7 @@ describe('who is refused', () => {
     }
   })
 
-  test('takes the same steps, but that what cannot be a key is asked of nobody', async () => {
+  test('takes the same steps, except that a malformed one is not looked up', async () => {
     const here = await scene()
     for (const [what, secret, steps] of await strangers(here)) {
       const taken: number[] = []
@@ -101,7 +101,7 @@ describe('who is refused', () => {
     }
   })
 
-  test('is remembered for a second, and no more than 10,000 are', async () => {
+  test('is remembered for a second, at most 10,000 of them', async () => {
     const { gateway, asked, now } = await scene()
     for (let at = 0; at <= 10_000; at++) await outcome(gateway.authenticate(made(at)))
     const steps = async (at: number): Promise<number> => {
@@ -114,7 +114,7 @@ describe('who is refused', () => {
     expect(await steps(10_000)).toBe(1)
   })
 
-  test('and whose key is made a moment later is let in at once', async () => {
+  test('works at once if it is created a moment later', async () => {
     const { gateway } = await scene()
     expect(await outcome(gateway.authenticate(made(1)))).toBe('invalid_api_key')
     const { id } = await gateway.workspaces('w').apiKeys.create({ name: 'late', secret: made(1) })
@@ -124,8 +124,8 @@ describe('who is refused', () => {
 
 const told = ({ status, headers, text }: Answer): string => JSON.stringify([status, headers, text]).replace(/[0-9a-f-]{36}/g, '<id>')
 
-describe('a key that is revoked', () => {
-  test('stops at once where that was done, and after no more than 60 s elsewhere, however busy it is there', async () => {
+describe('a revoked key', () => {
+  test('stops at once in the process that revoked it, and within 60 s elsewhere, however busy', async () => {
     const here = await scene()
     const there = await scene({ storage: here.storage, now: here.now })
     const { id, secret } = await keyIn(here)
@@ -142,7 +142,7 @@ describe('a key that is revoked', () => {
     expect(last).toBeLessThan(60_000)
   })
 
-  test('is not remembered by whoever had begun to look it up before', async () => {
+  test('is not cached by a lookup that began before', async () => {
     const storage = memoryStorage()
     const gate = Promise.withResolvers<void>()
     const { findByName } = storage.records
@@ -163,7 +163,7 @@ describe('a key that is revoked', () => {
     expect(await outcome(here.gateway.authenticate(secret))).toBe('invalid_api_key')
   })
 
-  test('begins no stream more; what it began goes on to its end', async () => {
+  test('starts no new stream; its running streams finish', async () => {
     const scripted = scriptedProvider({ id: 'p', dialect: responsesProvider, acts: [acts.reply('All of it.')] })
     const here = await scene({ providers: [scripted], models: testModels([{ id: 'p', dialect: 'responses' }]) })
     await here.gateway.workspaces('w').billing.credit({ reference: 'first', amount: 1_000_000_000 })
@@ -180,7 +180,7 @@ describe('a key that is revoked', () => {
     expect(scripted.calls).toHaveLength(1)
   })
 
-  test('stays so, whatever is changed of it', async () => {
+  test('stays revoked, whatever is changed on it', async () => {
     const { gateway, api } = await scene()
     const boss = await gateway.workspaces('w').apiKeys.create({ name: 'boss', scopes: '*' })
     const { id, secret } = await gateway.workspaces('w').apiKeys.create({ name: 'gone' })
@@ -192,7 +192,7 @@ describe('a key that is revoked', () => {
     expect(await outcome(gateway.authenticate(secret))).toBe('invalid_api_key')
   })
 
-  test('may be the one in use, and the last that can make keys; then the operator makes another', async () => {
+  test('may be the one in use, and the last that can create keys; then the operator creates another', async () => {
     const { gateway, api } = await scene()
     const { id, secret } = await gateway.workspaces('w').apiKeys.create({ name: 'last', scopes: ['keys:read', 'keys:write'] })
     const testbed = { api, secret }
@@ -204,7 +204,7 @@ describe('a key that is revoked', () => {
   })
 })
 
-test('a key ends at the very millisecond that it says, however well it is remembered', async () => {
+test('a key expires at its exact millisecond, even if it is cached', async () => {
   const here = await scene()
   const until = here.now.ms + 10_000
   const { id, secret } = await keyIn(here, { expiresAt: new Date(until) })
@@ -216,7 +216,7 @@ test('a key ends at the very millisecond that it says, however well it is rememb
   expect(await outcome(here.gateway.authenticate(secret))).toBe('invalid_api_key')
 })
 
-test('without the store a key that was known serves for 30 s at most, then nobody is told apart; with it all is as before', async () => {
+test('without the store a cached key works for at most 30 s, then all keys get the same error; with it everything works again', async () => {
   const here = await scene()
   const { id, secret } = await keyIn(here)
   const other = await keyIn(here)
@@ -235,7 +235,7 @@ test('without the store a key that was known serves for 30 s at most, then nobod
   expect([(await answer()).status, (await answer(other.secret)).status]).toEqual([200, 200])
 })
 
-test('however keys make keys, none may do more than the one that made it, nor elsewhere', async () => {
+test('no key can do more than the key that created it, nor in another workspace', async () => {
   const few = scopes.slice(0, 6)
   const odd = ['*', 'KEYS:WRITE', 'keys:write ', ' inference:invoke', 'keys:*', 'admin', '', 'keys:write\0', '__proto__']
   const step = fc.record({

@@ -10,7 +10,7 @@ import { ask } from '../matrix/asking.ts'
 import { outcome, quiet, scene } from './scene.ts'
 
 describe('credit', () => {
-  test('comes in over one row alone, which a key must have been trusted with; nobody is believed who has none', async () => {
+  test('is added through one row only, which needs a scope', async () => {
     const paying = routes
       .filter(({ path, method }) => method !== 'GET' && path.includes('/billing/'))
       .map(({ method, path, needs }) => [method, path, needs])
@@ -22,7 +22,7 @@ describe('credit', () => {
     expect(open).toEqual(['/v1/invites/accept'])
   })
 
-  test('that is told of again is the same; told of otherwise it is refused, also by another key', async () => {
+  test('repeated with the same reference is one credit; with other values it is refused, also for another key', async () => {
     const { api, gateway } = await scene()
     const secrets = await Promise.all(
       ['a', 'b'].map(
@@ -38,7 +38,7 @@ describe('credit', () => {
     expect((await gateway.workspaces('other').billing.balance()).balance).toBe(0)
   })
 
-  test('that is to be reloaded is counted from the ledger, whatever its owner says of it', async () => {
+  test('that is to be reloaded is computed from the ledger, whatever the client sends', async () => {
     const asked: unknown[] = []
     const provider = scriptedProvider({ id: 'p', dialect: responsesProvider })
     const here = await scene({
@@ -58,7 +58,7 @@ describe('credit', () => {
   })
 })
 
-test('a key spends on the budgets of the keys above it, and cannot make one that spends past them', async () => {
+test('a key spends on the budgets of the keys above it, and cannot create one that spends past them', async () => {
   const provider = scriptedProvider({ id: 'p', dialect: responsesProvider })
   const here = await scene({ providers: [provider], models: testModels([{ id: 'p', dialect: 'responses' }]) })
   const home = here.gateway.workspaces('w')
@@ -86,7 +86,7 @@ test('a key spends on the budgets of the keys above it, and cannot make one that
   expect((await home.billing.balance()).spent).toBe(budget?.used)
 })
 
-test('a gateway does not start with a secret that is none', () => {
+test('a gateway does not start with an invalid secret', () => {
   const start = (sealingKey: unknown, previousSealingKeys?: unknown) => () =>
     createGateway({
       providers: [],
@@ -118,7 +118,7 @@ test('a gateway does not start with a secret that is none', () => {
   expect(start(good)).not.toThrow()
 })
 
-describe('who leaves', () => {
+describe('a client that disconnects', () => {
   const body = { model: 'test-model', input: 'Count to a hundred.', stream: true } as const
   const testbed = async (script: readonly ReturnType<typeof acts.reply>[], inferenceRpm = 1e6, concurrentRequests = 5) => {
     const provider = scriptedProvider({ id: 'p', dialect: responsesProvider, acts: script })
@@ -130,7 +130,7 @@ describe('who leaves', () => {
     return { ...here, provider, apiKey: secret }
   }
 
-  test('after the first word pays for it each time', async () => {
+  test('after the first content pays for it each time', async () => {
     const times = 25
     const script = Array.from({ length: times }, () => acts.pauseAfter(4, 60_000))
     const { gateway, apiKey } = await testbed(script, 1e6, times)
@@ -148,7 +148,7 @@ describe('who leaves', () => {
     expect(rows.map(({ result, cost }) => [result, cost > 0])).toEqual(Array.from({ length: times }, () => ['abandoned', true]))
   })
 
-  test('before the first word pays nothing, and can do so no oftener than the limits allow', async () => {
+  test('before the first content pays nothing, and is bound by the rate limits', async () => {
     const most = 10
     const { gateway, apiKey, provider } = await testbed(
       Array.from({ length: 100 }, () => acts.never()),

@@ -14,8 +14,8 @@ const asked = (path: string, characters: number): string => {
   return JSON.stringify({ model: 'test-model', ...content })
 }
 
-describe('a request that needs more tokens than a minute has', () => {
-  test.each(paths)('at %s is told not to come back, and no time to do it', async path => {
+describe('a request that needs more tokens than the limit of a minute', () => {
+  test.each(paths)('at %s is told not to retry, without Retry-After', async path => {
     const provider = scriptedProvider({ id: 'p', dialect: responsesProvider })
     const { gateway, secret } = await testGateway({ providers: [provider], limits: { tokensPerMinute: 20_000 } })
     const headers = { authorization: `Bearer ${secret}` }
@@ -26,7 +26,7 @@ describe('a request that needs more tokens than a minute has', () => {
     expect(reply.headers).not.toHaveProperty('retry-after-ms')
   })
 
-  test('differs from one that fits the limit and finds it used: that is told when to come back', async () => {
+  test('differs from one that fits the limit and finds it exhausted, which gets Retry-After', async () => {
     const provider = scriptedProvider({ id: 'p', dialect: responsesProvider })
     const { gateway, secret } = await testGateway({ providers: [provider], limits: { tokensPerMinute: 20_000 } })
     const api = createApi(gateway)
@@ -42,7 +42,7 @@ describe('a request that needs more tokens than a minute has', () => {
   })
 })
 
-describe('an error whose code says that a retry is in vain', () => {
+describe('an error whose code means that no retry can succeed', () => {
   const refused = async (facts: Partial<GatewayError['facts']>) => {
     const prepare = (): never => {
       throw new GatewayError('provider_error', { message: 'No.', ...facts })
@@ -52,13 +52,13 @@ describe('an error whose code says that a retry is in vain', () => {
     return (await ask(createApi(gateway), 'POST /v1/responses', { headers, body: asked('/v1/responses', 10) })).headers
   }
 
-  test('says so also where it knows a wait', async () => {
+  test('says not to retry even with Retry-After', async () => {
     const headers = await refused({ retryAfterMs: 1_000 })
     expect(headers).toMatchObject({ 'x-should-retry': 'false' })
     expect(headers).not.toHaveProperty('retry-after')
   })
 
-  test('says otherwise only where the error itself does', async () => {
+  test('says otherwise only if the error itself does', async () => {
     expect(await refused({ retryAfterMs: 1_000, shouldRetry: true })).not.toHaveProperty('x-should-retry')
   })
 })

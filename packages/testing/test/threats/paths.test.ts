@@ -13,7 +13,7 @@ import { scene } from './scene.ts'
 const pathOf = ({ path }: Route): string => path.replace(':workspace_id', 'w').replace(/:[a-z_]+\+?/g, 'x')
 const open = routes.filter(({ needs }) => needs === 'nothing')
 
-/** What somebody tries who wants a path to be read in two ways. */
+/** Tricks to make a path be parsed in two ways. */
 const turns: Readonly<Record<string, (path: string, at: number) => string>> = {
   'a doubled slash': (path, at) => splice(path, at, '/'),
   'a dot': (path, at) => splice(path, at, '/.'),
@@ -55,21 +55,21 @@ const target = fc
 const strange = ['PUT', 'OPTIONS', 'TRACE', 'CONNECT', 'get', 'PROPFIND', '__proto__', 'constructor']
 const method = fc.oneof(fc.constant('GET'), fc.constantFrom('HEAD', 'POST', 'PATCH', 'DELETE'), fc.constantFrom(...strange))
 
-/** Exactly a public row, spelled as in the table: all that anybody may have. */
+/** Exactly a public row, spelled as in the table: the only paths open to all. */
 const isOpen = (verb: string, path: string): boolean =>
   open.some(({ method: own, path: row }) => {
     const pattern = new RegExp(`^${row.replace(/[.]/g, '\\.').replace(/:[a-z_]+/g, '[^/]+')}$`)
     return (own === verb || (verb === 'HEAD' && own === 'GET')) && pattern.test(path)
   })
 
-/** What somebody without a key may hear. */
+/** Responses allowed without a key. */
 const allowed = (verb: string, path: string): readonly number[] => {
   if (isOpen(verb, path)) return [200, 400, 404]
   return verb === 'OPTIONS' ? [204, 400, 404] : [400, 401, 404, 405]
 }
 
 describe('without a key', () => {
-  test.each(Object.entries(turns))('%s in a path leads nowhere else, wherever it stands', async (_, turn) => {
+  test.each(Object.entries(turns))('%s in a path gives access to nothing else, at any position', async (_, turn) => {
     const { api } = await scene()
     for (const each of routes) {
       const plain = pathOf(each)
@@ -81,7 +81,7 @@ describe('without a key', () => {
     }
   })
 
-  test('no spelling of any path leads to anything but what is open to all', async () => {
+  test('no spelling of any path gives access to anything but public rows', async () => {
     const { api, gateway } = await scene()
     const before = (await gateway.workspaces('w').auditEvents.list({ limit: 100 })).length
     const seen = new Set<number>()
@@ -98,14 +98,14 @@ describe('without a key', () => {
     expect((await gateway.workspaces('w').auditEvents.list({ limit: 100 })).length).toBe(before)
   })
 
-  test('nor does any over a socket, whatever host or scheme the line names', async () => {
+  test('nor over a socket, whatever host or scheme the request line has', async () => {
     const { gateway } = await scene()
     const { port, close } = await serve(gateway, { port: 0 })
     onTestFinished(() => close())
     const hosts = fc.constantFrom('', 'http://localhost', 'http://127.0.0.1:1', 'https://user@internal', 'HTTP://x')
     await fc.assert(
       fc.asyncProperty(fc.constantFrom('GET', 'HEAD', 'POST', 'DELETE', 'TRACE', 'PATCH'), hosts, target, async (verb, host, turned) => {
-        // What stands before the first slash is of the host, and says nothing of a path.
+        // The part before the first slash is the host, not the path.
         const path = turned.startsWith('/') ? turned : `/${turned}`
         const headers = 'host: localhost\r\nx-original-url: /healthz\r\nx-forwarded-for: 127.0.0.1\r\nconnection: close\r\n'
         const answer = await rawExchange(port, `${verb} ${host}${path} HTTP/1.1\r\n${headers}content-length: 2\r\n\r\n{}`, {
@@ -117,7 +117,7 @@ describe('without a key', () => {
     )
   })
 
-  test('nor does any in a URL, which undoes dots before anybody sees them', async () => {
+  test('nor in a URL, whose dots are resolved before routing', async () => {
     const { gateway } = await scene()
     const handler = createFetchHandler(gateway)
     await fc.assert(
@@ -133,7 +133,7 @@ describe('without a key', () => {
     )
   })
 
-  test('a doubled prefix is named', async () => {
+  test('a doubled prefix is explained in the error', async () => {
     const { api } = await scene()
     for (const row of routes.filter(({ path }) => path.startsWith('/v1/'))) {
       const { status, text } = await ask({ api, secret: undefined }, `${row.method} /v1${pathOf(row)}`)
@@ -142,8 +142,8 @@ describe('without a key', () => {
   })
 })
 
-describe('what is open to all', () => {
-  test('is this, and no more', () => {
+describe('public rows', () => {
+  test('are exactly these', () => {
     expect(open.map(({ method: verb, path }) => `${verb} ${path}`).sort()).toEqual([
       'GET /healthz',
       'GET /readyz',
@@ -166,7 +166,7 @@ describe('what is open to all', () => {
     text.replaceAll(id, '<id>'),
   ]
 
-  test('is the same to the byte whoever lives here, and whatever they have', async () => {
+  test('return the same bytes, whatever workspaces exist', async () => {
     const [empty, full] = [await scene({ models }), await scene({ models, sealingKey: new Uint8Array(32).fill(1) })]
     const home = full.gateway.workspaces('w')
     const { secret } = await home.apiKeys.create({ name: 'canary', scopes: '*' })
@@ -191,7 +191,7 @@ describe('what is open to all', () => {
     }
   })
 
-  test('says itself who may keep it; what is somebody’s says that nobody may', async () => {
+  test('have Cache-Control, and private responses forbid caching', async () => {
     const { api, gateway } = await scene({ models })
     const { secret } = await gateway.workspaces('w').apiKeys.create({ name: 'reader', scopes: '*' })
     for (const row of routes.filter(({ method }) => method === 'GET')) {
@@ -206,7 +206,7 @@ describe('what is open to all', () => {
     expect([made.status, made.headers['cache-control']]).toEqual([202, 'no-store'])
   })
 
-  test('is kept apart by origin where some are named, and is nobody’s where all are', async () => {
+  test('vary by origin if some are configured, and not if all are allowed', async () => {
     const { gateway } = await scene({ models })
     const seenBy = async (origins: '*' | readonly string[], origin?: string) => {
       const headers = origin === undefined ? {} : { origin }
@@ -222,7 +222,7 @@ describe('what is open to all', () => {
     for (const any of [undefined, evil]) expect(await seenBy('*', any)).toEqual(['*', undefined])
   })
 
-  test('tells that the store is down, and not where it is', async () => {
+  test('report that the store is down, without its location', async () => {
     const { storage } = await scene()
     const logged: unknown[] = []
     const ping = async () => {

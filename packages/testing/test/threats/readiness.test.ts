@@ -5,7 +5,7 @@ import { ask } from '../../../api/test/asking.ts'
 import { fakeClock } from '../../src/fake-clock.ts'
 import { testGateway } from '../../src/gateway.ts'
 
-test('/readyz asks the storage once a second at most, also where many ask at once, and its answer is no older', async () => {
+test('/readyz pings the storage at most once a second, also for concurrent requests, and its response is no older', async () => {
   const clock = fakeClock()
   let pings = 0
   let down = false

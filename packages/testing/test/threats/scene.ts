@@ -9,7 +9,7 @@ export interface Scene {
   readonly gateway: Gateway
   readonly api: Api
   readonly storage: Storage
-  /** Every verb that the gateway asked of its records, and what it asked for. */
+  /** Every call of the gateway to its records, with its argument. */
   readonly asked: string[]
   /** Set: every verb of the records fails. */
   readonly down: { why?: Error }
@@ -44,7 +44,7 @@ export async function scene({ storage = memoryStorage(), now = { ms: Date.UTC(20
   return { gateway, api: createApi(gateway), storage, asked, down, now }
 }
 
-/** The same store, where somebody is told of each verb before it begins; what they throw is what the verb ends in. */
+/** The same store, with a hook that runs before each call; an error it throws is the error of the call. */
 function watched<Store extends object>(store: Store, tell: (verb: string, first: unknown) => void): Store {
   return new Proxy(store, {
     get(target, name) {
@@ -58,6 +58,6 @@ function watched<Store extends object>(store: Store, tell: (verb: string, first:
   })
 }
 
-/** What a call comes to: its value, or the code of its error. */
+/** The result of a call: its value, or the code of its error. */
 export const outcome = <T>(call: Promise<T>): Promise<T | string> =>
   call.catch((error: { readonly code?: string; readonly message: string }) => error.code ?? error.message)

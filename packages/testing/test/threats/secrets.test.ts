@@ -26,7 +26,7 @@ const kept = 'canarymetadata2c7b5f90'
 interface Testbed {
   readonly servers: readonly [ChaosProvider, ChaosProvider]
   readonly folder: string
-  /** All that came out of it, but what is meant to hold a secret. */
+  /** All of its output, except what is meant to contain a secret. */
   readonly heard: {
     readonly logs: unknown[]
     readonly hooks: unknown[]
@@ -38,7 +38,7 @@ interface Testbed {
   readonly providers: readonly Provider[]
   readonly workspaceId: string
   readonly secret: string
-  /** A call over the network. `isTold`: a good answer is what the model says to who asked, or holds a secret that is said this once. */
+  /** A call over the network. `isTold`: a successful response has the model's text for the caller, or a secret that is shown once. */
   ask(
     call: string,
     options?: { readonly body?: unknown; readonly isTold?: 'answer' | 'secret'; readonly key?: string; readonly once?: string },
@@ -109,7 +109,7 @@ async function testbed(): Promise<Testbed> {
   }
 }
 
-/** Repeats whatever it was called with, in words, codes and headers. */
+/** Repeats the request in texts, codes and headers. */
 const echoing =
   (status: number): Respond =>
   line => {
@@ -159,7 +159,7 @@ async function callAll({ servers: [first, second], ask }: Testbed): Promise<void
         )
       await ask(`POST ${path}`, asked)
       for (const status of [400, 401, 403, 404, 429, 500]) {
-        // One says no and the other answers; then both say no.
+        // One refuses and the other responds; then both refuse.
         first.next(echoing(status))
         await ask(`POST ${path}`, asked)
         first.next(echoing(status))
@@ -176,7 +176,7 @@ async function callAll({ servers: [first, second], ask }: Testbed): Promise<void
 
 const idsIn = (text: string): string => JSON.parse(text).id
 
-test('no secret, no prompt and no answer is found where it was not asked for', { timeout: 60_000 }, async () => {
+test('no secret, prompt or response appears anywhere except where it was requested', { timeout: 60_000 }, async () => {
   const here = await testbed()
   const { ask, gateway, workspaceId, heard, folder } = here
   const made = await ask('POST {w}/api-keys', {
@@ -204,7 +204,7 @@ test('no secret, no prompt and no answer is found where it was not asked for', {
   const token: string = JSON.parse(invited.text).token
   await ask('POST /v1/invites/accept', { body: { token, name: 'A' } })
   await ask('POST /v1/invites/accept', { body: { token, name: 'A' } })
-  // What was sent in the wrong place is not said back.
+  // A value in the wrong place is not repeated.
   await ask('GET /v1/me', { key: `${here.secret}x` })
   await ask('POST {w}/byok-keys', { body: { provider: ownKey, api_key: 5, name: '' } })
   await ask('POST {w}/byok-keys', { body: { provider: 'p1', api_key: `${ownKey} with a space`, name: 'n' } })

@@ -49,7 +49,7 @@ describe('an open WebSocket', () => {
     return last?.error?.code ?? last?.response?.status
   }
 
-  test('serves no message after its session, its key or the key above was revoked, or has expired, and is closed', async () => {
+  test('serves no message after its session, its key or the key above is revoked or expired, and is closed', async () => {
     let skipped = 0
     const gateway = await createFixture()
     gateway.clock.now = () => Date.now() + skipped
@@ -76,7 +76,7 @@ describe('an open WebSocket', () => {
     }
   })
 
-  test('holds a message to the limits and budgets that its key has now', async () => {
+  test('applies the current limits and budgets of its key to each message', async () => {
     const gateway = await createFixture()
     const { apiKeys, budgets } = gateway.workspaces('app')
     const url = await listen(gateway)
@@ -91,7 +91,7 @@ describe('an open WebSocket', () => {
     expect(await endOf(open)).toBe('budget_exceeded')
   })
 
-  test('asks the sign-in for each message, and serves none of a user that is signed out, sent away, or another', async () => {
+  test('calls the sign-in for each message, and serves none of a user that is signed out, refused, or different', async () => {
     const gateway = await createFixture()
     const signedOut: readonly (EndUserOf | Response | undefined)[] = [
       undefined,
@@ -136,7 +136,7 @@ describe('a sign-in', () => {
     return [response.status, error.code, error.message]
   }
 
-  test('that never answers ends in a 503 that names it, for requests, upgrades and messages, and a late answer does nothing', async () => {
+  test('that never resolves ends in a 503 that names it, for requests, upgrades and messages, and a late result does nothing', async () => {
     const rejections: unknown[] = []
     const note = (reason: unknown): unknown => rejections.push(reason)
     process.on('unhandledRejection', note)
@@ -168,7 +168,7 @@ describe('a sign-in', () => {
     expect(rejections).toEqual([])
   })
 
-  test('is not waited for by a client that has left, and has no timer left', async () => {
+  test('is not awaited after the client has disconnected, and leaves no timer', async () => {
     const gateway = await createFixture()
     const codes: unknown[] = []
     const { clock } = gateway
@@ -195,7 +195,7 @@ describe('a sign-in', () => {
     expect([codes, timers.size]).toEqual([['client_disconnected'], 0])
   })
 
-  test('that throws, at once or later, or answers with something else, is a 500 that tells nothing, whatever its user is called', async () => {
+  test('that throws, rejects or returns an invalid value is a 500 without details, whatever the name of its user', async () => {
     const gateway = await createFixture()
     const wrong: readonly (() => unknown)[] = [
       () => {
@@ -217,7 +217,7 @@ describe('a sign-in', () => {
     }
   })
 
-  test('sets as many cookies as its Response has, in a fetch handler, on Node, and where an upgrade is refused', async () => {
+  test('can set several cookies, in a fetch handler, on Node, and when an upgrade is refused', async () => {
     const gateway = await createFixture()
     const cookies = ['a=1; Path=/; HttpOnly', 'b=2; Expires=Wed, 09 Jun 2027 10:18:14 GMT', 'c=3']
     const authenticate = () => {
@@ -235,7 +235,7 @@ describe('a sign-in', () => {
     ]
     for (const reply of replies) {
       expect([reply.status, reply.headers.getSetCookie(), await reply.text()]).toEqual([302, cookies, 'Sign in.'])
-      // What the route says of caches is said of its own answers.
+      // The caching headers of the route apply to its own responses.
       expect(reply.headers.get('cache-control')).toBeNull()
     }
     expect((await fetch(`${url}/v1/models`, { method: 'HEAD', redirect: 'manual' })).headers.getSetCookie()).toEqual(cookies)

@@ -72,7 +72,7 @@ test.each([
   new RangeError('counters.take: `amount` must be a whole number, got NaN.'),
   new TypeError("Cannot read properties of undefined (reading 'x')"),
   Object.assign(new Error('x is not defined'), { name: 'ReferenceError' }),
-])('a fault of ours in a call of the store is a 500 that is logged, and no outage: %s', async error => {
+])('an internal error in a call of the store is a logged 500, and no outage: %s', async error => {
   const here = await testbed()
   here.counting.error = error
   const answer = await list(here)
@@ -88,7 +88,7 @@ test.each([
   new TypeError('NetworkError when attempting to fetch resource.'),
   'a text',
   undefined,
-])('a connection to the store that is lost is an outage: %s', async error => {
+])('a lost connection to the store is an outage: %s', async error => {
   const here = await testbed()
   here.counting.error = error ?? null
   expect(await list(here)).toMatchObject({ status: 503, code: 'service_unavailable' })

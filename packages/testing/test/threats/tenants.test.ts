@@ -8,7 +8,7 @@ import { type Act, acts, scriptedProvider } from '../../src/scripted-provider.ts
 import { ask } from '../matrix/asking.ts'
 import { outcome, type Scene, scene } from './scene.ts'
 
-/** Two workspaces with money and a key each, and whoever answers them. */
+/** Two workspaces with money and a key each, and their providers. */
 async function town(
   options: {
     readonly acts?: readonly Act[]
@@ -36,7 +36,7 @@ async function town(
 /** A store, and the names under which conversations are looked up and written down in it. */
 function listening(): { readonly names: Set<string>; readonly storage: ReturnType<typeof memoryStorage> } {
   const names = new Set<string>()
-  // Only what several gateways share is told what they learn.
+  // Routers publish only to a shared store.
   const storage = { ...memoryStorage(), isShared: true }
   const { routing } = storage
   if (!routing) return { names, storage }
@@ -64,8 +64,8 @@ function gated(count: number): { readonly acts: readonly Act[]; readonly open: (
 
 const rowsOf = ({ gateway }: Scene, id: string) => gateway.workspaces(id).analytics.requests({ limit: 100 })
 
-describe('what is remembered of one workspace', () => {
-  test('decides nothing for another, in whatever order they come', async () => {
+describe('state of one workspace', () => {
+  test('does not affect routing of another, in any order of requests', async () => {
     const { gateway, say } = await town()
     const strict = gateway.workspaces('w')
     await strict.settings.update({ blockedProviders: ['p'] })
@@ -78,7 +78,7 @@ describe('what is remembered of one workspace', () => {
     for (const id of ['other', 'w', 'other']) expect([id, typeof (await outcome(say(id)))]).toEqual([id, id === 'w' ? 'object' : 'string'])
   })
 
-  test('limits nobody else: neither its budget nor its limits, and none of its money is spent by another', async () => {
+  test('limits no other: neither its budget nor its limits, and no money is spent by another', async () => {
     const { gateway, say } = await town()
     const mine = gateway.workspaces('w')
     await mine.budgets.create({ name: 'nothing more', limit: usd(0.000_001), enforce: true })
@@ -92,7 +92,7 @@ describe('what is remembered of one workspace', () => {
     expect((await gateway.workspaces('other').billing.balance()).spent).toBeGreaterThan(0)
   })
 
-  test('takes nobody else’s place: each has its requests of a minute, and each key of its own', async () => {
+  test('uses no rate limit of another: each has its own requests a minute, and each key too', async () => {
     const { say, gateway } = await town({ limits: { inferenceRpm: 3, workspace: { requestsPerMinute: 4 } } })
     const codeOf = async (asked: Promise<unknown>): Promise<string> => {
       const said = await outcome(asked)
@@ -109,7 +109,7 @@ describe('what is remembered of one workspace', () => {
     }
   })
 
-  test('takes nobody else’s calls of management: each key has its own, and reads and writes are two', async () => {
+  test('uses no management rate of another: each key has its own, and reads and writes are separate', async () => {
     const { api, keys } = await town({ limits: { managementReadsRpm: 2, managementWritesRpm: 1 } })
     for (const id of ['w', 'other']) {
       const read = async () => (await ask({ api, secret: keys[id] }, `GET /v1/workspaces/${id}/settings`)).status
@@ -121,7 +121,7 @@ describe('what is remembered of one workspace', () => {
     }
   })
 
-  test('makes no room for more at the same time than its own', async () => {
+  test('allows only its own number of concurrent requests', async () => {
     const { acts: four, open } = gated(4)
     const { say, providers } = await town({ acts: four, limits: { concurrentRequests: 2 } })
     const refused: unknown[] = []
@@ -136,7 +136,7 @@ describe('what is remembered of one workspace', () => {
     expect(refused).toHaveLength(2)
   })
 
-  test('of its conversations is under names that no other can have, whatever it calls them', async () => {
+  test('about conversations has keys that no other can have, whatever their names', async () => {
     const long = 'The same long beginning. '.repeat(400)
     const named = ['mine', 'other test-model =mine', 'w test-model #'].map(prompt_cache_key => ({ prompt_cache_key }))
     const namesOf = async (id: string): Promise<ReadonlySet<string>> => {
@@ -153,7 +153,7 @@ describe('what is remembered of one workspace', () => {
     for (const name of [...mine, ...theirs]) expect(name).toMatch(/^[0-9a-f]{64}$/)
   })
 
-  test('answers nobody else’s question whether it is still as it was', async () => {
+  test('gives no 304 to another', async () => {
     const { api, keys, gateway } = await town()
     await gateway.workspaces('w').settings.update({ allowedModels: ['test-model'] })
     for (const row of routes.filter(({ cache, needs }) => cache !== undefined && needs !== 'nothing')) {
@@ -167,7 +167,7 @@ describe('what is remembered of one workspace', () => {
     }
   })
 
-  test('is no answer to the same request of another, nor to itself', async () => {
+  test('is no cached response to the same request of another, nor to itself', async () => {
     let count = 0
     const numbered: Act = context => acts.reply(`Answer ${++count}.`)(context)
     const { say } = await town({ acts: Array.from({ length: 4 }, () => numbered) })
@@ -177,8 +177,8 @@ describe('what is remembered of one workspace', () => {
   })
 })
 
-describe('the same request of many at the same time', () => {
-  test('is as many calls, answers and rows as there are askers', async () => {
+describe('concurrent identical requests', () => {
+  test('make one call, one response and one row each', async () => {
     let count = 0
     const numbered: Act = context => acts.stall(5, acts.reply(`Answer ${++count}.`))(context)
     const here = await town({ acts: Array.from({ length: 20 }, () => numbered) })
@@ -192,7 +192,7 @@ describe('the same request of many at the same time', () => {
     }
   })
 
-  test('ends for nobody but the one who leaves', async () => {
+  test('end only for the client that disconnects', async () => {
     const { acts: two, open } = gated(2)
     const here = await town({ acts: two })
     const leaving = new AbortController()

@@ -26,7 +26,7 @@ const adapters = {
 
 const wait = (ms: number): Promise<void> => new Promise(resolve => setTimeout(resolve, ms))
 
-/** Sends the head of a request and what of its body is given, and waits for what comes back. */
+/** Sends the head of a request and the given part of its body, and waits for the response. */
 function upload(
   port: number,
   secret: string,
@@ -45,7 +45,7 @@ function upload(
     socket,
     text: () => text,
     status,
-    /** 0: nothing came for a while. */
+    /** 0: no response for a while. */
     answered: async (ms = 3_000) => {
       for (const end = performance.now() + ms; status() === 0 && performance.now() < end; ) await wait(10)
       return status()
@@ -77,7 +77,7 @@ describe.each(Object.entries(adapters))('%s', (_, start) => {
     return { ...testbed, port: Number(new URL(url).port), key }
   }
 
-  test('takes the rate of a key before it reads the body', async () => {
+  test('counts against the rate of a key before it reads the body', async () => {
     const { port, key } = await under()
     const secret = await key({ rateLimitRpm: 1 })
     const first = upload(port, secret, { length: 20_000_000, body: '{' })
@@ -89,7 +89,7 @@ describe.each(Object.entries(adapters))('%s', (_, start) => {
     expect(first.status()).toBe(0)
   })
 
-  test('takes a slot before it reads the body, and gives it back when the client leaves', async () => {
+  test('takes a slot before it reads the body, and frees it when the client disconnects', async () => {
     const { port, key } = await under()
     const secret = await key({ concurrentRequests: 1 })
     const first = upload(port, secret, { length: question.length, body: question.slice(0, 5) })
@@ -100,7 +100,7 @@ describe.each(Object.entries(adapters))('%s', (_, start) => {
     expect(await upload(port, secret, { length: question.length, body: question }).answered()).toBe(200)
   })
 
-  test('counts a request once, whether its body came at once or in pieces, and gives its slot back', async () => {
+  test('counts a request once, whether its body arrived at once or in pieces, and frees its slot', async () => {
     const { port, key } = await under()
     const secret = await key({ rateLimitRpm: 4, concurrentRequests: 1 })
     for (let at = 0; at < 4; at++) {
@@ -113,7 +113,7 @@ describe.each(Object.entries(adapters))('%s', (_, start) => {
     expect(await upload(port, secret, { length: question.length, body: question }).answered()).toBe(429)
   })
 
-  test('gives the slot back where the body is no request', async () => {
+  test('frees the slot if the body is not a valid request', async () => {
     const { port, key } = await under()
     const secret = await key({ concurrentRequests: 1 })
     for (const body of ['{"model":', '{"model":"test-model"}', '{"model":"none","input":"Hi"}']) {
@@ -129,7 +129,7 @@ describe.each(Object.entries(adapters))('%s', (_, start) => {
     expect(await upload(port, secret, { length: question.length, body: question }).answered()).toBe(200)
   })
 
-  test('bounds what all keys of a workspace have under way by what is announced, with 429, and all workspaces together with 503', async () => {
+  test('limits concurrent announced bytes of a workspace’s keys with 429, and of all workspaces with 503', async () => {
     const { port, key, gateway } = await under({ bodyBytes: 100_000, uploadBytesPerWorkspace: 250_000, uploadBytes: 400_000 })
     const keyOfAnother = async (): Promise<string> => {
       const { id } = await gateway.workspaces.create({ name: 'another', billing: 'postpaid' })
@@ -149,7 +149,7 @@ describe.each(Object.entries(adapters))('%s', (_, start) => {
     expect(await upload(port, c, { length: 100_000, body: '{' }).answered(300)).toBe(0)
   })
 
-  test('counts bytes as they come where nothing is announced', async () => {
+  test('counts bytes as they arrive if no length is announced', async () => {
     const { port, key } = await under({ bodyBytes: 100_000, uploadBytesPerWorkspace: 150_000 })
     const secret = await key({})
     const first = upload(port, secret, { body: chunk(90_000) })

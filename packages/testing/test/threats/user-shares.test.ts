@@ -7,7 +7,7 @@ import { memoryStorage } from '@signalbox/storage-memory'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { openWebSocket, upgradeStatus } from '../../../node-http/test/web-socket-client.ts'
 
-// One user of an app who takes all that it can get, beside others of the same workspace.
+// One user of an app who uses as much as possible, with others of the same workspace.
 
 const quiet = { info() {}, warn() {}, error() {} }
 const price = { input: 1_000_000, output: 1_000_000 }
@@ -44,7 +44,7 @@ async function createFixture(options: NodeOptions): Promise<Fixture> {
 
 const bearer = (secret: string) => ({ authorization: `Bearer ${secret}` })
 
-test('a user holds as many WebSockets as its share, by all its sessions together; others of the workspace open theirs', async () => {
+test('a user has as many WebSockets as its share, over all its sessions; others of the workspace can open theirs', async () => {
   const { gateway, url } = await createFixture({ webSockets: { connectionsPerUser: 2, connectionsPerWorkspace: 5 } })
   const { sessions, apiKeys } = gateway.workspaces('app')
   const [one, other] = await Promise.all([1, 2].map(() => sessions.create({ user: 'ann' })))
@@ -54,7 +54,7 @@ test('a user holds as many WebSockets as its share, by all its sessions together
     expect(await upgradeStatus(url, headers)).toMatchObject({ status: 429, code: 'concurrent_requests_exceeded' })
   const ben = await openWebSocket(url, { cookie: 'ben' })
   expect((await ben.ask(ask)).at(-1)?.type).toBe('response.completed')
-  // Keys share what is left of the workspace.
+  // Keys share the rest of the workspace.
   const { secret } = await apiKeys.create({ name: 'k' })
   for (const _ of [1, 2]) await openWebSocket(url, bearer(secret))
   expect((await upgradeStatus(url, bearer(secret))).status).toBe(429)
@@ -63,7 +63,7 @@ test('a user holds as many WebSockets as its share, by all its sessions together
   await vi.waitUntil(async () => (await upgradeStatus(url, { cookie: 'ann' })).status === 101)
 })
 
-test('a user has as many bytes of bodies under way as its share, and holds up no other', async () => {
+test('a user has as many concurrent body bytes as its share, and does not block others', async () => {
   const { url } = await createFixture({ bodyBytes: 1_000_000, uploadBytesPerUser: 1_000_000, uploadBytesPerWorkspace: 2_500_000 })
   const begin = (cookie: string, bytes: number): ClientRequest => {
     const headers = { cookie, 'content-type': 'application/json', 'content-length': bytes }
