@@ -16,7 +16,7 @@ const terms = { today: '2026-10-15', dialects }
 const warningsOf = (json: unknown): readonly string[] => checked(json, terms).warnings
 
 describe('a check of a catalog', () => {
-  test('finds nothing where nothing is wrong', () => {
+  test('reports nothing for a valid catalog', () => {
     expect(checked(selling({}), terms)).toEqual({
       summary: '1 models, 1 offers, 1 providers, as of 2026-09-30',
       errors: [],
@@ -24,7 +24,7 @@ describe('a check of a catalog', () => {
     })
   })
 
-  test('tells of facts that are older than 30 days', () => {
+  test('reports facts older than 30 days', () => {
     expect(checked(selling({}), { dialects, today: '2026-10-30' }).warnings).toEqual([])
     expect(checked(selling({}), { dialects, today: '2026-10-31' }).warnings).toEqual([
       'it is of 2026-09-30, 31 days ago; update it, since prices change sooner',
@@ -77,15 +77,15 @@ describe('a check of a catalog', () => {
       'nobody here speaks "latin", which 1 offers are asked in; it is one of responses, chat, messages, gemini, bedrock',
     ],
     ['a model that nobody sells', selling({ offers: [] }), 'nobody sells m'],
-  ])('tells of %s', (_what, json, warning) => {
+  ])('reports %s', (_what, json, warning) => {
     expect(warningsOf(json)).toEqual([warning])
   })
 
-  test('tells nothing of what is still to come', () => {
+  test('reports nothing that is in the future', () => {
     expect(warningsOf(selling({ retires_at: '2026-11-15' }))).toEqual([])
   })
 
-  test('calls a clash of names an error, and what is no catalog', () => {
+  test('reports a name clash and an invalid catalog as errors', () => {
     const twice = {
       ...own,
       models: [
@@ -98,7 +98,7 @@ describe('a check of a catalog', () => {
   })
 })
 
-test('the built-in catalog has no errors, and what is doubtful about it is known', () => {
+test('the built-in catalog has no errors and only known warnings', () => {
   const { errors, warnings } = checked(catalog(), { dialects, today: catalog().as_of })
   expect(errors).toEqual([])
   const kinds = [/ends on \d{4}/, /has ended, on/, /^cached input of .* is charged as input/, /^no price is known for/]
@@ -128,7 +128,7 @@ describe('the command', () => {
     return path
   }
 
-  test('ends well with warnings', async () => {
+  test('succeeds with warnings', async () => {
     const { code, out, err } = await run()
     expect([code, err]).toEqual([0, ''])
     expect(out).toMatch(/^warning: no price is known for grok-4.6 at azure/m)
@@ -148,12 +148,12 @@ describe('the command', () => {
       'error: `models[1].id`',
     ],
     ['what is no JSON', '{', 'error: '],
-  ])('ends with 1 for %s', async (_what, text, line) => {
+  ])('exits with 1 for %s', async (_what, text, line) => {
     const { code, err } = await run(fileOf('own.json', text))
     expect([code, err]).toEqual([1, expect.stringContaining(line)])
   })
 
-  test('ends with 1 for a file that is not there', async () => {
+  test('exits with 1 for a missing file', async () => {
     expect((await run(join(folder, 'none.json'))).code).toBe(1)
   })
 })

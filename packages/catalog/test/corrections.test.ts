@@ -59,7 +59,7 @@ describe('prices', () => {
     ['mistral', 'devstral-2512', [0.4, 2, 0.04], newer],
     ['fireworks', 'accounts/fireworks/models/deepseek-v4p1-flash', [0.3, 1.2, 0.006], newer],
     ['together', 'Qwen/Qwen3.7-Max', [2.5, 7.5, 0.5], newer],
-  ])('of %s for %s', (...row) => {
+  ])('of %s for %s are correct', (...row) => {
     const [provider, id, expected, from] = row
     const { price, source, as_of = '' } = offerOf(provider, id)
     expect([price && inUsd(price), source]).toEqual([expected, from])
@@ -103,7 +103,7 @@ describe('prices', () => {
     ])
   })
 
-  test('of the priority tier exclude long prompts, and are sold for older models too', () => {
+  test('of the priority tier exclude long prompts, and apply to older models too', () => {
     const priority = (id: string) => offerOf('openai', id).price?.priority
     expect(priority('gpt-5.2')).toMatchObject({ input: 3_500_000, output: 28_000_000, cached: 350_000 })
     expect(priority('gpt-6.1-sol')?.up_to).toBe(272_000)
@@ -135,7 +135,7 @@ describe('prices', () => {
     expect(source).toBe('https://code.claude.com/docs/en/fast-mode')
   })
 
-  test('of hosted tools are by the call', () => {
+  test('of hosted tools are per call', () => {
     expect(offerOf('openai', 'gpt-6.1-sol').price?.tools).toEqual({ web_search: 10_000, file_search: 2_500 })
     expect(offerOf('anthropic', 'claude-sonnet-5-5').price?.tools).toEqual({ web_search: 10_000, web_fetch: 0 })
   })
@@ -167,7 +167,7 @@ test.each([
   ['o3-mini', '2026-10-23'],
   ['sonar-pro', '2026-09-27'],
   ['sonar-reasoning-pro', '2026-09-27'],
-])('%s is known as retired', (id, day) => {
+])('%s is marked as retired', (id, day) => {
   expect(models.find(model => model.id === id)).toMatchObject({ offers: [], retires_at: day })
 })
 
@@ -183,7 +183,7 @@ test.each<[string, string, Partial<Offer>]>([
   expect(offerOf(provider, id)).toMatchObject(expected)
 })
 
-test('abilities that hosts have or lack', () => {
+test('capabilities that hosts have or lack', () => {
   const can = (provider: string, id: string, ability: 'vision' | 'reasoning' | 'structured_output') =>
     offerOf(provider, id).abilities?.includes(ability)
   expect(can('mistral', 'magistral-medium-latest', 'vision')).toBe(true)

@@ -14,13 +14,13 @@ function example(kind: string): unknown {
   return JSON.parse(text)
 }
 
-test('the page tells how much there is, and of when', () => {
+test('the page has the current counts and date', () => {
   const { models, providers, as_of } = catalog()
   const offers = models.flatMap(model => model.offers)
   expect(page).toContain(`${models.length} models and ${offers.length} offers of ${providers.length} providers, as of ${as_of}.`)
 })
 
-test('the catalog and the overrides on the page are good ones', () => {
+test('the catalog and the overrides on the page are valid', () => {
   const own = example('catalog')
   expect(readCatalog(own)).toEqual(own)
   const next = overridden(catalog(), readOverrides(example('overrides')))
@@ -34,7 +34,7 @@ const usd = (rate: number): string => String(rate / 1_000_000)
 const pair = ({ input, output }: Rates): string => `${usd(input)} / ${usd(output)}`
 const thousands = (tokens = 0): string => tokens.toLocaleString('en-US')
 
-/** What a price announces or changes by the hour, in words. */
+/** Announced and hourly price changes, as text. */
 function laterOf({ windows = [], changes = [], ...now }: Price, { retires_at }: Pick<Offer, 'retires_at'>): string {
   const hours = windows.map(window => `${window.from}–${window.to} UTC${window.days ? ' on some days' : ''}: ${pair(window)}`)
   const days = changes.filter(({ price }) => pair(price) !== pair(now)).map(({ from, price }) => `from ${from}: ${pair(price)}`)
@@ -61,7 +61,7 @@ function tableOfModels(): string {
   return `<!-- most used models -->\n\n${head}\n${rows.join('\n')}\n\n<!-- end -->`
 }
 
-test('the table of the most used models is what the catalog says', () => {
+test('the table of the most used models matches the catalog', () => {
   const table = tableOfModels()
   if (process.env.UPDATE_DOCS)
     writeFileSync(

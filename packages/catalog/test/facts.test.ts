@@ -25,11 +25,11 @@ const prices = offers.flatMap(({ model, offer: { provider, price, regions = [] }
 const rates = prices.flatMap(({ place, price }) => ratesIn(place, price))
 
 describe('the built-in catalog', () => {
-  test('keeps to its own schema, and comes back from JSON as it was', () => {
+  test('matches its own schema, and survives JSON unchanged', () => {
     expect(readCatalog(JSON.parse(JSON.stringify(catalog())))).toEqual(catalog())
   })
 
-  test('is read once, and nobody can change it', () => {
+  test('is parsed once, and frozen', () => {
     expect(catalog()).toBe(catalog())
     const loose = (value: unknown, path: string): readonly string[] =>
       typeof value !== 'object' || value === null
@@ -38,22 +38,22 @@ describe('the built-in catalog', () => {
     expect(loose(catalog(), 'catalog')).toEqual([])
   })
 
-  test('means one model by each name', () => {
+  test('has unique names', () => {
     const names = models.flatMap(({ id, aliases = [] }) => [id, ...aliases])
     expect(names.length).toBe(new Set(names).size)
     expect(names.length).toBeGreaterThan(300)
   })
 
-  test('names each offer once', () => {
+  test('has each offer once', () => {
     const names = offers.map(({ offer }) => `${offer.provider} ${offer.provider_model_id} ${offer.dialect}`)
     expect(names.filter((name, place) => names.indexOf(name) !== place)).toEqual([])
   })
 
-  test('knows every provider that sells something, and none that does not', () => {
+  test('lists exactly the providers that have offers', () => {
     expect(new Set(offers.map(({ offer }) => offer.provider))).toEqual(new Set(providers.map(({ id }) => id)))
   })
 
-  test('says of every model what it is', () => {
+  test('describes every model', () => {
     const bare = models.filter(
       ({ author, display_name, created, open_weights, input_modalities, output_modalities, capabilities }) =>
         ![author, display_name, created, open_weights, input_modalities, output_modalities, capabilities].every(
@@ -71,7 +71,7 @@ describe('the built-in catalog', () => {
     })
   })
 
-  test('says of every provider what becomes of what it is sent, and which accounts there are', () => {
+  test('has the data policy and the kinds of accounts of every provider', () => {
     const bare = providers.filter(({ data_policy, docs_url, headquarters, env = [], tiers = [] }) =>
       [data_policy, docs_url, headquarters, env[0], tiers[0]].includes(undefined),
     )
@@ -93,7 +93,7 @@ describe('prices', () => {
     expect(broken).toEqual([])
   })
 
-  test('of long prompts come in order, and are at least the usual ones', () => {
+  test('of long prompts are in order, and at least the standard ones', () => {
     const tiered = prices.filter(({ price }) => price.tiers)
     expect(tiered.length).toBeGreaterThan(50)
     for (const { place, price } of tiered) {
@@ -106,14 +106,14 @@ describe('prices', () => {
     }
   })
 
-  test('of what is read from a cache are at most those of input, and of what is written for an hour at least those of a write', () => {
+  test('of cache reads are at most those of input, and of one-hour cache writes at least those of a write', () => {
     expect(rates.filter(({ rates: { input, cached = 0 } }) => cached > input).map(({ place }) => place)).toEqual([])
     const kept = rates.filter(({ rates: { cache_write_1h } }) => cache_write_1h !== undefined)
     expect(kept.length).toBeGreaterThan(30)
     expect(kept.filter(({ rates: { cache_write = 0, cache_write_1h = 0 } }) => cache_write_1h < cache_write)).toEqual([])
   })
 
-  test('of a faster tier stand where a `service_tier` buys it, with its name', () => {
+  test('of a faster tier exist if a `service_tier` selects it, with its name', () => {
     const dear = offers.filter(({ offer }) => offer.price?.priority)
     expect(new Set(dear.map(({ offer }) => offer.provider))).toEqual(new Set(['openai', 'fireworks']))
     expect(new Set(dear.map(({ offer }) => offer.quirks?.priority_tier))).toEqual(new Set(['priority']))
@@ -132,7 +132,7 @@ describe('prices', () => {
     })
   })
 
-  test('are told whole', () => {
+  test('are complete', () => {
     expect(at('openai', 'gpt-6.1-sol')?.price).toEqual({
       input: 2_000_000,
       output: 10_000_000,
@@ -144,7 +144,7 @@ describe('prices', () => {
     })
   })
 
-  test('of another region stand where they differ', () => {
+  test('of another region are listed if they differ', () => {
     expect(at('amazon-bedrock', 'claude-opus-5')?.regions).toContainEqual({
       region: 'eu',
       provider_model_id: 'eu.anthropic.claude-opus-5',
@@ -153,7 +153,7 @@ describe('prices', () => {
     expect(at('amazon-bedrock', 'gpt-6.1-sol')?.regions).toEqual([{ region: 'us', provider_model_id: 'us.openai.gpt-6.1-sol' }])
   })
 
-  test('that nobody knows are left out, and those of a trial are 0', () => {
+  test('that are unknown are left out, and those of a trial are 0', () => {
     const unpriced = offers.filter(({ offer }) => !offer.price).map(({ model, offer }) => `${model.id} at ${offer.provider}`)
     expect(unpriced).toEqual(['gemma-4-31b-it at google', 'gemma-4-26b-a4b-it at google', 'grok-4.6 at azure'])
     const free = offers.filter(({ offer }) => offer.price?.input === 0)
@@ -162,19 +162,19 @@ describe('prices', () => {
 })
 
 describe('offers', () => {
-  test('that are on their way out are kept, and say so', () => {
+  test('that are deprecated are kept and marked', () => {
     const old = offers.filter(({ offer }) => offer.status === 'deprecated')
     expect(old.length).toBeGreaterThan(0)
     expect(offers.filter(({ offer }) => offer.status === 'beta').length).toBeGreaterThan(0)
   })
 
-  test('tell a limit on the prompt only where it is below the window', () => {
+  test('have a limit on the prompt only if it is below the context window', () => {
     const limited = offers.filter(({ offer }) => offer.max_input_tokens !== undefined)
     expect(limited.length).toBeGreaterThan(40)
     expect(limited.filter(({ offer: { max_input_tokens = 0, context_window = 0 } }) => max_input_tokens >= context_window)).toEqual([])
   })
 })
 
-test('the facts have a day', () => {
+test('the facts have a date', () => {
   expect(as_of).toMatch(/^2026-\d\d-\d\d$/)
 })

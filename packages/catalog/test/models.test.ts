@@ -7,13 +7,13 @@ const everyone = catalog().providers.map(({ id }) => id)
 const all = catalogModels({ providers: everyone, dialects: [...spoken, 'messages', 'gemini', 'bedrock'] })
 
 describe('the built-in models', () => {
-  test('are offered only by providers that are on', () => {
+  test('have offers only of enabled providers', () => {
     const models = catalogModels({ providers: ['openai'], dialects: spoken })
     expect(models.length).toBeGreaterThan(10)
     expect([...new Set(models.flatMap(({ offers }) => offers.map(({ provider }) => provider)))]).toEqual(['openai'])
   })
 
-  test('are offered only in languages that are spoken', () => {
+  test('have offers only in supported dialects', () => {
     expect(catalogModels({ providers: ['anthropic'], dialects: spoken })).toEqual([])
     expect(catalogModels({ providers: ['anthropic'], dialects: ['messages'] }).length).toBeGreaterThan(5)
     expect(new Set(all.flatMap(({ offers }) => offers.map(({ dialect }) => dialect)))).toEqual(
@@ -21,26 +21,26 @@ describe('the built-in models', () => {
     )
   })
 
-  test('of OpenAI are asked for in the Responses language', () => {
+  test('of OpenAI use the Responses dialect', () => {
     const offers = catalogModels({ providers: ['openai'], dialects: spoken }).flatMap(model => model.offers)
     expect(new Set(offers.map(({ dialect }) => dialect))).toEqual(new Set(['responses']))
   })
 
-  test('are none where no provider is on', () => {
+  test('are none if no provider is enabled', () => {
     expect(catalogModels({ providers: [], dialects: spoken })).toEqual([])
   })
 
-  test('are the same objects as in the catalog where all of their offers are on', () => {
+  test('are the same objects as in the catalog if all of their offers are enabled', () => {
     expect(all.every(model => catalog().models.includes(model))).toBe(true)
     expect(all.length).toBe(catalog().models.length)
   })
 
-  test('have no price where none is known, which is not the same as free', () => {
+  test('have no price if it is unknown, as opposed to free', () => {
     const unpriced = all.flatMap(({ id, offers }) => offers.flatMap(offer => (offer.price ? [] : [`${id} at ${offer.provider}`])))
     expect(unpriced).toContain('gemma-4-31b-it at google')
   })
 
-  test('have abilities that the engine knows, and limits above zero', () => {
+  test('have capabilities known to the engine, and limits above zero', () => {
     const offers = all.flatMap(model => model.offers)
     expect(offers.flatMap(offer => offer.abilities ?? []).filter(ability => !abilities.includes(ability))).toEqual([])
     expect(offers.filter(({ context_window = 1, max_output_tokens = 1 }) => context_window < 1 || max_output_tokens < 1)).toEqual([])
@@ -50,7 +50,7 @@ describe('the built-in models', () => {
   const quirksAt = (name: string, model: string): unknown =>
     all.find(({ id }) => id === model)?.offers.find(({ provider }) => provider === name)?.quirks
 
-  test('say how much thinking can be asked for, and by what', () => {
+  test('have their reasoning controls and efforts', () => {
     expect(quirksAt('openai', 'gpt-6.1-sol')).toEqual({
       efforts: ['low', 'medium', 'high', 'xhigh', 'max'],
       sampling: 'none',
@@ -63,12 +63,12 @@ describe('the built-in models', () => {
     expect(quirksAt('amazon-bedrock', 'nova-2-lite')).toMatchObject({ efforts: ['none', 'low', 'medium', 'high'] })
   })
 
-  test('say nothing of that where the engine knows better', () => {
+  test('have no such facts if the engine’s are more accurate', () => {
     expect(quirksAt('anthropic', 'claude-opus-5')).toEqual({ audio: false })
     expect(quirksAt('google', 'gemini-2.5-pro')).toBeUndefined()
   })
 
-  test('that do not think have no effort to set', () => {
+  test('without reasoning have no effort levels', () => {
     const still = all.flatMap(({ author, offers }) =>
       offers.filter(({ abilities = [], dialect }) => author !== 'anthropic' && dialect !== 'gemini' && !abilities.includes('reasoning')),
     )
@@ -76,13 +76,13 @@ describe('the built-in models', () => {
     expect(still.filter(({ quirks }) => quirks?.efforts?.length !== 0)).toEqual([])
   })
 
-  test('say what cannot be read there: documents, and sounds', () => {
+  test('state that documents or audio are not supported', () => {
     expect(quirksAt('groq', 'gpt-oss-120b')).toMatchObject({ files: false, audio: false })
     expect(quirksAt('openai', 'gpt-6-sol')).not.toHaveProperty('files')
     expect(quirksAt('google', 'gemini-3.8-flash')).toBeUndefined()
   })
 
-  test('have a date in seconds', () => {
+  test('have a creation time in seconds', () => {
     expect(all.find(({ id }) => id === 'gpt-6.1-sol')?.created).toBe(Date.UTC(2026, 8, 29) / 1000)
     expect(all.filter(({ created }) => !Number.isSafeInteger(created))).toEqual([])
   })

@@ -80,12 +80,12 @@ describe('an override', () => {
     )
   })
 
-  test('that says nothing changes nothing', () => {
+  test('without fields changes nothing', () => {
     expect(overridden(base, {})).toEqual(base)
     expect(overridden(base, { models: {}, offers: { openai: {} }, add: {} })).toEqual(base)
   })
 
-  test('leaves the catalog that it starts from as it was, and is not changed by what becomes of its own values', () => {
+  test('does not change the original catalog, and does not change with its own values', () => {
     const named = { input: 1, output: 2 }
     const next = overridden(base, { offers: { openai: { 'gpt-6-sol': { price: named } } } })
     named.input = 3
@@ -95,8 +95,8 @@ describe('an override', () => {
   })
 })
 
-describe('what is taken out', () => {
-  test('is gone: a model, an offer, the facts of a provider', () => {
+describe('an override of null', () => {
+  test('removes a model, an offer, or the facts of a provider', () => {
     const next = overridden(base, {
       models: { 'claude-sonnet-5': null },
       offers: { azure: { 'gpt-6.1-sol': null } },
@@ -107,18 +107,18 @@ describe('what is taken out', () => {
     expect(next.providers.length).toBe(base.providers.length - 1)
   })
 
-  test('may come back as something else under the same name', () => {
+  test('frees the name for something else', () => {
     const model = { id: 'gpt-4o', offers: [{ provider: 'mine', provider_model_id: 'x', dialect: 'chat' }] }
     expect(find('gpt-4o', overridden(base, { models: { 'gpt-4o': null }, add: { models: [model] } }))).toEqual(model)
   })
 })
 
-describe('what is added', () => {
+describe('an added entry', () => {
   const model: Model = { id: 'house', aliases: ['ours'], offers: [{ provider: 'mine', provider_model_id: 'h1', dialect: 'chat' }] }
   const offer: Offer = { provider: 'mine', provider_model_id: 'sol', dialect: 'chat', price: { input: 0, output: 0 } }
   const facts: ProviderFacts = { id: 'mine', display_name: 'Mine', data_policy: 'zdr' }
 
-  test('stands after what is there', () => {
+  test('comes after the existing ones', () => {
     const next = overridden(base, { add: { models: [model], offers: { 'gpt-6-sol': [offer], house: [offer] }, providers: [facts] } })
     expect(
       next.models
@@ -152,7 +152,7 @@ describe('what is added', () => {
   })
 })
 
-describe('a name that nobody has is an error', () => {
+describe('an unknown name is an error', () => {
   test.each<readonly [string, Overrides, string]>([
     ['a model', { models: { 'gpt-6-soul': {} } }, '`models.gpt-6-soul` names no model; did you mean "gpt-6-sol"?'],
     [
@@ -174,7 +174,7 @@ describe('a name that nobody has is an error', () => {
     expect(problemsOf(overrides)).toEqual([problem])
   })
 
-  test('and each of them is told', () => {
+  test('and all of them are reported', () => {
     expect(problemsOf({ models: { a: {}, b: {} }, providers: { c: {} } }).length).toBe(3)
   })
 })

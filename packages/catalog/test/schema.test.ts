@@ -20,7 +20,7 @@ function problemsOf(act: () => unknown): readonly string[] {
 const withOffer = (changes: object): object => ({ ...own, models: [{ id: 'm', offers: [{ ...offer, ...changes }] }] })
 const withModel = (changes: object): object => ({ ...own, models: [{ ...own.models[0], ...changes }] })
 
-/** What is wrong, the catalog, and what is said of it. */
+/** The fault, the catalog, and the error message. */
 const faults: readonly (readonly [trouble: string, json: unknown, problem: string])[] = [
   ['no object', 'x', 'It is "x"; it takes an object of as_of, models, providers.'],
   ['no day', { ...own, as_of: 'today' }, '`as_of` is "today"; it takes a day as in 2026-09-30.'],
@@ -92,12 +92,12 @@ const faults: readonly (readonly [trouble: string, json: unknown, problem: strin
   ],
 ]
 
-describe('a catalog of one’s own', () => {
-  test.each(faults)('with %s is refused, and told why', (_trouble, json, problem) => {
+describe('a custom catalog', () => {
+  test.each(faults)('with %s is refused with the reason', (_trouble, json, problem) => {
     expect(problemsOf(() => readCatalog(json))).toEqual([problem])
   })
 
-  test('with several faults is told all of them', () => {
+  test('with several faults is refused with all of them', () => {
     const json = { ...own, as_of: '', providers: {} }
     expect(problemsOf(() => readCatalog(json))).toEqual([
       '`as_of` is ""; it takes a day as in 2026-09-30.',
@@ -106,17 +106,17 @@ describe('a catalog of one’s own', () => {
     expect(() => readCatalog(json)).toThrow('`as_of` is ""; it takes a day as in 2026-09-30. (And 1 more.)')
   })
 
-  test('is what its file says, and frozen', () => {
+  test('has the content of its file, and is frozen', () => {
     const read = readCatalog(JSON.parse(JSON.stringify(own)))
     expect(read).toEqual(own)
     expect(Object.isFrozen(read.models[0]?.offers[0])).toBe(true)
   })
 
-  test('may call one model by one name twice', () => {
+  test('may repeat a name within one model', () => {
     expect(problemsOf(() => readCatalog(withModel({ aliases: ['m', 'n', 'n'] })))).toEqual([])
   })
 
-  test('that is any JSON at all is read or refused, and nothing worse', () => {
+  test('of any JSON is either read or refused with an error', () => {
     const places = ['as_of', 'models', 'providers'] as const
     fc.assert(
       fc.property(fc.constantFrom(...places), fc.jsonValue(), (place, value) => {
@@ -139,7 +139,7 @@ describe('a catalog of one’s own', () => {
 })
 
 describe('overrides in a file', () => {
-  test('are what they say', () => {
+  test('are parsed as written', () => {
     const overrides = {
       models: { 'gpt-4o': null, m: { retires_at: '2027-01-01', knowledge_cutoff: null } },
       offers: { p: { x: { price: { input: 1, output: 2 }, status: null }, y: null } },
@@ -160,7 +160,7 @@ describe('overrides in a file', () => {
       '`offers.p.x.price.input` is 0.5; it takes whole',
     ],
     ['what is no change', { models: { m: true } }, '`models.m` is true; it takes an object of aliases,'],
-  ])('cannot say %s', (_trouble, json, problem) => {
+  ])('cannot have %s', (_trouble, json, problem) => {
     expect(problemsOf(() => readOverrides(json))).toEqual([expect.stringContaining(problem)])
   })
 })

@@ -3,11 +3,11 @@ import { atMaker, usedModels } from './used-models.ts'
 
 const usd = (rate = 0): number => rate / 1_000_000
 
-test('the 60 most used models are here', () => {
+test('the 60 most used models are in the catalog', () => {
   expect(Object.keys(usedModels)).toHaveLength(60)
 })
 
-test.each(Object.entries(usedModels))('%s has the price, limits and abilities that another source states', (id, expected) => {
+test.each(Object.entries(usedModels))('%s has the price, limits and capabilities that another source states', (id, expected) => {
   const { offer } = atMaker(id)
   const { price, abilities = [] } = offer
   if (!price) throw new Error('It has no price.')

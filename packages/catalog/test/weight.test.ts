@@ -64,7 +64,7 @@ test('the models of one provider parse the offers of these models alone, once', 
   expect(withOffers(texts).length).toBe(expected.length)
 })
 
-test('all of it is less than 300 kB, and 15,000 values', async () => {
+test('all facts are less than 300 kB, and 15,000 values', async () => {
   const fresh = await freshCatalog()
   const texts = parsedTexts()
   const offers = fresh.catalog().models.flatMap(model => model.offers)
@@ -80,7 +80,7 @@ test('all of it is less than 300 kB, and 15,000 values', async () => {
   expect(values).toBeLessThan(15_000)
 })
 
-test('sets that many offers share are one object each', () => {
+test('sets shared by many offers are one object each', () => {
   const sets = catalog().models.flatMap(({ offers }) => offers.map(({ abilities }) => abilities))
   expect(new Set(sets).size).toBeLessThan(sets.length / 8)
 })

@@ -41,7 +41,7 @@ describe('content and meaning', () => {
     expect(new Set(pieces.map(({ delta }) => [...String(delta)].length))).toEqual(new Set([1]))
   })
 
-  test('usage is invalid in the fields of each dialect', async () => {
+  test('usage is wrong in the fields of each dialect', async () => {
     expect(await wholeOf('usage-negative', 'chat')).toMatchObject({ usage: { prompt_tokens: 12, completion_tokens: -5 } })
     expect(await wholeOf('usage-absurd', 'gemini')).toMatchObject({ usageMetadata: { candidatesTokenCount: 1e15 } })
     expect(await wholeOf('usage-no-number', 'bedrock')).toMatchObject({ usage: { outputTokens: 'NaN' } })

@@ -13,7 +13,7 @@ import { type Act, fakeClock, scriptedProvider, type TestGatewayOptions, testGat
 
 type Verb = `${'storage' | 'records' | 'counters' | 'ledger'}.${string}`
 
-/** The same storage, which leaves some verbs unanswered. */
+/** The same storage, some calls of which never resolve. */
 function silent(storage: Storage) {
   const verbs = new Set<Verb>()
   const late: (() => void)[] = []
@@ -44,7 +44,7 @@ function silent(storage: Storage) {
       state.doesIt = doesIt
       for (const name of names) verbs.add(name)
     },
-    /** Answers what was asked, late, and everything from now on. */
+    /** Resolves the pending calls, late, and all later ones. */
     answer(): void {
       verbs.clear()
       for (const resolve of late.splice(0)) resolve()
@@ -95,8 +95,8 @@ const beforeCall: readonly (readonly [string, readonly Verb[]])[] = [
   ['slots and what gives them back', ['counters.enter', 'counters.leave']],
 ]
 
-describe.each(beforeCall)('a store that does not answer for %s', (_, verbs) => {
-  test('ends the request at its deadline; what it answers later is given back, and the next request is served', async () => {
+describe.each(beforeCall)('a store that does not respond to %s', (_, verbs) => {
+  test('ends the request at its deadline; a late result is released, and the next request is served', async () => {
     const { clock, hang, answer, provider, ask, outcomeOf, books } = await scene()
     await clock.advance(31_000)
     const from = clock.monotonic()
@@ -114,7 +114,7 @@ describe.each(beforeCall)('a store that does not answer for %s', (_, verbs) => {
     expect([next.code, (await books()).rows, (await books()).held]).toEqual(['ok', ['ok'], 0])
   })
 
-  test('ends the request when its client leaves', async () => {
+  test('ends the request when its client disconnects', async () => {
     const { clock, hang, provider, ask, outcomeOf } = await scene()
     await clock.advance(31_000)
     hang(verbs)
@@ -145,7 +145,7 @@ test('a hold that was placed and never confirmed is free again within two minute
   expect(await books()).toMatchObject({ held: 0, spent: 0 })
 })
 
-describe('a `prepare` hook that does not answer', () => {
+describe('a `prepare` hook that does not resolve', () => {
   const prepared = async () => {
     const late: { resolve?: (value: never) => void; reject?: (error: Error) => void } = {}
     const here = await scene({
@@ -168,7 +168,7 @@ describe('a `prepare` hook that does not answer', () => {
     expect([provider.calls.length, await books(), clock.pending()]).toEqual([0, { held: 0, spent: 0, rows: [] }, 0])
   })
 
-  test('ends the request when its client leaves, and a gateway that closes does not wait for it', async () => {
+  test('ends the request when its client disconnects, and a closing gateway does not wait for it', async () => {
     const { clock, ask, outcomeOf, gateway } = await prepared()
     const client = new AbortController()
     const left = outcomeOf(ask({}, client.signal).whole())
@@ -181,7 +181,7 @@ describe('a `prepare` hook that does not answer', () => {
     expect(closed.code).toBe('service_unavailable')
   })
 
-  test('ends a count of tokens at its deadline', async () => {
+  test('ends a token count at its deadline', async () => {
     const { clock, gateway, caller, outcomeOf } = await prepared()
     const body = { model: 'test-model', input: 'Hi', gateway: { routing: { deadline_ms: 2_000 } } }
     const asked = gateway.dialects.responses.decodeRequest(body, () => undefined)
@@ -204,7 +204,7 @@ const endless: Act = async ({ signal, writer }) => {
   }
 }
 
-test('a deadline that passes while a hold is extended is told as the deadline, at once, and settled once', async () => {
+test('a deadline that passes while a hold is extended is reported as the deadline at once, and settled once', async () => {
   const { clock, hang, answer, provider, ask, books } = await scene({ credit: 1_000_000_000 })
   provider.play(endless)
   hang(['ledger.extend'])
@@ -235,7 +235,7 @@ const settling: readonly (readonly [string, readonly Verb[], boolean])[] = [
   ['loses the settlement', ['storage.settle'], false],
 ]
 
-test.each(settling)('an answer whose store %s is told within 11 s, and settled once', async (_, verbs, doesIt) => {
+test.each(settling)('a response whose store %s is returned within 11 s, and settled once', async (_, verbs, doesIt) => {
   const { clock, hang, answer, ask, outcomeOf, books } = await scene()
   hang(verbs, doesIt)
   const outcome = outcomeOf(ask({ gateway: {} }).whole())
@@ -250,7 +250,7 @@ test.each(settling)('an answer whose store %s is told within 11 s, and settled o
   expect([next.code, (await books()).spent]).toEqual(['ok', first.spent * 2])
 })
 
-test('a gateway closes though neither its store nor its spool answers', async () => {
+test('a gateway closes even if neither its store nor its spool responds', async () => {
   const never = (): Promise<never> => new Promise(() => {})
   const { clock, hang, ask, outcomeOf, gateway } = await scene({
     storage: { ...memoryStorage(), spool: { append: never, clear: never, adopt: never }, close: never },
@@ -283,14 +283,14 @@ describe('over sockets', () => {
     return { gateway, caller, send, close: () => Promise.all([running.close(), gateway.close()]) }
   }
 
-  test('a `prepare` that does not answer ends as 504 at the deadline of the request', async () => {
+  test('a `prepare` that does not resolve ends in a 504 at the deadline of the request', async () => {
     const { send, close } = await server(() => new Promise(() => {}))
     const [response] = await once(send(200), 'response')
     expect(response.statusCode).toBe(504)
     await close()
   })
 
-  test('a client that leaves frees its request, though `prepare` does not answer', async () => {
+  test('a client that disconnects frees its request, even if `prepare` does not resolve', async () => {
     let prepared = 0
     const { send, close } = await server(() => {
       prepared += 1

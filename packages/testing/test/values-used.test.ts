@@ -3,7 +3,7 @@ import type { JsonObject, Provider, ProviderDialect, Quirks } from '@signalbox/c
 import { expect, test } from 'vitest'
 import { scriptedProvider, testGateway } from '../src/index.ts'
 
-// The response object tells the settings that were used, whole and streamed.
+// The response object reports the settings that were used, whole and streamed.
 
 /** Of the first and the last object of a stream, and of the whole one. */
 async function echoes(dialect: ProviderDialect, quirks: Quirks, fields: JsonObject): Promise<readonly JsonObject[]> {
@@ -62,10 +62,10 @@ test.each<[string, ProviderDialect, Quirks, JsonObject, JsonObject]>([
   for (const echo of await echoes(dialect, quirks, asked)) expect(echo).toMatchObject(told)
 })
 
-/** A provider of the client's own language reports what it used. */
+/** A provider of the client's own dialect reports what it used. */
 const others = Object.values(providerDialects).filter(dialect => dialect !== responsesProvider)
 
-test.each(others)('$name: no setting is told that was not sent', async dialect => {
+test.each(others)('$name: no setting is reported that was not sent', async dialect => {
   const [whole] = await echoes(
     dialect,
     {},
@@ -80,7 +80,7 @@ test.each(others)('$name: no setting is told that was not sent', async dialect =
   })
 })
 
-test('an answer without counts of tokens says that its usage is an estimate', async () => {
+test('a response without token counts states that its usage is an estimate', async () => {
   const { answer, ...provider } = scriptedProvider({ id: 'p', dialect: chatProvider })
   const zero = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }
   for (const usage of [zero, undefined]) {

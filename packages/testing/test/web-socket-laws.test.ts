@@ -36,7 +36,7 @@ const all: readonly Sample[] = [
   ...recordings.map(({ name, dialect, frames, text }) => ({ name, dialect: dialects[dialect], frames, bytes: encoder.encode(text) })),
   ...bedrockRecordings.map(({ name, frames, bytes }) => ({ name: `amazon-bedrock/${name}`, dialect: bedrockProvider, frames, bytes })),
 ]
-/** Of each language a part in the usual run, all in the long one. */
+/** A part of each dialect in the default run, all in the long one. */
 const samples = all.filter((_, at) => inject('isLongRun') || at % 6 === 0)
 
 const inPieces = (bytes: Uint8Array, length: number): readonly Uint8Array[] =>
@@ -76,7 +76,7 @@ afterAll(async () => {
 /** The messages of one response. All come over the same connection, so that one which ends late would begin the next. */
 async function play(dialect: ProviderDialect, pieces: readonly Uint8Array[], promptTokens = 1): Promise<readonly Heard[]> {
   playing = { dialect, pieces }
-  // As long as what was asked then: usage is checked against the prompt.
+  // As long as the recorded prompt: usage is checked against the prompt.
   return connection.ask({ model: dialect.name, input: 'Hello. '.repeat(promptTokens), include: ['reasoning.encrypted_content'] })
 }
 
@@ -106,7 +106,7 @@ const common = (messages: readonly Heard[]): unknown =>
   JSON.parse(JSON.stringify(messages), (name, value) => (variable.has(name) ? undefined : value))
 
 describe.each(samples)('$name over a WebSocket', ({ dialect, frames, bytes }) => {
-  test('says what its provider says, in legal order (laws 1 and 4)', async () => {
+  test('sends the content of its provider in legal order (laws 1 and 4)', async () => {
     const theirs = fold(decode(dialect, frames))
     const messages = await play(dialect, [bytes], theirs.usage?.input_tokens)
     expectOneAnswer(messages)
@@ -117,14 +117,14 @@ describe.each(samples)('$name over a WebSocket', ({ dialect, frames, bytes }) =>
     else expect(unsealed(said(withoutStrangers(ours)))).toEqual(unsealed(said(withoutStrangers({ ...theirs, ...(usage && { usage }) }))))
   })
 
-  test('reads the same however its bytes were cut (law 2)', async () => {
+  test('reads the same however its bytes are split (law 2)', async () => {
     const whole = common(await play(dialect, [bytes]))
     for (const length of bytes.length < 20_000 ? [1, 7, 1_009] : [1_009]) {
       expect(common(await play(dialect, inPieces(bytes, length)))).toEqual(whole)
     }
   })
 
-  test('begins once and ends once wherever it breaks off, and the connection goes on (law 3)', async () => {
+  test('starts once and ends once wherever it breaks off, and the connection stays open (law 3)', async () => {
     const count = inject('isLongRun') ? 40 : 8
     for (let at = 0; at < count; at++) expectOneAnswer(await play(dialect, [bytes.subarray(0, Math.floor((bytes.length * at) / count))]))
   })

@@ -98,7 +98,7 @@ describe.each([
     if (isHere) url = await start()
   }, 60_000)
 
-  test.skipIf(!isHere)('opens a WebSocket to a key, and answers its messages in turn', async () => {
+  test.skipIf(!isHere)('opens a WebSocket for a key, and responds to its messages in order', async () => {
     const { ask, create, heard } = await openWebSocket(url, bearer)
     const first = await ask({ model: 'echo', input: 'Hello.' })
     expect(first.at(0)?.type).toBe('response.created')
@@ -118,7 +118,7 @@ describe.each([
     expect(await upgradeStatus(url, { ...bearer, origin: 'https://evil.example' })).toMatchObject({ status: 403 })
   })
 
-  test.skipIf(!isHere)('asks the sign-in for each message, with the headers of the upgrade', async () => {
+  test.skipIf(!isHere)('calls the sign-in for each message, with the headers of the upgrade', async () => {
     const { ask, untilClosed } = await openWebSocket(url, { cookie: 'user=ann' })
     const hello = { model: 'echo', input: 'Hello.' }
     expect((await ask(hello)).at(-1)?.type).toBe('response.completed')
@@ -128,7 +128,7 @@ describe.each([
     expect([1008, 4008]).toContain((await untilClosed()).code)
   })
 
-  test.skipIf(!isHere)('closes a connection that sends what is not text, and serves on', async () => {
+  test.skipIf(!isHere)('closes a connection that sends something other than text, and keeps serving', async () => {
     const { socket, untilClosed } = await openWebSocket(url, bearer)
     socket.send(Buffer.from('{}'))
     expect([1003, 4003]).toContain((await untilClosed()).code)
@@ -136,7 +136,7 @@ describe.each([
   })
 
   // Workers refuse writes to a socket of another request's, so there the program would have to keep to one.
-  test.skipIf(!isHere || name === 'workerd')('closes its connections when it is told to, after the response that runs', async () => {
+  test.skipIf(!isHere || name === 'workerd')('closes its connections on shutdown, after the running response', async () => {
     const idle = await openWebSocket(url, bearer)
     const busy = await openWebSocket(url, bearer)
     const answer = busy.ask({ model: 'echo', input: 'Hello. '.repeat(20) })

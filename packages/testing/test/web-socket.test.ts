@@ -52,7 +52,7 @@ const common = (value: unknown): unknown =>
     variable.has(name) ? undefined : name === 'encrypted_content' ? held.slice(0, 4) : held,
   )
 
-test('brings the events that the stream over HTTP brings', async () => {
+test('sends the same events as the stream over HTTP', async () => {
   const { url, secret, open } = await createFixture()
   const response = await fetch(`${url}/v1/responses`, {
     method: 'POST',
@@ -84,7 +84,7 @@ test('continues a response of the connection: the provider gets the whole conver
   expect(JSON.stringify(sent()[3])).not.toContain('And then?')
 })
 
-test('carries calls of tools and sealed reasoning from turn to turn', async () => {
+test('carries tool calls and sealed reasoning from turn to turn', async () => {
   const { open, sent } = await createFixture()
   const { ask } = await open()
   const include = ['reasoning.encrypted_content']
@@ -101,7 +101,7 @@ test('carries calls of tools and sealed reasoning from turn to turn', async () =
   expect(types).toEqual(expect.arrayContaining(['message', 'function_call', 'function_call_output']))
 })
 
-test('knows a response on its own connection only, and forgets what a failed turn continued', async () => {
+test('continues only a response of its own connection, and forgets what a failed turn continued', async () => {
   const { open } = await createFixture()
   const { ask } = await open()
   const other = await open()
@@ -116,7 +116,7 @@ test('knows a response on its own connection only, and forgets what a failed tur
   expect((await ask({ ...hello, previous_response_id: null })).at(-1)?.type).toBe('response.completed')
 })
 
-test('warms up without a call, without money, and can be continued', async () => {
+test('a warm-up makes no call, costs nothing, and can be continued', async () => {
   const scene = await createFixture()
   const { ask } = await scene.open()
   const warm = await ask({ ...hello, input: [{ role: 'user', content: 'Remember this.' }], generate: false })
@@ -132,7 +132,7 @@ test('warms up without a call, without money, and can be continued', async () =>
   expect(rows).toHaveLength(1)
 })
 
-test('tells errors with the status and the headers that they have over HTTP', async () => {
+test('errors have the status and the headers that they have over HTTP', async () => {
   const { open } = await createFixture({ limits: { inferenceRpm: 2 } })
   const { ask } = await open()
   expect(await ask({ model: 'no-such-model', input: 'Hello.' })).toMatchObject([
@@ -150,7 +150,7 @@ test('tells errors with the status and the headers that they have over HTTP', as
   ])
 })
 
-test('a key that is revoked opens nothing more: the next message is 401, and the connection ends', async () => {
+test('after a key is revoked the next message is a 401, and the connection ends', async () => {
   const { gateway, caller, open, url } = await createFixture()
   const keys = gateway.workspaces(caller.workspaceId).apiKeys
   const { id, secret } = await keys.create({ name: 'short', scopes: ['inference:invoke'] })
@@ -162,7 +162,7 @@ test('a key that is revoked opens nothing more: the next message is 401, and the
   expect(await upgradeStatus(url, { authorization: `Bearer ${secret}` })).toMatchObject({ status: 401 })
 })
 
-test('a budget that is used up in the middle of a connection refuses the next message, and the connection goes on', async () => {
+test('a budget exhausted during a connection refuses the next message, and the connection stays open', async () => {
   const { gateway, caller, open } = await createFixture()
   const workspace = gateway.workspaces(caller.workspaceId)
   const { ask } = await open()
@@ -193,7 +193,7 @@ test('two connections race for the last credit: one request is paid, and the bal
   expect(paid.length).toBeLessThan(4)
 })
 
-/** Sentence after sentence, until the other side has left. */
+/** Sentence after sentence, until the client has disconnected. */
 const babble: Respond = async line => {
   await line.write(head(200, { 'content-type': 'text/event-stream', 'transfer-encoding': 'chunked' }))
   await line.write(chunk(sse(line.answer.opening)))
@@ -220,7 +220,7 @@ test.each(departures)('a client that %s before the first content ends the call w
   expect(await gateway.workspaces(caller.workspaceId).billing.balance()).toMatchObject({ held: 0 })
 })
 
-test.each(departures)('a client that %s in the middle ends the call within 100 ms, and pays for what it got', async (_, leave) => {
+test.each(departures)('a client that %s in the middle ends the call within 100 ms, and pays for what it received', async (_, leave) => {
   const scene = await createFixture()
   const client = await scene.open()
   scene.provider.next(babble)
@@ -236,7 +236,7 @@ test.each(departures)('a client that %s in the middle ends the call within 100 m
   expect((await scene.gateway.workspaces(scene.caller.workspaceId).billing.balance()).held).toBe(0)
 })
 
-test('keeps the turns of a long conversation within its bytes', async () => {
+test('keeps the turns of a long conversation within its byte limit', async () => {
   const { open, sent } = await createFixture()
   const { ask } = await open()
   let previous: string | undefined
@@ -249,7 +249,7 @@ test('keeps the turns of a long conversation within its bytes', async () => {
 
 const short = (count: number) => Array.from({ length: count }, () => ({ role: 'user', content: 'x' }))
 
-test('a conversation of many messages holds no more than one body may', async () => {
+test('a conversation of many messages uses no more than one body may', async () => {
   const { open, provider } = await createFixture()
   const { ask } = await open()
   const first = await ask({ ...hello, input: short(6_000), generate: false })
@@ -259,7 +259,7 @@ test('a conversation of many messages holds no more than one body may', async ()
   expect((await ask({ ...hello, previous_response_id: idOf(first) })).at(-1)?.type).toBe('response.completed')
 })
 
-test('kept turns are counted by the memory that they take, not by their text', async () => {
+test('kept turns are counted by their memory, not by their text', async () => {
   const { open } = await createFixture({}, { webSockets: { keptBytes: 500_000 } })
   const { ask } = await open()
   const small = await ask({ ...hello, input: short(1_000), generate: false })
@@ -269,7 +269,7 @@ test('kept turns are counted by the memory that they take, not by their text', a
 })
 
 describe('limits of a workspace', () => {
-  test('hold for all its keys together: connections are counted over them, and another workspace has its own', async () => {
+  test('apply to all its keys together: connections are counted over them, and another workspace has its own', async () => {
     const testbed = await createFixture({}, { webSockets: { connectionsPerWorkspace: 2 } })
     const { secret: second } = await testbed.gateway.workspaces(testbed.caller.workspaceId).apiKeys.create({ name: 'second' })
     await testbed.open()
@@ -280,7 +280,7 @@ describe('limits of a workspace', () => {
     expect(await upgradeStatus(testbed.url, { authorization: `Bearer ${other}` })).toMatchObject({ status: 101 })
   })
 
-  test('a large message that is no request is counted against the rate before it is read', async () => {
+  test('a large invalid message counts against the rate before it is read', async () => {
     const testbed = await createFixture()
     const { secret } = await testbed.gateway.workspaces(testbed.caller.workspaceId).apiKeys.create({ name: 'slow', rateLimitRpm: 1 })
     const { socket, heard, ask } = await testbed.open(secret)
@@ -296,7 +296,7 @@ describe('limits of a workspace', () => {
 })
 
 test.each(['responses', 'chat', 'messages', 'gemini', 'bedrock'] as const)(
-  'brings what the stream over HTTP brings, from a provider of %s: text, thoughts, calls, cuts and failures',
+  'sends the same as the stream over HTTP, from a provider of %s: text, reasoning, calls, truncation and failures',
   async dialect => {
     const testbed = await createFixture({ dialect })
     const { ask } = await testbed.open()
@@ -314,27 +314,24 @@ test.each(['responses', 'chat', 'messages', 'gemini', 'bedrock'] as const)(
 )
 
 describe('a compaction trigger', () => {
-  test.each(['responses', 'messages'] as const)(
-    'is answered with one sealed item, and the conversation goes on from it: %s',
-    async dialect => {
-      const { open, sent } = await createFixture({ dialect })
-      const { ask } = await open()
-      const first = await ask(hello)
-      const compacted = await ask({ ...hello, input: [{ type: 'compaction_trigger' }], previous_response_id: idOf(first) })
-      const { output = [], status } = compacted.at(-1)?.response ?? {}
-      expect({ status, types: output.map(({ type }) => type) }).toEqual({ status: 'completed', types: ['compaction'] })
-      expect(compacted.map(({ type }) => type)).toContain('response.output_item.done')
+  test.each(['responses', 'messages'] as const)('returns one sealed item, from which the conversation continues: %s', async dialect => {
+    const { open, sent } = await createFixture({ dialect })
+    const { ask } = await open()
+    const first = await ask(hello)
+    const compacted = await ask({ ...hello, input: [{ type: 'compaction_trigger' }], previous_response_id: idOf(first) })
+    const { output = [], status } = compacted.at(-1)?.response ?? {}
+    expect({ status, types: output.map(({ type }) => type) }).toEqual({ status: 'completed', types: ['compaction'] })
+    expect(compacted.map(({ type }) => type)).toContain('response.output_item.done')
 
-      const next = await ask({ ...hello, input: 'And then?', previous_response_id: idOf(compacted) })
-      expect(next.at(-1)).toMatchObject({ type: 'response.completed' })
-      const again = await ask({ ...hello, input: [...output, { role: 'user', content: 'And then?' }] })
-      expect(again.at(-1)).toMatchObject({ type: 'response.completed' })
-      const [, , continued, restarted] = sent().map(body => JSON.stringify(body))
-      for (const body of [continued, restarted]) {
-        expect(body).toContain('This is a summary of the conversation so far')
-        expect(body).not.toMatch(/compaction_trigger|gwc1/)
-        expect(body).not.toContain('Hello.')
-      }
-    },
-  )
+    const next = await ask({ ...hello, input: 'And then?', previous_response_id: idOf(compacted) })
+    expect(next.at(-1)).toMatchObject({ type: 'response.completed' })
+    const again = await ask({ ...hello, input: [...output, { role: 'user', content: 'And then?' }] })
+    expect(again.at(-1)).toMatchObject({ type: 'response.completed' })
+    const [, , continued, restarted] = sent().map(body => JSON.stringify(body))
+    for (const body of [continued, restarted]) {
+      expect(body).toContain('This is a summary of the conversation so far')
+      expect(body).not.toMatch(/compaction_trigger|gwc1/)
+      expect(body).not.toContain('Hello.')
+    }
+  })
 })

@@ -24,7 +24,7 @@ const nestedList = (depth: number): string => '['.repeat(depth) + ']'.repeat(dep
 const withField = (body: JsonObject, value: string): string => `${JSON.stringify(body).slice(0, -1)},"extra":${value}}`
 const keys = (count: number): string => `{${Array.from({ length: count }, (_, at) => `"k${at}":1`).join(',')}}`
 
-/** The value in the midst of what the answer says, under a name that is carried along without being read. */
+/** The value in the middle of the response, in a field that is passed on without being read. */
 function insideOf(body: JsonObject, value: string): string {
   const text = JSON.stringify(body)
   const at = text.search(/"(?:text|content)":"Here\./)
@@ -68,8 +68,8 @@ async function serve(dialect: BuiltInDialect, answer: (url: string) => RawAnswer
 
 const whole = (text: string): RawAnswer => ({ pieces: [bytesOf(text)], headers: { 'content-type': 'application/json' } })
 
-describe.each(dialects)('a provider that speaks %s', dialect => {
-  test.each(Object.entries(hostile))('and answers with %s is passed over for the next, and not paid', async (_, make) => {
+describe.each(dialects)('a provider of dialect %s', dialect => {
+  test.each(Object.entries(hostile))('that returns %s is skipped for the next one, and not paid', async (_, make) => {
     const bad = make(wholeOf(dialect))
     const { ask, rows } = await serve(dialect, url => whole(url.includes('first.test') ? bad : JSON.stringify(wholeOf(dialect))))
     const fine = await ask('/v1/responses', { model: 'both', input: 'Hi' })
@@ -86,18 +86,18 @@ describe.each(dialects)('a provider that speaks %s', dialect => {
     expect(told).toHaveLength(2)
   })
 
-  test('and answers with objects as deep as the bound allows is read', async () => {
+  test('may return objects of the maximum depth', async () => {
     const { ask } = await serve(dialect, () => whole(withField(wholeOf(dialect), nestedObject(490))))
     expect(await ask('/v1/responses', { model: 'alone', input: 'Hi' })).toMatchObject({ status: 200, body: { output_text: 'Here.' } })
   })
 
-  test('and says an error in a body 5,000 deep fails with the meaning of its status', async () => {
+  test('that returns an error in a body 5,000 deep fails with the meaning of its status', async () => {
     const { ask } = await serve(dialect, () => ({ ...whole(`{"error":${nestedObject(5_000)}}`), status: 429 }))
     expect(await ask('/v1/responses', { model: 'alone', input: 'Hi' })).toMatchObject({ status: 429 })
   })
 })
 
-test('the arguments of a tool call that are 5,000 deep reach a client whose language wants an object as text', async () => {
+test('tool call arguments that are 5,000 deep are text for a client whose dialect needs an object', async () => {
   const written = nestedObject(5_000)
   const message = {
     role: 'assistant',
@@ -117,7 +117,7 @@ test('the arguments of a tool call that are 5,000 deep reach a client whose lang
   expect([status, body.content]).toEqual([200, [{ type: 'tool_use', id: 'c', name: 'f', input: { _raw: written } }]])
 })
 
-test('20,000 tool calls are more than an answer may hold: the next provider answers', async () => {
+test('20,000 tool calls are more than a response may have: the next provider responds', async () => {
   const call = (at: number): JsonObject => ({ id: `call_${at}`, type: 'function', function: { name: 'f', arguments: '{"a":1}' } })
   const tool_calls = Array.from({ length: 20_000 }, (_, at) => call(at))
   const bad = JSON.stringify({ id: 'c', choices: [{ index: 0, message: { role: 'assistant', tool_calls }, finish_reason: 'tool_calls' }] })
@@ -148,7 +148,7 @@ test.each(Object.entries(manyParts))('so are 20,000 %s, and 5,000 are not', asyn
   expect((await fine.ask('/v1/responses', { model: 'alone', input: 'Hi' })).status).toBe(200)
 })
 
-test('a large whole answer is told to a client that streams in parts, with turns for others between them', async () => {
+test('a large whole response is streamed in parts, with turns of the event loop for others between them', async () => {
   const content = Array.from({ length: 8_000 }, (_, at) => ({ type: 'tool_use', id: `c${at}`, name: 'f', input: { a: 1 } }))
   const answer = { id: 'm', type: 'message', role: 'assistant', content, stop_reason: 'tool_use' }
   const testbed = await testGateway({
@@ -199,7 +199,7 @@ const tooManyCalls: Readonly<Record<string, readonly string[]>> = {
 }
 
 test.each(Object.entries(tooManyCalls))(
-  'a stream of more items than an answer may hold, %s, is cut, and ends in one failure',
+  'a stream of more items than a response may have, %s, is cut off, and ends in one failure',
   async (_, texts) => {
     const pieces = texts.map(bytesOf)
     const testbed = await testGateway({

@@ -50,7 +50,7 @@ async function startApp() {
 const signed = (user: string, secret = sessionSecret): string =>
   `theme=dark; session=${user}.${createHmac('sha256', secret).update(user).digest('base64')}`
 
-test.skipIf(!hasWorkerd)('serves its own routes, answers signed-in users below /llm, and logs their requests in D1', async () => {
+test.skipIf(!hasWorkerd)('serves its own routes, responds to signed-in users below /llm, and logs their requests in D1', async () => {
   const { ask, db } = await startApp()
   expect(await ask('/')).toEqual({ status: 200, text: 'The app.' })
   expect(await ask('/llmx/v1/models')).toEqual({ status: 200, text: 'The app.' })

@@ -42,7 +42,7 @@ const wrong = (gateway: ReturnType<typeof make>): readonly unknown[] => [
   createGateway({ ...good, limits: { rpm: 5 } }),
   // @ts-expect-error the key of a provider under another name
   openai({ key: 'sk-…' }),
-  // @ts-expect-error a server without an address
+  // @ts-expect-error a server without a URL
   compatible({ id: 'local' }),
   // @ts-expect-error a language that does not exist
   compatible({ id: 'local', baseUrl: 'http://127.0.0.1:8000/v1', speaks: ['openai'] }),
@@ -72,7 +72,7 @@ const wrong = (gateway: ReturnType<typeof make>): readonly unknown[] => [
   createFetchHandler(),
 ]
 
-test('what the compiler knows of a gateway follows from literals in its options', () => {
+test('literals in the options of a gateway determine its types', () => {
   expect(wrong).toBeTypeOf('function')
   const gateway = make()
   type Body = Parameters<typeof gateway.responses.create>[0]
@@ -88,7 +88,7 @@ test('what the compiler knows of a gateway follows from literals in its options'
   expect(right).toBeTypeOf('function')
 })
 
-test('a gateway whose models come from elsewhere takes any name', () => {
+test('a gateway whose models come from elsewhere accepts any name', () => {
   const models: readonly Model[] = good.models
   const gateway = createGateway({ providers: [anthropic(), openai()], models, storage })
   expectTypeOf(gateway).toExtend<Gateway>()

@@ -53,17 +53,17 @@ describe('an update is refused', () => {
     expect(problemsOf({ 'models.dev': json })).toEqual([problem])
   })
 
-  test('if its result would be no valid catalog', () => {
+  test('if its result would not be a valid catalog', () => {
     const corrections = { models: { 'gpt-5': { aliases: ['deepseek-chat'] } } }
     expect(problemsOf({ 'models.dev': modelsDev(unchanged) }, { corrections })).toEqual([expect.stringContaining('which is a name of')])
   })
 
-  test('if the catalog is of a later day', () => {
+  test('if the catalog has a later date', () => {
     expect(problemsOf({}, { today: '2026-01-01' })).toEqual(['The catalog is of 2026-09-30, which is after 2026-01-01.'])
   })
 })
 
-test('names such as "constructor" are names', () => {
+test('names such as "constructor" are valid names', () => {
   const openai = [...unchanged.openai, ...['constructor', 'toString', 'hasOwnProperty'].map(id => listed(id, [1, 1]))]
   const result = update({ 'models.dev': modelsDev({ ...unchanged, openai, constructor: [] }) })
   expect(result.ok && result.catalog.models.map(({ id }) => id)).toContain('hasOwnProperty')
@@ -71,7 +71,7 @@ test('names such as "constructor" are names', () => {
 })
 
 describe('a source', () => {
-  /** A server whose answer depends on the path. */
+  /** A server whose response depends on the path. */
   async function serverUrl(): Promise<string> {
     const server = createServer(({ url }, response) => {
       if (url === '/slow') return
@@ -98,7 +98,7 @@ describe('a source', () => {
     expect(read).toEqual({ ok: false, problems: [expect.stringContaining(problem)] })
   })
 
-  test('is parsed JSON by its name', async () => {
+  test('returns parsed JSON', async () => {
     const read = await fetchSources([{ name: 'openrouter', url: await serverUrl() }], { fetch })
     expect(read).toEqual({ ok: true, sources: { openrouter: { data: [] } } })
   })

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { readCatalog } from '../../src/schema/index.ts'
 import { current, modelsDev, opinion, routed, unchanged, update } from './samples.ts'
 
-// Each source with each of its fields replaced by what no list should hold: a valid catalog comes of it, or one clear refusal.
+// Each source with each of its fields replaced by invalid values: the result is a valid catalog, or one clear error.
 
 type Source = 'models.dev' | 'openrouter' | 'openai' | 'genai-prices'
 
@@ -34,7 +34,7 @@ function* replaced(value: unknown, by: unknown): Generator<unknown> {
 
 const isLine = (text: string): boolean => text.length > 0 && text.length <= 1_000 && !/[\n\r]/.test(text)
 
-describe.each(Object.keys(good) as Source[])('%s with odd fields', source => {
+describe.each(Object.keys(good) as Source[])('%s with invalid fields', source => {
   test('updates to a valid catalog, or is refused in a few lines', () => {
     const before = JSON.stringify(current)
     let [taken, refused] = [0, 0]

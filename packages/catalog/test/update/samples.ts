@@ -79,7 +79,7 @@ export const modelsDev = (providers: Readonly<Record<string, readonly ListedMode
     ]),
   )
 
-/** What the small catalog already says. */
+/** The existing content of the small catalog. */
 export const unchanged = {
   openai: [listed('gpt-5', [1.25, 10], { cost: { cache_read: 0.125 } })],
   groq: [listed('openai/gpt-oss-20b', [0.075, 0.3], { base_model: 'openai/gpt-oss-20b' })],

@@ -4,7 +4,7 @@ import { readCatalog } from '../../src/schema/index.ts'
 import { current, listed, modelsDev, opinion, routed, unchanged, update, updated } from './samples.ts'
 
 describe('models.dev', () => {
-  test('that says what the catalog says changes nothing but the date and the source', () => {
+  test('that matches the catalog changes nothing but the date and the source', () => {
     const { diff, warnings, catalog: next, offerAt } = updated({ 'models.dev': modelsDev(unchanged) })
     expect(diff.filter(line => !line.includes('max_output_tokens'))).toEqual([])
     expect(warnings).toEqual([])
@@ -29,7 +29,7 @@ describe('models.dev', () => {
     expect(diff.find(line => line.includes('gpt-5'))).toMatch(/^~ openai gpt-5: input 1\.25 → 1\.5, cached 0\.125 → 0\.15, tiers added/)
   })
 
-  test('adds a new model of a maker, and the offer of a host for it', () => {
+  test('adds a new model of a vendor, and the offer of a host for it', () => {
     const reasoning = { reasoning: true, reasoning_options: [{ type: 'effort', values: ['low', 'none', 'high'] }], temperature: false }
     const fast = { modes: { fast: { cost: { input: 4, output: 16 }, provider: { body: { service_tier: 'priority' } } } } }
     const openai = [...unchanged.openai, listed('gpt-7', [2, 8], { ...reasoning, experimental: fast })]
@@ -49,14 +49,14 @@ describe('models.dev', () => {
     expect(diff).toEqual(expect.arrayContaining(['+ openai gpt-7: 2/8', '+ groq maker/gpt-7: 3/9']))
   })
 
-  test('leaves out a model of a host that it names no maker for, and says so', () => {
+  test('leaves out a model of a host without a known vendor, and reports it', () => {
     const groq = [...unchanged.groq, listed('mystery', [3, 9])]
     const { catalog: next, warnings } = updated({ 'models.dev': modelsDev({ ...unchanged, groq }) })
     expect(next.models).toHaveLength(3)
     expect(warnings).toEqual([expect.stringMatching(/^1 offers of .* are left out/)])
   })
 
-  test('with an entry of another shape leaves that offer as it is, and says so', () => {
+  test('with an entry of another shape leaves that offer unchanged, and reports it', () => {
     for (const odd of [
       null,
       'free',
@@ -72,7 +72,7 @@ describe('models.dev', () => {
     }
   })
 
-  test('that lists the price of an hour of the day changes no price with hours', () => {
+  test('that lists the price of one hour does not change prices by the hour', () => {
     const price = { input: 150_000, output: 600_000, windows: [{ from: '01:00', to: '04:00', input: 300_000, output: 1_200_000 }] }
     const models = current.models.map(model =>
       model.id === 'deepseek-chat' ? { ...model, offers: model.offers.map(offer => ({ ...offer, price })) } : model,
@@ -89,7 +89,7 @@ describe('models.dev', () => {
   })
 })
 
-test('regional names on Bedrock are regions of their offer, with a price where it differs', () => {
+test('regional names on Bedrock are regions of their offer, with a price if it differs', () => {
   const id = 'anthropic.claude-opus-5'
   const offer = {
     provider: 'amazon-bedrock',
@@ -118,7 +118,7 @@ test('regional names on Bedrock are regions of their offer, with a price where i
   expect(next.models.flatMap(model => model.offers).filter(({ provider }) => provider === 'amazon-bedrock')).toHaveLength(1)
 })
 
-test('surcharges and prices of sound are read, and stay where a list has none', () => {
+test('surcharges and audio prices are read, and kept if a list has none', () => {
   const cost = { input_audio: 3 }
   const fast = { fast: { cost: { input: 2.5, output: 20 }, provider: { body: { speed: 'fast' }, headers: { beta: 'x' } } } }
   const first = updated({
@@ -131,7 +131,7 @@ test('surcharges and prices of sound are read, and stay where a list has none', 
 })
 
 describe('openrouter', () => {
-  test('gives offers of the provider openrouter to models of the catalog, and models that it lacks', () => {
+  test('adds offers of the provider openrouter to models of the catalog, and missing models', () => {
     const list = [
       routed('openai/gpt-5', ['0.00000125', '0.00001'], { input_cache_read: '0.000000125', request: '0.001' }),
       routed('tencent/hy4', ['0.0000002', '0.0000008']),
@@ -156,7 +156,7 @@ describe('openrouter', () => {
 })
 
 describe('openai', () => {
-  test('gives offers of OpenAI the day on which they end, as a date or as seconds', () => {
+  test('sets the end date of OpenAI offers, from a date or from seconds', () => {
     const data = [
       { id: 'gpt-5', object: 'model', shutdown_date: '2026-12-11' },
       { id: 'gpt-4', shutdown_date: null },
@@ -173,7 +173,7 @@ describe('openai', () => {
 describe('genai-prices', () => {
   const usual = { 'models.dev': modelsDev(unchanged) }
 
-  test('that agrees adds what only it says: later prices, hours of the day, fees per request', () => {
+  test('that agrees adds what only it has: later prices, hours of the day, fees per request', () => {
     const dated = opinion('openai', 'gpt-5', [
       { prices: { input_mtok: 9, output_mtok: 9 } },
       { constraint: { start_date: '2026-01-01' }, prices: { input_mtok: 1.25, output_mtok: 10, cache_write_1h_mtok: 2.5 } },
@@ -196,7 +196,7 @@ describe('genai-prices', () => {
     })
   })
 
-  test('that differs by more than 1 % gives a warning, and by less does not', () => {
+  test('that differs by more than 1 % causes a warning, and by less does not', () => {
     const at = (input: number) =>
       updated({ ...usual, 'genai-prices': [opinion('openai', 'gpt-5', { input_mtok: input, output_mtok: 10 })] })
     expect(at(1.26).warnings).toEqual([])
@@ -207,7 +207,7 @@ describe('genai-prices', () => {
     expect(offerAt('openai', 'gpt-5')?.price?.input).toBe(1_250_000)
   })
 
-  test('that differs by more than three times keeps the old price, and a new offer gets none', () => {
+  test('that differs by more than three times keeps the old price, and leaves a new offer without one', () => {
     const openai = [listed('gpt-5', [6, 10]), listed('gpt-7', [8, 10])]
     const second = {
       ...opinion('openai', 'gpt-5', {}),
@@ -223,7 +223,7 @@ describe('genai-prices', () => {
 describe('corrections', () => {
   const openai = [listed('gpt-5', [1.5, 10])]
 
-  test('win over every source, and what they name is not removed', () => {
+  test('override every source, and what they name is not removed', () => {
     const corrections = {
       offers: {
         openai: { 'gpt-5': { price: { input: 1_300_000, output: 9_000_000 } } },
@@ -236,7 +236,7 @@ describe('corrections', () => {
     expect(warnings).toEqual([])
   })
 
-  test('of what is gone are named in a warning', () => {
+  test('of removed entries are named in a warning', () => {
     const { warnings } = updated({ 'models.dev': modelsDev(unchanged) }, { corrections: { models: { 'gpt-3': { family: 'gpt' } } } })
     expect(warnings).toEqual(['A correction of "gpt-3" is left out, since the catalog has none of that name.'])
   })
@@ -252,7 +252,7 @@ test('an update of an updated catalog from the same sources changes nothing', ()
   expect(updated(sources, { current: first.catalog }).diff).toEqual([])
 })
 
-test('the built-in catalog takes an update, and the result is a valid catalog', () => {
+test('the built-in catalog can be updated, and the result is a valid catalog', () => {
   const known = catalog().models.flatMap(({ offers }) => offers.filter(({ provider }) => provider === 'openrouter'))
   const data = known.map(({ provider_model_id: id, price }) =>
     routed(id, [String((price?.input ?? 0) / 1e12), String((price?.output ?? 0) / 1e12)]),

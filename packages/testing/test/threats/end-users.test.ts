@@ -179,7 +179,7 @@ test('refused requests of users with one id in two workspaces are counted in eac
   expect(warned).toEqual([])
 })
 
-describe.each([[false], [true]])('stored items of responses, store: %s', store => {
+describe.each([[false], [true]])('items of responses, stored: %s', store => {
   test('a user can refer to items of its own responses only', async () => {
     const gateway = await createFixture({ items: { store }, storage: sqliteStorage(':memory:'), sealingKey: new Uint8Array(32).fill(1) })
     const [ann, ben] = await Promise.all(['ann', 'ben'].map(user => gateway.workspaces('app').as({ user })))

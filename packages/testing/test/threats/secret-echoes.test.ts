@@ -45,7 +45,7 @@ const answers: Readonly<Record<string, (quoted: string) => RawAnswer>> = {
 
 const cases = Object.keys(answers).flatMap(kind => Object.keys(quotations).map(name => [kind, name] as const))
 
-test.each(cases)('%s that quotes the key of the operator %s never reaches a client or the log', async (kind, name) => {
+test.each(cases)('%s that quotes the key of the operator %s never reaches a client, a hook or the log', async (kind, name) => {
   const heard: unknown[] = []
   const hear = (...given: readonly unknown[]): void => void heard.push(given)
   const hooks: Hooks = Object.fromEntries(['onPlan', 'onFailure', 'onCommit', 'onSettle'].map(hook => [hook, hear]))
