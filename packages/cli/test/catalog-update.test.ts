@@ -24,7 +24,7 @@ const model = {
   pricing: { prompt: '0.00000125', completion: '0.00001' },
 }
 
-/** What the catalog has of the provider, and one more: a list that lacks what is sold would be refused. */
+/** What the catalog has of the provider, and one more: a list without sold models would be refused. */
 const listOf = (more: object): { readonly data: readonly object[] } => ({
   data: [
     ...catalog()
@@ -45,7 +45,7 @@ async function run(args: readonly string[]): Promise<string> {
 }
 
 describe('signalbox catalog update', () => {
-  test('writes the built-in catalog with what changed, then brings that file up to date', async () => {
+  test('writes the built-in catalog with the changes, then updates that file', async () => {
     const out = join(newFolder(), 'catalog.json')
     const source = `openrouter=${await serverOf(listOf(model))}`
     expect(await run(['--out', out, '--source', source])).toContain('+ openrouter tencent/hy4: 1.25/10\n')
@@ -53,7 +53,7 @@ describe('signalbox catalog update', () => {
     expect(await run(['--out', out, '--source', source])).toContain('; 0 offers changed.')
   })
 
-  test('that is refused leaves the file as it was, and no other', async () => {
+  test('that is refused leaves the file unchanged and creates no other', async () => {
     const folder = newFolder()
     const out = join(folder, 'catalog.json')
     await run(['--out', out, '--source', `openrouter=${await serverOf(listOf(model))}`])
@@ -65,13 +65,13 @@ describe('signalbox catalog update', () => {
     expect([readdirSync(folder), readFileSync(out, 'utf8') === before]).toEqual([['catalog.json'], true])
   })
 
-  test('names a source that it does not know, and asks for a file', async () => {
+  test('names an unknown source, and requires a file', async () => {
     await expect(run(['--out', 'x.json', '--source', 'prices'])).rejects.toThrow(/--source is "prices"; it takes one of models\.dev/)
     await expect(run([])).rejects.toThrow(/takes --out FILE/)
   })
 })
 
-test('a changed catalog file is taken, and a faulty one is logged once', async () => {
+test('a changed catalog file is loaded, and an invalid one is logged once', async () => {
   const file = join(newFolder(), 'catalog.json')
   writeFileSync(file, 'one')
   const replace = vi.fn()
@@ -89,7 +89,7 @@ test('a changed catalog file is taken, and a faulty one is logged once', async (
   await vi.waitUntil(() => replace.mock.calls.length > 0)
 })
 
-test('a catalog older than 30 days is told, with the command that updates it', () => {
+test('a catalog older than 30 days is logged, with the command that updates it', () => {
   expect(ageNotices('built-in', Date.parse('2026-10-30T23:00:00Z'))).toEqual([])
   expect(ageNotices('none', Date.parse('2036-10-30'))).toEqual([])
   expect(ageNotices('built-in', Date.parse('2026-11-22'))).toEqual([

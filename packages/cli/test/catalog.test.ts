@@ -26,17 +26,17 @@ function fileOf(json: unknown): string {
 }
 
 describe('the catalog of the config', () => {
-  test('is the built-in one where nothing is said, as far as providers are on', () => {
+  test('is the built-in one by default, for enabled providers', () => {
     const { models, facts } = on({})
     expect(facts).toBe(catalog().providers)
     expect(new Set(models.flatMap(({ offers }) => offers.map(({ provider }) => provider)))).toEqual(new Set(['openai', 'groq']))
   })
 
-  test('may be none, and then nothing is known', () => {
+  test('may be none, and then no models or facts are known', () => {
     expect(on({ catalog: 'none' })).toMatchObject({ models: [], facts: [] })
   })
 
-  test('may say otherwise of a model, an offer and a provider', () => {
+  test('may override a model, an offer and a provider', () => {
     const overrides = {
       models: { 'gpt-6-sol': { display_name: 'Sol' }, 'gpt-4o': null },
       offers: { openai: { 'gpt-6-sol': { price: { input: 1_000, output: 2_000 } } } },
@@ -50,7 +50,7 @@ describe('the catalog of the config', () => {
     expect([policyIn(it, 'groq'), policyIn(it, 'openai')]).toEqual(['may_train', 'no_training'])
   })
 
-  test('yields to what the config says of a provider itself', () => {
+  test('is overridden by the config of a provider', () => {
     const it = on({
       catalog: { overrides: { providers: { openai: { data_policy: 'may_train' } } } },
       providers: [{ id: 'openai', data_policy: 'zdr' }],
@@ -58,7 +58,7 @@ describe('the catalog of the config', () => {
     expect(policyIn(it, 'openai')).toBe('zdr')
   })
 
-  test('may be a file of one’s own, in place of the built-in one', () => {
+  test('may be a file in place of the built-in one', () => {
     const offers = [
       { provider: 'groq', provider_model_id: 'x', dialect: 'chat' },
       { provider: 'elsewhere', provider_model_id: 'y', dialect: 'chat' },
@@ -70,7 +70,7 @@ describe('the catalog of the config', () => {
     expect(facts).toEqual([])
   })
 
-  test('yields to the models of the config', () => {
+  test('is overridden by the models of the config', () => {
     const offers = [{ provider: 'groq', provider_model_id: 'x', dialect: 'chat', price: { input: 1, output: 1 } }]
     const it = on({
       catalog: {
@@ -89,7 +89,7 @@ describe('the catalog and the rows of the engine agree', () => {
   const values = { api_key: 'k', region: 'us-east-1', resource: 'r', project: 'p', location: 'global', account_id: 'a' } as const
   const rows = catalog().providers.map(facts => ({ facts, row: builtIns.find(({ id }) => id === facts.id) }))
 
-  test('on who there is, and on the variables that turn them on', () => {
+  test('on the providers, and on the variables that enable them', () => {
     const strange = rows.flatMap(({ facts, row }) => {
       const known = new Set(row ? Object.values(row.fields).flat() : [])
       return (facts.env ?? []).filter(variable => !known.has(variable)).map(variable => `${facts.id}: ${variable}`)
@@ -97,7 +97,7 @@ describe('the catalog and the rows of the engine agree', () => {
     expect(strange).toEqual([])
   })
 
-  test('on what becomes of what is sent there', () => {
+  test('on their data policies', () => {
     const policies = rows.flatMap(({ facts, row }): readonly (readonly [string, string, string])[] => {
       if (!row) return []
       const access = Object.entries(values).filter(([name]) => fieldsOf(row).some(field => field === name))

@@ -10,7 +10,7 @@ import { decisionLogLimits } from '../../router/src/decision-log/records.ts'
 import { configSchema } from '../src/schema.ts'
 import { configJsonSchema, configTables, variableTable } from './reference.ts'
 
-// docs/configuration.md and signalbox/config.schema.json say what the schema says. `UPDATE_DOCS=1 pnpm test configuration` writes both.
+// docs/configuration.md and signalbox/config.schema.json match the schema. `UPDATE_DOCS=1 pnpm test configuration` writes both.
 
 const root = resolve(import.meta.dirname, '../../..')
 const page = resolve(root, 'docs/configuration.md')
@@ -23,7 +23,7 @@ const withPart = (text: string, name: string, part: string): string =>
     (_, start: string, end: string) => `${start}\n${part}\n\n${end}`,
   )
 
-test('docs/configuration.md has every field, as the schema has it', () => {
+test('docs/configuration.md has every field of the schema', () => {
   const text = readFileSync(page, 'utf8')
   const written = withPart(withPart(text, 'config:variables', variableTable()), 'config:fields', configTables())
   if (process.env.UPDATE_DOCS) writeFileSync(page, written)
@@ -54,7 +54,7 @@ const examples = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'u
     })),
   )
 
-test.each(examples)('the config on docs/$path is taken by the server and by editors', ({ code }) => {
+test.each(examples)('the config on docs/$path is accepted by the server and by editors', ({ code }) => {
   const config = JSON.parse(code)
   expect(configSchema.safeParse(config).error).toBeUndefined()
   expect(accepts(config), JSON.stringify(accepts.errors)).toBe(true)
@@ -63,7 +63,7 @@ test.each(examples)('the config on docs/$path is taken by the server and by edit
 const provider = { id: 'local', base_url: 'http://127.0.0.1:9/v1' }
 const offer = { provider: 'local', provider_model_id: 'm', dialect: 'chat' }
 
-describe('what the server refuses, an editor refuses too', () => {
+describe('a config refused by the server is refused by an editor too', () => {
   test.each<[name: string, config: object]>([
     ['an unknown field', { prot: 1 }],
     ['an unknown field of a section', { limits: { rpm: 1 } }],
@@ -89,18 +89,18 @@ describe('what the server refuses, an editor refuses too', () => {
     expect(accepts(config)).toBe(false)
   })
 
-  test('but for addresses, which are looked at when the server starts', () => {
+  test('except for URLs, which are checked when the server starts', () => {
     const config = { storage: 'mysql://x', providers: [{ id: 'p', base_url: 'localhost' }] }
     expect([configSchema.safeParse(config).success, accepts(config)]).toEqual([false, true])
   })
 })
 
-test('a sealing key may be in capitals in both', () => {
+test('a sealing key may be in upper case in both', () => {
   const config = { sealing_key: 'AB'.repeat(32) }
   expect([configSchema.safeParse(config).success, accepts(config)]).toEqual([true, true])
 })
 
-describe('the defaults of the reference are those of the library', () => {
+describe('the defaults in the reference match those of the library', () => {
   const { properties } = configJsonSchema() as {
     properties: Record<string, { properties?: Defaults; anyOf?: { properties?: Defaults }[] }>
   }

@@ -6,7 +6,7 @@ import { newFolder } from './launch.ts'
 
 const source = (name: string): string => JSON.stringify(join(import.meta.dirname, `../src/${name}.ts`))
 
-/** A server whose log lines wait for an end of the turn that never comes, and whose process then breaks. */
+/** A server with pending log lines in a turn that never ends, whose process then crashes. */
 const crashing = `
 const { readConfig } = await import(${source('config')})
 const { start } = await import(${source('server')})
@@ -17,7 +17,7 @@ await (await fetch('http://127.0.0.1:' + port + '/healthz')).text()
 setTimeout(() => { throw new Error('crashed by the test') }, 50)
 `
 
-test('a process that breaks writes the log lines that wait, before the report of what broke it', async () => {
+test('a crashing process writes its pending log lines before the crash report', async () => {
   const child = promisify(execFile)(process.execPath, ['--conditions=signalbox-source', '--input-type=module', '-e', crashing], {
     cwd: newFolder(),
   })

@@ -7,7 +7,7 @@ import { type BuiltIn, builtIns } from '../src/built-in.ts'
 
 const path = resolve(import.meta.dirname, '../../../docs/providers.md')
 
-/** What stands in an address where something of the reader's own goes. */
+/** Placeholders in URLs for the reader's own values. */
 const placeholders: Access = {
   api_key: 'key',
   region: 'us-east-1',
@@ -37,7 +37,7 @@ function addressOf(provider: Provider): string {
   return dialect && credential ? code(provider.endpoint({ dialect: dialect.name, model: 'MODEL', stream: false, credential })) : '–'
 }
 
-/** How each quirk reads; what is not here is too small to tell. */
+/** How each quirk reads; quirks that are missing here are too small to mention. */
 const notable: { readonly [Name in keyof Quirks]?: (value: NonNullable<Quirks[Name]>) => string } = {
   refuses: fields =>
     `drops ${fields
@@ -67,7 +67,7 @@ function departuresOf({ quirks = {} }: Provider): string {
   return told.filter(text => text !== '').join('; ')
 }
 
-/** How a key of a workspace's own is looked at, and what goes with it. */
+/** How a workspace's own key is checked, and its other fields. */
 function ownKeyOf(provider: Provider): string {
   const { account = {}, credential } = provider
   const secret = account.json ? '{}' : 'key'
@@ -135,7 +135,7 @@ console.log(await offline.problems())
 \`\`\`
 `
 
-test('docs/providers.md says what the tables say', () => {
+test('docs/providers.md matches the provider tables', () => {
   if (process.env.UPDATE_DOCS) writeFileSync(path, page)
   expect(readFileSync(path, 'utf8')).toBe(page)
 })

@@ -14,7 +14,7 @@ const withOffer = (changes: object): unknown => ({ providers: [local], models: [
 const storages =
   '`memory:`, `sqlite:FILE`, `postgres://USER:PASSWORD@HOST/DATABASE`, `libsql://HOST`, or an object of url, durability, pool_size, schema, migrate, prepare, token, spool, on_outage'
 
-/** What is wrong, the config, and the line that says so. */
+/** The fault, the config, and the line of the error. */
 const faults: readonly (readonly [trouble: string, config: unknown, line: string])[] = [
   [
     'an unknown field',
@@ -288,7 +288,7 @@ const refusals: readonly (readonly [what: string, start: StartOptions, line: str
 /** The usual run starts a process for some of them, the long run for all. */
 const ofProcesses = refusals.filter((_, at) => inject('isLongRun') || at % 9 === 0)
 
-describe('a start with a fault ends in one line that names the field, what it got and what it takes:', () => {
+describe('a start with an invalid option ends with one line that names the field, its value and the expected type:', () => {
   test.each(refusals)('%s', async (_, start, line) => {
     expect(await refused(start)).toEqual({ line, files: start.config === undefined ? [] : ['signalbox.config.json'] })
   })
@@ -305,7 +305,7 @@ describe('a start with a fault ends in one line that names the field, what it go
   })
 })
 
-describe('a catalog of one’s own that cannot be read ends a start in one line:', () => {
+describe('a custom catalog that cannot be read ends a start with one line:', () => {
   test.concurrent.each([
     ['no JSON', '{', /^signalbox: The catalog file own\.json is not valid JSON: .+\n$/],
     [
@@ -324,7 +324,7 @@ describe('a catalog of one’s own that cannot be read ends a start in one line:
   })
 })
 
-describe('a start that cannot have what it needs says which, and leaves nothing behind:', () => {
+describe('a start that lacks a resource names it, and leaves nothing behind:', () => {
   test('a port in use', async () => {
     const other = createServer()
     await new Promise<void>(resolve => other.listen(0, '127.0.0.1', resolve))
@@ -336,12 +336,12 @@ describe('a start that cannot have what it needs says which, and leaves nothing 
     expect(files).toEqual([])
   })
 
-  test('an address of another machine', async () => {
+  test('the address of another machine', async () => {
     const { line } = await refused({ variables: { HOST: '192.0.2.1' } })
     expect(line).toBe('Port 0 on 192.0.2.1 is not an address of this machine; set `host` (HOST) to an address of this machine.')
   })
 
-  test('a folder that is not there', async () => {
+  test('a missing folder', async () => {
     expect(await refused({ variables: { SIGNALBOX_STORAGE: 'sqlite:nowhere/x.db' } })).toEqual({
       line: 'The sealing key nowhere/x.db.key cannot be written (ENOENT). Check that its folder exists and can be written.',
       files: [],
@@ -359,7 +359,7 @@ describe('a start that cannot have what it needs says which, and leaves nothing 
     expect(files).toEqual(['signalbox.db'])
   })
 
-  test('a database that is none', async () => {
+  test('a file that is not a database', async () => {
     const { code, err, files } = await failing({
       prepare: folder => writeFileSync(join(folder, 'signalbox.db'), 'not a database, but long enough to be read as one'.repeat(20)),
       variables: { SIGNALBOX_SEALING_KEY: 'a'.repeat(64) },
@@ -369,14 +369,14 @@ describe('a start that cannot have what it needs says which, and leaves nothing 
     expect(files).toEqual(['signalbox.db'])
   })
 
-  test('a database whose sealing key is gone', async () => {
+  test('a database whose sealing key is missing', async () => {
     expect(await refused({ prepare: folder => writeFileSync(join(folder, 'signalbox.db'), 'x') })).toEqual({
       line: 'signalbox.db exists, but its sealing key signalbox.db.key does not. Restore the file, or set `sealing_key` (SIGNALBOX_SEALING_KEY): another key cannot open the sealed data.',
       files: ['signalbox.db'],
     })
   })
 
-  test('a sealing key that is damaged', async () => {
+  test('a damaged sealing key', async () => {
     expect(await refused({ prepare: folder => writeFileSync(join(folder, 'signalbox.db.key'), 'oops') })).toEqual({
       line: 'The sealing key signalbox.db.key is damaged: it must have 64 hex digits, and has 4 characters.',
       files: ['signalbox.db.key'],

@@ -65,7 +65,7 @@ export async function booksOf(storage: Storage, callers: Readonly<Record<string,
   return { cost, spent, held, rows, interrupted }
 }
 
-/** Waits until no hold is left. Gateways look for those of processes that ended while they are used. */
+/** Waits until no hold remains. Gateways search for holds of ended processes while they are used. */
 export async function settleLeftovers(storage: Storage, fleet: Pick<Fleet, 'members'>, caller: FleetCaller) {
   let isOver = false
   const more = traffic(fleet, { key: caller.key, clients: 1, pauseMs: 500 }, () => isOver)

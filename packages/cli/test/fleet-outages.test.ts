@@ -37,7 +37,7 @@ interface Outage {
   readonly kills?: true
 }
 
-/** Two servers on PostgreSQL and Redis, one of which goes away for 30 s under load. */
+/** Two servers on PostgreSQL and Redis, with a 30 s outage of one of them under load. */
 async function runThrough({ of, how, on_outage, kills }: Outage) {
   const { schema, storage } = await openBooks()
   const callers = await makeCallers(storage)
@@ -122,7 +122,7 @@ const describeRedis = inject('isLongRun') ? await describeWith('redis') : descri
 describePostgres('two servers under load', () => {
   describeRedis('on PostgreSQL and Redis', () => {
     test.each(['refusing', 'hanging'] as const)(
-      'PostgreSQL is away for 30 s, %s: nothing is let through, and nothing is lost',
+      'PostgreSQL is down for 30 s, %s: no request is admitted, and no charge is lost',
       async how => {
         const { away, poorBalance, inWindow } = await expectSound({ title: `PostgreSQL ${how}, stop`, of: 'postgres', how })
         expect(Object.values(away).flat().filter(isAnswered)).toEqual([])
@@ -134,7 +134,7 @@ describePostgres('two servers under load', () => {
     const cap = 20 * cost
     const on_outage = { per_account_usd: 100, per_process_usd: 200, per_limited_account_usd: cap / 1_000_000, processes: 2 }
     test.each(['refusing', 'hanging'] as const)(
-      'PostgreSQL is away for 30 s, %s: requests go on within caps, also if a server is killed meanwhile',
+      'PostgreSQL is down for 30 s, %s: requests continue within caps, also if a server is killed meanwhile',
       async how => {
         const { away, poorBalance, inWindow } = await expectSound({
           title: `PostgreSQL ${how}, continue, one killed`,
@@ -153,7 +153,7 @@ describePostgres('two servers under load', () => {
       },
     )
 
-    test.each(['refusing', 'hanging'] as const)('Redis is away for 30 s, %s: no request fails', async how => {
+    test.each(['refusing', 'hanging'] as const)('Redis is down for 30 s, %s: no request fails', async how => {
       const { ended, poorBalance, inWindow } = await expectSound({ title: `Redis ${how}`, of: 'redis', how })
       expect(
         Object.values(ended)
@@ -161,7 +161,7 @@ describePostgres('two servers under load', () => {
           .filter(({ outcome }) => outcome === 503),
       ).toEqual([])
       expect(poorBalance).toBeGreaterThanOrEqual(0)
-      // What one server took since the other last heard of the counter.
+      // What one server took since the other last read the counter.
       expect(inWindow).toBeLessThanOrEqual(fleetLimits.perMinute + 10)
     })
   })

@@ -31,7 +31,7 @@ async function oneMember(folder: string, config: unknown) {
 const isCut = ({ outcome }: Ended): boolean => outcome === 'ECONNRESET' || outcome === 'EPIPE' || String(outcome).endsWith(' cut')
 
 test.runIf(inject('isLongRun'))(
-  'four workers on one SQLite file under load, one of which is killed every 5 s: credit and limits are exact, each answer is booked once',
+  'four workers on one SQLite file under load, one of which is killed every 5 s: credit and limits are exact, each response is charged once',
   async () => {
     const folder = newFolder()
     const storage = await openStorage(namedStorage(`sqlite:${join(folder, 'signalbox.db')}`))

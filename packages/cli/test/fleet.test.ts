@@ -18,7 +18,7 @@ const killEveryMs = 5_000
 const leftoverMs = 75_000
 const { affordable, perMinute } = fleetLimits
 
-/** A schema that is gone after the test, and a prefix of Redis, whose keys end by themselves. */
+/** A schema that is dropped after the test, and a Redis prefix, whose keys expire. */
 async function openBooks() {
   const name = `test_${randomBytes(6).toString('hex')}`
   const pool = new pg.Pool({ connectionString: postgresUrl, max: 2 })
@@ -71,7 +71,7 @@ async function runUnderKills(books: Awaited<ReturnType<typeof openBooks>>, redis
   return { callers, fleet, rich, poor, limited }
 }
 
-/** Waits until what the killed processes held is settled. Gateways look for it while they are used. */
+/** Waits until what the killed processes held is settled. Gateways search for it while they are used. */
 async function settleLeftovers(run: Awaited<ReturnType<typeof runUnderKills>>, books: Awaited<ReturnType<typeof openBooks>>) {
   let isOver = false
   const more = traffic(run.fleet, { key: run.callers.rich.key, clients: 1, pauseMs: 500 }, () => isOver)

@@ -53,7 +53,7 @@ export async function startFleet(size: number, config: unknown): Promise<Fleet> 
   }
 }
 
-/** The outcome of a stream that had begun, with comments only, when its 503 came. */
+/** The outcome of a stream that had begun, with comments only, when its 503 arrived. */
 export const inStream503 = '503 in stream'
 
 /** How a request ended. */

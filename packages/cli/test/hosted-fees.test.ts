@@ -15,7 +15,7 @@ const models: readonly Model[] = offers.map(({ retires_at: _, status: __, ...off
 const calls = 3
 const times = <Value>(make: (at: number) => Value): readonly Value[] => Array.from({ length: calls }, (_, at) => make(at))
 
-/** A tool as a language says that it ran. */
+/** A hosted tool call as a dialect reports it. */
 interface Ran {
   readonly tool: HostedTool | (string & {})
   readonly answer: JsonObject
@@ -75,7 +75,7 @@ const plain: Readonly<Record<string, JsonObject>> = {
   gemini: inGemini('', {}).answer,
 }
 
-test('a call of a hosted tool is charged by a price with a source, or named and counted', async () => {
+test('a hosted tool call is charged by a price with a source, or reported and counted', async () => {
   let body: JsonObject = {}
   let rows: readonly string[] = []
   const providers: readonly Provider[] = [...new Set(offers.map(({ provider }) => provider))].map(id => ({

@@ -11,12 +11,12 @@ const defaultTimeoutMs = 15_000
 
 export interface Launched {
   readonly child: ChildProcess
-  /** What it has said so far. */
+  /** Its output so far. */
   out(): string
   err(): string
   /** The JSON lines of its log so far. */
   lines(): readonly Readonly<Record<string, unknown>>[]
-  /** Resolves once `text` stands in its output. */
+  /** Resolves once its output contains `text`. */
   says(text: string): Promise<void>
   /** Resolves once the log holds so many lines. */
   logged(count: number): Promise<void>

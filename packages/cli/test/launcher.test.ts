@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { newFolder } from './launch.ts'
 
-/** Stands in for npx: starts what it is given, and hands no signal on. */
+/** A substitute for npx: starts a program, and forwards no signals. */
 const launcher = `
 process.title = 'npm exec pnpm@12 start'
 const { spawn } = require('node:child_process')
@@ -12,7 +12,7 @@ process.stdout.write('pid ' + child.pid + '\\n')
 setInterval(() => {}, 1000)
 `
 
-test.skipIf(!existsSync('/proc/self/stat'))('a server whose launcher was killed ends too, and frees its port', async () => {
+test.skipIf(!existsSync('/proc/self/stat'))('a server whose launcher was killed exits too, and frees its port', async () => {
   const folder = newFolder()
   const child = spawn(process.execPath, ['-e', launcher], {
     cwd: folder,

@@ -23,18 +23,18 @@ function written(isTTY: boolean, run: (log: ReturnType<typeof createLog>) => voi
   return text
 }
 
-test('a terminal gets a line to be read', () => {
+test('a terminal gets a readable line', () => {
   expect(written(true, log => log.onRequest(line))).toBe(
     '03:04:05 200 POST /v1/responses sim/echo sim-fast 12 ms 3+4 tokens $0.000005 01a1\n',
   )
 })
 
-test('a model name from outside cannot steer a terminal or begin a line', () => {
+test('a model name from a client cannot contain terminal controls or start a line', () => {
   expect(written(true, log => log.onRequest({ ...line, model: 'a\u001b[2J\nb\u202e' }))).toContain(' a?[2J?b? ')
   expect(written(false, log => log.onRequest({ ...line, model: 'a\nb' })).split('\n')).toHaveLength(2)
 })
 
-test('whatever a model is called, a line is one line, and for machines the same name', () => {
+test('with any model name a log entry is one line, and JSON has the unchanged name', () => {
   const told = (name: string): void => {
     const facts = { error: name, requestId: '1' }
     for (const run of [(log: Log) => log.onRequest({ ...line, model: name }), (log: Log) => log.logger.warn(facts, 'It failed.')]) {
@@ -60,7 +60,7 @@ test('no field of a request line shows a key', () => {
     }
 })
 
-test('a line for machines has a field for each fact that is known, and none for the others', () => {
+test('a JSON line has a field for each known fact, and none for the others', () => {
   expect(written(false, log => log.onRequest({ ...line, keyId: 'key_1', workspaceId: 'ws_1', code: 'rate_limited' }))).toBe(
     `${JSON.stringify({
       time: '2026-01-02T03:04:05.000Z',
@@ -106,7 +106,7 @@ test('lines of one turn of the event loop are one write, in their order', () => 
   expect(writes).toHaveLength(2)
 })
 
-test('what waits is written at once where it becomes long, and where the process is about to end', () => {
+test('pending lines are written at once if they are long, or the process is about to exit', () => {
   const { log, writes, endTurn } = watched()
   const facts = { error: 'x'.repeat(1_000) }
   for (let count = 0; count < 200; count += 1) log.logger.error(facts, 'It failed.')
@@ -119,7 +119,7 @@ test('what waits is written at once where it becomes long, and where the process
   expect(writes).toHaveLength(before)
 })
 
-test('a worker has its number in each line, and no write is longer than a pipe keeps together', () => {
+test('a worker has its number in each line, and no write is larger than a pipe’s atomic size', () => {
   const writes: string[] = []
   const lines = (isTTY: boolean): readonly string[] => {
     writes.length = 0
@@ -147,7 +147,7 @@ function watched() {
   return { log, writes, endTurn: () => deferred.splice(0).forEach(run => void run()) }
 }
 
-test('what went wrong is told in the same form, without keys', () => {
+test('errors are logged in the same form, without keys', () => {
   const facts = { error: 'refused Bearer sk-verysecretkey', requestId: '1' }
   expect(JSON.parse(written(false, log => log.logger.error(facts, 'It failed.')))).toEqual({
     time: '2026-01-02T03:04:05.000Z',

@@ -5,8 +5,8 @@ import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { serving } from './in-process.ts'
 import { listening } from './launch.ts'
 
-// The job, whole: a developer starts the server and points the official package at it; what a real provider once said
-// comes out word for word.
+// The main job: a developer starts the server and points the official package at it; the recorded text of a real provider
+// is returned unchanged.
 
 /** One recording holds payloads that are no JSON; they say nothing. */
 function read(chunk: string): readonly JsonObject[] {
@@ -17,7 +17,7 @@ function read(chunk: string): readonly JsonObject[] {
   }
 }
 
-/** The words of a recorded stream, read as plainly as can be. */
+/** The text of a recorded stream, parsed in the simplest way. */
 function spoken({ dialect, chunks = [] }: Recording): string {
   const bodies = chunks.flatMap(read)
   if (dialect === 'responses') return bodies.map(({ type, delta }) => (type === 'response.output_text.delta' ? String(delta) : '')).join('')
@@ -32,7 +32,7 @@ const wanted = all.filter(
   recording => recording.chunks && (recording.dialect === 'chat' || recording.dialect === 'responses') && spoken(recording).length > 100,
 )
 
-describe.skipIf(missing !== undefined)('a recorded answer through the standalone server', () => {
+describe.skipIf(missing !== undefined)('a recorded response through the standalone server', () => {
   test.for(
     wanted.map((recording, at) => ({
       vendor: recording.vendor,

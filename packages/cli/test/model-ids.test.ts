@@ -16,7 +16,7 @@ const clock = fakeClock({ now: Date.UTC(2026, 10, 22) })
 const { models } = createGateway({ providers: [], models: catalog().models, storage: memoryStorage(), clock, logger })
 
 describe.each(Object.entries(lists))('ids of %s', (_host, ids) => {
-  test('mean their own model or none, never another one', () => {
+  test('resolve to their own model or none, never to another', () => {
     const wrong = Object.entries(ids).filter(([id, expected]) => {
       const found = models.resolve(id)
       return found !== undefined && found.id !== expected
@@ -24,14 +24,14 @@ describe.each(Object.entries(lists))('ids of %s', (_host, ids) => {
     expect(wrong).toEqual([])
   })
 
-  test('mostly find their model', () => {
+  test('mostly resolve', () => {
     const known = Object.entries(ids).filter(([, expected]) => expected !== null)
     const found = known.filter(([id]) => models.resolve(id) !== undefined)
     expect(found.length / known.length).toBeGreaterThanOrEqual(0.9)
   })
 })
 
-test('docs/catalog.md says how many of each list resolve', () => {
+test('docs/catalog.md has the share of each list that resolves', () => {
   const page = readFileSync(new URL('../../../docs/catalog.md', import.meta.url), 'utf8')
   const rows = Object.entries(lists).map(([host, ids]) => {
     const known = Object.entries(ids).filter(([, expected]) => expected !== null)
@@ -50,7 +50,7 @@ test.each([
   ['us.anthropic.claude-sonnet-4-5-20250929-v1:0', 'claude-sonnet-4-5'],
   ['llama-3.3-70b-versatile', 'llama-3.3-70b-instruct'],
   ['gpt-4.1-nano', 'gpt-4.1-nano'],
-])('%s is %s', (name, id) => {
+])('%s resolves to %s', (name, id) => {
   expect(models.resolve(name)?.id).toBe(id)
 })
 
@@ -66,11 +66,11 @@ test.each([
   'openai/',
   `gpt-4o${'-2024-08-06'.repeat(30)}`,
   'x'.repeat(100_000),
-])('a name that means nothing finds nothing', name => {
+])('a meaningless name resolves to nothing', name => {
   expect(models.resolve(name)).toBeUndefined()
 })
 
-test('a spelling that means two models finds none, and no name of a model is taken by another', () => {
+test('an ambiguous spelling resolves to nothing, and no model name resolves to another model', () => {
   const offer = { provider: 'p', provider_model_id: 'vendor/the-model', dialect: 'chat' }
   const both = [
     { id: 'one', offers: [offer] },

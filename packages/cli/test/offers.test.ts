@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { fieldsOf } from '../src/access.ts'
 import { builtIns } from '../src/built-in.ts'
 
-// The catalog's facts of an offer and the engine's facts of a provider and its models: what comes of them together.
+// The catalog's facts of an offer and the engine's facts of a provider and its models: the combined result.
 
 const dialects = ['responses', 'chat', 'messages', 'gemini', 'bedrock']
 const values = { api_key: 'k', region: 'us-east-1', resource: 'r', project: 'p', location: 'global', account_id: 'a' } as const
@@ -57,14 +57,14 @@ function encode({ offer, provider, quirks }: Sold, fields: JsonObject): EncodedR
 }
 
 describe('every offer of the catalog', () => {
-  test('is asked in a language that its provider speaks', () => {
+  test('has a dialect that its provider supports', () => {
     expect(sold.length).toBeGreaterThan(390)
     expect(new Set(sold.map(({ offer }) => offer.dialect))).toEqual(new Set(dialects))
     const mute = sold.filter(({ offer, provider }) => !provider.dialects.some(({ name }) => name === offer.dialect))
     expect(mute.map(({ name }) => name)).toEqual([])
   })
 
-  test('can be asked for everything at once, and is told nothing that it refuses', () => {
+  test('can be sent all options at once, and receives none that it refuses', () => {
     const told = sold.flatMap(one => {
       const { body } = encode(one, { reasoning: { effort: 'high' } })
       return (one.quirks.refuses ?? []).filter(field => field in body).map(field => `${one.name}: ${field}`)
@@ -72,7 +72,7 @@ describe('every offer of the catalog', () => {
     expect(told).toEqual([])
   })
 
-  test('moves an effort to one that it knows, or says what became of it', () => {
+  test('maps an effort to one that it supports, or warns', () => {
     const lost = sold.filter(one => {
       const { body, warnings } = encode(one, { reasoning: { effort: 'minimal' } })
       const kept = JSON.stringify({ ...body, messages: [], input: [], contents: [] }).match(/effort|thinking|budget/i)
@@ -81,7 +81,7 @@ describe('every offer of the catalog', () => {
     expect(lost.map(({ name }) => name)).toEqual([])
   })
 
-  test('does not sample as it is told where it thinks and cannot', () => {
+  test('receives no sampling options while reasoning if it does not support them', () => {
     const steered = sold.filter(one => {
       const { body } = encode(one, { reasoning: { effort: 'high' } })
       const cannot = one.quirks.sampling === 'none' || one.quirks.sampling === 'unless_thinking'
@@ -91,12 +91,12 @@ describe('every offer of the catalog', () => {
   })
 })
 
-describe('what the engine knows of a maker’s models is not overruled by the catalog', () => {
+describe('facts of the engine about a vendor’s models are not overridden by the catalog', () => {
   const of = (author: string, pattern: RegExp): readonly Sold[] =>
     sold.filter(({ author: by, offer }) => by === author && pattern.test(offer.provider_model_id))
 
-  test('Claude thinks by itself or on a budget, wherever it is sold', () => {
-    // A gateway of others speaks its own language.
+  test('Claude has adaptive or budgeted reasoning at every provider', () => {
+    // Another gateway has its own dialect.
     const claude = of('anthropic', /claude/).filter(({ offer }) => offer.provider !== 'openrouter')
     expect(new Set(claude.map(({ offer }) => offer.provider)).size).toBe(4)
     for (const { name, quirks, provider, offer } of claude) {
@@ -105,7 +105,7 @@ describe('what the engine knows of a maker’s models is not overruled by the ca
     }
   })
 
-  test('Gemini thinks by level or on a budget, wherever it is sold', () => {
+  test('Gemini has reasoning by level or by budget at every provider', () => {
     const gemini = of('google', /gemini/).filter(({ offer }) => offer.provider !== 'openrouter')
     expect(new Set(gemini.map(({ offer }) => offer.provider))).toEqual(new Set(['google', 'google-vertex']))
     for (const { name, quirks } of gemini) {
@@ -115,7 +115,7 @@ describe('what the engine knows of a maker’s models is not overruled by the ca
     }
   })
 
-  test('models of OpenAI sample as they like unless they do not think, wherever they are sold in its languages', () => {
+  test('models of OpenAI receive no sampling options while reasoning, at every provider of the Responses dialect', () => {
     const gpt = of('openai', /^(gpt-(5|6)|o\d)/).filter(({ offer }) => offer.dialect === 'responses')
     expect(gpt.length).toBeGreaterThan(30)
     expect(gpt.filter(({ quirks }) => quirks.sampling === undefined || quirks.sampling === 'any').map(({ name }) => name)).toEqual([])

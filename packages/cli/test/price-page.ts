@@ -2,22 +2,22 @@ import type { Offer, Price } from '@signalbox/core/protocol'
 
 // The cost of a request by its price page, computed by hand: without product code, and with exact fractions.
 
-/** What a provider says that a request used. Tokens, and calls of hosted tools by kind. */
+/** The usage that a provider reports for a request. Tokens, and calls of hosted tools by kind. */
 export interface Consumption {
-  /** The whole prompt: what was read from and written to a cache included. */
+  /** The whole prompt: cache reads and writes included. */
   readonly prompt: number
   /** Of it, sound that was not read from a cache. */
   readonly sound: number
   readonly read: number
   readonly written: number
-  /** Of what was written, what is kept for an hour. */
+  /** The part of cache writes that is kept for an hour. */
   readonly writtenForHour: number
-  /** The whole answer, thoughts included. */
+  /** The whole response, reasoning included. */
   readonly answer: number
   readonly calls: Readonly<Record<string, number>>
 }
 
-/** What was bought, and when. */
+/** The purchase and its time. */
 export interface Purchase {
   /** Unix milliseconds. */
   readonly at: number
@@ -59,7 +59,7 @@ export function priceByThePage(offer: Offer, used: Consumption, bought: Purchase
   return Number(fees.reduce((sum, fee) => sum + fee, tokens + BigInt(line.request ?? 0)))
 }
 
-/** The page that is valid: the last one whose day has come, and on it the first hours that hold. */
+/** The page that is valid: the last one whose date has been reached, and on it the first hours that hold. */
 function pageAt(price: Price, at: number): Sheet {
   let page: Sheet & Pick<Price, 'windows'> = price
   for (const { from, price: next } of price.changes ?? []) {

@@ -31,12 +31,12 @@ function keyFile(key: object): string {
 }
 
 describe('the environment', () => {
-  test('turns nobody on where nothing is set', () => {
+  test('enables no provider if nothing is set', () => {
     expect(from({ OPENAI_API_KEY: ' ', AWS_REGION: 'us-east-1' })).toEqual({ providers: [], notices: [] })
   })
 
   test.each(builtIns.filter(({ ways }) => ways.length === 1 && ways[0]?.length === 1))(
-    'turns on $id with any one of its variables',
+    'enables $id with any one of its variables',
     ({ id, fields, ways }) => {
       const variables = ways.flatMap(([sign]) => fields[sign] ?? [])
       expect(variables.length).toBeGreaterThan(0)
@@ -77,13 +77,13 @@ describe('the environment', () => {
       { ...vertex, GOOGLE_APPLICATION_CREDENTIALS: keyFile({ client_email: 'a@b', private_key: 'PEM' }) },
       'https://europe-west4-aiplatform.googleapis.com/v1beta1/projects/p/locations/europe-west4/publishers/google/models/m:generateContent',
     ],
-  ])('turns on who needs more than a key, where all of it is there: %o', (environment, address) => {
+  ])('enables a provider that needs more than a key if all is set: %o', (environment, address) => {
     const { providers, notices } = from(environment)
     expect(providers.map(provider => addressOf(provider))).toEqual([address])
     expect(notices).toEqual([])
   })
 
-  test('proves itself to AWS with all of its keys', () => {
+  test('authenticates to AWS with all of its keys', () => {
     const keys = { AWS_ACCESS_KEY_ID: 'k', AWS_SECRET_ACCESS_KEY: 's', AWS_SESSION_TOKEN: 't', AWS_REGION: 'us-east-1' }
     const [provider] = from(keys).providers
     expect(JSON.parse(provider?.credential?.secret ?? '')).toEqual({ access_key_id: 'k', secret_access_key: 's', session_token: 't' })
@@ -104,11 +104,11 @@ describe('the environment', () => {
       'amazon-bedrock stays disabled: AWS_BEARER_TOKEN_BEDROCK is set, but AWS_REGION or AWS_DEFAULT_REGION is not.',
     ],
     [vertex, 'google-vertex stays disabled: GOOGLE_VERTEX_PROJECT is set, but GOOGLE_APPLICATION_CREDENTIALS is not.'],
-  ])('names what is missing beside %o', (environment, notice) => {
+  ])('names what is missing in %o', (environment, notice) => {
     expect(from(environment)).toEqual({ providers: [], notices: [notice] })
   })
 
-  test('says nothing of variables that mean somebody else', () => {
+  test('ignores variables of other programs', () => {
     const others = { GOOGLE_APPLICATION_CREDENTIALS: '/nowhere.json', AWS_REGION: 'us-east-1', CLOUDFLARE_ACCOUNT_ID: 'a' }
     expect(from(others)).toEqual({ providers: [], notices: [] })
   })
@@ -128,19 +128,19 @@ describe('the environment', () => {
       'amazon-bedrock: The region of a Bedrock account must look like "us-east-1".',
     ],
     [{ OPENAI_API_KEY: 'two words' }, 'OPENAI_API_KEY is not a valid header value'],
-  ])('that cannot be right stops the start: %o', (environment, message) => {
+  ])('that is invalid stops the start: %o', (environment, message) => {
     expect(() => from(environment)).toThrow(StartError)
     expect(() => from(environment)).toThrow(message)
   })
 })
 
 describe('a built-in provider of the config', () => {
-  test('has an id that is the provider’s own', () => {
+  test('has the provider’s own id', () => {
     const access = { api_key: 'k', base_url: 'http://127.0.0.1:1/v1', account_id: 'a', resource: 'r', region: 'us-east-1' }
     expect(builtIns.map(({ make }) => make(access).id)).toEqual(builtIns.map(({ id }) => id))
   })
 
-  test('takes its key from the config, else from a variable that it names, else from its own', () => {
+  test('takes its key from the config, otherwise from a variable that it names, otherwise from its own', () => {
     const environment = { GROQ_API_KEY: 'usual', MY_KEY: 'mine' }
     const secretOf = (provider: Provider): string | undefined => provider.credential?.secret
     expect(secretOf(listed({ id: 'groq', api_key: 'said' }, environment))).toBe('said')
@@ -148,13 +148,13 @@ describe('a built-in provider of the config', () => {
     expect(secretOf(listed({ id: 'groq' }, environment))).toBe('usual')
   })
 
-  test('keeps its facts at another address, where it may do without a key', () => {
+  test('keeps its facts at another base URL, where it may need no key', () => {
     const provider = listed({ id: 'mistral', base_url: 'http://127.0.0.1:1/v1', data_policy: 'zdr' })
     expect(addressOf(provider)).toBe('http://127.0.0.1:1/v1/chat/completions')
     expect(provider).toMatchObject({ quirks: { seed_field: 'random_seed' }, data_policy: 'zdr', credential: { secret: '' } })
   })
 
-  test('may speak less than it can, and at another address what it cannot', () => {
+  test('may use fewer dialects than supported, and at another base URL others', () => {
     const spoken = (provider: Provider): readonly string[] => provider.dialects.map(({ name }) => name)
     expect(spoken(listed({ id: 'groq', api_key: 'k', speaks: ['responses'] }))).toEqual(['responses'])
     const elsewhere = listed({ id: 'deepseek', api_key: 'k', speaks: ['gemini'], base_url: 'http://127.0.0.1:1' })
@@ -162,7 +162,7 @@ describe('a built-in provider of the config', () => {
     expect(elsewhere).toMatchObject({ id: 'deepseek', quirks: { no_json_schema: true } })
   })
 
-  test('may name its place', () => {
+  test('may name its region', () => {
     const address = addressOf(listed({ id: 'amazon-bedrock', api_key: 'k', region: 'us-west-2' }, { AWS_REGION: 'eu-west-1' }))
     expect(address).toBe('https://bedrock-runtime.us-west-2.amazonaws.com/model/m/converse')
     const file = keyFile({ client_email: 'a@b', private_key: 'PEM', project_id: 'theirs' })
@@ -170,7 +170,7 @@ describe('a built-in provider of the config', () => {
     expect(addressOf(vertex)).toContain('https://us-central1-aiplatform.googleapis.com/v1beta1/projects/ours/locations/us-central1/')
   })
 
-  test('hears which field is missing beside those that are there', () => {
+  test('reports which field is missing', () => {
     const missing =
       (field: object): unknown =>
       () =>
@@ -182,14 +182,14 @@ describe('a built-in provider of the config', () => {
     )
   })
 
-  test('that is a server of one’s own asks for nothing', () => {
+  test('that is a local server needs no key', () => {
     expect(addressOf(listed({ id: 'ollama' }))).toBe('http://127.0.0.1:11434/v1/chat/completions')
     expect(addressOf(listed({ id: 'ollama' }, { OLLAMA_BASE_URL: 'http://gpu:1/v1' }))).toBe('http://gpu:1/v1/chat/completions')
   })
 })
 
 describe('any other server', () => {
-  test('speaks the languages that the config says, at its address', () => {
+  test('uses the dialects of the config, at its base URL', () => {
     const speaks = ['responses', 'chat', 'messages', 'gemini', 'bedrock'] as const
     const provider = listed({ id: 'mine', speaks: [...speaks], base_url: 'http://127.0.0.1:1', api_key: 'k' })
     expect(speaks.map(dialect => addressOf(provider, dialect))).toEqual([

@@ -12,7 +12,7 @@ import { builtIns } from '../src/built-in.ts'
 
 const values = { api_key: 'k', region: 'us-east-1', resource: 'r', project: 'p', location: 'global', account_id: 'a' } as const
 
-/** A built-in provider that plays a script, in one of its languages. */
+/** A built-in provider that plays a script, in one of its dialects. */
 function played({ dialects, quirks, quirksOf }: Provider, id: string, dialect: string): Scripted {
   const own = dialects.find(({ name }) => name === dialect)
   if (!own) throw new Error(`${id} does not speak ${dialect}.`)
@@ -44,7 +44,7 @@ interface Field {
   readonly rename: (said: JsonObject) => JsonObject
 }
 
-/** The fields that hosts of the chat language write thoughts into. */
+/** The reasoning fields of hosts of the chat dialect. */
 const fields: readonly Field[] = [
   { name: 'reasoning_content', rename: said => said },
   {
@@ -65,7 +65,7 @@ function renamed(body: JsonObject, { rename }: Field): JsonObject {
   return { ...body, choices: body.choices.map((choice: JsonObject) => ({ ...choice, message: rename(choice.message as JsonObject) })) }
 }
 
-/** Every text in a body, wherever it stands. */
+/** Every text in a body, at any depth. */
 const holds = (body: JsonObject, text: string): boolean => JSON.stringify(body).includes(JSON.stringify(text).slice(1, -1))
 
 interface Loop {
@@ -74,7 +74,7 @@ interface Loop {
   readonly field: Field
 }
 
-/** What is wrong after a tool loop. */
+/** The problems after a tool loop. */
 async function faultsOf({ provider, fixture }: Scene, { model, client, field }: Loop): Promise<readonly string[]> {
   const dialect = provider.dialects[0]?.name ?? ''
   const writer = stateWriters.find(({ name }) => name.split(',')[0] === dialect)
@@ -103,7 +103,7 @@ const builtInRows = builtIns.map((row): readonly [id: string, provider: Provider
 const rows = [...builtInRows, ['compatible', compatible({ id: 'compatible', baseUrl: 'http://127.0.0.1:1/v1' })] as const]
 
 describe.each(rows)('the reasoning of models at %s', (id, row) => {
-  describe.each(row.dialects.map(({ name }) => name))('in %s', dialect => {
+  describe.each(row.dialects.map(({ name }) => name))('in dialect %s', dialect => {
     const sold = catalogModels({ providers: [id], dialects: [dialect] }).flatMap(({ offers }) =>
       offers.filter(each => each.abilities?.includes('reasoning') && each.abilities.includes('tools')),
     )
@@ -119,17 +119,20 @@ describe.each(rows)('the reasoning of models at %s', (id, row) => {
     })
     afterAll(() => scene.fixture.close())
 
-    test.each(clients.slice(0, inject('isLongRun') ? undefined : 1))('comes back in a tool loop of a client of $language', async client => {
-      const wrong: string[] = []
-      for (const field of dialect === 'chat' ? fields : fields.slice(0, 1))
-        for (const [at, { provider_model_id }] of offers.entries())
-          wrong.push(...(await faultsOf(scene, { model: `${at}:${provider_model_id}`, client, field })))
-      expect(wrong).toEqual([])
-    })
+    test.each(clients.slice(0, inject('isLongRun') ? undefined : 1))(
+      'is sent back in a tool loop of a client of $language',
+      async client => {
+        const wrong: string[] = []
+        for (const field of dialect === 'chat' ? fields : fields.slice(0, 1))
+          for (const [at, { provider_model_id }] of offers.entries())
+            wrong.push(...(await faultsOf(scene, { model: `${at}:${provider_model_id}`, client, field })))
+        expect(wrong).toEqual([])
+      },
+    )
   })
 })
 
-describe('a caller of chat that keeps the words of thoughts and nothing else', () => {
+describe('a client of chat that stores only the reasoning text', () => {
   const chat = clients.find(({ language }) => language === 'chat')
 
   test.each([
@@ -139,7 +142,7 @@ describe('a caller of chat that keeps the words of thoughts and nothing else', (
     ['compatible', 'gpt-oss:20b', 'reasoning'],
     ['compatible', 'my-own-thinker', 'reasoning_content'],
     ['groq', 'openai/gpt-oss-120b', 'reasoning'],
-  ])('has them sent to %s, for %s, as `%s`', async (id, model, field) => {
+  ])('has it sent to %s, for %s, as `%s`', async (id, model, field) => {
     const row = rows.find(([each]) => each === id)?.[1]
     if (!row || !chat) throw new Error(`There is no row ${id}.`)
     const provider = played(row, id, 'chat')

@@ -63,7 +63,7 @@ function fieldsBelow(schema: z.core.$ZodType, path: string): readonly Field[] {
   return []
 }
 
-/** What the message of a wrong value says that the field takes. */
+/** The expected type in the error message of a wrong value. */
 function takes(schema: z.core.$ZodType): string {
   const { error } = z.safeParse(schema, Symbol('wrong'))
   const [issue] = error?.issues ?? []
@@ -87,7 +87,7 @@ function fieldsOf(schema: z.ZodObject, before: string): readonly Field[] {
     const fallback = told ?? (shown(json.default) || (required.includes(name) ? 'required' : ''))
     const below = fieldsBelow(inner, path)
     const self = { path, takes: takes(inner), default: fallback, description: description.replace(/\.$/, '') }
-    // A section that is there without being written says nothing that its fields do not.
+    // A section that exists by default adds nothing to its fields.
     return isEmpty(json.default) && inner instanceof z.ZodObject ? below : [self, ...below]
   })
 }

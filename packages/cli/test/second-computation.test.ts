@@ -12,7 +12,7 @@ import { type Consumption, type Purchase, priceByThePage } from './price-page.ts
 const count = 10_000
 const seed = 20_261_122
 
-/** Every offer, and every region of one, as a model of its own. Ends are left out, since they are tested elsewhere. */
+/** Every offer, and every region of one, as its own model. End dates are left out, since they are tested elsewhere. */
 const offers: readonly Offer[] = catalog()
   .models.flatMap(model => model.offers)
   .flatMap(({ retires_at: _, status: __, regions = [], ...offer }) => [
@@ -69,11 +69,11 @@ function consumptionOf(offer: Offer, random: Random): Consumption {
 const dearHost = 'openai'
 const hostPercent = 110
 
-/** Tiers that an answer states, whatever was asked for. */
+/** Tiers that a response states, whatever was requested. */
 const tiers = [undefined, undefined, 'default', 'flex', 'priority']
 const statesTier: ReadonlySet<string> = new Set(['responses', 'chat'])
 
-/** The answer of a provider, in the words of each dialect. */
+/** The response of a provider, in each dialect. */
 const answers: Readonly<Record<string, (used: Consumption, thoughts: number, stated: JsonObject) => JsonObject>> = {
   responses: ({ prompt, read, written, answer, calls }, thoughts, stated) => ({
     ...stated,
@@ -167,7 +167,7 @@ const answers: Readonly<Record<string, (used: Consumption, thoughts: number, sta
   }),
 }
 
-test(`${count} random usages over all offers cost what their price pages say`, async () => {
+test(`${count} random usages over all offers cost what their price pages state`, async () => {
   const random = seeded(seed)
   const clock = fakeClock({ now: Date.UTC(2026, 10, 22) })
   let body: JsonObject = {}
@@ -205,7 +205,7 @@ test(`${count} random usages over all offers cost what their price pages say`, a
       extras,
       hostPercent: offer.provider === dearHost ? hostPercent : 100,
     }
-    // An account may have them on by itself: then the answer alone says so.
+    // An account may enable them by default: then only the response states it.
     const isStated = random() < 0.5
     const thoughts = random() < 0.5 ? Math.floor(random() * used.answer) : 0
     body =

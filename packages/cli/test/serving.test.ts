@@ -29,15 +29,15 @@ interface ModelList {
 }
 const modelsAt = async (server: Asking): Promise<ModelList['data']> => ((await (await look(server, '/v1/models')).json()) as ModelList).data
 
-describe('without any provider', () => {
-  test('says so, and turns on three that are simulated', async () => {
+describe('without a provider', () => {
+  test('the server says so, and simulates three', async () => {
     const server = await listening({ variables: memory })
     expect(server.out()).toContain('No provider is enabled')
     expect(server.out()).toContain('providers: sim-cheap, sim-fast, sim-flaky')
     expect((await modelsAt(server)).map(({ id }) => id)).toEqual(['sim/echo', 'sim/story'])
   })
 
-  test('every second call of the flaky one fails, and another answers: it shows in the reply, in its cost and in the log', async () => {
+  test('every second call of the flaky one fails, and another responds: it shows in the reply, in its cost and in the log', async () => {
     const server = await serving({ variables: memory })
     const first = await answer(server, { model: 'sim/story', input: 'a story' })
     const second = await answer(server, { model: 'sim/story', input: 'a story' })
@@ -51,13 +51,13 @@ describe('without any provider', () => {
     )
   })
 
-  test('another strategy orders them otherwise', async () => {
+  test('another strategy orders them differently', async () => {
     const server = await serving({ config: { strategy: 'order', storage: 'memory:' } })
     const { routing_metadata } = await answer(server, { model: 'sim/echo', input: 'x' })
     expect(routing_metadata).toMatchObject({ provider: 'sim-cheap', routing_strategy: 'order' })
   })
 
-  test('streams word by word', async () => {
+  test('the simulated ones stream word by word', async () => {
     const server = await serving({ variables: memory })
     const text = await (await ask(server, { model: 'sim/echo', input: 'one two three', stream: true })).text()
     const deltas = [...text.matchAll(/^data: (\{.*"response\.output_text\.delta".*)$/gm)].map(([, data = '']) => JSON.parse(data).delta)
@@ -68,7 +68,7 @@ describe('without any provider', () => {
 })
 
 describe('with providers', () => {
-  test('a key in the environment turns on a built-in one and its models', async () => {
+  test('a key in the environment enables a built-in one and its models', async () => {
     const server = await serving({ variables: { ...memory, GROQ_API_KEY: 'gsk_secret' } })
     expect(server.out()).toContain('providers: groq\n')
     expect(server.out()).not.toContain('gsk_secret')
@@ -78,7 +78,7 @@ describe('with providers', () => {
     expect(models[0]?.providers[0]).toMatchObject({ data_policy: 'zdr', input_price: expect.any(Number) })
   })
 
-  test('keys for every language turn on providers and models of each', async () => {
+  test('keys for every dialect enable providers and models of each', async () => {
     const keys = {
       ANTHROPIC_API_KEY: 'sk-ant-secret',
       GEMINI_API_KEY: 'AIza-secret',
@@ -92,7 +92,7 @@ describe('with providers', () => {
     expect(ids).toEqual(expect.arrayContaining(['claude-opus-5', 'gemini-3.8-flash', 'nova-pro']))
   })
 
-  test('half of what one needs is named, and the start goes on', async () => {
+  test('an incomplete setting is named, and the start continues', async () => {
     const server = await serving({ variables: { ...memory, AZURE_API_KEY: 'x' } })
     expect(server.out()).toContain('azure stays disabled: AZURE_API_KEY is set, but AZURE_RESOURCE_NAME is not.')
     expect(server.out()).toContain('providers: sim-cheap')
@@ -146,7 +146,7 @@ describe('with providers', () => {
     expect(await find('gpt-6-sol')).toMatchObject({ providers: [{ input_price: 1 }] })
   })
 
-  test('an offer without a price is named: it is not routed', async () => {
+  test('an offer without a price is reported and not routed', async () => {
     const server = await serving({
       variables: memory,
       config: {
@@ -159,7 +159,7 @@ describe('with providers', () => {
 })
 
 describe('limits and credit', () => {
-  test('are those of the config', async () => {
+  test('are set by the config', async () => {
     const server = await serving({
       config: {
         storage: 'memory:',
@@ -175,7 +175,7 @@ describe('limits and credit', () => {
     expect((await ask(server, { model: 'sim/echo', input: 'x' })).status).toBe(402)
   })
 
-  test('of uploads are those of the config too: a slow one ends, and a key has so many bytes under way', async () => {
+  test('of uploads are set by the config too: a slow one is aborted, and a key has a limit of concurrent bytes', async () => {
     const server = await serving({
       config: {
         storage: 'memory:',
@@ -211,7 +211,7 @@ describe('limits and credit', () => {
 })
 
 describe('the log', () => {
-  test('has one line of JSON per request, with who, what and how much, and never a secret, a prompt or an answer', async () => {
+  test('has one line of JSON per request with caller, outcome and cost, never a secret, prompt or response', async () => {
     const { baseUrl } = await upstream()
     const server = await listening({
       config: {
@@ -259,7 +259,7 @@ describe('`cors_origins`', () => {
     return headers.get('access-control-allow-origin')
   }
 
-  test('lets pages of these origins read replies, and no others', async () => {
+  test('allows pages of these origins to read replies, and no others', async () => {
     const config = { cors_origins: ['https://app.example'] }
     expect(await allowed(config, 'https://app.example')).toBe('https://app.example')
     expect(await allowed(config, 'https://evil.example')).toBeNull()
@@ -267,7 +267,7 @@ describe('`cors_origins`', () => {
   })
 
   test.each([[[]], [['app.example']], [['https://app.example/path']], ['https://app.example']])(
-    '%j is a fault of the config',
+    '%j is an invalid config',
     async cors_origins => {
       await expect(serving({ config: { storage: 'memory:', cors_origins } })).rejects.toThrow('a list of origins')
     },

@@ -42,7 +42,7 @@ describe('the config', () => {
     })
   })
 
-  test('takes every field of the contract', () => {
+  test('accepts every documented field', () => {
     const file = join(newFolder(), 'all.json')
     const all = {
       host: '0.0.0.0',
@@ -129,7 +129,7 @@ describe('the config', () => {
     expect(readConfig({}, { file })).toEqual(all)
   })
 
-  test('yields to variables, and an empty variable is none', () => {
+  test('is overridden by variables, and an empty variable counts as unset', () => {
     const file = join(newFolder(), 'some.json')
     writeFileSync(file, JSON.stringify({ port: 1, host: '::1', operator: 'me' }))
     const read = readConfig({
@@ -152,12 +152,12 @@ describe('the config', () => {
     })
   })
 
-  test('yields to flags before variables', () => {
+  test('prefers flags to variables', () => {
     expect(readConfig({ SIGNALBOX_WORKERS: '2' }, { flags: { workers: '3' } }).workers).toBe(3)
     expect(readConfig({ SIGNALBOX_WORKERS: '2' }, { flags: { workers: undefined } }).workers).toBe(2)
   })
 
-  test('is the file that --config names, before SIGNALBOX_CONFIG, before the usual one', async () => {
+  test('is the file of --config, then of SIGNALBOX_CONFIG, then the default one', async () => {
     const folder = newFolder()
     const named = (name: string): void => writeFileSync(join(folder, name), JSON.stringify({ operator: name, storage: 'memory:' }))
     for (const name of ['a.json', 'b.json', 'signalbox.config.json']) named(name)
@@ -173,7 +173,7 @@ describe('the config', () => {
 })
 
 describe('the first start', () => {
-  test('makes the database, its sealing key for the owner alone, and a key with every scope', async () => {
+  test('creates the database, its sealing key readable by the owner only, and a key with every scope', async () => {
     const folder = newFolder()
     const server = await listening({ folder })
     expect(server.key).toMatch(/^ak_[0-9A-Za-z]{49}$/)
@@ -199,7 +199,7 @@ describe('the first start', () => {
     expect(JSON.parse(stdout)).toMatchObject({ object: 'response', status: 'completed', model: 'sim/echo', output_text: 'Hello' })
   })
 
-  test('listens where it says, also on every address', async () => {
+  test('listens on the given address, also on every address', async () => {
     const server = await serving({ variables: { HOST: '0.0.0.0', SIGNALBOX_STORAGE: 'memory:' } })
     expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
     expect((await fetch(`${server.url}/healthz`)).status).toBe(200)
@@ -207,7 +207,7 @@ describe('the first start', () => {
 })
 
 describe('the second start', () => {
-  test('finds all of it again and prints no key', async () => {
+  test('finds everything again and prints no key', async () => {
     const folder = newFolder()
     const first = await listening({ folder })
     expect((await ask(first, { model: 'sim/echo', input: 'Hello' })).status).toBe(200)
@@ -227,7 +227,7 @@ describe('the second start', () => {
     expect((await look({ url: given.url, key: first.key }, '/v1/me')).status).toBe(200)
   })
 
-  test('makes good a first one that was cut short before it could show its key', async () => {
+  test('completes a first start that was interrupted before it printed its key', async () => {
     const folder = newFolder()
     writeFileSync(join(folder, 'signalbox.db.key'), 'a'.repeat(64))
     const storage = await openStorage(namedStorage(`sqlite:${join(folder, 'signalbox.db')}`))
@@ -239,7 +239,7 @@ describe('the second start', () => {
     expect((await ask(server, { model: 'sim/echo', input: 'Hello' })).status).toBe(200)
   })
 
-  test('makes no key of its own where one was given before', async () => {
+  test('creates no key if one was configured before', async () => {
     const folder = newFolder()
     await (await serving({ folder, variables: { SIGNALBOX_ADMIN_KEY: 'ak_my-own-admin-key' } })).stop()
     expect((await serving({ folder })).out()).not.toContain('ak_')
@@ -250,7 +250,7 @@ describe('the admin key', () => {
   test.each([
     ['of the config', { config: { admin_key: 'ak_my-own-admin-key' } }],
     ['of the environment', { variables: { SIGNALBOX_ADMIN_KEY: 'ak_my-own-admin-key' } }],
-  ])('%s is used, and printed nowhere', async (_, options) => {
+  ])('%s is used, and never printed', async (_, options) => {
     const folder = newFolder()
     for (const start of ['first', 'second']) {
       const server = await serving({ ...options, folder })
@@ -261,7 +261,7 @@ describe('the admin key', () => {
     }
   })
 
-  test('is new and shown at every start where nothing is kept', async () => {
+  test('is new and printed at every start with memory storage', async () => {
     const folder = newFolder()
     const start = () => serving({ folder, variables: { SIGNALBOX_STORAGE: 'memory:' } })
     const [first, second] = [await start(), await start()]
@@ -273,7 +273,7 @@ describe('the admin key', () => {
 })
 
 describe('the command', () => {
-  test('explains itself and tells its version', async () => {
+  test('prints its help and its version', async () => {
     const help = launch({ args: ['--help'] })
     expect(await help.exited).toEqual({ code: 0, signal: null })
     expect(help.out()).toContain('--config FILE')

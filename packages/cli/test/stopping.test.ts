@@ -11,7 +11,7 @@ const pause = (ms: number): Promise<void> => new Promise(resolve => setTimeout(r
 const story = { model: 'sim/story', input: 'home', stream: true }
 
 describe.each(['SIGTERM', 'SIGINT'] as const)('%s', signal => {
-  test('lets a stream finish, refuses new work meanwhile, and ends with exit 0', async () => {
+  test('lets a stream finish, refuses new requests meanwhile, and exits with 0', async () => {
     const server = await listening()
     const stream = await ask(server, story)
     server.child.kill(signal)
@@ -27,9 +27,9 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', signal => {
     await expect(fetch(`${server.url}/healthz`)).rejects.toThrow()
   })
 
-  test('ends an idle server at once', async () => {
+  test('exits at once if the server is idle', async () => {
     const server = await listening()
-    // An open connection that nobody uses must not hold up anything.
+    // An idle connection must not delay the exit.
     await (await fetch(`${server.url}/healthz`)).text()
     const began = performance.now()
     server.child.kill(signal)
@@ -37,7 +37,7 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', signal => {
     expect(performance.now() - began).toBeLessThan(2_000)
   })
 
-  test('ends at once when it comes again', async () => {
+  test('exits at once when it is repeated', async () => {
     const { baseUrl } = await upstream()
     const server = await listening({ config: stallingConfig(baseUrl) })
     const stream = await ask({ url: server.url, key: adminKey }, { model: 'small', input: 'x', stream: true })
@@ -53,7 +53,7 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', signal => {
     await stream.text().catch(() => {})
   })
 
-  test('handed on twice, as package runners do, counts once', async () => {
+  test('forwarded twice, as package runners do, counts once', async () => {
     const server = await listening()
     const stream = await ask(server, story)
     server.child.kill(signal)
@@ -65,7 +65,7 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', signal => {
   })
 })
 
-test('a signal in the middle of the start ends it', async () => {
+test('a signal during the start ends it', async () => {
   const launched = launch()
   await pause(50)
   launched.child.kill('SIGTERM')
@@ -81,7 +81,7 @@ const stallingConfig = (baseUrl: string) => ({
   models: [{ id: 'small', offers: [{ provider: 'local', provider_model_id: 'm', dialect: 'chat', price: { input: 1, output: 1 } }] }],
 })
 
-describe('a stream that outlasts the grace', () => {
+describe('a stream that outlasts the grace period', () => {
   test('is ended and settled', async () => {
     const { rows, balance, log } = await outlasting()
     expect(log).toContain('"model":"small"')
@@ -89,7 +89,7 @@ describe('a stream that outlasts the grace', () => {
     expect(balance).toMatchObject({ held: 0, spent: rows[0]?.cost })
   })
 
-  test('ends in a proper error of its own', async () => {
+  test('ends with a proper error', async () => {
     const { text, rows } = await outlasting()
     const events = [...text.matchAll(/^data: (.*)$/gm)].map(([, data = '']) => JSON.parse(data))
     expect(events.at(-1)).toMatchObject({ type: 'response.failed', response: { status: 'failed' } })

@@ -50,7 +50,7 @@ async function migrated(args: readonly string[], variables: Readonly<Record<stri
 }
 
 describe('the storage of the config', () => {
-  test('may be full of options', async () => {
+  test('accepts all of its options', async () => {
     const folder = newFolder()
     const server = await serving({ folder, config: { storage: { url: 'sqlite:own.db', durability: 'full' } } })
     expect((await ask(server, { model: 'sim/echo', input: 'x' })).status).toBe(200)
@@ -58,7 +58,7 @@ describe('the storage of the config', () => {
     expect(existsSync(join(folder, 'own.db'))).toBe(true)
   })
 
-  test('can be backed up while it serves: a copy with its sealing key goes on where it was', async () => {
+  test('can be backed up while the server runs: a copy with its sealing key continues from there', async () => {
     const [folder, other] = [newFolder(), newFolder()]
     const server = await serving({ folder, config: {} })
     const prompt = { model: 'sim/echo', input: 'x' }
@@ -74,7 +74,7 @@ describe('the storage of the config', () => {
     expect((await ask(copy, prompt)).status).toBe(200)
   })
 
-  test('shows no password and no token', async () => {
+  test('prints no password and no token', async () => {
     const variables = { SIGNALBOX_SEALING_KEY: sealing_key }
     const { line } = await refused({ config: { storage: 'postgres://me:secret@127.0.0.1:9/x?sslpassword=hidden' }, variables })
     expect(line).toMatch(/^The storage is not available: /)
@@ -97,7 +97,7 @@ describe('signalbox migrate', () => {
     await storage.close()
   })
 
-  test('prints SQL that makes a SQLite file, which a storage then finds as new as it can be', async () => {
+  test('prints SQL that creates a SQLite file, which a storage finds up to date', async () => {
     const file = join(newFolder(), 'x.db')
     const db = new DatabaseSync(file)
     db.exec(await migrated(['--print'], { SIGNALBOX_STORAGE: 'sqlite:nowhere/x.db' }))
@@ -107,7 +107,7 @@ describe('signalbox migrate', () => {
     await storage.close()
   })
 
-  test('refuses what has no schema, and dialects that it cannot print', async () => {
+  test('refuses storages without a schema, and dialects that it cannot print', async () => {
     await expect(migrated([], { SIGNALBOX_STORAGE: 'memory:' })).rejects.toThrow('which has no schema to migrate')
     await expect(migrated(['--print', '--dialect', 'oracle'])).rejects.toThrow('There is no SQL to print for "oracle"; --dialect takes ')
     await expect(migrated(['--prnt'])).rejects.toThrow(/Unknown option '--prnt'.*Try --help\./)
@@ -136,7 +136,7 @@ describePostgres('PostgreSQL', () => {
   })
 
   test.each(['refusing', 'hanging'] as const)(
-    'that is away for a while, %s, costs no answer and no settlement of requests under way; new ones are 503 meanwhile',
+    'an outage, %s, loses no response and no settlement of running requests; new ones are 503 meanwhile',
     async how => {
       const schema = newSchema()
       const way = await openBlockableProxy(services.postgres.port)
@@ -185,7 +185,7 @@ describePostgres('PostgreSQL', () => {
 const describeRedis = await describeWith('redis')
 
 describeRedis('Redis beside the storage', () => {
-  test('counts the limits of all processes; money stays in the storage', async () => {
+  test('counts the limits of all processes; credit stays in the storage', async () => {
     const prefix = `signalbox-test:${randomBytes(6).toString('hex')}:`
     // A loaded machine is no outage of Redis.
     const base = meteredConfig(await meteredUpstream(), {
@@ -206,7 +206,7 @@ describeRedis('Redis beside the storage', () => {
   })
 })
 
-test.each(['storage', 'local'])('without Redis a server starts, serves, says so once, and counts limits in the %s', async fallback => {
+test.each(['storage', 'local'])('without Redis a server starts, serves, logs it once, and counts limits in the %s', async fallback => {
   const redis = { url: 'redis://me:secret@127.0.0.1:9', fallback }
   const server = await serving({ config: { redis, limits: { inference_rpm: 2 } } })
   const statuses: number[] = []

@@ -23,7 +23,7 @@ const stalling = (response: ServerResponse): void => {
   response.write(`data: ${JSON.stringify({ ...facts, object: 'chat.completion.chunk', choices })}\n\n`)
 }
 
-/** A provider of the chat language: a whole answer at once, and a stream that never ends. */
+/** A provider of the chat dialect: a whole answer at once, and a stream that never ends. */
 export async function upstream(): Promise<Upstream> {
   const calls: Upstream['calls'] = []
   const server = createServer(async (request, response) => {

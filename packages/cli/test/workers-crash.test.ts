@@ -20,7 +20,7 @@ vi.setConfig({ testTimeout })
 
 const replaced = 'A worker exited unexpectedly and is being replaced.'
 
-test('a worker that is killed under load is replaced, and only its own requests fail', async () => {
+test('a worker killed under load is replaced, and only its own requests fail', async () => {
   const folder = newFolder()
   const server = await workersListening(2, { folder, config: meteredConfig(await meteredUpstream({ streamMs: 300 })) })
   const running = load(server, 16)
@@ -52,7 +52,7 @@ test('a worker that is killed under load is replaced, and only its own requests 
   expect(await stop(server)).toEqual({ code: 0, signal: null })
 }, 150_000)
 
-test.runIf(inject('isLongRun'))('a connection that was handed to a worker that died before it took it is served by another', async () => {
+test.runIf(inject('isLongRun'))('a connection passed to a worker that died before accepting it is served by another', async () => {
   const server = await workersListening(2, { config: meteredConfig(await meteredUpstream()) })
   const [victim] = server.workers()
   process.kill(victim?.pid ?? 0, 'SIGSTOP')
@@ -67,7 +67,7 @@ test.runIf(inject('isLongRun'))('a connection that was handed to a worker that d
       })
       socket.write('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n')
     })
-  // In turns: one of them goes to the worker that stands still.
+  // In turns: one of them is passed to the stopped worker.
   const statuses = Promise.all(Array.from({ length: 4 }, statusOf))
   await new Promise(resolve => setTimeout(resolve, 300))
   process.kill(victim?.pid ?? 0, 'SIGKILL')
@@ -75,7 +75,7 @@ test.runIf(inject('isLongRun'))('a connection that was handed to a worker that d
   await stop(server)
 })
 
-test('workers that die as soon as they start end the server with their error', async () => {
+test('workers that fail as soon as they start end the server with their error', async () => {
   const folder = newFolder()
   const server = await workersListening(2, { folder, config: meteredConfig(await meteredUpstream()) })
   // Without its key the database cannot be opened any more.
@@ -88,7 +88,7 @@ test('workers that die as soon as they start end the server with their error', a
   expect(waits.filter(ms => ms !== 0)).toEqual([250, 500, 1_000, 2_000])
 })
 
-test.runIf(inject('isLongRun'))('workers whose primary was killed finish what they serve, and end', async () => {
+test.runIf(inject('isLongRun'))('workers whose primary was killed finish their requests and exit', async () => {
   const server = await workersListening(2, { config: meteredConfig(await meteredUpstream({ streamMs: 1_500 })) })
   const agent = clientAgent(4)
   const streams = Array.from({ length: 4 }, () => post(server, { stream: true, agent }))
@@ -117,7 +117,7 @@ test('a second signal ends all processes at once', async () => {
   expect(await stream).toBe('ECONNRESET')
 })
 
-test('a signal in the middle of the start ends it', async () => {
+test('a signal during the start ends it', async () => {
   const launched = launch({ variables: { SIGNALBOX_WORKERS: '2' } })
   await new Promise(resolve => setTimeout(resolve, 500))
   launched.child.kill('SIGTERM')

@@ -61,7 +61,7 @@ test('SIGHUP under load: no request fails, and each restart reads the config aga
   expect(server.out().match(/listens on/g)).toHaveLength(1)
 })
 
-test('a wrong config at SIGHUP is logged, and the old workers stay', async () => {
+test('an invalid config at SIGHUP is logged, and the old workers stay', async () => {
   const folder = newFolder()
   const base = meteredConfig(await meteredUpstream())
   const server = await workersListening(2, { folder, config: base })
@@ -93,7 +93,7 @@ test('a wrong config at SIGHUP is logged, and the old workers stay', async () =>
   await stop(server)
 })
 
-test('a catalog file that changes is used by all workers and logged by one', async () => {
+test('a changed catalog file is used by all workers and logged by one', async () => {
   const folder = newFolder()
   const file = join(folder, 'own.json')
   const catalog = (id: string): string => {

@@ -59,7 +59,7 @@ describe('several workers', () => {
     expect(server.out()).toContain(`workers:   ${all.workers}\n`)
   })
 
-  test('find items of responses that another worker has kept', async () => {
+  test('find items of responses stored by another worker', async () => {
     const server = await workersListening(2, { config: meteredConfig(await meteredUpstream()) })
     const ask = async (input: unknown): Promise<{ readonly status: number; readonly output: readonly { readonly id: string }[] }> => {
       const headers = { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json', connection: 'close' }
@@ -77,7 +77,7 @@ describe('several workers', () => {
   })
 })
 
-test('a key that one worker revokes is refused by all within a second', async () => {
+test('a key revoked by one worker is refused by all within a second', async () => {
   const server = await workersListening(2, { config: meteredConfig(await meteredUpstream()) })
   const { workspace } = (await callJson(server, '/v1/me')) as { readonly workspace: { readonly id: string } }
   const keys = `/v1/workspaces/${workspace.id}/api-keys`
@@ -109,8 +109,8 @@ async function callJson({ url, key }: Asking, path: string, { method = 'GET', bo
   return text === '' ? undefined : JSON.parse(text)
 }
 
-describe('a start with workers that cannot have what it needs says so once', () => {
-  test('where the port is in use', async () => {
+describe('a start with workers that lacks a resource reports it once', () => {
+  test('if the port is in use', async () => {
     const other = createServer()
     await new Promise<void>(resolve => other.listen(0, '127.0.0.1', resolve))
     const { port } = other.address() as AddressInfo
@@ -120,7 +120,7 @@ describe('a start with workers that cannot have what it needs says so once', () 
     expect({ code, out, files }).toEqual({ code: 1, out: '', files: [] })
   })
 
-  test('where a worker finds that the storage cannot be used', async () => {
+  test('if a worker cannot use the storage', async () => {
     const { code, out, err } = await failing({ variables: { SIGNALBOX_WORKERS: '2', SIGNALBOX_STORAGE: 'sqlite:nowhere/x.db' } })
     expect(err).toBe(
       'signalbox: The sealing key nowhere/x.db.key cannot be written (ENOENT). Check that its folder exists and can be written.\n',
@@ -128,13 +128,13 @@ describe('a start with workers that cannot have what it needs says so once', () 
     expect({ code, out }).toEqual({ code: 1, out: '' })
   })
 
-  test('where each process would have a storage of its own', async () => {
+  test('if each process would have its own storage', async () => {
     const { code, err } = await failing({ variables: { SIGNALBOX_WORKERS: 'auto', SIGNALBOX_STORAGE: 'memory:' } })
     expect(err).toMatch(/^signalbox: `workers` is "auto" and `storage` is "memory:", which is separate in each process: .*\n$/)
     expect({ code, lines: linesOf(err) }).toEqual({ code: 1, lines: [] })
   })
 
-  test('where the number is wrong', async () => {
+  test('if the number is invalid', async () => {
     const { err } = await failing({ args: ['--workers', 'many'] })
     expect(err).toBe('signalbox: `--workers` is "many"; it takes `auto`, or a whole number from 1 to 128.\n')
   })

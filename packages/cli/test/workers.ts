@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { onTestFinished, vi } from 'vitest'
 import { type Asking, type LaunchOptions, type Listening, linesOf, listening } from './launch.ts'
 
-/** Milliseconds that a test waits for what takes a second on a machine that does nothing else. */
+/** Milliseconds that a test waits for what takes a second on an idle machine. */
 export const timeoutMs = 40_000
 /** Milliseconds for a test with a server of several processes. */
 export const testTimeout = 90_000
@@ -12,7 +12,7 @@ export const adminKey = 'ak_my-own-admin-key'
 /** Microdollars of a request: 2,000 tokens at one dollar for a million. What it may cost is what it does cost. */
 export const cost = 2_000
 
-/** A provider whose answers cost the same each time: whole ones at once, streams over `streamMs`. */
+/** A provider whose responses always cost the same: whole ones at once, streams over `streamMs`. */
 export async function meteredUpstream({ streamMs = 0 } = {}): Promise<string> {
   const usage = { prompt_tokens: 10, completion_tokens: cost, total_tokens: cost + 10 }
   const facts = { id: 'chatcmpl-1', created: 1, model: 'm' }

@@ -65,7 +65,7 @@ test('a route of a workspace has a method', () => {
   expect(routes.filter(({ of, client: name }) => of === 'workspace' && name === undefined)).toEqual([])
 })
 
-test.each(rows)('%s is called, and its reply is what its schema says', async (name, row) => {
+test.each(rows)('%s is called, and its reply matches its schema', async (name, row) => {
   const reply = await methodAt(client, name)(...(await argsFor(row)))
   const value = reply instanceof Response ? await reply.text() : reply
   const idName = idNameOf(row)
@@ -73,7 +73,7 @@ test.each(rows)('%s is called, and its reply is what its schema says', async (na
   expect(complaintsAbout(row.reply, value)).toEqual([])
 })
 
-test('the headers of a file tell its rows', async () => {
+test('the headers of a file have the number of its rows', async () => {
   const { headers } = await client.analytics.export({ from: '2025-12-01' })
   expect(headers.get('x-export-truncated')).toBe('false')
 })
@@ -93,7 +93,7 @@ describe('lists', () => {
     expect((await client.budgets.list({ limit: 2, after: page.next ?? '' })).data[0]?.id).not.toBe(page.data[0]?.id)
   })
 
-  test('load no page that is not reached', async () => {
+  test('load only the pages that are reached', async () => {
     const asked: string[] = []
     const counting = createClient({
       baseUrl: base,
@@ -122,7 +122,7 @@ describe('errors', () => {
       error => error,
     )
 
-  test('have code, status, field, hint and the id of the request', async () => {
+  test('have code, status, field, hint and the request id', async () => {
     const error = await failureOf(client.budgets.get(nowhere))
     expect(error).toBeInstanceOf(ClientError)
     expect(isGatewayError(error)).toBe(true)
@@ -135,7 +135,7 @@ describe('errors', () => {
     })
   })
 
-  test('tell a reply that is not one of the gateway, and one that never came', async () => {
+  test('distinguish a reply that is not the gateway’s from a missing one', async () => {
     const html = (status: number) => async () => new Response('<html>Bad gateway</html>', { status })
     const through = (ask: () => Promise<Response>) => createClient({ baseUrl: base, workspace: 'w', fetch: ask })
     for (const status of [200, 502])
@@ -151,7 +151,7 @@ describe('errors', () => {
     })
   })
 
-  test('of a limit tell how long to wait', async () => {
+  test('of a limit have the time until a retry', async () => {
     const body = { error: { message: 'Slow down.', type: 'rate_limit_error', code: 'requests_per_min_exceeded', param: null } }
     const limited = async () => Response.json(body, { status: 429, headers: { 'retry-after': '7' } })
     const error = await failureOf(createClient({ baseUrl: base, workspace: 'w', fetch: limited }).settings.get())
@@ -178,7 +178,7 @@ test('an idempotency key makes a repeated call do nothing', async () => {
   expect(again).toEqual(first)
 })
 
-test('an id that would lead elsewhere is refused, and what it has is part of one segment', async () => {
+test('an empty id or a dot segment is refused, and other ids are escaped', async () => {
   for (const id of ['', '.', '..', undefined])
     await expect(client.budgets.delete(id as string)).rejects.toThrow(/^budgets\.delete: an id is/)
   await expect(client.models.get('a/../b')).rejects.toThrow(/models\.get/)
@@ -201,7 +201,7 @@ test('an id that would lead elsewhere is refused, and what it has is part of one
   ])
 })
 
-test('the workspace of the key is asked for once', async () => {
+test('the workspace of the key is requested once', async () => {
   const asked: string[] = []
   const counting = createClient({
     baseUrl: base,
@@ -217,7 +217,7 @@ test('the workspace of the key is asked for once', async () => {
   expect(asked).toEqual(['/v1/me', settings, settings])
 })
 
-test('options that no client can be made of are named', () => {
+test('invalid options of a client are named', () => {
   const made = (options: object) => () => createClient(options as never)
   expect(made({ baseUrl: 'gateway.example' })).toThrow('`baseUrl` is "gateway.example". It takes a URL')
   expect(made({ baseUrl: base, apiKey: '' })).toThrow('`apiKey` is empty')

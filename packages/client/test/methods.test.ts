@@ -3,7 +3,7 @@ import { createGateway } from '@signalbox/core'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { expect, test } from 'vitest'
 
-test('each route of a workspace has a name of its own, that of the call in process where there is one', () => {
+test('each route of a workspace has a unique method name, the same as in process if there is one', () => {
   const named = routes.flatMap(({ client }) => (client === undefined ? [] : [client]))
   expect(new Set(named).size).toBe(named.length)
   const workspace: object = createGateway({ providers: [], models: [], storage: memoryStorage() }).workspaces('any')
