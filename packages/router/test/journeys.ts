@@ -7,7 +7,7 @@ import type { RouterChoice, RouterOffer, RouterOptions, RouterPlan, RouterReques
 
 // Worlds drawn at random that lead a router through all that can happen to it: probes, fallbacks, holds, breakers, hedges.
 
-/** A strategy of one's own that now and then says no number, or one without end. */
+/** A custom strategy that sometimes returns NaN or an infinite number. */
 export const odd: Strategy = ({ cost, firstContentMs, unobservedMs }, { id }) => {
   if (id.endsWith('3')) return Number.NaN
   if (id.endsWith('5')) return firstContentMs > 700 ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY
@@ -56,7 +56,7 @@ export const world = (mostOffers = 9) =>
   })
 type World = ReturnType<typeof world> extends fc.Arbitrary<infer Value> ? Value : never
 
-/** What the router said to whoever drove it. */
+/** The results of the router's calls. */
 export interface Said {
   readonly offer: string
   readonly score: number | null
@@ -77,7 +77,7 @@ export const said = ({ offer, score, reason, waitMs }: RouterChoice): Said => ({
   waitMs,
 })
 
-/** Plays a world from its beginning. Everyone whom the plan names first counts as said, and everyone from `next()`. */
+/** Plays a world from its beginning. Records the first choice of each plan, and every choice of `next()`. */
 export function drive({ seed, preference, offers, steps }: World, record?: RouterOptions['record']): Driven {
   const clock = { nowMs: 1_000.25 }
   const router = createRouter({

@@ -16,5 +16,5 @@ const flawless: OfferEstimate = {
   congestionPrice: 0,
 }
 
-/** What an offer looks like that is free, answers at once and never fails, apart from what is given. */
+/** The estimate of an offer that is free, responds at once and never fails, with the given changes. */
 export const makeEstimate = (given: Partial<OfferEstimate> = {}): OfferEstimate => ({ ...flawless, ...given })

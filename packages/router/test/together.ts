@@ -6,7 +6,7 @@ import type { TrackedOffer } from '../src/offer-state.ts'
 import { createStateSync, type StateSync } from '../src/sync/state-sync.ts'
 import type { AttemptFailure, RouterChoice, RouterOffer } from '../src/types.ts'
 
-/** Alike but for their price: whoever is in order and cheaper is asked. */
+/** Equal except for their price: the cheaper healthy one is chosen. */
 export const cheap: RouterOffer = { id: 'cheap', provider: 'one', price: { input: 500_000, output: 1_500_000, cached: 50_000 } }
 export const dear: RouterOffer = { id: 'dear', provider: 'two', price: { input: 700_000, output: 2_100_000, cached: 70_000 } }
 
@@ -22,12 +22,12 @@ export interface RouterProcess {
   readonly router: DynamicRouter
   readonly memory: StateSync
   readonly among: readonly TrackedOffer[]
-  /** How often it had something urgent to tell. */
+  /** How often it had something urgent to publish. */
   readonly urgent: () => number
   readonly moment: () => { readonly now: number; readonly at: number }
-  /** Whom it would ask first. */
+  /** The offer that it would call first. */
   first(cacheKey?: string): RouterChoice
-  /** One call to an offer that comes to its end. */
+  /** One call to an offer that completes. */
   answer(offer: RouterOffer, call?: { readonly afterMs?: number; readonly cacheKey?: string; readonly inputTokens?: number }): void
   fail(offer: RouterOffer, failed?: AttemptFailure): void
   tell(): Promise<readonly OfferStatistics[]>

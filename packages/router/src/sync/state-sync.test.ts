@@ -361,7 +361,7 @@ describe('remote observations are weighted', () => {
     )
   })
 
-  test('a process that published invalid rows is heard again with its next valid one', () => {
+  test('a process that published invalid rows is used again with its next valid one', () => {
     const router = mindOf('me', { ms: 1_000 }, { store: routingStore() })
     for (const told of [
       { version: 1e300 },
