@@ -75,7 +75,7 @@ export function amazonBedrock(options: BedrockOptions = {}): Provider<'amazon-be
     quirksOf: bedrockQuirksOf,
     data_policy: 'zdr',
     endpoint: call => rootOf(isConverse(call.dialect) ? baseUrl : mantleUrl, call.credential) + pathOf(call),
-    // The token counter takes model ids only, not cross-region inference profiles.
+    // The token counter accepts model ids only, not cross-region inference profiles.
     countEndpoint: ({ dialect, model, credential }) =>
       isConverse(dialect) ? `${rootOf(baseUrl, credential)}/model/${encodeURIComponent(baseModelOf(model))}/count-tokens` : undefined,
     // No check: a key that may call a model may still lack permission to list models.

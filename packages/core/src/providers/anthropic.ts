@@ -29,7 +29,7 @@ export interface ClaudeOnAwsOptions {
  * Claude Platform on AWS: the Anthropic API with AWS keys on an AWS host. `extra.workspace` and `extra.region` of a credential set the
  * workspace and the region. Source: docs.aws.amazon.com/claude-platform, making requests, 2026-11.
  *
- * @throws {TypeError} A call with a credential that has no workspace.
+ * @throws {TypeError} On a call whose credential has no workspace.
  * @example claudeOnAws({ apiKey, workspace: 'wrkspc_01', region: 'us-west-2' })
  */
 export function claudeOnAws({

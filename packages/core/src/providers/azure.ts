@@ -14,7 +14,7 @@ import { rateLimits } from './rate-limits.ts'
 export interface AzureOptions {
   /** Resource name, as in `https://NAME.openai.azure.com`. */
   readonly resource?: string | undefined
-  /** The URL before `/openai`, used instead of the resource's getToken host. */
+  /** The URL before `/openai`, used instead of the resource's own host. */
   readonly baseUrl?: string | undefined
   /** API key of the resource. */
   readonly apiKey?: string | undefined
@@ -39,8 +39,8 @@ const azureOptions: OptionTableOf<AzureOptions> = {
 }
 
 /**
- * Azure OpenAI and Foundry. Models are addressed by deployment name. A credential is a key; its `extra.resource` names the resource it
- * belongs to.
+ * Azure OpenAI and Foundry. A model is named by its deployment. A credential is a key; its `extra.resource` names the resource it belongs
+ * to.
  *
  * @throws {TypeError} An option is unknown or has the wrong type, or `resource` is missing although a key or token is given.
  * @example azure({ resource: 'contoso-eu', apiKey: process.env.AZURE_API_KEY })
@@ -122,7 +122,7 @@ function platformOf({ apiKey, accessToken }: AzureOptions): { readonly credentia
 }
 
 /**
- * The root URL. The account's getToken resource takes precedence over the operator's base URL. The name is validated because workspaces can set
+ * The root URL. The account's own resource takes precedence over the operator's base URL. The name is validated because workspaces can set
  * it, and it becomes part of a host name.
  */
 function rootOf({ extra }: Credential, { resource, baseUrl }: AzureOptions, service: 'openai' | 'services.ai'): string {

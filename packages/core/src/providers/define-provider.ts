@@ -10,7 +10,7 @@ import {
   type TierHeader,
 } from '../protocol/provider.ts'
 
-/** Input of `defineProvider`: address, dialects, key and quirks of a provider. */
+/** Input of `defineProvider`: base URL, dialects, key and quirks of a provider. */
 export interface ProviderRow<Id extends string = string> {
   readonly id: Id
   readonly display_name?: string
@@ -19,7 +19,7 @@ export interface ProviderRow<Id extends string = string> {
   /** Paths below the base URL, by dialect; `../` goes up one level. Default: the dialect's usual path. */
   readonly paths?: Readonly<Record<string, Path>>
   readonly dialects: readonly ProviderDialect[]
-  /** API key. `''` means that the provider needs none; if absent, the provider is listed but disabled. */
+  /** API key. `''` means that the provider needs none; if undefined, the provider is listed but disabled. */
   readonly apiKey?: string | undefined
   /** Account facts other than the key, such as a region. */
   readonly extra?: Readonly<Record<string, string>>
@@ -32,7 +32,7 @@ export interface ProviderRow<Id extends string = string> {
   readonly hostSurcharges?: readonly HostSurcharge[]
   /** Whether workspaces may bring their own keys. Default: true. */
   readonly byok?: boolean | undefined
-  /** A path that only a valid key can GET, at no cost. A public path would prove nothing. */
+  /** A path that only a valid key can GET, at no cost. A public path would not show whether the key is valid. */
   readonly check?: string | undefined
   /** Headers of the check, in lower case. */
   readonly checkHeaders?: Readonly<Record<string, string>>

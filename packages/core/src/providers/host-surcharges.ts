@@ -1,7 +1,7 @@
 import type { HostSurcharge } from '../protocol/provider.ts'
 
-// Hosts at which tokens cost more than the catalog prices, according to the vendors' pages. If a page only says that a region costs more,
-// `percent` is absent: the usual price is charged, with a warning.
+// Hosts at which tokens cost more than the catalog prices, according to the vendors' pages. If a page only states that a region costs more,
+// `percent` is undefined: the usual price is charged, with a warning.
 
 /** Claude 4.5 and later. Older models cost the same everywhere. */
 const newerClaude = /^claude-(?!3|(?:opus|sonnet)-4(?:-1)?(?:@|$))/
@@ -22,7 +22,7 @@ export const hostSurcharges = {
     { host: 'ca-api.together.ai', percent: 125 },
   ],
   /**
-   * Source for Claude: platform.claude.com, pricing, 2026-11. For Gemini 3 and later, Google only says that regional endpoints cost more
+   * Source for Claude: platform.claude.com, pricing, 2026-11. For Gemini 3 and later, Google only states that regional endpoints cost more
    * than the global one.
    */
   vertex: vertexHosts.flatMap(host => [

@@ -4,7 +4,7 @@ import { rateLimits } from './rate-limits.ts'
 import { type VendorFactory, type VendorRow, vendor } from './vendor.ts'
 import { oldMaxTokens, openaiOnlyFields, penalties, probabilities, thinkingType } from './vendor-quirks.ts'
 
-// Hosts of models of other makers, and third-party gateways.
+// Hosts of other vendors' models, and third-party gateways.
 
 const host = <const Id extends string>(row: VendorRow<Id>): VendorFactory<Id> => vendor({ ...row, isHost: true })
 

@@ -5,14 +5,14 @@ import type { Quirks } from '../protocol/model.ts'
 /** Reasoning models control sampling and stopping themselves. None supports `top_k`. */
 const reasoning: Quirks = { sampling: 'unless_thinking', refuses: ['top_k', 'stop'] }
 
-/** The first match wins. Models without a row, older or unknown, accept every field. */
+/** The first match wins. Models without a row accept every field. */
 const models: readonly (readonly [id: RegExp, quirks: Quirks])[] = [
   [/^gpt-5(\.\d)?-chat/, {}],
   // Accepts `stop`, unlike its successors.
   [/^o3-mini/, { ...reasoning, refuses: ['top_k'], efforts: ['low', 'medium', 'high'] }],
   [/^o\d/, { ...reasoning, efforts: ['low', 'medium', 'high'] }],
   [/^gpt-5(-mini|-nano)?(-\d{4}-\d\d-\d\d)?$/, { ...reasoning, efforts: ['minimal', 'low', 'medium', 'high'] }],
-  // These reason only on request.
+  // These reason only if requested.
   [/^gpt-5\.[1-4]/, { ...reasoning, thinks_unasked: false }],
   [/^gpt-5(?!\.[6-9])/, reasoning],
   [/^gpt-(6-astra|6\.1-sol)/, { ...reasoning, effort_without_tools: true, tools_in_responses: true }],

@@ -1,8 +1,8 @@
 import { checkOptionTable, type OptionTableOf } from '@signalbox/storage/option-table'
 
 /**
- * Checks the options of a provider. `''` counts as absent, because an unset environment variable may be an empty string. Exception: with a
- * `baseUrl`, an `apiKey` of `''` means that the server needs no key.
+ * Checks the options of a provider. `''` counts as undefined, because an unset environment variable may be an empty string. Exception: with
+ * a `baseUrl`, an `apiKey` of `''` means that the server needs no key.
  *
  * @throws {TypeError} An option is unknown or has an invalid value.
  * @example const { apiKey, baseUrl } = providerOptions('openai', given, vendorOptions)

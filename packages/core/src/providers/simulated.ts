@@ -9,7 +9,7 @@ import { providerOptions } from './provider-options.ts'
 /** Options of `simulated`: speed and failure rate. */
 export interface SimulatedOptions<Id extends string = string> {
   readonly id: Id
-  /** Milliseconds before the first word. Default: 50. */
+  /** Milliseconds until the first word. Default: 50. */
   readonly firstWordMs?: number
   /** Milliseconds between words. Default: 10. */
   readonly wordMs?: number
@@ -34,8 +34,8 @@ const responders: Readonly<Record<string, (said: string) => string>> = {
 }
 
 /**
- * A provider that runs in this process and needs no network. It speaks Chat Completions, streams word by word, counts tokens and fails on
- * demand, so that routing, fallback, streaming and cost can be tried offline.
+ * A provider that runs in this process and needs no network. It supports Chat Completions, streams word by word, counts tokens, and fails
+ * on demand, so that routing, fallback, streaming and cost can be tried offline.
  *
  * @example simulated({ id: 'sim-flaky', failEvery: 2 })
  */

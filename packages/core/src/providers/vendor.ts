@@ -4,7 +4,7 @@ import type { Provider } from '../protocol/provider.ts'
 import { defineProvider, type ProviderRow } from './define-provider.ts'
 import { providerOptions } from './provider-options.ts'
 
-/** A vendor with an OpenAI-compatible API, and how it departs from it. */
+/** A vendor with an OpenAI-compatible API, and the quirks of that API. */
 export interface VendorRow<Id extends string = string>
   extends Pick<
     ProviderRow<Id>,
@@ -13,15 +13,15 @@ export interface VendorRow<Id extends string = string>
   readonly speaks: readonly BuiltInDialect[]
   /** Set for self-hosted servers that need no API key. */
   readonly keyless?: boolean
-  /** Set for hosts of models of other makers. */
+  /** Set for hosts of other vendors' models. */
   readonly isHost?: boolean
-  /** Environment variables with the API key; the first that is set counts. Only the standalone server reads them. */
+  /** Environment variables that may hold the API key; the first one that is set is used. Only the standalone server reads them. */
   readonly apiKeyVariables?: readonly string[]
-  /** Environment variables with the URL of a self-hosted server, likewise. */
+  /** Environment variables that may hold the URL of a self-hosted server. */
   readonly baseUrlVariables?: readonly string[]
 }
 
-/** Makes a provider of a vendor. `row`: what it is made from. */
+/** Creates the provider of a vendor. `row` is the vendor's definition. */
 export interface VendorFactory<Id extends string = string> {
   (options?: VendorOptions): Provider<Id>
   readonly row: VendorRow<Id>
@@ -37,14 +37,14 @@ export interface VendorOptions {
 
 export const vendorOptions: OptionTableOf<VendorOptions> = { apiKey: 'text', baseUrl: 'text' }
 
-/** Makes the factory function of an OpenAI-compatible vendor. */
+/** Creates the factory function of an OpenAI-compatible vendor. */
 export const vendor = <const Id extends string>(row: VendorRow<Id>): VendorFactory<Id> =>
   Object.assign((options: VendorOptions = {}) => makeVendor(row, providerOptions(row.id, options, vendorOptions)), { row })
 
 /** Whether a value is the factory function of a vendor. */
 export const isVendor = (value: unknown): value is VendorFactory => typeof value === 'function' && 'row' in value
 
-/** Makes an OpenAI-compatible provider. `extra`: account facts other than the key. */
+/** Creates an OpenAI-compatible provider. `extra`: account facts other than the key. */
 export const makeVendor = <const Id extends string>(
   { speaks, keyless = false, ...row }: VendorRow<Id>,
   { apiKey = keyless ? '' : undefined, baseUrl = row.baseUrl, extra }: VendorOptions & Pick<ProviderRow, 'extra'>,

@@ -4,8 +4,8 @@ import { rateLimits } from './rate-limits.ts'
 import { vendor } from './vendor.ts'
 import { oldMaxTokens, openaiOnlyFields, penalties, probabilities, thinkingType } from './vendor-quirks.ts'
 
-// Vendors of their own models, with an API compatible with OpenAI's. `refuses` lists fields that the vendor rejects or ignores: both give the
-// client a warning. Fields whose support is uncertain are sent, and the vendor decides.
+// Vendors of their own models with an OpenAI-compatible API. `refuses` lists fields that the vendor rejects or ignores: the client gets a
+// warning for both. Fields whose support is uncertain are sent, and the vendor decides.
 
 /** Rejects unknown fields with a 422, including `stream_options`. Streams always include usage. */
 export const mistral = vendor({
