@@ -23,17 +23,17 @@ export interface ClientDialect {
   encodeEvents(request: InferenceRequest, stamp: () => Stamp): EventEncoder
   encodeError(error: ErrorBody): JsonObject
   /**
-   * Decodes an item of an earlier response, as the client received it, when a request refers to it by id. Absent: the dialect has no such
-   * references.
+   * Decodes an item of an earlier response, as the client received it, when a request refers to it by id. Undefined if the dialect has no
+   * such references.
    */
   decodeItem?(body: JsonObject, path: string): Item
   /**
    * Fields that the dialect knows, by type of the wire object (`input_text`), or `type.field` for a nested object. Request parts without a
    * type are called `message`, `custom` (tools), `settings of reasoning` and `settings of text`. Other fields are not sent to a provider of
-   * another dialect, and a warning names them. Absent: no warnings.
+   * another dialect, and a warning names them. If undefined, there are no warnings.
    */
   readonly knownFields?: ReadonlyMap<string, readonly string[]>
-  /** What happens to each response feature, by feature id. Dropped features are named in a warning. Absent: unknown, no warnings. */
+  /** What happens to each response feature, by feature id. A warning names dropped features. If undefined, there are no warnings. */
   readonly outputFidelity?: Readonly<Record<string, Fate>>
   /** The frame that keeps an idle stream alive. Default: an SSE comment. */
   readonly keepAlive?: Frame
@@ -65,7 +65,7 @@ export interface ProviderDialect {
   decodeFailure(answer: FailedAnswer): Failure
   /**
    * The body field that grows with each turn. It is sent last, so that the body of one turn is a prefix of the next, as prompt caches
-   * require. Absent: fields are sent in encoding order.
+   * require. If undefined, fields are sent in encoding order.
    */
   readonly conversationField?: string
   /** Fields that differ with every request. They are sent after the conversation, for the same reason. */
@@ -81,17 +81,17 @@ export interface ProviderDialect {
    * Whether the dialect distinguishes summaries from raw reasoning, so that raw reasoning must not be sent as a summary. Default: false.
    */
   readonly hasReasoningSummaries?: boolean
-  /** What happens to each request feature, by feature id. Absent: unknown, treated as mapped. */
+  /** What happens to each request feature, by feature id. If undefined, all are treated as mapped. */
   readonly fidelity?: Readonly<Record<string, Fate>>
-  /** Images, files and audio that the dialect can express. Absent: unknown, treated as all. */
+  /** Images, files and audio that the dialect can express. Default: all. */
   readonly media?: MediaSupport
   /** Paths (with dots) of each prompt setting in an encoded body, by name of the setting. Used to report the values that were sent. */
   readonly settingPaths?: Readonly<Record<string, readonly string[]>>
-  /** The smallest output limit that the dialect sends to an offer with these quirks. Absent: no minimum. */
+  /** The smallest output limit that the dialect sends to an offer with these quirks. Default: no minimum. */
   readonly minOutputTokens?: (quirks: Quirks) => number | undefined
   /** Path below a base URL that ends with the version. */
   readonly path?: string | ((call: { readonly model: string; readonly stream: boolean }) => string)
-  /** The header that carries the raw API key. Absent: `authorization`, as a bearer token. */
+  /** The header that carries the raw API key. Default: `authorization`, as a bearer token. */
   readonly keyHeader?: string
   /** Creates the reader that turns bytes into frames. Default: server-sent events. */
   readonly frames?: () => FrameReader
@@ -166,12 +166,12 @@ export interface Stamp {
   readonly itemId: (prefix: string) => string
   /**
    * Claims an id that the provider gave to an item. False if another response of the workspace may already have it, since the id would then
-   * stand for two items. Absent: provider ids are used unchanged.
+   * stand for two items. If undefined, provider ids are used unchanged.
    */
   readonly claimId?: (id: string, type: Item['type']) => boolean
   /**
    * Stores the items of a response as the client receives them, so that later requests can refer to them by id. Called once, at the end of
-   * a response that did not fail. Absent: nothing is stored.
+   * a response that did not fail. If undefined, nothing is stored.
    */
   readonly keepItems?: (items: readonly JsonObject[]) => void
   /** Settings that were sent with a different value than the client's, by name (`reasoning.effort`). `null`: left out. */

@@ -21,7 +21,7 @@ interface StartedEvent {
   readonly id: string
   readonly model: string
   readonly created_at: number
-  /** Counts reported at the start, with the input tokens of the request. Absent if the provider reports them only at the end. */
+  /** Counts reported at the start, with the input tokens of the request. Undefined if the provider reports them only at the end. */
   readonly usage?: Usage
 }
 

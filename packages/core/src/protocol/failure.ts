@@ -34,7 +34,7 @@ export interface Failure {
   /** How long the provider asked the gateway to wait. */
   readonly retryAfterMs?: number
   readonly provider?: string
-  /** The id of the rejected credential, if it belongs to the caller. */
+  /** The id of the rejected credential, if it belongs to the client's workspace. */
   readonly credential?: string
   /** Set if `message` is already written for the client and must not be rewritten. */
   readonly told?: boolean

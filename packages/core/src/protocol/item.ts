@@ -9,7 +9,7 @@ export type Item = MessageItem | FunctionCallItem | FunctionCallOutputItem | Rea
 /** The author of a message. `system` and `developer` are instructions. */
 export type Role = 'user' | 'assistant' | 'system' | 'developer'
 
-/** Whether a generated item is complete. Absent on items from the client. */
+/** Whether a generated item is complete. Undefined on items from the client. */
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete'
 
 /** A message from the user, the developer or the model. */
@@ -120,7 +120,7 @@ export interface AudioPart {
   readonly format: string
   readonly cache?: CachePoint
 }
-/** The model's refusal to answer, in its words. */
+/** The model's refusal, in its own words. */
 export interface RefusalPart {
   readonly type: 'refusal'
   readonly refusal: string

@@ -16,8 +16,8 @@ export interface MediaType {
 export interface MediaSupport {
   /** Places where media may occur. All others accept text only. */
   readonly places: readonly PartPlace[]
-  /** Whether an inline image is supported. Absent: all are. */
+  /** Whether an inline image is supported. Default: all are. */
   readonly image?: (media: MediaType) => boolean
-  /** Whether an inline file is supported. Absent: all are. */
+  /** Whether an inline file is supported. Default: all are. */
   readonly file?: (media: MediaType) => boolean
 }

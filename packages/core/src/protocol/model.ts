@@ -46,7 +46,7 @@ export const capabilities = [
 /** A capability of a model, as the models endpoint lists it. */
 export type Capability = (typeof capabilities)[number]
 
-/** A model as one provider sells it. Routing decides by these fields alone; an absent field is unknown and excludes no offer. */
+/** A model as one provider sells it. Routing uses only these fields; an undefined field is unknown and excludes no offer. */
 export interface Offer<ProviderId extends string = string> {
   readonly provider: ProviderId
   readonly provider_model_id: string
@@ -69,7 +69,7 @@ export interface Offer<ProviderId extends string = string> {
   readonly delivery?: 'both' | 'stream_only' | 'whole_only'
   readonly abilities?: readonly Ability[]
   readonly data_policy?: string
-  /** Absent: unknown. An unknown price is never 0: the offer is not planned for a paid request. */
+  /** Undefined if unknown, which never means free: the offer is not used for a paid request. */
   readonly price?: Price
   /** How this offer departs from its dialect. Each quirk is read by exactly one codec. */
   readonly quirks?: Quirks
@@ -79,7 +79,7 @@ export interface Offer<ProviderId extends string = string> {
 export interface Price extends Rates {
   /** Rates for prompts longer than `over` tokens, applied to the whole request. The last matching tier replaces the rates above. Sorted by `over`. */
   readonly tiers?: readonly PriceTier[]
-  /** Rates of a more expensive `service_tier`. Absent: not sold here; a request for it gets the usual tier and a warning. */
+  /** Rates of a more expensive `service_tier`. If undefined, it is not sold here: a request for it gets the usual tier and a warning. */
   readonly priority?: PriorityRates
   /** Options at a higher price. Each one that the request sets, or the response reports, raises the token rates. */
   readonly surcharges?: readonly Surcharge[]
@@ -281,9 +281,9 @@ export interface Quirks {
   readonly bytes_only?: boolean
   /** Response headers that report rate limits (providers/rate-limits.ts). Default: none are read. */
   readonly rate_limits?: readonly LimitHeaders[]
-  /** Whether files (PDF) are accepted in user messages. Absent: as far as the dialect can express them. */
+  /** Whether files (PDF) are accepted in user messages. Default: as far as the dialect can express them. */
   readonly files?: boolean
-  /** Whether audio is accepted in user messages. Absent: as far as the dialect can express it. */
+  /** Whether audio is accepted in user messages. Default: as far as the dialect can express it. */
   readonly audio?: boolean
 }
 

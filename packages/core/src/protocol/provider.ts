@@ -35,7 +35,7 @@ export interface Provider<Id extends string = string> {
 export interface HostSurcharge {
   /** Host name in lower case, with at most one `*` as a wildcard. */
   readonly host: string
-  /** Percentage of the usual rates, each rounded up. Absent: the rates are higher by an unknown amount. */
+  /** Percentage of the usual rates, each rounded up. Undefined if the rates are higher by an unknown amount. */
   readonly percent?: number
   /** Provider model ids that cost more. Default: all. */
   readonly model?: RegExp
@@ -104,8 +104,8 @@ export interface AccountCheck {
   /** The dialect that authorizes the check and decodes its failure. */
   readonly dialect: DialectName
   /**
-   * A URL that only a valid credential can GET, such as the model list. Absent: a credential is valid if it can be authorized, for example
-   * if a token can be fetched.
+   * A URL that only a valid credential can GET, such as the model list. If undefined, a credential is valid if it can be authorized, for
+   * example if a token can be fetched.
    */
   readonly url?: string
   /** Headers, by lower-case name. */

@@ -14,7 +14,7 @@ export interface InferenceRequest {
   readonly routing: RoutingOptions
   readonly delivery: 'whole' | 'stream'
   /**
-   * Conversation name, as in the header `x-session-id`: its requests go where the beginning of the conversation is in a prompt cache.
+   * Conversation name, as in the header `x-session-id`: its requests prefer the provider that has the conversation in its prompt cache.
    * `prompt.prompt_cache_key` takes precedence. Never sent to a provider.
    */
   readonly session?: string
@@ -47,7 +47,7 @@ export interface Prompt {
   readonly text?: { readonly format?: TextFormat; readonly verbosity?: string }
   readonly reasoning?: {
     readonly effort?: Effort
-    /** Whether to return reasoning summaries: `auto`, `concise`, `detailed` or `none`. Absent: the client did not say. */
+    /** Whether to return reasoning summaries: `auto`, `concise`, `detailed` or `none`. Undefined if the client does not specify it. */
     readonly summary?: string
     /** Thinking budget in tokens, if the client's dialect has one. `effort` is then the closest level. */
     readonly budget_tokens?: number
@@ -68,7 +68,7 @@ export interface Prompt {
   readonly native?: Native
 }
 
-/** How much the model should think, from not at all to as much as possible. */
+/** Reasoning effort, from none to the maximum. */
 export type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
 
 /** Format of the response text: free text, any JSON object, or JSON that matches a schema. */

@@ -33,15 +33,15 @@ export interface Usage {
   /** Cache writes with a one-hour lifetime, which cost more. */
   readonly cache_write_1h_tokens?: number
   readonly reasoning_tokens: number
-  /** Uncached audio input. Absent: none, or not reported. */
+  /** Uncached audio input. Undefined if there is none, or if it is not reported. */
   readonly audio_tokens?: number
-  /** Calls of provider-run tools that are charged per call. Absent: none, or not reported. */
+  /** Calls of provider-run tools that are charged per call. Undefined if there are none, or if they are not reported. */
   readonly hosted_calls?: HostedCalls
-  /** Kinds of other provider-run tools that may be charged, such as `x_search_call`. The gateway has no price for them. Absent: none. */
+  /** Kinds of other provider-run tools that may be charged, such as `x_search_call`. The gateway has no price for them. Undefined if none. */
   readonly other_calls?: readonly string[]
   /** Request fields that raise the price, as the provider reports them: `{ speed: 'fast' }`. */
   readonly options?: Readonly<Record<string, string>>
-  /** The `service_tier` that served the request. Absent: not reported. */
+  /** The `service_tier` that served the request. Undefined if it is not reported. */
   readonly service_tier?: string
   /** True if the provider reported no usage and the gateway counted itself. */
   readonly estimated?: boolean

@@ -13,13 +13,13 @@ export interface SchemaRules {
   readonly name: string
   /** Keywords that are kept. */
   readonly keeps: ReadonlySet<string>
-  /** Supported `format` names. Absent: all. */
+  /** Supported `format` names. Default: all. */
   readonly formats?: ReadonlySet<string>
   /** Whether every object must set `additionalProperties: false`. */
   readonly closed: boolean
   /** Types that an enum may contain. */
   readonly enums: ReadonlySet<string>
-  /** The largest supported `minItems`. Absent: any. */
+  /** The largest supported `minItems`. Default: any. */
   readonly maxMinItems?: number
 }
 

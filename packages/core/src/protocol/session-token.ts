@@ -1,2 +1,2 @@
-/** What the token of a session begins with. */
+/** Prefix of session tokens. */
 export const sessionTokenPrefix = 'st_'

@@ -19,7 +19,7 @@ export interface FunctionTool {
 
 /** The input format of a custom tool. */
 export interface CustomInput {
-  /** Absent: any text. */
+  /** Default: any text. */
   readonly grammar?: { readonly syntax: string; readonly definition: string }
 }
 
@@ -30,9 +30,9 @@ export interface Native {
   readonly body: JsonObject
   /** The tools of a group, or tools added in mid-conversation. Dialects that lack the construct send these tools alone. */
   readonly tools?: readonly Tool[]
-  /** It records what a provider did in an earlier answer, such as a search. Other dialects leave it out, with a warning. */
+  /** Records what a provider did in an earlier response, such as a search. Other dialects leave it out, with a warning. */
   readonly isRecord?: true
-  /** What other dialects say in its place, as a text of the assistant. */
+  /** Text that other dialects send in its place, as a message of the assistant. */
   readonly text?: string
 }
 
