@@ -37,7 +37,10 @@ export interface Usage {
   readonly audio_tokens?: number
   /** Calls of provider-run tools that are charged per call. Undefined if there are none, or if they are not reported. */
   readonly hosted_calls?: HostedCalls
-  /** Kinds of other provider-run tools that may be charged, such as `x_search_call`. The gateway has no price for them. Undefined if none. */
+  /**
+   * Kinds of other provider-run tools that may be charged, such as `x_search_call`. The gateway has no price for them. Undefined if there
+   * are none.
+   */
   readonly other_calls?: readonly string[]
   /** Request fields that raise the price, as the provider reports them: `{ speed: 'fast' }`. */
   readonly options?: Readonly<Record<string, string>>
