@@ -1,8 +1,11 @@
 import type { Awaitable } from './awaitable.ts'
 
-/** The audit log: one chain of rows per workspace. Rows are appended by the change they describe (`records.commit`), and no method changes or removes one. */
+/**
+ * The audit log: one chain of rows per workspace. Rows are appended together with the change they describe (`records.commit`), and no method
+ * changes or removes one.
+ */
 export interface AuditStore {
-  /** Whether only the newest rows are kept, so that a chain may begin in the middle. Default: false. */
+  /** Whether only the newest rows are kept, so that a chain may start after its first row. Default: false. */
   readonly forgets?: boolean
   /** The newest row. */
   last(workspaceId: string): Awaitable<AuditRow | undefined>
@@ -33,7 +36,7 @@ export interface AuditRow {
   readonly place: number
   /** Event name, as in `api_key.created`. */
   readonly event: string
-  /** Absent if the operator made the change in process. */
+  /** Undefined if the operator made the change in process. */
   readonly actorKeyId?: string
   readonly actorName?: string
   readonly subjectType: string

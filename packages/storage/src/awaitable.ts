@@ -46,7 +46,7 @@ export function recover<T, R = T>(run: () => Awaitable<T>, onError: (error: unkn
  * Calls every function and returns all their values, synchronously if none of them is a promise. As with `Promise.all`, the first failure
  * fails the whole without waiting for the others, and no rejection is left unhandled.
  *
- * Takes functions instead of values, because if building a list of values throws half-way, the promises before it stay unhandled and the
+ * Accepts functions instead of values, because if building a list of values throws half-way, the promises before it stay unhandled and the
  * calls after it are not made.
  *
  * @throws the first error, if no function returned a promise; otherwise it is a rejection

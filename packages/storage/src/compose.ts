@@ -23,7 +23,7 @@ export interface ComposeOptions {
   /** Stores counters and slots, and if supported routing state and change messages. */
   readonly ephemeral: EphemeralStores
   /**
-   * What counts limits while the ephemeral stores are unavailable. `durable`: the counters of the durable storage, which all processes
+   * The counters used while the ephemeral stores are unavailable. `durable`: the counters of the durable storage, which all processes
    * share. `local`: counters of this process, which admit its share of each limit: the limit divided by the last known number of processes.
    *
    * @default 'durable'

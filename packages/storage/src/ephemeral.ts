@@ -12,15 +12,15 @@ import type { RoutingStore } from './routing.ts'
  */
 export interface EphemeralStores {
   readonly counters: CounterStore
-  /** Absent: routing state stays in the durable storage, if it supports it. */
+  /** If undefined, routing state stays in the durable storage, if it supports it. */
   readonly routing?: RoutingStore
-  /** Absent: processes notice record changes only when their caches expire. */
+  /** If undefined, processes notice record changes only when their caches expire. */
   readonly changes?: ChangeChannel
-  /** The last known number of processes that use these stores, at least 1. Absent: one. */
+  /** The last known number of processes that use these stores, at least 1. Default: 1. */
   processes?(): number
-  /** The last known state of a counter; undefined if unknown, or if its window is over. The fallback starts from it. Absent: nothing is known. */
+  /** The last known state of a counter; undefined if unknown, or if its window is over. The fallback starts from it. */
   known?(key: string): KnownCounter | undefined
-  /** Succeeds if the other methods would succeed now. Unlike `Storage.ping`, it may write. */
+  /** Succeeds if the other methods can succeed now. Unlike `Storage.ping`, it may write. */
   probe(): Awaitable<void>
   close(): Awaitable<void>
 }

@@ -8,7 +8,7 @@ export interface FallbackCountersOptions {
   readonly guard: OutageGuard
   readonly primary: CounterStore
   readonly fallback: CounterStore
-  /** The last known state of a counter of the primary store. Default: nothing is known. */
+  /** The last known state of a counter of the primary store. Default: unknown. */
   readonly known?: (key: string) => KnownCounter | undefined
 }
 
@@ -32,7 +32,7 @@ interface OutageNotes {
 interface CountedAmount {
   readonly key: string
   readonly amount: number
-  /** Milliseconds. Absent if there were only corrections. */
+  /** Milliseconds. Undefined if there were only corrections. */
   readonly windowMs?: number
   readonly at: number
 }

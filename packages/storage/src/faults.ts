@@ -7,7 +7,7 @@ import type { OfferPause, OfferStatistics, ReaderNote } from './routing.ts'
 import type { UsageRow } from './usage.ts'
 
 // Argument checks that every store makes before it executes a method: a fraction of a microdollar or a NaN would stay in the ledger
-// forever. An invalid call fails on its own and changes nothing.
+// forever. An invalid call fails alone and changes nothing.
 
 /** The largest sum of an account in microdollars, in either direction: beyond it, JavaScript numbers are not exact. */
 export const maxSum: number = Number.MAX_SAFE_INTEGER

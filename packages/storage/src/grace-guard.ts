@@ -10,7 +10,7 @@ export interface GraceGuardOptions {
   readonly probe: () => Awaitable<unknown>
   /** Catches up after an outage: once before calls go to the storage again, and once after. Skips what is not possible yet. */
   readonly repair: () => Promise<unknown>
-  /** Called when the outage begins, when its grace is over, and when it ends. */
+  /** Called when the outage begins, when its grace ends, and when the outage ends. */
   readonly report: (state: GraceState, outage: EndedOutage) => void
   /** How long calls of `grace` rows are answered during an outage, in milliseconds. */
   readonly graceMs: number
@@ -18,7 +18,7 @@ export interface GraceGuardOptions {
   readonly maxWaitMs: number
 }
 
-/** The states of an outage, as events name them. */
+/** The states of an outage, as used in events. */
 export type GraceState = 'begun' | 'grace_over' | 'over'
 
 /** What is known of an outage when its state changes. */
@@ -136,7 +136,7 @@ function runWatched<T>(state: GuardState, call: WatchedCall<T>): Awaitable<T> {
 }
 
 function afterError<T>(state: GuardState, call: WatchedCall<T>, error: unknown): Awaitable<T> {
-  // An error of the caller, such as a fraction of a microdollar.
+  // An invalid argument, such as a fraction of a microdollar.
   if (error instanceof RangeError || state.isClosed) throw error
   if (state.outage) return answerWithout(state, call)
   return checkOutage(state, String(error), performance.now()).then(isUsable => {

@@ -15,7 +15,7 @@ export interface GraceLedgerOptions {
   readonly exposure: OutageExposure
 }
 
-/** A ledger that places holds within caps while its database is away. */
+/** A ledger that places holds within caps while its database is unavailable. */
 export interface GraceLedger extends LedgerStore {
   /** The `settle` method of the storage. */
   readonly settleRequest: Storage['settle']

@@ -58,7 +58,7 @@ export interface HoldRequest {
 /** Renews the hold of a running request. */
 export interface HoldRenewal {
   readonly id: string
-  /** As in `HoldRequest`. Absent: the journal stays the same. */
+  /** As in `HoldRequest`. If undefined, the journal stays the same. */
   readonly journal?: () => string
 }
 /** More money to set aside for a hold. */
@@ -85,7 +85,7 @@ export interface LiveHold {
   readonly id: string
   /** Raised whenever the hold is renewed or extended. If it stays the same, the process of the hold has ended. */
   readonly version: number
-  /** Absent if there is none, and in stores that are not durable. */
+  /** Undefined if there is none, and in stores that are not durable. */
   readonly journal?: string
 }
 /** The part of a hold on one account. */

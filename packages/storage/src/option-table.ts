@@ -1,21 +1,21 @@
 import { nearestOf } from './nearest.ts'
 
-/** What an option takes, and the way out where another value came. */
+/** The values that an option accepts, and a hint for the error message. */
 export interface OptionSpec {
-  /** In words, as in `a number`. */
+  /** Description of the accepted values, as in `a number`. */
   readonly takes: string
   is(value: unknown): boolean
   readonly wayOut?: string
   readonly isRequired?: boolean
 }
 
-/** What an option takes: a kind of value, a specification, or an object with options of its own. */
+/** A built-in kind of value, a specification, or an object with options of its own. */
 type OptionKind = keyof typeof optionKinds | OptionSpec | OptionTable
-/** What each option of an object takes, by name. */
+/** The kinds of an object's options, by name. */
 export interface OptionTable {
   readonly [name: string]: OptionKind
 }
-/** A table with a row for every option of a type, so that none can be forgotten. */
+/** A table with a row for every option of a type, so that none can be missing. */
 export type OptionTableOf<Options> = { readonly [Name in keyof Required<Options>]: OptionKind }
 
 const ofType = (type: string, takes: string): OptionSpec => ({ takes, is: value => typeof value === type })
@@ -34,7 +34,7 @@ const optionKinds = {
   any: { takes: 'a value', is: () => true },
 } as const satisfies Readonly<Record<string, OptionSpec>>
 
-/** An option that takes one of some words. `wordOf('server', 'caller')` */
+/** An option that must be one of the given words. `wordOf('server', 'caller')` */
 export const wordOf = (...words: readonly string[]): OptionSpec => ({
   takes: words.map(word => `\`${word}\``).join(' or '),
   is: value => words.includes(String(value)),
@@ -42,17 +42,16 @@ export const wordOf = (...words: readonly string[]): OptionSpec => ({
 
 const isSpec = (kind: OptionSpec | OptionTable): kind is OptionSpec => typeof kind.is === 'function'
 
-/** What the options belong to: the function that is called and, where they stand inside others, the option that holds them. */
+/** The function that the options are passed to and, for nested options, the name of the option that contains them. */
 interface OptionPlace {
   readonly call: string
   readonly option?: string
 }
 
 /**
- * Checks options as JavaScript passes them, where no compiler does: unknown names, and values of another kind. An option that is
- * undefined is absent.
+ * Checks options for unknown names and values of the wrong kind, for callers without TypeScript. An undefined option counts as missing.
  *
- * @throws {TypeError} It names the option, what it got and what it takes.
+ * @throws {TypeError} An option is unknown or has the wrong kind. The message names the option, the value and what it accepts.
  * @example
  * checkOptionTable({ call: 'openai' }, { baseURL }, { apiKey: 'text', baseUrl: 'text' }) // There is no option `baseURL`. Did you mean `baseUrl`?
  */
@@ -77,7 +76,7 @@ export function checkOptionTable({ call, option }: OptionPlace, options: unknown
 /**
  * Checks one value; `place` begins the message.
  *
- * @throws {TypeError} It is none of those that the option takes.
+ * @throws {TypeError} The option does not accept the value.
  */
 export function checkArgument(place: string, value: unknown, { takes, is, wayOut, isRequired = false }: OptionSpec): void {
   if (value === undefined ? !isRequired : is(value)) return
@@ -93,14 +92,14 @@ function hintFor(name: string, known: readonly string[]): string {
 export const hasMethods = (value: unknown, ...names: readonly string[]): boolean =>
   typeof value === 'object' && value !== null && names.every(name => typeof Reflect.get(value, name) === 'function')
 
-/** What a binding of Cloudflare or a storage is called, by the methods that it has. */
+/** Names of Cloudflare bindings and storages for error messages, recognized by their methods. */
 const shapes: readonly (readonly [called: string, ...methods: string[]])[] = [
   ['a D1 database', 'prepare', 'batch'],
   ['a namespace of Durable Objects', 'idFromName', 'get'],
   ['a storage', 'ping', 'close'],
 ]
 
-/** A value in a message, without its content where that may be a secret. */
+/** Describes a value for a message, without content that may be secret. */
 export function describeValue(value: unknown): string {
   if (value === null || value === undefined) return String(value)
   if (Array.isArray(value)) return 'a list'

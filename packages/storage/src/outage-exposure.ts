@@ -1,12 +1,12 @@
 import type { AccountHold, HoldExtension, HoldRequest, Settlement } from './ledger.ts'
 
-// The holds that a process admits by itself while the database is away, and how much may be overspent through them.
+// The holds that a process admits on its own while the database is unavailable, and the limit of what they may overspend.
 //
 // The exposure of an account is the sum of the holds admitted here, reduced to the true cost when a request settles. It ends only when the
 // database has all of these holds and settlements and admits a new hold on the account: an account with a floor is then at or above its
-// floor. So one process overspends an account by at most its cap, however often the database goes away. A new process knows no accounts.
+// floor. So one process overspends an account by at most its cap, however many outages there are. A new process knows no accounts.
 
-/** Maximum microdollars of holds that one process admits while the database is away. */
+/** Maximum microdollars of holds that one process admits while the database is unavailable. */
 export interface GraceCaps {
   /** All accounts together. */
   readonly maxPerProcess: number
@@ -129,7 +129,7 @@ function openAccount(accounts: Map<string, ExposedAccount>, name: string): Expos
 }
 
 interface Addition {
-  /** Absent if the hold already exists and is extended. */
+  /** Undefined if the hold already exists and is extended. */
   readonly request: HoldRequest | undefined
   readonly more: readonly AccountHold[]
   /** Microdollars for an account without its own amount. */

@@ -43,7 +43,7 @@ export interface OutageGraceOptions extends Partial<GraceCaps> {
   readonly logger?: OutageLogger
 }
 
-/** An outage of the durable storage, as a hook sees it. */
+/** An outage of the durable storage, as passed to the hook `onOutage`. */
 export interface GraceEvent extends EndedOutage {
   readonly state: GraceState
   /** Requests whose hold or settlement is missing in the database. */
@@ -53,7 +53,7 @@ export interface GraceEvent extends EndedOutage {
 }
 
 /**
- * Keeps admitting requests for a while when the storage is unavailable. Callers and policies that were read in the minute before stay in
+ * Keeps admitting requests for a while when the storage is unavailable. API keys and policies that were read in the minute before stay in
  * use, this process grants holds up to caps, `counters` counts limits, and settlements wait in the spool, from which each is written once.
  * Everything else fails as without it. An available storage is used unchanged.
  *

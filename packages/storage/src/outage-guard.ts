@@ -22,7 +22,7 @@ export interface OutageLogger {
 
 export interface OutageGuardOptions {
   readonly probe: () => Awaitable<void>
-  /** Applies what was deferred: once before calls go to the stores again, and once after, for what came meanwhile. */
+  /** Applies what was deferred: once before calls go to the stores again, and once after, for what was deferred in between. */
   readonly repair: () => Awaitable<unknown>
   readonly onOutage: (event: OutageEvent) => unknown
   readonly logger: OutageLogger
@@ -71,7 +71,7 @@ export function createOutageGuard(options: OutageGuardOptions): OutageGuard {
     run(call) {
       if (state.outage) return answerWithout(call, state.outage)
       return recover(call.run, error => {
-        // An error of the caller, such as a fraction: no store would accept it.
+        // An invalid argument, such as a fraction: no store would accept it.
         if (error instanceof RangeError || state.isClosed) throw error
         const failure = toFailure(error)
         if (!failureRows[failure.failure].isOutage) return answerWithout(call, { error: failure, since: 0, calls: 0 })

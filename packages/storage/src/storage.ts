@@ -24,15 +24,15 @@ export interface Storage {
   readonly counters: CounterStore
   readonly ledger: LedgerStore
   readonly usage: UsageStore
-  /** Routing state shared between processes. Absent: each process routes by its own observations. */
+  /** Routing state shared between processes. If undefined, each process routes by its own observations. */
   readonly routing?: RoutingStore
-  /** Response items that any process can find by id. Absent: each process keeps its own in memory. */
+  /** Response items that any process can find by id. If undefined, each process keeps its own in memory. */
   readonly items?: ItemStore
-  /** Stores settlements that cannot be written now. Absent: they wait in memory. */
+  /** Stores settlements that cannot be written now. If undefined, they wait in memory. */
   readonly spool?: SpoolStore
-  /** Reports record changes as they are committed, by any process. Absent: caches of records only expire. */
+  /** Reports record changes as they are committed, by any process. If undefined, caches of records only expire. */
   readonly changes?: ChangeFeed
-  /** The outage during which the storage runs without its database, as with `withOutageGrace`. Undefined or absent: there is none. */
+  /** The outage during which the storage runs without its database, as with `withOutageGrace`. Undefined if there is none. */
   outage?(): StorageOutage | undefined
   /**
    * Settles a request: `ledger.settle`, `usage.append` and `counters.leave` in one atomic step. Parts that were already written are not

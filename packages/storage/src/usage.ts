@@ -12,7 +12,7 @@ export interface UsageStore {
    * keep those totals, and returns them fastest.
    */
   totals(query: TotalsQuery): Awaitable<readonly UsageTotal[]>
-  /** Newest first; at the same time, the one appended later first. `after` continues after the row with this id; an unknown id returns nothing. */
+  /** Newest first; of equal times, the last appended first. `after` continues after the row with this id; an unknown id returns nothing. */
   list(query: UsageQuery & { readonly limit: number; readonly after?: string }): Awaitable<readonly UsageRow[]>
   /** The number of rows, counted up to `limit`. */
   count(query: UsageQuery & { readonly limit: number }): Awaitable<number>
@@ -49,7 +49,7 @@ export interface TotalsQuery extends UsageQuery {
   readonly top?: number
 }
 
-/** One row per admitted request, however it ended. Never contains prompt or response text. */
+/** One row per admitted request, whatever its result. Never contains prompt or response text. */
 export interface UsageRow {
   /** The request id. */
   readonly id: string
@@ -85,7 +85,7 @@ export interface UsageRow {
   readonly firstContentMs?: number
   readonly warnings: readonly string[]
   readonly metadata?: Readonly<Record<string, string>>
-  /** Names that totals can be grouped by. Absent: none. */
+  /** Names that totals can be grouped by. Default: none. */
   readonly tags?: readonly string[]
   /** The routing decision, as text that the store does not interpret. */
   readonly routing?: string
