@@ -20,7 +20,7 @@ const refusalByCode: Readonly<Record<string, Refusal>> = {
 const malformedRequest: Refusal = { status: '400 Bad Request', message: 'The request is not valid HTTP.' }
 
 /**
- * Responds to bytes that are not a valid request, and closes the connection. Complete requests before them are answered first, because the
+ * Responds to bytes that are not a valid request, and closes the connection. Complete requests before them get their responses first: the
  * error must neither replace a response nor be written into the middle of one.
  */
 export function refuseUnparsed(error: NodeJS.ErrnoException, socket: Socket): void {

@@ -89,7 +89,7 @@ function sendStream(response: ServerResponse, body: Source<string>, { onDisconne
   let over = false
   const framed = startFraming(response)
   const destroy = (): void => void response.destroy()
-  // `close` handles a write to a connection that just broke; without a listener, its error would crash the process.
+  // A write may fail because the connection just broke; without a listener, its error would crash the process.
   response.on('error', destroy)
   response.on('drain', () => {
     clearTimeout(dropping)

@@ -13,7 +13,7 @@ export interface BodyOptions {
   /** Bytes. */
   readonly limit: number
   readonly pace: BodyPace
-  /** Receives the total bytes after each piece; returns false to stop reading. */
+  /** Called with the total bytes after each chunk; returns false to stop reading. */
   readonly heard: ((bytes: number) => boolean) | undefined
 }
 
@@ -67,5 +67,5 @@ function joinPieces(pieces: readonly Uint8Array[], bytes: number): Buffer {
   return pieces.length === 1 && Buffer.isBuffer(first) ? first : Buffer.concat(pieces, bytes)
 }
 
-/** Decoding alone would replace invalid bytes, and the model would receive different text than the client wrote. */
+/** Rejects invalid UTF-8: decoding would replace the bytes, and the model would receive different text than the client sent. */
 const utf8Text = (bytes: Buffer): BodyText => (isUtf8(bytes) ? { ok: true, text: bytes.toString('utf8') } : { ok: false, why: 'not_utf8' })

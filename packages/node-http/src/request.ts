@@ -4,7 +4,7 @@ import type { Awaitable } from '@signalbox/core/runtime'
 import { sendContinue } from './continue.ts'
 import { type BodyOptions, type BodyPace, isBuffered, readRequestBody } from './request-body.ts'
 
-/** One request of a client, as the API takes it. */
+/** A client's request, in the form that the API accepts. */
 export interface NodeExchange {
   readonly request: ApiRequest
   /** Registers a callback for when the client disconnects before the response is complete. The signal is already aborted then. */
@@ -114,7 +114,7 @@ interface Target {
   readonly query: string
 }
 
-/** Split as text, so that path and query keep their escapes. */
+/** Splits a request target as text, so that path and query keep their escapes. */
 export function splitTarget({ url = '/' }: { readonly url?: string | undefined }): Target {
   const target = requestTarget(url)
   const mark = target.indexOf('?')

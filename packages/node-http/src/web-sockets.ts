@@ -16,7 +16,7 @@ import { invalidRequestReply, sendReply } from './reply.ts'
 import { addressOf, faultOfRequest, requestHeader, splitTarget } from './request.ts'
 import type { BodyPace } from './request-body.ts'
 
-/** A listener for `server.on('upgrade', listener)`. It answers every request it receives, including those it rejects. */
+/** A listener for `server.on('upgrade', listener)`. It responds to every request it receives, including those it rejects. */
 export type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: Buffer) => void
 
 // Loaded with the first connection, or when a server starts: apps without WebSockets do not need it, and bundles start without it.
@@ -206,7 +206,7 @@ function connect(opened: WebSocket, socket: Duplex, { pace, webSocket, onEnd }: 
     session.closed()
     onEnd()
   }
-  /** The client has closed the WebSocket: its response is not wanted, even if the connection stays open. */
+  /** The client has closed the WebSocket: the response is no longer needed, even if the connection stays open. */
   const leave = (): void => {
     if (isOver) return
     over()

@@ -36,7 +36,7 @@ const decompressors: Readonly<Record<string, (first: number | undefined) => Tran
   'x-gzip': () => zlib.createGunzip(),
   deflate: first => ((first ?? 0) % 16 === 8 ? zlib.createInflate() : zlib.createInflateRaw()),
   br: () => zlib.createBrotliDecompress(),
-  // Absent before Node 22.15.
+  // Undefined before Node 22.15.
   zstd: () => (typeof zlib.createZstdDecompress === 'function' ? zlib.createZstdDecompress() : undefined),
 }
 

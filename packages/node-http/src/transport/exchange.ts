@@ -24,7 +24,7 @@ export function exchange(pools: Pools, request: TransportRequest, decompress: De
   })
 }
 
-/** Decodes the body of a response that has a Content-Encoding. */
+/** Decodes a response body that has a Content-Encoding. */
 type Decompress = (reply: TransportReply) => TransportReply | Promise<TransportReply>
 
 /** Maximum header names in one response; real ones have a few dozen. */
@@ -67,7 +67,7 @@ function dispatchRequest(pooled: PooledRequest, callbacks: ExchangeCallbacks): v
   try {
     connection.client.dispatch({ path, method: request.method, headers, body: request.body ?? null }, dispatchHandler(state))
   } catch (error) {
-    // A header or path cannot be sent.
+    // A header or the path is invalid.
     if (dropConnection(state)) state.refuse(error)
   }
 }
