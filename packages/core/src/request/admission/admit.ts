@@ -18,31 +18,31 @@ export interface AdmitPorts {
   readonly clock: Clock
   /** Counts requests that a limit refuses. */
   readonly refusals: KeyRefusals
-  /** Called when the credit of a workspace with auto reload went down or did not suffice. */
+  /** Called when the credit of a workspace with auto reload has decreased or was insufficient. */
   readonly onSpent?: ((workspaceId: string) => void) | undefined
 }
 
 /** An admitted request: its slots, counts and hold. */
 export interface Ticket {
   readonly slots: readonly SlotKey[]
-  /** The token counters to correct. Absent: tokens are not limited. */
+  /** The token counters to correct when the request ends. Undefined if tokens are not limited. */
   readonly tokens: Tokens | undefined
   /** The plan, limited to candidates that the workspace can afford. */
   readonly plan: Plan
-  /** What is set aside for it. */
+  /** The accounts on which its hold reserves money. */
   readonly held: readonly HeldAccount[]
 }
 
 /**
- * The slots and the counters, then the money. What was taken is given back when something refuses; a refused request counts
- * against the rate. What an early admission has taken is not taken again, and stays with it when something refuses.
+ * Takes the concurrency slots and the rate limits, then places the hold. If any of them refuses, slots and tokens are given back; the
+ * request still counts against the request rate. An early admission keeps its slots and counts, which are not taken again.
  */
 export function* admit(
   asking: HoldContext & { readonly admission?: EarlyAdmission | undefined },
   { storage, limits, clock, onSpent }: AdmitPorts,
 ): Step<Ticket> {
   const { caller, policy, plan, request, inputTokens, requestId, admission } = asking
-  // Not when the request came: what prepares it may take longer than a window lasts.
+  // Read here, not when the request arrived: preparing it may take longer than a rate window.
   const at = clock.now()
   const { counters, ledger } = storage
   const rated = { caller, policy, plan, at }
@@ -61,15 +61,15 @@ export function* admit(
     const { keys, amount } = tokens ?? { keys: [], amount: 0 }
     const subtract = keys.map(key => () => counters.add(key, -amount, at))
     const givingBack = allSettled([...leaveSlots(slots, requestId, counters), ...subtract])
-    // Should this fail too, the slot frees itself in time, and the first trouble is the one to tell. A storage that failed may be silent
-    // for long, which the client does not wait for.
+    // Failures here are ignored: the slot expires by itself, and the first error is the one to report. If the storage has failed, the
+    // client does not wait for it again.
     if (!isGatewayError(error) || error.code !== 'service_unavailable') yield* wait(givingBack)
     if (isGatewayError(error) && error.code === 'insufficient_credits' && reloadsCredit(policy)) onSpent?.(caller.workspaceId)
     throw error
   }
 }
 
-/** Counts against the rates of the key and its workspace. Throws where one is used up. */
+/** Counts a request against the rate limits of the key and its workspace. Throws if one is exceeded. */
 export const countRequest = (
   rated: RateContext & { readonly admission?: EarlyAdmission | undefined },
   { storage, limits }: Pick<AdmitPorts, 'storage' | 'limits'>,

@@ -15,15 +15,15 @@ import { isOwnRateLimit, ratesOfWorkspace, uploadRate } from './rate-limits.ts'
 import { leaveSlots, type SlotKey, slotsOf, takeTogether, throwRefusals } from './slots.ts'
 
 /**
- * A request that is admitted before its body is read: it counts against the rate of its workspace and the uploads of its key, and has
- * its slot. The rate of its key depends on the model, which is in the body.
- * The call that it is handed to takes neither again.
+ * A request that is admitted before its body is read: it has its slot, and counts against the rate of its workspace and the uploads of
+ * its key. The rate limit of its key depends on the model, which is in the body, so it is checked later. The call that receives this
+ * admission takes neither slot nor workspace rate again.
  */
 export interface EarlyAdmission {
   readonly slots: readonly SlotKey[]
-  /** The call was admitted in full: from here on it renews the slot and gives it back. */
+  /** Transfers the slot to a fully admitted call, which renews and releases it from now on. */
   take(): void
-  /** Gives the slot back, unless a call has taken it. `isRequest`: the body was one, and was refused. May be called more than once. */
+  /** Releases the slot, unless a call has taken it. `isRequest`: the body was a valid request that was refused. Idempotent. */
   leave(isRequest?: boolean): Awaitable<unknown>
 }
 
@@ -38,13 +38,13 @@ export interface EarlyAdmissionPorts extends Pick<PolicyPorts, 'policies'> {
 }
 
 /**
- * Takes the rates and the slot. Throws 429 where there is none left, 503 where the storage does not answer, and gives back what was
- * taken.
+ * Counts the request and takes its slot. Throws 429 if a limit is reached and 503 if the storage does not respond, after releasing the
+ * slot.
  */
 export const admitEarly = (ports: EarlyAdmissionPorts, caller: Caller, requestId: string): Awaitable<EarlyAdmission> =>
   runSteps(takeEarly(ports, caller, requestId), storageWatch(ports.clock))
 
-/** Each wait for the storage is bounded. */
+/** Bounds each wait for the storage. */
 const storageWatch = (clock: Clock): Interruption => ({
   isOn: true,
   watch(interrupt) {
@@ -74,13 +74,13 @@ function* takeEarly(ports: EarlyAdmissionPorts, caller: Caller, requestId: strin
     yield* wait(vacate())
     throw error
   }
-  // Until a call takes over, the slot is renewed like that of a call.
+  // Until a call takes the slot, it is renewed like the slot of a running call.
   const cancellation = createCancellation()
   const entry: RunningRequest = { requestId, control: { cancellation, leave: async () => {} }, slots }
   const drop = (): void => removeRunning(running, entry)
   running.add(entry)
   leases.begin(clock.monotonic())
-  // A gateway that closes does not wait for bodies: their calls would be refused.
+  // A closing gateway does not wait for bodies, since their calls would be refused.
   cancellation.onCancel(drop)
   let held = true
   const uncount = (): unknown =>

@@ -27,11 +27,11 @@ export interface HoldContext {
   readonly caller: Caller
   readonly policy: WorkspacePolicy
   readonly plan: Plan
-  /** As estimated. */
+  /** Estimated. */
   readonly inputTokens: number
   readonly bounds: Pick<MoneyBounds, 'size' | 'maxOutput'>
   readonly request: InferenceRequest
-  /** Two providers may be called in parallel, and both bill the prompt. */
+  /** Whether two providers may be called in parallel, in which case both bill the prompt. */
   readonly hedge: boolean
   /** Unix milliseconds. */
   readonly at: number
@@ -39,7 +39,7 @@ export interface HoldContext {
   readonly journal?: LiveJournal
 }
 
-/** What is set aside on one account. */
+/** The amount reserved on one account. */
 export type HeldAccount = Required<AccountHold>
 
 export interface HoldResult {
@@ -60,7 +60,7 @@ interface HoldAccount extends AccountHold {
 const usesPlatformKey = (candidate: Candidate): boolean => !usesByokKey(candidate)
 const anyKey = (): boolean => true
 
-/** Places the hold. If an account refuses, candidates that count against it are left out. Throws 402 if none is left. */
+/** Places the hold. If an account refuses, candidates that count against it are excluded. Throws 402 if no candidate remains. */
 export function* holdFunds(holding: HoldContext, ledger: LedgerStore): Step<HoldResult> {
   const { requestId, at, journal } = holding
   let { plan } = holding
@@ -85,7 +85,7 @@ export function* holdFunds(holding: HoldContext, ledger: LedgerStore): Step<Hold
   }
 }
 
-/** A hold that the ledger places after its request was interrupted is freed at once. If the ledger never answers, the hold expires. */
+/** Releases a hold that the ledger places after its request was interrupted. If the ledger never responds, the hold expires. */
 function freeWhenPlaced({ id, at }: HoldRequest, reserving: Awaitable<HoldRefusal | undefined>, ledger: LedgerStore): void {
   if (isPromise(reserving)) reserving.then(refusal => refusal ?? ledger.settle({ id, amounts: {}, at })).catch(() => {})
 }
@@ -175,7 +175,7 @@ function maxCostOf(candidate: Candidate, { request, bounds }: HoldContext, outpu
   const tokens = { ...bounds.size, output }
   const { context_window } = candidate.offer
   const held = estimateMaxCost({ price: price ?? candidate.offer.price, context_window }, tokens)
-  // A provider may serve what asks for the priority tier at the usual one, whose long prompts may cost more.
+  // A provider may serve a priority request in its standard tier, where long prompts may cost more.
   const usual = candidate.offer.price?.priority && requestPrice(candidate, request, usualTier)
   return usual && usual !== price ? Math.max(held, estimateMaxCost({ price: usual, context_window }, tokens)) : held
 }

@@ -3,27 +3,27 @@ import type { Usage } from '../../protocol/response.ts'
 import type { CallFacts } from '../../runtime/ports.ts'
 import { type Bill, noBill } from '../settlement/bill.ts'
 
-// The journal of a hold: text that the store keeps with it, so that another process can settle a request whose own is gone.
+// The journal of a hold: text stored with it, so that another process can settle the request if its own process ends.
 
-/** What is known of a request from its admission on. */
+/** The facts of a request that are known at admission. */
 export interface JournalFacts {
   readonly workspaceId: string
   readonly keyId: string
-  /** Keys above it, whose budgets pay too. */
+  /** The parent keys, whose budgets are charged too. */
   readonly ancestors?: CallFacts['ancestors']
   readonly budgets?: CallFacts['budgets']
   readonly tags?: readonly string[]
   /** Unix milliseconds. */
   readonly at: number
   readonly modelAsked: string
-  /** Of the first candidate. */
+  /** The model of the first candidate. */
   readonly model: string
   readonly strategy: string
   readonly streamed: boolean
   readonly metadata?: Readonly<Record<string, string>> | undefined
 }
 
-/** Facts that are known once a provider was called. */
+/** The facts that are known once a provider has been called. */
 export interface JournalProgress {
   readonly model: string
   readonly provider: string
@@ -31,7 +31,7 @@ export interface JournalProgress {
   readonly attempts: number
   readonly durationMs: number
   readonly firstContentMs?: number
-  /** Estimated, as is the bill. */
+  /** Estimated, like the bill. */
   readonly usage: Usage
   readonly bill: Bill
 }
@@ -41,10 +41,10 @@ export interface Journal extends JournalFacts {
   readonly progress?: JournalProgress | undefined
 }
 
-/** The journal of a request under way, as it grows. */
+/** The journal of a running request. */
 export interface LiveJournal {
   slotKeys: readonly string[]
-  /** Asked whenever the journal is written. */
+  /** Called whenever the journal is written. */
   progress: () => JournalProgress | undefined
   readonly write: () => string
 }
@@ -58,7 +58,7 @@ export function createJournal(facts: JournalFacts): LiveJournal {
   return journal
 }
 
-/** Nothing: there is none, or it is not ours. */
+/** Returns undefined if there is no journal or its format is unknown. */
 export function parseJournal(text: string | undefined): Journal | undefined {
   try {
     const found: unknown = JSON.parse(text ?? '')
@@ -80,7 +80,7 @@ const isJournal = (found: unknown): found is Journal =>
 
 const noUsage: Usage = { input_tokens: 0, output_tokens: 0, cached_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0 }
 
-/** The usage row of a request whose process has ended, and its bill: nothing if no provider had been called. */
+/** The usage row of a request whose process has ended, and its bill, which is zero if no provider was called. */
 export function interruptedRow(id: string, journal: Journal): { readonly row: UsageRow; readonly bill: Bill } {
   const { slotKeys: _, ancestors: __, budgets: ___, progress, metadata, ...facts } = journal
   const { usage = noUsage, bill = noBill, model = facts.model } = progress ?? {}

@@ -6,11 +6,11 @@ import { unrefTimer, withinStorageWait } from '../../runtime/timers.ts'
 import type { RunningRequest } from '../running-requests.ts'
 import { type SlotKey, slotMs } from './slots.ts'
 
-/** Renews the slots and holds of requests under way: what is not renewed belongs to a process that is gone. */
+/** Renews the slots and holds of running requests. A slot or hold that is not renewed belongs to a process that has ended. */
 export interface Leases {
-  /** A request was admitted at `now`, by the monotonic clock: renews from now on, until none is under way. */
+  /** Called when a request was admitted, at `now` (monotonic milliseconds). Renews until no request is running. */
   begin(now: number): void
-  /** Renews what is due: for a request with a timer of its own, since the timers of others may be dropped with them. */
+  /** Renews slots and holds that are due. For requests with their own timer, since a shared timer may be dropped with its request. */
   renewDue(): void
 }
 
@@ -25,15 +25,15 @@ export interface LeasePorts {
 /** Milliseconds between two renewals of a hold. */
 export const leaseMs = 10_000
 
-/** Times of leases, in milliseconds. */
+/** Lease intervals in milliseconds. */
 const leaseTimes = {
-  /** Between two looks at what is due. */
+  /** Interval between two checks for due renewals. */
   tickMs: 2_000,
-  /** From when on a timer of `tickMs` counts as dropped. */
+  /** A timer of `tickMs` that has not fired after this time counts as dropped. */
   lateMs: 4_000,
   slotMs: slotMs / 3,
   holdMs: leaseMs,
-  /** A renewal that takes longer was dropped with the request whose timer began it. */
+  /** A renewal that takes longer counts as dropped with the request whose timer started it. */
   maxRenewalMs: 12_000,
 } as const
 
@@ -46,7 +46,7 @@ export function createLeases({ running, counters, ledger, clock, logger }: Lease
   let slotsDueAt = 0
   const renewals = createSingleRun(clock, leaseTimes.maxRenewalMs)
 
-  // Whatever the limit: a request that runs keeps its slot, also where a clock that was set forward had freed it for another one.
+  // Ignores the limit: a running request keeps its slot, even if a clock that was set forward gave it to another request.
   const enterAgain = (slot: SlotKey & { readonly slot: string }, at: number): void =>
     void recover(
       () => counters.enter({ ...slot, limit: Number.MAX_SAFE_INTEGER, ttlMs: slotMs }, at),
@@ -66,7 +66,7 @@ export function createLeases({ running, counters, ledger, clock, logger }: Lease
       for (const each of batch) each.holdDueAt = now + leaseTimes.holdMs
     }
   }
-  // It outlasts the requests that it was made for: most of those are over long before it fires, and the next one needs it again.
+  // Not cleared when requests end: most end long before it fires, and the next request needs it again.
   const setTimer = (now: number): void => {
     clock.clearTimeout(timer)
     lateAt = now + leaseTimes.lateMs
@@ -91,7 +91,7 @@ export function createLeases({ running, counters, ledger, clock, logger }: Lease
     renewDue,
     begin(now) {
       if (timer === undefined) slotsDueAt = now + leaseTimes.slotMs
-      // Workers drop the timers of a request with the request: one that is late will not fire.
+      // Workers drop the timers of a request when it ends, so a late timer will never fire.
       else if (now < lateAt) return
       setTimer(now)
     },

@@ -7,8 +7,8 @@ import { GatewayError, isGatewayError, orStoreDown } from '../../errors/gateway-
 import type { Plan } from '../../routing/plan.ts'
 import type { Limits } from '../../upstream/limits.ts'
 
-// Limits per minute: requests of a key for one model, requests of its workspace, and the tokens of both. The names of counters begin
-// with their workspace, so that a store can keep those of one request together.
+// Limits per minute: requests of a key for one model, requests of its workspace, and the tokens of both. Counter names begin with
+// their workspace, so that a store can keep the counters of one request together.
 
 export interface RateContext {
   readonly caller: Caller
@@ -26,7 +26,7 @@ export interface Tokens {
 
 export interface Rate extends CounterRequest {
   readonly subject: RateSubject
-  /** What is counted, in words. Absent: tokens. */
+  /** The counted unit for messages. Undefined for tokens. */
   readonly what: string | undefined
 }
 
@@ -45,7 +45,7 @@ const minute = 60_000
 /** Output tokens assumed for a request without `max_output_tokens`. */
 const assumedAnswer = 1_024
 
-/** The counters that do not depend on the body: of the workspace, if it is limited. */
+/** The counters that do not depend on the body: the counter of the workspace, if it is limited. */
 export function ratesOfWorkspace({ caller, policy }: Pick<RateContext, 'caller' | 'policy'>, limits: Limits): Rate[] {
   const { workspaceId } = caller
   const limit = { ...limits.workspace, ...policy.workspace.body.limits }.requestsPerMinute
@@ -85,12 +85,12 @@ interface CachedRates {
   readonly byModel: Map<string, readonly Rate[]>
 }
 
-/** Callers are cached, so most requests find the counters of their caller and model. */
+/** Counters by caller and model. Callers are cached objects, so most requests hit. */
 const cachedRates = new WeakMap<Caller, CachedRates>()
-/** Of one caller. */
+/** Per caller. */
 const maxCachedModels = 100
 
-/** Requests per minute for a model: of the caller, and of the keys above it that are limited. */
+/** Requests per minute for a model: the counter of the caller, and of each limited parent key. */
 function requestRatesOf(caller: Caller, model: string, limits: Limits): readonly Rate[] {
   let cached = cachedRates.get(caller)
   if (cached?.limits !== limits) {
@@ -119,7 +119,7 @@ function createRequestRates(caller: Caller, model: string, limits: Limits): read
   return rates
 }
 
-/** Subjects of the limits of the caller, of the keys above it, and of its workspace. */
+/** Subjects of the limits of the caller, its parent keys and its workspace. */
 const ofKey = { self: 'key', above: 'ancestor', all: 'workspace' } as const
 const ofUser = { self: 'user', above: 'shared', all: 'shared' } as const
 
@@ -130,10 +130,10 @@ export function tokensOfRequest(inputTokens: number, maxOutput: number | undefin
   return inputTokens + most
 }
 
-/** Increments all counters, or none. Throws for the first that is at its limit. */
+/** Increments all counters or none. Throws for the first counter at its limit. */
 export function takeRates(rates: readonly Rate[], counters: CounterStore, at: number): Awaitable<void> {
   if (rates.length === 0) return undefined
-  // A request larger than the limit of a whole minute never fits.
+  // A request larger than the limit per minute can never succeed.
   const vain = rates.find(({ amount, limit }) => amount > limit)
   if (vain) throw rateError(vain, { retryAfterMs: minute, at })
   return andThen(
@@ -146,7 +146,7 @@ export function takeRates(rates: readonly Rate[], counters: CounterStore, at: nu
 }
 
 interface RequestLimit extends Pick<CounterRequest, 'key' | 'limit'> {
-  /** What is counted. Default: all requests. */
+  /** The counted unit for messages. Default: all requests. */
   readonly what?: string
 }
 
@@ -161,7 +161,7 @@ const requestRate = (subject: RateSubject, { key, limit, what = 'requests per mi
 
 interface TokenLimit {
   readonly workspaceId: string
-  /** Of the key; empty for the workspace. */
+  /** Key id; empty for the workspace. */
   readonly id: string
   readonly limit: number
   readonly amount: number
@@ -169,8 +169,8 @@ interface TokenLimit {
 }
 
 /**
- * The minute is part of the counter's name, so that a late correction does not change another minute. The window is longer than a minute:
- * the clock of the store may differ from that of this process, and the counter must not restart before the minute is over for both.
+ * The minute is part of the counter's name, so that a late correction does not change another minute. The window exceeds a minute
+ * because the clocks of the store and this process may differ, and the counter must not restart before the minute ends on both.
  */
 const tokenRate = (subject: RateSubject, { workspaceId, id, limit, amount, at }: TokenLimit): Rate => ({
   key: `${workspaceId}/tpm:${id}:${Math.floor(at / minute)}`,
@@ -209,12 +209,12 @@ function rateError({ subject, what, amount, limit }: Rate, { retryAfterMs, at }:
 
 const seconds = (milliseconds: number): number => Math.max(1, Math.ceil(milliseconds / 1_000))
 
-/** The token counters among the rates, to be corrected once usage is known. Undefined: tokens are not limited. */
+/** The token counters among the rates, to be corrected once usage is known. Undefined if tokens are not limited. */
 export function tokensIn(rates: readonly Rate[]): Tokens | undefined {
   const counted = rates.filter(({ what }) => what === undefined)
   return counted[0] && { keys: counted.map(({ key }) => key), amount: counted[0].amount }
 }
 
-/** Whether a request was refused by a limit of its key or workspace, and not by a provider. */
+/** Whether a request was refused by a limit of its key or workspace rather than by a provider. */
 export const isOwnRateLimit = (error: unknown): boolean =>
   isGatewayError(error) && error.status === 429 && error.facts.limitedBy === 'routing'

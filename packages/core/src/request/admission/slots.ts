@@ -7,7 +7,7 @@ import { type Step, wait } from '../../runtime/steps.ts'
 import type { Limits } from '../../upstream/limits.ts'
 import { type Rate, takeRates } from './rate-limits.ts'
 
-/** A slot among the concurrent requests of a key, and of its workspace if that is limited. */
+/** A concurrency slot of a key, or of its workspace if that is limited. */
 export interface SlotKey {
   readonly key: string
   readonly limit: number
@@ -18,7 +18,7 @@ export interface Slot extends SlotKey {
   readonly whose: string
 }
 
-/** Milliseconds of a slot's lease: renewed while the request runs, and free soon after a crash. */
+/** Lease of a slot in milliseconds: renewed while the request runs, so that the slot is free soon after a crash. */
 export const slotMs = 90_000
 
 export function slotsOf(
@@ -63,10 +63,10 @@ export interface SlotRequests {
   readonly at: number
 }
 
-/** How the count of the rates ended, then for each slot, in the same order, whether it was free. */
+/** The result of the rate limits, then for each slot, in the same order, whether it was free. */
 export type SlotResults = readonly PromiseSettledResult<unknown>[]
 
-/** Counts against the rate limits and takes the slots, in one batch of the store. */
+/** Counts against the rate limits and takes the slots in one batch of store calls. */
 export function* takeTogether({ rates, slots, requestId, at }: SlotRequests, counters: CounterStore): Step<SlotResults> {
   const calls: (() => Awaitable<unknown>)[] = [() => takeRates(rates, counters, at)]
   for (const { key, limit } of slots) calls.push(() => counters.enter({ key, slot: requestId, limit, ttlMs: slotMs }, at))
@@ -82,7 +82,7 @@ export function* takeTogether({ rates, slots, requestId, at }: SlotRequests, cou
   }
 }
 
-/** Throws for the first slot that was full, else for the rate limit. */
+/** Throws if a slot was not free, otherwise if a rate limit was exceeded. */
 export function throwRefusals([counted, ...entered]: SlotResults, slots: readonly Slot[]): void {
   slots.forEach((slot, place) => {
     const room = entered[place]
@@ -92,7 +92,7 @@ export function throwRefusals([counted, ...entered]: SlotResults, slots: readonl
   if (counted?.status === 'rejected') throw counted.reason
 }
 
-/** Calls that free the slots, whether or not they were taken. */
+/** Returns calls that release the slots, whether or not they were taken. */
 export const leaveSlots = (slots: readonly SlotKey[], requestId: string, counters: CounterStore): (() => Awaitable<unknown>)[] =>
   slots.map(
     ({ key }) =>

@@ -8,40 +8,40 @@ import type { Carried } from '../reasoning-state/open-state.ts'
 import type { RefusedKeysContext } from './refused-keys.ts'
 import type { Selection } from './select-offers.ts'
 
-/** What all attempts of one request share. */
+/** Context shared by all attempts of one request. */
 export interface AttemptContext {
   readonly call: CallFacts
   readonly request: InferenceRequest
   readonly plan: Plan
   readonly selection: Selection
   readonly bounds: Pick<MoneyBounds, 'capped'>
-  /** The reasoning state of the conversation, where it holds some. */
+  /** The reasoning state of the conversation, if it has any. */
   readonly carried: Carried | undefined
   readonly cancellation: Cancellation
   readonly limits: AttemptLimits
-  /** Calls that the request may make in all. */
+  /** Maximum number of calls for the request in total. */
   readonly maxCalls: number
-  /** The limit of time is the client's own, and shorter than the gateway's. */
+  /** Whether the client set a time limit shorter than the gateway's. */
   readonly isCeilingChosen: boolean
   /** Monotonic milliseconds. */
   readonly startedAt: number
-  /** USD that a second call beside a silent one may cost. */
+  /** Maximum cost of a hedged call in USD. */
   readonly hedgeMaxCost: number
-  /** Of the workspace, by provider id. */
+  /** Refused BYOK keys of the workspace, by provider id. */
   readonly refusedKeys: RefusedKeysContext['refusedKeys']
   readonly attempts: Attempts
 }
 
-/** What the attempts of a request leave behind, also when none of them succeeds. */
+/** The record of a request's attempts, needed for settlement even if none succeeds. */
 export interface Attempts {
   count: number
-  /** Candidates that had taken the request when their answer was not wanted any more: they may bill. */
+  /** Candidates that had accepted the request when it was cancelled there: they may bill it. */
   readonly accepted: Candidate[]
-  /** The last one that was called. */
+  /** The last candidate called. */
   last?: Candidate
 }
 
-/** The candidate had taken the request; it is billed once. */
+/** Records that the candidate had accepted the request. It is billed once. */
 export function noteAccepted({ accepted }: Attempts, candidate: Candidate): void {
   if (!accepted.includes(candidate)) accepted.push(candidate)
 }

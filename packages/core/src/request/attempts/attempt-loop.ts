@@ -24,30 +24,30 @@ export interface AttemptLoopPorts extends CallPorts {
   readonly clock: Clock
   readonly hooks: Hooks
   readonly logger: Logger
-  /** Called when a provider refuses a key that its workspace brought. */
+  /** Called when a provider refuses a BYOK key. */
   readonly onCredentialRefused?: ((workspaceId: string, credential: Credential) => void) | undefined
 }
 
-/** A request on its way from one candidate to the next. */
+/** The state of a request between its attempts. */
 interface LoopState {
   readonly ports: AttemptLoopPorts
   readonly context: AttemptContext
   readonly failures: Failure[]
   /** Failures of candidates that were skipped because they are rate limited. */
   readonly rateLimited: Failure[]
-  /** Candidates in the order of their calls, once per call. */
+  /** Candidates in call order, one entry per call. */
   readonly called: Candidate[]
-  /** Candidates that could not use the state of the conversation, and are not sent it again. */
+  /** Candidates that could not use the reasoning state of the conversation; they are called without it. */
   readonly stateless: Candidate[]
   readonly refusals: Refusal[]
   callsLeft: number
-  /** Chosen, and not called yet. */
+  /** Chosen but not called yet. */
   chosen: SelectedOffer | undefined
-  /** No further candidate is called. Calls under way may still succeed: not every provider finds the same request at fault. */
+  /** If set, no further candidate is called. Running calls may still succeed, since providers validate requests differently. */
   stopped: Failure | undefined
 }
 
-/** Calls one candidate after the other until one commits. Throws the GatewayError that ends the request when none does. */
+/** Calls one candidate after the other until one commits. Throws the GatewayError that ends the request if none does. */
 export function* attemptLoop(ports: AttemptLoopPorts, context: AttemptContext): Step<CommittedCall> {
   const { clock, hooks, logger } = ports
   const { plan, cancellation, limits, startedAt, call } = context
@@ -83,7 +83,7 @@ export function* attemptLoop(ports: AttemptLoopPorts, context: AttemptContext): 
   throw allFailed(failures.length > 0 ? failures : rateLimited, { deadlineOver, excluded: plan.excluded })
 }
 
-/** Most calls to one candidate, not counting those repeated without reasoning state. */
+/** Maximum calls to one candidate, not counting calls repeated without reasoning state. */
 const maxCallsOfOne = 2
 const retryMs = 250
 const maxRetryMs = 2_000
@@ -91,10 +91,9 @@ const maxRetryMs = 2_000
 const timeLeft = ({ ports: { clock }, context: { limits } }: LoopState): number => limits.deadlineAt - clock.monotonic()
 const isOver = (loop: LoopState): boolean =>
   loop.callsLeft <= 0 || timeLeft(loop) <= 0 || loop.stopped !== undefined || loop.context.cancellation.reason !== undefined
-/** There is no fallback. */
 const hasNoFallback = ({ context: { request } }: LoopState): boolean => !request.routing.allow_fallbacks
 
-/** The next candidate to call. Undefined: no candidate, call or time is left. */
+/** The next candidate to call. Undefined if no candidate, call or time is left. */
 function nextOffer(loop: LoopState): SelectedOffer | undefined {
   if (isOver(loop)) return undefined
   const { chosen, called, context } = loop
@@ -102,7 +101,7 @@ function nextOffer(loop: LoopState): SelectedOffer | undefined {
   return chosen ?? (hasNoFallback(loop) && called.length > 0 ? undefined : context.selection.next())
 }
 
-/** Milliseconds to wait before the call. Undefined: skip the candidate. */
+/** Milliseconds to wait before the call. Undefined if the candidate must be skipped. */
 function waitBefore(loop: LoopState, { candidate, contender: { state }, choice: { waitMs, estimate } }: SelectedOffer): number | undefined {
   const isRateLimited = estimate.rateLimitedMs > waitMs + 1
   if (!isRateLimited && (waitMs <= 0 || waitMs < timeLeft(loop))) return waitMs
@@ -118,7 +117,7 @@ function waitBefore(loop: LoopState, { candidate, contender: { state }, choice: 
   return undefined
 }
 
-/** Calls a candidate, and hedges with another one if that is worth its cost. Undefined: all calls failed. */
+/** Calls a candidate, and hedges with another one if that is worth its cost. Undefined if all calls failed. */
 function callOrHedge(loop: LoopState, selected: SelectedOffer): Step<CommittedCall | undefined> {
   const { hedgeAfterMs } = selected.choice
   if (hedgeAfterMs === undefined) return callOnce(loop, selected)
@@ -166,7 +165,7 @@ function* callOnce(loop: LoopState, selected: SelectedOffer, scope?: AbortScope)
   return yield* callOnce(loop, selected, scope)
 }
 
-/** Handles a failure by `failurePolicies`. True: the same candidate is called again without the state that it could not use. */
+/** Handles a failure by `failurePolicies`. Returns true if the same candidate is called again without reasoning state. */
 function handleFailure(loop: LoopState, call: UpstreamCall, failure: Failure): boolean {
   const { context, failures, called, stateless } = loop
   const { selected } = call
@@ -185,7 +184,7 @@ function handleFailure(loop: LoopState, call: UpstreamCall, failure: Failure): b
 
 interface Reported {
   readonly failure: Failure
-  /** Called again, it would fail again. */
+  /** Whether the same call would fail again. */
   readonly isFinal: boolean
 }
 
@@ -204,7 +203,7 @@ function report({ ports, context, refusals }: LoopState, call: UpstreamCall, { f
   if (hooks.onFailure) callHook(logger, 'onFailure', () => hooks.onFailure?.(facts, failure))
 }
 
-/** The other call of a hedge answered first. */
+/** Handles a call whose hedge responded first. */
 function handleHedgeLost({ ports: { router }, context: { attempts } }: LoopState, call: UpstreamCall, accepted: boolean): void {
   reportOvertaken(router, call)
   const { candidate } = call.selected
@@ -214,7 +213,7 @@ function handleHedgeLost({ ports: { router }, context: { attempts } }: LoopState
 const moreInformative = (before: Failure | undefined, failure: Failure): Failure =>
   before && mostInformative([before, failure]) === 0 ? before : failure
 
-/** Retries the same candidate if fallbacks are disabled. Undefined: its Retry-After is too long. */
+/** Retries the same candidate if fallbacks are disabled. Undefined if its Retry-After is too long. */
 function retryAfter(selected: SelectedOffer, { retryAfterMs = 0 }: Failure): SelectedOffer | undefined {
   const waitMs = Math.max(retryMs, retryAfterMs)
   return waitMs > maxRetryMs ? undefined : { ...selected, choice: { ...selected.choice, waitMs } }
@@ -224,7 +223,7 @@ const closeAnswer = (answer: Answer): void => {
   if ('stream' in answer) answer.stream.cancel()
 }
 
-/** A warning for the first timeout that a fallback made up for; other failures are in the decision log only. */
+/** A warning for the first timeout that was followed by a successful fallback; other failures are only in the decision log. */
 const survivedTimeouts = (failures: readonly Failure[]): readonly Warning[] =>
   failures
     .filter(({ kind }) => kind === 'timed_out')

@@ -15,9 +15,9 @@ export interface CacheKeyInput {
 }
 
 /**
- * The same for all requests of one conversation, so that it goes on where its beginning has been read: a digest of the key or session
- * that the caller named, else of how the conversation begins. Its length is bounded. Never the same for two workspaces. Undefined: no
- * provider would cache the prompt.
+ * A key that is the same for all requests of one conversation, so that later turns go to the offer whose prompt cache holds the prefix:
+ * a digest of the cache key or session from the request, otherwise of the start of the conversation. Its length is bounded, and it
+ * differs between workspaces. Undefined if no provider would cache the prompt.
  */
 export function cacheKeyOf({ request, plan, inputTokens, workspaceId, header }: CacheKeyInput): string | undefined {
   const { candidates } = plan
@@ -34,7 +34,7 @@ export function cacheKeyOf({ request, plan, inputTokens, workspaceId, header }: 
   return `${workspaceId} ${model} ${named === undefined ? '#' : '='}${digestOf(named === undefined ? beginningOf(request) : [named])}`
 }
 
-/** Most items that belong to the beginning. */
+/** Maximum number of items in the start of a conversation. */
 const maxItems = 8
 
 /** The texts that all turns of a conversation share: instructions, tools and the first user message. */
@@ -56,7 +56,7 @@ function addTexts(item: Item, texts: string[]): void {
   }
 }
 
-/** Characters from either end of a text that the digest reads, beside its length. */
+/** Number of characters at each end of a text that the digest includes, together with the text's length. */
 const edgeCharacters = 192
 const maxTexts = 64
 
@@ -79,7 +79,7 @@ interface DigestState {
   b: number
 }
 
-/** A loop over numbers of its own: that is what makes it fast. */
+/** Kept separate because a tight loop over local numbers is what makes it fast. */
 function mix(state: DigestState, text: string, { from, to }: { readonly from: number; readonly to: number }): void {
   let a = Math.imul(state.a ^ text.length, 0x9e3779b1)
   let b = Math.imul(((state.b << 5) | (state.b >>> 27)) ^ text.length, 0x85ebca77)

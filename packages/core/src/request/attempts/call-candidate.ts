@@ -8,11 +8,11 @@ import { reportCommit } from './report-outcome.ts'
 
 export interface CallPorts extends AttemptPorts {
   readonly router: DynamicRouter
-  /** The headers of an answer to a credential of a workspace's own, where they tell of its limits. */
+  /** Called with the headers of a response to a BYOK key if they report its rate limits. */
   readonly onOwnAnswer?: ((candidate: Candidate, header: (name: string) => string | undefined) => void) | undefined
 }
 
-/** Makes one call. */
+/** Calls one candidate once. */
 export function callCandidate(ports: CallPorts, context: AttemptContext, call: UpstreamCall): Promise<AttemptResult> {
   const { router, transport, clock, logger, media, onOwnAnswer } = ports
   const { request, bounds, carried, limits, attempts } = context
@@ -49,7 +49,7 @@ interface CallResult {
   readonly result: AttemptResult
 }
 
-/** What the router learns of a call that succeeded, and what is paid for one that did not. */
+/** Reports a successful call to the router, and records a cancelled one that may be billed. */
 export function reportResult(
   router: DynamicRouter,
   { request, cancellation, attempts }: AttemptContext,

@@ -1,16 +1,16 @@
 import { countsOf, decisionLogLimits, type Evidence, type Exclusion, evidenceOf, type Trace } from '@signalbox/router/decision-log'
 import { requestIdOf } from '../../dialects/ids.ts'
 
-/** The decisions of the last requests, in memory. */
+/** The routing decisions of the most recent requests, in memory. */
 export interface GatewayDecisionLog {
   /**
-   * Why a request was routed as it was: every candidate with its estimates, the excluded offers and why, each attempt, and the cheapest,
-   * the fastest and the most reliable choice. Undefined if it was not recorded, or is no longer kept.
+   * Explains how a request was routed: every candidate with its estimates, the excluded offers with reasons, each attempt, and the
+   * cheapest, fastest and most reliable choices. Undefined if it was not recorded or is no longer kept.
    *
    * @example gateway.decisionLog.of(response.id)?.counterfactuals?.cheapest // or by `x-request-id`
    */
   of(requestOrAnswerId: string): Evidence | undefined
-  /** Every decision that is kept: for `replay`, or to be stored with `encodeTrace`. */
+  /** All kept decisions, for `replay` or to be stored with `encodeTrace`. */
   trace(): Trace
 }
 
@@ -18,21 +18,21 @@ export interface GatewayDecisionLog {
 interface RoutedRequest {
   readonly trace: () => Trace
   readonly excluded: readonly Exclusion[]
-  /** As the plan names it. */
+  /** Strategy name from the plan. */
   readonly strategy: string
-  /** Of all exclusions. Absent: they are all there. */
+  /** Counts of all exclusions. Undefined if `excluded` is complete. */
   readonly counts?: Evidence['excluded_counts']
 }
 
-/** A decision log that takes requests. */
+/** A decision log to which requests can be added. */
 export interface RequestDecisionLog extends GatewayDecisionLog {
   keep(requestId: string, routed: RoutedRequest): void
 }
 
-/** `maxRequests`: the oldest one goes first. */
+/** `maxRequests`: the oldest request is removed first. */
 export function createGatewayDecisionLog(maxRequests: number, trace: () => Trace): RequestDecisionLog {
   const requests = new Map<string, RoutedRequest>()
-  // One iterator for all removals: a new one would pass over the places of all requests that were removed before.
+  // One iterator for all removals: a new one would have to skip the slots of all removed entries.
   const oldestFirst = requests.keys()
   return {
     keep(requestId, routed) {

@@ -5,7 +5,7 @@ import type { SelectedOffer } from '../../upstream/call.ts'
 export const hedges = ({ hedge }: { readonly hedge: boolean }, { delivery, prompt: { tools }, routing }: InferenceRequest): boolean =>
   (routing.hedge ?? hedge) && delivery === 'stream' && routing.allow_fallbacks && tools?.some(({ type }) => type === 'native') !== true
 
-/** Whether an offer may be the second call of a hedge: it is free at once, and within the operator's cost limit. */
+/** Whether an offer may be the second call of a hedge: it needs no wait and is within the operator's cost limit. */
 export const affordsBeside = (
   { hedgeMaxCost }: { readonly hedgeMaxCost: number },
   { choice: { estimate, waitMs } }: SelectedOffer,

@@ -4,8 +4,8 @@ import type { InferenceRequest } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
 import type { Candidate, Plan } from '../../routing/plan.ts'
 
-// If a provider refuses a workspace's key, the cost of a request moves from the workspace's own account to its credit here. Every
-// answer warns of that until the key is replaced or disabled.
+// If a provider refuses a BYOK key and a platform key is used instead, the workspace pays from its credit rather than at its provider.
+// Every response warns about this until the key is replaced or disabled.
 
 export interface RefusedKeysContext {
   readonly refusedKeys?: WorkspacePolicy['refusedKeys'] | undefined
@@ -13,20 +13,20 @@ export interface RefusedKeysContext {
   readonly request: InferenceRequest
 }
 
-/** A key of the workspace was refused within this request. Ids: the provider's, and the key's. */
+/** A BYOK key that was refused within this request, by provider id and key id. */
 export interface Refusal {
   readonly provider: string
   readonly keyId: string
 }
 
-/** The refusal that a failure is, where the credential is the workspace's. */
+/** The refusal for a failure with a BYOK key. Undefined for other failures. */
 export function refusalOf({ kind, credential, provider = '' }: Failure): Refusal | undefined {
   return kind === 'bad_credential' && credential !== undefined ? { provider, keyId: credential } : undefined
 }
 
 const noWarnings: readonly Warning[] = []
 
-/** Warnings of a response with the operator's credential about rejected keys of the workspace. */
+/** Warnings about refused BYOK keys, for a response that used a platform key. */
 export function refusedKeyWarnings(
   { credential }: Candidate,
   now: readonly Refusal[],
@@ -34,7 +34,7 @@ export function refusedKeyWarnings(
 ): readonly Warning[] {
   if (credential.owner === 'workspace' || (!refusedKeys && now.length === 0)) return noWarnings
   const byProvider = new Map<string, string>()
-  // If the operator's credentials go first, a rejected key did not change the choice.
+  // If platform keys are tried first, a refused BYOK key did not change the choice.
   if (refusedKeys && request.routing.byok_first !== false) {
     for (const { provider } of plan.candidates) {
       const key = refusedKeys.get(provider.id)

@@ -7,30 +7,30 @@ import type { Answer } from '../../upstream/attempt.ts'
 import type { CommittedCall, UpstreamCall } from '../../upstream/call.ts'
 import { failurePolicies } from '../../upstream/failure-policy.ts'
 
-// The router records that each call went out, and then exactly once how it ended.
+// The router records the start of each call, and exactly once how it ended.
 
 interface FailureFacts {
-  /** Called again, it would fail the same request again. */
+  /** Whether the same request would fail again. */
   readonly final: boolean
-  /** The limit that passed was the client's own. */
+  /** Whether the time limit that was exceeded was set by the client. */
   readonly chosen: boolean
 }
 
-/** Ends a call here: a later report finds nothing to end. */
+/** Takes the router's attempt from a call, so that it is reported only once. */
 function endCall(call: UpstreamCall): RouterAttempt | undefined {
   const { underway } = call
   call.underway = undefined
   return underway
 }
 
-/** The attempt failed before first content. `failurePolicies` defines what that means for the offer. */
+/** Reports a failure before first content. `failurePolicies` defines how it is recorded for the offer. */
 export function reportFailure(
   router: DynamicRouter,
   call: UpstreamCall,
   { kind, retryAfterMs, final: permanent, chosen }: Pick<Failure, 'kind' | 'retryAfterMs'> & FailureFacts,
 ): void {
   const { recordedAs } = failurePolicies[kind]
-  // A call that never went out failed on our side, and all the same this request has nothing more to ask there.
+  // A call that failed before it was sent is recorded as an attempt too, so that this request does not use the offer again.
   const underway = endCall(call) ?? router.startAttempt(call.selected.choice)
   if (recordedAs === 'left') router.abandonAttempt(underway)
   else
@@ -42,13 +42,13 @@ export function reportFailure(
     })
 }
 
-/** Another candidate was called beside it, and answered first. */
+/** Reports a call whose hedge responded first. */
 export function reportOvertaken(router: DynamicRouter, call: UpstreamCall): void {
   const underway = endCall(call)
   if (underway) router.abandonAttempt(underway)
 }
 
-/** It committed: a stream goes on from here, a whole answer is over. */
+/** Reports that a call has committed: a stream continues, a response that is not streamed is complete. */
 export function reportCommit(
   router: DynamicRouter,
   call: UpstreamCall,
@@ -60,7 +60,7 @@ export function reportCommit(
   else router.finishAttempt(underway, usedOf('response' in answer ? answer.response.usage : undefined))
 }
 
-/** How an answer that had committed ended. */
+/** Reports how a committed response ended. */
 export function reportEnd(
   router: DynamicRouter,
   committed: Pick<CommittedCall, 'call' | 'answer'>,
@@ -74,11 +74,11 @@ export function reportEnd(
   else router.finishAttempt(underway, usedOf(usage, isReadSlowly(committed)))
 }
 
-/** The pace of the answer was its reader's. */
+/** Whether the client, not the provider, determined the speed of the response. */
 export const isReadSlowly = ({ answer }: Pick<CommittedCall, 'answer'>): boolean =>
   'stream' in answer && isMostlyPaused(answer.stream.timer)
 
-/** Usage from the provider; estimates are left out, and so is the speed of a stream that was read slowly. */
+/** The provider's usage for the router, without estimates and without the speed of a stream that was read slowly. */
 function usedOf(usage: Usage | undefined, isSlow = false): AnswerUsage {
   if (!usage || usage.estimated) return {}
   return { cachedTokens: usage.cached_tokens, ...(!isSlow && { outputTokens: usage.output_tokens }) }

@@ -22,25 +22,25 @@ export interface SelectionInput {
   readonly plan: Plan
   readonly request: InferenceRequest
   readonly inputTokens: number
-  /** The same for all requests of one conversation; absent if no provider would have cached the prompt. */
+  /** The same for all requests of one conversation. Undefined if no provider would cache the prompt. */
   readonly cacheKey: string | undefined
-  /** Milliseconds that the request has left. */
+  /** Milliseconds until the deadline of the request. */
   readonly leftMs: number
-  /** Longest milliseconds for one attempt. */
+  /** Maximum milliseconds for one attempt. */
   readonly ceilingMs: number
   readonly attempts: number
-  /** A second call may run beside a silent one. */
+  /** Whether the request may be hedged. */
   readonly hedge?: boolean
   /** Preview only: changes no state. */
   readonly dryRun?: boolean
 }
 
 export interface Selection {
-  /** The offer to try now, evaluated anew each time. */
+  /** The offer to try now, evaluated again on each call. */
   next(): SelectedOffer | undefined
   /** All offers, best first, as first evaluated. */
   all(): readonly [SelectedOffer, ...SelectedOffer[]]
-  /** What was decided so far, and what came of it. Absent: it is not recorded. */
+  /** The decisions so far and their outcomes. Undefined if they are not recorded. */
   readonly trace?: () => Trace
 }
 
@@ -76,13 +76,13 @@ export function select({ router, trackCandidate }: SelectPorts, selecting: Selec
 }
 
 export interface SelectionPorts extends SelectPorts {
-  /** How the last requests were routed. */
+  /** Records how requests were routed. */
   readonly decisionLog: RequestDecisionLog
   readonly hooks: Hooks
   readonly logger: Logger
 }
 
-/** Starts the selection of a request that will be sent: its decisions are kept, and the plan hook is called. */
+/** Starts the selection for a request that will be sent: records its decisions and calls the plan hook. */
 export function startSelection(ports: SelectionPorts, selecting: SelectionInput & { readonly call: CallFacts }): Selection {
   const { decisionLog, hooks, logger } = ports
   const { call, plan } = selecting
@@ -106,7 +106,7 @@ function askingFor(selecting: SelectionInput, offers: readonly TrackedOffer[]): 
     preference: plan.ruling === 'order' ? 'balanced' : plan.ruling,
     deadlineMs: leftMs,
     timeoutMs: ceilingMs,
-    // Without fallbacks the only candidate gets all the time.
+    // Without fallbacks, a single attempt may use all of the time.
     maxAttempts: routing.allow_fallbacks ? selecting.attempts : 1,
     hedge,
     dryRun,
@@ -116,10 +116,10 @@ function askingFor(selecting: SelectionInput, offers: readonly TrackedOffer[]): 
   }
 }
 
-/** Milliseconds of silence that count as a hang for a model that reasons by default, which it mostly does briefly. */
+/** Milliseconds of silence that count as a hang for a model that reasons by default. Such reasoning is usually brief. */
 const defaultReasoningMs = 30_000
 
-/** Rates of an offer without a known price: high, so that it does not count as free. Such offers are not planned. */
+/** Rates of an offer without a known price: high, so that it does not count as free. Plans contain no such offers. */
 const unknownRates: Rates = { input: 1_000_000_000, output: 1_000_000_000 }
 
 function ratesFor(candidate: Candidate, request: InferenceRequest, inputTokens: number): Rates {
@@ -135,7 +135,7 @@ function reasoningOf({ prompt: { reasoning } }: InferenceRequest): 'requested' |
 
 const canReason = ({ offer }: Candidate): boolean => offer.abilities?.includes('reasoning') ?? true
 
-/** Reasoning is known as an ability, and not known to be off by default. */
+/** Whether the model supports reasoning, and reasoning is not known to be off by default. */
 const reasonsByDefault = ({ offer, model }: Candidate): boolean =>
   offer.quirks?.thinks_unasked !== false && (offer.abilities?.includes('reasoning') ?? model.capabilities?.includes('reasoning') ?? false)
 

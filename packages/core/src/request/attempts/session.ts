@@ -1,15 +1,15 @@
 import type { InferenceRequest } from '../../protocol/request.ts'
 import { isObject, type Json } from '../../protocol/wire.ts'
 
-// The session that a request belongs to, as agents name it: in a header, or inside the id of the user.
+// The session that a request belongs to. Agents send it in a header or inside the user id.
 
-/** Reads a header of a request by its lower-case name. */
+/** Returns a request header by its lower-case name. */
 export type HeaderReader = (name: string) => string | undefined
 
-/** The first that is there counts. Some proxies drop names with an underscore. */
+/** The first header present is used. Some proxies drop header names with an underscore. */
 const sessionHeaders = ['x-session-id', 'x-session-affinity', 'session_id', 'session-id'] as const
 
-/** The session of a request, as its caller named it; undefined if it named none. */
+/** The session named by the request, if any. */
 export function sessionOf({ session, prompt }: InferenceRequest, header: HeaderReader | undefined): string | undefined {
   if (session) return session
   for (const name of sessionHeaders) {
@@ -19,10 +19,10 @@ export function sessionOf({ session, prompt }: InferenceRequest, header: HeaderR
   return sessionInUser(prompt.safety_identifier ?? prompt.user)
 }
 
-/** Longer ids of users are not looked into, in characters. */
+/** Maximum length in characters of a user id that is searched for a session. */
 const maxUserLength = 2_048
 
-/** Claude Code writes `{"device_id":"…","session_id":"…"}` or `user_…_session_…` as the id of the user. */
+/** Claude Code sends `{"device_id":"…","session_id":"…"}` or `user_…_session_…` as the user id. */
 function sessionInUser(user: string | undefined): string | undefined {
   if (user === undefined || user.length > maxUserLength) return undefined
   if (!user.startsWith('{')) return /_session_([\w-]+)$/.exec(user)?.[1]
