@@ -7,16 +7,16 @@ const { amazonBedrock, anthropic, azure, cloudflare, compatible, google, googleV
 
 const own = (secret = 'own', extra?: Credential['extra']): Credential => ({ id: 'c', owner: 'workspace', secret, ...(extra && { extra }) })
 
-describe('a key that a workspace brings', () => {
+describe('a BYOK key', () => {
   test.each<[string, Provider, string]>([
     ['openai', openai(), 'https://api.openai.com/v1/models'],
     ['anthropic', anthropic(), 'https://api.anthropic.com/v1/models?limit=1'],
     ['google', google(), 'https://generativelanguage.googleapis.com/v1beta/models?pageSize=1'],
     ['a vendor', rest.groq(), 'https://api.groq.com/openai/v1/models'],
-    ['a gateway whose list is public', rest.openrouter(), 'https://openrouter.ai/api/v1/key'],
-    ['a server of its operator', compatible({ id: 'local', baseUrl: 'http://127.0.0.1:1/v1/' }), 'http://127.0.0.1:1/v1/models'],
+    ['a gateway with a public model list', rest.openrouter(), 'https://openrouter.ai/api/v1/key'],
+    ['a self-hosted server', compatible({ id: 'local', baseUrl: 'http://127.0.0.1:1/v1/' }), 'http://127.0.0.1:1/v1/models'],
     ['a vendor behind a proxy', openai({ baseUrl: 'https://proxy.example/openai' }), 'https://proxy.example/openai/models'],
-  ])('of %s is looked at below the base URL of the provider', (_, provider, url) => {
+  ])('of %s is checked at a URL below the provider’s base URL', (_, provider, url) => {
     expect(provider.account?.check?.(own())?.url).toBe(url)
   })
 
@@ -25,21 +25,21 @@ describe('a key that a workspace brings', () => {
     ['anthropic', anthropic(), { 'x-api-key': 'own', 'anthropic-version': '2023-06-01' }],
     ['google', google(), { 'x-goog-api-key': 'own' }],
     ['azure', azure({ resource: 'ours' }), { 'api-key': 'own' }],
-  ])('of %s is shown as a call of it would show it', async (_, provider, shown) => {
+  ])('of %s is checked with the same headers as a call', async (_, provider, shown) => {
     const check = provider.account?.check?.(own())
     const headers = { ...check?.headers }
     await provider.authorize(headers, own(), authorizing(check?.dialect ?? ''))
     expect(headers).toEqual(shown)
   })
 
-  test('of Azure is looked at on its own resource', () => {
+  test('of Azure is checked at its own resource', () => {
     expect(azure().account?.check?.(own('k', { resource: 'theirs' }))?.url).toBe('https://theirs.openai.azure.com/openai/v1/models')
     expect(azure({ surface: 'deployments', resource: 'ours' }).account?.check?.(own())?.url).toBe(
       'https://ours.openai.azure.com/openai/models?api-version=2024-10-21',
     )
   })
 
-  test('of Vertex is good where Google has a token for it; of a key of express mode nothing tells', () => {
+  test('of Vertex AI is checked by requesting a token, and an express mode key cannot be checked', () => {
     const { check } = googleVertex().account ?? {}
     expect(check?.(own('{"client_email":"e","private_key":"k"}'))).toEqual({ dialect: 'gemini' })
     expect(check?.(own('express'))).toBeUndefined()
@@ -47,14 +47,14 @@ describe('a key that a workspace brings', () => {
   })
 
   test.each<[string, Provider]>([
-    ['may call models and not list them', amazonBedrock()],
-    ['is shown a list that anybody may read', rest.nvidia()],
-    ['has no list that we know of', rest.perplexity()],
-  ])('is not looked at where it %s', (_, provider) => {
+    ['may call models without listing them', amazonBedrock()],
+    ['has only a public list', rest.nvidia()],
+    ['has no known list', rest.perplexity()],
+  ])('is not checked if it %s', (_, provider) => {
     expect(provider.account?.check).toBeUndefined()
   })
 
-  test('says what its provider has to know of the account', () => {
+  test('needs the account fields that its provider declares', () => {
     const { extra } = cloudflare().account ?? {}
     expect([extra, azure().account?.extra, amazonBedrock().account?.extra, googleVertex().account?.extra]).toEqual([
       ['account_id'],

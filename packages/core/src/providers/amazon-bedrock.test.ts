@@ -55,7 +55,7 @@ const workspace = (secret: string, extra?: Credential['extra']): Credential => (
   ...(extra && { extra }),
 })
 
-describe('addresses', () => {
+describe('the URLs of Amazon Bedrock', () => {
   const provider = amazonBedrock({ region: 'eu-central-1', apiKey: 'k' })
   const at = (model: string, more: { readonly dialect?: string; readonly stream?: boolean; readonly credential?: Credential } = {}) =>
     provider.endpoint({
@@ -63,7 +63,7 @@ describe('addresses', () => {
       ...(more.credential && { credential: more.credential }),
     })
 
-  test('model and delivery stand in the path', () => {
+  test('have the model and the delivery in the path', () => {
     expect(at('eu.anthropic.claude-sonnet-4-5-20250929-v1:0')).toBe(
       'https://bedrock-runtime.eu-central-1.amazonaws.com/model/eu.anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse',
     )
@@ -79,11 +79,11 @@ describe('addresses', () => {
     ['google.gemma-4-31b', 'chat', '/openai/v1/chat/completions'],
     ['xai.grok-4.3', 'responses', '/openai/v1/responses'],
     ['qwen.qwen3-32b', 'chat', '/v1/chat/completions'],
-  ])('%s in the language %s is spoken at %s', (model, dialect, path) => {
+  ])('%s in the dialect %s is called at %s', (model, dialect, path) => {
     expect(at(model, { dialect })).toBe(`https://bedrock-mantle.eu-central-1.api.aws${path}`)
   })
 
-  test('an account’s own region wins, and no account can name an address', () => {
+  test('have an account’s own region, and no account can set a URL', () => {
     expect(at('m', { credential: workspace('k', { region: 'us-gov-west-1' }) })).toContain(
       'https://bedrock-runtime.us-gov-west-1.amazonaws.com/',
     )
@@ -91,13 +91,13 @@ describe('addresses', () => {
       expect(() => at('m', { credential: workspace('k', { region }) }), region).toThrow(/region/)
   })
 
-  test('an operator may name addresses, with or without the region', () => {
+  test('may be set by the operator, with or without the region', () => {
     const own = amazonBedrock({ apiKey: 'k', baseUrl: 'https://vpce-1.bedrock.{region}.example/', mantleUrl: 'https://mantle.example' })
     expect(own.endpoint(addressing(own, 'bedrock'))).toBe('https://vpce-1.bedrock.us-east-1.example/model/m/converse')
     expect(own.endpoint(addressing(own, 'chat'))).toBe('https://mantle.example/v1/chat/completions')
   })
 
-  test('tokens are counted by the model, wherever it may run', () => {
+  test('have the base model for token counts, in whichever region it runs', () => {
     const count = (model: string, dialect = 'bedrock') => provider.countEndpoint?.(addressing(provider, dialect, { model }))
     expect(count('global.anthropic.claude-haiku-4-5-20251001-v1:0')).toBe(
       'https://bedrock-runtime.eu-central-1.amazonaws.com/model/anthropic.claude-haiku-4-5-20251001-v1%3A0/count-tokens',
@@ -106,8 +106,8 @@ describe('addresses', () => {
   })
 })
 
-describe('proof', () => {
-  test('an API key is a bearer token', async () => {
+describe('the authorization of Amazon Bedrock', () => {
+  test('is a bearer token for an API key', async () => {
     const headers = await authorize(amazonBedrock({ apiKey: 'bedrock-api-key' }), { url: 'https://x.example/', body: '{}' })
     expect(headers.authorization).toBe('Bearer bedrock-api-key')
     expect(headers).not.toHaveProperty('x-amz-date')
@@ -131,7 +131,7 @@ describe('proof', () => {
     },
   )
 
-  test('temporary keys name their session, and an account’s region is what is signed for', async () => {
+  test('includes the session token of temporary keys, and signs for the account’s region', async () => {
     const provider = amazonBedrock({ region: 'us-west-2', apiKey: 'not this one' })
     const secret = JSON.stringify({ access_key_id: keys.accessKeyId, secret_access_key: keys.secretAccessKey, session_token: 'tok/en+1=' })
     const credential = workspace(secret, { region: 'ap-southeast-2' })
@@ -141,14 +141,14 @@ describe('proof', () => {
     expect(headers.authorization).toBe(signature({ url, body: '{}', region: 'ap-southeast-2', service: 'bedrock', token: 'tok/en+1=' }))
   })
 
-  test('the languages of OpenAI are another service', async () => {
+  test('signs for another service in the OpenAI dialects', async () => {
     const provider = amazonBedrock(keys)
     const url = provider.endpoint(addressing(provider, 'chat'))
     const headers = await authorize(provider, { url, body: '{}', dialect: 'chat' })
     expect(headers.authorization).toBe(signature({ url, body: '{}', region: 'us-east-1', service: 'bedrock-mantle' }))
   })
 
-  test('keys that are none are refused without being shown', async () => {
+  test('refuses malformed keys without showing them', async () => {
     const provider = amazonBedrock()
     for (const secret of ['{"access_key_id":"AKIA', '{"secret_access_key":"s3cret"}'])
       await expect(authorize(provider, { url: 'https://x.example/', body: '' }, workspace(secret))).rejects.toThrow(
@@ -156,17 +156,17 @@ describe('proof', () => {
       )
   })
 
-  test('without any key it is known, and off', () => {
+  test('is missing without any key, and the provider is off', () => {
     expect(amazonBedrock().credential).toBeUndefined()
     expect(amazonBedrock({ accessKeyId: 'only half' }).credential).toBeUndefined()
   })
 })
 
-describe('models', () => {
+describe('the models of Amazon Bedrock', () => {
   const provider = amazonBedrock()
   const quirks = (provider_model_id: string) => quirksFor(provider, { provider: 'amazon-bedrock', provider_model_id, dialect: 'bedrock' })
 
-  test('every model takes bytes only', () => {
+  test('take media only as bytes', () => {
     for (const id of ['anthropic.claude-opus-5', 'meta.llama3-3-70b-instruct-v1:0', 'nobody.knows'])
       expect(quirks(id).bytes_only).toBe(true)
   })
@@ -188,11 +188,11 @@ describe('models', () => {
     ['us.meta.llama4-scout-17b-instruct-v1:0', { no_forced_tools: true, refuses: ['strict', 'cachePoint'] }],
     ['qwen.qwen3-32b-v1:0', { json_schema: 'native', thinking: [] }],
     ['nobody.knows', { thinking: [], refuses: ['strict', 'cachePoint'] }],
-  ])('%s', (model, facts) => {
+  ])('have the known facts of %s', (model, facts) => {
     expect(quirks(model)).toMatchObject(facts)
   })
 
-  test('a model of Anthropic’s that holds to schemas takes strict tools as well', () => {
+  test('of Anthropic with JSON schemas support strict tools as well', () => {
     expect(quirks('eu.anthropic.claude-haiku-4-5-20251001-v1:0').refuses ?? []).not.toContain('strict')
   })
 })

@@ -7,10 +7,10 @@ import { quirksFor } from '../protocol/provider.ts'
 import type { JsonObject } from '../protocol/wire.ts'
 import { anthropic, claudeQuirks } from './index.ts'
 
-describe('anthropic', () => {
+describe('Anthropic', () => {
   const provider = anthropic({ apiKey: 'sk-ant-1' })
 
-  test('is asked in its own language, at its own address, with the key in its own header', async () => {
+  test('is called in the Messages dialect, at its own URL, with the key in x-api-key', async () => {
     const headers: Record<string, string> = {}
     await provider.authorize(headers, addressing(provider, 'messages').credential, authorizing('messages'))
     expect(headers).toEqual({ 'x-api-key': 'sk-ant-1' })
@@ -22,19 +22,19 @@ describe('anthropic', () => {
     )
   })
 
-  test('is known, and off, without a key', () => {
+  test('is registered and off without a key', () => {
     expect(anthropic()).not.toHaveProperty('credential')
     expect(anthropic()).toMatchObject({ id: 'anthropic', display_name: 'Anthropic', data_policy: 'no_training' })
   })
 
-  test('knows its models; an offer knows better', () => {
+  test('has facts about its models, which an offer overrides', () => {
     const offer = { provider: 'anthropic', provider_model_id: 'claude-sonnet-4-5-20250929', dialect: 'messages' }
     expect(quirksFor(provider, offer)).toMatchObject({ rate_limits: expect.anything(), priority_tier: 'auto', thinking: ['budget'] })
     expect(quirksFor(provider, { ...offer, quirks: { thinking: [] } })).toMatchObject({ thinking: [] })
   })
 })
 
-describe('what is known of Claude models', () => {
+describe('the known facts of Claude models', () => {
   test.each<[string, Quirks]>([
     ['claude-3-haiku-20240307', { thinking: [], default_max_tokens: 4096, json_schema: 'tool', refuses: ['strict'] }],
     ['claude-3-5-sonnet-20241022', { thinking: [], default_max_tokens: 4096 }],
@@ -55,11 +55,11 @@ describe('what is known of Claude models', () => {
     ['claude-sonnet-5-5', { thinking_off: 'never', no_forced_tools: true }],
     ['claude-saga-7', { thinking: ['adaptive', 'budget'], thinking_off: 'up_to_high', sampling: 'none' }],
     ['claude-opus-4-9', { thinking_off: 'up_to_high', sampling: 'none' }],
-  ])('%s', (model, facts) => {
+  ])('include %s', (model, facts) => {
     expect(claudeQuirks(model)).toMatchObject(facts)
   })
 
-  test('schemas and forced calls are taken where nothing else is known', () => {
+  test('support schemas and forced calls by default', () => {
     for (const model of ['claude-opus-4-1', 'claude-haiku-4-5', 'claude-fable-5', 'claude-saga-7']) {
       expect(claudeQuirks(model)).not.toHaveProperty('json_schema')
       expect(claudeQuirks(model)).not.toHaveProperty('no_forced_tools')
@@ -75,17 +75,17 @@ describe('what is known of Claude models', () => {
     'arn:aws:bedrock:us-east-1:1:inference-profile/global.anthropic.claude-sonnet-4-5-20250929-v1:0',
     'anthropic/claude-sonnet-4.5',
     'Claude-Sonnet-4-5',
-  ])('is known under every id that the model is sold by: %s', id => {
+  ])('are the same under every id under which the model is sold: %s', id => {
     expect(claudeQuirks(id)).toBe(claudeQuirks('claude-sonnet-4-5'))
   })
 
-  test('other models are not spoken of', () => {
+  test('do not exist for other models', () => {
     expect(claudeQuirks('gpt-5')).toBeUndefined()
     expect(claudeQuirks('claude')).toBeUndefined()
   })
 })
 
-describe('errors as Anthropic words them', () => {
+describe('Anthropic’s errors', () => {
   const failure = (status: number, error: JsonObject): FailedAnswer => ({
     status,
     body: JSON.stringify({ type: 'error', error, request_id: 'req_1' }),
@@ -115,12 +115,12 @@ describe('errors as Anthropic words them', () => {
     [400, invalid('messages: at least one message is required'), 'rejected'],
     [500, { type: 'api_error', message: 'Internal server error' }, 'server_error'],
     [504, { type: 'timeout_error', message: 'x' }, 'timed_out'],
-  ])('%i %j is %s', (status, error, kind) => {
+  ])('of status %i with %j are %s', (status, error, kind) => {
     expect(decodeFailedAnswer(failure(status, error)).kind).toBe(kind)
   })
 })
 
-test('the tier of an account shows by the requests that it may make', () => {
+test('the tier of an account follows from its requests per minute', () => {
   const tiersOf = (model: string) => anthropic().account?.tierHeaders?.flatMap(row => (row.model.test(model) ? [row.tiers] : []))
   expect(tiersOf('claude-opus-5-5')).toEqual([{ 1000: 'start', 5000: 'build', 10000: 'scale' }])
   expect(tiersOf('claude-fable-5-2')).toEqual([{ 1000: 'start', 4000: 'scale' }])

@@ -22,10 +22,10 @@ async function proof(provider: Provider, dialect: string, credential = provider.
   return headers
 }
 
-describe('addresses', () => {
+describe('the URLs of Azure', () => {
   const provider = azure({ resource: 'contoso-eu', apiKey: 'k' })
 
-  test('of the v1 surface', () => {
+  test('are those of the v1 surface', () => {
     expect(at(provider, 'responses')).toBe('https://contoso-eu.openai.azure.com/openai/v1/responses')
     expect(at(provider, 'chat')).toBe('https://contoso-eu.openai.azure.com/openai/v1/chat/completions')
     expect(at(azure({ resource: 'x', apiKey: 'k', apiVersion: 'preview' }), 'responses')).toBe(
@@ -33,7 +33,7 @@ describe('addresses', () => {
     )
   })
 
-  test('of Claude, and of its token counter', () => {
+  test('are those of Claude and its token counter', () => {
     expect(at(provider, 'messages')).toBe('https://contoso-eu.services.ai.azure.com/anthropic/v1/messages')
     expect(provider.countEndpoint?.(addressing(provider, 'messages'))).toBe(
       'https://contoso-eu.services.ai.azure.com/anthropic/v1/messages/count_tokens',
@@ -41,7 +41,7 @@ describe('addresses', () => {
     expect(provider.countEndpoint?.(addressing(provider, 'chat'))).toBeUndefined()
   })
 
-  test('of the old surface, which speaks Chat Completions alone', () => {
+  test('are those of the deployments surface, which has Chat Completions only', () => {
     const old = azure({ resource: 'x', apiKey: 'k', surface: 'deployments' })
     expect(at(old, 'chat', 'our gpt/4')).toBe(
       'https://x.openai.azure.com/openai/deployments/our%20gpt%2F4/chat/completions?api-version=2024-10-21',
@@ -53,7 +53,7 @@ describe('addresses', () => {
     expect(provider.dialects.map(({ name }) => name)).toEqual(['responses', 'chat', 'messages'])
   })
 
-  test('an operator may name an address; an account’s own resource comes before it', () => {
+  test('may be set by the operator; an account’s own resource takes precedence', () => {
     const own = azure({ baseUrl: 'https://proxy.example/azure/', apiKey: 'k' })
     expect(at(own, 'chat')).toBe('https://proxy.example/azure/openai/v1/chat/completions')
     expect(at(own, 'messages')).toBe('https://proxy.example/azure/anthropic/v1/messages')
@@ -61,7 +61,7 @@ describe('addresses', () => {
     expect(own.endpoint({ ...addressing(own, 'chat'), credential })).toBe('https://fabrikam.openai.azure.com/openai/v1/chat/completions')
   })
 
-  test('no account can name an address', () => {
+  test('cannot be set by an account', () => {
     for (const resource of ['evil.example/', 'evil.example#', 'a.b', 'a@b', 'A', '-a', 'a-', '', 'a b', '../a', 'x'.repeat(65)])
       expect(() => provider.endpoint({ ...addressing(provider, 'chat'), credential: workspace('k', { resource }) }), resource).toThrow(
         /resource/,
@@ -70,15 +70,15 @@ describe('addresses', () => {
   })
 })
 
-describe('proof', () => {
-  test('a key goes under the name that each language has for it', async () => {
+describe('the authorization of Azure', () => {
+  test('has the key in the header of each dialect', async () => {
     const provider = azure({ resource: 'x', apiKey: 'secret' })
     expect(await proof(provider, 'responses')).toEqual({ 'api-key': 'secret' })
     expect(await proof(provider, 'chat')).toEqual({ 'api-key': 'secret' })
     expect(await proof(provider, 'messages')).toEqual({ 'x-api-key': 'secret' })
   })
 
-  test('a token of Entra goes as one, asked for anew where it changes', async () => {
+  test('has an Entra token as a bearer, requested for each call if it is a function', async () => {
     expect(await proof(azure({ resource: 'x', accessToken: 'token' }), 'chat')).toEqual({ authorization: 'Bearer token' })
     let issued = 0
     const provider = azure({ resource: 'x', accessToken: async () => `token-${++issued}` })
@@ -87,7 +87,7 @@ describe('proof', () => {
     expect(await proof(provider, 'chat', workspace('their key'))).toEqual({ 'api-key': 'their key' })
   })
 
-  test('without a key it is known, and off', () => {
+  test('is missing without a key, and the provider is off', () => {
     expect(azure({ resource: 'x' }).credential).toBeUndefined()
   })
 })
@@ -98,14 +98,14 @@ test.each([
   ['claude-sonnet-5', { refuses: [], thinking: ['adaptive', 'budget'] }],
   ['grok-4.6', { developer_role: false, max_tokens_field: 'max_tokens' }],
   ['llama-3.3-70b-instruct', { developer_role: false, sealed_reasoning: false }],
-])('%s is asked for what its maker knows', (provider_model_id, facts) => {
+])('%s has the quirks of its maker', (provider_model_id, facts) => {
   expect(quirksFor(azure(), { provider: 'azure', provider_model_id, dialect: 'chat' })).toMatchObject(facts)
 })
 
-describe('what Azure adds', () => {
+describe('Azure’s own behavior', () => {
   const chunk = (body: JsonObject) => ({ data: JSON.stringify({ id: 'chatcmpl-1', model: 'gpt-4.1', created: 1, ...body }) })
 
-  test('a stream that begins with the verdict on the prompt, in a chunk without choices', () => {
+  test('includes a first chunk without choices, with the filter results of the prompt', () => {
     const response = fold(
       decode(chatProvider, [
         {
@@ -127,7 +127,7 @@ describe('what Azure adds', () => {
     })
   })
 
-  test('a request of a Responses caller reaches the v1 surface with the deployment as its model', () => {
+  test('sends a Responses request to the v1 surface with the deployment as its model', () => {
     const provider = azure({ resource: 'x', apiKey: 'k' })
     const offer = { provider: 'azure', provider_model_id: 'our-gpt', dialect: 'responses' }
     const request = responsesClient.decodeRequest({ model: 'gpt-5.4', input: 'Hi', top_k: 3 })
@@ -138,7 +138,7 @@ describe('what Azure adds', () => {
   })
 })
 
-describe('function tools beside a reasoning effort, in Chat Completions', () => {
+describe('function tools with a reasoning effort, in Chat Completions', () => {
   const tools = [{ type: 'function', name: 'f', parameters: { type: 'object', properties: {} } }]
   const sent = (model: string, fields: JsonObject) => {
     const request = responsesClient.decodeRequest({ model, input: 'Hi', ...fields })
@@ -147,14 +147,14 @@ describe('function tools beside a reasoning effort, in Chat Completions', () => 
     return [body.reasoning_effort, warnings.map(({ param }) => param)]
   }
 
-  test.each(['gpt-5.6-luna', 'gpt-6-sol', 'gpt-6.1-terra'])('are not taken by %s: the tools go, without an effort', model => {
+  test.each(['gpt-5.6-luna', 'gpt-6-sol', 'gpt-6.1-terra'])('are sent without the effort to %s', model => {
     expect(sent(model, { tools, reasoning: { effort: 'high' } })).toEqual(['none', ['reasoning.effort']])
     expect(sent(model, { tools, reasoning: { effort: 'none' } })).toEqual(['none', []])
     expect(sent(model, { tools })).toEqual([undefined, []])
     expect(sent(model, { reasoning: { effort: 'high' } })).toEqual(['high', []])
   })
 
-  test.each(['gpt-5', 'gpt-5.2', 'gpt-5.5', 'o3'])('are taken by %s', model => {
+  test.each(['gpt-5', 'gpt-5.2', 'gpt-5.5', 'o3'])('are supported by %s', model => {
     expect(sent(model, { tools, reasoning: { effort: 'high' } })).toEqual(['high', []])
   })
 })

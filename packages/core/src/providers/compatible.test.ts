@@ -25,25 +25,25 @@ const languages: readonly {
 ]
 const names = languages.map(({ dialect }) => dialect)
 
-describe.each(languages)('a server of one’s own that speaks $dialect', ({ dialect, whole, stream = whole, headers }) => {
+describe.each(languages)('a self-hosted server with the dialect $dialect', ({ dialect, whole, stream = whole, headers }) => {
   const provider = compatible({ id: 'mine', baseUrl, apiKey: 'k', speaks: [dialect] })
 
-  test('is spoken to in that language', () => {
+  test('is called in that dialect', () => {
     expect(provider.dialects.map(({ name }) => name)).toEqual([dialect])
   })
 
-  test('is asked where that language is usually spoken', () => {
+  test('is called at the usual path of that dialect', () => {
     expect(provider.endpoint(addressing(provider, dialect, { model }))).toBe(baseUrl + whole)
     expect(provider.endpoint(addressing(provider, dialect, { model, stream: true }))).toBe(baseUrl + stream)
   })
 
-  test('gets its key where that language has it', async () => {
+  test('receives its key in the header of that dialect', async () => {
     const sent = {}
     await provider.authorize(sent, addressing(provider, dialect).credential, authorizing(dialect))
     expect(sent).toEqual(headers)
   })
 
-  test('gets no key where it has none', async () => {
+  test('receives no key if it has none', async () => {
     const open = compatible({ id: 'mine', baseUrl, speaks: [dialect] })
     const sent = {}
     await open.authorize(sent, addressing(open, dialect).credential, authorizing(dialect))
@@ -51,26 +51,26 @@ describe.each(languages)('a server of one’s own that speaks $dialect', ({ dial
   })
 })
 
-test('a server of one’s own may speak several languages, and speaks chat where nothing is said', () => {
+test('a self-hosted server may have several dialects, and has Chat Completions by default', () => {
   const all = compatible({ id: 'mine', baseUrl, speaks: names })
   expect(all.dialects.map(({ name }) => name)).toEqual(names)
   expect(compatible({ id: 'mine', baseUrl }).dialects.map(({ name }) => name)).toEqual(['chat'])
 })
 
-test('an address that is none is refused by name', () => {
+test('an invalid base URL is refused with an error that names it', () => {
   expect(() => compatible({ id: 'mine', baseUrl: '' })).toThrow('compatible: `baseUrl` is missing')
   for (const wrong of ['localhost:1', 'ftp://a']) {
     expect(() => compatible({ id: 'mine', baseUrl: wrong })).toThrow(`The base URL of the provider "mine" is "${wrong}"`)
   }
 })
 
-test('an address may be made of what belongs to the account', () => {
+test('a base URL may depend on the account', () => {
   const row = { id: 'acme', baseUrl: 'https://{place}.acme.example/v1', paths: { chat: '/chat' }, dialects: [], apiKey: 'k' }
   const provider = defineProvider({ ...row, extra: { place: 'eu' } })
   expect(provider.endpoint(addressing(provider, 'chat'))).toBe('https://eu.acme.example/v1/chat')
 })
 
-test('a dialect that does not exist is refused by its name', () => {
+test('an unknown dialect is refused with an error that names it', () => {
   const speaks = ['chta'] as unknown as readonly BuiltInDialect[]
   expect(() => compatible({ id: 'local', baseUrl, speaks })).toThrow(
     'The provider "local" speaks "chta", which is not a dialect. Known dialects: ',

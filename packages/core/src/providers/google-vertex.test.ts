@@ -25,13 +25,13 @@ const byok = (extra: Credential['extra'], text = secret): Credential => ({
 })
 
 /** A local server in place of Google's token endpoint. */
-interface Asked {
+interface TokenRequest {
   readonly path: string
   readonly type: string | undefined
   readonly form: URLSearchParams
 }
-let asked: Asked[] = []
-let answer: (asked: Asked) => { readonly status: number; readonly body: string } = () => ({ status: 500, body: '' })
+let tokenRequests: TokenRequest[] = []
+let answer: (request: TokenRequest) => { readonly status: number; readonly body: string } = () => ({ status: 500, body: '' })
 let hold: Promise<void> | undefined
 const read = async (request: IncomingMessage): Promise<string> => {
   let text = ''
@@ -40,7 +40,7 @@ const read = async (request: IncomingMessage): Promise<string> => {
 }
 const server = createServer(async (request, response) => {
   const seen = { path: request.url ?? '', type: request.headers['content-type'], form: new URLSearchParams(await read(request)) }
-  asked.push(seen)
+  tokenRequests.push(seen)
   await hold
   const { status, body } = answer(seen)
   response.writeHead(status, { 'content-type': 'application/json' }).end(body)
@@ -48,7 +48,7 @@ const server = createServer(async (request, response) => {
 beforeAll(() => new Promise<void>(resolve => server.listen(0, '127.0.0.1', () => resolve())))
 afterAll(() => new Promise<void>(resolve => server.close(() => resolve())))
 afterEach(() => {
-  asked = []
+  tokenRequests = []
   hold = undefined
 })
 
@@ -83,10 +83,10 @@ const proofs = (options: VertexOptions = { serviceAccount }) => {
 }
 
 describe('a service account', () => {
-  test('signs who it is and for what, and gets a token for it', async () => {
+  test('signs an assertion with its identity and scope, and exchanges it for a token', async () => {
     tokens()
     expect(await proofs()()).toEqual({ authorization: 'Bearer ya29.1' })
-    const [{ path, type, form } = { path: '', type: '', form: new URLSearchParams() }] = asked
+    const [{ path, type, form } = { path: '', type: '', form: new URLSearchParams() }] = tokenRequests
     expect([path, type, form.get('grant_type')]).toEqual([
       '/token',
       'application/x-www-form-urlencoded',
@@ -104,7 +104,7 @@ describe('a service account', () => {
     expect(reached.at(-1)).toBe('https://oauth2.googleapis.com')
   })
 
-  test.each([0, -3600, 3600])('keeps its token until a minute before it ends, also where the clock is set %i s forward', async jump => {
+  test.each([0, -3600, 3600])('keeps its token until a minute before it expires, also if the clock is set %i s forward', async jump => {
     tokens(3600)
     const prove = proofs()
     const at = async (seconds: number) => {
@@ -117,18 +117,18 @@ describe('a service account', () => {
       'Bearer ya29.2',
       'Bearer ya29.2',
     ])
-    expect(asked).toHaveLength(2)
+    expect(tokenRequests).toHaveLength(2)
   })
 
-  test('asks once for all who wait', async () => {
+  test('requests one token for all concurrent calls', async () => {
     tokens()
     const prove = proofs()
     const all = await Promise.all(Array.from({ length: 20 }, () => prove()))
     expect(new Set(all.map(({ authorization }) => authorization))).toEqual(new Set(['Bearer ya29.1']))
-    expect(asked).toHaveLength(1)
+    expect(tokenRequests).toHaveLength(1)
   })
 
-  test('asks again for the others when the one who asked for them leaves', async () => {
+  test('requests a token again for the other calls if the call that requested it is aborted', async () => {
     tokens()
     let go = (): void => {}
     hold = new Promise(resolve => {
@@ -138,16 +138,16 @@ describe('a service account', () => {
     const leaving = new AbortController()
     const first = prove({ signal: leaving.signal })
     const others = [prove(), prove()]
-    await expect.poll(() => asked.length).toBe(1)
+    await expect.poll(() => tokenRequests.length).toBe(1)
     leaving.abort()
     await expect(first).rejects.toThrow()
     go()
     const proven = await Promise.all(others)
     expect(new Set(proven.map(({ authorization }) => authorization)).size).toBe(1)
-    expect(asked).toHaveLength(2)
+    expect(tokenRequests).toHaveLength(2)
   })
 
-  test('gets no token out of an answer that is nested deeper than one may be, and asks again the next time', async () => {
+  test('rejects a response that is nested too deep, and requests a token again the next time', async () => {
     answer = () => ({ status: 200, body: `{"access_token":"ya29.deep","in":${'['.repeat(5_000)}${']'.repeat(5_000)}}` })
     const prove = proofs()
     await expect(prove()).rejects.toThrow('No token came')
@@ -155,7 +155,7 @@ describe('a service account', () => {
     expect(await prove()).toEqual({ authorization: 'Bearer ya29.1' })
   })
 
-  test('that is refused gets no token, and is asked for again the next time', async () => {
+  test('that is refused gets no token, and requests it again the next time', async () => {
     answer = () => ({ status: 400, body: '{"error":"invalid_grant"}' })
     const prove = proofs()
     expect(await prove()).toEqual({})
@@ -167,7 +167,7 @@ describe('a service account', () => {
     [503, 'later'],
     [200, '{}'],
     [200, 'no json'],
-  ])('whose token does not come fails the call, and nothing is kept: %i %s', async (status, body) => {
+  ])('whose token request fails makes the call fail, and nothing is cached: %i %s', async (status, body) => {
     answer = () => ({ status, body })
     const prove = proofs()
     await expect(prove()).rejects.toThrow(/token/)
@@ -175,12 +175,12 @@ describe('a service account', () => {
     expect(await prove()).toEqual({ authorization: 'Bearer ya29.1' })
   })
 
-  test('whose key changed is another account', async () => {
+  test('with a changed key is another account', async () => {
     tokens()
     const prove = proofs({})
     await prove({}, byok({}))
     await prove({}, byok({}, secret.replace('robot@', 'other@')))
-    expect(asked).toHaveLength(2)
+    expect(tokenRequests).toHaveLength(2)
   })
 
   test.each([
@@ -189,20 +189,20 @@ describe('a service account', () => {
     'https://oauth2.googleapis.com.evil.example/token',
     'https://oauth2.googleapis.com:8443/token',
     'nonsense',
-  ])('names no other place to send its statement to: %s', async token_uri => {
+  ])('cannot set another URL for its assertion: %s', async token_uri => {
     tokens()
     reached.length = 0
     await proofs({})({}, byok({}, JSON.stringify({ ...serviceAccount, token_uri })))
     expect(reached).toEqual(['https://oauth2.googleapis.com'])
-    expect(asked.map(({ path }) => path)).toEqual(['/token'])
+    expect(tokenRequests.map(({ path }) => path)).toEqual(['/token'])
   })
 
-  test('with a key that is none gets no token, and nobody is asked', async () => {
+  test('with an invalid key gets no token, and no request is sent', async () => {
     expect(await proofs({})({}, byok({}, JSON.stringify({ ...serviceAccount, private_key: 'x' })))).toEqual({})
-    expect(asked).toEqual([])
+    expect(tokenRequests).toEqual([])
   })
 
-  test('that is broken travels in no header', async () => {
+  test('with an invalid token puts it in no header', async () => {
     expect(await proofs({})({}, byok({ project: 'p' }, '{"private_key": "secret"'))).toEqual({})
     expect(() => googleVertex({ serviceAccount: { ...serviceAccount, private_key: undefined as unknown as string } })).toThrow(
       /private_key/,
@@ -210,24 +210,24 @@ describe('a service account', () => {
   })
 })
 
-describe('other proofs', () => {
-  test('a key of express mode goes in its header', async () => {
+describe('other credentials of Vertex AI', () => {
+  test('may be an express mode key in its header', async () => {
     expect(await proofs({ apiKey: 'AQ.express' })()).toEqual({ 'x-goog-api-key': 'AQ.express' })
     expect(await proofs({})({}, byok(undefined, 'AIza-theirs'))).toEqual({ 'x-goog-api-key': 'AIza-theirs' })
   })
-  test('a token that something else provides goes as it is, or is asked for each time', async () => {
+  test('may be an external token, given as a string or requested for each call', async () => {
     expect(await proofs({ project: 'ours', accessToken: 'of-the-machine' })()).toEqual({ authorization: 'Bearer of-the-machine' })
     let count = 0
     const prove = proofs({ project: 'ours', accessToken: async () => `t${++count}` })
     expect([await prove(), await prove()]).toEqual([{ authorization: 'Bearer t1' }, { authorization: 'Bearer t2' }])
     expect(await prove({}, byok(undefined, 'ya29.theirs'))).toEqual({ authorization: 'Bearer ya29.theirs' })
   })
-  test('without any it is off', () => {
+  test('if missing leave the provider off', () => {
     expect(googleVertex().credential).toBeUndefined()
   })
 })
 
-describe('addresses', () => {
+describe('the URLs of Vertex AI', () => {
   const at = (
     options: VertexOptions,
     {
@@ -245,7 +245,7 @@ describe('addresses', () => {
   const here = { accessToken: 't', project: 'p', location: 'europe-west4' }
   const root = 'https://europe-west4-aiplatform.googleapis.com/v1beta1/projects/p/locations/europe-west4'
 
-  test('name the project, the place and the model', () => {
+  test('have the project, the location and the model', () => {
     expect(at(here)).toBe(`${root}/publishers/google/models/m:generateContent`)
     expect(at(here, { stream: true })).toBe(`${root}/publishers/google/models/m:streamGenerateContent?alt=sse`)
     expect(at(here, { dialect: 'messages', model: 'claude-sonnet-4-5@20250929' })).toBe(
@@ -264,16 +264,16 @@ describe('addresses', () => {
   ])('%s is at %s', (location, host) => {
     expect(new URL(at({ ...here, location })).host).toBe(host)
   })
-  test('of express mode name no project', () => {
+  test('have no project in express mode', () => {
     expect(at({ apiKey: 'k', project: 'p' })).toBe('https://aiplatform.googleapis.com/v1beta1/publishers/google/models/m:generateContent')
   })
-  test('can stand elsewhere', () => {
+  test('may have another base URL', () => {
     expect(at({ ...here, baseUrl: 'http://127.0.0.1:1/v1/' })).toBe(
       'http://127.0.0.1:1/v1/projects/p/locations/europe-west4/publishers/google/models/m:generateContent',
     )
     expect(() => googleVertex({ baseUrl: 'ftp://x' })).toThrow(/base URL/)
   })
-  test('are those of the account: what it names itself, then its key, never the project of the gateway', () => {
+  test('have the account’s own project and location, else those of its key, never the gateway’s project', () => {
     const project = (credential?: Credential, options: VertexOptions = here) =>
       /projects\/([^/]+)\/locations\/([^/]+)/.exec(at(options, { ...(credential && { credential }) }))?.slice(1)
     expect(project(undefined, { serviceAccount })).toEqual(['project-of-key', 'global'])
@@ -288,7 +288,7 @@ describe('addresses', () => {
       expect(() => at(here, { credential: byok({ location }) })).toThrow(/location/)
     },
   )
-  test('are the same where tokens are counted', () => {
+  test('have the same project and location for token counts', () => {
     const provider = googleVertex(here)
     const count = (dialect: string) =>
       provider.credential && provider.countEndpoint?.({ dialect, model: 'm', stream: false, credential: provider.credential })
@@ -298,7 +298,7 @@ describe('addresses', () => {
   })
 })
 
-describe('what is said', () => {
+describe('the request body for Vertex AI', () => {
   const request: InferenceRequest = {
     prompt: { input: [{ type: 'message', role: 'user', content: [{ type: 'text', text: 'Hi' }] }], instructions: 'I' },
     routing: { models: ['m'], allow_fallbacks: true },
@@ -311,18 +311,18 @@ describe('what is said', () => {
     return { sent: dialect?.encodeRequest(request, offer, {}).body, counted: dialect?.counting?.encodeRequest(request, offer, {}).body }
   }
 
-  test('to Gemini is counted at the top of the body', () => {
+  test('has the contents at the top level in a token count request to Gemini', () => {
     const { sent, counted } = encoded('gemini')
     expect(counted).toEqual({ contents: [{ role: 'user', parts: [{ text: 'Hi' }] }], systemInstruction: { parts: [{ text: 'I' }] } })
     expect(sent).toEqual(counted)
   })
-  test('to Claude names a version and no model, but where tokens are counted', () => {
+  test('has a version and no model for Claude, except in a token count request', () => {
     const { sent, counted } = encoded('messages', 'claude-x')
     expect(sent).toMatchObject({ anthropic_version: 'vertex-2023-10-16', stream: true, max_tokens: 100 })
     expect(sent).not.toHaveProperty('model')
     expect(counted).toMatchObject({ anthropic_version: 'vertex-2023-10-16', model: 'claude-x' })
   })
-  test('heeds what is known of each maker’s models', () => {
+  test('follows the quirks of each maker’s models', () => {
     expect(quirksOf?.('gemini-2.5-flash')).toMatchObject({
       thinking: ['budget'],
       refuses: ['frequency_penalty', 'presence_penalty', 'service_tier'],

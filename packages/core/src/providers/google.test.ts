@@ -7,14 +7,14 @@ const provider = google({ apiKey: 'AIza-key' })
 const at = (model: string, stream = false) => provider.endpoint(addressing(provider, 'gemini', { model, stream }))
 const root = 'https://generativelanguage.googleapis.com/v1beta'
 
-describe('the developer API', () => {
-  test('has the model and the manner of the answer in its address', () => {
+describe('the Gemini API', () => {
+  test('has the model and the delivery in its URL', () => {
     expect(at('gemini-3.8-flash')).toBe(`${root}/models/gemini-3.8-flash:generateContent`)
     expect(at('gemini-3.8-flash', true)).toBe(`${root}/models/gemini-3.8-flash:streamGenerateContent?alt=sse`)
     expect(at('tunedModels/my model')).toBe(`${root}/tunedModels/my%20model:generateContent`)
     expect(provider.countEndpoint?.(addressing(provider, 'gemini', { model: 'm' }))).toBe(`${root}/models/m:countTokens`)
   })
-  test('can stand elsewhere', () => {
+  test('may have another base URL', () => {
     const elsewhere = google({ apiKey: 'k', baseUrl: 'http://127.0.0.1:1/v1/' })
     const call = addressing(elsewhere, 'gemini', { model: 'm' })
     expect([elsewhere.endpoint(call), elsewhere.countEndpoint?.(call)]).toEqual([
@@ -22,7 +22,7 @@ describe('the developer API', () => {
       'http://127.0.0.1:1/v1/models/m:countTokens',
     ])
   })
-  test('takes its key in a header of its own', async () => {
+  test('receives its key in x-goog-api-key', async () => {
     const headers = {}
     await provider.authorize(headers, addressing(provider, 'gemini').credential, authorizing('gemini'))
     expect(headers).toEqual({ 'x-goog-api-key': 'AIza-key' })
@@ -52,11 +52,11 @@ test.each<[string, Quirks]>([
   ['gemini-4-argon', { efforts: ['low', 'medium', 'high'], sampling: 'none' }],
   ['gemini-4-hydrogen', { efforts: ['low', 'medium', 'high', 'xhigh'], sampling: 'none' }],
   ['something-of-tomorrow', { thinking: ['level'], efforts: ['low', 'medium', 'high'] }],
-])('what is known of %s', (model, known) => {
+])('the known facts of %s', (model, known) => {
   expect(provider.quirksOf?.(model)).toMatchObject(known)
 })
 
-test('penalties are refused by all models that think', () => {
+test('penalties are not supported by any model that thinks', () => {
   for (const model of ['gemini-2.5-pro', 'gemini-3-flash-preview', 'gemini-4-argon', 'tomorrow'])
     expect(provider.quirksOf?.(model)?.refuses).toEqual(['frequency_penalty', 'presence_penalty', 'top_logprobs'])
   expect(provider.quirksOf?.('gemini-2.0-flash')?.refuses).toEqual(['top_logprobs'])

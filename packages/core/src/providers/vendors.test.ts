@@ -57,14 +57,14 @@ const everything: JsonObject = {
   prompt_cache_key: 'k',
 }
 
-interface Asked extends EncodedRequest {
+interface Encoded extends EncodedRequest {
   readonly warned: readonly (string | undefined)[]
 }
 
-function ask(provider: Provider, model: string, { dialect = 'chat', ...fields }: JsonObject & { readonly dialect?: string } = {}): Asked {
-  const asked = responsesClient.decodeRequest({ model: 'm', input: 'Hi', ...fields })
+function ask(provider: Provider, model: string, { dialect = 'chat', ...fields }: JsonObject & { readonly dialect?: string } = {}): Encoded {
+  const decoded = responsesClient.decodeRequest({ model: 'm', input: 'Hi', ...fields })
   // Fields that Responses lacks and other dialects have.
-  const request = { ...asked, prompt: { ...asked.prompt, ...(fields.stop !== undefined && { stop: ['x'], seed: 7 }) } }
+  const request = { ...decoded, prompt: { ...decoded.prompt, ...(fields.stop !== undefined && { stop: ['x'], seed: 7 }) } }
   const offer = { provider: provider.id, provider_model_id: model, dialect }
   const half = provider.dialects.find(({ name }) => name === dialect)
   if (!half) throw new Error(`${provider.id} does not speak ${dialect}`)
@@ -73,13 +73,13 @@ function ask(provider: Provider, model: string, { dialect = 'chat', ...fields }:
 }
 
 /** Names in the client's dialect. */
-const said: Readonly<Record<string, string>> = { logprobs: 'top_logprobs', verbosity: 'text.verbosity' }
+const clientNames: Readonly<Record<string, string>> = { logprobs: 'top_logprobs', verbosity: 'text.verbosity' }
 
 describe.each(rows)('%s', (id, make, url) => {
   const provider = make({ apiKey: 'the-key' })
   const dialect = provider.dialects.some(({ name }) => name === 'chat') ? 'chat' : 'responses'
 
-  test('is at its address, in each of its languages', () => {
+  test('is called at its URL, in each of its dialects', () => {
     expect(provider.id).toBe(id)
     for (const { name } of provider.dialects) {
       const usual = url + paths[name]
@@ -87,23 +87,23 @@ describe.each(rows)('%s', (id, make, url) => {
     }
   })
 
-  test('is asked with the key as a bearer', async () => {
+  test('receives the key as a bearer token', async () => {
     const headers = {}
     await provider.authorize(headers, addressing(provider, 'chat').credential, authorizing('chat'))
     expect(headers).toEqual({ authorization: 'Bearer the-key' })
   })
 
-  test('is never told what it refuses, and the caller hears of each such field', () => {
+  test('is never sent unsupported fields, and each gives a warning', () => {
     const { body, warned } = ask(provider, 'some-model', { ...everything, stop: true, dialect })
     const refused = provider.quirks?.refuses ?? []
     expect(refused.filter(field => field in body)).toEqual([])
-    const heard = refused.filter(
+    const dropped = refused.filter(
       field => field in { ...everything, ...(dialect === 'chat' && { stop: 1, seed: 1, logprobs: 1, verbosity: 1 }) },
     )
-    expect(warned).toEqual(expect.arrayContaining(heard.map(field => said[field] ?? field)))
+    expect(warned).toEqual(expect.arrayContaining(dropped.map(field => clientNames[field] ?? field)))
   })
 
-  test('is told what it does not refuse', () => {
+  test('is sent all supported fields', () => {
     const { body } = ask(provider, 'some-model', { ...everything, stop: true, dialect })
     const kept = ['temperature', 'top_p', 'frequency_penalty', 'user', ...(dialect === 'chat' ? ['stop'] : [])].filter(
       field => !provider.quirks?.refuses?.includes(field),
@@ -114,7 +114,7 @@ describe.each(rows)('%s', (id, make, url) => {
   })
 })
 
-test('each vendor has an id of its own, a secure URL and variables for its key, and servers of one’s own a local URL and variables for it', () => {
+test('each vendor has a unique id, an HTTPS URL and environment variables for its key, and self-hosted servers a local URL and variables for it', () => {
   const vendors = Object.values<unknown>(rest).filter(providers.isVendor)
   expect(new Set(vendors.map(({ row }) => row.id)).size).toBe(vendors.length)
   expect(vendors.length).toBeGreaterThan(35)
@@ -128,7 +128,7 @@ test('each vendor has an id of its own, a secure URL and variables for its key, 
   }
 })
 
-test('without a key a vendor is known and off, and a server of one’s own is on', async () => {
+test('a vendor is registered and off without a key, and a self-hosted server is on', async () => {
   expect(rest.groq().credential).toBeUndefined()
   expect(rest.ollama().credential).toMatchObject({ secret: '' })
   const headers = {}
@@ -136,7 +136,7 @@ test('without a key a vendor is known and off, and a server of one’s own is on
   expect(headers).toEqual({})
 })
 
-test('languages beside the others are reached at the same host', () => {
+test('additional dialects are reached at the same host', () => {
   const elsewhere = rest.moonshot({ apiKey: 'k', baseUrl: 'https://proxy.example/kimi/v1/' })
   expect(elsewhere.endpoint(addressing(elsewhere, 'messages'))).toBe('https://proxy.example/kimi/anthropic/v1/messages')
 })
@@ -144,12 +144,12 @@ test('languages beside the others are reached at the same host', () => {
 describe('MiniMax', () => {
   const at = (temperature: number) => ask(rest.minimax(), 'MiniMax-M3', { temperature })
 
-  test('takes temperatures above 0 and up to 1; others move, and the caller hears of it', () => {
+  test('accepts temperatures above 0 and up to 1; others are clamped with a warning', () => {
     expect([at(0).body.temperature, at(0.5).body.temperature, at(1.7).body.temperature]).toEqual([0.01, 0.5, 1])
     expect([at(0).warned, at(0.5).warned]).toEqual([['temperature'], []])
   })
 
-  test('tells its thoughts beside the answer, and is switched by type or by level', () => {
+  test('returns reasoning separately, and is configured by type or by level', () => {
     const off = { reasoning: { effort: 'none' } }
     expect(ask(rest.minimax(), 'MiniMax-M3', off).body).toMatchObject({ thinking: { type: 'disabled' }, reasoning_split: true })
     expect(ask(rest.minimax(), 'MiniMax-M3', { reasoning: { effort: 'high' } }).body).toMatchObject({ thinking: { type: 'adaptive' } })
@@ -160,7 +160,7 @@ describe('MiniMax', () => {
     })
   })
 
-  test('is told schemas in words, and no tool is demanded of it', () => {
+  test('receives schemas as an instruction, and cannot be forced to call a tool', () => {
     const { body, warned } = ask(rest.minimax(), 'MiniMax-M3', { ...everything })
     expect(body).toMatchObject({ tool_choice: 'auto', max_completion_tokens: 100 })
     expect(JSON.stringify(body.response_format ?? {})).not.toContain('json_schema')
@@ -171,7 +171,7 @@ describe('MiniMax', () => {
 describe('Claude Platform on AWS', () => {
   const provider = rest.claudeOnAws({ apiKey: 'k', workspace: 'wrkspc_1', region: 'us-west-2' })
 
-  test('is at the host of a region, with a key and the id of a workspace', async () => {
+  test('is called at the host of a region, with a key and a workspace id', async () => {
     const call = addressing(provider, 'messages')
     expect(provider.endpoint(call)).toBe('https://aws-external-anthropic.us-west-2.api.aws/v1/messages')
     expect(provider.countEndpoint?.(call)).toBe('https://aws-external-anthropic.us-west-2.api.aws/v1/messages/count_tokens')
@@ -180,14 +180,14 @@ describe('Claude Platform on AWS', () => {
     expect(headers).toEqual({ 'x-api-key': 'k', 'anthropic-workspace-id': 'wrkspc_1' })
   })
 
-  test('says that the workspace is missing', () => {
+  test('reports a missing workspace', () => {
     const call = { ...addressing(provider, 'messages').credential, extra: { region: 'us-west-2' } }
     expect(() => provider.authorize({}, call, authorizing('messages'))).toThrow('extra.workspace')
     expect(provider.account?.extra).toEqual(['region', 'workspace'])
   })
 })
 
-test('a vendor may be reached elsewhere', () => {
+test('a vendor may have another base URL', () => {
   const elsewhere = rest.groq({ apiKey: 'k', baseUrl: 'https://proxy.example/groq/' })
   expect(elsewhere.endpoint(addressing(elsewhere, 'chat'))).toBe('https://proxy.example/groq/chat/completions')
 })
@@ -195,12 +195,12 @@ test('a vendor may be reached elsewhere', () => {
 describe('Cloudflare', () => {
   const url = (account: string): string => `https://api.cloudflare.com/client/v4/accounts/${account}/ai/v1/chat/completions`
 
-  test('is asked for the account that the key is of', () => {
+  test('is called with the account of the key', () => {
     const provider = cloudflare({ apiKey: 'k', accountId: 'a/b' })
     expect(provider.endpoint(addressing(provider, 'chat'))).toBe(url('a%2Fb'))
   })
 
-  test('of a workspace’s own credential is its own account', () => {
+  test('is called with a BYOK credential’s own account', () => {
     const provider = cloudflare({ apiKey: 'k', accountId: 'ours' })
     const credential = { id: 'c', owner: 'workspace', secret: 's', extra: { account_id: 'theirs' } } as const
     expect(provider.endpoint({ ...addressing(provider, 'chat'), credential })).toBe(url('theirs'))
@@ -210,13 +210,13 @@ describe('Cloudflare', () => {
 describe('Mistral', () => {
   const { body } = ask(rest.mistral(), 'mistral-large-2512', { ...everything, tool_choice: 'required', stream: true, stop: true })
 
-  test('has words of its own for a seed and for a demanded tool', () => {
+  test('has its own fields for a seed and a required tool call', () => {
     expect(body).toMatchObject({ random_seed: 7, tool_choice: 'any', max_tokens: 100 })
     expect(body).not.toHaveProperty('seed')
     expect(body).not.toHaveProperty('stream_options')
   })
 
-  test('gets call ids of nine letters and digits that still find each other', () => {
+  test('receives call ids of nine letters and digits that match their results', () => {
     const [call, result] = messagesOf(body).flatMap(message => idsOf(message))
     expect(call).toMatch(/^[a-zA-Z0-9]{9}$/)
     expect(result).toBe(call)
@@ -226,13 +226,13 @@ describe('Mistral', () => {
 describe('DeepSeek', () => {
   const turn = (model: string): unknown => messagesOf(ask(rest.deepseek(), model, everything).body).find(({ role }) => role === 'assistant')
 
-  test('gets its thoughts back on every turn, and R1 alone never does', () => {
+  test('receives reasoning back on every turn, except R1, which accepts none', () => {
     for (const model of ['deepseek-v4-pro', 'deepseek-reasoner', 'deepseek-chat'])
       expect(turn(model)).toMatchObject({ reasoning_content: 'They greet.' })
     expect(turn('deepseek-r1-0528')).not.toHaveProperty('reasoning_content')
   })
 
-  test('is told to think or not, and samples only where it does not', () => {
+  test('has thinking switched on or off, and sampling settings only if it is off', () => {
     const off = ask(rest.deepseek(), 'deepseek-v4-pro', { reasoning: { effort: 'none' }, temperature: 0.5 })
     expect(off.body).toMatchObject({ thinking: { type: 'disabled' }, temperature: 0.5 })
     const on = ask(rest.deepseek(), 'deepseek-v4-pro', { reasoning: { effort: 'medium' }, temperature: 0.5 })
@@ -241,7 +241,7 @@ describe('DeepSeek', () => {
     expect(on.warned).toEqual(['reasoning.effort', 'temperature'])
   })
 
-  test('is told of a schema in words', () => {
+  test('receives a schema as an instruction', () => {
     const { body, warned } = ask(rest.deepseek(), 'deepseek-v4-pro', { text: everything.text as Json })
     expect(body.response_format).toEqual({ type: 'json_object' })
     expect(JSON.stringify(body.messages)).toContain('JSON schema')
@@ -253,7 +253,7 @@ describe('Groq', () => {
   const effort = (model: string, wanted: string): unknown =>
     ask(rest.groq(), model, { reasoning: { effort: wanted } }).body.reasoning_effort
 
-  test('knows other efforts for each family', () => {
+  test('supports different efforts for each model family', () => {
     expect(effort('openai/gpt-oss-120b', 'max')).toBe('high')
     expect(effort('openai/gpt-oss-120b', 'none')).toBe('low')
     expect(effort('qwen/qwen3.6-27b', 'max')).toBe('default')
@@ -261,39 +261,39 @@ describe('Groq', () => {
     expect(effort('llama-3.3-70b-versatile', 'high')).toBe('high')
   })
 
-  test('is left to decide where a caller of chat says `default`', () => {
-    const asked = chatClient.decodeRequest({ model: 'm', messages: [{ role: 'user', content: 'Hi' }], reasoning_effort: 'default' })
+  test('receives no effort if a Chat client sends `default`', () => {
+    const request = chatClient.decodeRequest({ model: 'm', messages: [{ role: 'user', content: 'Hi' }], reasoning_effort: 'default' })
     const offer = { ...offerOf('qwen/qwen3.6-27b'), provider: 'groq' }
-    const { body, warnings } = chatProvider.encodeRequest(asked, offer, quirksFor(rest.groq(), offer))
+    const { body, warnings } = chatProvider.encodeRequest(request, offer, quirksFor(rest.groq(), offer))
     expect(body).not.toHaveProperty('reasoning_effort')
     expect(warnings).toEqual([])
   })
 
-  test('gets its own name of the standard tier in Chat Completions, and that of OpenAI in Responses', () => {
+  test('receives its own name of the standard tier in Chat Completions, and OpenAI’s in Responses', () => {
     const ways = { chat: chatProvider, responses: responsesProvider }
     const tier = (way: keyof typeof ways) => {
       const offer = { ...offerOf('openai/gpt-oss-120b'), provider: 'groq', dialect: way }
-      const asked = chatClient.decodeRequest({ model: 'm', messages: [{ role: 'user', content: 'Hi' }], service_tier: 'default' })
-      return ways[way].encodeRequest(asked, offer, quirksFor(rest.groq(), offer)).body.service_tier
+      const request = chatClient.decodeRequest({ model: 'm', messages: [{ role: 'user', content: 'Hi' }], service_tier: 'default' })
+      return ways[way].encodeRequest(request, offer, quirksFor(rest.groq(), offer)).body.service_tier
     }
     expect([tier('chat'), tier('responses')]).toEqual(['on_demand', 'default'])
   })
 
-  test('is asked to keep thoughts apart from words where a model mixes them', () => {
+  test('is request to return reasoning separately if a model mixes it with text', () => {
     expect(ask(rest.groq(), 'qwen/qwen3.6-27b').body).toMatchObject({ reasoning_format: 'parsed' })
     expect(ask(rest.groq(), 'openai/gpt-oss-120b').body).not.toHaveProperty('reasoning_format')
   })
 })
 
 describe('Moonshot', () => {
-  test('lets nobody choose how Kimi samples', () => {
+  test('does not accept sampling settings for Kimi', () => {
     const { body, warned } = ask(rest.moonshot(), 'kimi-k3', { temperature: 0.2, top_p: 1 })
     expect(body).not.toHaveProperty('temperature')
     expect(body).not.toHaveProperty('top_p')
     expect(warned).toEqual(['temperature'])
   })
 
-  test('cannot be kept from thinking by every model', () => {
+  test('cannot switch off thinking for every model', () => {
     const off = { reasoning: { effort: 'none' } }
     expect(ask(rest.moonshot(), 'kimi-k2.6', off).body).toMatchObject({ thinking: { type: 'disabled' } })
     expect(ask(rest.moonshot(), 'kimi-k2.7-code', off)).toMatchObject({
@@ -303,7 +303,7 @@ describe('Moonshot', () => {
     expect(ask(rest.moonshot(), 'kimi-k3', off)).toMatchObject({ body: { reasoning_effort: 'low' }, warned: ['reasoning.effort'] })
   })
 
-  test('is not asked by a request that demands a call of a model that refuses to', () => {
+  test('is excluded for a forced call if the model does not support one', () => {
     const refuses = (model: string): Quirks['refuses'] => quirksFor(rest.moonshot(), offerOf(model)).refuses
     expect(refuses('kimi-k2.6')).toContain('tool_choice_required')
     expect(refuses('kimi-k3')).not.toContain('tool_choice_required')
@@ -311,13 +311,13 @@ describe('Moonshot', () => {
 })
 
 describe('Z.AI', () => {
-  test.each<Json>(['required', { type: 'function', name: 'f' }])('is asked for a call, not made to call: %j', tool_choice => {
+  test.each<Json>(['required', { type: 'function', name: 'f' }])('cannot be forced to call a tool: %j', tool_choice => {
     const { body, warned } = ask(rest.zai(), 'glm-5.3', { tools: everything.tools as Json, tool_choice })
     expect(body.tool_choice).toBe('auto')
     expect(warned).toContain('tool_choice')
   })
 
-  test('lets callers switch thinking off', () => {
+  test('allows thinking to be switched off', () => {
     expect(ask(rest.zai(), 'glm-4.7', { reasoning: { effort: 'none' } })).toMatchObject({
       body: { thinking: { type: 'disabled' } },
       warned: [],
@@ -327,18 +327,18 @@ describe('Z.AI', () => {
 
 describe('OpenAI', () => {
   const sampling = { temperature: 0.5, top_p: 0.9, top_logprobs: 2, presence_penalty: 1 }
-  const heard = ['temperature', 'top_p', 'presence_penalty', 'top_logprobs']
+  const dropped = ['temperature', 'top_p', 'presence_penalty', 'top_logprobs']
   const languages = ['chat', 'responses'] as const
 
-  test.each(languages)('a model that thinks samples as it likes (%s)', dialect => {
+  test.each(languages)('a reasoning model does not accept sampling settings (%s)', dialect => {
     for (const model of ['o3', 'gpt-5-mini', 'gpt-5.5', 'gpt-6-sol', 'gpt-6.1-sol']) {
       const { body, warned } = ask(openai(), model, { dialect, ...sampling })
       expect(Object.keys(body).filter(field => /temperature|top_|logprobs|penalty/.test(field))).toEqual([])
-      expect(warned.toSorted()).toEqual(heard.toSorted())
+      expect(warned.toSorted()).toEqual(dropped.toSorted())
     }
   })
 
-  test.each(languages)('and as it is told where it does not think (%s)', dialect => {
+  test.each(languages)('a model accepts sampling settings if it does not reason (%s)', dialect => {
     const off = { reasoning: { effort: 'none' } }
     for (const [model, fields] of [
       ['gpt-6-sol', off],
@@ -351,14 +351,14 @@ describe('OpenAI', () => {
         warned: [],
       })
     }
-    expect(ask(openai(), 'o3', { dialect, ...sampling, ...off }).warned).toEqual(['reasoning.effort', ...heard])
+    expect(ask(openai(), 'o3', { dialect, ...sampling, ...off }).warned).toEqual(['reasoning.effort', ...dropped])
   })
 
-  test('what says nothing is left out without a word', () => {
+  test('default values are left out without a warning', () => {
     expect(ask(openai(), 'gpt-5', { temperature: 1, top_p: 1 })).toMatchObject({ warned: [] })
   })
 
-  test('whose model thinks is told no texts to stop at, and never `top_k`', () => {
+  test('a reasoning model is sent no stop sequences, and no model is sent `top_k`', () => {
     const thinking = ask(openai(), 'o4-mini', { stop: true, top_k: 4 })
     const other = ask(openai(), 'gpt-4.1', { stop: true, top_k: 4 })
     expect(other.body).toHaveProperty('stop')
@@ -374,7 +374,7 @@ const messagesOf = (body: JsonObject): readonly JsonObject[] => (Array.isArray(b
 const idsOf = ({ tool_calls, tool_call_id }: JsonObject): readonly unknown[] =>
   Array.isArray(tool_calls) ? tool_calls.map((call: JsonObject) => call.id) : tool_call_id === undefined ? [] : [tool_call_id]
 
-test('OpenAI gets its own name of the standard tier, and a choice among some tools as such', () => {
+test('OpenAI receives its own name of the standard tier, and allowed_tools unchanged', () => {
   const tool_choice = { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'f' }] }
   const tools = ['f', 'g'].map(name => ({ type: 'function', name }))
   const { body } = ask(openai(), 'gpt-4.1', { tools, tool_choice, service_tier: 'on_demand' })
