@@ -125,12 +125,12 @@ test('missing, malformed, unknown and revoked keys are refused with the same mes
   const { keys, authenticator } = await testbed()
   const { id, secret } = await keys.create({ name: 'a' })
   await keys.revoke(id)
-  const said = await Promise.all(
+  const messages = await Promise.all(
     [undefined, 'ak_', 'nonsense', makeSecret(ids), secret].map(key =>
       authenticator.authenticate(key).catch((error: Error) => error.message),
     ),
   )
-  expect(new Set(said).size).toBe(1)
+  expect(new Set(messages).size).toBe(1)
 })
 
 test('the displayed prefix of a secret is never most of it', () => {

@@ -9,10 +9,10 @@ import type { TypedRecord } from './records.ts'
 const keyOf = (fill: number): Uint8Array => new Uint8Array(32).fill(fill)
 
 const testbed = (...keys: readonly [Uint8Array, ...Uint8Array[]]) => {
-  const told: object[] = []
-  const logger = { info: () => {}, error: () => {}, warn: (facts: object) => void told.push(facts) }
+  const logged: object[] = []
+  const logger = { info: () => {}, error: () => {}, warn: (facts: object) => void logged.push(facts) }
   const policyOf = (_: string, tier: string | undefined) => (tier === 'free' ? 'may_train' : undefined)
-  return { vault: createVault({ ring: makeKeyRing(() => keys), policyOf, logger }), told }
+  return { vault: createVault({ ring: makeKeyRing(() => keys), policyOf, logger }), logged }
 }
 const { vault } = testbed(keyOf(1))
 
@@ -91,8 +91,8 @@ test('B2: a credential that does not open is left out and logged once, without i
   const rows = [record(sealed), record('v2.nonsense', { id: 'k2' }), record('', { id: 'k3' })]
   expect((await other.vault.open(rows)).size).toBe(0)
   await other.vault.open(rows)
-  expect(new Set(other.told)).toEqual(new Set(['k', 'k2', 'k3'].map(id => ({ byok_key_id: id, workspace_id: 'w', provider: 'acme' }))))
-  expect(other.told).toHaveLength(3)
+  expect(new Set(other.logged)).toEqual(new Set(['k', 'k2', 'k3'].map(id => ({ byok_key_id: id, workspace_id: 'w', provider: 'acme' }))))
+  expect(other.logged).toHaveLength(3)
 })
 
 test('B2: a secret sealed with an older key opens, and is not the newest', async () => {
@@ -136,7 +136,7 @@ test('B3: a credential reveals its secret only by its property, never when it is
   const credential = (await vault.open([record(await sealedFor(record('', { id: 'b3' })), { id: 'b3' })])).get('acme')?.[0]
   expect(credential?.secret).toBe(secret)
   const error = new Error('It failed.', { cause: { credential } })
-  const said = [
+  const printed = [
     inspect(error, { depth: 9, showHidden: true }),
     JSON.stringify({ credential, cause: error.cause }),
     JSON.stringify({ ...credential }),
@@ -144,5 +144,5 @@ test('B3: a credential reveals its secret only by its property, never when it is
     String(credential),
     Object.values(credential ?? {}).join(),
   ]
-  expect(said.join('\n')).not.toContain('canary')
+  expect(printed.join('\n')).not.toContain('canary')
 })

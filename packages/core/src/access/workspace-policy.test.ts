@@ -14,11 +14,11 @@ import { createWorkspacePolicies, type WorkspacePolicy } from './workspace-polic
 
 describe('routing defaults', () => {
   const { engine } = createFixture()
-  const asked = (body: JsonObject) => responsesClient.decodeRequest({ model: 'model', input: 'Hi', ...body }, () => undefined)
+  const decoded = (body: JsonObject) => responsesClient.decodeRequest({ model: 'model', input: 'Hi', ...body }, () => undefined)
   const routed = (defaults: RoutingDefaults, routing: JsonObject = {}) => {
     const workspace = { body: { routing: defaults } } as Parameters<typeof withDefaults>[1]['workspace']
     const policy = { workspace, budgets: [], credentials: new Map() }
-    return withDefaults(asked({ gateway: { routing } }), policy, engine).routing
+    return withDefaults(decoded({ gateway: { routing } }), policy, engine).routing
   }
 
   test('apply field by field where the request sets nothing', () => {
@@ -139,11 +139,11 @@ describe('a policy that is requested repeatedly', () => {
   async function reading() {
     const store = memoryStorage()
     const { engine, clock } = createFixture()
-    const asked = { reads: 0, isDown: false }
+    const state = { reads: 0, isDown: false }
     await store.records.commit({ puts: [{ ...record, body: JSON.stringify({ name: 'W', billing: 'postpaid' }) }] })
     const find: typeof store.records.find = (...named) => {
-      asked.reads += 1
-      return asked.isDown ? Promise.reject(new Error('The disk is gone.')) : store.records.find(...named)
+      state.reads += 1
+      return state.isDown ? Promise.reject(new Error('The disk is gone.')) : store.records.find(...named)
     }
     const policies = createWorkspacePolicies({
       records: recordsOf({ ...store.records, find }, clock),
@@ -155,19 +155,19 @@ describe('a policy that is requested repeatedly', () => {
       await clock.advance(milliseconds)
       return policies.cached('w') !== undefined
     }
-    return { asked, passing, clock }
+    return { state, passing, clock }
   }
   const record = { kind: 'workspace', workspaceId: 'w', id: 'w', version: 0, createdAt: 0 }
 
   test('are read in the background, once for all requests, so that none waits', async () => {
-    const { asked, passing } = await reading()
+    const { state, passing } = await reading()
     for (let second = 0; second < 95; second++) expect(await passing(1_000)).toBe(true)
-    expect(asked.reads).toBe(5)
+    expect(state.reads).toBe(5)
   })
 
   test('are never older than 30 s, even if they can no longer be read', async () => {
-    const { asked, passing } = await reading()
-    asked.isDown = true
+    const { state, passing } = await reading()
+    state.isDown = true
     for (let second = 1; second < 30; second++) expect(await passing(1_000)).toBe(true)
     expect(await passing(1_000)).toBe(false)
   })
@@ -218,9 +218,9 @@ describe('a policy that is requested repeatedly', () => {
   })
 
   test('are not read unless requested', async () => {
-    const { asked, passing } = await reading()
+    const { state, passing } = await reading()
     expect(await passing(3_600_000)).toBe(false)
-    expect(asked.reads).toBe(1)
+    expect(state.reads).toBe(1)
   })
 })
 

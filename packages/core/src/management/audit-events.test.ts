@@ -48,18 +48,23 @@ test('a changed row and a removed row are detected', async () => {
   const { gateway } = await createFixture({ storage })
   for (const days of [10, 20, 30]) await gateway.workspaces('w').settings.update({ logRetentionDays: days })
   const rows = [...(await storage.audit.chain('w', { after: 0, limit: 10 }))]
-  const told = async (chain: typeof rows) => {
+  const verified = async (chain: typeof rows) => {
     const forged = { ...storage, audit: { ...storage.audit, forgets: false, chain: async () => chain } }
     return (await createFixture({ storage: forged })).gateway.workspaces('w').auditEvents.verify()
   }
-  expect(await told(rows)).toEqual({ valid: true, checked: 4, anchored: true, anchoredFrom: 1 })
+  expect(await verified(rows)).toEqual({ valid: true, checked: 4, anchored: true, anchoredFrom: 1 })
   for (const field of ['event', 'changes', 'at', 'actorKeyId', 'subjectId', 'hash'] as const) {
     const at = 2
     const forged = rows.map((row, index) => (index === at ? { ...row, [field]: field === 'at' ? row.at + 1 : 'forged' } : row))
-    expect(await told(forged), field).toMatchObject({ valid: false, checked: at + 1, reason: 'row_changed', firstBrokenId: rows[at]?.id })
+    expect(await verified(forged), field).toMatchObject({
+      valid: false,
+      checked: at + 1,
+      reason: 'row_changed',
+      firstBrokenId: rows[at]?.id,
+    })
   }
-  expect(await told(rows.filter((_, index) => index !== 1))).toMatchObject({ valid: false, firstBrokenId: rows[2]?.id })
-  expect(await told(rows.slice(1))).toMatchObject({ valid: false, firstBrokenId: rows[1]?.id })
+  expect(await verified(rows.filter((_, index) => index !== 1))).toMatchObject({ valid: false, firstBrokenId: rows[2]?.id })
+  expect(await verified(rows.slice(1))).toMatchObject({ valid: false, firstBrokenId: rows[1]?.id })
 })
 
 test('events are filtered by name, actor and time, newest first', async () => {

@@ -95,12 +95,12 @@ test('an address has one pending invite, however it is written, even if two proc
   here.now.ms += week
   const both = await Promise.all([here, there].map(({ gateway }) => codeOf(gateway.workspaces('w').invites.create(carol))))
   expect(both.toSorted()).toEqual(['duplicate_resource', 'nothing went wrong'])
-  const told = (await invites.list()).map(({ id, status }) => [id, status])
-  expect(told.slice(0, 2)).toEqual([
+  const statuses = (await invites.list()).map(({ id, status }) => [id, status])
+  expect(statuses.slice(0, 2)).toEqual([
     [first.id, 'revoked'],
     [second.id, 'expired'],
   ])
-  expect(told.map(([, status]) => status)).toEqual(['revoked', 'expired', 'pending'])
+  expect(statuses.map(([, status]) => status)).toEqual(['revoked', 'expired', 'pending'])
 })
 
 test.each([

@@ -58,8 +58,8 @@ describe('the facts about a provider', () => {
   })
 
   test('apply to its offers, unless these have their own', () => {
-    const policy = (given: Partial<Provider>, asked: Partial<Offer>, list: readonly ProviderFacts[]): unknown =>
-      directoryFor([model('m', { offers: [offer(asked)] })], [provider('here', given)], { facts: list }).find('m')?.offers[0]?.data_policy
+    const policy = (given: Partial<Provider>, own: Partial<Offer>, list: readonly ProviderFacts[]): unknown =>
+      directoryFor([model('m', { offers: [offer(own)] })], [provider('here', given)], { facts: list }).find('m')?.offers[0]?.data_policy
     expect(policy({ data_policy: 'zdr' }, { data_policy: 'may_train' }, [facts('here')])).toBe('may_train')
     expect(policy({ data_policy: 'zdr' }, {}, [facts('here')])).toBe('zdr')
     expect(policy({}, {}, [facts('here')])).toBe('no_training')
@@ -125,7 +125,7 @@ describe('replacing all models', () => {
     ['a surcharge that is a rate', /`price\.surcharges\.0\.percent`/, [surcharged(2_000_000)]],
     ['a last day that there is not', /"new" has "2026-02-30" as a `retires_at`/, [model('new', { retires_at: '2026-02-30' })]],
     ['a last day that is a time', /`retires_at`/, [model('new', { offers: [offer({ retires_at: '2026-12-11T00:00:00Z' })] })]],
-    ['half a price of the dear tier', /`price\.priority\.input`/, [priced({ input: 1, output: 1, priority: { output: 1 } })]],
+    ['half a price of the priority tier', /`price\.priority\.input`/, [priced({ input: 1, output: 1, priority: { output: 1 } })]],
     [
       'long prompts after longer ones',
       /`price\.tiers` out of order/,
@@ -143,8 +143,8 @@ describe('replacing all models', () => {
   })
 
   test.each([-110, 0, 90, 110.5, 2_000_000, Number.NaN])('is refused if a host’s surcharge is %d percent', percent => {
-    const dear = { ...provider('here'), hostSurcharges: [{ host: 'eu.example', percent }] }
-    expect(() => directoryFor(before, [dear])).toThrow(
+    const withSurcharge = { ...provider('here'), hostSurcharges: [{ host: 'eu.example', percent }] }
+    expect(() => directoryFor(before, [withSurcharge])).toThrow(
       /^createGateway: "here" has a surcharge of .* at "eu\.example"; it takes whole percent/,
     )
   })
@@ -159,28 +159,28 @@ describe('replacing all models', () => {
 })
 
 describe('names that cannot be requested', () => {
-  const heard = (models: readonly Model[], providers: readonly Provider[]) => {
-    const told: object[] = []
-    const logger = { info: () => {}, error: () => {}, warn: (facts: object) => void told.push(facts) }
+  const loggedFor = (models: readonly Model[], providers: readonly Provider[]) => {
+    const lines: object[] = []
+    const logger = { info: () => {}, error: () => {}, warn: (facts: object) => void lines.push(facts) }
     const directory = directoryFor([model('good')], providers, { logger })
-    told.length = 0
+    lines.length = 0
     directory.replace([model('good'), ...models])
-    return told
+    return lines
   }
 
   test('are logged once, with the model, the provider and the nearest known name', () => {
     const strays = ['hree', 'elsewhere', 'far'].map(id => model(id, { offers: [offer(), offer({ provider: id })] }))
-    expect(heard(strays, [provider('here')])).toEqual([{ model: 'hree', provider: 'hree', nearest: 'here', offers: 3 }])
-    expect(heard([model('m', { offers: [offer({ provider: 'far' })] })], [provider('here')])).toEqual([
+    expect(loggedFor(strays, [provider('here')])).toEqual([{ model: 'hree', provider: 'hree', nearest: 'here', offers: 3 }])
+    expect(loggedFor([model('m', { offers: [offer({ provider: 'far' })] })], [provider('here')])).toEqual([
       { model: 'm', provider: 'far', offers: 1 },
     ])
   })
 
   test('include models without offers', () => {
-    expect(heard([model('a', { offers: [] }), model('b', { offers: [] })], [provider('here')])).toEqual([{ model: 'a', models: 2 }])
+    expect(loggedFor([model('a', { offers: [] }), model('b', { offers: [] })], [provider('here')])).toEqual([{ model: 'a', models: 2 }])
   })
 
   test('are not logged if all providers exist', () => {
-    expect(heard([model('one')], [provider('here')])).toEqual([])
+    expect(loggedFor([model('one')], [provider('here')])).toEqual([])
   })
 })

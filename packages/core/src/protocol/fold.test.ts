@@ -34,13 +34,13 @@ test('a stream that never finished folds to a failure', () => {
   expect(fold(unfold(response).slice(0, -1)).outcome).toMatchObject({ status: 'failed', error: { kind: 'unreadable' } })
 })
 
-test('the original of a whole answer survives unfold and fold', () => {
+test('the original of a whole response is kept by unfold and fold', () => {
   const body = { id: 'upstream', tool_usage: { web_search: 1 } }
   const told = remember({ ...response }, { dialect: 'responses', body })
   expect(originalOf(fold(unfold(told)))?.body).toBe(body)
 })
 
-test('a changed reading has no original', () => {
+test('a changed response has no original', () => {
   const told = remember({ ...response }, { dialect: 'responses', body: {} })
   expect(originalOf(told)).toBeDefined()
   expect(originalOf({ ...told, model: 'other' })).toBeUndefined()

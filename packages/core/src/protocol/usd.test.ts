@@ -19,7 +19,7 @@ test.each([0.000_000_1, 2.500_000_5, 0.1 + 0.2, Number.NaN, Number.POSITIVE_INFI
   expect(() => usd(amount)).toThrow(RangeError)
 })
 
-test('every whole number of microdollars survives the way to dollars and back', () => {
+test('every whole number of microdollars is unchanged after conversion to dollars and back', () => {
   void fc.assert(
     fc.property(fc.integer({ min: -1e15, max: 1e15 }), microdollars => {
       expect(usd(toUsd(microdollars))).toBe(microdollars)

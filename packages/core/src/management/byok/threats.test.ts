@@ -289,7 +289,7 @@ describe('B3 and B4: a secret is never disclosed', () => {
   })
 
   test.each([
-    ['before anything was said', ''],
+    ['before any content', ''],
     ['in the middle', 'data: {"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"Hello"}}]}\n\n'],
   ])('when a stream ends with it %s', async (_, begun) => {
     const testbed = await createByokFixture()
@@ -307,9 +307,9 @@ describe('B3 and B4: a secret is never disclosed', () => {
     } catch (error) {
       said.push(error)
     }
-    const told = inspect([said, testbed.logged], { depth: 12, showHidden: true })
-    expect(told).toContain('Overloaded for [redacted].')
-    expect(told).not.toContain(canary.slice(8))
+    const printed = inspect([said, testbed.logged], { depth: 12, showHidden: true })
+    expect(printed).toContain('Overloaded for [redacted].')
+    expect(printed).not.toContain(canary.slice(8))
   })
 })
 
@@ -417,9 +417,9 @@ describe('what responses reveal of an account', () => {
   })
 
   test.each([
-    ['a figure that stands in no table', { said: {}, tokens: 123, expected: ['free', 'fallback'] }],
-    ['a tier that is not known of the provider', { said: {}, tokens: 2_000_000, expected: ['free', 'fallback'] }],
-    ['heard over what somebody said', { said: { accountTier: 'zdr' }, tokens: 500_000, expected: ['zdr', 'user_specified'] }],
+    ['set from a limit that is in no table', { said: {}, tokens: 123, expected: ['free', 'fallback'] }],
+    ['set to a tier that is unknown for the provider', { said: {}, tokens: 2_000_000, expected: ['free', 'fallback'] }],
+    ['changed if the user has set it', { said: { accountTier: 'zdr' }, tokens: 500_000, expected: ['zdr', 'user_specified'] }],
   ])('is not %s', async (_, { said, tokens, expected }) => {
     const testbed = await createByokFixture()
     const { id } = await testbed.keys.create({ ...openaiKey, ...said })
