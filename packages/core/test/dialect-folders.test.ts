@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest'
 import { clientDialects, providerDialects } from '../src/dialects/index.ts'
 import { type Source, sourcesOf } from './sources.ts'
 
-// The folders of dialects are alike, so that a reader of one finds the way in all of them.
+// The folders of dialects have the same files, so that a reader of one finds the way in all of them.
 
 const providerFiles = ['provider', 'encode-request', 'decode-response', 'decode-stream', 'errors', 'fidelity', 'items', 'wire']
 const clientFiles = ['client', 'decode-request', 'encode-response', 'encode-stream', 'known-fields']
 
-/** Words that say nothing of what a file does. */
+/** Words that say nothing about a file’s purpose. */
 const vague =
   /^(spelling|growing|telling|reading|writing|sorting|unsayable|unread|verbatim|marks|mint|answer|answers|calls|state|stream-in|stream-out|snapshot|slots|limits|check|quirks|fits|told)$/
 
@@ -31,11 +31,11 @@ function longFunctions({ path, text }: Source): readonly string[] {
 describe.each(Object.keys(providerDialects))('the folder of %s', dialect => {
   const names = sources.filter(({ path }) => folderOf(path) === dialect).map(({ path }) => nameOf(path))
 
-  test('has the files of a provider half', () => {
+  test('has the files of a provider dialect', () => {
     expect(names).toEqual(expect.arrayContaining(providerFiles))
   })
 
-  test.runIf(dialect in clientDialects)('has the files of a client half', () => {
+  test.runIf(dialect in clientDialects)('has the files of a client dialect', () => {
     expect(names).toEqual(expect.arrayContaining(clientFiles))
   })
 })

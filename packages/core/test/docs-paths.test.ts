@@ -28,7 +28,7 @@ const known: ReadonlySet<string> = new Set(
   files.flatMap(file => [file, file.replace('/src/', '/')].flatMap(namesOf)).flatMap(path => [path, withoutEnding(path)]),
 )
 
-/** The page without what a benchmark measured: those tables name the files of their day. */
+/** The page without benchmark results: those tables name the files of their day. */
 const textOf = (page: string): string =>
   readFileSync(join(root, page), 'utf8').replaceAll(/<!-- bench:(\w+) -->[\s\S]*?<!-- \/bench:\1 -->/g, '')
 const proseOf = (page: string): string => textOf(page).replaceAll(/^```[\s\S]*?^```/gm, '')
@@ -65,7 +65,7 @@ describe.each(pages)('%s', page => {
   })
 })
 
-/** Files of the reader's own, and of programs beside this one. */
+/** Files of the reader, and of programs outside this repository. */
 const examples: ReadonlySet<string> = new Set(['catalog.json', 'config.yaml', 'opencode.json', 'package.json', 'signalbox.config.json'])
 
 const sources = files

@@ -9,7 +9,7 @@ const path = resolve(import.meta.dirname, '../../../docs/errors.md')
 
 const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
 
-/** The page as the tables say it should be. `UPDATE_DOCS=1 pnpm test docs` writes it. */
+/** The page that the tables generate. `UPDATE_DOCS=1 pnpm test docs` writes it. */
 const page = `# Errors
 
 Written from \`packages/core/src/errors/codes.ts\` and \`upstream/failure-policy.ts\`; a test keeps it true.
@@ -64,22 +64,22 @@ ${Object.entries(failurePolicies)
   .join('\n')}
 `
 
-test('docs/errors.md says what the tables say', () => {
+test('docs/errors.md equals the generated page', () => {
   if (process.env.UPDATE_DOCS) writeFileSync(path, page)
   expect(readFileSync(path, 'utf8')).toBe(page)
 })
 
-test('docs/troubleshooting.md says of every code what to do', () => {
+test('docs/troubleshooting.md has advice for every code', () => {
   const text = readFileSync(resolve(import.meta.dirname, '../../../docs/troubleshooting.md'), 'utf8')
   const [, table = ''] = text.split('## By code')
-  const told = [...(table.split('\n## ')[0] ?? '').matchAll(/^\| ([^|]+) \|/gm)].flatMap(([, cell = '']) =>
+  const listed = [...(table.split('\n## ')[0] ?? '').matchAll(/^\| ([^|]+) \|/gm)].flatMap(([, cell = '']) =>
     [...cell.matchAll(/`(\w+)`/g)].map(([, code]) => code),
   )
   const thrown = (Object.keys(codes) as ErrorCode[]).filter(code => !codeRow(code).reserved)
-  expect(told.toSorted()).toEqual(thrown.toSorted())
+  expect(listed.toSorted()).toEqual(thrown.toSorted())
 })
 
-test('messages of a start that docs/troubleshooting.md names are messages of the programs', () => {
+test('startup messages in docs/troubleshooting.md exist in the programs', () => {
   const text = readFileSync(resolve(import.meta.dirname, '../../../docs/troubleshooting.md'), 'utf8')
   const [, table = ''] = text.split('## The server does not start')
   const messages = [...table.matchAll(/^\| `([^`]+)` \|/gm)].flatMap(([, message = '']) => message.split(' … '))

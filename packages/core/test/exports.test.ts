@@ -10,7 +10,7 @@ const packages = resolve(import.meta.dirname, '../..')
 
 interface Definition {
   readonly name: string
-  /** The name under which it is exported, where that is another one. */
+  /** The name under which it is exported, if that is another one. */
   readonly exported?: string
   readonly node: ts.Node
   readonly file: ts.SourceFile
@@ -136,7 +136,7 @@ test('the main entry of a package has at most 25 names', () => {
   expect(counts.filter(({ count }) => count === 0 || count > maxMainEntry)).toEqual([])
 })
 
-test('a definition is found behind exports of exports, and its docstring wherever one of its statements has it', () => {
+test('a definition is found through re-exports, and its docstring at any of its declarations', () => {
   const files: Readonly<Record<string, string>> = {
     '/index.ts':
       "import { c } from './b.ts'\nexport { a, type B as Bee } from './a.ts'\nexport * from './b.ts'\nexport { c }\nexport { z } from 'z'\n",

@@ -4,7 +4,7 @@ import { edgesOf, packageNames, sourcesOf } from './sources.ts'
 
 // Files that import each other, by types too, cannot be read one after the other.
 
-/** How many files of a directory import themselves over others: the numbers may only become smaller. */
+/** How many files of a directory are part of an import cycle: the numbers may only become smaller. */
 const listed: Readonly<Record<string, number>> = {
   api: 3,
   'api/inference': 1,
@@ -21,7 +21,7 @@ interface Edge {
   readonly to: string
 }
 
-test('no file imports itself over others, but as many as listed', () => {
+test('no file is part of an import cycle, except as many as listed', () => {
   const found: Record<string, number> = {}
   for (const name of packageNames) {
     for (const path of inCircles(edgesOf(sourcesOf(name)))) {
@@ -32,7 +32,7 @@ test('no file imports itself over others, but as many as listed', () => {
   expect(found).toEqual(listed)
 })
 
-test('a circle is found whatever its length, and what only leads to one is not in it', () => {
+test('a cycle of any length is found, and a file that only leads to one is not part of it', () => {
   const edges = [
     { from: 'a', to: 'b' },
     { from: 'b', to: 'c' },
@@ -45,7 +45,7 @@ test('a circle is found whatever its length, and what only leads to one is not i
   expect(inCircles(edges)).toEqual(['b', 'c', 'e', 'f', 'g'])
 })
 
-/** The files from which a way over imports leads back to themselves. */
+/** The files from which imports lead back to themselves. */
 function inCircles(edges: readonly Edge[]): readonly string[] {
   const next = new Map<string, string[]>()
   for (const { from, to } of edges) next.set(from, [...(next.get(from) ?? []), to])

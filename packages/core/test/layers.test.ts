@@ -12,7 +12,7 @@ const layers: readonly (readonly string[])[] = [
   ['in-process'],
 ]
 
-/** Who may import whom among the packages, and who may use what only Node has. */
+/** Which packages may import which, and which may use Node’s modules. */
 const rules: Readonly<Record<string, { readonly packages: readonly string[] | 'all'; readonly node: boolean }>> = {
   storage: { packages: [], node: false },
   'storage-memory': { packages: ['storage'], node: false },
@@ -48,13 +48,13 @@ test('every directory belongs to a layer', () => {
   expect(core.map(({ path }) => directoryOf(path)).filter(directory => directory !== '' && !layers.flat().includes(directory))).toEqual([])
 })
 
-test('imports point down', () => {
+test('imports point to lower layers', () => {
   expect(edges.filter(({ from, to }) => directoryOf(from) !== directoryOf(to) && layerOf(to) >= layerOf(from)).map(show)).toEqual([])
 })
 
 // Quantiles are computed where the bins are filled, values that a store may return at once are continued in one way, and options of
 // storages and of the gateway are checked by one table.
-test('storage is known to core by its types, how distributions are read and answers awaited, and by the checks of options', () => {
+test('core uses the types of storage, its reading of distributions and awaited values, and its option checks', () => {
   const shared = [
     'quantileOf',
     'andThen',
@@ -74,7 +74,7 @@ test('storage is known to core by its types, how distributions are read and answ
   expect(named.filter(name => !['from', 'type', ...shared].includes(name) && !/^[A-Z]/.test(name))).toEqual([])
 })
 
-test('dialects do not know each other', () => {
+test('dialects do not import each other', () => {
   const language = (path: string): string | undefined => /^dialects\/([\w-]+)\//.exec(path)?.[1]
   expect(edges.filter(({ from, to }) => language(from) && language(to) && language(from) !== language(to)).map(show)).toEqual([])
 })
@@ -92,7 +92,7 @@ test('every package has its rules', () => {
   expect(packageNames.filter(name => !(name in rules))).toEqual([])
 })
 
-test.each(packageNames)('%s imports only what stands below it', name => {
+test.each(packageNames)('%s imports only from lower layers', name => {
   const rule = rules[name]
   const sources = sourcesOf(name)
   const forbidden = sources.flatMap(({ path, imports }) =>

@@ -2,11 +2,11 @@ import { basename, dirname } from 'node:path'
 import { expect, test } from 'vitest'
 import { productSources, type Source } from './sources.ts'
 
-// One word, one meaning: a reader finds the one definition of a name, and the file by what it does.
+// One word, one meaning: a reader finds the one definition of a name, and the file by its purpose.
 
 const product = productSources()
 
-/** Words that name no file: metaphors, and participles that do not say of what. */
+/** Words that name no file: metaphors, and participles without a subject. */
 const bannedFileNames: ReadonlySet<string> = new Set(
   `answering ask asking book booking books branch carry dice drains fits flight flight-text flights growing guard hearing hearsay testbed
   journey judge judge-offer layout lessons limits-told line loss marks mint narrow nobody-left note onwards others pace passage post
@@ -33,7 +33,7 @@ const definitionsIn = ({ text }: Pick<Source, 'text'>): readonly string[] => [
 /** Files of the same name in sibling folders, as in `dialects/chat/wire.ts`, count as one place. */
 const placeOf = (path: string): string => `${dirname(dirname(path))}/*/${basename(path)}`
 
-/** In how many places a name is defined, from three on. */
+/** The number of places in which a name is defined, from three on. */
 function definedOften(sources: readonly Pick<Source, 'path' | 'text'>[]): ReadonlyMap<string, number> {
   const places = new Map<string, Set<string>>()
   for (const source of sources) {
@@ -46,7 +46,7 @@ test('a name is defined at the top of two files at most', () => {
   expect([...definedOften(product)]).toEqual([])
 })
 
-test('a definition is found in whatever way it is written, and same files of sibling folders count as one', () => {
+test('a definition is found in any form, and files of the same name in sibling folders count as one', () => {
   const text = 'export async function a() {}\nconst b = 1\nexport interface C {}\ntype D = 1\n  const inner = 1\nfunction a(): void {}\n'
   expect(definitionsIn({ text })).toEqual(['a', 'b', 'C', 'D'])
   const at = (path: string) => ({ path, text: 'const one = 1' })
@@ -54,7 +54,7 @@ test('a definition is found in whatever way it is written, and same files of sib
   expect(definedOften([at('core/x/a.ts'), at('core/x/b.ts'), at('core/y/c.ts')])).toEqual(new Map([['one', 3]]))
 })
 
-test('files are named for what they do', () => {
+test('files are named for their purpose', () => {
   const names = product.map(({ path }) => basename(path, '.ts'))
   expect(names.filter(name => bannedFileNames.has(name))).toEqual([])
 })

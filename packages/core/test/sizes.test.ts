@@ -2,7 +2,7 @@ import ts from 'typescript'
 import { expect, test } from 'vitest'
 import { productSources } from './sources.ts'
 
-// A function of the product has at most 60 lines and a file at most 300. Lines of tables do not count: they are read by looking up.
+// A function of the product has at most 60 lines and a file at most 300. Lines of tables do not count, since they are only looked up.
 
 const maxFunctionLines = 60
 const maxFileLines = 300
@@ -20,7 +20,7 @@ test('no file of the product is longer than 300 lines', () => {
   expect(tooLong(found, maxFileLines)).toEqual([])
 })
 
-test('a function is as long as its lines without those of tables, and with those of the functions in it', () => {
+test('the length of a function excludes lines of tables, and includes those of nested functions', () => {
   const table = `[\n${'  1,\n'.repeat(70)}]`
   const steps = '  step()\n'.repeat(70)
   expect(functionsIn(`function f() {\n  return ${table}\n}`)).toEqual([{ name: 'f', lines: 4 }])

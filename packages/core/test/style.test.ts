@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { packageNames, productSources, type Source, sourcesOf } from './sources.ts'
 
-// The rules of style that no linter knows: each is a pattern, the rooms where it may stand, and the reason.
+// The rules of style that no linter knows: each is a pattern, the directories in which it is allowed, and the reason.
 
 const core = sourcesOf('core')
 
@@ -11,7 +11,7 @@ const offences = (sources: readonly Source[], pattern: RegExp): readonly string[
     code.split('\n').flatMap((line, index) => (pattern.test(line) ? [`${path}:${index + 1}  ${line.trim()}`] : [])),
   )
 
-test('time, chance and timers come in through doors, so that a test can hold them', () => {
+test('time, random values and timers come from ports, so that a test can control them', () => {
   const outside = core.filter(({ path }) => !path.startsWith('runtime/'))
   expect(
     offences(
@@ -21,7 +21,7 @@ test('time, chance and timers come in through doors, so that a test can hold the
   ).toEqual([])
 })
 
-test('nobody asks a provider for its name: what differs is declared in its row', () => {
+test('no code compares a provider’s name: differences are declared in the provider’s row', () => {
   const ids = core
     .flatMap(({ path }) => /^providers\/([\w-]+)\.ts$/.exec(path)?.[1] ?? [])
     .filter(id => !['index', 'define-provider', 'compatible'].includes(id))
@@ -33,19 +33,19 @@ test.each(packageNames)('%s has functions and plain objects; classes only for er
   expect(offences(sourcesOf(name), /^\s*(export )?(abstract )?class (?!\w+ extends \w*Error\b)/)).toEqual([])
 })
 
-test.each(packageNames)('%s never says any', name => {
+test.each(packageNames)('%s never uses `any`', name => {
   expect(offences(sourcesOf(name), /(:|\bas|<|,|\|)\s*any\b\s*([,;)>=|[\]]|$)/)).toEqual([])
 })
 
 const comments = (text: string): readonly string[] => text.match(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm) ?? []
 
-/** Lines of comments that speak of a thing as of a person, or say what is not there. */
+/** Lines of comments that speak of a thing as of a person, or describe something absent. */
 const personLines = (text: string): readonly string[] =>
   comments(text)
     .flatMap(comment => comment.split('\n'))
     .filter(line => /\b(who|whoever|whom|nobody|somebody|anybody|everybody|told)\b|\bnothing where\b/i.test(line))
 
-test('comments speak of things: it, never who, nobody, somebody or told', () => {
+test('comments describe things: `it`, never who, nobody, somebody or told', () => {
   const lines = productSources().flatMap(({ path, text }) => personLines(text).map(line => `${path}: ${line.trim()}`))
   expect(lines).toEqual([])
 })

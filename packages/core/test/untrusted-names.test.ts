@@ -9,7 +9,7 @@ import { sourcesOf } from './sources.ts'
 const packages = resolve(import.meta.dirname, '../..')
 const guarded = ['core', 'ai-sdk', 'router', 'api', 'fetch-handler', 'node-http', 'storage', 'storage-memory', 'storage-sql']
 
-/** Why a name that the compiler knows only as a text can do no harm: reason → `file expression`. */
+/** Why a name that the compiler knows only as a string can do no harm: reason → `file expression`. */
 const justified: Readonly<Record<string, readonly string[]>> = {
   'the name is written in our code or in the catalog': [
     'router/src/decision-log/check-shape.ts (value as Readonly<Record<string, unknown>>)[name]',
