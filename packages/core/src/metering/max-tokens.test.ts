@@ -95,7 +95,9 @@ test.skipIf(!haveRecordings)('the hold for text-only responses is at least their
     const text = reported.map(delta => delta.text).join('')
     // Hidden content (reasoning, calls of hosted tools, compacted conversations) is in no text.
     const isText =
-      reported.every(({ kind }) => kind === 'text') && !events.some(({ type }) => type === 'native') && !/compaction|fetch-tool-2/.test(name)
+      reported.every(({ kind }) => kind === 'text') &&
+      !events.some(({ type }) => type === 'native') &&
+      !/compaction|fetch-tool-2/.test(name)
     if (!isText || text.length < 300 || !usage || usage.estimated) continue
     counted += 1
     expect(maxTokensOfText(text), name).toBeGreaterThanOrEqual(usage.output_tokens - usage.reasoning_tokens)

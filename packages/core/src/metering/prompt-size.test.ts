@@ -27,7 +27,13 @@ test('a sampled prompt is near the count of all of it, in each script and in mix
   const scripts = ['A signal box controls trains. ', '信号楼是铁路上用来控制道岔。', '[{"id":17},{"id":18}]', 'กล่องสัญญาณเป็นอาคาร']
   const long = scripts.map((words, at): Part => ({ type: 'text', text: words.repeat(400 + 100 * at) }))
   const many = Array.from({ length: 60 }, (_, at): Part => ({ type: 'text', text: (scripts[0] ?? '').repeat(40 + at) }))
-  for (const prompt of [...long.map(part => userPrompt(part)), userPrompt(...long), userPrompt(...many), userPrompt(...long, ...many), text('')]) {
+  for (const prompt of [
+    ...long.map(part => userPrompt(part)),
+    userPrompt(...long),
+    userPrompt(...many),
+    userPrompt(...long, ...many),
+    text(''),
+  ]) {
     const all = likelyInput(prompt)
     expect(sampledInput(prompt)).toBeGreaterThanOrEqual(0.95 * all - 2)
     expect(sampledInput(prompt)).toBeLessThanOrEqual(1.05 * all + 2)

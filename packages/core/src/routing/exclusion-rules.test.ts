@@ -51,7 +51,9 @@ describe('a maximum price', () => {
   test('is compared with the price of the requested tier', () => {
     const withPriority = { price: { ...price, priority: { input: 3_000_000, output: 3_000_000 } } }
     expect(whyNot({ gateway: { routing } }, withPriority)).toBeUndefined()
-    expect(whyNot({ service_tier: 'priority', gateway: { routing } }, withPriority)).toMatch(/^routing_constraint_unsatisfiable: it may cost 3 USD/)
+    expect(whyNot({ service_tier: 'priority', gateway: { routing } }, withPriority)).toMatch(
+      /^routing_constraint_unsatisfiable: it may cost 3 USD/,
+    )
     expect(whyNot({ service_tier: 'priority', gateway: { routing } }, { price })).toBeUndefined()
   })
 
