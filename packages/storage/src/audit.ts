@@ -1,8 +1,8 @@
 import type { Awaitable } from './awaitable.ts'
 
 /**
- * The audit log: one chain of rows per workspace. Rows are appended together with the change they describe (`records.commit`), and no method
- * changes or removes one.
+ * The audit log: one chain of rows per workspace. Rows are appended together with the change they describe (`records.commit`), and no
+ * method changes or removes one.
  */
 export interface AuditStore {
   /** Whether only the newest rows are kept, so that a chain may start after its first row. Default: false. */
