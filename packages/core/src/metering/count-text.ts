@@ -1,6 +1,6 @@
 import { estimateTokenCount } from 'tokenx'
 
-/** Characters per token, assumed where text is not counted. */
+/** Characters per token, assumed if text is not counted. */
 export const charactersPerToken = 4
 
 /** Corrections for English, code and JSON: the library's rules were made for other tokenizers. */

@@ -12,7 +12,7 @@ import type { DialectName, Frame, Json, JsonObject } from './wire.ts'
 export interface ClientDialect {
   readonly name: DialectName
   /**
-   * Throws a GatewayError (400) that names the invalid field. `header` takes a lower-case name; only dialects that define their own headers
+   * Throws a GatewayError (400) that names the invalid field. `header` accepts a lower-case name; only dialects with their own headers
    * use it.
    */
   decodeRequest(body: JsonObject, header?: (name: string) => string | undefined): InferenceRequest

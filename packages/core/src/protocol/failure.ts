@@ -1,4 +1,4 @@
-/** The ways a provider call can fail. Failures are expected, so they are values; upstream/failure-policy.ts has what each leads to. */
+/** The ways a provider call can fail. Failures are expected, so they are values; upstream/failure-policy.ts defines what follows. */
 export type FailureKind =
   | 'client_left'
   | 'shut_down'

@@ -147,7 +147,7 @@ export interface Rates {
   readonly cache_write_1h?: number
   /** Microdollars per request, regardless of length. Default: 0. */
   readonly request?: number
-  /** Microdollars per call of a provider-run tool, by kind. An absent kind has no known price. */
+  /** Microdollars per call of a provider-run tool, by kind. A missing kind has no known price. */
   readonly tools?: HostedToolRates
 }
 
@@ -155,7 +155,7 @@ export interface Rates {
 export const hostedTools = ['web_search', 'web_fetch', 'file_search', 'code_interpreter'] as const
 /** A kind of tool that a provider runs. */
 export type HostedTool = (typeof hostedTools)[number]
-/** Microdollars per call, by kind. An absent kind has no known price. */
+/** Microdollars per call, by kind. A missing kind has no known price. */
 export type HostedToolRates = { readonly [Tool in HostedTool]?: number }
 
 /** Features that a request may require of an offer. */

@@ -23,7 +23,7 @@ export interface InferenceRequest {
   /** `gateway.metadata`: up to 16 strings, kept in the request log, never sent to a provider. */
   readonly metadata?: Readonly<Record<string, string>>
   /**
-   * Fits the schemas of tools and response formats, within one budget for all attempts. Set by the gateway; if absent, each encoding has
+   * Fits the schemas of tools and response formats, within one budget for all attempts. Set by the gateway; if undefined, each encoding has
    * its own budget.
    */
   readonly schemas?: SchemaFitter

@@ -35,7 +35,7 @@ const compatibleOptions: OptionTableOf<CompatibleOptions> = {
 }
 
 /**
- * Creates a provider for any server that speaks a built-in dialect: a gateway, a proxy, or a vendor that has no built-in provider.
+ * Creates a provider for any server that supports a built-in dialect: a gateway, a proxy, or a vendor that has no built-in provider.
  *
  * @throws {TypeError} `id` or `baseUrl` is missing, or `speaks` names an unknown dialect.
  * @example compatible({ id: 'local', baseUrl: 'http://127.0.0.1:8000/v1' })

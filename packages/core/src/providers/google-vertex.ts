@@ -180,7 +180,7 @@ const adaptCounting = (counting: TokenCounter, countingBody: (body: JsonObject) 
   },
 })
 
-/** Token counting takes the body without the wrapper that the developer API requires. */
+/** Token counting accepts the body without the wrapper that the developer API requires. */
 const vertexGemini = adaptDialect(geminiProvider, {
   requestBody: body => body,
   countingBody: ({ generateContentRequest }) => (isObject(generateContentRequest) ? without(generateContentRequest, 'model') : {}),
