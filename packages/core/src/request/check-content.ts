@@ -4,7 +4,7 @@ import type { Item, Part } from '../protocol/item.ts'
 import { pathOf } from '../protocol/original.ts'
 import type { Prompt } from '../protocol/request.ts'
 
-/** Refuses a conversation without content: the provider would get no messages, or blank ones. */
+/** Refuses a conversation without content, for which the provider would receive no messages or blank ones. */
 export function checkContent({ input, instructions }: Prompt): void {
   if (input.some(holdsContent) || !hasNoText(instructions)) return
   const last = input.at(-1)
@@ -18,7 +18,7 @@ export function checkContent({ input, instructions }: Prompt): void {
 
 const hasNoText = (text: string | undefined): boolean => text === undefined || text.trim() === ''
 
-/** Thoughts alone are none. */
+/** Whether an item has content. Reasoning alone does not count. */
 function holdsContent(item: Item): boolean {
   if (item.type === 'message') return itemParts(item).some(isSaid)
   return item.type !== 'reasoning'

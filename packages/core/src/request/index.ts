@@ -1,4 +1,4 @@
-// One inference request: its early admission, its plan and dry runs, its reply, and what is recorded of its decisions.
+// One inference request: early admission, plan and dry runs, reply, and recorded routing decisions.
 
 export type { Candidate, Excluded, Plan } from '../routing/plan.ts'
 export { allFailed, asFailure } from '../upstream/error-message.ts'

@@ -36,7 +36,7 @@ import { type SettlementContext, type SettlementPorts, settleAnswered, settleUna
 import { withUsageWarning } from './settlement/usage-warning.ts'
 import { createStamper, type StampFacts } from './stamp.ts'
 
-/** What the steps of a request need, each by an interface of its own. */
+/** The ports of all request steps; each step declares its own interface. */
 export interface RequestPorts
   extends PolicyPorts,
     AdmitPorts,
@@ -47,15 +47,15 @@ export interface RequestPorts
     LifetimePorts {
   readonly limits: Limits
   readonly timeouts: Timeouts
-  /** Two providers may be called at once where a request does not say. */
+  /** Whether requests may be hedged if they do not specify it. */
   readonly hedge: boolean
-  /** Answers that are read on after their client has left. */
+  /** Responses that are read on for their usage after the client disconnected. */
   readonly drains: UsageDrains
 }
 
 type InferOptions = CallOptions & { readonly requestId: string }
 
-/** One request: what came, and what is known of it so far. */
+/** One request: the input, and what is known about it so far. */
 interface RequestState {
   readonly asked: InferenceRequest
   readonly options: InferOptions
@@ -67,7 +67,7 @@ interface RequestState {
   known: StampFacts
 }
 
-/** A request's whole life. Read this file first: `answerRequest` has its steps in order. */
+/** Runs a request from start to end. Read this file first: `answerRequest` contains the steps in order. */
 export function infer(ports: RequestPorts, asked: InferenceRequest, options: InferOptions): Reply {
   const { requestId, signal, waitUntil } = options
   const at = ports.clock.now()
@@ -87,10 +87,10 @@ function* answerRequest(ports: RequestPorts, state: RequestState): Step<OpenedRe
   const { caller, requestId, admission } = state.options
   const { workspaceId, keyId, ancestors, budgets } = caller
   try {
-    const policed = yield* applyPolicy(ports, state.asked, state.options) // 400 an item is not kept, or a summary does not open
+    const policed = yield* applyPolicy(ports, state.asked, state.options) // 400 an item is not kept, or a summary cannot be opened
     const { request, policy } = policed
     state.following.admissionWatch.deadlineMs = request.routing.deadline_ms ?? ports.timeouts.deadlineMs
-    checkContent(request.prompt) // 400 nothing to answer
+    checkContent(request.prompt) // 400 no content
     const tags = caller.tags || request.metadata?.tags ? tagsOf(caller, request.metadata) : undefined
     const model = state.asked.routing.models[0]
     const call: CallFacts = {
@@ -109,7 +109,7 @@ function* answerRequest(ports: RequestPorts, state: RequestState): Step<OpenedRe
     const journal = journalOf(call, { request, plan: able, at: state.at })
     const { at, startedAt } = state
     const holding = { requestId, caller, policy, plan: able, inputTokens, bounds, request, hedge, at, admission, journal }
-    const ticket = yield* admit(holding, ports) // 429 too fast or too many, 402 cannot be paid for
+    const ticket = yield* admit(holding, ports) // 429 rate or concurrency limit reached, 402 insufficient credit or budget
     state.following.startLease(ticket.slots, journal)
     admission?.take()
     if (recalling) yield* wait(recalling)
@@ -136,13 +136,13 @@ function* answerRequest(ports: RequestPorts, state: RequestState): Step<OpenedRe
     })
   } catch (error) {
     if (isOwnRateLimit(error)) ports.refusals.count(caller, state.at)
-    // A request that fails before it has taken the slot over gives it back, before its caller learns that it failed.
+    // A request that fails before it takes over the slot releases it before the caller receives the error.
     if (admission) yield* wait(admission.leave(true))
     throw error
   }
 }
 
-/** An admitted request, as all further steps see it. */
+/** An admitted request, as used by all later steps. */
 interface AdmittedRequest extends SettlementContext {
   readonly policed: PolicedRequest
   readonly carried: Carried | undefined
@@ -150,11 +150,11 @@ interface AdmittedRequest extends SettlementContext {
   readonly cacheKey: string | undefined
   readonly journal: LiveJournal
   selection: Selection | undefined
-  /** The call whose answer the client gets. */
+  /** The call whose response the client receives. */
   committed: CommittedCall | undefined
 }
 
-/** An admitted request is settled once, however it ends. */
+/** Calls providers and returns the response. The request is settled exactly once, however it ends. */
 function* callAndAnswer(ports: RequestPorts, state: RequestState, admitted: AdmittedRequest): Step<OpenedReply> {
   const { attempts, journal } = admitted
   const { cancellation, endLease } = state.following
@@ -212,7 +212,7 @@ function* openAnswer(ports: RequestPorts, state: RequestState, admitted: Committ
   const { candidate, answer } = committed
   const { items } = ports
   const { caller } = state.options
-  // Inlined for callers with an API key, which most have.
+  // Inlined for the most common case, a caller with an API key.
   const isPlain = !caller.isEndUser && !caller.workspaceId.startsWith('[')
   const owner = isPlain ? caller.workspaceId : itemOwnerOf(caller)
   const kept = items && admitted.policed.keepsItems ? { items, owner, waiting: undefined } : undefined
@@ -228,8 +228,8 @@ function* openAnswer(ports: RequestPorts, state: RequestState, admitted: Committ
     const stages = { pipeline: pipeline.batch, meter, running, drains: ports.drains }
     const stream = responseStream(answer.stream, { ...stages, settle: seen => runSteps(settle(seen)) })
     const { cancellation } = state.following
-    // Without a reader the answer is settled all the same when the caller leaves. A gateway that closes is another matter: the caller
-    // is still there, and reads how it ends.
+    // If the client disconnects, the response is settled even without a reader. If the gateway closes, the caller is still there and
+    // reads the end of the response itself.
     cancellation.onCancel(() => {
       if (cancellation.reason === 'client_left') stream.leave().catch(() => {})
     })

@@ -19,54 +19,54 @@ export interface CallOptions {
   readonly caller: Caller
   /** Fires when the client disconnects. */
   readonly signal?: AbortSignal
-  /** Reads a header of the client's request by its lower-case name; headers that name a session are read here. */
+  /** Returns a header of the client's request by its lower-case name. Used for headers that name a session. */
   readonly header?: (name: string) => string | undefined
   /**
-   * Default: a new UUID. Also the id of the hold, the ledger entry and the usage row, each of which exists once per id: never
-   * let a client choose it, or its second request is settled as the first.
+   * Default: a new UUID. Also the id of the hold, the ledger entry and the usage row, each of which is unique per id. Never let a client
+   * choose it: a second request with the same id would be settled as the first.
    */
   readonly requestId?: string
-  /** What `gateway.admit` gave for this request, under the same `requestId`: rates and slot are taken already. */
+  /** The result of `gateway.admit` for the same `requestId`, which has already taken the slot and counted the request. */
   readonly admission?: EarlyAdmission
-  /** Called with the bytes of memory of the kept items that the request refers to, before they take part in it. Throws to refuse it. */
+  /** Called with the bytes of memory of the kept items that the request refers to, before they are used. Throws to refuse the request. */
   readonly claimMemory?: (bytes: number) => void
   /**
-   * Where a runtime may freeze after an answer: takes a promise that lasts for as long as the settlement has to wait for the
-   * store. Called only then.
+   * For runtimes that may freeze after a response. Called only if the settlement has to wait for the store, with a promise that resolves
+   * when it is done.
    */
   readonly waitUntil?: (work: Promise<unknown>) => void
 }
 
 /**
- * One answer, read one way, once.
+ * One response. Read it once, in one of these ways.
  *
  * @example
  * for await (const event of gateway.infer(request, { caller })) if (event.type === 'delta') show(event.delta)
  * const response = await gateway.infer(request, { caller }).whole()
  */
 export interface Reply extends AsyncIterable<InferenceEvent> {
-  /** Resolves at first content, when no other provider can step in any more. Rejects with the GatewayError that ends the request, or with what `prepare` threw. */
+  /** Resolves at first content, after which there is no fallback. Rejects with the GatewayError that ends the request, or with what `prepare` threw. */
   readonly committed: Promise<unknown>
-  /** Pushes events, one batch per upstream read. Fails only before commit: a later failure is a `finished` event. `cancel()` disconnects. */
+  /** Pushes events, one batch per upstream read. Fails only before commit; a later failure is a `finished` event. `cancel()` disconnects. */
   events(): Source<readonly InferenceEvent[]>
-  /** The same events, pulled. `return()` disconnects. */
+  /** The same events as an iterator. `return()` disconnects. */
   batches(): AsyncIterator<readonly InferenceEvent[], undefined>
   whole(): Promise<InferenceResponse>
-  /** Leaves, and resolves once everything is settled: up to some seconds later. */
+  /** Disconnects. Resolves once the request is settled, which may take several seconds. */
   leave(): Promise<void>
   /**
-   * A promise that resolves once the items of the answer are in the storage, so that the next request can refer to them: encode the
-   * end of the answer, and wait for it before sending that end. It never rejects. Undefined, or absent: there is nothing to wait for.
+   * Returns a promise that resolves once the items of the response are in the storage, so that the next request can refer to them. Encode
+   * the end of the response, then await this before sending it. Never rejects. Undefined if there is nothing to wait for.
    */
   readonly kept?: (() => Promise<void> | undefined) | undefined
-  /** Our id at once; provider and warnings once committed; cost once finished. */
+  /** Contains the id at once, provider and warnings once committed, and the cost once finished. */
   stamp(): Stamp
 }
 
-/** An answer that has begun: settled already where it is whole, at its end where it is a stream. */
+/** A response that has started. If it is not streamed, it is settled already; a stream is settled at its end. */
 export type OpenedReply = { readonly response: InferenceResponse } | { readonly stream: ResponseStream }
 
-/** Leaves an answer once it has begun. Resolves when it is settled, also if it never began. */
+/** Disconnects from a response once it has started. Resolves when the request is settled, even if no response started. */
 export const leaveReply = (opened: Promise<OpenedReply>): Promise<void> =>
   opened.then(
     reply => ('stream' in reply ? reply.stream.leave() : undefined),
@@ -100,7 +100,7 @@ export function replyOf(opened: Promise<OpenedReply>, { stamp, kept, cancellatio
         const reply = await opened.catch(() => undefined)
         if (reply && 'stream' in reply) {
           const leaving = reply.stream.leave()
-          // The caller does not wait for what is read on for its usage.
+          // The caller does not wait for a response that is drained for its usage.
           if (reply.stream.isDraining()) leaving.catch(() => {})
           else await leaving
         }
@@ -139,7 +139,7 @@ function orFailure(response: InferenceResponse): InferenceResponse {
   return response
 }
 
-/** The events of an answer that may not have begun. */
+/** The events of a response that may not have started yet. */
 function eventsOf(opened: Promise<OpenedReply>, { cancellation, clock }: Pick<ReplyContext, 'cancellation' | 'clock'>): Source<EventBatch> {
   let source: Source<EventBatch> | undefined
   let isPaused = false
@@ -194,8 +194,8 @@ async function* oneByOne(batches: AsyncIterator<EventBatch, undefined>): AsyncGe
 }
 
 /**
- * A generator over a source, whose `return` ends the source first. A generator alone runs no `finally` when it is ended before its
- * first read, and none while it waits for one.
+ * A generator over a source whose `return` ends the source first. A plain generator does not run its `finally` block if it is ended
+ * before its first read or while a read is pending.
  */
 export function leavable<T>(
   values: AsyncGenerator<T, void, undefined>,
@@ -210,7 +210,7 @@ export function leavable<T>(
   }
 }
 
-/** A reply that was refused before it began. */
+/** A reply to a request that was refused before it started. */
 export function refusedReply(error: Error, clock: ReplyContext['clock']): Reply {
   const refused = Promise.reject(error)
   refused.catch(() => {})

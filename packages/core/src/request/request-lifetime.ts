@@ -11,10 +11,10 @@ import type { RoutingSync } from './routing-sync/routing-sync.ts'
 import { type RunningRequest, removeRunning } from './running-requests.ts'
 
 export interface LifetimePorts {
-  /** Requests under way; a closing gateway ends them through this. */
+  /** Running requests. A closing gateway ends them through this set. */
   readonly running: Set<RunningRequest>
   readonly leases: Leases
-  /** Absent: routing state is not shared with other processes. */
+  /** Undefined if routing state is not shared with other processes. */
   readonly sharing?: RoutingSync | undefined
   readonly clock: Clock
   readonly logger: Logger
@@ -22,37 +22,37 @@ export interface LifetimePorts {
 
 export interface LifetimeOptions {
   readonly requestId: string
-  /** Fires when the client has left. */
+  /** Aborts when the client disconnects. */
   readonly signal?: AbortSignal | undefined
-  /** Settles the request, though nothing reads it to its end. */
+  /** Settles the request even if its response is not read to the end. */
   readonly leave: () => Promise<void>
   /**
-   * Given a promise that resolves once the request is over: its runtime drops the work and the timers of a request that is over, or
-   * whose client disconnects. So the request renews its lease by a timer of its own, too.
+   * Called with a promise that resolves once the request has ended. Such a runtime drops the work and timers of a request that has ended
+   * or whose client disconnected, so the request also renews its lease with its own timer.
    */
   readonly waitUntil?: WaitUntil | undefined
-  /** From the request's start. */
+  /** Milliseconds from the start of the request. */
   readonly deadlineMs: number
   /** Monotonic milliseconds. */
   readonly startedAt: number
 }
 
-/** Ends the waits of a request for hooks and stores before it is admitted: with its client, or at its deadline. */
+/** Ends a request's waits for hooks and stores before admission, when the client disconnects or the deadline passes. */
 export interface AdmissionWatch extends Interruption {
-  /** Milliseconds from the start of the request. A later wait goes by a later value. */
+  /** Milliseconds from the start of the request. A change applies to waits that start later. */
   deadlineMs: number
 }
 
-/** A request among those under way. */
+/** A running request. */
 export interface TrackedRequest {
-  /** The cancellation of the request: its client disconnects, or the gateway closes. */
+  /** Cancelled when the client disconnects or the gateway closes. */
   readonly cancellation: Cancellation
   readonly admissionWatch: AdmissionWatch
-  /** Renews its slots and its hold from now on: it is admitted. */
+  /** Starts renewing the slots and the hold, after admission. */
   readonly startLease: (slots: readonly SlotKey[], journal: LiveJournal) => void
-  /** Stops renewing, before it is settled: a slot that was given back must not be taken again. */
+  /** Stops renewing, before settlement, so that a released slot is not taken again. */
   readonly endLease: () => void
-  /** Ends following: the request is over. */
+  /** Ends tracking when the request has ended. */
   readonly release: () => void
 }
 
@@ -80,11 +80,11 @@ export function trackRequest(ports: LifetimePorts, options: LifetimeOptions): Tr
     cancellation,
     admissionWatch,
     startLease(slots, journal) {
-      // From here on the attempts and the settlement bound their own waits.
+      // From here on, the attempts and the settlement limit their own waits.
       admissionWatch.isOn = false
       entry.slots = slots
       entry.journal = journal.write
-      // Soon, since by then a provider has been called; most requests are over before.
+      // The first renewal is early, because a provider has been called by then. Most requests end before it.
       const now = clock.monotonic()
       entry.holdDueAt = now + 1
       entry.deadlineAt = startedAt + admissionWatch.deadlineMs

@@ -1,33 +1,33 @@
 import type { Cancellation } from '../runtime/cancellation.ts'
 import type { SlotKey } from './admission/slots.ts'
 
-/** A request under way, as leases and a closing gateway see it. */
+/** A running request, as used by leases and a closing gateway. */
 export interface RunningRequest {
   readonly requestId: string
-  /** Absent: the request is over, or only its body is being read. */
+  /** Undefined if the request has ended. */
   control?: RunningControl | undefined
-  /** Where it has a slot under its id, once it has been admitted. */
+  /** The slots taken under its id, once it has been admitted. */
   slots: readonly SlotKey[]
-  /** Of its hold; from the admission on. */
+  /** The journal of its hold, once it has been admitted. */
   journal?: (() => string) | undefined
-  /** Monotonic milliseconds: when its hold is to be renewed. Absent: it has none yet. */
+  /** When its hold is renewed next, in monotonic milliseconds. Undefined if it has no hold yet. */
   holdDueAt?: number
-  /** Monotonic milliseconds: its deadline. Absent: it has no hold yet. */
+  /** Its deadline, in monotonic milliseconds. Undefined if it has no hold yet. */
   deadlineAt?: number
 }
 
-/** How a request under way is ended. */
+/** Ends a running request. */
 interface RunningControl {
   readonly cancellation: Cancellation
-  /** Settles it, though nothing reads it to its end. */
+  /** Settles the request even if its response is not read to the end. */
   readonly leave: () => Promise<void>
 }
 
 const noSlots: readonly SlotKey[] = []
 
 /**
- * Takes a request out, and empties its entry: a set that makes room for new entries leaves its former table behind, which keeps
- * the entries of that moment, and all that they refer to, until a full collection.
+ * Removes a request and clears its entry. A set that grows leaves its old table behind, which retains the entries of that moment and all
+ * that they refer to until a full garbage collection.
  */
 export function removeRunning(running: Set<RunningRequest>, entry: RunningRequest): void {
   running.delete(entry)
@@ -36,10 +36,10 @@ export function removeRunning(running: Set<RunningRequest>, entry: RunningReques
   entry.slots = noSlots
 }
 
-/** How long after its deadline a request may still drain its answer and wait for the storage, in milliseconds. */
+/** Milliseconds after its deadline for which a request may still drain its response and wait for the storage. */
 const overdueMs = 60_000
 
-/** Takes out requests that nothing ends any more: their holds are not renewed from then on, and are settled as interrupted. */
+/** Removes requests that nothing will end. Their holds are no longer renewed, and so are settled as interrupted. */
 export function dropOverdue(running: Set<RunningRequest>, now: number): void {
   for (const entry of running) if (entry.deadlineAt !== undefined && now > entry.deadlineAt + overdueMs) removeRunning(running, entry)
 }

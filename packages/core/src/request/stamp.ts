@@ -6,24 +6,24 @@ import type { KeptAnswer } from './item-references/kept-items.ts'
 
 export interface StampOptions {
   readonly requestId: string
-  /** The requested model, shown until a candidate has answered. */
+  /** The requested model, shown until a candidate has responded. */
   readonly modelAsked: string
   /** Unix milliseconds. */
   readonly at: number
 }
 
-/** What is known of a call so far, for the reply. */
+/** What is known about a request so far, for its reply. */
 export interface StampFacts {
   readonly candidate?: Candidate
   readonly strategy?: string
   readonly warnings: readonly Warning[]
   readonly used?: UsedSettings | undefined
   readonly usage?: Usage
-  /** Tokens of the prompt, by our own count. */
+  /** Input tokens as estimated by the gateway. */
   readonly estimatedInput?: number
   /** Microdollars charged. */
   readonly cost?: number
-  /** Microdollars, at list price, that the workspace owes its provider. Absent: no BYOK credential was used. */
+  /** Microdollars, at list price, that the workspace owes its provider. Undefined if no BYOK key was used. */
   readonly byokCost?: number
   /** Milliseconds that the output took, at least 1. */
   readonly outputMs?: number
@@ -31,11 +31,11 @@ export interface StampFacts {
   readonly endedAt?: number
   /** Monotonic milliseconds. */
   readonly settledAt?: number
-  /** Absent: its items are not kept. */
+  /** Undefined if its items are not kept. */
   readonly kept?: KeptAnswer | undefined
 }
 
-/** Makes the stamp of one reply. Its ids follow from the request id, so a reply can be traced by any of them. */
+/** Creates the stamp of one reply. Its ids are derived from the request id, so a reply can be traced by any of them. */
 export function createStamper({ requestId, modelAsked, at }: StampOptions): (known: StampFacts) => Stamp {
   const tail = requestId.replaceAll('-', '')
   let items = 0

@@ -1,6 +1,6 @@
 import { GatewayError } from '../errors/gateway-error.ts'
 
-/** Why a gateway takes no new request. */
+/** Reasons why a gateway accepts no new requests. */
 export const unavailableErrors = {
   shuttingDown: (): GatewayError =>
     new GatewayError('service_unavailable', {

@@ -10,9 +10,9 @@ import { sealSummary } from './summary-envelope.ts'
 
 /** A conversation that was summarized by the requested model. */
 export interface Compaction {
-  /** Stands for the conversation in later requests to this gateway: a `compaction` item of the Responses API. */
+  /** A `compaction` item of the Responses API that replaces the conversation in later requests to this gateway. */
   readonly item: JsonObject
-  /** The model's answer, which holds the summary in the clear, and the usage. */
+  /** The model's response, with the summary as plain text and the usage. */
   readonly response: InferenceResponse
   readonly stamp: Stamp
 }
@@ -30,10 +30,10 @@ const instruction = `Summarize the conversation so far, so that another model ca
 - what is unfinished, and the next steps.`
 
 /**
- * Has the model asked summarize a conversation, and seals the summary for the caller's workspace or end user. It is one request: admitted, routed, metered and
- * billed as any other.
+ * Has the requested model summarize a conversation, and seals the summary for the caller's workspace or end user. This is one request,
+ * which is admitted, routed, metered and billed like any other.
  *
- * @throws what the request ends with; `provider_error` (502) if the model wrote no text.
+ * @throws the error that the request ends with; `provider_error` (502) if the model wrote no text.
  */
 export async function compact({ infer, ring }: CompactionPorts, request: InferenceRequest, options: CallOptions): Promise<Compaction> {
   const reply = infer(summaryRequest(request), options)
@@ -45,7 +45,7 @@ export async function compact({ infer, ring }: CompactionPorts, request: Inferen
   return { item: { type: 'compaction', id: stamp.itemId('cmp'), encrypted_content: sealed }, response, stamp }
 }
 
-/** The conversation, and one more message that asks for the summary. The tools stay, since the calls of a conversation refer to them. */
+/** The conversation plus a message that requests the summary. The tools are kept, since calls in the conversation refer to them. */
 function summaryRequest({ prompt, ...request }: InferenceRequest): InferenceRequest {
   const { text: _text, tool_choice: _choice, include: _include, ...rest } = prompt
   const asking: Item = { type: 'message', role: 'user', content: [{ type: 'text', text: instruction }] }

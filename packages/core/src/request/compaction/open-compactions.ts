@@ -9,10 +9,10 @@ import { isSummaryEnvelope, openSummary } from './summary-envelope.ts'
 const introduction = 'This is a summary of the conversation so far. The messages that it stands for are not repeated.'
 
 /**
- * Turns the compaction items that this gateway made into messages with the summary, which any provider reads. Items that a vendor made
- * stay as they are, for offers in that vendor's language. Returns the request itself if there is nothing to open.
+ * Turns compaction items of this gateway into messages with the summary, which every provider accepts. Items of a vendor are kept
+ * unchanged, for offers in that vendor's dialect. Returns the request itself if there is nothing to open.
  *
- * @throws `invalid_parameter_value` (400) if an item does not open.
+ * @throws `invalid_parameter_value` (400) if an item cannot be opened.
  */
 export function openCompactions(request: InferenceRequest, owner: ItemOwner, ring: KeyRing): InferenceRequest | Promise<InferenceRequest> {
   return request.prompt.input.some(isCompaction) ? openAll(request, owner, ring) : request

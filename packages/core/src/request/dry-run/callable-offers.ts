@@ -9,9 +9,9 @@ import { type PolicyPorts, planningUnder, policyFor } from '../policy/apply-poli
 
 /** The offers that requests of a workspace can be sent to. */
 export interface CallableOffers {
-  /** Those of one model: its provider has a credential, a price is known, and the settings of the workspace allow it. */
+  /** The offers of one model that have a provider credential and a known price, and that the settings of the workspace allow. */
   of(model: Model): readonly Offer[]
-  /** The same text for workspaces with the same settings and the same providers of their own. */
+  /** Cache key: equal for workspaces with the same settings and the same BYOK providers. */
   readonly key: string
 }
 
@@ -29,5 +29,5 @@ export async function callableOffers(ports: Pick<PolicyPorts, 'policies' | 'plan
   }
 }
 
-/** One that needs nothing. */
+/** A request without requirements. */
 const anyRequest: InferenceRequest = { prompt: { input: [] }, routing: { models: [''], allow_fallbacks: true }, delivery: 'stream' }

@@ -24,22 +24,22 @@ import { type RankInput, rankOffers } from './planned-request.ts'
 /** The input tokens of a request. */
 export interface TokenCount {
   readonly input_tokens: number
-  /** True: estimated here, without the provider's tokenizer. */
+  /** Whether the count is estimated by the gateway, without the provider's tokenizer. */
   readonly estimated: boolean
 }
 
-/** On whose behalf input tokens are counted, and until when. */
+/** The caller for which input tokens are counted, and when to stop waiting. */
 export interface CountTokensOptions {
   readonly caller: Caller
   readonly signal?: AbortSignal | undefined
-  /** Rates are taken already. */
+  /** An early admission that has already counted the request. */
   readonly admission?: EarlyAdmission | undefined
 }
 
-/** A count is worth no longer wait than this; then it is an estimate. */
+/** Longest wait for a provider's count in milliseconds; after that, the count is estimated. */
 const countingMs = 5_000
 
-/** Input tokens by the provider's own counter, where one of the candidates has one and it answers; else estimated. Nothing is paid. */
+/** Counts input tokens with a provider's token counting endpoint if a candidate has one and it responds; otherwise estimates. Free of charge. */
 export async function countRequestTokens(
   ports: RequestPorts,
   asked: InferenceRequest,
@@ -60,7 +60,7 @@ interface PlannedCount {
   readonly carried: Carried | undefined
 }
 
-/** Its waits end with the client, or at the deadline of the request. */
+/** Admits the count. Its waits end when the client disconnects or the deadline passes. */
 async function admitCount(ports: RequestPorts, asked: InferenceRequest, options: CountTokensOptions): Promise<PlannedCount> {
   const { signal } = options
   const cancellation = createCancellation()
@@ -80,7 +80,7 @@ async function admitCount(ports: RequestPorts, asked: InferenceRequest, options:
 function* planCount(ports: RequestPorts, asked: InferenceRequest, { caller, admission }: CountTokensOptions): Step<PlannedCount> {
   const { request, policy, planning } = yield* applyPolicy(ports, asked, { caller })
   const carried = yield* wait(openCarried(request, caller, ports.ring))
-  // Planned as a short stream: what is too long for every window, or comes only as a stream, can be counted all the same.
+  // Planned as a stream without input tokens, so that prompts too long for every context window and stream-only offers can be counted.
   const plan = makePlan({ ...request, delivery: 'stream' }, 0, pinned(planning, carried))
   const at = ports.clock.now()
   try {
@@ -120,7 +120,7 @@ function counterOf(candidate: Candidate): Counter | undefined {
   return dialect?.counting && url !== undefined ? { candidate, dialect, counting: dialect.counting, url } : undefined
 }
 
-/** The provider's count. Undefined: it failed, was not a number, or took too long. */
+/** The provider's count. Undefined if the call failed, returned no number, or took too long. */
 async function byProvider(
   ports: RequestPorts,
   request: InferenceRequest,

@@ -10,10 +10,10 @@ import { makePlan, type PlanInput } from '../../routing/make-plan.ts'
 import type { Candidate } from '../../routing/plan.ts'
 import { encodeForOffer } from '../../upstream/encode-for-offer.ts'
 
-// How each provider would receive a request. The request is actually encoded, so the result is what would be sent. The table only names
-// features without a warning.
+// How each provider would receive a request. The request is actually encoded, so the result is what would be sent. The dialect's
+// fidelity table is used only for features without a warning.
 
-/** One candidate, and what of the request would reach it. */
+/** A candidate and the features of the request that would reach it. */
 export interface Fidelity {
   readonly model: string
   readonly provider: string
@@ -21,28 +21,28 @@ export interface Fidelity {
   readonly features: readonly FeatureFate[]
 }
 
-/** What becomes of one feature of a request at one provider. */
+/** How one feature of a request is translated for one provider. */
 export interface FeatureFate {
-  /** The field, as warnings name it. */
+  /** The field, named as in warnings. */
   readonly param: string
   readonly name: string
   readonly fate: Fate
-  /** What the warning would say. */
+  /** The message of the warning. */
   readonly note?: string
 }
 
-/** For each provider of the model (default: the models of the request). */
+/** The fidelity for each provider of the model (default: the models of the request). */
 export function fidelityOfModel(asked: InferenceRequest, model: string | undefined, planning: PlanInput): readonly Fidelity[] {
   const request = model === undefined ? asked : askingFor(asked, model)
   const { candidates } = makePlan(request, estimateInput(request.prompt), planning)
   return candidates.map(candidate => fidelityOf(request, candidate))
 }
 
-/** The same request for another model: nothing else of it changes, so its original still holds. */
+/** The same request for another model. Nothing else changes, so its original body is kept. */
 const askingFor = (request: InferenceRequest, model: string): InferenceRequest =>
   remember({ ...request, routing: { ...request.routing, models: [model] } }, originalOf(request))
 
-/** `lost`: what was left out of the request for this candidate before it is encoded. */
+/** `lost`: warnings about what was removed from the request for this candidate before encoding. */
 export function fidelityOf(request: InferenceRequest, { model, provider, offer }: Candidate, lost: readonly Warning[] = []): Fidelity {
   const dialect = dialectFor(provider, offer)
   const { warnings } = dialect ? encodeForOffer(dialect, request, { offer, quirks: quirksFor(provider, offer) }) : { warnings: [] }

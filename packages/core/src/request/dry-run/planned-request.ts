@@ -16,32 +16,32 @@ import { openCarried, pinned } from '../reasoning-state/open-state.ts'
 import type { CallOptions } from '../reply.ts'
 import { type Fidelity, fidelityOf } from './fidelity.ts'
 
-/** How a request would be routed now, and why. */
+/** How a request would be routed now, with the reasons. */
 export interface PlannedRequest extends Plan {
-  /** Candidates in the order in which they would be tried, if nothing were learned in between. */
+  /** Candidates in the order in which they would be tried if the estimates did not change in between. */
   readonly candidates: readonly [Candidate, ...Candidate[]]
-  /** For each candidate, in the same order, the figures that ranked it. */
+  /** For each candidate, in the same order, the values by which it was ranked. */
   readonly choices: readonly [PlannedChoice, ...PlannedChoice[]]
   /** For each candidate, in the same order, the features of the request that would reach it. */
   readonly fidelity: readonly Fidelity[]
 }
 
-/** A candidate that would be tried, with the figures that ranked it. */
+/** A candidate that would be tried, with the values by which it was ranked. */
 export interface PlannedChoice {
   readonly model: string
   readonly provider: string
   readonly provider_model_id: string
-  /** Expected loss in USD, or the number that a custom strategy returned. Lower goes first, within the ranks of the plan. */
+  /** Expected loss in USD, or the number that a custom strategy returned. Lower is tried first, within the ranks of the plan. */
   readonly loss: number
   /** Expected cost, waiting times, failures and capacity. */
   readonly estimate: OfferEstimate
-  /** `fallback`: after the first. `last_resort`: it is rate limited or keeps failing. */
+  /** `fallback`: not the first candidate. `last_resort`: it is rate limited or keeps failing. */
   readonly why: ChoiceReason
   /** Milliseconds that the request would wait before the call. */
   readonly waitMs: number
-  /** Milliseconds without first content (for a response that is not streamed: without its end) after which the next would be tried. */
+  /** Milliseconds without first content (if not streamed: without a complete response) after which the next candidate would be tried. */
   readonly timeoutMs: number
-  /** Milliseconds of silence after which a second candidate would be called in parallel. Absent: never. */
+  /** Milliseconds of silence after which a second candidate would be called in parallel. Undefined if never. */
   readonly hedgeAfterMs?: number
 }
 
@@ -102,7 +102,7 @@ export function rankOffers(
   }).all()
 }
 
-/** `next`: the candidate that would be tried after it, or as its hedge. */
+/** `next`: the candidate that would be tried next or as the hedge. */
 function plannedChoice(
   { candidate: { model, provider, offer }, choice }: SelectedOffer,
   next: SelectedOffer | undefined,

@@ -5,40 +5,40 @@ import type { Item } from '../../protocol/item.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
 import type { Clock } from '../../runtime/ports.ts'
 
-/** Items of answers that are kept for a while, so that later requests of their owner (`itemOwnerOf`) can refer to them by id. */
+/** Output items kept for a limited time, so that later requests of their owner (`itemOwnerOf`) can refer to them by id. */
 export interface KeptItems {
-  /** Milliseconds for which an item is kept after its answer, and after each request that refers to it. */
+  /** Milliseconds for which an item is kept after its response, and after each request that refers to it. */
   readonly ttl: number
-  /** They are written to the storage: `keep` returns a promise. */
+  /** Whether items are written to the storage, in which case `keep` returns a promise. */
   readonly isStored: boolean
-  /** Takes an id that a provider gave to an item. False: another answer may have it, so that the item needs an id of the gateway. */
+  /** Claims an id that a provider gave to an item. Returns false if another response may use it; then the item needs a gateway id. */
   claim(owner: string, id: string, type: Item['type']): boolean
   /**
-   * Keeps items as their client got them. Undefined: they are kept now; otherwise the promise resolves when they are, or when the
-   * storage has failed, which is logged. `at`: monotonic milliseconds, where they are known.
+   * Keeps items in the client's format. Returns undefined if they are kept already; otherwise the promise resolves when they are kept or
+   * the storage has failed, which is logged. `at`: monotonic milliseconds, if known.
    */
   keep(owner: string, items: readonly JsonObject[], at?: number): Promise<void> | undefined
-  /** The items of these ids, by id. Ids that are unknown or have expired are missing. */
+  /** Returns items by id. Ids that are unknown or have expired are missing. */
   find(owner: string, ids: readonly string[]): Awaitable<ReadonlyMap<string, JsonObject>>
 }
 
-/** Where the items of one answer are kept. */
+/** How the items of one response are kept. */
 export interface KeptAnswer {
   readonly items: KeptItems
   readonly owner: string
-  /** They are being kept. */
+  /** Pending while the items are being stored. */
   waiting: Promise<void> | undefined
 }
 
 /** The option `items` of `createGateway`. */
 export interface ItemOptions {
-  /** Seals items in the storage, where every process finds them. Default: false, each process keeps its own in memory. */
+  /** Stores sealed items in the storage, where every process finds them. Default: false, each process keeps its items in memory. */
   readonly store?: boolean
-  /** Milliseconds for which an item is kept after its answer, and after each request that refers to it. Default: 3,600,000, an hour. */
+  /** Milliseconds for which an item is kept after its response, and after each request that refers to it. Default: 3,600,000, an hour. */
   readonly ttl?: number
-  /** Bytes of items that are kept for one workspace, or for one end user; those used longest ago go first. Default: 33,554,432. */
+  /** Maximum bytes of items kept for one workspace or end user; least recently used items are removed first. Default: 33,554,432. */
   readonly maxBytes?: number
-  /** Bytes of items that one process keeps in memory for all workspaces. Default: 67,108,864. */
+  /** Maximum bytes of items that one process keeps in memory for all workspaces. Default: 67,108,864. */
   readonly maxTotalBytes?: number
 }
 
@@ -48,25 +48,25 @@ export const defaultItems: Required<ItemOptions> = { store: false, ttl: 3_600_00
 interface KeptItem {
   readonly owner: string
   readonly id: string
-  /** Undefined: an answer that is under way has the id. */
+  /** Undefined while a response in progress has claimed the id. */
   readonly item: JsonObject | undefined
   /** Monotonic milliseconds. */
   until: number
 }
 
-/** As long as the identifiers of a request may be: a longer id could not be referred to. */
+/** Maximum id length. Equals the limit for identifiers in requests, so a longer id could not be referred to. */
 export const maxIdLength = 4_096
-/** Bytes of the entries of an item, and of the caches of an owner, beside the items themselves. */
+/** Overhead in bytes of an item's entries and of an owner's caches, in addition to the items themselves. */
 const entryBytes = 480
 const ownerBytes = 2_200
-/** Expired entries that are removed when another is kept. */
+/** Maximum number of expired entries removed when another is added. */
 const maxExpired = 100
 
-/** Entries by owner and id, bounded in bytes for each owner and in all. */
+/** Entries by owner and id, bounded in bytes per owner and in total. */
 interface Entries {
   readonly claim: KeptItems['claim']
   put(entry: KeptItem, bytes: number): void
-  /** The entry, which now is the one that was used last. Undefined: there is none, or it has expired. */
+  /** Returns the entry and marks it as most recently used. Undefined if there is none or it has expired. */
   use(owner: string, id: string, now: number): KeptItem | undefined
 }
 
@@ -87,9 +87,9 @@ function boundedEntries({ ttl, maxTotalBytes, ...options }: Required<ItemOptions
     owners.set(owner, opened)
     return opened
   }
-  // When the last item was kept: near enough for a claim, which reads no clock.
+  // When the last item was kept. Accurate enough for claims, which do not read the clock.
   let keptAt = 0
-  // No entry expires before.
+  // No entry expires before this time.
   let nextExpiry = 0
   const removeExpired = (): void => {
     for (let left = maxExpired; left > 0; left--) {
@@ -124,7 +124,7 @@ function boundedEntries({ ttl, maxTotalBytes, ...options }: Required<ItemOptions
 }
 
 /**
- * Keeps items in the memory of this process: the objects that were made for the client, without a copy of their text.
+ * Keeps items in the memory of this process: the objects created for the client, without copying their text.
  *
  * @example
  * const items = keepItemsInMemory({ ...defaultItems, clock })

@@ -8,7 +8,7 @@ interface ItemSettings {
   readonly storage: Pick<Storage, 'items'>
 }
 
-/** Keeps items as the options of the gateway say. Undefined: none are kept. */
+/** Creates the item store configured by the gateway options. Undefined if no items are kept. */
 export function openItems(
   { items, storage }: ItemSettings,
   ports: Omit<StoredItemPorts, 'store' | 'clock'> & { readonly clock: Clock },

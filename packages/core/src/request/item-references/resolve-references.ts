@@ -9,17 +9,16 @@ import { type Step, wait } from '../../runtime/steps.ts'
 import type { KeptItems } from './kept-items.ts'
 
 export interface ReferencePorts {
-  /** Undefined: the gateway keeps no items. */
+  /** Undefined if the gateway keeps no items. */
   readonly items?: KeptItems | undefined
-  /** Takes the bytes of memory of the items that were found; throws to refuse them. */
+  /** Called with the bytes of memory of the items found. Throws to refuse them. */
   readonly claimMemory?: ((bytes: number) => void) | undefined
 }
 
 const noItems: ReadonlyMap<string, JsonObject> = new Map()
 
 /**
- * Puts the items of earlier answers in place of the references to them, as if the client had sent them. A second reference to an
- * item is left out.
+ * Replaces references by the items of earlier responses, as if the client had sent them. A second reference to an item is removed.
  *
  * @throws `invalid_parameter_value` (400) for an item that is not kept.
  */
@@ -41,7 +40,7 @@ export function* resolveReferences(
     if (id !== undefined && !ids.delete(id)) continue
     const place = { id, path: `input[${at}]`, kept, items }
     const found = id === undefined ? item : resolve(item, { ...place, id })
-    // Reasoning without text and state is no more than its id.
+    // Reasoning without text and state is equivalent to its reference.
     if (referenceOf(found) !== undefined) continue
     complete.push(found)
     bodies.push(originalOf(found)?.body ?? (Array.isArray(written) ? (written as readonly Json[])[at] : undefined) ?? null)
@@ -56,14 +55,14 @@ interface ReferencePlace extends ReferencePorts {
   readonly kept: ReadonlyMap<string, JsonObject>
 }
 
-/** An item as its client got it, decoded by the client's dialect. */
+/** Decodes an item, which is kept in the client's format, by the client dialect. */
 function resolve(reference: Item, { id, path, kept, items }: ReferencePlace): Item {
   const body = kept.get(id)
   const decode = reference.type === 'native' ? own(clientFacts, reference.dialect)?.decodeItem : undefined
   return body && decode ? decode(body, path) : (reasoningWithoutState(id) ?? refuseReference(id, path, items))
 }
 
-/** A conversation goes on without reasoning that is not kept, with the usual warning for a state that does not open. */
+/** Reasoning that is not kept is dropped from the conversation, with the usual warning for state that cannot be opened. */
 const reasoningWithoutState = (id: string): Item | undefined =>
   id.startsWith('rs_') ? { type: 'reasoning', id, summary: [], encrypted_content: sealedPrefix + id } : undefined
 

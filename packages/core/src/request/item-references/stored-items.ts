@@ -14,13 +14,13 @@ export interface StoredItemPorts {
   readonly logger: Logger
 }
 
-/** By how much the clocks of processes may differ. */
+/** Maximum assumed difference in milliseconds between the clocks of processes. */
 const maxClockSkewMs = 60_000
-/** An item is renewed once that much of its time has passed, so that the steps of an agent do not each write. */
+/** Milliseconds of its lifetime after which an item is renewed, so that not every step of an agent writes. */
 const renewAfterMs = 60_000
-/** As many ids of providers as are remembered. */
+/** Maximum number of remembered provider ids. */
 const maxClaims = 20_000
-/** An id of a provider that may be unique over all answers has at least as many characters. */
+/** Minimum length of provider ids that may be unique across all responses. */
 const minUniqueLength = 24
 
 const sealContext = (owner: string, id: string): SealContext => ({
@@ -29,9 +29,9 @@ const sealContext = (owner: string, id: string): SealContext => ({
   bound: JSON.stringify(['item', owner, id]),
 })
 
-/** Seals items for their owner and id, and opens them there. */
+/** Seals and opens items for their owner and id. */
 const itemSealerOf = (ring: KeyRing, maxBytes: number) => ({
-  /** Items without an id, and those that are too large, are left out. */
+  /** Skips items that have no id or are too large. */
   async seal(owner: string, items: readonly JsonObject[], expiresAt: number): Promise<readonly StoredItem[]> {
     const rows = await Promise.all(
       items.map(async (item): Promise<readonly StoredItem[]> => {
@@ -43,7 +43,7 @@ const itemSealerOf = (ring: KeyRing, maxBytes: number) => ({
     )
     return rows.flat()
   },
-  /** The item by its id. An item that does not open is left out. */
+  /** Returns the item with its id. Skips an item that cannot be opened. */
   async open({ workspaceId: owner, id, body }: StoredItem): Promise<readonly (readonly [string, JsonObject])[]> {
     const text = await ring.open(body, sealContext(owner, id))
     const item: Json | undefined = text === undefined ? undefined : JSON.parse(text)
@@ -52,8 +52,8 @@ const itemSealerOf = (ring: KeyRing, maxBytes: number) => ({
 })
 
 /**
- * Keeps items in the storage, each sealed for its owner and id, so that a request to any process can refer to them. A storage that
- * fails costs the items and not the answer.
+ * Keeps items in the storage, each sealed for its owner and id, so that a request to any process can refer to them. If the storage
+ * fails, the items are lost but the response is not affected.
  *
  * @example
  * const items = keepItemsInStorage({ ...defaultItems, store: storage.items, ring, clock, logger })
@@ -70,7 +70,7 @@ export function keepItemsInStorage({ ttl, maxBytes }: Required<ItemOptions>, por
     ttl,
     isStored: true,
     claim(owner, id, type) {
-      // Another process may have given the id to its client at this moment, so all but reasoning and hosted tools get ids of the gateway.
+      // Another process may send the same id to its client at this moment, so only reasoning and hosted tools keep provider ids.
       if (type === 'message' || type === 'function_call' || id.length < minUniqueLength || id.length > maxIdLength) return false
       const name = JSON.stringify([owner, id])
       if (claimed.has(name)) return false

@@ -22,31 +22,31 @@ interface KeptItemPorts extends ReferencePorts {
 export interface PolicyPorts extends KeptItemPorts {
   readonly policies: Pick<WorkspacePolicies, 'of'>
   readonly planning: PlanInput
-  /** USD that a second call beside a silent one may cost. */
+  /** Maximum cost of a hedged call in USD. */
   readonly hedgeMaxCost: number
-  /** Schemas as providers take them, of the last requests. */
+  /** Cache of recently used schemas in the form that providers accept. */
   readonly schemas: SchemaCache
-  /** Changes a request once the defaults of its workspace are in it. */
+  /** Changes a request after the defaults of its workspace have been applied. */
   readonly prepare?: (request: InferenceRequest, caller: Caller) => Awaitable<InferenceRequest>
 }
 
-/** Whose request it is. */
+/** The caller, and a limit on the memory of kept items. */
 interface PolicyOptions extends Pick<ReferencePorts, 'claimMemory'> {
   readonly caller: Caller
 }
 
-/** A request with what its workspace lays down for it. */
+/** A request with its workspace's policy applied. */
 export interface PolicedRequest {
   readonly policy: WorkspacePolicy
   readonly request: InferenceRequest
   readonly planning: PlanInput
   /** USD. */
   readonly hedgeMaxCost: number
-  /** Later requests may refer to the items of its answer. */
+  /** Whether later requests may refer to the items of its response. */
   readonly keepsItems: boolean
 }
 
-/** The policy of a caller's workspace. Without it no provider is called: a store that is down must not lift what a workspace forbids. */
+/** The policy of a caller's workspace. No provider is called without it, because an outage of the store must not lift restrictions. */
 export function* policyFor({ policies }: Pick<PolicyPorts, 'policies'>, { workspaceId }: Caller): Step<WorkspacePolicy> {
   const found = yield* wait(policies.of(workspaceId))
   if (found) return found
@@ -55,11 +55,11 @@ export function* policyFor({ policies }: Pick<PolicyPorts, 'policies'>, { worksp
   })
 }
 
-/** The request as it is meant: with the items that it refers to and the defaults of its workspace, then as `prepare` changes it. */
+/** Resolves the items that the request refers to, applies the defaults of its workspace, then calls `prepare`. */
 export function* applyPolicy(ports: PolicyPorts, asked: InferenceRequest, { caller, claimMemory }: PolicyOptions): Step<PolicedRequest> {
   const policy = yield* policyFor(ports, caller)
   const { settings } = policy.workspace.body
-  // Where zero data retention is demanded of providers, the gateway keeps nothing either.
+  // If zero data retention is required of providers, the gateway keeps nothing either.
   const keepsItems = settings?.dataPolicyRequired !== 'zdr' && asked.routing.data_policy !== 'zdr'
   const complete = hasNativeItems(asked)
     ? yield* withKeptItems({ items: keepsItems ? ports.items : undefined, claimMemory, ring: ports.ring }, asked, caller)
@@ -75,16 +75,16 @@ export function* applyPolicy(ports: PolicyPorts, asked: InferenceRequest, { call
   }
 }
 
-/** References and compactions are among the items that are not decoded; most requests have none. */
+/** Whether there are items without a decoded form, which include references and compactions. Most requests have none. */
 function hasNativeItems({ prompt }: InferenceRequest): boolean {
   for (const { type } of prompt.input) if (type === 'native') return true
   return false
 }
 
-/** With the items that it refers to, then with the summaries that stand for earlier parts of the conversation, which may be among these. */
+/** Resolves item references first, then opens compactions, because a reference may point to one. */
 function* withKeptItems(ports: KeptItemPorts, asked: InferenceRequest, caller: Caller): Step<InferenceRequest> {
   const complete = refersToItems(asked) ? yield* resolveReferences(ports, asked, itemOwnerOf(caller)) : asked
-  return yield* wait(openCompactions(complete, caller, ports.ring)) // 400 a summary does not open
+  return yield* wait(openCompactions(complete, caller, ports.ring)) // 400 a summary cannot be opened
 }
 
 function refersToItems({ prompt }: InferenceRequest): boolean {
@@ -92,7 +92,7 @@ function refersToItems({ prompt }: InferenceRequest): boolean {
   return false
 }
 
-/** All attempts of the request share one budget for schemas; one without any needs none. */
+/** All attempts of a request share one work budget for its schemas. A request without schemas is returned unchanged. */
 function withSchemas(request: InferenceRequest, cache: SchemaCache): InferenceRequest {
   const { tools, text } = request.prompt
   if ((tools === undefined || tools.length === 0) && text?.format?.type !== 'json_schema') return request
@@ -102,11 +102,11 @@ function withSchemas(request: InferenceRequest, cache: SchemaCache): InferenceRe
 interface PlanningBounds {
   /** Fields of `routing` that are defaults of the workspace. */
   readonly defaulted?: ReadonlySet<string> | undefined
-  /** What the caller may call. */
+  /** Models that the caller may use. */
   readonly models: Caller['models'] | undefined
 }
 
-/** The very same planning where the workspace and the caller say nothing of which offers to use. */
+/** Returns the same object if neither the workspace nor the caller restricts offers. */
 export function planningUnder(
   planning: PlanInput,
   { workspace, credentials }: WorkspacePolicy,
@@ -124,7 +124,7 @@ export function planningUnder(
 
 const noCredentials: readonly Credential[] = []
 
-/** The default one alone: the others wait until they are made it. */
+/** Only the default credential, which is the first, is used. */
 const usedOf = ([first]: readonly Credential[] = noCredentials): readonly Credential[] => (first ? [first] : noCredentials)
 
 const demandsOf = ({

@@ -5,9 +5,9 @@ import { type PromptSize, sizeOfPrompt } from '../../metering/prompt-size.ts'
 import type { InferenceRequest, Prompt } from '../../protocol/request.ts'
 import type { Candidate } from '../../routing/plan.ts'
 
-// Whether credit or budgets bound the cost of a request, and the output cap that is sent for it.
+// Whether credit or budgets limit the cost of a request, and the output cap that is sent because of it.
 
-/** Whether money bounds calls with a key of the platform, and with a BYOK key: credit bounds the first, budgets that count BYOK bound both. */
+/** Whether money limits calls with a platform key and with a BYOK key. Credit limits only the former; budgets that include BYOK limit both. */
 interface Bounded {
   readonly platform: boolean
   readonly byok: boolean
@@ -15,9 +15,9 @@ interface Bounded {
 
 export interface MoneyBounds {
   readonly size: PromptSize
-  /** The most output tokens that a response of this candidate can have. */
+  /** Maximum output tokens of a response from this candidate. */
   readonly maxOutput: (candidate: Candidate) => number
-  /** The output cap to send to this candidate. Undefined: none. */
+  /** The output cap to send to this candidate. Undefined if none is sent. */
   readonly sentCap: (candidate: Candidate) => number | undefined
   /** The request with the cap for this candidate. */
   readonly capped: (request: InferenceRequest, candidate: Candidate) => InferenceRequest
@@ -27,7 +27,7 @@ export interface MoneyBoundsInput {
   readonly policy: WorkspacePolicy
   readonly caller: KeyWithAncestors
   readonly prompt: Prompt
-  /** Output tokens to expect if the request names no cap. */
+  /** Expected output tokens of a request without a cap. */
   readonly usualOutput: number
 }
 

@@ -19,7 +19,7 @@ const routingFields = {
   byokFirst: 'byok_first',
 } as const satisfies { readonly [Field in keyof RoutingDefaults]-?: keyof RoutingOptions }
 
-/** The request with the routing defaults of its workspace. Fields of the request win. */
+/** Applies the routing defaults of the workspace. Fields of the request take precedence. */
 export function withDefaults(
   asked: InferenceRequest,
   { workspace }: WorkspacePolicy,
@@ -34,7 +34,7 @@ export function withDefaults(
   return remember({ ...asked, routing }, originalOf(asked))
 }
 
-/** The fields of `routing` that come from the workspace's defaults. Undefined: there are none. */
+/** The fields of `routing` that come from the workspace's defaults. Undefined if there are none. */
 export function defaultedIn({ routing }: InferenceRequest, { workspace }: WorkspacePolicy): ReadonlySet<string> | undefined {
   const { routing: defaults } = workspace.body
   if (!defaults) return undefined
@@ -44,7 +44,7 @@ export function defaultedIn({ routing }: InferenceRequest, { workspace }: Worksp
   return new Set(fields.filter(name => routing[name] === undefined))
 }
 
-/** Whether the request sets `allow_fallbacks`. Dialects default it to true, so the original body decides; without one the value is meant. */
+/** Whether the request sets `allow_fallbacks`. Dialects default it to true, so this checks the original body. Without one, the value is explicit. */
 function saysFallbacks(asked: InferenceRequest): boolean {
   const original = originalOf(asked)
   if (!original) return true
@@ -64,7 +64,7 @@ function defaultRouting(defaults: RoutingDefaults, providers: PlanInput['provide
   )
 }
 
-/** Lists that agree: contradictions within a request are an error, but between a default and a request the request wins. */
+/** Resolves conflicts between lists: within a request they are an error, but a request takes precedence over a default. */
 function agreed(own: RoutingFields, fallback: RoutingFields): Pick<RoutingFields, 'order' | 'only' | 'ignore'> {
   const only = own.only ?? fallback.only?.filter(id => !own.ignore?.includes(id))
   const ignore = own.ignore ?? fallback.ignore?.filter(id => !only?.includes(id))

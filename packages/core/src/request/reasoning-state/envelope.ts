@@ -4,9 +4,9 @@ import { isObject, type Json } from '../../protocol/wire.ts'
 import type { Candidate } from '../../routing/plan.ts'
 import type { KeyRing, SealContext } from '../../runtime/seal.ts'
 
-// Reasoning state as callers carry it: `gw1.`, then what the key ring makes of a small JSON object.
+// Reasoning state as clients store it: `gw1.`, then a small JSON object sealed with the key ring.
 
-/** The offer that issued a reasoning state. No other offer gets it back. */
+/** The offer that issued a reasoning state. It is sent back only to offers that match (`isMaker`). */
 export interface Maker {
   readonly provider: string
   readonly credential: string
@@ -17,9 +17,9 @@ export interface Maker {
 
 export interface ReasoningState {
   readonly maker: Maker
-  /** The provider half's own text. */
+  /** The state in the provider dialect's format. */
   readonly text?: string
-  /** Thoughts in the clear, where the provider wants those back. */
+  /** Plain reasoning text, if the provider expects it back. */
   readonly words?: readonly string[]
 }
 
@@ -27,26 +27,26 @@ const envelopeVersion = 1
 
 export const isEnvelope = (text: string): boolean => text.startsWith(sealedPrefix)
 
-/** The owner, and what the envelope is for: no other secret under the same key can be passed off as a state. */
+/** The owner and the purpose of the envelope, so that no other secret sealed with the same key opens as reasoning state. */
 const sealPurpose = (owner: ItemOwner): SealContext => ({
   purpose: 'reasoning state',
   workspaceId: owner.workspaceId,
   bound: `reasoning\n${itemOwnerOf(owner)}`,
 })
 
-/** JSON keeps every text, lone surrogates included. */
+/** Seals a state. JSON preserves every text, including lone surrogates. */
 export const sealState = async (ring: KeyRing, owner: ItemOwner, { maker, text, words }: ReasoningState): Promise<string> => {
   const { provider: p, credential: c, model: m, dialect: d, family: f } = maker
   return sealedPrefix + (await ring.seal(JSON.stringify({ v: envelopeVersion, p, c, m, d, f, t: text, w: words }), sealPurpose(owner)))
 }
 
-/** Undefined if it cannot be opened: altered, of another owner, or sealed with a key that is gone. */
+/** Returns undefined if it cannot be opened: it was altered, has another owner, or was sealed with a key that is no longer configured. */
 export async function openState(ring: KeyRing, owner: ItemOwner, envelope: string): Promise<ReasoningState | undefined> {
   const text = isEnvelope(envelope) ? await ring.open(envelope.slice(sealedPrefix.length), sealPurpose(owner)) : undefined
   return text === undefined ? undefined : readState(JSON.parse(text))
 }
 
-/** What opens was written by us, but perhaps by a later release. */
+/** Validates an opened state, which may have been written by a later release. */
 function readState(body: Json): ReasoningState | undefined {
   if (!isObject(body) || body.v !== envelopeVersion) return undefined
   const { p: provider, c: credential, m: model, d: dialect, f: family, t: text, w: words } = body
@@ -68,8 +68,8 @@ export const makerOf = ({ provider, credential, offer, model }: Candidate): Make
 })
 
 /**
- * The account must be the same, since vendors bind state to it. The model may differ: vendors accept state across releases of a model
- * family, and a vendor that does not fails with `stale_state` and is retried without state.
+ * Whether a candidate can use the state of a maker. The account must be the same, since vendors bind state to it. The model may differ:
+ * most vendors accept state across releases of a model family, and a call that fails with `stale_state` is retried without state.
  */
 export const isMaker = ({ provider, credential, offer, model }: Candidate, maker: Maker): boolean =>
   provider.id === maker.provider &&

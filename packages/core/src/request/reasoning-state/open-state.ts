@@ -10,17 +10,17 @@ import type { Candidate } from '../../routing/plan.ts'
 import type { KeyRing } from '../../runtime/seal.ts'
 import { isEnvelope, isMaker, openState, type ReasoningState } from './envelope.ts'
 
-// Opens reasoning state in requests: once per request, then each candidate gets what it issued itself.
+// Opens the reasoning state in a request once. Each candidate then receives only the state that it issued.
 
 export interface Carried {
-  /** The request as this candidate may see it. `bare`: without any state. */
+  /** The request with the state that this candidate may receive. `bare`: without any state. */
   fit(candidate: Candidate, bare: boolean): Fitted
-  /** The position of the candidate's latest own state in the conversation; undefined if it made none. */
+  /** The position in the conversation of the latest state that the candidate issued. Undefined if there is none. */
   lastMade(candidate: Candidate): number | undefined
 }
 
 interface Fitted {
-  /** The very request that was given where nothing had to change, so that its original still holds. */
+  /** The same object as given if nothing changed, so that its original body is kept. */
   readonly request: InferenceRequest
   readonly warnings: readonly Warning[]
   /** Whether any state is sent. */
@@ -29,16 +29,16 @@ interface Fitted {
 
 type Stateful = ReasoningItem & { readonly encrypted_content: string }
 
-/** A reasoning item that came with state. */
+/** A reasoning item with state. */
 interface FoundState {
   readonly item: Stateful
   /** Whether the gateway sealed it. */
   readonly isSealed: boolean
-  /** What was sealed, if it opens. */
+  /** The sealed state. Undefined if it cannot be opened. */
   readonly state: ReasoningState | undefined
 }
 
-/** Reasons for leaving state out, as warnings give them. */
+/** Reasons in warnings about removed state. */
 const reasons = {
   foreign: 'made by another provider, account or model',
   unreadable: 'sealed for another workspace or user, sealed with a key that was removed, or modified',
@@ -47,11 +47,11 @@ const reasons = {
 } as const
 type Reason = keyof typeof reasons
 
-/** The planning of a conversation that holds state: candidates that made the state are ranked first. */
+/** The planning for a conversation with state: candidates that issued the state are ranked first. */
 export const pinned = (planning: PlanInput, carried: Carried | undefined): PlanInput =>
   carried ? { ...planning, lastMade: carried.lastMade } : planning
 
-/** Opens the sealed state of a conversation. Undefined if it holds none. */
+/** Opens the sealed state of a conversation. Returns undefined if it has none. */
 export function openCarried(request: InferenceRequest, owner: ItemOwner, ring: KeyRing): Promise<Carried> | undefined {
   return request.prompt.input.some(isStateful) ? openAll(request, owner, ring) : undefined
 }
@@ -77,14 +77,14 @@ async function openAll(request: InferenceRequest, owner: ItemOwner, ring: KeyRin
   }
 }
 
-/** The item as it may be sent, or why its state may not. */
+/** The item to send, or the reason why its state may not be sent. */
 function judge({ item, isSealed, state }: FoundState, candidate: Candidate): Item | Reason {
   if (!isSealed) return readsUnsealed(item, candidate) ? item : 'unsealed'
   if (!state) return 'unreadable'
   return isMaker(candidate, state.maker) ? restored(item, state) : 'foreign'
 }
 
-/** Whether the candidate takes state that its vendor issued and the gateway has not sealed. */
+/** Whether the candidate accepts state that its vendor issued and the gateway has not sealed. */
 const readsUnsealed = (item: Stateful, { provider, offer }: Candidate): boolean =>
   originalOf(item)?.dialect === offer.dialect && dialectFor(provider, offer)?.acceptsNativeReasoningState === true
 
@@ -95,7 +95,7 @@ function restored(item: Stateful, { text, words }: ReasoningState): Item {
     ...(words && { content: words }),
   }
   const original = originalOf(item)
-  // The original names its field as the item does, so the state is put into it, and its other fields go along.
+  // The original uses the same field name, so the state is written into it and its other fields are preserved.
   if (original?.dialect !== innerDialect || text === undefined || words) return copy
   return remember(copy, { ...original, body: { ...original.body, encrypted_content: text } })
 }

@@ -12,16 +12,16 @@ import type { KeyRing } from '../../runtime/seal.ts'
 import type { EventBatch } from '../../upstream/event-batches.ts'
 import { makerOf, type ReasoningState, sealState } from './envelope.ts'
 
-// Seals reasoning state in answers, so that clients never see a provider's own text.
+// Seals reasoning state in responses, so that clients never receive the state in the provider's format.
 
 export interface SealingContext {
   readonly ring: KeyRing
   readonly logger: Logger
-  /** The caller that gets the answer. */
+  /** The caller that receives the response. */
   readonly owner: ItemOwner
 }
 
-/** The items of one answer, as the client may see them. An item that is not reasoning is handed on as it is. */
+/** Returns a function that seals the items of one response. Items other than reasoning are returned unchanged. */
 export function itemSealer(candidate: Candidate, { ring, logger, owner }: SealingContext): (item: Item) => Awaitable<Item> {
   const seal = async (item: ReasoningItem, made: Made): Promise<Item> => {
     const maker = makerOf(candidate)
@@ -40,7 +40,7 @@ export function itemSealer(candidate: Candidate, { ring, logger, owner }: Sealin
   }
 }
 
-/** A batch without reasoning items is handed on as it is: nothing is made for it. */
+/** Seals the items in a batch. A batch without reasoning items is returned unchanged, without an allocation. */
 export function sealBatch(seal: (item: Item) => Awaitable<Item>, batch: EventBatch): Awaitable<EventBatch> {
   if (!batch.some(isReasoning)) return batch
   const sealed = batch.map((event): Awaitable<InferenceEvent> => {
@@ -59,7 +59,7 @@ const isReasoning = (event: InferenceEvent): event is ReasoningEvent =>
 
 type Made = Omit<ReasoningState, 'maker'>
 
-/** Thoughts that the provider wants back in words are state too: many clients keep nothing else of an item. */
+/** The state of an item. Plain reasoning that the provider expects back counts too, since many clients keep only the encrypted field. */
 function stateOf({ encrypted_content: text, content, summary }: ReasoningItem, takesWords: boolean): Made | undefined {
   const words = takesWords ? (content ?? summary).filter(thought => thought !== '') : []
   if (text === undefined && words.length === 0) return undefined
@@ -67,8 +67,8 @@ function stateOf({ encrypted_content: text, content, summary }: ReasoningItem, t
 }
 
 /**
- * The item, and what it came from, with nothing in them that only the provider may read. An original is kept where the
- * wire field of the state is known; elsewhere the item goes on without what we could not read in it.
+ * The item and its original without state that only the provider may read. The original is kept if the wire field of the state is known;
+ * otherwise it is dropped, with all fields that the gateway does not know.
  */
 function withoutState(item: ReasoningItem): ReasoningItem {
   const { encrypted_content, ...rest } = item

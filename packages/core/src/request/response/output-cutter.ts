@@ -3,27 +3,27 @@ import type { Item, Part } from '../../protocol/item.ts'
 import type { InferenceResponse } from '../../protocol/response.ts'
 import type { EventBatch } from '../../upstream/event-batches.ts'
 
-// A provider that ignores `max_output_tokens` is cut off, not paid for without end.
+// Cuts off responses of providers that ignore `max_output_tokens`, so that the cost stays bounded.
 
-/** More characters than any token has on average in an honest answer; most have four. */
+/** Upper bound of the average characters per token in a plausible response. The usual average is four. */
 const maxCharactersPerToken = 16
 const slack = 1.05
 const fewCharacters = 1_024
 
 export interface CutEvents {
-  /** Called once, when the answer is cut. */
+  /** Called once, when the response is cut. */
   readonly onCut: () => void
-  /** The items that are still open in the decoder, finished as far as it has read them. */
+  /** Finishes the items that are still open in the decoder with what it has read so far, and returns them. */
   readonly close: () => EventBatch
 }
 
 export interface OutputCutter {
-  /** The batch itself, until the text is longer than the cap can stand for; then the answer ends there, as incomplete. */
+  /** Returns the batch unchanged until the text exceeds what the cap allows; then ends the response there as incomplete. */
   readonly cut: (batch: EventBatch) => EventBatch
   readonly isTooLong: (response: InferenceResponse) => boolean
 }
 
-/** What was handed on of one part of an open item. Lengths only: the text itself is kept by the decoder. */
+/** What was sent of one part of an open item. Lengths only, since the decoder keeps the text. */
 interface SentPart {
   characters: number
   annotations: number
@@ -38,7 +38,7 @@ interface CutterState {
   characters: number
 }
 
-/** Thoughts do not count: not every provider's cap does. The usage of what was cut is not known, so there is none. */
+/** Reasoning is not counted, since not every provider's cap includes it. A cut response has no usage, because it is unknown. */
 export function outputCutter(cap: number, { onCut, close }: CutEvents): OutputCutter {
   const state: CutterState = {
     maxCharacters: Math.ceil(cap * slack * maxCharactersPerToken) + fewCharacters,
@@ -95,7 +95,7 @@ function notePart({ open }: CutterState, index: number, delta: Delta): void {
 
 const partKey = (kind: Delta['kind'], part: number): string => `${kind === 'annotation' ? 'text' : kind}:${part}`
 
-/** The event that is one too many, as far as it fits. */
+/** The first event past the limit, shortened to fit. */
 function shortened(state: CutterState, { index, delta: { kind, part, text } }: TextEvent): EventBatch {
   const delta: Delta = { kind, part, text: wellFormed(text.slice(0, text.length - (state.characters - state.maxCharacters))) }
   if (delta.text === '') return []
@@ -103,7 +103,7 @@ function shortened(state: CutterState, { index, delta: { kind, part, text } }: T
   return [{ type: 'delta', index, delta }]
 }
 
-/** No half of a surrogate pair at the end. */
+/** Removes half of a surrogate pair at the end. */
 const wellFormed = (text: string): string => (/[\ud800-\udbff]$/.test(text) ? text.slice(0, -1) : text)
 
 function ending({ open, close }: CutterState, rest: EventBatch): EventBatch {
@@ -117,7 +117,7 @@ function ending({ open, close }: CutterState, rest: EventBatch): EventBatch {
   return [...ends, { type: 'finished', outcome: { status: 'incomplete', reason: 'max_output_tokens' } }]
 }
 
-/** An item as far as it was handed on. */
+/** An item, reduced to what was sent of it. */
 function soFar(item: Item, sent: ReadonlyMap<string, SentPart>): Item {
   const sentOf = (kind: Delta['kind'], texts: readonly string[] = []): readonly string[] =>
     texts.flatMap((text, part) => {

@@ -31,19 +31,22 @@ export interface PipelineContext {
   readonly asked: InferenceRequest
   readonly committed: CommittedCall
   readonly caller: ItemOwner
-  /** The cap of output tokens that was sent. */
+  /** The cap on output tokens that was sent. */
   readonly cap: number | undefined
 }
 
-/** What happens to an answer between its provider and the meter: the output cap, a check of its calls and of what its client cannot get, raw reasoning as summaries, sealing of reasoning state. */
+/**
+ * The steps between the provider's response and the meter: enforcing the output cap, checking tool calls and content that the client
+ * dialect cannot express, turning raw reasoning into summaries, and sealing reasoning state.
+ */
 export interface ResponsePipeline {
   readonly batch: (batch: EventBatch) => Awaitable<EventBatch>
   readonly whole: (response: InferenceResponse) => Awaitable<InferenceResponse>
-  /** Warnings for the answer so far. */
+  /** Warnings for the response so far. */
   readonly warnings: () => readonly Warning[]
 }
 
-/** Only what the request needs is in the pipeline. */
+/** Creates a pipeline with only the steps that the request needs. */
 export function responsePipeline(ports: PipelinePorts, { request, asked, committed, caller, cap }: PipelineContext): ResponsePipeline {
   const { ring, logger } = ports
   const { candidate, answer, warnings } = committed
@@ -64,37 +67,36 @@ export function responsePipeline(ports: PipelinePorts, { request, asked, committ
     batch(batch) {
       const kept = cutter ? cutter.cut(batch) : batch
       calls?.look(kept)
-      let told = kept
+      let visible = kept
       for (const event of kept) {
         if (event.type === 'item_finished') noteItem(sent, event.item)
-        else if (event.type === 'finished' && (sent.losses || event.unmodeled)) told = withSentence(sent, kept, event)
+        else if (event.type === 'finished' && (sent.losses || event.unmodeled)) visible = withSentence(sent, kept, event)
       }
-      return sealBatch(seal, summaries ? summaries.batch(told) : told)
+      return sealBatch(seal, summaries ? summaries.batch(visible) : visible)
     },
     whole(response) {
       const kept = cutter?.isTooLong(response) ? fold(cutter.cut(unfold(response))) : response
       calls?.lookAt(kept.output)
       for (const item of kept.output) noteItem(sent, item)
-      const answer = sent.losses || kept.unmodeled ? fold(withSentence(sent, unfold(kept), kept)) : kept
-      const told = summaries ? withOutput(answer, answer.output.map(summaries.item)) : answer
-      return sealWhole(seal, told)
+      const visible = sent.losses || kept.unmodeled ? fold(withSentence(sent, unfold(kept), kept)) : kept
+      return sealWhole(seal, summaries ? withOutput(visible, visible.output.map(summaries.item)) : visible)
     },
     warnings: () => (calls || sent.losses ? [...warnings, ...(calls?.warnings() ?? []), ...(sent.losses?.warnings() ?? [])] : warnings),
   }
 }
 
-/** What of an answer its client gets. */
+/** What has been sent of a response. */
 interface SentSoFar {
   readonly asked: InferenceRequest
   readonly provider: DialectName
   items: number
-  /** No text and no call was sent. */
+  /** Whether no text and no call was sent. */
   isEmpty: boolean
-  /** Undefined until an item occurs that some dialect cannot express. */
+  /** Undefined until the first item that some dialect cannot express. */
   losses: OutputLosses | undefined
 }
 
-/** Every dialect can express text messages, calls and reasoning, so only other items are checked. */
+/** Records an item. Every dialect can express text messages, calls and reasoning, so only other items are checked for losses. */
 function noteItem(sent: SentSoFar, item: Item): void {
   sent.items += 1
   let isPlain = item.type !== 'native' && item.type !== 'function_call_output'
@@ -115,7 +117,7 @@ function lossesOf(sent: SentSoFar): OutputLosses | undefined {
   return sent.losses
 }
 
-/** The events with a message before the end, if the client would otherwise not see that something is missing. */
+/** Inserts a message before the end if the client would otherwise not see that something is missing. */
 function withSentence(
   sent: SentSoFar,
   batch: EventBatch,
@@ -145,7 +147,7 @@ function sealWhole(seal: (item: Item) => Awaitable<Item>, response: InferenceRes
     : withOutput(response, output as readonly Item[])
 }
 
-/** Items that are sealed in one turn of the event loop. To seal one takes some 20 µs. */
+/** Items sealed in one turn of the event loop. Sealing one takes about 20 µs. */
 const itemsAtOnce = 500
 
 async function sealInParts(seal: (item: Item) => Awaitable<Item>, response: InferenceResponse): Promise<InferenceResponse> {

@@ -10,22 +10,22 @@ import type { AnswerStream } from '../../upstream/answer-stream.ts'
 import type { EventBatch } from '../../upstream/event-batches.ts'
 import type { RunningLimit } from '../settlement/running-cost.ts'
 
-/** The events of an answer as its client gets them: through the pipeline, metered, and settled before the last one is handed on. */
+/** The events of a response as the client receives them: processed by the pipeline, metered, and settled before the last one is sent. */
 export interface ResponseStream extends Source<EventBatch> {
-  /** Call it when the client disconnects: the reader ends at once. Resolves when the answer is settled, which may take as long as reading on does. */
+  /** Call this when the client disconnects: the reader ends at once. Resolves when the response is settled, which may require draining it. */
   readonly leave: () => Promise<void>
-  /** The answer is read on without its client. */
+  /** Whether the response is still being read for its usage after the client disconnected. */
   readonly isDraining: () => boolean
 }
 
 export interface ResponseStreamContext {
   readonly pipeline: (batch: EventBatch) => Awaitable<EventBatch>
   readonly meter: Meter
-  /** What the answer may cost while it grows. Absent: nothing bounds it. */
+  /** Limits the cost of the growing response. Undefined if nothing limits it. */
   readonly running: RunningLimit | undefined
-  /** Reads on after the client has left. */
+  /** Responses that are read on for their usage after the client disconnected. */
   readonly drains: UsageDrains
-  /** Called once, however the answer ends. What was sent to its end has been paid for. */
+  /** Called exactly once, however the response ends. A response that was sent completely has been paid for. */
   readonly settle: (seen: MeteredAnswer) => Awaitable<Usage>
 }
 
@@ -34,7 +34,7 @@ interface ResponseState extends ResponseStreamContext {
   sink: Sink<EventBatch> | undefined
   isPaused: boolean
   isBegun: boolean
-  /** Something is waited for; the source is paused meanwhile. */
+  /** Whether an asynchronous step is pending. The source is paused meanwhile. */
   isWaiting: boolean
   /** Whether the end was reported to the reader. */
   isOver: boolean
@@ -82,7 +82,7 @@ export function responseStream(source: AnswerStream, context: ResponseStreamCont
   }
 }
 
-/** The sink may cancel at the event: then its `end` is not called. */
+/** The sink may cancel while it handles the event; then its `end` is not called. */
 function endEarly(state: ResponseState): void {
   state.sink?.next([clientLeft])
   state.sink?.end()
@@ -91,7 +91,7 @@ function endEarly(state: ResponseState): void {
 const readerOf = (state: ResponseState): Sink<EventBatch> => ({
   next: batch => receive(state, batch),
   end: () => {
-    // A source that ends without a last event.
+    // Otherwise the source ended without a `finished` event.
     if (state.meter.finished !== undefined || state.isWaiting) return
     if (state.meter.left) state.stopDraining?.()
     else void abandon(state)
@@ -138,7 +138,7 @@ function handOn(state: ResponseState, batch: EventBatch): void {
   if (isPromise(passed)) waitFor(state, passed, () => {})
 }
 
-/** Holds the source until what is waited for is there. */
+/** Holds the source until the promise settles. */
 function waitFor<T>(state: ResponseState, value: Promise<T>, then: (value: T) => void): void {
   state.isWaiting = true
   state.source.hold()
@@ -185,7 +185,7 @@ function endResponse(state: ResponseState): void {
   state.sink?.end()
 }
 
-/** Ends a response after an unexpected error, so that no hold and no slot is left behind. */
+/** Ends a response after an unexpected error, so that its hold and slots are released. */
 function failUnexpectedly(state: ResponseState, error: unknown): void {
   if (state.isOver) return
   state.isOver = true
@@ -211,7 +211,7 @@ function settleOnce(state: ResponseState): Awaitable<Usage> {
   }
 }
 
-/** After the client has left, events are counted and not handed on. */
+/** Meters events without sending them, after the client disconnected. */
 function observe(state: ResponseState, batch: EventBatch): void {
   const { meter } = state
   for (const event of batch) meterEvent(meter, event)
@@ -220,7 +220,7 @@ function observe(state: ResponseState, batch: EventBatch): void {
 }
 
 function abandon(state: ResponseState): Awaitable<unknown> {
-  // What is being settled has come to its end, and that is still handed on.
+  // A response that is being settled is complete, and its end is still sent.
   if (isSettled(state)) return settleOnce(state)
   meterUnfinished(state.meter, state.source.close())
   const usage = settleOnce(state)
@@ -229,7 +229,7 @@ function abandon(state: ResponseState): Awaitable<unknown> {
 }
 
 function leaveStream(state: ResponseState): Promise<void> {
-  // The sink cancels while it handles the disconnect.
+  // The sink cancelled while it handled the disconnect, so `leaving` is not set yet.
   if (state.leaving === undefined && state.meter.left) return Promise.resolve().then(() => state.leaving)
   state.leaving ??= leaveOnce(state)
   return state.leaving
@@ -246,7 +246,7 @@ async function leaveOnce(state: ResponseState): Promise<void> {
   await abandon(state)
 }
 
-/** Reads on for what stands at the end of the answer. */
+/** Reads the rest of the response for the usage at its end. */
 function drain(state: ResponseState): Promise<void> {
   return new Promise(resolve => {
     const stop = state.drains.begin(resolve)

@@ -10,8 +10,8 @@ export interface SummaryRewriter {
 }
 
 /**
- * Turns raw reasoning into the summary that the client requested, because many clients show summaries only. Undefined if none was
- * requested, or if the dialect has its own summaries.
+ * Turns raw reasoning into the summary that the client requested, because many clients show only summaries. Undefined if no summary was
+ * requested or the dialect has its own summaries.
  */
 export function summaryRewriter({ reasoning }: Prompt, dialect: ProviderDialect | undefined): SummaryRewriter | undefined {
   const isWanted = reasoning?.summary !== undefined && reasoning.summary !== 'none'

@@ -3,19 +3,19 @@ import type { Prompt } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
 import type { EventBatch } from '../../upstream/event-batches.ts'
 
-/** Finds the calls of an answer that the request did not allow. They are passed on, with a warning. */
+/** Finds tool calls in a response that the request did not allow. They are sent with a warning. */
 export interface CallWatch {
   look(batch: EventBatch): void
-  /** The same for whole items. */
+  /** The same for complete items. */
   lookAt(items: readonly Item[]): void
-  /** One for each kind of call found so far. */
+  /** One warning for each kind of call found so far. */
   warnings(): readonly Warning[]
 }
 
-/** The largest number of names in one warning. */
+/** Maximum number of names in one warning. */
 const maxListedNames = 5
 
-/** Undefined if the request has no tools. Hosted tools may bring functions with any name, so beside one of those every name is allowed. */
+/** Undefined if the request has no tools. Hosted tools may add functions with any name, so together with one, every name is allowed. */
 export function watchCalls({ tools = [], parallel_tool_calls }: Prompt): CallWatch | undefined {
   if (tools.length === 0) return undefined
   const offered = tools.every(tool => tool.type === 'function') ? new Set(tools.map(({ name }) => name)) : undefined

@@ -10,13 +10,13 @@ import { createStoreExchange, type StoreExchange } from './store-exchange.ts'
 export interface RoutingSync {
   /** Passed to the router as `sync`. */
   readonly state: StateSync
-  /** A request was admitted: exchanges from now on. */
+  /** Called when a request was admitted: starts exchanging. */
   resume(): void
-  /** The last running request has ended. */
+  /** Called when the last running request has ended: stops exchanging. */
   pause(): void
-  /** Looks up which offers have read a conversation that is unknown here. Undefined: nothing to wait for. Never rejects. */
+  /** Looks up which offers have cached a conversation that is unknown here. Undefined if there is nothing to wait for. Never rejects. */
   lookUpReaders(cacheKey: string | undefined): Promise<void> | undefined
-  /** Publishes what was not published yet, and stops. */
+  /** Publishes everything that has not been published, and stops. */
   close(): Promise<void>
 }
 
@@ -27,15 +27,15 @@ export interface RoutingSyncOptions {
   readonly logger: Logger
 }
 
-/** Milliseconds between two exchanges, drawn anew each time: processes that start together must not exchange together for ever. */
+/** Milliseconds between two exchanges, random each time, so that processes that start together do not keep exchanging together. */
 const exchangeMs = { min: 5_000, max: 15_000 } as const
-/** An exchange that takes longer was dropped with the request whose timer began it. */
+/** An exchange that takes longer counts as dropped with the request whose timer started it. */
 const maxExchangeMs = 20_000
-/** Urgent news is collected for so long, and then published together. */
+/** Milliseconds for which urgent updates are collected before they are published together. */
 const urgentDelayMs = 250
 
 export function createRoutingSync({ store, clock, ids, logger }: RoutingSyncOptions): RoutingSync {
-  // Name and seed are drawn at first use: some runtimes have no randomness before their first request.
+  // Name and seed are drawn on first use, because some runtimes have no randomness before their first request.
   const writer = once(() => ids.hex(16))
   const random = once(() => createRandom(randomSeed(ids)))
   const state = createStateSync({ writer, onUrgent: () => schedule.publishSoon() })
@@ -57,12 +57,12 @@ export function createRoutingSync({ store, clock, ids, logger }: RoutingSyncOpti
   }
 }
 
-/** When statistics are exchanged. */
+/** The schedule on which statistics are exchanged. */
 interface Schedule extends Pick<RoutingSync, 'resume' | 'pause'> {
-  /** Urgent news came. */
+  /** Called for urgent updates. */
   publishSoon(): void
   isOpen(): boolean
-  /** Whether anything was exchanged, and it was not closed before. */
+  /** Resolves to whether anything was exchanged and the schedule was not closed before. */
   close(): Promise<boolean>
 }
 
@@ -86,12 +86,12 @@ function createSchedule({ exchange, clock, chance }: ScheduleOptions): Schedule 
   }
   const tick = (): void => {
     if (clock.monotonic() >= dueAt) begin()
-    // Whole milliseconds, so that a timer is not set for less than a clock can show.
+    // Whole milliseconds, so that the timer does not fire before `dueAt` by a clock with lower resolution.
     timer.set(Math.ceil(dueAt - clock.monotonic()))
   }
   const publishNow = (): void => {
     urgentTimer.clear()
-    // While the store fails, news waits for the next exchange, which finds out whether the store is back.
+    // While the store fails, updates wait for the next exchange, which checks whether the store is available again.
     if (!exchange.isFailing()) void exchange.publishUrgent()
   }
   const stopTimers = (): void => {

@@ -7,15 +7,15 @@ import { sha256 } from '../../runtime/web.ts'
 
 /** Moves routing statistics between the router's shared state and the store. Its promises never reject. */
 export interface StoreExchange {
-  /** Publishes everything, then reads what others published. */
+  /** Publishes everything, then reads what other processes published. */
   exchange(): Promise<void>
   /** Publishes pauses and cache notes. */
   publishUrgent(): Promise<void>
-  /** Looks up which offers have read a conversation, within a short time limit. */
+  /** Looks up which offers have cached a conversation, within a short time limit. */
   lookUpReaders(cacheKey: string): Promise<void>
   /** Publishes everything. */
   publishAll(): Promise<void>
-  /** The last access to the store failed. */
+  /** Whether the last access to the store failed. */
   isFailing(): boolean
 }
 
@@ -27,7 +27,7 @@ export interface StoreExchangeOptions {
   readonly logger: Logger
 }
 
-/** Longest milliseconds that a request waits for a lookup. */
+/** Maximum milliseconds that a request waits for a lookup. */
 const lookUpMs = 50
 const storeMs = 5_000
 const closeMs = 2_000
@@ -38,16 +38,16 @@ export function createStoreExchange({ store, sync, writer, clock, logger }: Stor
   let failing = false
   let cursor: string | undefined
 
-  /** A failing store is logged once, and routing goes on with local statistics. */
+  /** Logs a failing store once. Routing continues with local statistics. */
   const reportFailure = (error: unknown): void => {
     if (!failing) logger.warn({ error: String(error) }, 'Routing statistics cannot be shared at the moment. Each process uses its own.')
     failing = true
   }
   const within = (milliseconds: number, ask: () => Promise<void>): Promise<void> => {
-    const asked = ask().then(() => {
+    const access = ask().then(() => {
       failing = false
     })
-    return pTimeout(asked, { milliseconds, customTimers }).catch(reportFailure)
+    return pTimeout(access, { milliseconds, customTimers }).catch(reportFailure)
   }
   const publishNews = async (): Promise<void> => {
     const pauses = sync.newPauses(moment())
@@ -73,12 +73,12 @@ export function createStoreExchange({ store, sync, writer, clock, logger }: Stor
   return {
     exchange: () => within(storeMs, () => publish().then(receive)),
     publishUrgent: () => within(storeMs, publishNews),
-    // A late result is not a failure: it is known at the next turn.
+    // A late result is not a failure: it is used for the next turn.
     lookUpReaders: key => pTimeout(lookUp(key), { milliseconds: lookUpMs, fallback: () => {}, customTimers }).catch(reportFailure),
     publishAll: () => within(closeMs, publish),
     isFailing: () => failing,
   }
 }
 
-/** Conversation keys name their workspace; the hash reveals neither. */
+/** Conversation keys contain their workspace id; the hash reveals neither. */
 const hashOf = (key: string): Promise<string> => sha256(`conversation ${key}`)

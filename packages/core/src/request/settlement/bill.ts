@@ -5,10 +5,10 @@ import type { Microdollars } from '../../metering/money.ts'
 import type { Candidate } from '../../routing/plan.ts'
 import type { CallFacts } from '../../runtime/ports.ts'
 
-/** Whether calls use a key that the workspace brought. */
+/** Whether calls to a candidate use a BYOK key. */
 export const usesByokKey = ({ credential }: Candidate): boolean => credential.owner === 'workspace'
 
-/** The cost of a request: what the workspace is charged, and what it owes providers through BYOK credentials. */
+/** The cost of a request: what the workspace is charged, and what it owes providers for calls with BYOK keys. */
 export interface Bill {
   /** What the workspace is charged. */
   readonly cost: Microdollars
@@ -26,11 +26,11 @@ export const addToBill = ({ cost, byokCost, isByok }: Bill, payee: Candidate, am
 export interface BillContext {
   readonly call: CallFacts
   readonly policy: WorkspacePolicy
-  /** When the request was admitted, in Unix milliseconds. It counts in the budget periods of that time. */
+  /** Admission time in Unix milliseconds, which determines the budget periods that the request counts in. */
   readonly at: number
 }
 
-/** What each account pays: its budgets as much as the credit of the workspace. */
+/** The amount for each account: the credit of the workspace and each budget. */
 export function amountsOf({ cost, byokCost, isByok }: Bill, { call, policy, at }: BillContext): Readonly<Record<string, number>> {
   const amounts: Record<string, number> = {}
   if (cost > 0) amounts[creditAccount(call.workspaceId)] = cost

@@ -12,8 +12,8 @@ export interface BudgetAlertPorts {
 }
 
 /**
- * Calls `onBudget` for each share of a budget that this settlement has passed. Ledger entries are ordered, so exactly one settlement,
- * in whatever process, passes a share. Undefined: there is no hook, or no budget has alerts.
+ * Calls `onBudget` for each share of a budget that this settlement has passed. Ledger entries are ordered, so exactly one settlement
+ * across all processes passes each share. Undefined if there is no hook or no budget.
  */
 export function sendBudgetAlerts(
   { ledger, hooks, logger }: BudgetAlertPorts,
@@ -23,7 +23,7 @@ export function sendBudgetAlerts(
   const { onBudget } = hooks
   const { call, policy, at } = owing
   if (!onBudget || policy.budgets.length === 0) return undefined
-  const asked = budgetsOf(policy, call).map(async budget => {
+  const checks = budgetsOf(policy, call).map(async budget => {
     const { limit, alertAt, enforce } = budget.body
     const account = budgetAccountAt(budget, at)
     // A budget that is not enforced always alerts at 100 %.
@@ -38,7 +38,7 @@ export function sendBudgetAlerts(
       callHook(logger, 'onBudget', () => onBudget.call(hooks, facts))
     }
   })
-  return Promise.all(asked).then(
+  return Promise.all(checks).then(
     () => {},
     (error: unknown) => logger.warn({ requestId: call.requestId, error: String(error) }, 'The state of a budget could not be determined.'),
   )

@@ -20,8 +20,8 @@ import type { MoneyBounds } from '../policy/money-bounds.ts'
 import { addToBill, amountsOf, type Bill, type BillContext, noBill } from './bill.ts'
 import type { Allowance } from './running-cost.ts'
 
-// What an answer is billed: by its provider's figures as far as they can be true, else by what was seen and what must have been
-// written unseen; and never more than can be set aside for it.
+// Bills a response by the provider's usage, clamped to plausible values; otherwise by the received output plus estimated hidden tokens.
+// The bill never exceeds what can be reserved for it.
 
 export interface ChargeContext {
   readonly call: CallFacts
@@ -34,12 +34,12 @@ export interface ChargeContext {
 
 export interface Charge {
   readonly usage: Usage
-  /** By the price of the offer that answered. */
+  /** At the price of the offer that responded. */
   readonly cost: Microdollars
   readonly warnings: readonly Warning[]
 }
 
-/** What an answer has used. */
+/** The usage and cost of a response. */
 export function chargeFor(charging: ChargeContext, committed: CommittedCall, seen: MeteredAnswer): Charge {
   const { call, request, inputTokens, logger } = charging
   const { provider, offer } = committed.candidate
@@ -58,9 +58,10 @@ export function chargeFor(charging: ChargeContext, committed: CommittedCall, see
   const charge = billUsage({ ...seen, usage }, price, { input: inputTokens })
   const { other_calls: others = noCalls } = seen.usage
   const unpriced = price && usage.hosted_calls ? unpricedTools(ratesAt(price, usage.input_tokens), usage) : []
-  const told = [...unpriced, ...(price ? others : noCalls)].map(tool => unpricedWarning('unpriced_tool', tool))
+  const toolWarnings = [...unpriced, ...(price ? others : noCalls)].map(tool => unpricedWarning('unpriced_tool', tool))
   const extras = price ? unpricedExtras(committed.candidate, stated) : []
-  const warnings = extras.length > 0 ? [...told, ...extras.map(extra => unpricedWarning('unpriced_option', extra))] : told
+  const warnings =
+    extras.length > 0 ? [...toolWarnings, ...extras.map(extra => unpricedWarning('unpriced_option', extra))] : toolWarnings
   if (!isClamped) return { ...charge, warnings }
   const place = { requestId: call.requestId, provider: provider.id, model: offer.provider_model_id }
   logger.warn(
@@ -79,13 +80,13 @@ function usageBoundsOf(
 ): UsageBounds {
   const { context_window: contextWindow, max_output_tokens: longest } = candidate.offer
   const cap = bounds.sentCap(candidate)
-  // The client's cap bounds no usage where the offer takes none, and is not sent it.
+  // If the offer accepts no cap, the client's cap is not sent and does not limit the usage.
   const isPassed = cap !== undefined && claimed !== undefined && claimed.output_tokens > cap
   const maxOutput = isPassed && !takesCap(candidate, request.prompt) ? longest : (cap ?? longest)
   return { contextWindow, likelyInput: inputTokens, maxInput: () => maxClaim(request.prompt), maxOutput, thoughtCharacters }
 }
 
-/** Counts of a provider that hold for the input of a response without a last count. Undefined: it gave none. */
+/** The provider's latest counts, clamped, for the input of a response without final usage. Undefined if it reported none. */
 export function knownInput(
   context: BoundsContext,
   candidate: Candidate,
@@ -108,26 +109,29 @@ const clampedWarning: Warning = {
   message: 'The provider reported more tokens or tool calls than the request can have. The excess was removed from the usage and the cost.',
 }
 
-/** `what`: a tool that was called, or a field or a host that raises the price. */
+/** `what`: a tool that was called, or a field or host that raises the price. */
 const unpricedWarning = (code: string, what: string): Warning => ({
   code,
   message: `The provider charges extra for \`${what}\`, but its price is unknown. It was not charged.`,
 })
 
 interface UnfinishedOutput {
-  /** By the provider, while it thinks and writes. */
+  /** Interim usage from the provider. */
   readonly counted: Usage | undefined
   readonly estimated: number | undefined
 }
 
-/** Output tokens of a response without a last count. Undefined: the text is counted. Thoughts that the provider has counted are not estimated. */
+/** Output tokens of a response without final usage. Undefined if the text is to be counted. Uses counted instead of estimated reasoning. */
 function outputSoFar({ tokens = 0 }: MeteredAnswer, { counted, estimated }: UnfinishedOutput): number | undefined {
   if (!counted) return estimated
   const seen = Math.ceil(tokens)
   return Math.max(counted.output_tokens, counted.reasoning_tokens > 0 ? seen : (estimated ?? seen))
 }
 
-/** Output tokens, with reasoning and images, of a response whose client disconnected before usage arrived. Undefined otherwise: the text is counted. */
+/**
+ * Estimated output tokens, with reasoning and images, of a response whose client disconnected before its usage arrived. Otherwise
+ * undefined: the text is counted.
+ */
 function unseenOutput({ request, bounds, paces }: ChargeContext, committed: CommittedCall, seen: MeteredAnswer): number | undefined {
   const { call, candidate } = committed
   const { leftAt, pausedMs = 0, firstContentAt, laterThoughtMs = 0, hasNative, hasThoughts } = seen
@@ -142,7 +146,7 @@ function unseenOutput({ request, bounds, paces }: ChargeContext, committed: Comm
   return Math.min(estimateOutput({ tokens: 0, ...seen, thoughtMs, thinking, pace }), bounds.maxOutput(candidate))
 }
 
-/** Of an answer that came to its end: how fast its offer writes. */
+/** Records the output speed of the offer from a completed response. */
 export function learnPace(
   { paces }: Pick<ChargeContext, 'paces'>,
   committed: CommittedCall,
@@ -153,7 +157,7 @@ export function learnPace(
   paces.learn(call.selected.contender.offer.id, { outputTokens: usage.output_tokens, milliseconds: endedAt - call.sentAt })
 }
 
-/** A provider that has taken the request computes, and may bill, whether or not its answer is wanted. */
+/** The bill for candidates whose response was discarded: a provider that has accepted a request may bill it anyway. */
 export const unreadBill = (
   { attempts: { accepted }, request }: { readonly attempts: Pick<Attempts, 'accepted'>; readonly request: InferenceRequest },
   input: number,
@@ -162,8 +166,9 @@ export const unreadBill = (
 export const noText = { characters: 0 }
 
 /**
- * The bill that is paid: all of it where that much is or can be set aside, else as much as can be. So no balance falls below zero and
- * no enforced budget is passed, whatever a provider claims, and no bill that is too high leaves credit behind.
+ * The part of the bill that is charged: all of it if that much is or can be reserved, otherwise as much as can be reserved. So no
+ * balance becomes negative and no enforced budget is exceeded, whatever usage a provider reports, and no available credit is left
+ * unused by a bill that is too high.
  */
 export function* payableBill(bill: Bill, owing: BillContext, allowance: Allowance): Step<Bill> {
   const accounts = Object.entries(amountsOf(bill, owing))
@@ -173,7 +178,7 @@ export function* payableBill(bill: Bill, owing: BillContext, allowance: Allowanc
   const excesses = new Map(accounts.map(account => [account[0], excessOf(account)]))
   const most = Math.max(...excesses.values())
   let unpaid = 0
-  // Each account may refuse once; a further refusal means that others are spending at the same time.
+  // Each account may refuse once. A further refusal means that other requests are spending concurrently.
   for (let tries = 0; unpaid < most; tries++) {
     const refusal = yield* wait(allowance.extend(account => Math.max(0, (excesses.get(account) ?? 0) - unpaid)))
     if (!refusal) break

@@ -11,17 +11,17 @@ import { interruptedRow, type Journal, parseJournal } from '../admission/journal
 import { dropOverdue, type RunningRequest } from '../running-requests.ts'
 import { amountsOf, type Bill } from './bill.ts'
 
-// A process that ends leaves the holds of its requests behind. A live process renews its holds; a hold whose version does not change
-// for a whole lease, by the observer's monotonic clock, is abandoned, and its request is settled as `interrupted`.
+// A process may end without settling its requests. A live process renews its holds; a hold whose version does not change for a whole
+// lease, by the observer's monotonic clock, is abandoned, and its request is settled as `interrupted`.
 
 /** Settles the spools, then the holds, of processes that have ended. */
 export interface HoldCollector {
   /**
-   * Called on requests and on calls of the gateway: runs a collection if one is due, and keeps running it by a timer while there is a
-   * reason. A collection may outlast the request if the runtime has `waitUntil`.
+   * Called on requests and gateway calls. Runs a collection if one is due, and repeats it by a timer while necessary. A collection may
+   * outlast the request if the runtime has `waitUntil`.
    */
   wake(waitUntil?: WaitUntil): void
-  /** Resolves when the running collection has ended. No other begins afterwards. */
+  /** Resolves when the running collection has ended. No further one starts. */
   close(): Promise<void>
 }
 
@@ -34,15 +34,15 @@ export interface CollectorPorts {
   readonly logger: Logger
 }
 
-/** Times of the collector, in milliseconds. */
+/** Collector intervals in milliseconds. */
 const collectorTimes = {
-  /** Between two looks. */
+  /** Interval between two checks. */
   lookMs: 10_000,
-  /** How long a hold must stand still. A live request renews its hold every 10 s. */
+  /** A hold unchanged for this long is abandoned. A live request renews its hold every 10 s. */
   leaseMs: 45_000,
-  /** A look of which a step takes longer was dropped with the request that began it. A call of the storage ends after 10 s. */
+  /** A check with a longer step counts as dropped with the request that started it. A storage call ends after 10 s. */
   maxStepMs: 15_000,
-  /** After a longer pause between two looks one look alone decides nothing: its process may have been kept from renewing as we were from looking. */
+  /** After a longer gap, a second check must confirm: whatever paused this process may have kept others from renewing too. */
   maxPauseMs: 25_000,
 } as const
 
@@ -50,17 +50,17 @@ const pageSize = 1_000
 
 interface Watched {
   readonly version: number
-  /** Monotonic milliseconds: seen at this version since. */
+  /** When this version was first seen, in monotonic milliseconds. */
   readonly since: number
-  /** It stood still for a lease when we came back from a pause. */
+  /** Whether the previous check found it unchanged for a whole lease. */
   readonly isDoubted: boolean
 }
 
-/** What a collector has seen. */
+/** The state of a collector between checks. */
 interface Sight {
-  /** Holds by their ids. */
+  /** Holds by id. */
   watched: Map<string, Watched>
-  /** Monotonic milliseconds. */
+  /** Time of the last check in monotonic milliseconds. */
   lookedAt: number
 }
 
@@ -101,7 +101,7 @@ interface LookPorts extends CollectorPorts {
   readonly goesOn: () => void
 }
 
-/** Settles the holds that stood still for a lease. Never rejects. */
+/** Settles abandoned holds. Never rejects. */
 async function lookAndSettle(sight: Sight, ports: LookPorts): Promise<void> {
   const { settlements, logger, goesOn } = ports
   try {
@@ -110,7 +110,6 @@ async function lookAndSettle(sight: Sight, ports: LookPorts): Promise<void> {
     let cost = 0
     const still = await findStill(sight, ports)
     for (const hold of still) {
-      // Requests of ours may have begun in between, under an id that is not ours to choose.
       cost += await settleInterrupted(hold, ports)
       sight.watched.delete(hold.id)
       goesOn()
@@ -118,19 +117,19 @@ async function lookAndSettle(sight: Sight, ports: LookPorts): Promise<void> {
     if (still.length > 0)
       logger.warn({ requests: still.length, cost }, 'Requests were interrupted when their process ended. They have been settled.')
   } catch (error) {
-    // What stood still while the store could not be written may only have been kept from renewing.
+    // While the store could not be written, live processes could not renew either.
     sight.watched.clear()
     logger.warn({ error: String(error) }, 'Expired holds could not be checked; will retry.')
   }
 }
 
-/** Holds that stood still for a lease; what is watched from now on is what there is now. */
+/** Returns the holds that were unchanged for a whole lease, and watches all current ones. */
 async function findStill(sight: Sight, { storage, settlements, running, clock, goesOn }: LookPorts): Promise<readonly LiveHold[]> {
-  // Reads work while another process has the lock: only time in which the store can be written counts against a hold.
+  // Check that the store can be written, since reads work even when renewals cannot: only then does time count against a hold.
   await withinStorageWait(storage.ledger.renew([]), clock)
   goesOn()
   const hasPaused = clock.monotonic() - sight.lookedAt > collectorTimes.maxPauseMs
-  // A living process may have dead requests: Workers drop the timers that would have ended them.
+  // A live process may have dead requests, because Workers drop the timers that would have ended them.
   dropOverdue(running, clock.monotonic())
   const mine = new Set([...running].map(({ requestId }) => requestId))
   const found = new Map<string, Watched>()
@@ -157,7 +156,7 @@ async function findStill(sight: Sight, { storage, settlements, running, clock, g
   return still
 }
 
-/** Resolves to what was billed. */
+/** Resolves to the billed amount in microdollars. */
 async function settleInterrupted({ id, journal: text }: LiveHold, ports: CollectorPorts): Promise<number> {
   const { storage, clock, logger } = ports
   const journal = parseJournal(text)

@@ -1,28 +1,28 @@
 import type { LedgerStore } from '@signalbox/storage'
 import { dayMs } from '../../protocol/time.ts'
 
-// Each period of a budget has an account of its own, and so has each session with a sum. Nothing reads them once they are over.
+// Each budget period has its own account, and so does each session with a spending limit. Nothing reads them once they have ended.
 
-/** Days from the date in the name of an account to its end: of a period, or the date on which a session expires. */
+/** Days from the date in an account's name to its end. For a session, the date is the day on which it expires. */
 const lengths: ReadonlyMap<string | undefined, number> = new Map([
   ['day', 1],
   ['week', 7],
   ['month', 31],
   ['session', 1],
 ])
-/** Of a budget whose name does not tell its period. */
+/** Used for budgets whose account name does not include the period. */
 const longest = 31
-/** Days for which an account stays after its end: settlements may come late, from the spool or of a process that ended. */
+/** Days for which an account is kept after its end, because settlements from a spool or of an ended process may be late. */
 const keptDays = 7
 
 /**
- * `budget:app:user:u_42:month:2026-03-01` and the like of groups, `budget:app:session:<id>:2026-03-10`, and `budget:<id>:2026-03-01` of a
- * record. No part holds a colon of its own.
+ * Matches `budget:app:user:u_42:month:2026-03-01` (or `group`), `budget:app:session:<id>:2026-03-10`, and `budget:<id>:2026-03-01` for a
+ * budget record. No part contains a colon.
  */
 const dated = /^budget:[^:]+(?::(?:user|group):[^:]*:(day|week|month)(?:\+byok)?|:(session):[^:]+)?:(\d{4}-\d{2}-\d{2})$/
 
 /**
- * Whether an account of a budget or a session has been over for a week, by its name. Accounts in total never are.
+ * Whether the account of a budget or session ended more than a week ago, judged by its name. Accounts without a period never end.
  *
  * @example hasEnded('budget:app:user:u_42:month:2026-03-01', Date.UTC(2026, 3, 9)) // true
  */
@@ -33,12 +33,12 @@ export function hasEnded(account: string, now: number): boolean {
 }
 
 const pageSize = 1_000
-/** Pages of one look: the store is not kept busy by it. */
+/** Pages per run, to limit the load on the store. */
 const maxPages = 5
 
 /**
- * Removes the accounts that have ended, from a place in the order of their names on. Returns where the next look goes on; undefined: it
- * has seen all of them.
+ * Removes ended accounts, in the order of their names, starting after `after`. Returns where the next run continues, or undefined if all
+ * accounts have been checked.
  */
 export async function forgetEnded(
   ledger: Pick<LedgerStore, 'accounts' | 'forget'>,

@@ -10,21 +10,21 @@ import {
 import type { UsageResult } from '@signalbox/storage'
 import { fnv1a } from '../../runtime/fnv.ts'
 
-/** The version of the text of a usage row. Other versions are not read. */
+/** Version of the evidence text in usage rows. Other versions are not read. */
 const textVersion = 2
 
-/** What decides how much evidence a usage row keeps. */
+/** The inputs that determine how much evidence a usage row keeps. */
 export interface EvidenceChoice {
   readonly requestId: string
-  /** Share of the requests that needed one attempt and did not fail. */
+  /** The share kept of requests that succeeded with one attempt. */
   readonly share: number
   readonly attempts: number
   readonly result: UsageResult
 }
 
 /**
- * Whether a usage row keeps full evidence: that of a request that failed or needed another attempt, and that of a share of the others,
- * chosen by their id, so that every process chooses the same.
+ * Whether a usage row keeps full evidence: always if the request failed or needed another attempt, otherwise for a share of the
+ * requests, chosen by id so that every process chooses the same ones.
  */
 export const keepsFullEvidence = ({ requestId, share, attempts, result }: EvidenceChoice): boolean =>
   share > 0 && (attempts !== 1 || (result !== 'ok' && result !== 'incomplete') || share >= 1 || fractionOf(requestId) < share)
@@ -34,15 +34,15 @@ function fractionOf(text: string): number {
   return (Math.imul(sum ^ (sum >>> 15), 0x2c1b3c6d) >>> 0) / 2 ** 32
 }
 
-/** The routing of one request. */
+/** The routing data of one request. */
 interface RoutedRequest {
   readonly trace: Trace
   readonly excluded: readonly Exclusion[]
-  /** As the plan names it. */
+  /** Strategy name from the plan. */
   readonly strategy: string
 }
 
-/** The evidence of a request as a usage row keeps it, within `decisionLogLimits`. Undefined: it has no room. */
+/** The evidence text of a usage row, within `decisionLogLimits`. Undefined if even the summary is too long. */
 export function evidenceText({ trace, excluded, strategy }: RoutedRequest, isFull: boolean): string | undefined {
   const full = isFull && textWithinLimit(withinRowLimits(evidenceOf(trace, excluded, strategy)))
   return full || textWithinLimit({ detail: 'summary', ...routingSummary(attemptsWithinLimit(trace), excluded, strategy) })
@@ -55,7 +55,7 @@ function textWithinLimit(kept: Partial<Evidence>): string | undefined {
   return text.length <= decisionLogLimits.rowText ? text : undefined
 }
 
-/** The first decision, and later ones while their candidates are not too many. */
+/** Keeps the first decision, and later ones until the limit on candidates is reached. */
 function withinRowLimits(evidence: Evidence): Evidence {
   const { rowCandidates, rowAttempts, rowExclusions, rowReason } = decisionLogLimits
   let candidates = 0
@@ -70,11 +70,12 @@ function withinRowLimits(evidence: Evidence): Evidence {
   }
 }
 
-/** The fields that a summary does not keep. */
+/** Values for fields that a summary does not keep. */
 const notKept = { prices: null, request: null, excluded: [], decisions: [], counterfactuals: null } as const
 
 /**
- * The evidence in `UsageRow.routing`. Undefined if the row keeps none, or none that can be read here.
+ * The evidence in `UsageRow.routing`. Undefined if the row has none or its version is unknown.
+ *
  * @example evidenceFrom(row.routing)?.counterfactuals?.cheapest
  */
 export function evidenceFrom(text: string | undefined): Evidence | undefined {

@@ -11,12 +11,12 @@ import { addToBill } from './bill.ts'
 import { type ChargeContext, knownInput, unreadBill } from './charge.ts'
 import type { Allowance } from './running-cost.ts'
 
-// What a journal tells of a request under way: another process settles by it if this one ends.
+// The progress of a running request in its journal, by which another process settles it if this one ends.
 
-/** The prompt of a request as its journals count it: once, since they are written every few seconds. */
+/** The prompt's token counts for journals. Cached, because a journal is written every few seconds. */
 export interface JournaledInput {
   readonly sampled: number
-  /** What its provider had stated of it then. */
+  /** The provider's usage at the time of counting. */
   readonly stated: Usage | undefined
   readonly known: Usage | undefined
 }
@@ -29,7 +29,7 @@ interface ProgressContext extends Pick<ChargeContext, 'request' | 'bounds' | 'in
   journaled?: JournaledInput | undefined
 }
 
-/** What is known of an answer while it is produced. */
+/** What is known about a response in progress. */
 interface AnswerSoFar
   extends Pick<MeteredAnswer, 'characters' | 'tokens' | 'thoughtCharacters' | 'startUsage' | 'hostedCalls' | 'firstContentAt'> {
   readonly candidate: Candidate
@@ -44,7 +44,7 @@ function journaledInput(context: ProgressContext, { candidate, ...seen }: Answer
   return context.journaled
 }
 
-/** What would be billed if the request ended now. */
+/** The progress to journal, with the bill as if the request ended now. */
 export function progressOf(clock: Clock, context: ProgressContext, seen: AnswerSoFar): JournalProgress {
   const { request, allowance, attempts, startedAt } = context
   const { candidate, characters, tokens, hostedCalls, firstContentAt } = seen
@@ -61,7 +61,7 @@ export function progressOf(clock: Clock, context: ProgressContext, seen: AnswerS
     durationMs: Math.round(clock.monotonic() - startedAt),
     ...(firstContentAt !== undefined && { firstContentMs: Math.round(firstContentAt - startedAt) }),
     usage,
-    // What is left behind is settled by another process, and no dearer than what is set aside.
+    // Another process settles this without extending the hold, so the bill must not exceed it.
     bill: addToBill(unread, candidate, Math.min(cost, left)),
   }
 }

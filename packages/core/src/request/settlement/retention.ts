@@ -8,9 +8,9 @@ import type { Clock, Logger } from '../../runtime/ports.ts'
 
 /** Deletes expired data: usage rows past the retention of their workspace, expired records, and accounts of past periods. */
 export interface Retention {
-  /** A request of the workspace was settled, at about `now` (monotonic milliseconds). Never in its way: what there is to do happens behind it. */
+  /** Called when a request of the workspace was settled, at about `now` (monotonic milliseconds). Deletes in the background. */
   look(policy: WorkspacePolicy, now?: number): void
-  /** Resolves once what has begun is done. */
+  /** Resolves once all started deletions have ended. */
   flush(): Promise<void>
 }
 
@@ -22,18 +22,18 @@ export interface RetentionPorts {
 }
 
 const hourMs = 3_600_000
-/** As many workspaces as are remembered to have been looked at. */
+/** Maximum number of workspaces whose next due time is remembered. */
 const maxWorkspaces = 10_000
 const usualDays = 365
 const maxRows = 1_000
 const maxRecords = 100
-/** Milliseconds until more accounts are looked at, where there are more. */
+/** Milliseconds until the next batch of accounts is checked, if there are more. */
 const nextAccountsMs = 300_000
-/** Those that make no calls any more are looked at too, a few at a time. */
+/** Workspaces without traffic are checked too, in batches of this size. */
 const idleAtOnce = 200
 
 export function createRetention({ storage, records, clock, logger }: RetentionPorts): Retention {
-  /** When a workspace is to be looked at next: monotonic milliseconds. */
+  /** When each workspace is checked next, in monotonic milliseconds. */
   const due = createLru<number>(maxWorkspaces)
   const running = new Set<Promise<void>>()
   let recordsDue = Number.NEGATIVE_INFINITY
@@ -49,12 +49,12 @@ export function createRetention({ storage, records, clock, logger }: RetentionPo
   const tidy = ({ id, body }: TypedRecord<'workspace'>, now: number): void => {
     if ((due.get(id) ?? now) > now) return
     due.set(id, now + hourMs)
-    // How old a row is goes by its date, and so by the wall clock.
+    // The age of a row is determined by its date, and so by the wall clock.
     const before = earliestNow() - (body.settings?.logRetentionDays ?? usualDays) * dayMs
     inBackground(
       () => storage.usage.forget({ workspaceId: id, before, limit: maxRows }),
       gone => {
-        // As many as may go at once: there may be more.
+        // The limit was reached, so there may be more rows.
         if (gone >= maxRows) due.set(id, now)
       },
     )
@@ -90,7 +90,7 @@ export function createRetention({ storage, records, clock, logger }: RetentionPo
   }
 }
 
-/** The earliest that it can be, in Unix milliseconds: a wall clock that is set forward deletes nothing of a time to which it may return. */
+/** The lowest plausible time in Unix milliseconds, so that a wall clock that is set forward for a while does not delete data too early. */
 function earliestTime(clock: Pick<Clock, 'now' | 'monotonic'>): () => number {
   let ahead = Number.POSITIVE_INFINITY
   return () => {
@@ -101,10 +101,10 @@ function earliestTime(clock: Pick<Clock, 'now' | 'monotonic'>): () => number {
 
 type InBackground = <T>(forget: () => Awaitable<T>, ended: (result: T) => void) => void
 
-/** Removes accounts that are over: some in each look, where the next is due. `now`: monotonic milliseconds. */
+/** Removes ended accounts, a batch in each run. `due` is the time of the next run. `now`: monotonic milliseconds. */
 function accountTidier(storage: RetentionPorts['storage'], earliestNow: () => number, inBackground: InBackground) {
   let after: string | undefined
-  // Loaded when it is needed: a program that starts for each request rarely gets here.
+  // Loaded on demand, because a program that starts for each request rarely needs it.
   const look = async (): Promise<string | undefined> =>
     (await import('./ended-accounts.ts')).forgetEnded(storage.ledger, { now: earliestNow(), after })
   const tidier = {

@@ -10,15 +10,15 @@ import { withinStorageWait } from '../../runtime/timers.ts'
 import type { StopReason } from '../../upstream/connection.ts'
 import type { HeldAccount } from '../admission/holds.ts'
 
-// The hold of a request can grow with its answer. It is the maximum of the bill on every account that can refuse.
+// The hold of a request can grow with its response. It limits the bill on every account that can refuse.
 
-/** What is set aside for one request. */
+/** The amounts reserved for one request. */
 export interface Allowance {
-  /** Microdollars by account, of those that can refuse. */
+  /** Reserved microdollars on an account. Undefined if the account cannot refuse. */
   amountOf(account: string): number | undefined
-  /** The least of them; `Infinity` where none can refuse. */
+  /** The smallest reserved amount; `Infinity` if no account can refuse. */
   least(): number
-  /** Sets aside more on each account that can refuse, or on none. Resolves to what refused. A store that fails refuses. */
+  /** Reserves more on all accounts that can refuse, or on none. Resolves to the refusal, if any. A failing store counts as one. */
   extend(more: (account: string) => number): Awaitable<HoldRefusal | undefined>
 }
 
@@ -28,7 +28,7 @@ export interface AllowancePorts {
   readonly logger: Logger
 }
 
-/** Accounts that count requests are no money. */
+/** Whether an account counts money rather than requests, and can refuse. */
 const isMoney = ({ account, floor }: HeldAccount): boolean => Number.isFinite(floor) && !account.startsWith('byok:')
 
 export function allowanceOf(requestId: string, held: readonly HeldAccount[], { storage, clock, logger }: AllowancePorts): Allowance {
@@ -41,7 +41,7 @@ export function allowanceOf(requestId: string, held: readonly HeldAccount[], { s
       const accounts = bounded.map(({ account, floor }) => ({ account, floor, amount: more(account) })).filter(({ amount }) => amount > 0)
       const [first] = accounts
       if (!first) return undefined
-      // A settlement does not wait for a ledger that has left the last extension unanswered.
+      // A settlement does not wait for a ledger that has not responded to the previous extension.
       if (isExtending) return { account: first.account, available: 0 }
       isExtending = true
       const extended = recover(
@@ -67,11 +67,11 @@ export function allowanceOf(requestId: string, held: readonly HeldAccount[], { s
   }
 }
 
-/** What an answer may cost while it grows. */
+/** The limit of a response in progress. */
 export interface RunningLimit {
-  /** Characters from which on it may have passed what is set aside for it. */
+  /** Number of characters after which the cost may exceed the hold. */
   characters: number
-  /** Called once it has passed them: raises them, or ends the answer. */
+  /** Called once this number is exceeded: extends the hold and raises the limit, or ends the response. */
   passed(): Awaitable<void>
 }
 
@@ -79,11 +79,11 @@ export interface RunningCost {
   readonly allowance: Allowance
   readonly price: Price | undefined
   readonly inputTokens: number
-  /** Ends the answer. */
+  /** Ends the response. */
   readonly stop: (why: StopReason) => void
 }
 
-/** The limit of a text answer by its hold. Undefined: no money limits it. */
+/** The limit that the hold sets on a text response. Undefined if money does not limit it. */
 export function runningLimit({ allowance, price, inputTokens, stop }: RunningCost): RunningLimit | undefined {
   if (!price || allowance.least() === Number.POSITIVE_INFINITY) return undefined
   const rates = ratesAt(price, inputTokens)

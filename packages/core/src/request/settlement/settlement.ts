@@ -33,7 +33,7 @@ import type { JournaledInput } from './journaled-progress.ts'
 import type { Retention } from './retention.ts'
 import type { Allowance } from './running-cost.ts'
 
-// One place settles money: every admitted request ends here, once.
+// All money is settled here: each admitted request is settled exactly once.
 
 export interface SettlementPorts {
   readonly storage: Storage
@@ -44,11 +44,11 @@ export interface SettlementPorts {
   readonly clock: Clock
   readonly logger: Logger
   readonly hooks: Hooks
-  /** Of what is recorded of routing, the share that usage rows keep in full. */
+  /** The share of recorded requests whose usage rows keep full routing evidence. */
   readonly storedShare: number
   /** Called after a charge to a workspace with auto reload. */
   readonly onSpent?: ((workspaceId: string) => void) | undefined
-  /** What follows settlements: hooks, reloads. A closing gateway waits for it. */
+  /** Work after settlements, such as hooks and credit reloads. A closing gateway waits for it. */
   readonly pending: Set<Promise<void>>
 }
 
@@ -67,21 +67,21 @@ export interface SettlementContext {
   readonly startedAt: number
   readonly attempts: Attempts
   readonly waitUntil?: CallOptions['waitUntil'] | undefined
-  /** What was decided of its routing. Undefined: it did not come to that. */
+  /** The routing decisions. Undefined if routing had not started. */
   readonly selection?: Selection | undefined
-  /** Undefined: no journal was written since its provider was called. */
+  /** Undefined if no journal has been written since the provider was called. */
   journaled?: JournaledInput | undefined
 }
 
-/** The fields of a usage row that depend on the outcome; the rest is known from the start. */
+/** The fields of a usage row that depend on the outcome. The others are known from the start. */
 type RowOutcome = Pick<UsageRow, 'model' | 'provider' | 'credential' | 'result' | 'code' | 'warnings' | 'firstContentMs'> & {
   readonly usage: Usage
   readonly bill: Bill
-  /** Monotonic milliseconds: when it ended. */
+  /** When the request ended, in monotonic milliseconds. */
   readonly now: number
 }
 
-/** What a settled answer used and cost, and when it ended. */
+/** The usage, cost and end of a settled response. */
 type Settled = Pick<StampFacts, 'cost' | 'byokCost' | 'outputMs' | 'endedAt' | 'settledAt' | 'warnings'> & { readonly usage: Usage }
 
 interface Completion {
@@ -90,7 +90,7 @@ interface Completion {
   readonly isLeft: boolean
 }
 
-/** Settles a request that had an answer: it is billed by what was seen. */
+/** Settles a request that received a response, and bills what was metered. */
 export function* settleAnswered(
   ports: SettlementPorts,
   context: SettlementContext,
@@ -103,7 +103,7 @@ export function* settleAnswered(
   const { usage, cost, warnings } = chargeFor({ call, request, bounds, inputTokens, paces, logger }, committed, seen)
   reportEnd(router, committed, seen.usage ? { ...seen, usage } : seen)
   if (seen.outcome?.status === 'completed') learnPace(ports, committed, { usage, endedAt: now })
-  const told = warnings.length === 0 ? committed.warnings : [...committed.warnings, ...warnings]
+  const allWarnings = warnings.length === 0 ? committed.warnings : [...committed.warnings, ...warnings]
   const unread = context.attempts.accepted.length === 0 ? noBill : unreadBill(context, likelyInput(request.prompt))
   const bill = yield* payableBill(addToBill(unread, candidate, cost), context, allowance)
   const outputMs = outputTime(committed, { now, firstContentAt: request.delivery === 'stream' ? seen.firstContentAt : undefined })
@@ -115,17 +115,17 @@ export function* settleAnswered(
     bill,
     now,
     ...resultOf(seen, isLeft),
-    warnings: told.map(({ code }) => code),
+    warnings: allWarnings.map(({ code }) => code),
     ...(seen.firstContentAt !== undefined && { firstContentMs: Math.round(seen.firstContentAt - startedAt) }),
   })
   const byok = bill.isByok && { byokCost: bill.byokCost }
-  return { usage, cost: bill.cost, ...byok, outputMs, endedAt: context.at + now - startedAt, settledAt: now, warnings: told }
+  return { usage, cost: bill.cost, ...byok, outputMs, endedAt: context.at + now - startedAt, settledAt: now, warnings: allWarnings }
 }
 
-/** A stream that comes at once is measured like a whole answer: from when its call was sent. */
+/** A stream shorter than this is timed from when its call was sent, like a response that is not streamed. */
 const minStreamMs = 10
 
-/** Milliseconds that the output took, without the attempts that failed before it. */
+/** Milliseconds that the output took, excluding earlier failed attempts. */
 function outputTime(
   { call }: CommittedCall,
   { now, firstContentAt = now }: { readonly now: number; readonly firstContentAt?: number | undefined },
@@ -139,7 +139,7 @@ interface Failed {
   readonly isLeft: boolean
 }
 
-/** Settles a request that had no answer, or whose client left before. */
+/** Settles a request that received no response, or whose client disconnected before it. */
 export function* settleUnanswered(ports: SettlementPorts, context: SettlementContext, { error, isLeft }: Failed): Step<void> {
   const { attempts, plan, request, allowance } = context
   const payer = isLeft ? attempts.accepted[0] : undefined
@@ -172,10 +172,10 @@ function* writeSettlement(ports: SettlementPorts, context: SettlementContext, ou
   const amounts = amountsOf(bill, context)
   const onSettled = (): void => {
     if (bill.cost > 0 && reloadsCredit(policy)) ports.onSpent?.(call.workspaceId)
-    const told = sendBudgetAlerts({ ledger: ports.storage.ledger, hooks, logger }, context, amounts)
-    if (!told) return
-    pending.add(told)
-    void told.finally(() => pending.delete(told))
+    const alerts = sendBudgetAlerts({ ledger: ports.storage.ledger, hooks, logger }, context, amounts)
+    if (!alerts) return
+    pending.add(alerts)
+    void alerts.finally(() => pending.delete(alerts))
   }
   const slotKeys = ticket.slots.map(({ key }) => key)
   const correcting = correctTokens(ports, ticket.tokens, usage)
@@ -212,7 +212,7 @@ function rowOf(ports: SettlementPorts, context: SettlementContext, { usage, bill
   }
 }
 
-/** The answer was longer or shorter than it was counted as. Where this fails the count stays as it was. */
+/** Corrects the token counters to the actual usage. If this fails, they keep the estimate. */
 function correctTokens({ storage, clock, logger }: SettlementPorts, tokens: Tokens | undefined, usage: Usage): Awaitable<unknown> {
   if (!tokens) return undefined
   const difference = usage.input_tokens + usage.output_tokens - tokens.amount
@@ -223,7 +223,7 @@ function correctTokens({ storage, clock, logger }: SettlementPorts, tokens: Toke
   )
 }
 
-/** How it was routed, for the usage row. An error here must not fail the settlement. */
+/** The routing evidence for the usage row. An error here must not fail the settlement. */
 function evidenceOf(ports: SettlementPorts, context: SettlementContext, result: UsageResult): Pick<UsageRow, 'routing'> {
   const { call, ticket, attempts, selection } = context
   const { excluded, strategy } = ticket.plan

@@ -7,6 +7,6 @@ const usageEstimated: Warning = {
   param: 'usage',
 }
 
-/** The warnings of an answer that came to its end, with one more if its provider gave no usage, or zeros. */
+/** The warnings of a response, with one more if it completed and its provider reported no usage, or zeros. */
 export const withUsageWarning = (warnings: readonly Warning[], { usage, outcome, leftAt }: MeteredAnswer): readonly Warning[] =>
   usage || !outcome || outcome.status === 'failed' || leftAt !== undefined ? warnings : [...warnings, usageEstimated]
