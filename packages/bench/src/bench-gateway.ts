@@ -3,7 +3,7 @@ import type { Model } from '@signalbox/core/protocol'
 import { compatible } from '@signalbox/core/providers'
 import type { Transport } from '@signalbox/core/runtime'
 import type { Storage } from '@signalbox/storage'
-import { type Language, languages } from './languages.ts'
+import { type Dialect, dialects } from './dialects.ts'
 
 export interface BenchGatewayOptions {
   /** The provider's URL. */
@@ -21,7 +21,7 @@ export interface BenchGateway {
 }
 
 const price = { input: 250_000, output: 2_000_000 }
-const model = (dialect: Language, provider_model_id: string): Model => ({
+const model = (dialect: Dialect, provider_model_id: string): Model => ({
   id: `${dialect}/${provider_model_id}`,
   offers: [{ provider: 'bench', provider_model_id, dialect, price }],
 })
@@ -29,8 +29,8 @@ const model = (dialect: Language, provider_model_id: string): Model => ({
 /** The measured gateway: every step of a request is enabled, and no limit is reached. */
 export async function openBenchGateway({ upstream, storage, transport, isRepeatable = false }: BenchGatewayOptions): Promise<BenchGateway> {
   const gateway = createGateway({
-    providers: [compatible({ id: 'bench', baseUrl: `${upstream}/v1`, apiKey: 'sk-bench', speaks: languages })],
-    models: languages.flatMap(dialect => ['bench', 'bench-burst', 'bench-slow'].map(id => model(dialect, id))),
+    providers: [compatible({ id: 'bench', baseUrl: `${upstream}/v1`, apiKey: 'sk-bench', speaks: dialects })],
+    models: dialects.flatMap(dialect => ['bench', 'bench-burst', 'bench-slow'].map(id => model(dialect, id))),
     storage,
     transport,
     ...(isRepeatable && { seed: 1, record: { store: 0 } }),

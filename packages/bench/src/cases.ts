@@ -1,15 +1,15 @@
 import type { Job } from './children/load.ts'
 import { deltaMark, deltas } from './fake-content.ts'
-import { type Language, languages } from './languages.ts'
+import { type Dialect, dialects } from './dialects.ts'
 import { bodyOf, pathOf } from './requests.ts'
 import type { Server } from './servers.ts'
 
 /** One path through the gateway. */
 export interface Case {
   /** Dialect of the client. */
-  readonly client: Language
+  readonly client: Dialect
   /** Dialect of the provider. */
-  readonly provider: Language
+  readonly provider: Dialect
   /** `streamed`: a delta every 2 ms. `burst`: as fast as they are read. */
   readonly delivery: 'whole' | 'streamed' | 'burst'
   readonly connections: number
@@ -28,7 +28,7 @@ const usual: readonly Pair[] = [
 
 /** Every client dialect with every provider dialect. */
 export const pairs: readonly Pair[] = (['responses', 'chat', 'messages'] as const).flatMap(client =>
-  languages.map(provider => ({ client, provider })),
+  dialects.map(provider => ({ client, provider })),
 )
 
 /**
@@ -93,8 +93,8 @@ export function jobFor(one: Case, server: Server, requests: number): Job {
   const wired = one.delivery === 'burst' ? 'bench-burst' : 'bench'
   const stream = one.delivery !== 'whole'
   const asked = passesOn(server)
-    ? { language: one.provider, model: wired, stream }
-    : { language: one.client, model: `${one.provider}/${wired}`, stream }
+    ? { dialect: one.provider, model: wired, stream }
+    : { dialect: one.client, model: `${one.provider}/${wired}`, stream }
   return {
     port: server.port,
     authorization: server.authorization,

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { chosen } from './cases.ts'
 import type { CodecCost, CodecVerbs } from './children/codecs.ts'
 import { type Child, start } from './ipc.ts'
-import { languages } from './languages.ts'
+import { dialects } from './dialects.ts'
 import { table } from './report.ts'
 import type { Section } from './section.ts'
 
@@ -14,9 +14,9 @@ interface Row {
 }
 
 const rows: readonly Row[] = [
-  ...languages.map((language): Row => ({ title: `${language}, bytes to frames`, ask: child => child.ask('reader', { language }) })),
-  ...languages.map((language): Row => ({ title: `${language}, frames to events`, ask: child => child.ask('decoder', { language }) })),
-  ...clients.map((language): Row => ({ title: `${language}, events to frames`, ask: child => child.ask('encoder', { language }) })),
+  ...dialects.map((dialect): Row => ({ title: `${dialect}, bytes to frames`, ask: child => child.ask('reader', { dialect }) })),
+  ...dialects.map((dialect): Row => ({ title: `${dialect}, frames to events`, ask: child => child.ask('decoder', { dialect }) })),
+  ...clients.map((dialect): Row => ({ title: `${dialect}, events to frames`, ask: child => child.ask('encoder', { dialect }) })),
 ]
 
 /** Bytes that each decoder and encoder allocates per delta, compared with the minimum: the event, or the frame. */

@@ -1,5 +1,5 @@
 import { answerWriters, sse } from '@signalbox/testing/answers'
-import type { Language } from './languages.ts'
+import type { Dialect } from './dialects.ts'
 
 /** The content of the fake provider, which the load generator verifies on the other side. */
 export interface Speech {
@@ -13,7 +13,7 @@ export interface Speech {
 }
 
 /** Occurs once in the wire text of each delta. */
-export const deltaMark: Readonly<Record<Language, string>> = {
+export const deltaMark: Readonly<Record<Dialect, string>> = {
   responses: '"type":"response.output_text.delta"',
   chat: '"delta":{"content":',
   messages: '"type":"text_delta"',
@@ -108,8 +108,8 @@ function chat(): Text {
 }
 
 /** The format of the test servers: a response of one piece, split at the piece. */
-function spoken(language: Language): Speech {
-  const writer = answerWriters[language]
+function spoken(dialect: Dialect): Speech {
+  const writer = answerWriters[dialect]
   const { type, bytes } = writer.wire ?? { type: 'text/event-stream', bytes: frames => Buffer.from(sse(frames)) }
   const asked = { model: 'bench', includeUsage: true }
   const counted = { input: usage.input_tokens, output: usage.output_tokens }
@@ -126,7 +126,7 @@ function spoken(language: Language): Speech {
 }
 
 /** The vendor's own format where the test servers are terser: a chunk mostly consists of repeated fields. */
-export const speeches: Readonly<Record<Language, Speech>> = {
+export const speeches: Readonly<Record<Dialect, Speech>> = {
   responses: events(responses()),
   chat: events(chat()),
   messages: spoken('messages'),

@@ -1,5 +1,5 @@
 import { chosen, pairs, pairTitle } from './cases.ts'
-import type { Language } from './languages.ts'
+import type { Dialect } from './dialects.ts'
 import { medianOf } from './numbers.ts'
 import { against, table } from './report.ts'
 import { type Asked, bodyOf, pathOf } from './requests.ts'
@@ -44,9 +44,9 @@ interface Found {
 }
 
 /** Small requests first, so that the memory that any request needs is already allocated. */
-async function observe(lab: Lab, language: Language, provider: Language): Promise<Found> {
+async function observe(lab: Lab, dialect: Dialect, provider: Dialect): Promise<Found> {
   const server = await lab.open('memory')
-  const asked: Asked = { language, model: `${provider}/bench`, stream: false }
+  const asked: Asked = { dialect, model: `${provider}/bench`, stream: false }
   try {
     for (let at = 0; at < 20; at += 1) await post(server, asked, bodyOf(asked))
     const { rss: idle } = await server.child.ask('memory', {})

@@ -1,9 +1,9 @@
 import { answerWriters } from '@signalbox/testing/answers'
-import { type Language, languages } from './languages.ts'
+import { type Dialect, dialects } from './dialects.ts'
 
 /** What a request asks for, and in which dialect. */
 export interface Asked {
-  readonly language: Language
+  readonly dialect: Dialect
   readonly model: string
   readonly stream: boolean
 }
@@ -23,7 +23,7 @@ const mediaType = 'image/png'
 const dataUrl = (data: string): string => `data:${mediaType};base64,${data}`
 const withImage = (data: string | undefined, part: (data: string) => object): readonly object[] => (data === undefined ? [] : [part(data)])
 
-const requestShapes: Readonly<Record<Language, RequestShape>> = {
+const requestShapes: Readonly<Record<Dialect, RequestShape>> = {
   responses: {
     path: () => '/v1/responses',
     body: ({ model, stream }, image) => ({
@@ -103,16 +103,16 @@ const requestShapes: Readonly<Record<Language, RequestShape>> = {
   },
 }
 
-export const pathOf = (asked: Asked): string => requestShapes[asked.language].path(asked)
-export const bodyOf = (asked: Asked, image?: string): string => JSON.stringify(requestShapes[asked.language].body(asked, image))
+export const pathOf = (asked: Asked): string => requestShapes[asked.dialect].path(asked)
+export const bodyOf = (asked: Asked, image?: string): string => JSON.stringify(requestShapes[asked.dialect].body(asked, image))
 
 /** Identifies the request on the provider's side. Model and delivery are in the path or in the body. */
 export function askedIn(path: string, body: string): Asked | undefined {
-  for (const language of languages) {
-    const writer = answerWriters[language]
+  for (const dialect of dialects) {
+    const writer = answerWriters[dialect]
     const addressed = writer.addressed?.(path)
-    if (addressed) return { language, ...addressed }
-    if (writer.path === path) return { language, model: /"model":"([^"]+)"/.exec(body)?.[1] ?? '', stream: body.includes('"stream":true') }
+    if (addressed) return { dialect, ...addressed }
+    if (writer.path === path) return { dialect, model: /"model":"([^"]+)"/.exec(body)?.[1] ?? '', stream: body.includes('"stream":true') }
   }
   return undefined
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Delays, Job } from './children/load.ts'
-import type { Language } from './languages.ts'
+import type { Dialect } from './dialects.ts'
 import { against, table } from './report.ts'
 import { bodyOf, pathOf } from './requests.ts'
 import type { Section } from './section.ts'
@@ -22,11 +22,11 @@ export const streams: Section = async ({ quick, only }) => {
   const lab = await openLab()
   try {
     const found: Found[] = []
-    for (const language of ['responses', 'chat'] as const) {
+    for (const dialect of ['responses', 'chat'] as const) {
       for (const kind of ['floor', 'memory', 'sqlite'] as const) {
-        if (!only.every(word => `${kind}, ${language}`.includes(word))) continue
-        process.stderr.write(`streams: ${kind}, ${language}\n`)
-        found.push(await observe(lab, { kind, language, count }))
+        if (!only.every(word => `${kind}, ${dialect}`.includes(word))) continue
+        process.stderr.write(`streams: ${kind}, ${dialect}\n`)
+        found.push(await observe(lab, { kind, dialect, count }))
       }
     }
     const floors = new Map(found.filter(({ who }) => who.startsWith('floor')).map(one => [one.who.slice('floor'.length), one]))
@@ -55,17 +55,17 @@ export const streams: Section = async ({ quick, only }) => {
 
 interface Asked {
   readonly kind: Kind
-  readonly language: Language
+  readonly dialect: Dialect
   readonly count: number
 }
 
 /** A fresh process each: memory that an earlier run has grown is not seen again. */
-async function observe(lab: Lab, { kind, language, count }: Asked): Promise<Found> {
+async function observe(lab: Lab, { kind, dialect, count }: Asked): Promise<Found> {
   const server = await lab.open(kind)
   try {
-    await lab.load.ask('run', { ...slowJob(server, language, 'fast'), connections: 8, requests: 400 })
+    await lab.load.ask('run', { ...slowJob(server, dialect, 'fast'), connections: 8, requests: 400 })
     const before = await server.child.ask('memory', {})
-    const over = lab.load.ask('streams', { ...slowJob(server, language, 'slow'), connections: count, requests: count })
+    const over = lab.load.ask('streams', { ...slowJob(server, dialect, 'slow'), connections: count, requests: count })
     // All are open by then, and none is over: a stream takes five seconds.
     await sleep(2_000)
     const cpuBefore = await server.child.ask('cpu', {})
@@ -75,7 +75,7 @@ async function observe(lab: Lab, { kind, language, count }: Asked): Promise<Foun
     const open = await server.child.ask('memory', {})
     const delays = await over
     const kb = (bytes: number): number => bytes / 1000 / count
-    return { who: `${kind}, ${language}`, rssKb: kb(open.rss - before.rss), heapKb: kb(open.heap - before.heap), load, ...delays }
+    return { who: `${kind}, ${dialect}`, rssKb: kb(open.rss - before.rss), heapKb: kb(open.heap - before.heap), load, ...delays }
   } finally {
     await server.stop()
   }
@@ -83,14 +83,14 @@ async function observe(lab: Lab, { kind, language, count }: Asked): Promise<Foun
 
 export function slowJob(
   { kind, port, authorization }: Server,
-  language: Language,
+  dialect: Dialect,
   speed: 'fast' | 'slow',
 ): Omit<Job, 'connections' | 'requests'> {
   const wired = speed === 'slow' ? 'bench-slow' : 'bench-burst'
-  // The floor translates nothing, so it is asked in the provider's language.
+  // The floor translates nothing, so it is called in the provider's dialect.
   const asked =
     kind === 'floor'
-      ? { language, model: wired, stream: true }
-      : { language: 'responses' as const, model: `${language}/${wired}`, stream: true }
+      ? { dialect, model: wired, stream: true }
+      : { dialect: 'responses' as const, model: `${dialect}/${wired}`, stream: true }
   return { port, authorization, path: pathOf(asked), body: bodyOf(asked) }
 }

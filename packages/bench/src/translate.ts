@@ -4,7 +4,7 @@ import { against, table } from './report.ts'
 import type { Section } from './section.ts'
 import { type Lab, openLab, type Server } from './servers.ts'
 
-/** Times the floor. A stream of another language may cost more than one that stays in its own. */
+/** Times the floor. A stream of another dialect may cost more than one that stays in its own. */
 const targets: Readonly<Record<Case['delivery'], number>> = { whole: 2, streamed: 1.5, burst: 1.5 }
 
 interface Found {
@@ -15,13 +15,13 @@ interface Found {
   readonly ratio: number
 }
 
-/** What it costs that client and provider speak different languages: every pair, beside the proxy that copies bytes. */
+/** What it costs that client and provider use different dialects: every pair, beside the proxy that copies bytes. */
 export const translate: Section = async ({ quick, only }) => {
   const some = chosen(pairs, only, pairTitle)
   const lab = await openLab()
   try {
     const [floor, ours] = await Promise.all([lab.open('floor'), lab.open('memory')])
-    // All of them before any is measured: a gateway that has spoken one language only is faster than it stays.
+    // All of them before any is measured: a gateway that has used one dialect only is still faster than later.
     for (const pair of some) for (const delivery of deliveries) await warmUp(lab, caseOf(pair, delivery), { servers: [floor, ours], quick })
     const rows: (readonly string[])[] = []
     for (const pair of some) {
@@ -34,7 +34,7 @@ export const translate: Section = async ({ quick, only }) => {
       rows.push([pairTitle(pair), ...cells])
     }
     return [
-      `CPU of the server process, µs per request, at 32 connections, books in memory; × is ours ÷ floor. Targets: whole ≤ ${targets.whole.toFixed(1)}, streams ≤ ${targets.streamed.toFixed(1)}. A stream has 100 deltas; the floor passes on what the provider says, in the provider's language.`,
+      `CPU of the server process, µs per request, at 32 connections, books in memory; × is ours ÷ floor. Targets: whole ≤ ${targets.whole.toFixed(1)}, streams ≤ ${targets.streamed.toFixed(1)}. A stream has 100 deltas; the floor passes on what the provider says, in the provider's dialect.`,
       table(['client → provider', ...deliveries.flatMap(delivery => [`${delivery}: floor`, 'ours', '×'])], rows),
     ].join('\n\n')
   } finally {

@@ -101,7 +101,7 @@ async function measure({ port, child }: Standalone, load: Child<LoadVerbs>, requ
   const { pid = 0 } = child
   const processes = [pid, ...childrenOf(pid)]
   const before = processes.map(cpuOf)
-  const asked = { language: 'chat', model: 'bench', stream: false } as const
+  const asked = { dialect: 'chat', model: 'bench', stream: false } as const
   const job = { port, path: pathOf(asked), authorization: `Bearer ${key}`, body: bodyOf(asked), connections, requests }
   const { seconds } = await load.ask('run', job)
   const used = processes.map((process, at) => ((cpuOf(process) - (before[at] ?? 0)) * 1_000_000) / ticksPerSecond / requests)

@@ -2,7 +2,7 @@ import { clientDialects, providerDialects } from '@signalbox/core/dialects'
 import type { Frame, InferenceEvent, ProviderDialect, Stamp } from '@signalbox/core/protocol'
 import { speeches } from '../fake-content.ts'
 import { serve } from '../ipc.ts'
-import type { Language } from '../languages.ts'
+import type { Dialect } from '../dialects.ts'
 import { medianOf } from '../numbers.ts'
 import { bodyOf } from '../requests.ts'
 
@@ -12,9 +12,9 @@ import { bodyOf } from '../requests.ts'
  */
 export type CodecVerbs = {
   /** Bytes → frames, for dialects with their own reader. */
-  reader: (input: { readonly language: Language }) => CodecCost | undefined
-  decoder: (input: { readonly language: Language }) => CodecCost
-  encoder: (input: { readonly language: Language }) => CodecCost
+  reader: (input: { readonly dialect: Dialect }) => CodecCost | undefined
+  decoder: (input: { readonly dialect: Dialect }) => CodecCost
+  encoder: (input: { readonly dialect: Dialect }) => CodecCost
 }
 
 /** Per delta. */
@@ -65,8 +65,8 @@ interface Stream {
   readonly frames: readonly (readonly Frame[])[]
 }
 
-function streamOf(language: Language, { frames: openReader }: ProviderDialect): Stream {
-  const { head, delta } = speeches[language]
+function streamOf(dialect: Dialect, { frames: openReader }: ProviderDialect): Stream {
+  const { head, delta } = speeches[dialect]
   const framesIn = (bytes: Uint8Array): readonly Frame[] => openReader?.().push(bytes) ?? sseFrames(Buffer.from(bytes).toString())
   const bytes = batchesOf(Array.from({ length: count }, (_, at) => delta(` word number ${at}`))).map(each => Buffer.concat(each))
   return { head: framesIn(head), bytes, frames: bytes.map(framesIn) }
@@ -78,9 +78,9 @@ const sseFrames = (text: string): readonly Frame[] =>
     return data === undefined ? [] : [event === undefined ? { data } : { event, data }]
   })
 
-function half<T>(name: Language, among: Readonly<Record<string, T>>): T {
+function half<T>(name: Dialect, among: Readonly<Record<string, T>>): T {
   const found = among[name]
-  if (found === undefined) throw new Error(`Nobody has a half of "${name}".`)
+  if (found === undefined) throw new Error(`No dialect has a half of "${name}".`)
   return found
 }
 
@@ -95,12 +95,12 @@ const stamp: Stamp = {
 const textOf = (event: InferenceEvent): string => (event.type === 'delta' && event.delta.kind === 'text' ? event.delta.text : '')
 
 serve({
-  reader({ language }) {
-    const dialect = half(language, providerDialects)
-    if (dialect.frames === undefined) return undefined
-    const { bytes, frames } = streamOf(language, dialect)
+  reader({ dialect }) {
+    const codec = half(dialect, providerDialects)
+    if (codec.frames === undefined) return undefined
+    const { bytes, frames } = streamOf(dialect, codec)
     const ours = costOf(() => {
-      const reader = dialect.frames?.()
+      const reader = codec.frames?.()
       return () => {
         for (const piece of bytes) held.latest = reader?.push(piece)
       }
@@ -119,11 +119,11 @@ serve({
     })
     return { ours, least }
   },
-  decoder({ language }) {
-    const dialect = half(language, providerDialects)
-    const { head, frames } = streamOf(language, dialect)
+  decoder({ dialect }) {
+    const codec = half(dialect, providerDialects)
+    const { head, frames } = streamOf(dialect, codec)
     const ours = costOf(() => {
-      const decoder = dialect.decodeEvents()
+      const decoder = codec.decodeEvents()
       decoder.read(head)
       return () => {
         for (const some of frames) held.latest = decoder.read(some)
@@ -138,15 +138,15 @@ serve({
     })
     return { ours, least }
   },
-  encoder({ language }) {
-    const dialect = half(language, clientDialects)
-    const request = dialect.decodeRequest(JSON.parse(bodyOf({ language, model: 'bench', stream: true })))
+  encoder({ dialect }) {
+    const codec = half(dialect, clientDialects)
+    const request = codec.decodeRequest(JSON.parse(bodyOf({ dialect, model: 'bench', stream: true })))
     const maker = half('messages', providerDialects)
     const { head, frames } = streamOf('messages', maker)
     const decoder = maker.decodeEvents()
     const [announced, ...events] = [head, ...frames].map(some => decoder.read(some))
     const ours = costOf(() => {
-      const encoder = dialect.encodeEvents(request, () => stamp)
+      const encoder = codec.encodeEvents(request, () => stamp)
       encoder.write(announced ?? [])
       return () => {
         for (const some of events) held.latest = encoder.write(some)

@@ -6,13 +6,13 @@ import { openBenchGateway } from '../bench-gateway.ts'
 import { allocatedBy, type Counts, heapAfterYoungCollections, leastOf, makeInstruments, settled } from '../counts/instruments.ts'
 import { pieceTransport } from '../counts/piece-transport.ts'
 import { serve } from '../ipc.ts'
-import type { Language } from '../languages.ts'
+import type { Dialect } from '../dialects.ts'
 import { bodyOf, pathOf } from '../requests.ts'
 
 /** The gateway as a function, with a provider without sockets, so that only the gateway's own work is counted. */
 export interface CountedRequest {
-  readonly client: Language
-  readonly provider: Language
+  readonly client: Dialect
+  readonly provider: Dialect
   /** Deltas of a streamed response; 0 requests a whole one. */
   readonly deltas: number
 }
@@ -38,8 +38,8 @@ serve({
   async count({ client, provider, deltas }) {
     setDeltas(deltas)
     const stream = deltas > 0
-    const request = requestOf({ language: client, model: `${provider}/bench`, stream })
-    const direct = requestOf({ language: provider, model: 'bench', stream })
+    const request = requestOf({ dialect: client, model: `${provider}/bench`, stream })
+    const direct = requestOf({ dialect: provider, model: 'bench', stream })
     const through = await bytesOf(() => run(api, request()), stream)
     const bytes = through - (await bytesOf(() => run(withoutGateway, direct()), stream))
     const counts: Counts[] = []

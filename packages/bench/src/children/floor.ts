@@ -1,7 +1,7 @@
 import { Agent, createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { serve } from '../ipc.ts'
-import { languages } from '../languages.ts'
+import { dialects } from '../dialects.ts'
 import { measured } from './measured.ts'
 
 /** The minimum that a proxy on Node can do: forward headers and bytes unchanged. No key, limits, parsing or accounting. */
@@ -21,4 +21,4 @@ const listen = (upstream: string): Promise<number> => {
   return new Promise(resolve => server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port)))
 }
 
-serve(measured(async ({ upstream }) => ({ port: await listen(upstream), authorization: '', speaks: languages })))
+serve(measured(async ({ upstream }) => ({ port: await listen(upstream), authorization: '', speaks: dialects })))

@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { deltas, type Speech, speeches } from '../fake-content.ts'
 import { serve } from '../ipc.ts'
-import type { Language } from '../languages.ts'
+import type { Dialect } from '../dialects.ts'
 import { chunk, firstWrite, lastWrite, wholeWrite } from '../provider-writes.ts'
 import { type Head, readHead } from '../raw-http.ts'
 import { askedIn } from '../requests.ts'
@@ -32,7 +32,7 @@ function can(speech: Speech): Canned {
   return { whole: wholeWrite(speech), writes: [firstWrite(speech), ...words, lastWrite(speech)], speech }
 }
 
-const canned: Readonly<Record<Language, Canned>> = {
+const canned: Readonly<Record<Dialect, Canned>> = {
   responses: can(speeches.responses),
   chat: can(speeches.chat),
   messages: can(speeches.messages),
@@ -66,7 +66,7 @@ function reply(socket: Socket, path: string, body: string): void {
     socket.end('HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n')
     return
   }
-  const { whole, writes, speech } = canned[asked.language]
+  const { whole, writes, speech } = canned[asked.dialect]
   if (!asked.stream) socket.write(whole)
   else if (asked.model === 'bench-slow') speak(socket, slowMs, at => slowly(speech, at))
   else if (asked.model === 'bench-burst') burst(socket, writes)

@@ -82,7 +82,7 @@ async function overSockets(): Promise<Figures> {
   const child = start<SocketVerbs>({ script: script('counted-sockets'), execArgv: ['--expose-gc'] })
   const lockStep = await openLockStep()
   try {
-    const traffic = trafficOf({ lockStep, language: 'responses', ...(await child.ask('listen', { upstream: lockStep.upstream })) })
+    const traffic = trafficOf({ lockStep, dialect: 'responses', ...(await child.ask('listen', { upstream: lockStep.upstream })) })
     for (let at = 0; at < 100; at += 1) await traffic.whole()
     for (let at = 0; at < 20; at += 1) await traffic.stream(20)
     const whole = await counted(child, () => traffic.whole())

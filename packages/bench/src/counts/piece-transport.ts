@@ -26,7 +26,7 @@ export function pieceTransport(): PieceTransport & { readonly upstream: string }
   const transport: Transport = async ({ url, body = '' }) => {
     const asked = askedIn(url.slice(upstream.length), body)
     if (asked === undefined) throw new Error(`Nothing answers at ${url}.`)
-    const speech = speeches[asked.language]
+    const speech = speeches[asked.dialect]
     const pieces = piecesOf(speech, asked.stream)
     const headers = streamHeaders(asked.stream ? speech.type : 'application/json')
     return { status: 200, header: name => headers[name], body: pushed(pieces) }

@@ -1,5 +1,5 @@
 import { deltaMark, speeches } from '../fake-content.ts'
-import type { Language } from '../languages.ts'
+import type { Dialect } from '../dialects.ts'
 import { chunk, firstWrite, lastWrite, wholeWrite } from '../provider-writes.ts'
 import { postBytes } from '../raw-http.ts'
 import { bodyOf, pathOf } from '../requests.ts'
@@ -35,17 +35,17 @@ export interface TrafficOptions {
   readonly port: number
   readonly authorization: string
   /** Dialect of client and provider. */
-  readonly language: Language
+  readonly dialect: Dialect
 }
 
 /** More tokens than any stream here has, so that none is cut off. */
 const maxTokens = 100_000
 
-export function trafficOf({ lockStep, port, authorization, language }: TrafficOptions): Traffic {
-  const speech = speeches[language]
-  const mark = deltaMark[language]
+export function trafficOf({ lockStep, port, authorization, dialect }: TrafficOptions): Traffic {
+  const speech = speeches[dialect]
+  const mark = deltaMark[dialect]
   const post = (stream: boolean): Buffer => {
-    const asked = { language, model: `${language}/bench`, stream }
+    const asked = { dialect, model: `${dialect}/bench`, stream }
     return postBytes({ path: pathOf(asked), authorization, body: bodyOf(asked).replace(/(_tokens":)\d+/, `$1${maxTokens}`) })
   }
   const [wholePost, streamPost] = [post(false), post(true)]

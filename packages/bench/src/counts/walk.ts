@@ -31,7 +31,7 @@ export async function measureWalk(): Promise<Walk> {
   const child = start<SocketVerbs>({ script })
   const lockStep = await openLockStep()
   try {
-    const traffic = trafficOf({ lockStep, language: 'responses', ...(await child.ask('listen', { upstream: lockStep.upstream })) })
+    const traffic = trafficOf({ lockStep, dialect: 'responses', ...(await child.ask('listen', { upstream: lockStep.upstream })) })
     for (let at = 0; at < 5; at += 1) {
       await traffic.whole()
       await traffic.stream(3)
