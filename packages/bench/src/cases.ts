@@ -1,6 +1,6 @@
 import type { Job } from './children/load.ts'
-import { deltaMark, deltas } from './fake-content.ts'
 import { type Dialect, dialects } from './dialects.ts'
+import { deltaMark, deltas } from './fake-content.ts'
 import { bodyOf, pathOf } from './requests.ts'
 import type { Server } from './servers.ts'
 

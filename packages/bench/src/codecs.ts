@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { chosen } from './cases.ts'
 import type { CodecCost, CodecVerbs } from './children/codecs.ts'
-import { type Child, start } from './ipc.ts'
 import { dialects } from './dialects.ts'
+import { type Child, start } from './ipc.ts'
 import { table } from './report.ts'
 import type { Section } from './section.ts'
 

@@ -1,8 +1,8 @@
 import { clientDialects, providerDialects } from '@signalbox/core/dialects'
 import type { Frame, InferenceEvent, ProviderDialect, Stamp } from '@signalbox/core/protocol'
+import type { Dialect } from '../dialects.ts'
 import { speeches } from '../fake-content.ts'
 import { serve } from '../ipc.ts'
-import type { Dialect } from '../dialects.ts'
 import { medianOf } from '../numbers.ts'
 import { bodyOf } from '../requests.ts'
 

@@ -5,8 +5,8 @@ import { memoryStorage } from '@signalbox/storage-memory'
 import { openBenchGateway } from '../bench-gateway.ts'
 import { allocatedBy, type Counts, heapAfterYoungCollections, leastOf, makeInstruments, settled } from '../counts/instruments.ts'
 import { pieceTransport } from '../counts/piece-transport.ts'
-import { serve } from '../ipc.ts'
 import type { Dialect } from '../dialects.ts'
+import { serve } from '../ipc.ts'
 import { bodyOf, pathOf } from '../requests.ts'
 
 /** The gateway as a function, with a provider without sockets, so that only the gateway's own work is counted. */

@@ -1,7 +1,7 @@
 import { Agent, createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { serve } from '../ipc.ts'
 import { dialects } from '../dialects.ts'
+import { serve } from '../ipc.ts'
 import { measured } from './measured.ts'
 
 /** The minimum that a proxy on Node can do: forward headers and bytes unchanged. No key, limits, parsing or accounting. */

@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net'
+import type { Dialect } from '../dialects.ts'
 import { deltas, type Speech, speeches } from '../fake-content.ts'
 import { serve } from '../ipc.ts'
-import type { Dialect } from '../dialects.ts'
 import { chunk, firstWrite, lastWrite, wholeWrite } from '../provider-writes.ts'
 import { type Head, readHead } from '../raw-http.ts'
 import { askedIn } from '../requests.ts'

@@ -1,5 +1,5 @@
-import { deltaMark, speeches } from '../fake-content.ts'
 import type { Dialect } from '../dialects.ts'
+import { deltaMark, speeches } from '../fake-content.ts'
 import { chunk, firstWrite, lastWrite, wholeWrite } from '../provider-writes.ts'
 import { postBytes } from '../raw-http.ts'
 import { bodyOf, pathOf } from '../requests.ts'
