@@ -46,7 +46,7 @@ export function createSettlements(ports: SettlementPorts): Settlements {
     isSpoolUsed: () => writes.values().some(({ spool }) => spool !== 'out'),
   })
   const { queue, spool } = backlog
-  const freeSlots = slotsOf(storage)
+  const freeSlots = slotFreer(storage)
   /** First writes that are pending. */
   const writes = settlementWrites({
     clock,
@@ -137,7 +137,7 @@ const writeTo = (storage: Pick<Storage, 'settle'>, { row, amounts, slotKeys }: S
   andThen(storage.settle({ row, amounts, slotKeys, at: row.at + Math.round(row.durationMs) }), () => undefined)
 
 /** Frees slots, once. They do not wait with their settlement: the next request of the same key would be rejected. */
-function slotsOf({ counters }: Pick<Storage, 'counters'>) {
+function slotFreer({ counters }: Pick<Storage, 'counters'>) {
   const freed = new WeakSet<QueuedSettlement>()
   return (entries: readonly QueuedSettlement[]): void => {
     for (const entry of entries) {

@@ -125,7 +125,7 @@ function* answerRequest(ports: RequestPorts, state: RequestState): Step<OpenedRe
       inputTokens,
       at,
       startedAt,
-      attempts: { count: 0, accepted: [] },
+      attempts: { count: 0, discarded: [] },
       waitUntil: state.options.waitUntil,
       carried,
       hedge,

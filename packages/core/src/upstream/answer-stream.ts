@@ -3,7 +3,7 @@ import { closingEvents, hasEnd, isContent } from '../protocol/event.ts'
 import type { Failure } from '../protocol/failure.ts'
 import type { Sink, Source } from '../protocol/source.ts'
 import type { Candidate } from '../routing/plan.ts'
-import { type AnswerTimer, isReading, noteContent, readerPaused, readerResumed, setHeld, startStream, stopTimer } from './answer-timer.ts'
+import { type AnswerTimer, isReading, noteContent, readerPaused, readerResumed, setBlocked, startStream, stopTimer } from './answer-timer.ts'
 import { type Connection, type StopReason, stopFailure } from './connection.ts'
 import { beginDrain, type DrainState, drainOnce, finishDrain } from './drain-connection.ts'
 import { messageInStream } from './error-message.ts'
@@ -16,9 +16,9 @@ import { cutAtItemLimit, isBeyondItemLimit } from './item-limit.ts'
 export interface AnswerStream extends Source<EventBatch> {
   /** Tracks the reader's pauses. */
   readonly timer: AnswerTimer
-  /** Pauses until `release` while the gateway waits for something. Not counted as a reader's pause; the end is still delivered. */
-  readonly hold: () => void
-  readonly release: () => void
+  /** Pauses until `unblock` while the gateway waits for something. Not counted as a reader's pause; the end is still delivered. */
+  readonly block: () => void
+  readonly unblock: () => void
   /** Closes the connection and ends the response with this reason. */
   readonly stop: (why: StopReason) => void
   /** Cancels, and returns the events that close the decoder's open items. */
@@ -54,7 +54,7 @@ interface AnswerState<Read> extends StreamParts<Read>, StreamContext, DrainState
   heldEvents: number
   reader: Sink<EventBatch> | undefined
   isPaused: boolean
-  isHeld: boolean
+  isBlocked: boolean
   /** Timer that delivers the next part of a large batch. */
   turn: unknown
   stopped: StopReason | 'idle' | undefined
@@ -80,7 +80,7 @@ export function readStream<Read>(parts: StreamParts<Read>, context: StreamContex
     phase: 'opening',
     reader: undefined,
     isPaused: false,
-    isHeld: false,
+    isBlocked: false,
     turn: undefined,
     stopped: undefined,
     readsAfterEnd: 0,
@@ -145,7 +145,7 @@ const endOf = <Read>({ decoder }: AnswerState<Read>): EventBatch => closingEvent
 function stop<Read>(state: AnswerState<Read>, why: AnswerState<Read>['stopped']): void {
   if (state.phase === 'over' || state.phase === 'draining') return
   state.stopped ??= why
-  state.isHeld = false
+  state.isBlocked = false
   state.connection.close()
   state.source.cancel()
   receive(state, endOf(state))
@@ -189,7 +189,7 @@ function holdBack<Read>(state: AnswerState<Read>, batch: EventBatch): void {
 
 function push<Read>(state: AnswerState<Read>, batch: EventBatch): void {
   noteContent(state.timer)
-  if (state.reader !== undefined && !state.isPaused && !state.isHeld && state.held.length === 0 && batch.length <= maxBatchEvents) {
+  if (state.reader !== undefined && !state.isPaused && !state.isBlocked && state.held.length === 0 && batch.length <= maxBatchEvents) {
     deliver(state, state.reader, batch)
     return
   }
@@ -200,7 +200,7 @@ function push<Read>(state: AnswerState<Read>, batch: EventBatch): void {
 /** Delivers held batches. Many events are spread over turns of the event loop, so that other requests are served in between. */
 function flush<Read>(state: AnswerState<Read>): void {
   const { held, reader, source, timer } = state
-  if (held.length === 0 || reader === undefined || state.isPaused || state.isHeld || state.turn !== undefined) return
+  if (held.length === 0 || reader === undefined || state.isPaused || state.isBlocked || state.turn !== undefined) return
   const batch = held.length === 1 && held[0] ? held[0] : held.flat()
   const part = firstBatch(batch)
   state.held = part.length < batch.length ? [batch.slice(part.length)] : []
@@ -258,14 +258,14 @@ function streamOf<Read>(state: AnswerState<Read>): AnswerStream {
       source.pause()
     },
     resume: () => resume(state),
-    hold() {
-      state.isHeld = true
-      setHeld(timer, true)
+    block() {
+      state.isBlocked = true
+      setBlocked(timer, true)
       source.pause()
     },
-    release() {
-      state.isHeld = false
-      setHeld(timer, false)
+    unblock() {
+      state.isBlocked = false
+      setBlocked(timer, false)
       flow(state)
     },
     cancel,
@@ -286,5 +286,5 @@ function resume<Read>(state: AnswerState<Read>): void {
 
 function flow<Read>(state: AnswerState<Read>): void {
   flush(state)
-  if (!state.isPaused && !state.isHeld && state.turn === undefined && state.phase !== 'over') state.source.resume()
+  if (!state.isPaused && !state.isBlocked && state.turn === undefined && state.phase !== 'over') state.source.resume()
 }

@@ -24,7 +24,7 @@ interface StreamTimes {
   pausedAt: number | undefined
   pausedMs: number
   /** The gateway has paused the stream while it waits for something. */
-  isHeld: boolean
+  isBlocked: boolean
 }
 
 interface Wait {
@@ -63,13 +63,13 @@ function fired(state: AnswerTimer): void {
 }
 
 /** Silence does not count while the reader is paused or the gateway waits. */
-const dueAt = ({ heardAt, idleMs, deadlineAt, pausedAt, isHeld }: StreamTimes, now: number): number =>
-  Math.min((pausedAt === undefined && !isHeld ? heardAt : now) + idleMs, deadlineAt)
+const dueAt = ({ heardAt, idleMs, deadlineAt, pausedAt, isBlocked }: StreamTimes, now: number): number =>
+  Math.min((pausedAt === undefined && !isBlocked ? heardAt : now) + idleMs, deadlineAt)
 
 /** Starts the silence limit of a stream. `deadlineAt` is monotonic. */
 export function startStream(state: AnswerTimer, { idleMs, deadlineAt }: { readonly idleMs: number; readonly deadlineAt: number }): void {
   const now = state.clock.monotonic()
-  state.stream = { since: now, idleMs, deadlineAt, heardAt: now, pausedAt: now, pausedMs: 0, isHeld: false }
+  state.stream = { since: now, idleMs, deadlineAt, heardAt: now, pausedAt: now, pausedMs: 0, isBlocked: false }
   if (state.firesAt <= Math.min(now + idleMs, deadlineAt)) return
   state.clock.clearTimeout(state.timer)
   arm(state, { milliseconds: Math.max(1, Math.ceil(Math.min(now + idleMs, deadlineAt) - now)), now })
@@ -92,9 +92,9 @@ export function readerResumed({ stream, clock }: AnswerTimer): void {
   stream.heardAt = now
 }
 
-export function setHeld({ stream, clock }: AnswerTimer, isHeld: boolean): void {
+export function setBlocked({ stream, clock }: AnswerTimer, isBlocked: boolean): void {
   if (stream === undefined) return
-  stream.isHeld = isHeld
+  stream.isBlocked = isBlocked
   stream.heardAt = clock.monotonic()
 }
 

@@ -36,12 +36,12 @@ export interface AttemptContext {
 export interface Attempts {
   count: number
   /** Candidates that had accepted the request when it was cancelled there: they may bill it. */
-  readonly accepted: Candidate[]
+  readonly discarded: Candidate[]
   /** The last candidate called. */
   last?: Candidate
 }
 
 /** Records that the candidate had accepted the request. It is billed once. */
-export function noteAccepted({ accepted }: Attempts, candidate: Candidate): void {
-  if (!accepted.includes(candidate)) accepted.push(candidate)
+export function noteDiscarded({ discarded }: Attempts, candidate: Candidate): void {
+  if (!discarded.includes(candidate)) discarded.push(candidate)
 }

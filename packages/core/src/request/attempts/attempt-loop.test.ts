@@ -101,7 +101,7 @@ async function run(
           startedAt: clock.monotonic(),
           hedgeMaxCost: 0,
           refusedKeys: undefined,
-          attempts: { count: 0, accepted: [] },
+          attempts: { count: 0, discarded: [] },
         },
       ),
     )

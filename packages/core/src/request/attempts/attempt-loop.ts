@@ -13,7 +13,7 @@ import type { CommittedCall, SelectedOffer, UpstreamCall } from '../../upstream/
 import { allFailed } from '../../upstream/error-message.ts'
 import { failurePolicies, mostInformative } from '../../upstream/failure-policy.ts'
 import { type RacedCall, race } from '../../upstream/race.ts'
-import { type AttemptContext, noteAccepted } from './attempt-context.ts'
+import { type AttemptContext, noteDiscarded } from './attempt-context.ts'
 import { type CallPorts, callCandidate, reportResult } from './call-candidate.ts'
 import { affordsBeside } from './hedging.ts'
 import { type Refusal, refusalOf, refusedKeyWarnings } from './refused-keys.ts'
@@ -207,7 +207,7 @@ function report({ ports, context, refusals }: LoopState, call: UpstreamCall, { f
 function handleHedgeLost({ ports: { router }, context: { attempts } }: LoopState, call: UpstreamCall, accepted: boolean): void {
   reportOvertaken(router, call)
   const { candidate } = call.selected
-  if (accepted) noteAccepted(attempts, candidate)
+  if (accepted) noteDiscarded(attempts, candidate)
 }
 
 const moreInformative = (before: Failure | undefined, failure: Failure): Failure =>
@@ -232,8 +232,8 @@ const survivedTimeouts = (failures: readonly Failure[]): readonly Warning[] =>
 
 function withWarnings(committed: CommittedCall, { context, refusals }: LoopState): CommittedCall {
   const { plan, request, attempts, refusedKeys } = context
-  if (attempts.accepted.length === 0 && refusals.length === 0 && !refusedKeys) return committed
-  const hedged = attempts.accepted.map(({ provider }) => paidTwice(provider.id, committed.candidate.provider.id))
+  if (attempts.discarded.length === 0 && refusals.length === 0 && !refusedKeys) return committed
+  const hedged = attempts.discarded.map(({ provider }) => paidTwice(provider.id, committed.candidate.provider.id))
   const refused = refusedKeyWarnings(committed.candidate, refusals, { refusedKeys, plan, request })
   return hedged.length + refused.length > 0 ? { ...committed, warnings: [...committed.warnings, ...hedged, ...refused] } : committed
 }

@@ -3,7 +3,7 @@ import type { Candidate } from '../../routing/plan.ts'
 import { type AttemptPorts, type AttemptResult, runAttempt } from '../../upstream/attempt.ts'
 import type { UpstreamCall } from '../../upstream/call.ts'
 import type { SendPorts } from '../../upstream/send.ts'
-import { type AttemptContext, noteAccepted } from './attempt-context.ts'
+import { type AttemptContext, noteDiscarded } from './attempt-context.ts'
 import { reportCommit } from './report-outcome.ts'
 
 export interface CallPorts extends AttemptPorts {
@@ -56,5 +56,5 @@ export function reportResult(
   { call, result }: CallResult,
 ): void {
   if (result.ok) reportCommit(router, call, { answer: result.answer, stream: request.delivery === 'stream' })
-  else if (result.accepted && cancellation.reason) noteAccepted(attempts, call.selected.candidate)
+  else if (result.accepted && cancellation.reason) noteDiscarded(attempts, call.selected.candidate)
 }

@@ -28,10 +28,10 @@ const gone = [{ type: 'finished', outcome: { status: 'failed', error: { kind: 'c
 /** A response whose batches the test pushes. What is pushed while it is paused waits, as it does in a real one. */
 function pushedAnswer() {
   const waiting: EventBatch[] = []
-  const state = { sink: undefined as Sink<EventBatch> | undefined, isPaused: true, isHeld: false, cancels: 0, isEnding: false }
+  const state = { sink: undefined as Sink<EventBatch> | undefined, isPaused: true, isBlocked: false, cancels: 0, isEnding: false }
   const flush = (): void => {
-    while (!state.isPaused && !state.isHeld && state.cancels === 0 && waiting.length > 0) state.sink?.next(waiting.shift() ?? [])
-    if (state.isEnding && !state.isPaused && !state.isHeld && state.cancels === 0 && waiting.length === 0) {
+    while (!state.isPaused && !state.isBlocked && state.cancels === 0 && waiting.length > 0) state.sink?.next(waiting.shift() ?? [])
+    if (state.isEnding && !state.isPaused && !state.isBlocked && state.cancels === 0 && waiting.length === 0) {
       state.isEnding = false
       state.sink?.end()
     }
@@ -52,11 +52,11 @@ function pushedAnswer() {
       state.isPaused = false
       flush()
     },
-    hold: () => {
-      state.isHeld = true
+    block: () => {
+      state.isBlocked = true
     },
-    release: () => {
-      state.isHeld = false
+    unblock: () => {
+      state.isBlocked = false
       flush()
     },
     cancel,
@@ -359,7 +359,7 @@ describe('a pipeline', () => {
     stream.read(sink)
     answer.push([delta('a')], [delta('b'), delta('c')], [delta('d')], [finished])
     await turn()
-    expect([client.batches, answer.state.isHeld]).toEqual([[[delta('a')]], true])
+    expect([client.batches, answer.state.isBlocked]).toEqual([[[delta('a')]], true])
     sealing.resolve([delta('B')])
     await turn()
     expect(client.batches).toEqual([[delta('a')], [delta('B')], [delta('d')], [{ ...finished, usage }]])
@@ -407,7 +407,7 @@ describe('a client that pauses', () => {
     answer.push([delta('a'), delta('b')], [delta('c')])
     stream.pause()
     stream.resume()
-    expect([answer.state.isHeld, client.batches]).toEqual([true, []])
+    expect([answer.state.isBlocked, client.batches]).toEqual([true, []])
     sealing.resolve([delta('ab')])
     await turn()
     expect(client.batches).toEqual([[delta('ab')], [delta('c')]])
@@ -444,7 +444,7 @@ describe('the running cost limit of a response', () => {
     stream.read(sink)
     answer.push([delta('ab')], [delta('c')])
     await turn()
-    expect([client.batches, answer.state.isHeld]).toEqual([[[delta('ab')]], true])
+    expect([client.batches, answer.state.isBlocked]).toEqual([[[delta('ab')]], true])
     extending.resolve()
     await turn()
     expect(client.batches).toEqual([[delta('ab')], [delta('c')]])

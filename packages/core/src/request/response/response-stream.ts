@@ -141,7 +141,7 @@ function handOn(state: ResponseState, batch: EventBatch): void {
 /** Holds the source until the promise settles. */
 function waitFor<T>(state: ResponseState, value: Promise<T>, then: (value: T) => void): void {
   state.isWaiting = true
-  state.source.hold()
+  state.source.block()
   value.then(
     result => {
       state.isWaiting = false
@@ -166,7 +166,7 @@ function resumeSource(state: ResponseState): void {
 }
 
 function releaseSource(state: ResponseState): void {
-  if (!state.isWaiting) state.source.release()
+  if (!state.isWaiting) state.source.unblock()
 }
 
 function give(state: ResponseState, batch: EventBatch): void {

@@ -159,9 +159,9 @@ export function learnPace(
 
 /** The bill for candidates whose response was discarded: a provider that has accepted a request may bill it anyway. */
 export const unreadBill = (
-  { attempts: { accepted }, request }: { readonly attempts: Pick<Attempts, 'accepted'>; readonly request: InferenceRequest },
+  { attempts: { discarded }, request }: { readonly attempts: Pick<Attempts, 'discarded'>; readonly request: InferenceRequest },
   input: number,
-): Bill => accepted.reduce((bill, payee) => addToBill(bill, payee, billUsage(noText, requestPrice(payee, request), { input }).cost), noBill)
+): Bill => discarded.reduce((bill, payee) => addToBill(bill, payee, billUsage(noText, requestPrice(payee, request), { input }).cost), noBill)
 
 export const noText = { characters: 0 }
 

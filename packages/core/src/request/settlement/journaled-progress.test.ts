@@ -26,7 +26,7 @@ function requestOf(text: string) {
     bounds: { sentCap: () => 100 },
     inputTokens: text.length / 4,
     allowance: { least: () => Number.POSITIVE_INFINITY },
-    attempts: { count: 1, accepted: [] },
+    attempts: { count: 1, discarded: [] },
     startedAt: 0,
   } as unknown as Context
   return { state, context }

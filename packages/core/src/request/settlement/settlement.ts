@@ -104,7 +104,7 @@ export function* settleAnswered(
   reportEnd(router, committed, seen.usage ? { ...seen, usage } : seen)
   if (seen.outcome?.status === 'completed') learnPace(ports, committed, { usage, endedAt: now })
   const allWarnings = warnings.length === 0 ? committed.warnings : [...committed.warnings, ...warnings]
-  const unread = context.attempts.accepted.length === 0 ? noBill : unreadBill(context, likelyInput(request.prompt))
+  const unread = context.attempts.discarded.length === 0 ? noBill : unreadBill(context, likelyInput(request.prompt))
   const bill = yield* payableBill(addToBill(unread, candidate, cost), context, allowance)
   const outputMs = outputTime(committed, { now, firstContentAt: request.delivery === 'stream' ? seen.firstContentAt : undefined })
   yield* writeSettlement(ports, context, {
@@ -142,7 +142,7 @@ interface Failed {
 /** Settles a request that received no response, or whose client disconnected before it. */
 export function* settleUnanswered(ports: SettlementPorts, context: SettlementContext, { error, isLeft }: Failed): Step<void> {
   const { attempts, plan, request, allowance } = context
-  const payer = isLeft ? attempts.accepted[0] : undefined
+  const payer = isLeft ? attempts.discarded[0] : undefined
   const candidate = payer ?? plan.candidates[0]
   const input = payer ? likelyInput(request.prompt) : 0
   const { usage } = payer ? billUsage(noText, requestPrice(payer, request), { input }) : zeroBill
