@@ -62,14 +62,14 @@ const recordTable: OptionTableOf<Exclude<GatewayOptions['record'], false | undef
 }
 const itemsTable: OptionTableOf<ItemOptions> = { store: 'flag', ttl: 'number', maxBytes: 'number', maxTotalBytes: 'number' }
 
-/** What a gateway cannot do without, and an example of each. */
+/** Required options, with an example of each. */
 const required = {
   providers: 'a list of providers, as in [openai({ apiKey })]',
   models: 'a list of models, such as `catalogModels` of @signalbox/catalog',
   storage: 'a storage, such as memoryStorage()',
 } as const
 
-/** Throws a TypeError that names the option, what it got, and what it takes. The models are looked at where they are put in order. */
+/** Throws a TypeError that names the option, its value, and the accepted values. Models are checked when the catalog is built. */
 export function checkOptions(options: GatewayOptions): void {
   checkOptionTable({ call: 'createGateway' }, options ?? {}, optionTable)
   for (const [name, takes] of Object.entries(required))
@@ -137,7 +137,7 @@ function checkItems({ items, storage, sealingKey }: GatewayOptions): void {
     )
 }
 
-/** A name means one thing, in every gateway: requests carry it from one to another. */
+/** Custom strategies must not reuse built-in names, since a request that names a strategy must mean the same in every gateway. */
 function checkStrategies({ strategy, strategies: own = {} }: GatewayOptions): void {
   const taken = Object.keys(own).find(name => Object.hasOwn(strategies, name))
   if (taken !== undefined)
@@ -155,7 +155,7 @@ function checkKeys({ sealingKey, previousSealingKeys = [] }: GatewayOptions): vo
     throw new TypeError('createGateway: `previousSealingKeys` is set without a `sealingKey`.')
   const named = [['sealingKey', sealingKey] as const, ...previousSealingKeys.map((key, at) => [`previousSealingKeys[${at}]`, key] as const)]
   for (const [name, key] of named) {
-    // The variable that it was read from is not set.
+    // An environment variable that is not set.
     if (key === undefined || (key === '' && name === 'sealingKey')) continue
     const bytes = bytesOfKey(key)
     if (bytes?.length === keyBytes && bytes.some(byte => byte !== 0)) continue

@@ -20,14 +20,14 @@ export interface ClosingParts {
 /** Milliseconds that each part may take to finish. */
 const maxWaitMs = 10_000
 
-/** Gives running requests `graceMs` to end, cancels the others, finishes what is pending, and closes the storage. */
+/** Gives running requests `graceMs` to end, cancels the rest, finishes pending work, and closes the storage. */
 export async function closeGateway(parts: ClosingParts, graceMs: number): Promise<void> {
   const { ports, collector, settlements, byok, authenticator, sharing } = parts
   const { running, clock } = ports
   await untilEmpty(ports, graceMs)
   endForShutdown(running)
   ports.drains.stop()
-  // Requests that were cancelled still have to be settled and answered.
+  // Cancelled requests still have to be settled and send their errors.
   await untilEmpty(ports, 2_000)
   await waitAtMost(maxWaitMs, Promise.allSettled([...running].map(({ control }) => control?.leave())), clock)
   await waitAtMost(maxWaitMs, Promise.allSettled(ports.pending), clock)
@@ -40,7 +40,7 @@ export async function closeGateway(parts: ClosingParts, graceMs: number): Promis
   await waitAtMost(maxWaitMs, ports.storage.close(), clock)
 }
 
-/** Waits until no request is running, or the time is over. */
+/** Waits until no request is running or the time has passed. */
 async function untilEmpty({ running, clock }: RequestPorts, milliseconds: number): Promise<void> {
   const until = clock.monotonic() + milliseconds
   while (running.size > 0 && clock.monotonic() < until) await sleep(clock, 20)

@@ -19,12 +19,12 @@ import { consoleLogger, webClock, webIds, webTransport } from './runtime/web.ts'
 import { createSetup } from './setup.ts'
 
 /**
- * Joins providers, models and a storage into a gateway.
+ * Creates a gateway from providers, models and a storage.
  *
  * @example
  * const gateway = createGateway({ providers: [openai({ apiKey })], models, storage: memoryStorage() })
- * @throws {TypeError} An option has a value that it does not take; the message names the option, the value, and what it takes. Or the
- *   runtime is older than those that `engines` names.
+ * @throws {TypeError} An option has an invalid value; the message names the option, the value, and the accepted values. Or the runtime is
+ *   older than `engines` requires.
  */
 export function createGateway<
   const ModelId extends string = string,
@@ -39,7 +39,7 @@ export function createGateway<
   return assembleGateway(options) as Gateway<ModelId, StrategyName | OwnStrategy>
 }
 
-/** An old runtime would fail later, in the middle of a request, with an error that does not name the reason. */
+/** Without this check, an old runtime would fail in the middle of a request with an error that does not name the reason. */
 function checkRuntime(): void {
   if (typeof Map.groupBy === 'function') return
   throw new TypeError('createGateway: this runtime has no `Map.groupBy`. Signalbox needs Node 22.14 or newer.')
@@ -84,7 +84,7 @@ function assembleGateway(options: GatewayOptions): Gateway {
   return { ...gateway, ...endpointsOf({ responses: responsesClient, ...dialectLoaders }, gateway) }
 }
 
-/** Runs `setup`, so that what is ready can serve its first request. */
+/** Runs `setup` as part of the readiness check, so that a ready process can serve its first request. */
 const setupProblems = async (setUp: () => Promise<void> | undefined): Promise<readonly string[]> => {
   try {
     await setUp()
@@ -94,7 +94,7 @@ const setupProblems = async (setUp: () => Promise<void> | undefined): Promise<re
   }
 }
 
-/** An app that only looks at its books after a restart has its interrupted requests settled too. */
+/** Wakes the hold collector on management calls too, so that interrupted requests are settled even if no new request arrives. */
 const wakingFirst =
   (wake: () => void, workspaces: Workspaces) =>
   (...[workspaceId, actor]: Parameters<Workspaces>): Workspace => {
@@ -104,7 +104,7 @@ const wakingFirst =
 
 type CallerVerbs = Pick<Gateway, 'authenticate' | 'identity' | 'countManagement' | 'plan' | 'callableOffers' | 'fidelity'>
 
-/** What is asked of a caller before and beside inference. What few requests need is loaded when first called. */
+/** The operations of a caller other than inference. Code that few requests need is loaded on first use. */
 function callerVerbs(base: BasePorts, parts: GatewayParts, setUp: () => Promise<void> | undefined): CallerVerbs {
   const { storage, clock, limits, options } = base
   const { authenticator, policies, planning, engine, collector } = parts
@@ -127,14 +127,14 @@ function callerVerbs(base: BasePorts, parts: GatewayParts, setUp: () => Promise<
 
 type InferenceVerbs = Pick<Gateway, 'admit' | 'countTokens' | 'infer' | 'compact' | 'problems' | 'notices' | 'close'>
 
-/** Inference, which a closed gateway refuses. */
+/** Inference and shutdown. A closed gateway refuses inference. */
 function inferenceVerbs(
   { options, storage, clock, ids, logger }: BasePorts,
   parts: GatewayParts,
   setUp: () => Promise<void> | undefined,
 ): InferenceVerbs {
   const { engine, collector, settlements, byok, authenticator, sharing, ring } = parts
-  // With a sealing key, workspaces may bring the keys of providers.
+  // With a sealing key, workspaces may add BYOK keys, so missing platform keys are not reported.
   const isKeyless = !options.sealingKey && tellKeyless(options.models, options.providers, logger)
   const storageProblems = createReadinessCheck({ ping: () => storage.ping(), clock, logger })
   let isClosing = false

@@ -33,7 +33,7 @@ import type { Clock, Ids, Logger } from './runtime/ports.ts'
 import { keyRingOf } from './runtime/seal.ts'
 import type { Limits } from './upstream/limits.ts'
 
-// The parts of a gateway, each made from those above it.
+// The parts of a gateway. Each is created from those above it.
 
 /** The ports of a gateway that an option may replace. */
 export interface BasePorts {
@@ -58,7 +58,7 @@ export function assembleParts(base: BasePorts): GatewayParts {
 
 type Routing = ReturnType<typeof assembleRouting>
 
-/** What finds the offers of a model and picks one. */
+/** Creates the catalog and the router. */
 function assembleRouting({ options, storage, clock, ids, logger }: BasePorts) {
   const models = directoryOf(options.models, options.providers, { facts: options.facts, logger, clock, retired: options.retiredModels })
   const sharing = storage.isShared && storage.routing ? createRoutingSync({ store: storage.routing, clock, ids, logger }) : undefined
@@ -84,7 +84,7 @@ function assembleRouting({ options, storage, clock, ids, logger }: BasePorts) {
 
 type Access = ReturnType<typeof assembleAccess>
 
-/** What tells which workspace, key and policy a caller has, and opens provider keys. */
+/** Creates the parts that resolve a caller's workspace, key and policy, and open provider keys. */
 function assembleAccess({ options, storage, clock, ids, logger }: BasePorts, { tiersOf }: Routing) {
   const records = recordsOf(storage.records, clock)
   const ring = keyRingOf(options, ids.random)
@@ -100,7 +100,7 @@ function assembleAccess({ options, storage, clock, ids, logger }: BasePorts, { t
 
 type Management = ReturnType<typeof assembleManagement>
 
-/** What changes workspaces and writes it to their audit log. */
+/** Creates the parts that change workspaces and write their audit log. */
 function assembleManagement({ options, storage, clock, ids, logger, transport }: BasePorts, routing: Routing, access: Access) {
   const { records, ring, vault, policies, authenticator, refusals } = access
   const { models, planning, decisionLog, tiersOf } = routing
@@ -127,7 +127,7 @@ function assembleManagement({ options, storage, clock, ids, logger, transport }:
     ring,
     isKeyed: lasting,
   }))
-  /** Work that goes on after the answers of its requests. */
+  /** Work that continues after the responses of its requests. */
   const pending = new Set<Promise<void>>()
   const { onReload } = options.billing ?? {}
   const reloads = onReload && keepReloads({ storage, records, commitWithAudit, terms: policies, clock, logger, onReload, pending })
@@ -138,7 +138,7 @@ function assembleManagement({ options, storage, clock, ids, logger, transport }:
   return { workspacesAfter, workspacesOfSetup, pending, reloads, byok }
 }
 
-/** What requests for inference need. */
+/** Creates the ports of inference requests. */
 function assembleRequests(
   base: BasePorts,
   routing: Routing,
@@ -185,7 +185,7 @@ function assembleRequests(
   return { engine, settlements, collector }
 }
 
-/** Without a given seed each gateway draws its own, so that gateways do not return to a provider at the same moment. */
+/** Without a configured seed each gateway draws its own, so that gateways do not return to a provider at the same moment. */
 function seedOf({ seed }: GatewayOptions, ids: Ids): () => number {
   let drawn = seed
   return () => (drawn ??= randomSeed(ids))

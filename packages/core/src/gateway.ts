@@ -21,8 +21,8 @@ import type { Clock, Ids, Logger } from './runtime/ports.ts'
 import type { Limits } from './upstream/limits.ts'
 
 /**
- * A gateway: the inference endpoints, the management of workspaces, and what servers need to expose them. `ModelId` and
- * `StrategyName`: what requests in process may name, as far as the options of `createGateway` say it in literals.
+ * A gateway: the inference endpoints, workspace management, and what servers need to expose them. `ModelId` and `StrategyName`: the names
+ * that in-process requests accept, as far as the options of `createGateway` are literals.
  */
 export interface Gateway<ModelId extends string = string, StrategyName extends string = string> extends Endpoints<ModelId, StrategyName> {
   readonly operator: string
@@ -30,11 +30,15 @@ export interface Gateway<ModelId extends string = string, StrategyName extends s
   readonly clock: Clock
   readonly ids: Ids
   readonly logger: Logger
-  /** The client halves that are there at once, by name: what the HTTP side reads and writes with. */
+  /** The client dialects that are always loaded, by name, with which servers decode requests and encode responses. */
   readonly dialects: Readonly<Record<string, ClientDialect>> & { readonly responses: ClientDialect }
-  /** The other client halves, loaded when first needed; each is loaded once. */
+  /** The other client dialects, each loaded once, on first use. */
   readonly dialectLoaders: Readonly<Record<string, () => Promise<ClientDialect>>>
-  /** Resolves an API key (`ak_…`), or a user that the app has signed in, to its caller. @throws `invalid_api_key` (401), the same for every reason. */
+  /**
+   * Resolves an API key (`ak_…`), or a user that the app has signed in, to its caller.
+   *
+   * @throws `invalid_api_key` (401), whatever the reason.
+   */
   authenticate(proof: string | EndUserOf | undefined): Promise<Caller>
   identity(caller: Caller): Promise<Identity>
   /**
@@ -43,49 +47,61 @@ export interface Gateway<ModelId extends string = string, StrategyName extends s
    * @throws `requests_per_min_exceeded` (429)
    */
   countManagement(caller: Caller, kind: 'reads' | 'writes'): Promise<void>
-  /** Routes a request without calling a provider: the candidates in order with their estimates, and the excluded with reasons. Learns nothing. */
+  /**
+   * Routes a request without calling a provider. Returns the ordered candidates with estimates, and excluded offers with reasons. Learns
+   * nothing.
+   */
   plan(request: InferenceRequest, caller: Caller, options?: Pick<CallOptions, 'claimMemory'>): Promise<PlannedRequest>
-  /** For each provider of the model (default: the request's models): which features it would keep, map, approximate or drop. Calls no provider. */
+  /**
+   * Returns which features of a request each provider of the model (default: the request's models) keeps, maps, approximates or drops.
+   * Calls no provider.
+   */
   fidelity(request: InferenceRequest, model?: string): Promise<readonly Fidelity[]>
   /**
-   * Takes the rate and the slot of a request whose body is still to be read; hand the result to `infer` or `countTokens`, and
-   * call its `leave()` where it does not come to that.
+   * Counts a request against its rate limits and takes its slot before its body is read. Pass the result to `infer` or `countTokens`, or
+   * call its `leave()`.
    *
    * @throws `requests_per_min_exceeded` (429), `concurrent_requests_exceeded` (429)
    */
   admit(caller: Caller, requestId: string): Promise<EarlyAdmission>
-  /** Input tokens, by a counter of the provider's own where there is one, else estimated. Counts against the rate of the key; nothing is paid. */
+  /**
+   * Counts input tokens with the provider's token counting endpoint if it has one; otherwise estimates. Counts against the key's rate
+   * limit, but is free.
+   */
   countTokens(request: InferenceRequest, caller: Caller, options?: Omit<CountTokensOptions, 'caller'>): Promise<TokenCount>
-  /** Starts at once and never throws: what goes wrong comes out of `committed`, `whole()` and the iterators. */
+  /** Starts at once and never throws. Errors reject `committed`, `whole()` and the iterators. */
   infer(request: InferenceRequest, options: CallOptions): Reply
-  /** Items of answers that later requests can refer to by id. Absent: none are kept. */
+  /** Output items that later requests can refer to by id. Undefined if none are kept. */
   readonly items?: KeptItems | undefined
   /**
-   * Has the model asked summarize a conversation. The result is an item that stands for it in later requests of the workspace, to any
-   * provider. Billed as one request.
+   * Has the requested model summarize a conversation. Returns an item that replaces it in later requests of the workspace, to any provider.
+   * Billed as one request.
    *
-   * @throws what the request ends with; `provider_error` (502) if the model wrote no text.
+   * @throws the error that the request ends with; `provider_error` (502) if the model wrote no text.
    */
   compact(request: InferenceRequest, options: CallOptions): Promise<Compaction>
   readonly models: ModelDirectory
   /** The offers that requests of a caller's workspace can be sent to. */
   callableOffers(caller: Caller): Promise<CallableOffers>
-  /** How the last requests were routed, and why. */
+  /** How recent requests were routed, and why. */
   readonly decisionLog: GatewayDecisionLog
   readonly workspaces: Workspaces
   readonly replies: Replies
-  /** Other processes apply a change within 60 s at most, and not at the same moment. */
+  /** Whether other processes share the storage. They apply a change within 60 s, not all at the same time. */
   readonly isShared: boolean
   /**
-   * Seals the provider keys of all workspaces with the first of the sealing keys, while requests run. It may be stopped and begun
-   * again. To change the key: give the new one to every process among `previousSealingKeys`, then as `sealingKey` before the old
-   * one, then call this; where nothing is `left`, the old one can go.
+   * Reseals the provider keys of all workspaces with `sealingKey`, while requests run. It may be interrupted and restarted. To rotate the
+   * key: add the new key to `previousSealingKeys` in every process; then make it the `sealingKey` and move the old key to
+   * `previousSealingKeys`; then call this. When nothing is `left`, remove the old key.
    */
   resealCredentials(): Promise<ResealResult>
   /** Reasons why the gateway is not ready, safe to publish; details are logged. Empty: ready. */
   problems(): Promise<readonly string[]>
-  /** What an operator should know although requests are served, safe to publish: an outage of the storage. */
+  /** Problems during which requests are still served, such as a storage outage. Safe to publish. */
   notices(): readonly string[]
-  /** No new work; what runs gets `graceMs` (default 0) to end, then ends as `service_unavailable`; closes the storage. */
+  /**
+   * Refuses new requests, gives running ones `graceMs` (default 0) to end, then ends them with `service_unavailable` and closes the
+   * storage.
+   */
   close(options?: { readonly graceMs?: number }): Promise<void>
 }

@@ -1,5 +1,4 @@
-// What few requests need. It is loaded together, when something of it is first called: each part that is loaded by itself would split the
-// rest of a bundle into more files.
+// Code that few requests need, loaded together on first use. Separate dynamic imports would split a bundle into more files.
 
 export { identityOf } from './management/identity.ts'
 export { compact } from './request/compaction/compact.ts'

@@ -16,8 +16,8 @@ import type { Setup } from './setup.ts'
 import type { Limits, Timeouts } from './upstream/limits.ts'
 
 /**
- * The options of `createGateway`. What is written there in literals gives the names that the gateway's requests may use: ids and
- * aliases of models, and strategies.
+ * The options of `createGateway`. Literals in them determine the names that in-process requests accept: ids and aliases of models, and
+ * strategies.
  */
 export interface GatewayOptions<
   ModelId extends string = string,
@@ -25,23 +25,23 @@ export interface GatewayOptions<
   ProviderId extends string = string,
   OwnStrategy extends string = string,
 > {
-  /** Providers that can be called. Their order breaks ties. */
+  /** The providers that can be called. Their order breaks ties. */
   readonly providers: readonly Provider<ProviderId>[]
   /** The models that can be requested, with the offers of their providers. */
   readonly models: readonly Model<ModelId, OfferedBy>[]
   /**
-   * What a request for a model gets that was shut down (`retires_at` has passed for every offer): `error`, which names the
-   * successor, or an answer of the `successor`, where it is known and sold here. Default: `error`.
+   * What a request for a retired model (`retires_at` has passed for every offer) receives: `error`, which names the successor, or a
+   * response from the `successor` if it is known and offered. Default: `error`.
    */
   readonly retiredModels?: RetiredModels
   /**
-   * What is known of providers beside how to call them. What a provider or an offer says of itself wins; of two with one id the
-   * later counts; those of providers that are not here do nothing. Default: what the providers themselves say.
+   * Facts about providers other than how to call them. Values set on a provider or an offer take precedence; of two entries with the same
+   * id the later one is used; entries for unknown providers are ignored. Default: the values of the providers themselves.
    */
   readonly facts?: readonly ProviderFacts[]
-  /** Where keys, credit, limits and usage are kept. */
+  /** Where keys, credit, limits and usage are stored. */
   readonly storage: Storage
-  /** Shown as `owned_by`. Default: `signalbox`. */
+  /** The `owned_by` of models. Default: `signalbox`. */
   readonly operator?: string
   /**
    * The default strategy for choosing among candidates: `balanced`, `cost`, `latency`, `throughput`,
@@ -49,86 +49,86 @@ export interface GatewayOptions<
    */
   readonly strategy?: StrategyName | NoInfer<OwnStrategy>
   /**
-   * Strategies of your own, by name; requests may name them too. Each sees expectations of an offer for one request and returns
-   * a number: lower goes first. What throws or is no number is worst. The names above are taken.
+   * Custom strategies by name; requests may name them too. A strategy receives the estimates of an offer for a request and returns a
+   * number: lower is tried first. If it throws or returns no number, the offer ranks last. Built-in names cannot be reused.
    *
    * @example { thrifty: ({ cost, failure }) => cost + 0.01 * failure }
    */
   readonly strategies?: Readonly<Record<OwnStrategy, Strategy>>
   /**
-   * Two providers may be asked at once where a request does not say: the second when the first has been silent for so long that
-   * further waiting costs more than another call. Streams without hosted tools only. The caller pays for the answer, and for
-   * the prompt that the slower one had taken. Default: false.
+   * Whether requests may be hedged if they do not specify it: a second provider is called when the first has been silent for so long that
+   * further waiting costs more than another call. Only streams without hosted tools are hedged. The caller pays for the response and for
+   * the prompt that the slower provider accepted. Default: false.
    */
   readonly hedge?: boolean
-  /** USD that such a second call may be expected to cost. Default: any. */
+  /** Maximum expected cost of a hedged call in USD. Default: any. */
   readonly hedgeMaxCost?: number
   /**
-   * What is kept of routing decisions, for `gateway.decisionLog`: `keep` decisions (default 1,000, at most 5 kB of memory each) of a
-   * `share` of the requests (default 1, all). The usage row of each of those keeps a summary (the order, the attempts, the number of
-   * exclusions), which any process can read, after a restart too. `store`: the share of the rows that keep full evidence, mostly 2 to
+   * Which routing decisions are kept for `gateway.decisionLog`: `keep` decisions (default 1,000, at most 5 kB of memory each) of a `share`
+   * of the requests (default 1, all). The usage row of each of those requests keeps a summary (the order, the attempts, the number of
+   * exclusions), which every process can read, even after a restart. `store`: the share of the rows that keep full evidence, usually 2 to
    * 5 kB and at most 16 kB each (default 0.1; requests that failed or needed another attempt always keep it). 0: rows keep nothing.
    * `false`: nothing is kept anywhere.
    */
   readonly record?: (RecordOptions & { readonly store?: number }) | false
   /**
-   * For how long later requests can refer to items of answers by id (`item_reference`), as clients of the Responses API do that take
-   * answers for stored, and where the items are kept meanwhile. Workspaces and requests that demand zero data retention keep none.
-   * `false`: nothing is kept, and a reference is a 400. Default: an hour, in the memory of the process.
+   * For how long and where output items are kept, so that later requests can refer to them by id (`item_reference`). Clients of the
+   * Responses API that assume stored responses do so. Nothing is kept for workspaces and requests that require zero data retention.
+   * `false`: nothing is kept, and a reference is refused with 400. Default: an hour, in the memory of the process.
    */
   readonly items?: ItemOptions | false
-  /** A whole number. Gateways with the same seed that see the same choose the same. Default: drawn from `ids`. */
+  /** An integer seed. Gateways with the same seed and the same observations make the same choices. Default: drawn from `ids`. */
   readonly seed?: number
-  /** Times of requests, in milliseconds. */
+  /** Timeouts of requests in milliseconds. */
   readonly timeouts?: Partial<Timeouts>
-  /** Limits of keys and workspaces that have none of their own. */
+  /** Limits for keys and workspaces that do not set their own. */
   readonly limits?: Partial<Limits>
-  /** The one place to change a request on its way in. Everything else only watches. */
+  /** Changes a request before it is routed. Hooks can only observe requests. */
   readonly prepare?: (request: InferenceRequest, caller: Caller) => InferenceRequest | Promise<InferenceRequest>
   /** Observers of requests. */
   readonly hooks?: Hooks
-  /** How credit is reloaded. */
+  /** Auto reload of credit. */
   readonly billing?: BillingOptions
-  /** How providers are reached. Default: the runtime's own fetch; on Node, `nodeTransport()` costs a third. */
+  /** How providers are called. Default: the runtime's own fetch; on Node, `nodeTransport()` needs a third of its CPU time. */
   readonly transport?: Transport
-  /** Reads images and files at addresses for providers that take bytes only. Default: none, and such providers are not asked. */
+  /** Downloads images and files by URL for providers that accept only bytes. Default: none, and such providers are not used for them. */
   readonly media?: MediaReader
   /**
-   * 32 random bytes, or the same as 64 hex digits (`openssl rand -hex 32`); the same in every process that serves the same callers. They seal the reasoning state that callers carry
-   * from one request to the next and the provider keys that workspaces bring, and sign the end of audit chains. Default: a key of this process alone, and what it
-   * sealed ends with it; then no workspace can bring keys.
+   * 32 random bytes, or 64 hex digits (`openssl rand -hex 32`). Must be the same in every process that serves the same callers. It seals
+   * the reasoning state that clients send back, and BYOK keys, and signs the end of audit chains. Default: a random key of this process:
+   * what it sealed cannot be opened after a restart, and workspaces cannot add BYOK keys.
    */
   readonly sealingKey?: Uint8Array | string | undefined
-  /** Keys of before: what they sealed still opens. `gateway.resealCredentials()` makes them superfluous for provider keys. */
+  /** Former sealing keys, which can still open what they sealed. After `gateway.resealCredentials()`, BYOK keys no longer need them. */
   readonly previousSealingKeys?: readonly (Uint8Array | string)[]
   /**
-   * Makes workspaces, keys and credit before the first request, where a runtime forbids that while a module is loaded (Workers).
-   * It runs once in each process, also for a readiness check, and again where it failed. Creating what is there returns it as it is.
+   * Creates workspaces, keys and credit before the first request, for runtimes that forbid I/O while a module is loaded (Workers). Runs
+   * once in each process, also for a readiness check, and again after a failure. Creating something that exists returns it unchanged.
    *
    * @example async setup({ workspaces }) { await workspaces.create({ id: 'app', name: 'My app' }) }
    */
   readonly setup?: Setup
   /**
-   * Gets the work of calls in process that a runtime may drop with the request that made them: `waitUntil` of `cloudflare:workers`.
-   * Handlers use that of the context of their request. Default: none.
+   * Keeps the background work of in-process calls alive in runtimes that may drop it with the request: `waitUntil` of
+   * `cloudflare:workers`. Handlers use `waitUntil` of their request's context. Default: none.
    */
   readonly waitUntil?: WaitUntil
-  /** Time and timers. Default: those of the runtime. */
+  /** Provides time and timers. Default: those of the runtime. */
   readonly clock?: Clock
-  /** Ids and random bytes. Default: those of the runtime. */
+  /** Provides ids and random bytes. Default: those of the runtime. */
   readonly ids?: Ids
-  /** Gets warnings and errors, facts first, as pino takes them. Default: the console. */
+  /** Receives warnings and errors with pino's argument order (fields, then message). Default: the console. */
   readonly logger?: Logger
 }
 
-/** Refuses offers of a provider that is not among the providers, where both are written in literals. */
+/** Rejects offers of a provider that is not among `providers`, if both are literals. */
 export type KnownProviders<OfferedBy extends string, ProviderId extends string> = string extends OfferedBy | ProviderId
   ? unknown
   : [Exclude<OfferedBy, ProviderId>] extends [never]
     ? unknown
     : { readonly providers: readonly Provider<Exclude<OfferedBy, ProviderId>>[] }
 
-/** To write one down takes a third of what else a request takes in this process. */
+/** Default of `record.store`. Full evidence adds a third to the processing time of a request. */
 export const defaultStored = 0.1
 export const defaultStrategy = 'balanced'
 export const defaultTimeouts: Timeouts = { firstByteMs: 120_000, wholeMs: 300_000, deadlineMs: 1_080_000, idleMs: 120_000 }

@@ -6,8 +6,8 @@ import type { Clock, Logger } from './runtime/ports.ts'
 import { timersOf } from './runtime/timers.ts'
 
 /**
- * Makes what a gateway needs: workspaces, keys, credit. It runs in each process, so to create what is there already returns it. It
- * uses the `workspaces` that it is given: changes through those of the gateway wait for it.
+ * Creates what a gateway needs: workspaces, keys, credit. It runs in each process, so creating something that exists returns it. Use the
+ * given `workspaces`; calls on `gateway.workspaces` wait for setup and would deadlock.
  */
 export type Setup = (gateway: { readonly workspaces: Workspaces }) => unknown
 
@@ -19,12 +19,12 @@ export interface SetupPorts {
 }
 
 const setupTimeoutMs = 10_000
-/** Milliseconds before `setup` is tried again after a failure. */
+/** Milliseconds before `setup` runs again after a failure. */
 const retryMs = 1_000
 
 /**
- * Runs `setup` before the first request. Concurrent requests share one run; after a failure it runs again before a later request.
- * Undefined: there is nothing to wait for (any more).
+ * Runs `setup` before the first request. Concurrent requests share one run; after a failure it runs again before a later request. The
+ * returned function returns undefined if there is nothing to wait for.
  */
 export function createSetup({ setup, workspaces, clock, logger }: SetupPorts): () => Promise<void> | undefined {
   let isDone = setup === undefined

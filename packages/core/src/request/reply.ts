@@ -45,9 +45,14 @@ export interface CallOptions {
  * const response = await gateway.infer(request, { caller }).whole()
  */
 export interface Reply extends AsyncIterable<InferenceEvent> {
-  /** Resolves at first content, after which there is no fallback. Rejects with the GatewayError that ends the request, or with what `prepare` threw. */
+  /**
+   * Resolves at first content, after which there is no fallback. Rejects with the GatewayError that ends the request, or with what
+   * `prepare` threw.
+   */
   readonly committed: Promise<unknown>
-  /** Pushes events, one batch per upstream read. Fails only before commit; a later failure is a `finished` event. `cancel()` disconnects. */
+  /**
+   * Pushes events, one batch per upstream read. Fails only before commit; a later failure is a `finished` event. `cancel()` disconnects.
+   */
   events(): Source<readonly InferenceEvent[]>
   /** The same events as an iterator. `return()` disconnects. */
   batches(): AsyncIterator<readonly InferenceEvent[], undefined>

@@ -39,7 +39,10 @@ export interface CountTokensOptions {
 /** Longest wait for a provider's count in milliseconds; after that, the count is estimated. */
 const countingMs = 5_000
 
-/** Counts input tokens with a provider's token counting endpoint if a candidate has one and it responds; otherwise estimates. Free of charge. */
+/**
+ * Counts input tokens with a provider's token counting endpoint if a candidate has one and it responds; otherwise estimates. Free of
+ * charge.
+ */
 export async function countRequestTokens(
   ports: RequestPorts,
   asked: InferenceRequest,

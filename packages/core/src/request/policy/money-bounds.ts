@@ -7,7 +7,9 @@ import type { Candidate } from '../../routing/plan.ts'
 
 // Whether credit or budgets limit the cost of a request, and the output cap that is sent because of it.
 
-/** Whether money limits calls with a platform key and with a BYOK key. Credit limits only the former; budgets that include BYOK limit both. */
+/**
+ * Whether money limits calls with a platform key and with a BYOK key. Credit limits only the former; budgets that include BYOK limit both.
+ */
 interface Bounded {
   readonly platform: boolean
   readonly byok: boolean

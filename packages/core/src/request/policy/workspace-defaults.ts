@@ -44,7 +44,10 @@ export function defaultedIn({ routing }: InferenceRequest, { workspace }: Worksp
   return new Set(fields.filter(name => routing[name] === undefined))
 }
 
-/** Whether the request sets `allow_fallbacks`. Dialects default it to true, so this checks the original body. Without one, the value is explicit. */
+/**
+ * Whether the request sets `allow_fallbacks`. Dialects default it to true, so this checks the original body. Without one, the value is
+ * explicit.
+ */
 function saysFallbacks(asked: InferenceRequest): boolean {
   const original = originalOf(asked)
   if (!original) return true

@@ -12,7 +12,9 @@ import type { RunningLimit } from '../settlement/running-cost.ts'
 
 /** The events of a response as the client receives them: processed by the pipeline, metered, and settled before the last one is sent. */
 export interface ResponseStream extends Source<EventBatch> {
-  /** Call this when the client disconnects: the reader ends at once. Resolves when the response is settled, which may require draining it. */
+  /**
+   * Call this when the client disconnects: the reader ends at once. Resolves when the response is settled, which may require draining it.
+   */
   readonly leave: () => Promise<void>
   /** Whether the response is still being read for its usage after the client disconnected. */
   readonly isDraining: () => boolean

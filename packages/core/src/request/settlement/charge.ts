@@ -60,8 +60,7 @@ export function chargeFor(charging: ChargeContext, committed: CommittedCall, see
   const unpriced = price && usage.hosted_calls ? unpricedTools(ratesAt(price, usage.input_tokens), usage) : []
   const toolWarnings = [...unpriced, ...(price ? others : noCalls)].map(tool => unpricedWarning('unpriced_tool', tool))
   const extras = price ? unpricedExtras(committed.candidate, stated) : []
-  const warnings =
-    extras.length > 0 ? [...toolWarnings, ...extras.map(extra => unpricedWarning('unpriced_option', extra))] : toolWarnings
+  const warnings = extras.length > 0 ? [...toolWarnings, ...extras.map(extra => unpricedWarning('unpriced_option', extra))] : toolWarnings
   if (!isClamped) return { ...charge, warnings }
   const place = { requestId: call.requestId, provider: provider.id, model: offer.provider_model_id }
   logger.warn(
