@@ -37,7 +37,7 @@ export function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Q
   return toolNames ? { ...extended, mapping: { toolNames } } : extended
 }
 
-/** Hosts have their own tier names, so that of a client of this dialect is sent unchanged, but for names of the standard tier. */
+/** Hosts have their own tier names, so the tier of a client of this dialect is sent unchanged, unless it names the standard tier. */
 function encodeTier(request: InferenceRequest, quirks: Quirks): Encoded {
   const { service_tier } = request.prompt
   const standard = isStandardTier(service_tier) ? quirks.standard_tier : undefined
@@ -46,7 +46,7 @@ function encodeTier(request: InferenceRequest, quirks: Quirks): Encoded {
   return isOwn ? { body: { service_tier }, warnings: [] } : tierField(request.prompt, openaiTiers, quirks)
 }
 
-/** A call came as part of a whole message and is rewritten within it. */
+/** Calls are part of a message and are rewritten within it. */
 const naming: ToolRenames = {
   dialect,
   maxLength: 64,

@@ -31,7 +31,7 @@ function namesFor(request: InferenceRequest): FieldNames {
 
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null
 
-/** The fields of a function are nested one level nested in this dialect. */
+/** The fields of a function are nested one level deeper in this dialect. */
 const nested = (text: string): string => text.replaceAll(/\b(tools\[\d+\])\.(?=(?:name|description|parameters|strict)\b)/g, '$1.function.')
 
 export const renameParam = (param: string, request: InferenceRequest): string => nested(renameField(param, namesFor(request)))

@@ -11,7 +11,7 @@ import { originalBody } from './wire.ts'
 // Encodes thinking and the output limit: `max_tokens` covers both thinking and response.
 
 export interface EncodedThinking {
-  /** Absent: the model's default. */
+  /** Undefined for the model's default. */
   readonly thinking?: JsonObject
   readonly effort?: string
   readonly max_tokens: number

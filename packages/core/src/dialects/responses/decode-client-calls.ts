@@ -4,10 +4,10 @@ import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { stringOf } from '../json.ts'
 import { dialect } from './wire.ts'
 
-// Calls of tools that this language alone has and the client runs: a shell, a patch, a computer. They and their results are function calls
-// inside, so that a conversation which holds some can go on in every language; in this one they go as they came.
+// Calls of tools that only this dialect has and the client runs: a shell, a patch, a computer. They and their results are decoded as
+// function calls, so that the conversation can continue in every dialect. In this dialect they are sent unchanged.
 
-/** The name of each call elsewhere, and the fields that hold its arguments. */
+/** The name of each call in other dialects, and the fields that contain its arguments. */
 const callTypes: ReadonlyMap<string, { readonly name: string; readonly fields: readonly string[] }> = new Map([
   ['local_shell_call', { name: 'local_shell', fields: ['action'] }],
   ['shell_call', { name: 'shell', fields: ['action'] }],
@@ -17,16 +17,16 @@ const callTypes: ReadonlyMap<string, { readonly name: string; readonly fields: r
 
 const resultTypes: ReadonlySet<string> = new Set([...callTypes.keys()].map(type => `${type}_output`))
 
-/** Undefined if the item is another, or names no call. */
+/** Decodes a call or its result. Undefined for other items and for items without a call id. */
 export function decodeClientCall(type: string, body: JsonObject): Item | undefined {
   const call = callTypes.get(type)
-  // The result of the first shell tool names its call as `id`.
+  // The result of the first shell tool has its call id in `id`.
   const call_id = stringOf(body.call_id) || (type.startsWith('local_shell_call') ? stringOf(body.id) : '')
   if (call_id === '') return undefined
   if (call) return { type: 'function_call', call_id, name: call.name, arguments: argumentsOf(body, call.fields) } satisfies FunctionCallItem
   if (!resultTypes.has(type)) return undefined
   const output = outputOf(body)
-  // A screenshot that the provider keeps under an id is content that no other provider can get.
+  // A screenshot that the provider stores under an id cannot be expressed in other dialects.
   return output === undefined
     ? { type: 'native', dialect, body }
     : ({ type: 'function_call_output', call_id, output } satisfies FunctionCallOutputItem)
@@ -38,7 +38,7 @@ function argumentsOf(body: JsonObject, fields: readonly string[]): string {
   return JSON.stringify(only && held.length === 1 && isObject(only[1]) ? only[1] : Object.fromEntries(held))
 }
 
-/** Undefined for a screenshot that the provider keeps under an id. */
+/** The output of a result. Undefined for a screenshot that the provider stores under an id. */
 function outputOf({ output, status }: JsonObject): string | readonly ImagePart[] | undefined {
   if (isObject(output) && output.type === 'computer_screenshot') return screenshotOf(output)
   return writtenOutput(output) || stringOf(status)

@@ -36,18 +36,18 @@ export const decodeInputItem: Read<Item> = (value, path) => {
   return remember<Item>(decode?.(body, path) ?? decodeClientCall(stringOf(type), body) ?? unknownItem(body), { dialect, body, path })
 }
 
-/** Items of answers have ids. */
+/** Output items have ids. */
 const unknownItem = (body: JsonObject): Native =>
   typeof body.id === 'string' || recordTypes.has(stringOf(body.type)) ? earlierItem(dialect, body) : { type: 'native', dialect, body }
 
-/** What providers ran and what clients were asked; types of which some come without an id. */
+/** Types that record what a provider ran or requested from the client. Some of them come without an id. */
 const recordTypes: ReadonlySet<string> = new Set(
   (['hostedTool', 'clientTool'] as const).flatMap(feature => outputFeatures.get(feature)?.types ?? []),
 )
 
 const contentFields = ['role', 'content', 'call_id', 'name', 'arguments', 'summary', 'encrypted_content'] as const
 
-/** Whether it is an item id without the item: clients may leave out the type of a reference, or give that of the item. */
+/** Whether the object is a reference to an item. Clients may omit the type of a reference, or use the type of the item. */
 function isReference({ type = null, ...body }: JsonObject, id: string): boolean {
   if (type === null) return body.role === undefined
   const isKnown = type === 'message' || type === 'function_call' || (type === 'reasoning' && id.startsWith('rs_'))

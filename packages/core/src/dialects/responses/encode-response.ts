@@ -18,7 +18,7 @@ export function encodeResponse(response: InferenceResponse, request: InferenceRe
   return finishedResponse({ request, stamp, original: originalBody(response) }, { outcome, usage, output })
 }
 
-/** Native items of another language are left out. */
+/** Native items of another dialect are left out. */
 const isEncodable = (item: Item): boolean => item.type !== 'native' || item.dialect === dialect
 
 /** Marks the last item of a truncated response, unless its status is known. */

@@ -232,7 +232,7 @@ interface PassedEvent {
   readonly body: JsonObject
 }
 
-/** A part that is passed through still takes a number among the others. */
+/** Passes a part through. It is numbered together with the others. */
 function passPartOn(encoder: FrameEncoder, item: SentItem, { name, body }: PassedEvent): void {
   const theirs = indexOf(body.content_index) ?? item.contents
   const isNew = name.endsWith('.added')

@@ -32,7 +32,7 @@ export function registerId({ byId }: ItemRegistry, partial: PartialItem): void {
   if (id !== '' && !byId.has(id)) byId.set(id, partial)
 }
 
-/** Finds an item by position, else by id, else the last unfinished one. */
+/** Finds an item by position, otherwise by id; otherwise returns the last unfinished one. */
 export function findItem(registry: ItemRegistry, place: Json | undefined, id: Json | undefined): PartialItem | undefined {
   const index = indexOf(place)
   if (index !== undefined) return registry.byPlace.get(index)

@@ -175,7 +175,7 @@ function encodeMedia(part: ImagePart | FilePart | AudioPart): JsonObject {
   return { type: 'input_file', file_url: url, ...(filename !== undefined && { filename }) }
 }
 
-/** Encodes an item of a request; undefined if it belongs to another language. */
+/** Encodes an item of a request; undefined if it belongs to another dialect. */
 export function encodeInputItem(item: Item): JsonObject | undefined {
   if (item.type === 'native') return item.dialect === dialect ? item.body : undefined
   const known = originalBody(item)

@@ -10,7 +10,7 @@ import { originalBody } from './items.ts'
 export interface ResponseFacts {
   readonly request: InferenceRequest
   readonly stamp: Stamp
-  /** The provider's own object, if it came in this language. */
+  /** The provider's own object, if it came in this dialect. */
   readonly original?: JsonObject | undefined
 }
 
@@ -40,7 +40,7 @@ export function finishedResponse(facts: ResponseFacts, { outcome, usage, output 
 
 type ResponseObject = Record<string, Json | undefined>
 
-/** A response that has begun. Id, model, the caller's options and `store` are always the gateway's. */
+/** A response in progress. Id, model, the caller's options and `store` are always set by the gateway. */
 function responseSoFar({ request: { prompt }, stamp, original }: ResponseFacts): ResponseObject {
   const response = responseTo(prompt, stamp)
   if (stamp.used) putUsed(response, stamp.used)
@@ -48,7 +48,7 @@ function responseSoFar({ request: { prompt }, stamp, original }: ResponseFacts):
   return response
 }
 
-/** One object with every field, the caller's options among them: to put it together from several would copy each field several times. */
+/** The object with every field, including the caller's options. Built at once, because merging several objects copies fields repeatedly. */
 function responseTo(prompt: Prompt, { id, created_at, model }: Pick<Stamp, 'id' | 'created_at' | 'model'>): ResponseObject {
   const { text, reasoning } = prompt
   return {
@@ -95,13 +95,13 @@ function responseTo(prompt: Prompt, { id, created_at, model }: Pick<Stamp, 'id' 
 
 const nameless = { id: '', created_at: 0, model: '' }
 
-/** Puts in the settings that were sent with another value than the caller's; those that were left out have their defaults. */
+/** Replaces settings that were sent with a different value than the caller's. Settings that were not sent have their defaults. */
 function putUsed(response: ResponseObject, used: ReadonlyMap<string, Json>): void {
   const defaults = responseTo({ input: [] }, nameless)
   for (const [setting, value] of used) {
     const [field = '', inner] = setting.split('.')
     const usual = own(defaults, field) ?? null
-    // A choice has another word in each language: it matters that nothing is demanded any more.
+    // Dialects name tool choices differently, so a choice is replaced only if nothing is forced any more.
     if (field === 'tool_choice' && value !== null && value !== 'auto') continue
     const before = own(response, field)
     if (inner === undefined) response[field] = field === 'tool_choice' ? usual : (value ?? usual)
@@ -112,7 +112,7 @@ function putUsed(response: ResponseObject, used: ReadonlyMap<string, Json>): voi
 const echoFormat = (format: NonNullable<Prompt['text']>['format']): JsonObject =>
   format?.type === 'json_schema' ? { description: null, strict: null, ...format } : { type: format?.type ?? 'text' }
 
-/** A hosted tool may hold the caller's secrets for a third party, which are not repeated. */
+/** Echoes a tool without the secrets for third parties that a hosted tool may contain. */
 function echoTool(tool: Tool): JsonObject {
   if (tool.type === 'native') {
     const { authorization, headers, ...rest } = tool.body
@@ -127,7 +127,7 @@ const echoChoice = (choice: ToolChoice): Json => {
   return choice.type === 'native' ? choice.body : { type: 'function', name: choice.name }
 }
 
-/** Options that the provider may report with the values that it really used. */
+/** Options for which the provider may report the values that it used. */
 const reportable = [
   'parallel_tool_calls',
   'temperature',
@@ -150,20 +150,20 @@ function putReported(response: ResponseObject, original: JsonObject): void {
   }
 }
 
-/** Whether a reported value has the type of the option. One that is null takes a number. */
+/** Whether a reported value has the type of the option. An option that is null accepts a number. */
 const isLike = (reported: Json | undefined, option: Json | undefined): boolean => {
   if (isObject(option)) return isObject(reported)
   return typeof reported === (option === null ? 'number' : typeof option)
 }
 
-/** Fields that the gateway writes, or that hold the provider's view of its caller, which is the gateway. */
+/** Fields that the gateway writes, or that contain the provider's view of its client, which is the gateway. */
 const ownFields: ReadonlySet<string> = new Set([
   ...Object.keys(responseTo({ input: [] }, nameless)),
   ...['conversation', 'input', 'prompt', 'warnings'],
 ])
 const isUnknown = (field: string): boolean => !ownFields.has(field)
 
-/** The response with the fields of the provider's own that are not known here. Most have none. */
+/** Adds unknown fields of the provider's response. Most responses have none. */
 const withUnknownFields = (response: JsonObject, original: JsonObject | undefined): JsonObject =>
   original && Object.keys(original).some(isUnknown)
     ? { ...Object.fromEntries(Object.entries(original).filter(([field]) => isUnknown(field))), ...response }

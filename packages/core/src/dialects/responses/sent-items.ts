@@ -7,7 +7,7 @@ import { hostedEvents, type PartFormat, type PartKind, partFormats } from './wir
 
 // What a stream encoder knows about the items that it has announced.
 
-/** The end of every frame, before its number. */
+/** The end of every frame, up to its sequence number. */
 export const numbered = ',"sequence_number":'
 
 /** The events about the arguments of a call, and the field of the last one that contains them. */

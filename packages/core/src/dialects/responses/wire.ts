@@ -50,7 +50,7 @@ function family(item: string | undefined, suffix: string, { preamble = [], conte
   ]
 }
 
-/** Whether a native event is sent to clients: those of hosted tools, and of message parts that are not decoded. */
+/** Whether a native event is sent to clients. Events of hosted tools and of message parts that are not decoded are. */
 export const isPublicEvent = (name: string): boolean =>
   hostedEvents.has(name) || name === 'response.content_part.added' || name === 'response.content_part.done'
 
