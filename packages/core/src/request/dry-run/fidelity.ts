@@ -48,9 +48,9 @@ export function fidelityOf(request: InferenceRequest, { model, provider, offer }
   const { warnings } = dialect ? encodeForOffer(dialect, request, { offer, quirks: quirksFor(provider, offer) }) : { warnings: [] }
   const explained = new Set<Warning>()
   const used = [...features].filter(([, { isUsed }]) => isUsed(request.prompt))
-  const closest = (warning: Warning): number => Math.max(...used.map(([, { param }]) => (speaksOf(warning, param) ? param.length : 0)))
+  const closest = (warning: Warning): number => Math.max(...used.map(([, { param }]) => (isAbout(warning, param) ? param.length : 0)))
   const known = used.map(([id, { param, name }]): FeatureFate => {
-    const warning = warnings.find(each => speaksOf(each, param) && closest(each) === param.length)
+    const warning = warnings.find(each => isAbout(each, param) && closest(each) === param.length)
     const usual = dialect?.fidelity?.[id] ?? 'mapped'
     if (!warning) return { param, name, fate: usual === 'kept' ? 'kept' : 'mapped' }
     explained.add(warning)
@@ -66,7 +66,7 @@ const fateOf = (warning: Warning, usual: Fate): Fate =>
   isContentLost(warning) ? 'refused' : usual === 'approximated' ? 'approximated' : 'dropped'
 
 /** Whether a warning is about a feature: `input[2].content[0]` matches `input[*].content[*]` and its parents. */
-const speaksOf = ({ param = '' }: Warning, feature: string): boolean => {
+const isAbout = ({ param = '' }: Warning, feature: string): boolean => {
   const general = param.replaceAll(/\[\d+\]/g, '[*]')
   return general === feature || general.startsWith(`${feature}.`) || general.startsWith(`${feature}[`)
 }

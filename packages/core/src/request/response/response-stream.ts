@@ -192,10 +192,10 @@ function failUnexpectedly(state: ResponseState, error: unknown): void {
   if (state.isOver) return
   state.isOver = true
   state.source.cancel()
-  const tell = (): void => state.sink?.fail(error)
+  const fail = (): void => state.sink?.fail(error)
   const usage = settleOnce(state)
-  if (isPromise(usage)) usage.then(tell, tell)
-  else tell()
+  if (isPromise(usage)) usage.then(fail, fail)
+  else fail()
 }
 
 function settleOnce(state: ResponseState): Awaitable<Usage> {
@@ -240,9 +240,9 @@ function leaveStream(state: ResponseState): Promise<void> {
 async function leaveOnce(state: ResponseState): Promise<void> {
   if (!isSettled(state)) {
     meterLeft(state.meter)
-    const isTold = state.isOver
+    const wasOver = state.isOver
     state.isOver = true
-    if (!isTold) endEarly(state)
+    if (!wasOver) endEarly(state)
     if (state.meter.firstContentAt !== undefined) await drain(state)
   }
   await abandon(state)
