@@ -145,7 +145,7 @@ describe.runIf(inject('isLongRun'))('installed in a folder of its own', { timeou
       })
     const program = "import { createGateway } from 'signalbox'\ncreateGateway({})"
     await expect(onOld('--input-type=module', '--eval', program)).rejects.toMatchObject({
-      stderr: expect.stringContaining('createGateway: this runtime is too old'),
+      stderr: expect.stringContaining('Signalbox needs Node 22.14 or newer'),
     })
   })
 

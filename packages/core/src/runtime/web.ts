@@ -40,13 +40,22 @@ interface NodeProcess {
   readonly process?: { getBuiltinModule?(name: 'node:crypto'): SyncHash | undefined }
 }
 
+/** Undefined if the runtime has none. In the edge runtime of Next.js `getBuiltinModule` exists and throws. */
+function syncHash(): SyncHash['hash'] {
+  try {
+    return (globalThis as NodeProcess).process?.getBuiltinModule?.('node:crypto')?.hash
+  } catch {
+    return undefined
+  }
+}
+
 /**
  * SHA-256 as lower-case hex. Uses the synchronous hash of `node:crypto` if available: Web Crypto moves each text to another thread, which
  * costs about thirty times as much.
  */
 export async function sha256(text: string): Promise<string> {
-  const nodeCrypto = (globalThis as NodeProcess).process?.getBuiltinModule?.('node:crypto')
-  if (nodeCrypto?.hash) return nodeCrypto.hash('sha256', text)
+  const hash = syncHash()
+  if (hash) return hash('sha256', text)
   return toHex(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))))
 }
 
