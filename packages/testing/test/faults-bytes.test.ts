@@ -108,7 +108,8 @@ describe('statuses and bodies', () => {
   })
 
   test('compressed bodies match their encoding, or intentionally do not', async () => {
-    const bytesOf = async (name: string): Promise<Buffer> => Buffer.from((await meet(name, { mode: 'whole' })).body, 'latin1')
+    const bytesOf = async (name: string): Promise<Buffer> =>
+      Buffer.from((await meet(name, { mode: 'whole' }, { timeoutMs: 20_000 })).body, 'latin1')
     expect(gunzipSync(await bytesOf('gzip')).toString()).toContain(defaultText)
     expect(brotliDecompressSync(await bytesOf('brotli')).toString()).toContain(defaultText)
     expect(zstdDecompressSync(await bytesOf('zstd')).toString()).toContain(defaultText)
@@ -165,7 +166,14 @@ describe('framing', () => {
   })
 
   test('sizes', async () => {
-    const biggest = async (name: string): Promise<number> => Math.max(...(await streamOf(name)).split('\n').map(line => line.length))
+    const biggest = async (name: string): Promise<number> => {
+      const { body } = await meet(name, {}, { timeoutMs: 20_000 })
+      return Math.max(
+        ...unchunk(body)
+          .split('\n')
+          .map(line => line.length),
+      )
+    }
     expect(await biggest('event-of-3-mib')).toBeGreaterThan(3 * 1_048_576)
     expect(await biggest('event-of-5-mib-first')).toBeGreaterThan(5 * 1_048_576)
     expect(chunkSizes((await meet('many-events-a-chunk')).body)).toHaveLength(3)
