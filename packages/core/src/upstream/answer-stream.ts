@@ -3,7 +3,16 @@ import { closingEvents, hasEnd, isContent } from '../protocol/event.ts'
 import type { Failure } from '../protocol/failure.ts'
 import type { Sink, Source } from '../protocol/source.ts'
 import type { Candidate } from '../routing/plan.ts'
-import { type AnswerTimer, isReading, noteContent, readerPaused, readerResumed, setBlocked, startStream, stopTimer } from './answer-timer.ts'
+import {
+  type AnswerTimer,
+  isReading,
+  noteContent,
+  readerPaused,
+  readerResumed,
+  setBlocked,
+  startStream,
+  stopTimer,
+} from './answer-timer.ts'
 import { type Connection, type StopReason, stopFailure } from './connection.ts'
 import { beginDrain, type DrainState, drainOnce, finishDrain } from './drain-connection.ts'
 import { messageInStream } from './error-message.ts'

@@ -160,7 +160,8 @@ export function learnPace(
 export const unreadBill = (
   { attempts: { discarded }, request }: { readonly attempts: Pick<Attempts, 'discarded'>; readonly request: InferenceRequest },
   input: number,
-): Bill => discarded.reduce((bill, payee) => addToBill(bill, payee, billUsage(noText, requestPrice(payee, request), { input }).cost), noBill)
+): Bill =>
+  discarded.reduce((bill, payee) => addToBill(bill, payee, billUsage(noText, requestPrice(payee, request), { input }).cost), noBill)
 
 export const noText = { characters: 0 }
 
