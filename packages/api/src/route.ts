@@ -31,9 +31,9 @@ export interface Call {
   readonly context: ApiContext | undefined
   /** The rate limit and slot that an inference request took before its body was read. */
   readonly admission?: EarlyAdmission | undefined
-  /** Counts memory that the request uses in addition to its body, until its reply begins. Throws 429 or 503. */
+  /** Counts memory that the request uses in addition to its body, and for as long. Throws 429 or 503. */
   readonly claimMemory?: ((bytes: number) => void) | undefined
-  /** Counts the body as in memory until the returned function is called, not only until the reply begins. */
+  /** Counts the body as in memory until the returned function is called. Without this call, it counts until the reply begins. */
   readonly keepBody?: (() => () => void) | undefined
 }
 
