@@ -1,46 +1,41 @@
 import { capabilities } from '@signalbox/core/protocol'
 import * as z from 'zod/v4'
+import { closedObject, integerField, listField, textField } from '../schema-fields.ts'
 
 /** The response bodies of the catalog. */
 export const catalogSchemas = () => ({
   Model: modelSchema(),
-  ModelList: z
-    .object({
-      object: z.literal('list').describe('Type of the object.'),
-      data: z.array(modelSchema()).describe('The models, ordered by id.'),
-      count: z.int().meta({ description: 'Number of models on this page.', example: 1 }),
-      has_more: z.boolean().meta({ description: 'Whether there is another page in the same direction.', example: false }),
-      first_id: z.string().nullable().meta({ description: 'Id of the first model; null on an empty page.', example: 'gpt-5-mini' }),
-      last_id: z.string().nullable().meta({ description: 'Id of the last model; null on an empty page.', example: 'gpt-5-mini' }),
-    })
-    .describe('A page of models.'),
-  RegistryModelList: z
-    .object({
-      models: z.array(z.object(registryModel())).describe('The models.'),
-      count: z.int().meta({ description: 'Number of models.', example: 1 }),
-    })
-    .describe('All models with their capabilities.'),
+  ModelList: closedObject('A page of models.', {
+    object: z.literal('list').describe('Type of the object.'),
+    data: listField('The models, ordered by id.', modelSchema()),
+    count: integerField('Number of models on this page.', 1),
+    has_more: z.boolean().meta({ description: 'Whether there is another page in the same direction.', example: false }),
+    first_id: z.string().nullable().meta({ description: 'Id of the first model; null on an empty page.', example: 'gpt-5-mini' }),
+    last_id: z.string().nullable().meta({ description: 'Id of the last model; null on an empty page.', example: 'gpt-5-mini' }),
+  }),
+  RegistryModelList: closedObject('All models with their capabilities.', {
+    models: listField('The models.', z.object(registryModel())),
+    count: integerField('Number of models.', 1),
+  }),
   RegistryProviderList: listSchema(registryProvider()).describe('Providers.'),
   DirectoryModelList: listSchema(directoryModel()).describe('Models with all known details.'),
   ByokProviderList: listSchema(byokProvider()).describe('Providers for which workspaces can add keys.'),
-  ProviderTierList: z
-    .object({
-      object: z.literal('list').describe('Type of the object.'),
-      provider: z.string().meta({ description: 'Id of the provider.', example: 'groq' }),
-      data: z.array(tier()).describe('The tiers.'),
-      count: z.int().meta({ description: 'Number of tiers.', example: 1 }),
-    })
-    .describe('Account tiers of a provider.'),
+  ProviderTierList: closedObject('Account tiers of a provider.', {
+    object: z.literal('list').describe('Type of the object.'),
+    provider: textField('Id of the provider.', 'groq'),
+    data: listField('The tiers.', tier()),
+    count: integerField('Number of tiers.', 1),
+  }),
 })
 
 const listSchema = (entry: z.ZodType) =>
   z.object({
     object: z.literal('list').describe('Type of the object.'),
-    data: z.array(entry).describe('The entries.'),
-    count: z.int().meta({ description: 'Number of entries.', example: 1 }),
+    data: listField('The entries.', entry),
+    count: integerField('Number of entries.', 1),
   })
 
-const policy = () => z.string().meta({ description: '`zdr`, `no_training`, `may_train` or `unknown`.', example: 'no_training' })
+const policy = () => textField('`zdr`, `no_training`, `may_train` or `unknown`.', 'no_training')
 
 const priceSchema = (what: string, example: number) =>
   z.number().meta({ description: `Price of ${what} in USD per million tokens.`, example })
@@ -48,39 +43,36 @@ const priceSchema = (what: string, example: number) =>
 const contextWindow = () =>
   z.int().optional().meta({ description: 'Largest context window among its providers, in tokens.', example: 400_000 })
 
-const modelId = () => z.string().meta({ description: 'Canonical id.', example: 'gpt-5-mini' })
-const displayName = (example: string) => z.string().meta({ description: 'Display name.', example })
+const modelId = () => textField('Canonical id.', 'gpt-5-mini')
+const displayName = (example: string) => textField('Display name.', example)
 
 const modelSchema = () =>
-  z
-    .object({
-      id: modelId(),
-      object: z.literal('model').describe('Type of the object.'),
-      type: z.literal('model').describe('Type of the object, for clients of the Messages API.'),
-      created: z.int().meta({ description: 'Release of the model, in Unix seconds; 0 if unknown.', example: 1_754_524_800 }),
-      created_at: z.iso.datetime().meta({ description: 'The same time as a date.', example: '2025-08-07T00:00:00.000Z' }),
-      display_name: displayName('GPT-5 mini'),
-      owned_by: z.string().meta({ description: 'The operator of this service.', example: 'signalbox' }),
-      context_window: contextWindow(),
-      supported_endpoints: z
-        .array(z.enum(['responses', 'chat_completions', 'messages']))
-        .meta({ description: 'Endpoints that serve the model.', example: ['responses', 'chat_completions', 'messages'] }),
-      providers: z
-        .array(
-          z.object({
-            name: z.string().meta({ description: 'Id of the provider.', example: 'groq' }),
-            input_price: priceSchema('input', 0.25).optional(),
-            output_price: priceSchema('output', 2).optional(),
-            data_policy: policy().optional(),
-          }),
-        )
-        .describe('Providers of the model. Unknown prices are absent.'),
-    })
-    .describe('A model that can be called.')
+  closedObject('A model that can be called.', {
+    id: modelId(),
+    object: z.literal('model').describe('Type of the object.'),
+    type: z.literal('model').describe('Type of the object, for clients of the Messages API.'),
+    created: integerField('Release of the model, in Unix seconds; 0 if unknown.', 1_754_524_800),
+    created_at: z.iso.datetime().meta({ description: 'The same time as a date.', example: '2025-08-07T00:00:00.000Z' }),
+    display_name: displayName('GPT-5 mini'),
+    owned_by: textField('The operator of this service.', 'signalbox'),
+    context_window: contextWindow(),
+    supported_endpoints: z
+      .array(z.enum(['responses', 'chat_completions', 'messages']))
+      .meta({ description: 'Endpoints that serve the model.', example: ['responses', 'chat_completions', 'messages'] }),
+    providers: listField(
+      'Providers of the model. Unknown prices are absent.',
+      z.object({
+        name: textField('Id of the provider.', 'groq'),
+        input_price: priceSchema('input', 0.25).optional(),
+        output_price: priceSchema('output', 2).optional(),
+        data_policy: policy().optional(),
+      }),
+    ),
+  })
 
 const registryModel = () => ({
   id: modelId(),
-  family: z.string().meta({ description: 'Model family.', example: 'gpt-5' }),
+  family: textField('Model family.', 'gpt-5'),
   display_name: displayName('GPT-5 mini'),
   capabilities: z
     .object(
@@ -94,7 +86,7 @@ const registryModel = () => ({
     .describe('What the model can do.'),
   input_modalities: z.array(z.string()).meta({ description: 'Input modalities.', example: ['text', 'image'] }),
   output_modalities: z.array(z.string()).meta({ description: 'Output modalities.', example: ['text'] }),
-  author: z.string().meta({ description: 'Company that trained the model.', example: 'OpenAI' }),
+  author: textField('Company that trained the model.', 'OpenAI'),
   providers: z.array(z.string()).meta({ description: 'Ids of the providers that offer it here.', example: ['groq'] }),
   has_free_provider: z.boolean().meta({ description: 'Whether one of them charges nothing.', example: false }),
   ...origin(),
@@ -112,62 +104,59 @@ const directoryModel = () =>
     aliases: z.array(z.string()).meta({ description: 'Other ids of the model.', example: ['gpt-5-mini-latest'] }),
     context_window: contextWindow(),
     max_output_tokens: z.int().optional().meta({ description: 'Largest output among its providers, in tokens.', example: 128_000 }),
-    prices: z
-      .array(
-        z.object({
-          provider: z.string().meta({ description: 'Id of the provider.', example: 'groq' }),
-          ...rates(),
-          long_prompts: z
-            .array(
-              z.object({
-                over_tokens: z
-                  .int()
-                  .meta({ description: 'The rates apply to prompts longer than this, for all of their tokens.', example: 200_000 }),
-                ...rates(),
-              }),
-            )
-            .optional()
-            .describe('Prices of long prompts. The last matching entry applies.'),
-          priority: z.object(rates()).optional().describe('Prices of the faster tier.'),
-          windows: z
-            .array(
-              z.object({
-                days: z
-                  .array(z.int())
-                  .optional()
-                  .meta({ description: 'Days on which it begins, 1 for Monday. Absent: every day.', example: [1, 2] }),
-                from: z.string().meta({ description: 'Start time in UTC.', example: '01:00' }),
-                to: z.string().meta({ description: 'End time in UTC.', example: '04:00' }),
-                ...rates(),
-              }),
-            )
-            .optional()
-            .describe('Hours with other prices. The prices above are the current ones.'),
-          changes: z
-            .array(
-              z.object({
-                from: z.string().meta({ description: 'Date or time from which the price applies.', example: '2027-01-01' }),
-                ...rates(),
-              }),
-            )
-            .optional()
-            .describe('Announced prices, ordered by date.'),
-          surcharges: z
-            .array(
-              z.object({
-                field: z.string().meta({ description: 'Field of the request.', example: 'inference_geo' }),
-                value: z.string().meta({ description: 'Value for which the price is higher.', example: 'us' }),
-                percent: z.int().meta({ description: 'Percent of the usual price of tokens.', example: 110 }),
-              }),
-            )
-            .optional()
-            .describe('Fields of the request that raise the prices of tokens. Several multiply.'),
-          retires_at: z.string().optional().meta({ description: 'Last day on which this provider serves it.', example: '2027-01-14' }),
-          source: z.string().optional().meta({ description: 'Source of the price.', example: 'https://openai.com/api/pricing' }),
-          as_of: z.string().optional().meta({ description: 'Date on which it was read.', example: '2026-11-20' }),
-        }),
-      )
-      .describe('One entry for each provider with a known price.'),
+    prices: listField(
+      'One entry for each provider with a known price.',
+      z.object({
+        provider: textField('Id of the provider.', 'groq'),
+        ...rates(),
+        long_prompts: z
+          .array(
+            z.object({
+              over_tokens: integerField('The rates apply to prompts longer than this, for all of their tokens.', 200_000),
+              ...rates(),
+            }),
+          )
+          .optional()
+          .describe('Prices of long prompts. The last matching entry applies.'),
+        priority: z.object(rates()).optional().describe('Prices of the faster tier.'),
+        windows: z
+          .array(
+            z.object({
+              days: z
+                .array(z.int())
+                .optional()
+                .meta({ description: 'Days on which it begins, 1 for Monday. Absent: every day.', example: [1, 2] }),
+              from: textField('Start time in UTC.', '01:00'),
+              to: textField('End time in UTC.', '04:00'),
+              ...rates(),
+            }),
+          )
+          .optional()
+          .describe('Hours with other prices. The prices above are the current ones.'),
+        changes: z
+          .array(
+            z.object({
+              from: textField('Date or time from which the price applies.', '2027-01-01'),
+              ...rates(),
+            }),
+          )
+          .optional()
+          .describe('Announced prices, ordered by date.'),
+        surcharges: z
+          .array(
+            z.object({
+              field: textField('Field of the request.', 'inference_geo'),
+              value: textField('Value for which the price is higher.', 'us'),
+              percent: integerField('Percent of the usual price of tokens.', 110),
+            }),
+          )
+          .optional()
+          .describe('Fields of the request that raise the prices of tokens. Several multiply.'),
+        retires_at: z.string().optional().meta({ description: 'Last day on which this provider serves it.', example: '2027-01-14' }),
+        source: z.string().optional().meta({ description: 'Source of the price.', example: 'https://openai.com/api/pricing' }),
+        as_of: z.string().optional().meta({ description: 'Date on which it was read.', example: '2026-11-20' }),
+      }),
+    ),
     released_at: z.iso.datetime().optional().describe('When the model was released.'),
     knowledge_cutoff: z.string().optional().meta({ description: 'End of its training data: a month or a day.', example: '2025-08' }),
     retires_at: z.string().optional().meta({ description: 'Date on which its author shuts it down.', example: '2027-08-05' }),
@@ -191,7 +180,7 @@ const rates = () => ({
 
 const registryProvider = () =>
   z.object({
-    id: z.string().meta({ description: 'Id of the provider.', example: 'groq' }),
+    id: textField('Id of the provider.', 'groq'),
     display_name: displayName('Groq'),
     data_policy: policy(),
     retention_days: z.int().optional().meta({ description: 'Days for which it retains request data.', example: 30 }),
@@ -202,27 +191,25 @@ const registryProvider = () =>
       description: 'The API formats that it supports natively, by the names of the endpoints here. Every endpoint reaches every provider.',
       example: ['chat_completions'],
     }),
-    model_count: z.int().meta({ description: 'Number of models that it offers here.', example: 12 }),
+    model_count: integerField('Number of models that it offers here.', 12),
     ...origin(),
   })
 
 const byokProvider = () =>
   z.object({
-    provider: z.string().meta({ description: 'Id of the provider.', example: 'groq' }),
+    provider: textField('Id of the provider.', 'groq'),
     display_name: displayName('Groq'),
     key_hint: z
       .string()
       .optional()
       .meta({ description: 'Which key of the provider is needed.', example: 'As in the environment variable GROQ_API_KEY' }),
-    tiers_url: z.string().meta({ description: 'Path of its account tiers.', example: '/v1/byok/providers/groq/tiers' }),
+    tiers_url: textField('Path of its account tiers.', '/v1/byok/providers/groq/tiers'),
   })
 
 const tier = () =>
   z.object({
-    tier: z.string().meta({ description: 'A value of `account_tier`.', example: 'paid' }),
+    tier: textField('A value of `account_tier`.', 'paid'),
     display_name: displayName('Paid'),
     data_policy: policy(),
-    qualification: z
-      .string()
-      .meta({ description: 'Requirement for an account to be in this tier.', example: 'A payment method is on file.' }),
+    qualification: textField('Requirement for an account to be in this tier.', 'A payment method is on file.'),
   })

@@ -1,14 +1,9 @@
 import { bodyCaps, dataPolicyDemands, dayMs } from '@signalbox/core/protocol'
 import * as z from 'zod/v4'
+import { integerField, nonEmpty, optionalFlag, optionalObject, optionalText, textField } from '../schema-fields.ts'
 
 // Fields shared by the inference endpoints. Dialects parse requests field by field, so these schemas only describe them. A property test
 // verifies that schemas and dialects accept the same bodies.
-
-/** A string of at least one character. */
-export const nonEmpty = () => z.string().min(1)
-
-/** A `type` that the gateway does not know. Such an object is passed on unchanged. */
-export const otherType = (known: readonly string[]) => z.string().meta({ not: { enum: known } })
 
 /** A sentence in every request schema. */
 export const passthrough =
@@ -28,8 +23,7 @@ export const modelRule = {
 export const modelField = () =>
   nonEmpty().nullish().meta({ description: 'Id or alias of the model. Required unless `gateway.models` is set.', example: 'gpt-5-mini' })
 
-export const extensionsField = () =>
-  z.looseObject({}).nullish().describe('Provider-specific parameters, merged into the request that the provider receives.')
+export const extensionsField = () => optionalObject('Provider-specific parameters, merged into the request that the provider receives.', {})
 
 /** A map of strings with at most `maxProperties` entries. */
 const stringMap = (maxProperties: number) => z.record(z.string(), z.string()).meta({ maxProperties })
@@ -59,7 +53,7 @@ const routingOptions = () =>
     tier: z.literal('priority').nullish().describe('`priority`: faster inference at a higher price, if a provider offers it.'),
     timeout_ms: milliseconds().describe('Timeout of one attempt: to the first byte of a stream, otherwise to the end of the response.'),
     deadline_ms: milliseconds().describe('Timeout of the whole request, including retries and fallbacks.'),
-    allow_fallbacks: z.boolean().nullish().describe('Whether another provider may be tried after a failure. Default: true.'),
+    allow_fallbacks: optionalFlag('Whether another provider may be tried after a failure. Default: true.'),
     order: providerIds().describe('Ids of providers to try first, in this order.'),
     only: providerIds().describe('Ids of the only providers that may be used.'),
     ignore: providerIds().describe('Ids of providers that must not be used.'),
@@ -71,25 +65,19 @@ const routingOptions = () =>
       .nullish()
       .describe('Excludes providers that charge more.'),
     data_policy: z.enum(dataPolicyDemands).nullish().describe('The data policy that a provider must offer at least. Default: `any`.'),
-    hedge: z
-      .boolean()
-      .nullish()
-      .describe('Whether a second provider may be started while the first is silent; both prompts are billed. Streams only.'),
-    byok_first: z
-      .boolean()
-      .nullish()
-      .describe('Whether the workspace’s own provider keys are used before those of the gateway. Default: true.'),
-    strict: z.boolean().nullish().describe('Turns every warning into an error with status 400.'),
+    hedge: optionalFlag('Whether a second provider may be started while the first is silent; both prompts are billed. Streams only.'),
+    byok_first: optionalFlag('Whether the workspace’s own provider keys are used before those of the gateway. Default: true.'),
+    strict: optionalFlag('Turns every warning into an error with status 400.'),
   })
 
 /** `routing_metadata` of a response. */
 export const routingMetadata = () =>
   z
     .looseObject({
-      provider: z.string().meta({ description: 'Id of the provider that answered.', example: 'groq' }),
-      provider_model_id: z.string().meta({ description: 'Name of the model at the provider.', example: 'gpt-5-mini-2026-01' }),
-      model_canonical: z.string().meta({ description: 'Canonical id of the model.', example: 'gpt-5-mini' }),
-      routing_strategy: z.string().meta({ description: 'Strategy that chose the provider.', example: 'balanced' }),
+      provider: textField('Id of the provider that answered.', 'groq'),
+      provider_model_id: textField('Name of the model at the provider.', 'gpt-5-mini-2026-01'),
+      model_canonical: textField('Canonical id of the model.', 'gpt-5-mini'),
+      routing_strategy: textField('Strategy that chose the provider.', 'balanced'),
       throughput_tps: z.number().optional().meta({ description: 'Output tokens per second.', example: 84.2 }),
       cost: z
         .object({
@@ -106,14 +94,8 @@ export const warnings = () =>
     .array(
       z
         .object({
-          code: z.string().meta({
-            description: 'Code of the warning, such as `unsupported_parameter` or `provider_timeout`.',
-            example: 'unsupported_parameter',
-          }),
-          message: z.string().meta({
-            description: 'What happened.',
-            example: '`top_k` is not supported by the API of this provider and was left out.',
-          }),
+          code: textField('Code of the warning, such as `unsupported_parameter` or `provider_timeout`.', 'unsupported_parameter'),
+          message: textField('What happened.', '`top_k` is not supported by the API of this provider and was left out.'),
           param: z.string().optional().meta({ description: 'Path of the affected field.', example: 'top_k' }),
         })
         .meta({ id: 'Warning', description: 'A parameter that was dropped or clamped, or a failure that a fallback recovered from.' }),
@@ -121,4 +103,45 @@ export const warnings = () =>
     .optional()
     .describe('Warnings. Absent if there are none.')
 
-export const serviceTierField = () => z.string().nullish().describe('Processing tier, as named by the provider.')
+export const serviceTierField = () => optionalText('Processing tier, as named by the provider.')
+
+/** Sampling options of Responses and Chat Completions. */
+export const samplingFields = () => ({
+  temperature: z.number().min(0).max(2).nullish().describe('Sampling temperature.'),
+  top_p: z.number().min(0).max(1).nullish().describe('Probability mass of nucleus sampling.'),
+  top_k: z.int().nullish().describe('Number of candidate tokens to sample from.'),
+  top_logprobs: z.int().min(0).max(20).nullish().describe('Number of alternatives to return for each token.'),
+  frequency_penalty: z.number().nullish().describe('Penalty for tokens by how often they occurred.'),
+  presence_penalty: z.number().nullish().describe('Penalty for tokens that occurred.'),
+})
+
+/** The end user and the cache of Responses and Chat Completions. */
+export const clientFields = () => ({
+  user: optionalText('Identifier of the end user.'),
+  safety_identifier: optionalText('Identifier of the end user for safety policies.'),
+  prompt_cache_key: optionalText('Key that groups requests with the same prompt prefix.'),
+  service_tier: serviceTierField(),
+})
+
+/** A function that the client runs, in Responses and Chat Completions. */
+export const functionFields = () => ({
+  name: nonEmpty('Name that the model uses to call it.'),
+  description: optionalText('What it does, and when to call it.'),
+  parameters: optionalObject('JSON schema of its arguments.', {}),
+  strict: optionalFlag('Whether arguments must match the schema.'),
+})
+
+export const inputDetails = () =>
+  z
+    .looseObject({
+      cached_tokens: integerField('Input tokens read from the prompt cache.', 0),
+      cache_write_tokens: z.int().optional().meta({ description: 'Input tokens written to the prompt cache.', example: 0 }),
+    })
+    .optional()
+    .describe('Parts of the input.')
+
+export const outputDetails = () =>
+  z
+    .looseObject({ reasoning_tokens: integerField('Output tokens of reasoning.', 0) })
+    .optional()
+    .describe('Parts of the output.')

@@ -1,25 +1,17 @@
 import * as z from 'zod/v4'
-import { routingMetadata, serviceTierField, warnings } from '../gateway-schemas.ts'
+import { integerField, listField, openObject, optionalObject, optionalText, textField } from '../../schema-fields.ts'
+import { inputDetails, outputDetails, routingMetadata, serviceTierField, warnings } from '../gateway-schemas.ts'
 
 // The responses of `POST /v1/chat/completions`: the completion, and the chunks of a stream.
 
 const usage = () =>
   z
     .looseObject({
-      prompt_tokens: z.int().meta({ description: 'Input tokens, including cached ones.', example: 12 }),
-      completion_tokens: z.int().meta({ description: 'Output tokens, including reasoning.', example: 9 }),
-      total_tokens: z.int().meta({ description: 'Input and output tokens.', example: 21 }),
-      prompt_tokens_details: z
-        .looseObject({
-          cached_tokens: z.int().meta({ description: 'Input tokens read from the prompt cache.', example: 0 }),
-          cache_write_tokens: z.int().optional().meta({ description: 'Input tokens written to the prompt cache.', example: 0 }),
-        })
-        .optional()
-        .describe('Parts of the input.'),
-      completion_tokens_details: z
-        .looseObject({ reasoning_tokens: z.int().meta({ description: 'Output tokens of reasoning.', example: 0 }) })
-        .optional()
-        .describe('Parts of the output.'),
+      prompt_tokens: integerField('Input tokens, including cached ones.', 12),
+      completion_tokens: integerField('Output tokens, including reasoning.', 9),
+      total_tokens: integerField('Input and output tokens.', 21),
+      prompt_tokens_details: inputDetails(),
+      completion_tokens_details: outputDetails(),
     })
     .meta({ id: 'ChatUsage', description: 'Token counts.' })
 
@@ -36,11 +28,11 @@ const customCall = () => z.looseObject({}).optional().describe('A call of a cust
 
 const extra = () => ({
   annotations: z
-    .array(z.looseObject({ type: z.string().describe('`url_citation`.') }))
+    .array(z.looseObject({ type: textField('`url_citation`.') }))
     .optional()
     .describe('Citations.'),
   images: z
-    .array(z.looseObject({ type: z.string().describe('`image_url`.') }))
+    .array(z.looseObject({ type: textField('`image_url`.') }))
     .optional()
     .describe('Images that the model generated: `image_url.url` is a data URL or an https URL.'),
   reasoning_content: z.string().optional().describe('Reasoning of the model.'),
@@ -51,100 +43,89 @@ const extra = () => ({
 })
 
 const finishReason = () => z.enum(['stop', 'length', 'tool_calls', 'content_filter'])
-const logprobs = () => z.looseObject({}).nullish().describe('Log probabilities, if requested.')
-const systemFingerprint = () => z.string().nullish().describe('Version of the model, if the provider reports it.')
+const logprobs = () => optionalObject('Log probabilities, if requested.', {})
+const systemFingerprint = () => optionalText('Version of the model, if the provider reports it.')
 
 export const chatCompletion = () =>
-  z
-    .looseObject({
-      id: z.string().meta({ description: 'Id of the completion.', example: 'chatcmpl-01a1fd6c4db376f2bb09734d779bb6f4' }),
-      object: z.literal('chat.completion').describe('Type of the object.'),
-      created: z.int().meta({ description: 'Unix time of creation, in seconds.', example: 1_893_456_000 }),
-      model: z.string().meta({ description: 'Model that answered.', example: 'gpt-5-mini' }),
-      choices: z
-        .array(
-          z.looseObject({
-            index: z.int().meta({ description: 'Always 0.', example: 0 }),
-            message: z
-              .looseObject({
-                role: z.literal('assistant').describe('Always `assistant`.'),
-                content: z
-                  .string()
-                  .nullable()
-                  .meta({ description: 'Text of the response; null if there is none.', example: '2, 3 and 5.' }),
-                refusal: z.string().nullish().describe('Text of a refusal.'),
-                tool_calls: z
-                  .array(
-                    z.looseObject({
-                      id: z.string().describe('Id of the call, which its result refers to.'),
-                      type: z.string().describe('`function` or `custom`.'),
-                      function: call(),
-                      custom: customCall(),
-                    }),
-                  )
-                  .optional()
-                  .describe('Tools that the model calls.'),
-                ...extra(),
-              })
-              .describe('The message.'),
-            finish_reason: finishReason().describe('Why the response ended.'),
-            logprobs: logprobs(),
-          }),
-        )
-        .describe('The only choice.'),
-      usage: usage().optional(),
-      service_tier: serviceTierField(),
-      system_fingerprint: systemFingerprint(),
-      routing_metadata: routingMetadata().optional(),
-      warnings: warnings(),
-    })
-    .describe('A chat completion.')
+  openObject('A chat completion.', {
+    id: textField('Id of the completion.', 'chatcmpl-01a1fd6c4db376f2bb09734d779bb6f4'),
+    object: z.literal('chat.completion').describe('Type of the object.'),
+    created: integerField('Unix time of creation, in seconds.', 1_893_456_000),
+    model: textField('Model that answered.', 'gpt-5-mini'),
+    choices: listField(
+      'The only choice.',
+      z.looseObject({
+        index: integerField('Always 0.', 0),
+        message: openObject('The message.', {
+          role: z.literal('assistant').describe('Always `assistant`.'),
+          content: z.string().nullable().meta({ description: 'Text of the response; null if there is none.', example: '2, 3 and 5.' }),
+          refusal: optionalText('Text of a refusal.'),
+          tool_calls: z
+            .array(
+              z.looseObject({
+                id: textField('Id of the call, which its result refers to.'),
+                type: textField('`function` or `custom`.'),
+                function: call(),
+                custom: customCall(),
+              }),
+            )
+            .optional()
+            .describe('Tools that the model calls.'),
+          ...extra(),
+        }),
+        finish_reason: finishReason().describe('Why the response ended.'),
+        logprobs: logprobs(),
+      }),
+    ),
+    usage: usage().optional(),
+    service_tier: serviceTierField(),
+    system_fingerprint: systemFingerprint(),
+    routing_metadata: routingMetadata().optional(),
+    warnings: warnings(),
+  })
 
 /** The data of one server-sent event of a streamed chat completion. */
 export const chatCompletionChunk = () =>
   z
     .union([
       z.looseObject({
-        id: z.string().describe('Id of the completion.'),
+        id: textField('Id of the completion.'),
         object: z.literal('chat.completion.chunk').describe('Type of the object.'),
-        created: z.int().describe('Unix time of creation, in seconds.'),
-        model: z.string().describe('Model that answers.'),
-        choices: z
-          .array(
-            z.looseObject({
-              index: z.int().describe('Always 0.'),
-              delta: z
-                .looseObject({
-                  role: z.literal('assistant').optional().describe('In the first chunk.'),
-                  content: z.string().optional().describe('Text to append to the content.'),
-                  refusal: z.string().nullish().describe('Text to append to the refusal.'),
-                  tool_calls: z
-                    .array(
-                      z.looseObject({
-                        index: z.int().describe('Index of the call.'),
-                        id: z.string().optional().describe('Id of the call, in its first chunk.'),
-                        type: z.string().optional().describe('`function` or `custom`, in its first chunk.'),
-                        function: call(),
-                        custom: customCall(),
-                      }),
-                    )
-                    .optional()
-                    .describe('What to append to tool calls.'),
-                  ...extra(),
-                })
-                .describe('What to append to the message.'),
-              finish_reason: finishReason().nullable().describe('Why the response ended; null until then.'),
-              logprobs: logprobs(),
+        created: integerField('Unix time of creation, in seconds.'),
+        model: textField('Model that answers.'),
+        choices: listField(
+          'The only choice. Empty in a chunk that contains only the usage.',
+          z.looseObject({
+            index: integerField('Always 0.'),
+            delta: openObject('What to append to the message.', {
+              role: z.literal('assistant').optional().describe('In the first chunk.'),
+              content: z.string().optional().describe('Text to append to the content.'),
+              refusal: optionalText('Text to append to the refusal.'),
+              tool_calls: z
+                .array(
+                  z.looseObject({
+                    index: integerField('Index of the call.'),
+                    id: z.string().optional().describe('Id of the call, in its first chunk.'),
+                    type: z.string().optional().describe('`function` or `custom`, in its first chunk.'),
+                    function: call(),
+                    custom: customCall(),
+                  }),
+                )
+                .optional()
+                .describe('What to append to tool calls.'),
+              ...extra(),
             }),
-          )
-          .describe('The only choice. Empty in a chunk that contains only the usage.'),
+            finish_reason: finishReason().nullable().describe('Why the response ended; null until then.'),
+            logprobs: logprobs(),
+          }),
+        ),
         usage: usage().nullish().describe('Token counts in the last chunk, if `stream_options.include_usage` is set.'),
         service_tier: serviceTierField(),
         system_fingerprint: systemFingerprint(),
         routing_metadata: routingMetadata().optional(),
         warnings: warnings(),
       }),
-      z.looseObject({ error: z.looseObject({ message: z.string().describe('What went wrong.') }).describe('Why the stream failed.') }),
+      z.looseObject({ error: openObject('Why the stream failed.', { message: textField('What went wrong.') }) }),
       z.literal('[DONE]').describe('The end of the stream, as plain text.'),
     ])
     .meta({

@@ -1,160 +1,146 @@
 import { bodyCaps } from '@signalbox/core/protocol'
 import * as z from 'zod/v4'
-import { extensionsField, gateway, modelField, modelRule, nonEmpty, otherType, passthrough, serviceTierField } from '../gateway-schemas.ts'
+import {
+  namedUnion,
+  nonEmpty,
+  openObject,
+  optionalFlag,
+  optionalList,
+  optionalObject,
+  optionalText,
+  otherType,
+  otherVariant,
+  textField,
+  unionField,
+  variant,
+} from '../../schema-fields.ts'
+import { extensionsField, gateway, modelField, modelRule, passthrough, serviceTierField } from '../gateway-schemas.ts'
 
 // The bodies of `POST /v1/messages` and `POST /v1/messages/count_tokens`.
 
 const cacheControl = () =>
-  z
-    .looseObject({ ttl: z.enum(['5m', '1h']).nullish().describe('How long the provider keeps the prefix.') })
-    .nullish()
-    .describe('Marks the end of a prefix of the prompt that the provider may cache.')
-
-const bytesSource = () =>
-  z.looseObject({
-    type: z.literal('base64').describe('The bytes.'),
-    media_type: nonEmpty().describe('Media type, as in `image/png`.'),
-    data: nonEmpty().describe('The bytes in base64.'),
+  optionalObject('Marks the end of a prefix of the prompt that the provider may cache.', {
+    ttl: z.enum(['5m', '1h']).nullish().describe('How long the provider keeps the prefix.'),
   })
 
-const urlSource = () => z.looseObject({ type: z.literal('url').describe('A URL.'), url: nonEmpty().describe('The https URL.') })
+const bytesSource = () =>
+  variant('base64', 'The bytes.', { media_type: nonEmpty('Media type, as in `image/png`.'), data: nonEmpty('The bytes in base64.') })
+
+const urlSource = () => variant('url', 'A URL.', { url: nonEmpty('The https URL.') })
 
 const otherSource = (known: readonly string[]) =>
-  z.looseObject({ type: otherType(known).describe('Another source, as in an uploaded file. Only providers of this format can read it.') })
+  otherVariant(known, 'Another source, as in an uploaded file. Only providers of this format can read it.')
 
 const textBlock = () =>
-  z.looseObject({
-    type: z.literal('text').describe('Text.'),
-    text: z.string().describe('The text.'),
+  variant('text', 'Text.', {
+    text: textField('The text.'),
     citations: z.unknown().optional().describe('Citations of an earlier response.'),
     cache_control: cacheControl(),
   })
 
 const imageBlock = () =>
-  z.looseObject({
-    type: z.literal('image').describe('An image.'),
-    source: z.union([bytesSource(), urlSource(), otherSource(['base64', 'url'])]).describe('The image.'),
+  variant('image', 'An image.', {
+    source: unionField('The image.', [bytesSource(), urlSource(), otherSource(['base64', 'url'])]),
     cache_control: cacheControl(),
   })
 
 const documentBlock = () =>
-  z.looseObject({
-    type: z.literal('document').describe('A document: PDF or plain text.'),
-    source: z
-      .union([
-        bytesSource(),
-        urlSource(),
-        z.looseObject({ type: z.literal('text').describe('Plain text.'), data: z.string().describe('The text.') }),
-        otherSource(['base64', 'url', 'text']),
-      ])
-      .describe('The document.'),
-    title: z.string().nullish().describe('Title of the document.'),
+  variant('document', 'A document: PDF or plain text.', {
+    source: unionField('The document.', [
+      bytesSource(),
+      urlSource(),
+      variant('text', 'Plain text.', { data: textField('The text.') }),
+      otherSource(['base64', 'url', 'text']),
+    ]),
+    title: optionalText('Title of the document.'),
     cache_control: cacheControl(),
   })
 
 const partTypes = ['text', 'image', 'document']
 const itemTypes = ['tool_use', 'tool_result', 'thinking', 'redacted_thinking']
 
-const otherBlock = (known: readonly string[]) =>
-  z.looseObject({ type: otherType(known).describe('Any other type is passed on unchanged.') })
+const otherBlock = (known: readonly string[]) => otherVariant(known, 'Any other type is passed on unchanged.')
 
 const blocks = (block: z.ZodType) => z.array(block).max(bodyCaps.parts)
 
 const partBlock = () =>
-  z
-    .union([textBlock(), imageBlock(), documentBlock(), otherBlock(partTypes)])
-    .meta({ id: 'MessagesPart', description: 'Text, an image or a document.' })
+  namedUnion('MessagesPart', 'Text, an image or a document.', [textBlock(), imageBlock(), documentBlock(), otherBlock(partTypes)])
 
 const userBlock = (part: z.ZodType) =>
-  z
-    .union([
-      textBlock(),
-      imageBlock(),
-      documentBlock(),
-      z.looseObject({
-        type: z.literal('tool_result').describe('The result of a tool call.'),
-        tool_use_id: nonEmpty().describe('Id of the call.'),
-        content: z
-          .union([z.string(), blocks(part)])
-          .nullish()
-          .describe('The result as a string or as blocks.'),
-        is_error: z.boolean().nullish().describe('Whether the tool failed.'),
-        cache_control: cacheControl(),
-      }),
-      otherBlock([...partTypes, ...itemTypes]),
-    ])
-    .meta({ id: 'UserBlock', description: 'A content block of the user.' })
+  namedUnion('UserBlock', 'A content block of the user.', [
+    textBlock(),
+    imageBlock(),
+    documentBlock(),
+    variant('tool_result', 'The result of a tool call.', {
+      tool_use_id: nonEmpty('Id of the call.'),
+      content: z
+        .union([z.string(), blocks(part)])
+        .nullish()
+        .describe('The result as a string or as blocks.'),
+      is_error: optionalFlag('Whether the tool failed.'),
+      cache_control: cacheControl(),
+    }),
+    otherBlock([...partTypes, ...itemTypes]),
+  ])
 
 const assistantBlock = () =>
-  z
-    .union([
-      textBlock(),
-      imageBlock(),
-      documentBlock(),
-      z.looseObject({
-        type: z.literal('tool_use').describe('A tool call.'),
-        id: nonEmpty().describe('Id of the call, which its result refers to.'),
-        name: nonEmpty().describe('Name of the tool.'),
-        input: z.looseObject({}).nullish().describe('Arguments.'),
-        cache_control: cacheControl(),
-      }),
-      z.looseObject({
-        type: z.literal('thinking').describe('Reasoning.'),
-        thinking: z.string().nullish().describe('Text of the reasoning.'),
-        signature: z.string().nullish().describe('State sealed by the gateway, which only the gateway can read.'),
-      }),
-      z.looseObject({
-        type: z.literal('redacted_thinking').describe('Reasoning that the provider does not show.'),
-        data: nonEmpty().describe('State sealed by the gateway, which only the gateway can read.'),
-      }),
-      otherBlock([...partTypes, ...itemTypes]),
-    ])
-    .meta({ id: 'AssistantBlock', description: 'A content block of an earlier response.' })
+  namedUnion('AssistantBlock', 'A content block of an earlier response.', [
+    textBlock(),
+    imageBlock(),
+    documentBlock(),
+    variant('tool_use', 'A tool call.', {
+      id: nonEmpty('Id of the call, which its result refers to.'),
+      name: nonEmpty('Name of the tool.'),
+      input: optionalObject('Arguments.', {}),
+      cache_control: cacheControl(),
+    }),
+    variant('thinking', 'Reasoning.', {
+      thinking: optionalText('Text of the reasoning.'),
+      signature: optionalText('State sealed by the gateway, which only the gateway can read.'),
+    }),
+    variant('redacted_thinking', 'Reasoning that the provider does not show.', {
+      data: nonEmpty('State sealed by the gateway, which only the gateway can read.'),
+    }),
+    otherBlock([...partTypes, ...itemTypes]),
+  ])
 
 const requestMessage = (part: z.ZodType) =>
-  z
-    .union([
-      z.looseObject({
-        role: z.literal('user').describe('The user.'),
-        content: z.union([z.string(), blocks(userBlock(part))]).describe('A string, or blocks.'),
-      }),
-      z.looseObject({
-        role: z.literal('assistant').describe('An earlier response.'),
-        content: z.union([z.string(), blocks(assistantBlock())]).describe('A string, or blocks.'),
-      }),
-      z.looseObject({
-        role: z.literal('system').describe('Instructions within the conversation.'),
-        content: z
-          .union([z.string(), blocks(z.union([textBlock(), imageBlock(), documentBlock(), otherBlock([...partTypes, ...itemTypes])]))])
-          .describe('A string, or blocks.'),
-      }),
-    ])
-    .meta({ id: 'RequestMessage', description: 'A message of the conversation.' })
+  namedUnion('RequestMessage', 'A message of the conversation.', [
+    z.looseObject({
+      role: z.literal('user').describe('The user.'),
+      content: unionField('A string, or blocks.', [z.string(), blocks(userBlock(part))]),
+    }),
+    z.looseObject({
+      role: z.literal('assistant').describe('An earlier response.'),
+      content: unionField('A string, or blocks.', [z.string(), blocks(assistantBlock())]),
+    }),
+    z.looseObject({
+      role: z.literal('system').describe('Instructions within the conversation.'),
+      content: unionField('A string, or blocks.', [
+        z.string(),
+        blocks(z.union([textBlock(), imageBlock(), documentBlock(), otherBlock([...partTypes, ...itemTypes])])),
+      ]),
+    }),
+  ])
 
 const tool = () =>
-  z
-    .union([
-      z.looseObject({
-        type: z.literal('custom').nullish().describe('A tool that the client runs.'),
-        name: nonEmpty().describe('Name that the model uses to call it.'),
-        description: z.string().nullish().describe('What it does, and when to call it.'),
-        input_schema: z.looseObject({}).describe('JSON schema of its arguments.'),
-        strict: z.boolean().nullish().describe('Whether arguments must match the schema.'),
-        cache_control: cacheControl(),
-      }),
-      z.looseObject({ type: otherType(['custom']).describe('A tool of the provider, passed on unchanged.') }),
-    ])
-    .meta({ id: 'MessagesTool', description: 'A tool that the model may call.' })
+  namedUnion('MessagesTool', 'A tool that the model may call.', [
+    z.looseObject({
+      type: z.literal('custom').nullish().describe('A tool that the client runs.'),
+      name: nonEmpty('Name that the model uses to call it.'),
+      description: optionalText('What it does, and when to call it.'),
+      input_schema: openObject('JSON schema of its arguments.', {}),
+      strict: optionalFlag('Whether arguments must match the schema.'),
+      cache_control: cacheControl(),
+    }),
+    otherVariant(['custom'], 'A tool of the provider, passed on unchanged.'),
+  ])
 
-const parallelSwitch = () => z.boolean().nullish().describe('Whether at most one tool may be called at a time.')
+const parallelSwitch = () => optionalFlag('Whether at most one tool may be called at a time.')
 
 const toolChoice = () =>
   z.union([
-    z.looseObject({
-      type: z.literal('tool').describe('A specific tool.'),
-      name: nonEmpty().describe('Name of the tool.'),
-      disable_parallel_tool_use: parallelSwitch(),
-    }),
+    variant('tool', 'A specific tool.', { name: nonEmpty('Name of the tool.'), disable_parallel_tool_use: parallelSwitch() }),
     z.looseObject({
       type: otherType(['tool']).min(1).describe('`auto`, `any` or `none`.'),
       disable_parallel_tool_use: parallelSwitch(),
@@ -162,10 +148,9 @@ const toolChoice = () =>
   ])
 
 const thinking = () => {
-  const display = () => z.string().nullish().describe('Whether the reasoning is shown: `summarized` or `omitted`.')
+  const display = () => optionalText('Whether the reasoning is shown: `summarized` or `omitted`.')
   return z.union([
-    z.looseObject({
-      type: z.literal('enabled').describe('Reason within a token budget.'),
+    variant('enabled', 'Reason within a token budget.', {
       budget_tokens: z.int().min(1).describe('Maximum number of reasoning tokens.'),
       display: display(),
     }),
@@ -179,11 +164,7 @@ const thinking = () => {
 const outputConfig = () =>
   z.looseObject({
     effort: z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']).nullish().describe('Amount of reasoning.'),
-    format: z
-      .looseObject({
-        type: z.literal('json_schema').describe('JSON that matches a schema.'),
-        schema: z.looseObject({}).describe('The JSON schema.'),
-      })
+    format: variant('json_schema', 'JSON that matches a schema.', { schema: openObject('The JSON schema.', {}) })
       .nullish()
       .describe('Format of the response. Default: text.'),
   })
@@ -201,12 +182,12 @@ const commonFields = () => {
     tool_choice: toolChoice().nullish().describe('Whether the model calls a tool, and which. Default: `auto`.'),
     thinking: thinking().nullish().describe('Whether and how much the model reasons.'),
     output_config: outputConfig().nullish().describe('Options of the response.'),
-    stop_sequences: z.array(nonEmpty()).nullish().describe('Sequences that end the response.'),
+    stop_sequences: optionalList('Sequences that end the response.', nonEmpty()),
     temperature: z.number().min(0).max(1).nullish().describe('Sampling temperature.'),
     top_p: z.number().min(0).max(1).nullish().describe('Probability mass of nucleus sampling.'),
     top_k: z.int().min(0).nullish().describe('Number of candidate tokens to sample from.'),
     metadata: z
-      .looseObject({ user_id: z.string().nullish().describe('Identifier of the end user.') })
+      .looseObject({ user_id: optionalText('Identifier of the end user.') })
       .meta({ maxProperties: bodyCaps.metadata })
       .nullish()
       .describe('Metadata of the request.'),
@@ -223,7 +204,7 @@ export const createMessage = () =>
     .looseObject({
       ...commonFields(),
       max_tokens: z.int().min(1).describe('Maximum number of output tokens, including reasoning.'),
-      stream: z.boolean().nullish().describe('Whether to send the response as server-sent events. Default: false.'),
+      stream: optionalFlag('Whether to send the response as server-sent events. Default: false.'),
     })
     .meta({ description: passthrough, example: { ...example, max_tokens: 1024 }, ...modelRule })
 

@@ -1,15 +1,29 @@
 import { bodyCaps } from '@signalbox/core/protocol'
 import * as z from 'zod/v4'
 import {
+  namedUnion,
+  nonEmpty,
+  openObject,
+  optionalFlag,
+  optionalList,
+  optionalObject,
+  optionalText,
+  otherType,
+  otherVariant,
+  textField,
+  unionField,
+  variant,
+} from '../../schema-fields.ts'
+import {
+  clientFields,
   extensionsField,
+  functionFields,
   gateway,
   metadataField,
   modelField,
   modelRule,
-  nonEmpty,
-  otherType,
   passthrough,
-  serviceTierField,
+  samplingFields,
 } from '../gateway-schemas.ts'
 
 // The body of `POST /v1/responses`.
@@ -19,81 +33,54 @@ const cacheBreakpoint = () => z.unknown().optional().describe('Marks the end of 
 const partTypes = ['input_text', 'output_text', 'text', 'input_image', 'input_file', 'input_audio', 'refusal']
 
 const contentPart = () =>
-  z
-    .union([
-      z
-        .looseObject({
-          type: z.enum(['input_text', 'output_text', 'text']).describe('`input_text` from the user, `output_text` from the model.'),
-          text: z.string().describe('The text.'),
-          annotations: z.unknown().optional().describe('Citations of an earlier response.'),
-          prompt_cache_breakpoint: cacheBreakpoint(),
-        })
-        .meta({ title: 'Text' }),
-      z
-        .looseObject({
-          type: z.literal('input_image').describe('An image by URL.'),
-          image_url: nonEmpty().describe('An https or data URL of the image.'),
-          detail: z.string().nullish().describe('Resolution to use: `low`, `high` or `auto`.'),
-          prompt_cache_breakpoint: cacheBreakpoint(),
-        })
-        .meta({ title: 'Image' }),
-      z
-        .looseObject({
-          type: z.literal('input_image').describe('An image that the provider stores.'),
-          image_url: z.null().optional().describe('Not used with `file_id`.'),
-          file_id: z.string().describe('Id of the file at the provider. Only providers of this format can read it.'),
-          detail: z.string().nullish().describe('Resolution to use: `low`, `high` or `auto`.'),
-        })
-        .meta({ title: 'Stored image' }),
-      ...fileParts(),
-      z
-        .looseObject({
-          type: z.literal('input_audio').describe('Audio.'),
-          input_audio: z
-            .looseObject({ data: nonEmpty().describe('The bytes in base64.'), format: nonEmpty().describe('`wav` or `mp3`.') })
-            .describe('The audio.'),
-        })
-        .meta({ title: 'Audio' }),
-      z
-        .looseObject({
-          type: z.literal('refusal').describe('A refusal of an earlier response.'),
-          refusal: z.string().describe('Its text.'),
-        })
-        .meta({ title: 'Refusal' }),
-      z.looseObject({ type: otherType(partTypes).describe('Any other type is passed on unchanged.') }).meta({ title: 'Other part' }),
-    ])
-    .meta({ id: 'InputContentPart', description: 'A part of the content of a message.' })
+  namedUnion('InputContentPart', 'A part of the content of a message.', [
+    z
+      .looseObject({
+        type: z.enum(['input_text', 'output_text', 'text']).describe('`input_text` from the user, `output_text` from the model.'),
+        text: textField('The text.'),
+        annotations: z.unknown().optional().describe('Citations of an earlier response.'),
+        prompt_cache_breakpoint: cacheBreakpoint(),
+      })
+      .meta({ title: 'Text' }),
+    variant('input_image', 'An image by URL.', {
+      image_url: nonEmpty('An https or data URL of the image.'),
+      detail: optionalText('Resolution to use: `low`, `high` or `auto`.'),
+      prompt_cache_breakpoint: cacheBreakpoint(),
+    }).meta({ title: 'Image' }),
+    variant('input_image', 'An image that the provider stores.', {
+      image_url: z.null().optional().describe('Not used with `file_id`.'),
+      file_id: textField('Id of the file at the provider. Only providers of this format can read it.'),
+      detail: optionalText('Resolution to use: `low`, `high` or `auto`.'),
+    }).meta({ title: 'Stored image' }),
+    ...fileParts(),
+    variant('input_audio', 'Audio.', {
+      input_audio: openObject('The audio.', { data: nonEmpty('The bytes in base64.'), format: nonEmpty('`wav` or `mp3`.') }),
+    }).meta({ title: 'Audio' }),
+    variant('refusal', 'A refusal of an earlier response.', { refusal: textField('Its text.') }).meta({ title: 'Refusal' }),
+    otherVariant(partTypes, 'Any other type is passed on unchanged.').meta({ title: 'Other part' }),
+  ])
 
 const fileParts = () => {
-  const filename = () => z.string().nullish().describe('Name of the file.')
+  const filename = () => optionalText('Name of the file.')
   return [
-    z
-      .looseObject({
-        type: z.literal('input_file').describe('A file by URL.'),
-        file_url: nonEmpty().describe('An https URL of the file.'),
-        file_data: nonEmpty().nullish().describe('Ignored if `file_url` is set.'),
-        filename: filename(),
-        prompt_cache_breakpoint: cacheBreakpoint(),
-      })
-      .meta({ title: 'File by URL' }),
-    z
-      .looseObject({
-        type: z.literal('input_file').describe('A file by its bytes.'),
-        file_url: z.null().optional().describe('Not used with `file_data`.'),
-        file_data: nonEmpty().describe('A data URL, or the bytes in base64.'),
-        filename: filename(),
-        prompt_cache_breakpoint: cacheBreakpoint(),
-      })
-      .meta({ title: 'File' }),
-    z
-      .looseObject({
-        type: z.literal('input_file').describe('A file that the provider stores.'),
-        file_url: z.null().optional().describe('Not used with `file_id`.'),
-        file_data: z.null().optional().describe('Not used with `file_id`.'),
-        file_id: z.string().describe('Id of the file at the provider. Only providers of this format can read it.'),
-        filename: filename(),
-      })
-      .meta({ title: 'Stored file' }),
+    variant('input_file', 'A file by URL.', {
+      file_url: nonEmpty('An https URL of the file.'),
+      file_data: nonEmpty().nullish().describe('Ignored if `file_url` is set.'),
+      filename: filename(),
+      prompt_cache_breakpoint: cacheBreakpoint(),
+    }).meta({ title: 'File by URL' }),
+    variant('input_file', 'A file by its bytes.', {
+      file_url: z.null().optional().describe('Not used with `file_data`.'),
+      file_data: nonEmpty('A data URL, or the bytes in base64.'),
+      filename: filename(),
+      prompt_cache_breakpoint: cacheBreakpoint(),
+    }).meta({ title: 'File' }),
+    variant('input_file', 'A file that the provider stores.', {
+      file_url: z.null().optional().describe('Not used with `file_id`.'),
+      file_data: z.null().optional().describe('Not used with `file_id`.'),
+      file_id: textField('Id of the file at the provider. Only providers of this format can read it.'),
+      filename: filename(),
+    }).meta({ title: 'Stored file' }),
   ] as const
 }
 
@@ -101,100 +88,75 @@ const itemTypes = ['message', 'function_call', 'function_call_output', 'reasonin
 
 const inputItem = () => {
   const parts = z.array(contentPart()).max(bodyCaps.parts)
-  const id = () => z.string().nullish().describe('Id of the item in an earlier response.')
-  return z
-    .union([
-      z
-        .looseObject({
-          type: z.literal('message').nullish().describe('Optional.'),
-          role: z.enum(['user', 'assistant', 'system', 'developer']).describe('Role of the message.'),
-          content: z.union([z.string(), parts]).describe('A string, or parts.'),
-          id: id(),
-          phase: z.string().nullish().describe('`commentary` or `final_answer`, as in an earlier response.'),
-          status: z.string().nullish().describe('As in an earlier response.'),
-        })
-        .meta({ title: 'Message' }),
-      z
-        .looseObject({
-          type: z.literal('function_call').describe('A function call by the model.'),
-          call_id: nonEmpty().describe('Id of the call, which its output refers to.'),
-          name: nonEmpty().describe('Name of the function.'),
-          arguments: z.string().describe('Arguments as JSON text.'),
-          id: id(),
-        })
-        .meta({ title: 'Function call' }),
-      z
-        .looseObject({
-          type: z.literal('function_call_output').describe('The result of a call.'),
-          call_id: nonEmpty().describe('The `call_id` of the call.'),
-          output: z.union([z.string(), parts]).describe('The result as a string or as parts.'),
-        })
-        .meta({ title: 'Function call output' }),
-      z
-        .looseObject({
-          type: z.literal('reasoning').describe('Reasoning of an earlier response, to continue from.'),
-          id: id(),
-          summary: z.array(z.looseObject({})).nullish().describe('Summary blocks, each with a `text`.'),
-          content: z.array(z.looseObject({})).nullish().describe('Reasoning texts, each with a `text`.'),
-          encrypted_content: z.string().nullish().describe('State sealed by the gateway, which only the gateway can read.'),
-        })
-        .meta({ title: 'Reasoning' }),
-      z
-        .looseObject({
-          type: z
-            .literal('item_reference')
-            .describe('A reference to an item of an earlier response of the workspace. Items are stored for an hour after their last use.'),
-          id: nonEmpty().describe('Id of the item.'),
-        })
-        .meta({ title: 'Reference' }),
-      z
-        .looseObject({
-          type: z.null().optional().describe('Optional.'),
-          role: z.never().optional().describe('Must be absent. An item with a role is a message.'),
-          id: nonEmpty().describe('Id of the item. Its type may be included, but no other fields.'),
-        })
-        .meta({ title: 'Short reference' }),
-      z
-        .looseObject({ type: otherType(itemTypes).describe('Any other type, as in an earlier response, is passed on unchanged.') })
-        .meta({ title: 'Other item' }),
-    ])
-    .meta({ id: 'InputItem', description: 'An item of the conversation.' })
+  const id = () => optionalText('Id of the item in an earlier response.')
+  return namedUnion('InputItem', 'An item of the conversation.', [
+    z
+      .looseObject({
+        type: z.literal('message').nullish().describe('Optional.'),
+        role: z.enum(['user', 'assistant', 'system', 'developer']).describe('Role of the message.'),
+        content: unionField('A string, or parts.', [z.string(), parts]),
+        id: id(),
+        phase: optionalText('`commentary` or `final_answer`, as in an earlier response.'),
+        status: optionalText('As in an earlier response.'),
+      })
+      .meta({ title: 'Message' }),
+    variant('function_call', 'A function call by the model.', {
+      call_id: nonEmpty('Id of the call, which its output refers to.'),
+      name: nonEmpty('Name of the function.'),
+      arguments: textField('Arguments as JSON text.'),
+      id: id(),
+    }).meta({ title: 'Function call' }),
+    variant('function_call_output', 'The result of a call.', {
+      call_id: nonEmpty('The `call_id` of the call.'),
+      output: unionField('The result as a string or as parts.', [z.string(), parts]),
+    }).meta({ title: 'Function call output' }),
+    variant('reasoning', 'Reasoning of an earlier response, to continue from.', {
+      id: id(),
+      summary: optionalList('Summary blocks, each with a `text`.', z.looseObject({})),
+      content: optionalList('Reasoning texts, each with a `text`.', z.looseObject({})),
+      encrypted_content: optionalText('State sealed by the gateway, which only the gateway can read.'),
+    }).meta({ title: 'Reasoning' }),
+    variant(
+      'item_reference',
+      'A reference to an item of an earlier response of the workspace. Items are stored for an hour after their last use.',
+      { id: nonEmpty('Id of the item.') },
+    ).meta({ title: 'Reference' }),
+    z
+      .looseObject({
+        type: z.null().optional().describe('Optional.'),
+        role: z.never().optional().describe('Must be absent. An item with a role is a message.'),
+        id: nonEmpty('Id of the item. Its type may be included, but no other fields.'),
+      })
+      .meta({ title: 'Short reference' }),
+    otherVariant(itemTypes, 'Any other type, as in an earlier response, is passed on unchanged.').meta({ title: 'Other item' }),
+  ])
 }
 
 const tool = () =>
-  z
-    .union([
-      z
-        .looseObject({
-          type: z.literal('function').describe('A function that the client runs.'),
-          name: nonEmpty().describe('Name that the model uses to call it.'),
-          description: z.string().nullish().describe('What it does, and when to call it.'),
-          parameters: z.looseObject({}).nullish().describe('JSON schema of its arguments.'),
-          strict: z.boolean().nullish().describe('Whether arguments must match the schema.'),
-        })
-        .meta({ title: 'Function' }),
-      z
-        .looseObject({ type: otherType(['function']).min(1).describe('A hosted tool such as `web_search`, passed on unchanged.') })
-        .meta({ title: 'Hosted tool' }),
-    ])
-    .meta({ id: 'Tool', description: 'A tool that the model may call.' })
+  namedUnion('Tool', 'A tool that the model may call.', [
+    variant('function', 'A function that the client runs.', {
+      ...functionFields(),
+    }).meta({ title: 'Function' }),
+    z
+      .looseObject({ type: otherType(['function']).min(1).describe('A hosted tool such as `web_search`, passed on unchanged.') })
+      .meta({ title: 'Hosted tool' }),
+  ])
 
 const toolChoice = () =>
   z.union([
     z.enum(['auto', 'none', 'required']),
-    z.looseObject({ type: z.literal('function').describe('A specific function.'), name: nonEmpty().describe('Name of the function.') }),
+    variant('function', 'A specific function.', { name: nonEmpty('Name of the function.') }),
     z.looseObject({ type: otherType(['function']).min(1).describe('A hosted tool, or `allowed_tools`.') }),
   ])
 
 const textFormat = () =>
   z.union([
     z.looseObject({ type: z.enum(['text', 'json_object']).describe('Free text, or any JSON object.') }),
-    z.looseObject({
-      type: z.literal('json_schema').describe('JSON that matches a schema.'),
-      name: nonEmpty().describe('Name of the schema.'),
-      schema: z.looseObject({}).describe('The JSON schema.'),
-      strict: z.boolean().nullish().describe('Whether the response must match the schema.'),
-      description: z.string().nullish().describe('Purpose of the response.'),
+    variant('json_schema', 'JSON that matches a schema.', {
+      name: nonEmpty('Name of the schema.'),
+      schema: openObject('The JSON schema.', {}),
+      strict: optionalFlag('Whether the response must match the schema.'),
+      description: optionalText('Purpose of the response.'),
     }),
   ])
 
@@ -213,36 +175,25 @@ export const createResponse = () =>
   z
     .looseObject({
       model: modelField(),
-      input: z.union([z.string(), z.array(inputItem()).max(bodyCaps.messages)]).describe('A string, or the items of the conversation.'),
-      instructions: z.string().nullish().describe('System instructions.'),
+      input: unionField('A string, or the items of the conversation.', [z.string(), z.array(inputItem()).max(bodyCaps.messages)]),
+      instructions: optionalText('System instructions.'),
       tools: z.array(tool()).max(bodyCaps.tools).nullish().describe('Tools that the model may call.'),
       tool_choice: toolChoice().nullish().describe('Whether the model calls a tool, and which. Default: `auto`.'),
-      parallel_tool_calls: z.boolean().nullish().describe('Whether several tools may be called at once. Default: true.'),
+      parallel_tool_calls: optionalFlag('Whether several tools may be called at once. Default: true.'),
       max_output_tokens: z.int().min(1).nullish().describe('Maximum number of output tokens, including reasoning.'),
       max_tool_calls: z.int().min(1).nullish().describe('Maximum number of calls of hosted tools. Functions are not counted.'),
-      temperature: z.number().min(0).max(2).nullish().describe('Sampling temperature.'),
-      top_p: z.number().min(0).max(1).nullish().describe('Probability mass of nucleus sampling.'),
-      top_k: z.int().nullish().describe('Number of candidate tokens to sample from.'),
-      top_logprobs: z.int().min(0).max(20).nullish().describe('Number of alternatives to return for each token.'),
-      frequency_penalty: z.number().nullish().describe('Penalty for tokens by how often they occurred.'),
-      presence_penalty: z.number().nullish().describe('Penalty for tokens that occurred.'),
-      stream: z.boolean().nullish().describe('Whether to send the response as server-sent events. Default: false.'),
-      stream_options: z.looseObject({}).nullish().describe('Has no effect.'),
-      text: z
-        .looseObject({
-          format: textFormat().nullish().describe('Format of the response. Default: text.'),
-          verbosity: z.string().nullish().describe('Length of the response: `low`, `medium` or `high`.'),
-        })
-        .nullish()
-        .describe('Options of the response text.'),
+      ...samplingFields(),
+      stream: optionalFlag('Whether to send the response as server-sent events. Default: false.'),
+      stream_options: optionalObject('Has no effect.', {}),
+      text: optionalObject('Options of the response text.', {
+        format: textFormat().nullish().describe('Format of the response. Default: text.'),
+        verbosity: optionalText('Length of the response: `low`, `medium` or `high`.'),
+      }),
       reasoning: reasoning().nullish().describe('Options of reasoning models.'),
-      truncation: z.string().nullish().describe('How to handle a conversation that is too long: `auto` or `disabled`.'),
+      truncation: optionalText('How to handle a conversation that is too long: `auto` or `disabled`.'),
       metadata: metadataField(),
-      include: z.array(z.string()).nullish().describe('Additional data to return, as in `reasoning.encrypted_content`.'),
-      user: z.string().nullish().describe('Identifier of the end user.'),
-      safety_identifier: z.string().nullish().describe('Identifier of the end user for safety policies.'),
-      prompt_cache_key: z.string().nullish().describe('Key that groups requests with the same prompt prefix.'),
-      service_tier: serviceTierField(),
+      include: optionalList('Additional data to return, as in `reasoning.encrypted_content`.', z.string()),
+      ...clientFields(),
       store: z.literal(false).nullish().describe('Responses are not stored; `true` is an error.'),
       previous_response_id: unsupported(),
       conversation: unsupported(),

@@ -1,5 +1,6 @@
 import { auditVerificationFields } from '@signalbox/core/resources'
 import * as z from 'zod/v4'
+import { closedObject, textField } from '../../schema-fields.ts'
 import { auditEventReply } from '../replies/audit-event.ts'
 import { balanceReply } from '../replies/balance.ts'
 import { keyUsageReply } from '../replies/key-usage.ts'
@@ -20,13 +21,11 @@ export const managementSchemas = () => ({
 })
 
 const acknowledgement = () =>
-  z
-    .object({
-      id: z.string().meta({ description: 'Id of the resource that was changed.', example: '01a1fd6c-4db3-76f2-bb09-734d779bb6f4' }),
-      propagation_status: z
-        .literal('pending')
-        .nullable()
-        .describe('`pending` if other processes may take up to 30 seconds to apply the change; otherwise null.'),
-      message: z.string().meta({ description: 'What was done.', example: 'The key was revoked.' }),
-    })
-    .describe('Confirmation of a change.')
+  closedObject('Confirmation of a change.', {
+    id: textField('Id of the resource that was changed.', '01a1fd6c-4db3-76f2-bb09-734d779bb6f4'),
+    propagation_status: z
+      .literal('pending')
+      .nullable()
+      .describe('`pending` if other processes may take up to 30 seconds to apply the change; otherwise null.'),
+    message: textField('What was done.', 'The key was revoked.'),
+  })

@@ -14,6 +14,7 @@ import {
   subscriptionFields,
 } from '@signalbox/core/resources'
 import * as z from 'zod/v4'
+import { textField } from '../../schema-fields.ts'
 import { pageSchema } from './page.ts'
 import { resourceSchema } from './resource.ts'
 import { nameWarnings, propagationStatus } from './shared.ts'
@@ -47,7 +48,7 @@ function keySchemas() {
     UpdateApiKey: resourceSchema(apiKeyFields, 'update'),
     ApiKey: apiKey,
     CreatedApiKey: apiKey.extend({
-      api_key: z.string().meta({ description: 'The secret. It is returned only in this response.', example: 'ak_Zx81kQ2pF7…' }),
+      api_key: textField('The secret. It is returned only in this response.', 'ak_Zx81kQ2pF7…'),
       propagation_status: propagationStatus(),
     }),
     ApiKeyList: pageSchema(apiKey),
@@ -71,7 +72,7 @@ function accessSchemas() {
   return {
     CreateSession: resourceSchema(sessionFields, 'create'),
     CreatedSession: session.extend({
-      token: z.string().meta({ description: 'The token. It is returned only in this response.', example: 'st_Zx81kQ2pF7…' }),
+      token: textField('The token. It is returned only in this response.', 'st_Zx81kQ2pF7…'),
     }),
     SessionList: pageSchema(session),
     UpdateMember: resourceSchema(memberFields, 'update'),
@@ -80,14 +81,12 @@ function accessSchemas() {
     CreateInvite: resourceSchema(inviteFields, 'create'),
     Invite: invite,
     CreatedInvite: invite.extend({
-      token: z
-        .string()
-        .meta({ description: 'The token that accepts the invite. It is returned only in this response.', example: 'inv_Jf0…' }),
+      token: textField('The token that accepts the invite. It is returned only in this response.', 'inv_Jf0…'),
     }),
     InviteList: pageSchema(invite),
     AcceptInvite: resourceSchema(acceptanceFields, 'create'),
     AcceptedInvite: member.extend({
-      workspace_id: z.string().meta({ description: 'Id of the workspace that was joined.', example: 'acme' }),
+      workspace_id: textField('Id of the workspace that was joined.', 'acme'),
     }),
   }
 }

@@ -1,4 +1,5 @@
 import * as z from 'zod/v4'
+import { textField } from '../../schema-fields.ts'
 
 export const propagationStatus = () =>
   z.literal('pending').nullable().meta({
@@ -13,8 +14,8 @@ export const nameWarnings = () =>
         code: z
           .literal('unknown_name')
           .meta({ description: 'Code of the warning. `unknown_name` is the only one.', example: 'unknown_name' }),
-        message: z.string().meta({ description: 'What is wrong.', example: 'This gateway no longer has the provider "exmaple".' }),
-        param: z.string().meta({ description: 'Path of the entry.', example: 'blocked_providers[0]' }),
+        message: textField('What is wrong.', 'This gateway no longer has the provider "exmaple".'),
+        param: textField('Path of the entry.', 'blocked_providers[0]'),
       }),
     )
     .optional()
