@@ -8,7 +8,7 @@ import { defineConfig } from 'vitest/config'
 const conditions = ['signalbox-source', ...defaultServerConditions.filter(condition => condition !== 'module')]
 
 // The usual run meets each kind of thing; the long one multiplies it: more runs of a property, more mutations, every pair of
-// languages. Tests read `inject('isLongRun')`.
+// dialects. Tests read `inject('isLongRun')`.
 declare module 'vitest' {
   interface ProvidedContext {
     isLongRun: boolean

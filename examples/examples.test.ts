@@ -177,7 +177,7 @@ test('router-only: plans, falls back, answers both ways and accounts', async () 
   expect(Number(/Left of \$5: \$([\d.]+)/.exec(output)?.[1])).toBeLessThan(5)
 })
 
-test('any-sdk: each SDK asks in its own language and is answered in it', async () => {
+test('any-sdk: each SDK asks in its own dialect and is answered in it', async () => {
   const output = await outputs.get('any-sdk')
   expect(output).toContain('openai, responses: Hello from Responses')
   expect(output).toContain('openai, chat: Hello from Chat Completions')

@@ -16,7 +16,7 @@ export default library({
     'usage-totals': 'src/usage-totals.ts',
     histogram: 'src/histogram.ts',
     faults: 'src/faults.ts',
-    nearest: 'src/nearest.ts',
+    'similar-names': 'src/similar-names.ts',
     'option-table': 'src/option-table.ts',
   },
 })

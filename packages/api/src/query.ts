@@ -1,4 +1,4 @@
-import { GatewayError, nearestOf } from '@signalbox/core/errors'
+import { GatewayError, similarNames } from '@signalbox/core/errors'
 import { isUtcTime } from '@signalbox/core/protocol'
 import { didYouMean } from './suggest.ts'
 
@@ -40,7 +40,7 @@ export function readQuery(
         param: name.slice(0, 100),
       })
     }
-    if (!fits(parameter, value) || found[name] !== undefined) throw misfit(parameter, value)
+    if (!fits(parameter, value) || found[name] !== undefined) throw invalidQueryValue(parameter, value)
     found[name] = value
   }
   return found
@@ -64,9 +64,9 @@ function allowedOf({ values, whole, date, uuid }: QueryParameter): string {
   return whole === undefined ? 'one value' : `a whole number from ${whole.min} to ${whole.max}`
 }
 
-function misfit(parameter: QueryParameter, value: string): GatewayError {
+function invalidQueryValue(parameter: QueryParameter, value: string): GatewayError {
   const { name, values } = parameter
-  const { sentence, ...facts } = didYouMean(values === undefined || values.includes(value) ? [] : nearestOf(value, values))
+  const { sentence, ...facts } = didYouMean(values === undefined || values.includes(value) ? [] : similarNames(value, values))
   return new GatewayError('invalid_parameter_value', {
     message: `The query parameter "${name}" takes ${allowedOf(parameter)}, once.${sentence}`,
     param: name,
@@ -77,7 +77,7 @@ function misfit(parameter: QueryParameter, value: string): GatewayError {
 /** Throws if a value names nothing known. */
 export function checkNamed(name: string, value: string | undefined, known: readonly string[]): void {
   if (value === undefined || known.includes(value)) return
-  const { sentence, ...facts } = didYouMean(nearestOf(value, known).slice(0, 1))
+  const { sentence, ...facts } = didYouMean(similarNames(value, known).slice(0, 1))
   throw new GatewayError('invalid_parameter_value', {
     message: `The query parameter "${name}" is "${value.slice(0, 100)}", and there is no such ${name} here.${sentence}`,
     param: name,

@@ -106,7 +106,7 @@ export const routes: readonly Route[] = [
     reply: 'Identity',
     replyHeaders: ['X-Budget-Limit-USD', 'X-Budget-Used-USD', 'X-Budget-Remaining-USD', 'X-Budget-Reset'],
     errors: ['unknown_parameter', 'service_unavailable'],
-    handler: async (call, caller) => (await import('./on-demand.ts')).me(call, caller),
+    handler: async (call, caller) => (await import('./lazy-imports.ts')).me(call, caller),
   },
   {
     method: 'GET',

@@ -31,9 +31,9 @@ export function signedInBy<Incoming>(
   let isFirst = true
   return {
     async signedIn() {
-      const asked = isFirst ? request : again()
+      const incoming = isFirst ? request : again()
       isFirst = false
-      const known = (await signIn(asked)) ?? undefined
+      const known = (await signIn(incoming)) ?? undefined
       if (known === undefined) return undefined
       if (typeof known !== 'object') throw new TypeError(`\`authenticate\` answered with a ${typeof known}. ${signInReturns}`)
       return isResponse(known) ? { reply: await toReply(known) } : { user: known }

@@ -154,7 +154,7 @@ export function fakeGateway(over: Partial<Gateway> = {}): Fake {
         find: findModel,
         resolve: findModel,
         list: () => [deep, model],
-        nearest: () => ['small'],
+        similarNames: () => ['small'],
         providers: () => ['p', 'small'].map(id => ({ id, display_name: id, data_policy: 'unknown', dialects: ['chat'] })),
         version: () => 1,
         replace: () => {},

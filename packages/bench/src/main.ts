@@ -30,8 +30,8 @@ if (help || unknown !== undefined || server === undefined) {
   console.log(usage)
   process.exitCode = help ? 0 : 2
 } else {
-  for (const [name, { run, page, isOnDemand = false }] of Object.entries(sections)) {
-    if (positionals.length === 0 ? page === undefined || isOnDemand : !positionals.includes(name)) continue
+  for (const [name, { run, page, onlyIfNamed = false }] of Object.entries(sections)) {
+    if (positionals.length === 0 ? page === undefined || onlyIfNamed : !positionals.includes(name)) continue
     const text = await run({ quick, only, server })
     console.log(`\n# ${name}\n\n${text}\n`)
     if (page !== undefined && !quick && only.length === 0) publish(name, text, page)

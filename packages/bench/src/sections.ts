@@ -22,7 +22,7 @@ interface Listed {
   /** The page in docs/ that shows it. */
   readonly page?: string
   /** Whether it only runs by name, because it needs the network or servers. Default: false. */
-  readonly isOnDemand?: boolean
+  readonly onlyIfNamed?: boolean
 }
 
 /** Every section by name. `pnpm bench` without names runs those that have a page. */
@@ -30,7 +30,7 @@ export const sections: Readonly<Record<string, Listed>> = {
   counts: { run: counts, page: 'performance' },
   walk: { run: walk, page: 'architecture' },
   relay: { run: relay, page: 'performance' },
-  peers: { run: peers, page: 'performance', isOnDemand: true },
+  peers: { run: peers, page: 'performance', onlyIfNamed: true },
   streams: { run: streams, page: 'performance' },
   translate: { run: translate, page: 'performance' },
   codecs: { run: codecs, page: 'performance' },
@@ -38,8 +38,8 @@ export const sections: Readonly<Record<string, Listed>> = {
   routing: { run: routing, page: 'routing' },
   constants: { run: constants, page: 'routing-constants' },
   analytics: { run: analytics, page: 'performance' },
-  storage: { run: storage, page: 'scale', isOnDemand: true },
-  growth: { run: growth, page: 'scale', isOnDemand: true },
+  storage: { run: storage, page: 'scale', onlyIfNamed: true },
+  growth: { run: growth, page: 'scale', onlyIfNamed: true },
   soak: { run: soak },
   workers: { run: workers },
   profile: { run: profile },

@@ -1,5 +1,5 @@
 import type { Model, Offer, ProviderFacts } from '@signalbox/core/protocol'
-import { nearestOf } from '@signalbox/storage/nearest'
+import { similarNames } from '@signalbox/storage/similar-names'
 import type { Catalog } from './catalog.ts'
 import { deepFreeze } from './deep-freeze.ts'
 import { formatPath, throwIfAny } from './fault.ts'
@@ -126,7 +126,7 @@ function unknownNames(named: object = {}, { at, known, kind }: KnownNames): read
   return Object.keys(named)
     .filter(name => known.get(name) !== name)
     .map(name => {
-      const nearest = known.get(nearestOf(name, [...known.keys()])[0] ?? '')
+      const nearest = known.get(similarNames(name, [...known.keys()])[0] ?? '')
       const advice = nearest === undefined ? 'what is new goes under `add`' : `did you mean "${nearest}"?`
       return `${formatPath([...at, name])} names no ${kind}; ${advice}${nearest === undefined ? '.' : ''}`
     })

@@ -72,7 +72,7 @@ describe('a check of a catalog', () => {
       'nothing is known of "q", which has 2 offers',
     ],
     [
-      'a language that nobody speaks',
+      'a dialect that nobody speaks',
       selling({ offers: [{ ...offer, dialect: 'latin' }] }),
       'nobody here speaks "latin", which 1 offers are asked in; it is one of responses, chat, messages, gemini, bedrock',
     ],

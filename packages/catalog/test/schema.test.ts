@@ -152,7 +152,7 @@ describe('overrides in a file', () => {
   test.each([
     ['an id', { models: { m: { id: 'n' } } }, '`models.m.id` is not a known field;'],
     ['the offers of a model at once', { models: { m: { offers: [] } } }, '`models.m.offers` is not a known field;'],
-    ['no language', { offers: { p: { 'x-1.5': { dialect: null } } } }, '`offers.p["x-1.5"].dialect` is null; it takes 1 to 200'],
+    ['no dialect', { offers: { p: { 'x-1.5': { dialect: null } } } }, '`offers.p["x-1.5"].dialect` is null; it takes 1 to 200'],
     ['no data policy', { providers: { p: { data_policy: null } } }, '`providers.p.data_policy` is null; it takes one of zdr,'],
     [
       'a price in dollars',

@@ -30,7 +30,7 @@ export interface ProviderAccess {
    * The authentication methods: all fields of one of them enable the provider. The first field of a method signals the intent to use it, so
    * that a message can name what is missing.
    */
-  readonly ways: readonly (readonly [sign: AccessField, ...rest: AccessField[]])[]
+  readonly methods: readonly (readonly [first: AccessField, ...rest: AccessField[]])[]
 }
 
 const isField = (name: string): name is AccessField => Object.hasOwn(accessFields, name)
@@ -52,17 +52,18 @@ export function accessOf(
 
 /** An incomplete method: the field that signals it, and a missing one. */
 export interface IncompleteAccess {
-  readonly sign: AccessField
+  readonly startedBy: AccessField
   readonly missing: AccessField
 }
 
-export const isOn = ({ ways }: ProviderAccess, access: Access): boolean => ways.some(way => way.every(field => access[field] !== undefined))
+export const isOn = ({ methods }: ProviderAccess, access: Access): boolean =>
+  methods.some(method => method.every(field => access[field] !== undefined))
 
 /** Undefined if no method was started. */
-export function incompleteAccess({ ways }: ProviderAccess, access: Access): IncompleteAccess | undefined {
-  for (const way of ways) {
-    const missing = way.find(field => access[field] === undefined)
-    if (missing !== undefined && access[way[0]] !== undefined) return { sign: way[0], missing }
+export function incompleteAccess({ methods }: ProviderAccess, access: Access): IncompleteAccess | undefined {
+  for (const method of methods) {
+    const missing = method.find(field => access[field] === undefined)
+    if (missing !== undefined && access[method[0]] !== undefined) return { startedBy: method[0], missing }
   }
   return undefined
 }

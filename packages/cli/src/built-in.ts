@@ -25,7 +25,7 @@ const optionsOf = ({ api_key, base_url }: Access): KeyAndUrl => ({
 const keyed = (id: string, make: (options: KeyAndUrl) => Provider, ...variables: readonly string[]): BuiltIn => ({
   id,
   fields: { api_key: variables, base_url: [] },
-  ways: [['api_key']],
+  methods: [['api_key']],
   make: access => make(optionsOf(access)),
 })
 
@@ -35,7 +35,7 @@ const fromVendor = (make: known.VendorFactory): BuiltIn => {
   return {
     id,
     fields: keyless ? { base_url: baseUrlVariables, api_key: apiKeyVariables } : { api_key: apiKeyVariables, base_url: baseUrlVariables },
-    ways: [[keyless ? 'base_url' : 'api_key']],
+    methods: [[keyless ? 'base_url' : 'api_key']],
     ...(keyless && { needsNoAccess: true }),
     make: ({ base_url, ...access }) =>
       make(optionsOf({ ...access, ...(base_url !== undefined && { base_url: keyless ? completeUrl(base_url, baseUrl) : base_url }) })),
@@ -57,7 +57,7 @@ function completeUrl(given: string, usual: string): string {
 const azure: BuiltIn = {
   id: 'azure',
   fields: { api_key: ['AZURE_API_KEY', 'AZURE_OPENAI_API_KEY'], resource: ['AZURE_RESOURCE_NAME'], base_url: ['AZURE_OPENAI_ENDPOINT'] },
-  ways: [
+  methods: [
     ['api_key', 'resource'],
     ['resource', 'api_key'],
     ['base_url', 'api_key'],
@@ -73,7 +73,7 @@ const claudeOnAws: BuiltIn = {
     region: ['AWS_REGION', 'AWS_DEFAULT_REGION'],
     base_url: [],
   },
-  ways: [
+  methods: [
     ['api_key', 'workspace', 'region'],
     ['workspace', 'api_key', 'region'],
   ],
@@ -91,7 +91,7 @@ const amazonBedrock: BuiltIn = {
     region: ['AWS_REGION', 'AWS_DEFAULT_REGION'],
     base_url: [],
   },
-  ways: [
+  methods: [
     ['api_key', 'region'],
     ['access_key_id', 'secret_access_key', 'region'],
     ['secret_access_key', 'access_key_id', 'region'],
@@ -111,7 +111,7 @@ const googleVertex: BuiltIn = {
     base_url: [],
   },
   // Other Google libraries use the file's variable too, so it does not signal Vertex.
-  ways: [['project', 'credentials_file'], ['api_key']],
+  methods: [['project', 'credentials_file'], ['api_key']],
   make: ({ project, location, credentials_file: file, ...access }) =>
     known.googleVertex({
       ...optionsOf(access),
@@ -124,7 +124,7 @@ const googleVertex: BuiltIn = {
 const cloudflare: BuiltIn = {
   id: 'cloudflare-workers-ai',
   fields: { api_key: ['CLOUDFLARE_API_KEY', 'CLOUDFLARE_API_TOKEN'], account_id: ['CLOUDFLARE_ACCOUNT_ID'], base_url: [] },
-  ways: [['api_key', 'account_id']],
+  methods: [['api_key', 'account_id']],
   make: access => known.cloudflare({ ...optionsOf(access), accountId: access.account_id }),
 }
 

@@ -49,10 +49,10 @@ interface EnvironmentProvider {
 function fromEnvironment(row: BuiltIn, environment: Environment): EnvironmentProvider {
   const access = accessOf(row, {}, environment)
   if (isOn(row, access)) return { provider: checkEndpoints(row.make(access), row.id) }
-  const half = incompleteAccess(row, access)
-  if (!half) return {}
-  const sign = variableOf(row, half.sign, environment)
-  return { notice: `${row.id} stays disabled: ${sign} is set, but ${row.fields[half.missing]?.join(' or ')} is not.` }
+  const incomplete = incompleteAccess(row, access)
+  if (!incomplete) return {}
+  const variable = variableOf(row, incomplete.startedBy, environment)
+  return { notice: `${row.id} stays disabled: ${variable} is set, but ${row.fields[incomplete.missing]?.join(' or ')} is not.` }
 }
 
 interface ConfigContext {
@@ -123,8 +123,8 @@ const fieldOfOtherProviders = (field: string, id: string, takes: readonly string
   new StartError(`\`${field}\` is for other providers; "${id}" takes ${takes.join(', ')}.`)
 
 /** The error of incomplete credentials: the first missing field of the first partial method. */
-function missingAccess({ id, ways, fields }: BuiltIn, access: Access, path: string): StartError {
-  const way = ways.find(each => each.some(field => access[field] !== undefined)) ?? ways[0] ?? []
+function missingAccess({ id, methods, fields }: BuiltIn, access: Access, path: string): StartError {
+  const way = methods.find(each => each.some(field => access[field] !== undefined)) ?? methods[0] ?? []
   const field = way.find(each => access[each] === undefined) ?? 'api_key'
   const variables = fields[field] ?? []
   const also = variables.length === 0 ? '' : `, which may also be in ${variables.join(' or ')}`

@@ -24,10 +24,10 @@ const make = (row: BuiltIn): Provider =>
 const code = (text: string): string => `\`${text}\``
 
 /** Each way to turn it on, as the variables that it takes together. */
-function variablesOf({ ways, fields }: BuiltIn): string {
+function variablesOf({ methods, fields }: BuiltIn): string {
   const named = (field: AccessField): string => (fields[field] ?? []).map(code).join(' or ')
-  const sets = ways.map(way => way.toSorted().join())
-  const told = ways.filter((_, at) => sets.indexOf(sets[at] ?? '') === at)
+  const sets = methods.map(way => way.toSorted().join())
+  const told = methods.filter((_, at) => sets.indexOf(sets[at] ?? '') === at)
   return told.map(way => way.map(named).join(' and ')).join('; or ')
 }
 
@@ -54,7 +54,7 @@ const notable: { readonly [Name in keyof Quirks]?: (value: NonNullable<Quirks[Na
   call_id_length: length => `call ids of ${length} characters`,
   no_json_schema: () => 'schemas are told in words',
   no_forced_tools: () => 'tools cannot be demanded',
-  bytes_only: () => 'images as bytes only',
+  inline_media_only: () => 'images as bytes only',
   standard_tier: tier => (tier === 'default' ? '' : `the standard tier is ${code(tier)}`),
   priority_tier: tier => `priority is ${code(tier)}`,
 }
@@ -94,13 +94,13 @@ A key that a workspace brings (BYOK) is looked at as the fifth column says, at t
 models is open to anybody, or a key may call models without listing them, only its use tells whether it is good, and its
 \`validation_status\` stays \`pending\` until a call is refused. \`extra\` is what the provider has to know of the account.
 
-| id | variables | languages | address | own keys | departs |
+| id | variables | dialects | address | own keys | departs |
 |---|---|---|---|---|---|
 ${builtIns
   .map(builtIn => {
     const provider = make(builtIn)
-    const languages = provider.dialects.map(({ name }) => name).join(', ')
-    return row([code(builtIn.id), variablesOf(builtIn), languages, addressOf(provider), ownKeyOf(provider), departuresOf(provider)])
+    const dialects = provider.dialects.map(({ name }) => name).join(', ')
+    return row([code(builtIn.id), variablesOf(builtIn), dialects, addressOf(provider), ownKeyOf(provider), departuresOf(provider)])
   })
   .join('\n')}
 

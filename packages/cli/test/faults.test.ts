@@ -122,12 +122,12 @@ const faults: readonly (readonly [trouble: string, config: unknown, line: string
     '`providers[0].base_url` is "localhost"; it takes an http or https address, as in https://api.example.com/v1.',
   ],
   [
-    'an unknown language',
+    'an unknown dialect',
     { providers: [{ ...local, speaks: ['latin'] }] },
     '`providers[0].speaks[0]` is "latin"; it takes one of responses, chat, messages, gemini, bedrock.',
   ],
   [
-    'a language that a built-in provider does not speak',
+    'a dialect that a built-in provider does not speak',
     { providers: [{ id: 'groq', api_key: 'k', speaks: ['chat', 'messages'] }] },
     '`providers[0].speaks[1]` is "messages"; it takes a dialect of "groq": chat, responses.',
   ],
@@ -192,7 +192,7 @@ const faults: readonly (readonly [trouble: string, config: unknown, line: string
     '`models[0].offers[0].provider` is "locl"; it takes the id of an enabled provider (local): list the provider under `providers` or set its key.',
   ],
   [
-    'an offer in a language that its provider does not speak',
+    'an offer in a dialect that its provider does not speak',
     withOffer({ dialect: 'responses' }),
     '`models[0].offers[0].dialect` is "responses"; it takes a dialect of "local": chat.',
   ],

@@ -41,14 +41,14 @@ interface Outage {
 async function runThrough({ of, how, on_outage, kills }: Outage) {
   const { schema, storage } = await openBooks()
   const callers = await makeCallers(storage)
-  const ways = { postgres: await openBlockableProxy(services.postgres.port), redis: await openBlockableProxy(services.redis.port) }
-  const url = postgresUrlAt(ways.postgres.port)
+  const methods = { postgres: await openBlockableProxy(services.postgres.port), redis: await openBlockableProxy(services.redis.port) }
+  const url = postgresUrlAt(methods.postgres.port)
   const config = meteredConfig(await meteredUpstream({ streamMs: 200 }), {
     workers: 1,
     admin_key: adminKey,
     sealing_key,
     storage: { url, schema, pool_size: 5, ...(on_outage && { on_outage }) },
-    redis: { url: `redis://127.0.0.1:${ways.redis.port}`, prefix: `signalbox-test:${schema}:` },
+    redis: { url: `redis://127.0.0.1:${methods.redis.port}`, prefix: `signalbox-test:${schema}:` },
   })
   const fleet = await startFleet(2, config)
   const began = performance.now()
@@ -61,11 +61,11 @@ async function runThrough({ of, how, on_outage, kills }: Outage) {
   ])
   await pause(beforeMs)
   const cutAt = performance.now()
-  ways[of].block(how)
+  methods[of].block(how)
   await pause(awayMs - 5_000)
   const restart = kills ? fleet.killOne() : undefined
   await pause(5_000)
-  ways[of].unblock()
+  methods[of].unblock()
   const backAt = performance.now()
   await restart?.()
   const [rich, poor, limited, postpaid] = await load

@@ -35,10 +35,10 @@ describe('the environment', () => {
     expect(from({ OPENAI_API_KEY: ' ', AWS_REGION: 'us-east-1' })).toEqual({ providers: [], notices: [] })
   })
 
-  test.each(builtIns.filter(({ ways }) => ways.length === 1 && ways[0]?.length === 1))(
+  test.each(builtIns.filter(({ methods }) => methods.length === 1 && methods[0]?.length === 1))(
     'enables $id with any one of its variables',
-    ({ id, fields, ways }) => {
-      const variables = ways.flatMap(([sign]) => fields[sign] ?? [])
+    ({ id, fields, methods }) => {
+      const variables = methods.flatMap(([sign]) => fields[sign] ?? [])
       expect(variables.length).toBeGreaterThan(0)
       for (const variable of variables) {
         const { providers, notices } = from({ [variable]: 'http://127.0.0.1:1/v1' })

@@ -85,15 +85,15 @@ async function faultsOf({ provider, fixture }: Scene, { model, client, field }: 
   if ('status' in first || 'status' in last) throw new Error('These are answers.')
   provider.play({ ...first, whole: renamed(first.whole, field) }, { ...last, whole: renamed(last.whole, field) })
   const question = client.question('Go.')
-  const answered = await ask(fixture, client.language, { ...client.body([question], false), model })
+  const answered = await ask(fixture, client.dialect, { ...client.body([question], false), model })
   const history = [question, ...client.turn(answered, true), client.result('call_1', 'Nothing there.')]
-  const again = await ask(fixture, client.language, { ...client.body(history, false), model })
+  const again = await ask(fixture, client.dialect, { ...client.body(history, false), model })
   expect(wordsOf(answered)).not.toContain('reasoning_state_dropped')
   const body = provider.calls.at(-1) ?? {}
   const isBack = holds(body, state)
   const isWarned = wordsOf(again).includes('reasoning_state_dropped')
   if (isR1(model) && dialect === 'chat') return isWarned && !isBack ? [] : [`${model}: R1 gets none, and the caller hears of it`]
-  return isBack && !isWarned ? [] : [`${client.language} ${field.name} ${model}: back ${isBack}, warned ${isWarned}`]
+  return isBack && !isWarned ? [] : [`${client.dialect} ${field.name} ${model}: back ${isBack}, warned ${isWarned}`]
 }
 
 const builtInRows = builtIns.map((row): readonly [id: string, provider: Provider] => {
@@ -120,7 +120,7 @@ describe.each(rows)('the reasoning of models at %s', (id, row) => {
     afterAll(() => scene.fixture.close())
 
     test.each(clients.slice(0, inject('isLongRun') ? undefined : 1))(
-      'is sent back in a tool loop of a client of $language',
+      'is sent back in a tool loop of a client of $dialect',
       async client => {
         const wrong: string[] = []
         for (const field of dialect === 'chat' ? fields : fields.slice(0, 1))
@@ -133,7 +133,7 @@ describe.each(rows)('the reasoning of models at %s', (id, row) => {
 })
 
 describe('a client of chat that stores only the reasoning text', () => {
-  const chat = clients.find(({ language }) => language === 'chat')
+  const chat = clients.find(({ dialect }) => dialect === 'chat')
 
   test.each([
     ['together', 'deepseek-v4-pro', 'reasoning'],

@@ -1,5 +1,5 @@
-import { nearestOf } from '@signalbox/storage/nearest'
 import { checkOptionTable, describeValue, type OptionTableOf } from '@signalbox/storage/option-table'
+import { similarNames } from '@signalbox/storage/similar-names'
 import { callLimitsTable } from './access/end-user.ts'
 import type { BillingOptions } from './management/money/reloads.ts'
 import { defaultStored, type GatewayOptions } from './options.ts'
@@ -144,7 +144,7 @@ function checkStrategies({ strategy, strategies: own = {} }: GatewayOptions): vo
     throw new TypeError(`createGateway: \`strategies\` holds "${taken}", which is the name of a built-in strategy. Use another name.`)
   const known = [...Object.keys(strategies), ...Object.keys(own)]
   if (strategy === undefined || known.includes(strategy)) return
-  const [close] = nearestOf(strategy, known)
+  const [close] = similarNames(strategy, known)
   throw new TypeError(
     `createGateway: \`strategy\` is "${strategy}"; it takes ${known.join(', ')}, or a name from \`strategies\`.${close === undefined ? '' : ` Did you mean "${close}"?`}`,
   )

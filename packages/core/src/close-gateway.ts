@@ -1,5 +1,5 @@
 import type { Authenticator } from './access/authenticate.ts'
-import type { ByokOnDemand } from './management/byok/on-demand.ts'
+import type { LazyByok } from './management/byok/lazy-byok.ts'
 import type { Settlements } from './metering/settlements.ts'
 import type { RequestPorts } from './request/infer.ts'
 import type { RoutingSync } from './request/routing-sync/routing-sync.ts'
@@ -12,7 +12,7 @@ export interface ClosingParts {
   readonly ports: RequestPorts
   readonly collector: HoldCollector
   readonly settlements: Settlements
-  readonly byok: ByokOnDemand
+  readonly byok: LazyByok
   readonly authenticator: Authenticator
   readonly sharing: RoutingSync | undefined
 }

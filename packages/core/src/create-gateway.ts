@@ -116,12 +116,12 @@ function callerVerbs(base: BasePorts, parts: GatewayParts, setUp: () => Promise<
     },
     async identity(caller) {
       collector.wake(options.waitUntil)
-      return (await import('./on-demand.ts')).identityOf({ storage, terms: policies, limits, clock }, caller)
+      return (await import('./lazy-imports.ts')).identityOf({ storage, terms: policies, limits, clock }, caller)
     },
     countManagement: (caller, kind) => countManagement(engine, caller, kind),
-    plan: async (request, caller, more) => (await import('./on-demand.ts')).planRequest(engine, request, { ...more, caller }),
-    callableOffers: async caller => (await import('./on-demand.ts')).callableOffers(engine, caller),
-    fidelity: async (request, model) => (await import('./on-demand.ts')).fidelityOfModel(request, model, planning),
+    plan: async (request, caller, more) => (await import('./lazy-imports.ts')).planRequest(engine, request, { ...more, caller }),
+    callableOffers: async caller => (await import('./lazy-imports.ts')).callableOffers(engine, caller),
+    fidelity: async (request, model) => (await import('./lazy-imports.ts')).fidelityOfModel(request, model, planning),
   }
 }
 
@@ -145,7 +145,7 @@ function inferenceVerbs(
     },
     async countTokens(request, caller, counting) {
       if (isClosing) throw unavailableErrors.shuttingDown()
-      return (await import('./on-demand.ts')).countRequestTokens(engine, request, { ...counting, caller })
+      return (await import('./lazy-imports.ts')).countRequestTokens(engine, request, { ...counting, caller })
     },
     infer(request, call) {
       const requestId = call.requestId ?? ids.uuid()
@@ -155,7 +155,7 @@ function inferenceVerbs(
       if (settlements.isLong()) return refusedReply(unavailableErrors.overdue(), clock)
       return infer(engine, request, waitUntil ? { ...call, requestId, waitUntil } : { ...call, requestId })
     },
-    compact: async (request, call) => (await import('./on-demand.ts')).compact({ infer: verbs.infer, ring }, request, call),
+    compact: async (request, call) => (await import('./lazy-imports.ts')).compact({ infer: verbs.infer, ring }, request, call),
     async problems() {
       if (isClosing) return ['The gateway is shutting down.']
       collector.wake(options.waitUntil)

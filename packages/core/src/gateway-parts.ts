@@ -7,10 +7,10 @@ import { createKeyRefusals } from './access/key-refusals.ts'
 import { recordsOf } from './access/records.ts'
 import { createWorkspacePolicies } from './access/workspace-policy.ts'
 import { makeSchemaCache } from './dialects/fit-schemas.ts'
-import { byokOnDemand } from './management/byok/on-demand.ts'
+import { lazyByok } from './management/byok/lazy-byok.ts'
+import { lazyManagement } from './management/lazy-management.ts'
 import { directoryOf } from './management/models.ts'
 import { keepReloads } from './management/money/reloads.ts'
-import { manageOnDemand } from './management/on-demand.ts'
 import { createOutputPaces } from './metering/hidden-tokens.ts'
 import { createSettlements } from './metering/settlements.ts'
 import { createUsageDrains } from './metering/usage-drains.ts'
@@ -73,7 +73,7 @@ function assembleRouting({ options, storage, clock, ids, logger }: BasePorts) {
   const planning = {
     providers: new Map(options.providers.map(provider => [provider.id, provider])),
     find: models.resolve,
-    nearest: models.nearest,
+    similarNames: models.similarNames,
     strategies: { ...strategies, ...safeStrategies(options.strategies, logger) },
     strategy: options.strategy ?? defaultStrategy,
     readsMedia: options.media !== undefined,
@@ -105,7 +105,7 @@ function assembleManagement({ options, storage, clock, ids, logger, transport }:
   const { records, ring, vault, policies, authenticator, refusals } = access
   const { models, planning, decisionLog, tiersOf } = routing
   const lasting = !!options.sealingKey
-  const { commitWithAudit, workspacesAfter, workspacesOfSetup } = manageOnDemand(policies, async () => ({
+  const { commitWithAudit, workspacesAfter, workspacesOfSetup } = lazyManagement(policies, async () => ({
     storage,
     records,
     terms: policies,
@@ -131,7 +131,7 @@ function assembleManagement({ options, storage, clock, ids, logger, transport }:
   const pending = new Set<Promise<void>>()
   const { onReload } = options.billing ?? {}
   const reloads = onReload && keepReloads({ storage, records, commitWithAudit, terms: policies, clock, logger, onReload, pending })
-  const byok = byokOnDemand(
+  const byok = lazyByok(
     () => ({ vault, records, commitWithAudit, providers: planning.providers, tiersOf, lasting, transport, clock, logger }),
     logger,
   )

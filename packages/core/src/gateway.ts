@@ -92,7 +92,7 @@ export interface Gateway<ModelId extends string = string, StrategyName extends s
   /**
    * Reseals the provider keys of all workspaces with `sealingKey`, while requests run. It may be interrupted and restarted. To rotate the
    * key: add the new key to `previousSealingKeys` in every process; then make it the `sealingKey` and move the old key to
-   * `previousSealingKeys`; then call this. When nothing is `left`, remove the old key.
+   * `previousSealingKeys`; then call this. When none `failed`, remove the old key.
    */
   resealCredentials(): Promise<ResealResult>
   /** Reasons why the gateway is not ready, safe to publish; details are logged. Empty: ready. */

@@ -25,7 +25,7 @@ where something close exists. Every answer has \`X-Request-ID\`; a 429 also has 
 
 Inside a stream of Responses the last two events are \`error\` and \`response.failed\`, with the same message, type and code, and the
 provider; inside one of Chat Completions it is one chunk with \`error\`, inside one of Messages one event \`error\`. Errors of
-\`/v1/messages\` have that language's own shape, with our \`code\` beside its \`type\`:
+\`/v1/messages\` have that dialect's own shape, with our \`code\` beside its \`type\`:
 
 \`\`\`json
 { "type": "error", "error": { "type": "not_found_error", "code": "model_not_found", "message": "The model \\"claud\\" does not exist.", "param": "model" }, "request_id": "01a1fd6c-4db3-76f2-bb09-734d779bb6f4" }

@@ -67,7 +67,7 @@ export function watchedEngine(clock: FakeClock, providers: readonly Provider[], 
       planning: {
         providers: new Map(providers.map(provider => [provider.id, provider])),
         find: directory.find,
-        nearest: directory.nearest,
+        similarNames: directory.similarNames,
         strategies,
         strategy: 'balanced',
       },

@@ -63,7 +63,7 @@ test('core uses the types of storage, its reading of distributions and awaited v
     'allSettled',
     'promised',
     'isPromise',
-    'nearestOf',
+    'similarNames',
     'checkOptionTable',
     'describeValue',
   ]
@@ -75,8 +75,8 @@ test('core uses the types of storage, its reading of distributions and awaited v
 })
 
 test('dialects do not import each other', () => {
-  const language = (path: string): string | undefined => /^dialects\/([\w-]+)\//.exec(path)?.[1]
-  expect(edges.filter(({ from, to }) => language(from) && language(to) && language(from) !== language(to)).map(show)).toEqual([])
+  const dialectOf = (path: string): string | undefined => /^dialects\/([\w-]+)\//.exec(path)?.[1]
+  expect(edges.filter(({ from, to }) => dialectOf(from) && dialectOf(to) && dialectOf(from) !== dialectOf(to)).map(show)).toEqual([])
 })
 
 test('dialects and providers import only what plug-ins can import too', () => {

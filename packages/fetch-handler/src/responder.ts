@@ -74,8 +74,8 @@ export function createResponder(call: string, gateway: Gateway, options?: FetchO
   return async (request, { context = usual, server, ...mapping } = {}) => {
     const exchange = createExchange(request, pace, { ...mapping, ip: options?.ip?.(request, server), signIn: options?.authenticate })
     const isUpgrade = runtime !== undefined && request.headers.has('upgrade')
-    const asked = isUpgrade ? forConnection(exchange.request, request, options?.authenticate) : exchange.request
-    const reply = await api(asked, context && { waitUntil: work => context.waitUntil(work) })
+    const apiRequest = isUpgrade ? forConnection(exchange.request, request, options?.authenticate) : exchange.request
+    const reply = await api(apiRequest, context && { waitUntil: work => context.waitUntil(work) })
     const { webSocket: offer } = reply
     if (!runtime || !offer) return createResponse(reply, exchange, pace)
     try {
@@ -90,11 +90,11 @@ export function createResponder(call: string, gateway: Gateway, options?: FetchO
 }
 
 /** The connection outlives its request, whose headers some runtimes then remove, so its messages and the sign-in get a copy. */
-function forConnection(asked: ApiRequest, request: Request, signIn: SignIn<Request> | undefined): ApiRequest {
+function forConnection(apiRequest: ApiRequest, request: Request, signIn: SignIn<Request> | undefined): ApiRequest {
   const own = new Map(request.headers)
   const { url } = request
   return {
-    ...asked,
+    ...apiRequest,
     canUpgrade: true,
     header: name => own.get(name),
     ...(signIn && signedInBy(signIn, request, () => new Request(url, { headers: [...own] }))),

@@ -48,10 +48,10 @@ export function memoryRouting({ maxRows, maxPauses, maxConversations }: MemoryRo
         setYoungest(statistics, { key, row: { value: { ...row }, sequence: ++lastSequence }, max: maxRows })
       }
     },
-    pause(asked, at) {
-      const fault = firstFault(asked, faultOfPause)
+    pause(added, at) {
+      const fault = firstFault(added, faultOfPause)
       if (fault) throw fault
-      for (const pause of asked) {
+      for (const pause of added) {
         sweepPauses(at)
         const before = pauses.get(pause.offer)
         if (before && before.value.until >= pause.until) continue

@@ -1,4 +1,4 @@
-import { nearestOf } from './nearest.ts'
+import { similarNames } from './similar-names.ts'
 
 /** The values that an option accepts, and a hint for the error message. */
 export interface OptionSpec {
@@ -84,7 +84,7 @@ export function checkArgument(place: string, value: unknown, { takes, is, wayOut
 }
 
 function hintFor(name: string, known: readonly string[]): string {
-  const [nearest] = nearestOf(name, known)
+  const [nearest] = similarNames(name, known)
   return nearest === undefined ? ` There are ${known.map(each => `\`${each}\``).join(', ')}.` : ` Did you mean \`${nearest}\`?`
 }
 

@@ -10,7 +10,7 @@ import { mastraClients } from './agents/mastra.ts'
 import { openaiAgents } from './agents/openai-agents.ts'
 import { type AgentClient, doTask, taskScript } from './agents/task.ts'
 import { checkTable } from './drivers/docs-table.ts'
-import { languages } from './drivers/languages.ts'
+import { providerTraits } from './drivers/provider-traits.ts'
 
 // Each SDK as its users set it up, with a provider of each dialect: docs/agents.md shows what ran.
 
@@ -25,14 +25,14 @@ afterEach(async () => {
 })
 
 describe.each(clients)('$name', client => {
-  test.each(languages)('completes the task with a provider of $name', async language => {
-    const provider = scriptedProvider({ id: 'scripted', dialect: language.dialect, acts: taskScript(language, client) })
+  test.each(providerTraits)('completes the task with a provider of $name', async traits => {
+    const provider = scriptedProvider({ id: 'scripted', dialect: traits.dialect, acts: taskScript(traits, client) })
     const testbed = await testGateway({ providers: [provider] })
     closing.push(testbed.close)
     const server = await serve(testbed.gateway, { port: 0 })
     closing.push(() => server.close())
-    await doTask(client, { ...testbed, url: server.url }, { provider, language })
-    passed.add(`${client.name} ${language.name}`)
+    await doTask(client, { ...testbed, url: server.url }, { provider, traits })
+    passed.add(`${client.name} ${traits.name}`)
   })
 })
 
@@ -46,12 +46,12 @@ const versionOf = (name: string): string => {
 
 const row = ({ name, packages, losesReasoning }: AgentClient): string => {
   const versions = packages.map(each => `\`${each}\` ${versionOf(each)}`).join(', ')
-  const cells = languages.map(language => (passed.has(`${name} ${language.name}`) ? '✓' : '✗'))
+  const cells = providerTraits.map(traits => (passed.has(`${name} ${traits.name}`) ? '✓' : '✗'))
   return `| ${name} | ${versions} | ${cells.join(' | ')} | ${losesReasoning ? 'lost' : 'kept'} |`
 }
 
 /** Writes or checks the table: `UPDATE_DOCS=1 pnpm test agents-matrix` writes it. */
 test('the table in docs/agents.md matches this run', () => {
-  const head = `| SDK | packages | ${languages.map(({ name }) => name).join(' | ')} | reasoning |\n|---|---|${languages.map(() => ':-:|').join('')}---|`
+  const head = `| SDK | packages | ${providerTraits.map(({ name }) => name).join(' | ')} | reasoning |\n|---|---|${providerTraits.map(() => ':-:|').join('')}---|`
   checkTable('agents:sdks', [head, ...clients.map(row)].join('\n'))
 })

@@ -56,6 +56,6 @@ test('importing the catalog loads two small other files', async () => {
   const { others } = await bundled("export * from '@signalbox/catalog'")
   expect(others.map(path => path.slice(path.lastIndexOf('/', path.lastIndexOf('/') - 1) + 1)).sort()).toEqual([
     'leven/index.js',
-    'src/nearest.ts',
+    'src/similar-names.ts',
   ])
 })

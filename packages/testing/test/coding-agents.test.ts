@@ -6,7 +6,7 @@ import { installAgents, versions } from './coding-agents/install.ts'
 import { opencodeAgents } from './coding-agents/opencode.ts'
 import { doTask } from './coding-agents/task.ts'
 import { checkTable, writeMeasured } from './drivers/docs-table.ts'
-import { languages } from './drivers/languages.ts'
+import { providerTraits } from './drivers/provider-traits.ts'
 
 // The programs themselves, with a provider of each dialect: docs/agents.md has the results. They are installed from npm, so they run in the long
 // command only.
@@ -25,19 +25,19 @@ describe.skipIf(!inject('isLongRun'))('coding agents', () => {
   }, 300_000)
 
   describe.each(agents.map(agent => [agent.name, agent] as const))('%s', (_, agent) => {
-    test.each(languages)(
+    test.each(providerTraits)(
       'completes the task with a provider of $name',
-      async language => {
-        const observed = await doTask(agent, language, programs)
+      async traits => {
+        const observed = await doTask(agent, traits, programs)
         expect(observed.errors).not.toMatch(/reconnecting/i)
         expect(observed.prefixes).toEqual([true, true, true, true, true])
         const [, ...later] = observed.warmTokens
         expect(Math.min(...later.slice(0, 5))).toBeGreaterThan(0)
         // One looks for a package of its own; it gets no answer.
         expect([...observed.hosts].filter(host => !host.startsWith('registry.'))).toEqual([])
-        leastShares.set(`${agent.name} ${language.name}`, Math.min(...observed.shares))
+        leastShares.set(`${agent.name} ${traits.name}`, Math.min(...observed.shares))
         waits.set(agent.program, [...(waits.get(agent.program) ?? []), ...observed.waits])
-        passed.add(`${agent.name} ${language.name}`)
+        passed.add(`${agent.name} ${traits.name}`)
       },
       300_000,
     )
@@ -45,20 +45,23 @@ describe.skipIf(!inject('isLongRun'))('coding agents', () => {
 
   /** `UPDATE_DOCS=1 pnpm test:long coding-agents` writes the table. */
   test('the table in docs/agents.md matches this run', () => {
-    const head = `| agent | package | ${languages.map(({ name }) => name).join(' | ')} | structured result |\n|---|---|${languages.map(() => ':-:|').join('')}---|`
+    const head = `| agent | package | ${providerTraits.map(({ name }) => name).join(' | ')} | structured result |\n|---|---|${providerTraits.map(() => ':-:|').join('')}---|`
     checkTable('agents:programs', [head, ...agents.map(row)].join('\n'))
     const measured = ['| program | requests | median, ms | 99 of 100 within, ms | longest, ms |', '|---|--:|--:|--:|--:|']
     for (const [program, times] of waits) measured.push(measuredRow(program, times))
     writeMeasured('agents:first-byte', measured.join('\n'))
-    const shares = [`| agent | ${languages.map(({ name }) => name).join(' | ')} |`, `|---|${languages.map(() => '--:|').join('')}`]
+    const shares = [
+      `| agent | ${providerTraits.map(({ name }) => name).join(' | ')} |`,
+      `|---|${providerTraits.map(() => '--:|').join('')}`,
+    ]
     for (const { name } of agents)
-      shares.push(`| ${name} | ${languages.map(language => percent(leastShares.get(`${name} ${language.name}`))).join(' | ')} |`)
+      shares.push(`| ${name} | ${providerTraits.map(traits => percent(leastShares.get(`${name} ${traits.name}`))).join(' | ')} |`)
     writeMeasured('agents:prefixes', shares.join('\n'))
   })
 })
 
 const row = ({ name, package: from, result }: CodingAgent): string => {
-  const cells = languages.map(language => (passed.has(`${name} ${language.name}`) ? '✓' : '✗'))
+  const cells = providerTraits.map(traits => (passed.has(`${name} ${traits.name}`) ? '✓' : '✗'))
   return `| ${name} | \`${from}\` ${versions[from]} | ${cells.join(' | ')} | ${result ? '✓' : 'it has none'} |`
 }
 

@@ -4,7 +4,7 @@ import OpenAI from 'openai'
 import type { ResponseInput, ResponseOutputItem, ResponseStreamEvent } from 'openai/resources/responses/responses'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { acts, scriptedProvider, testGateway } from '../src/index.ts'
-import { found, languages } from './drivers/languages.ts'
+import { found, providerTraits } from './drivers/provider-traits.ts'
 
 // Coding agents edit files with a custom tool: its input is free text. Providers of other dialects have functions only.
 
@@ -19,11 +19,11 @@ const tools = [
 ]
 
 const open = async (name: string) => {
-  const language = languages.find(each => each.name === name)
-  if (!language) throw new Error(`No language ${name}.`)
+  const traits = providerTraits.find(each => each.name === name)
+  if (!traits) throw new Error(`No dialect ${name}.`)
   const provider = scriptedProvider({
     id: 'scripted',
-    dialect: language.dialect,
+    dialect: traits.dialect,
     acts: [acts.toolCall('apply_patch', { input: patch }), acts.reply('All done.')],
   })
   const testbed = await testGateway({ providers: [provider] })
@@ -34,8 +34,8 @@ const open = async (name: string) => {
     fetch: gatewayFetch(testbed.gateway),
     maxRetries: 0,
   })
-  const sentCalls = (turn: number) => found(provider.calls[turn]?.body ?? {}, language.call)
-  const sentResults = (turn: number) => found(provider.calls[turn]?.body ?? {}, language.result)
+  const sentCalls = (turn: number) => found(provider.calls[turn]?.body ?? {}, traits.call)
+  const sentResults = (turn: number) => found(provider.calls[turn]?.body ?? {}, traits.result)
   return { client, provider, sentCalls, sentResults }
 }
 

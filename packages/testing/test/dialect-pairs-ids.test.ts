@@ -4,7 +4,7 @@ import { gatewayFetch } from '@signalbox/fetch-handler'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { acts, scriptedProvider, testGateway } from '../src/index.ts'
 import { clients } from './drivers/clients.ts'
-import { found, languageOf } from './drivers/languages.ts'
+import { found, traitsOf } from './drivers/provider-traits.ts'
 import { look } from './drivers/scenes.ts'
 import type { Call, Client } from './drivers/sdk-response.ts'
 
@@ -38,7 +38,7 @@ interface Told {
 /** Each vendor in turn calls a tool, after the previous one was tried and failed. Returns the earlier calls that each was sent. */
 async function passAround(client: Client, turns: readonly Vendor[]): Promise<readonly Told[]> {
   const providers = vendors.map(({ name, speaks, quirks = {} }) => ({
-    ...scriptedProvider({ id: name, dialect: languageOf(speaks).dialect }),
+    ...scriptedProvider({ id: name, dialect: traitsOf(speaks).dialect }),
     quirks,
   }))
   const testbed = await testGateway({ providers })
@@ -58,7 +58,7 @@ async function passAround(client: Client, turns: readonly Vendor[]): Promise<rea
     expect(calls.map(({ arguments: written }) => JSON.parse(written))).toEqual([{ place: `${at}` }])
     talk.answer(calls, [`Result ${at}`])
     const body = providerOf(vendor.name)?.calls.at(-1)?.body
-    const { call, result } = languageOf(vendor.speaks)
+    const { call, result } = traitsOf(vendor.speaks)
     const seen = found(body, call)
     expect(found(body, result)).toEqual(seen.map(({ id }, turn) => ({ id, output: `Result ${turn}` })))
     told.push({ vendor, calls: seen })
@@ -66,7 +66,7 @@ async function passAround(client: Client, turns: readonly Vendor[]): Promise<rea
   return told
 }
 
-describe.each(clients)('a conversation of a client of $language', client => {
+describe.each(clients)('a conversation of a client of $dialect', client => {
   // The last one has received the calls of all.
   const rounds = vendors.map((first, at) => ({ name: first.name, turns: [...vendors.slice(at), ...vendors.slice(0, at), first] }))
 

@@ -3,7 +3,7 @@ import type { JsonObject } from '@signalbox/core/protocol'
 import { gatewayFetch } from '@signalbox/fetch-handler'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { type Act, type ScriptedProvider, scriptedProvider, testGateway } from '../src/index.ts'
-import { found, type Language, languageOf, languages } from './drivers/languages.ts'
+import { found, type ProviderTraits, providerTraits, traitsOf } from './drivers/provider-traits.ts'
 
 // An image that a model made goes with the conversation when the client sends it back.
 
@@ -27,18 +27,18 @@ async function clientOf(provider: ScriptedProvider) {
 
 const list = (value: unknown): readonly JsonObject[] => (Array.isArray(value) ? value : [])
 
-describe.each(languages)('with a provider of $name', language => {
-  const start = async ({ dialect }: Language) => {
+describe.each(providerTraits)('with a provider of $name', traits => {
+  const start = async ({ dialect }: ProviderTraits) => {
     const provider = scriptedProvider({ id: 'scripted', dialect })
     const send = await clientOf(provider)
     return async (path: string, body: JsonObject) => ({ ...(await send(path, body)), sent: provider.calls[0]?.body })
   }
   const askWith = async (item: JsonObject) => {
-    const send = await start(language)
+    const send = await start(traits)
     return send('responses', { input: [{ role: 'user', content: 'Draw a house.' }, item, { role: 'user', content: 'Now a door.' }] })
   }
   const askInChat = async (fields: JsonObject) => {
-    const send = await start(language)
+    const send = await start(traits)
     const assistant = { role: 'assistant', content: null, ...fields }
     return send('chat/completions', {
       messages: [{ role: 'user', content: 'Draw a house.' }, assistant, { role: 'user', content: 'Now a door.' }],
@@ -48,13 +48,13 @@ describe.each(languages)('with a provider of $name', language => {
   test('an earlier image_generation_call is sent as its item or as an image', async () => {
     const { status, sent, json } = await askWith(made)
     expect({ status, warnings: json.warnings ?? [] }).toEqual({ status: 200, warnings: [] })
-    if (language.name === 'responses') expect(sent?.input).toMatchObject([{}, made, {}])
-    else expect(found(sent, language.picture)).toEqual([{ type: 'image/png', data: bytes }])
+    if (traits.name === 'responses') expect(sent?.input).toMatchObject([{}, made, {}])
+    else expect(found(sent, traits.picture)).toEqual([{ type: 'image/png', data: bytes }])
   })
 
   test('an image_generation_call without its bytes is refused with its path', async () => {
     const { status, json } = await askWith({ type: 'image_generation_call', id: 'ig_1', status: 'completed', result: null })
-    if (language.name === 'responses') expect(status).toBe(200)
+    if (traits.name === 'responses') expect(status).toBe(200)
     else expect(json).toMatchObject({ error: { code: 'input_requires_responses_endpoint', param: 'input[1]' } })
   })
 
@@ -62,20 +62,20 @@ describe.each(languages)('with a provider of $name', language => {
     const images = [{ type: 'image_url', image_url: { url: dataUrl }, index: 0 }]
     const { status, sent, json } = await askInChat({ content, images })
     expect({ status, warnings: json.warnings ?? [] }).toEqual({ status: 200, warnings: [] })
-    expect(found(sent, language.picture)).toEqual([{ type: 'image/png', data: bytes }])
-    if (language.name === 'chat') expect(sent?.messages).toMatchObject([{}, { role: 'assistant', content, images }, {}])
+    expect(found(sent, traits.picture)).toEqual([{ type: 'image/png', data: bytes }])
+    if (traits.name === 'chat') expect(sent?.messages).toMatchObject([{}, { role: 'assistant', content, images }, {}])
     if (content !== null) expect(JSON.stringify(sent)).toContain(content)
   })
 
   test('an invalid image of a chat message is refused with its path', async () => {
     const { status, json } = await askInChat({ images: [{ type: 'image_url', image_url: { url: 'file-id' } }] })
     expect(status).toBe(200)
-    if (language.name !== 'chat') expect(json.warnings).toMatchObject([{ code: 'earlier_output_dropped', param: 'messages[1].images[0]' }])
+    if (traits.name !== 'chat') expect(json.warnings).toMatchObject([{ code: 'earlier_output_dropped', param: 'messages[1].images[0]' }])
   })
 })
 
 describe('an image made by Gemini, sent back in its own turn', () => {
-  const gemini = languageOf('gemini').dialect
+  const gemini = traitsOf('gemini').dialect
   const inlineData = { mimeType: 'image/png', data: bytes }
   const answer =
     (...parts: readonly JsonObject[]): Act =>
@@ -120,7 +120,7 @@ describe('an image made by Gemini, sent back in its own turn', () => {
     const provider = scriptedProvider({ id: 'google', dialect: gemini, acts: [answer({ inlineData }), answer({ text: 'Done.' })] })
     const contents = list(await turnAfter(provider, 'responses'))
     expect(contents.map(({ role }) => role)).toEqual(['user'])
-    expect(found(contents, languageOf('gemini').picture)).toHaveLength(1)
+    expect(found(contents, traitsOf('gemini').picture)).toHaveLength(1)
   })
 
   test('needs no signature if the model makes images without reasoning', async () => {

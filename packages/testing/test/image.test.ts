@@ -2,7 +2,7 @@ import type { JsonObject } from '@signalbox/core/protocol'
 import { nodeTransport, serve } from '@signalbox/node-http'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type ChaosProvider, chaosProvider, type TestGateway, testGateway } from '../src/index.ts'
-import { found, languages } from './drivers/languages.ts'
+import { found, providerTraits } from './drivers/provider-traits.ts'
 
 // Images may be tens of megabytes, and are text on their way: nothing between client and provider has reason to decode them.
 
@@ -41,14 +41,14 @@ test('an image that was decoded and encoded again would be detected', () => {
   expect(Buffer.from(data, 'base64').toString('base64') === data).toBe(false)
 })
 
-describe.each(languages)('to a provider of $name', language => {
+describe.each(providerTraits)('to a provider of $name', traits => {
   let provider: ChaosProvider
   let testbed: TestGateway
   let server: { readonly url: string; close(): Promise<void> }
 
   beforeAll(async () => {
     provider = await chaosProvider()
-    testbed = await testGateway({ servers: [provider], dialect: language.name, transport: nodeTransport() })
+    testbed = await testGateway({ servers: [provider], dialect: traits.name, transport: nodeTransport() })
     server = await serve(testbed.gateway, { port: 0 })
   })
   afterEach(() => {
@@ -72,7 +72,7 @@ describe.each(languages)('to a provider of $name', language => {
       .filter(([text]) => typeof text === 'string' && text.startsWith(data.slice(0, 1_000)))
     expect(await answer.text()).toContain('Signals were set by hand once')
     expect(answer.headers.get('x-warnings')).toBeNull()
-    const [picture, ...more] = found(provider.requests.at(-1)?.json, language.picture)
+    const [picture, ...more] = found(provider.requests.at(-1)?.json, traits.picture)
     expect(picture?.type).toBe('image/png')
     // Not compared by `toBe(data)`: the difference would be unreadable.
     expect(picture?.data === data).toBe(true)

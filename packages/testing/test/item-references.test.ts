@@ -15,7 +15,7 @@ import { generateText, isStepCount, jsonSchema, type ModelMessage, streamText, t
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { openWebSocket } from '../../node-http/test/web-socket-client.ts'
 import { type Act, acts, fakeClock, scriptedProvider, type TestGatewayOptions, testGateway } from '../src/index.ts'
-import { found, languages } from './drivers/languages.ts'
+import { found, providerTraits } from './drivers/provider-traits.ts'
 import { look } from './drivers/scenes.ts'
 
 // The AI SDK takes answers of the Responses API for stored: it refers to items of earlier turns by id. Nothing is set that would
@@ -74,11 +74,11 @@ async function turn(stream: boolean, options: Parameters<typeof generateText>[0]
 const user = (content: string): ModelMessage => ({ role: 'user', content })
 
 describe.each(ways)('the unmodified AI SDK, $name', ({ open }) => {
-  describe.each(languages)('before a provider of $name', language => {
+  describe.each(providerTraits)('before a provider of $name', traits => {
     test.each([false, true])('continues a conversation of many turns, streamed: %s', async stream => {
       const turns = inject('isLongRun') ? 20 : 6
       const script = Array.from({ length: turns }, (_, at) => acts.reply({ reasoning: `Thought ${at}.`, text: `Answer ${at}.` }))
-      const provider = scriptedProvider({ id: 'scripted', dialect: language.dialect, acts: script })
+      const provider = scriptedProvider({ id: 'scripted', dialect: traits.dialect, acts: script })
       const model = modelOf(await open({ providers: [provider] }))
       let messages: readonly ModelMessage[] = []
       for (let at = 0; at < turns; at++) {
@@ -101,7 +101,7 @@ describe.each(ways)('the unmodified AI SDK, $name', ({ open }) => {
         acts.reply('It rains.'),
         acts.reply('You are welcome.'),
       ]
-      const provider = scriptedProvider({ id: 'scripted', dialect: language.dialect, acts: script })
+      const provider = scriptedProvider({ id: 'scripted', dialect: traits.dialect, acts: script })
       const model = modelOf(await open({ providers: [provider] }))
       const inputSchema = jsonSchema<{ place: string }>(look.parameters)
       const tools = { look: tool({ description: 'Looks.', inputSchema, execute: async ({ place }) => `Rain in ${place}` }) }
@@ -110,8 +110,8 @@ describe.each(ways)('the unmodified AI SDK, $name', ({ open }) => {
       const messages = [user('Go.'), ...first.messages, user('Thanks.')]
       expect((await turn(stream, { model, messages, tools })).text).toBe('You are welcome.')
       const body = provider.calls[3]?.body
-      expect(found(body, language.result).map(({ output }) => output)).toEqual(['Rain in Zürich', 'Rain in Kyōto', 'Rain in Zürich'])
-      expect(found(body, language.result).map(({ id }) => id)).toEqual(found(body, language.call).map(({ id }) => id))
+      expect(found(body, traits.result).map(({ output }) => output)).toEqual(['Rain in Zürich', 'Rain in Kyōto', 'Rain in Zürich'])
+      expect(found(body, traits.result).map(({ id }) => id)).toEqual(found(body, traits.call).map(({ id }) => id))
       const sent = JSON.stringify(body)
       for (const text of ['Looking.', 'Looking again.', 'It rains.']) expect(sent.split(text)).toHaveLength(2)
       const places = ['Go.', 'Looking.', 'Rain in Kyōto', 'Looking again.', 'It rains.', 'Thanks.'].map(text => sent.indexOf(text))

@@ -7,8 +7,8 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { acts, type ScriptedProvider, scriptedProvider, testGateway } from '../src/index.ts'
 import { aiPackages, generated } from './drivers/ai.ts'
 import { openTestbed } from './drivers/fixture.ts'
-import { languages } from './drivers/languages.ts'
 import { repeatedPrefixes } from './drivers/prefix.ts'
+import { providerTraits } from './drivers/provider-traits.ts'
 
 // Prompt caches match prefixes. A turn of an agent sends what the turn before it sent, and then more.
 
@@ -134,7 +134,7 @@ async function run(client: AgentClient, provider: ScriptedProvider): Promise<Scr
 const steps = [3, 1, 0, 1, 2, 1, 0, 1, 1, 0].map((calls, at) => ({ calls, at }))
 
 describe.each(agents)('an agent over the $name API', client => {
-  test.each(languages)('repeats its prefix with a provider of $name', async ({ dialect }) => {
+  test.each(providerTraits)('repeats its prefix with a provider of $name', async ({ dialect }) => {
     const calls = await run(client, scriptedProvider({ id: 'scripted', dialect }))
     expect(repeatedPrefixes(calls)).toEqual(Array(steps.length - 1).fill(true))
   })
@@ -156,9 +156,9 @@ test('content that changes with each request is placed after the conversation', 
 test('an agent over the Messages API repeats its prefix with Anthropic, except for its billing header', async () => {
   const messages = agents.find(({ name }) => name === 'messages')
   const { quirks, quirksOf }: Provider = anthropic({ apiKey: 'k' })
-  const language = languages.find(({ name }) => name === 'messages')
-  if (!messages || !language) throw new Error('There is such an agent, and such a language.')
-  const provider = scriptedProvider({ id: 'anthropic', dialect: language.dialect })
+  const traits = providerTraits.find(({ name }) => name === 'messages')
+  if (!messages || !traits) throw new Error('There is such an agent, and such a dialect.')
+  const provider = scriptedProvider({ id: 'anthropic', dialect: traits.dialect })
   const calls = await run(messages, Object.assign(provider, { quirks, quirksOf }))
   const bodies = calls.map(({ body }) => JSON.stringify(body))
   expect(bodies.every(body => body.includes('cch='))).toBe(true)
@@ -167,7 +167,7 @@ test('an agent over the Messages API repeats its prefix with Anthropic, except f
 })
 
 describe.each(aiPackages)('the AI SDK with $name', ({ model, providerOptions }) => {
-  test.each(languages)('repeats its prefix in a tool loop with a provider of $name', async ({ dialect }) => {
+  test.each(providerTraits)('repeats its prefix in a tool loop with a provider of $name', async ({ dialect }) => {
     const calling = { name: 'look', arguments: '{"place":"Zürich"}' }
     const looking = [1, 2, 3].map(step => acts.reply({ reasoning: 'Hm.', text: 'Looking.', tools: [{ ...calling, id: `call_${step}` }] }))
     const provider = scriptedProvider({ id: 'scripted', dialect, acts: [...looking, acts.reply('Done.')] })

@@ -199,7 +199,7 @@ test('a timeout chosen by a client does not demote the provider for others', asy
 const looking = [{ role: 'user', content: [{ type: 'input_image', image_url: 'https://slow.example/1.png' }] }]
 
 test('an image that never arrives is awaited until the deadline or the disconnect of the client', async () => {
-  const provider: Provider = { ...scriptedProvider({ id: 'p', dialect: chatProvider }), quirks: { bytes_only: true } }
+  const provider: Provider = { ...scriptedProvider({ id: 'p', dialect: chatProvider }), quirks: { inline_media_only: true } }
   const { gateway, caller, books } = await testbed({ providers: [provider], media: () => new Promise(() => {}) })
   const asking = (deadline_ms: number) => request(gateway, { input: looking, gateway: { routing: { deadline_ms } } })
   await expect(gateway.infer(asking(100), { caller }).committed).rejects.toMatchObject({ code: 'deadline_exceeded' })
@@ -211,7 +211,7 @@ test('an image that never arrives is awaited until the deadline or the disconnec
 })
 
 test('a provider is not slow because the server of an image was', async () => {
-  const slow: Provider = { ...scriptedProvider({ id: 'slow', dialect: chatProvider }), quirks: { bytes_only: true } }
+  const slow: Provider = { ...scriptedProvider({ id: 'slow', dialect: chatProvider }), quirks: { inline_media_only: true } }
   const other = scriptedProvider({ id: 'other', dialect: chatProvider })
   const failures: string[] = []
   const hooks = { onFailure: (_: unknown, { kind }: { readonly kind: string }) => failures.push(kind) }

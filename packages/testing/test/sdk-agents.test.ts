@@ -3,8 +3,8 @@ import OpenAI from 'openai'
 import { describe, expect, test } from 'vitest'
 import { acts, scriptedProvider } from '../src/index.ts'
 import { openTestbed } from './drivers/fixture.ts'
-import { found, languages } from './drivers/languages.ts'
 import { repeatedPrefixes } from './drivers/prefix.ts'
+import { found, providerTraits } from './drivers/provider-traits.ts'
 import { look } from './drivers/scenes.ts'
 
 setTracingDisabled(true)
@@ -12,11 +12,11 @@ setTracingDisabled(true)
 const surfaces = { 'Responses API': OpenAIResponsesModel, 'Chat Completions': OpenAIChatCompletionsModel }
 
 describe.each(Object.entries(surfaces))('@openai/agents over the %s', (_, Surface) => {
-  describe.each(languages)('before a provider of $name', language => {
+  describe.each(providerTraits)('before a provider of $name', traits => {
     const open = async () => {
       const provider = scriptedProvider({
         id: 'scripted',
-        dialect: language.dialect,
+        dialect: traits.dialect,
         acts: [
           acts.reply({ reasoning: 'Hm.', text: 'Looking.', tools: [{ name: look.name, arguments: '{"place": "Zürich"}' }] }),
           acts.reply('Done.'),
@@ -54,17 +54,17 @@ describe.each(Object.entries(surfaces))('@openai/agents over the %s', (_, Surfac
       }
       const first = await run('Go.')
       expect(first.finalOutput).toBe('Done.')
-      const [result, ...others] = found(provider.calls[1]?.body, language.result)
+      const [result, ...others] = found(provider.calls[1]?.body, traits.result)
       expect([result?.output, others]).toEqual(['Rain in {"place":"Zürich"}', []])
       // It stores the parts of a message separately from its text, so it may send a call twice.
-      expect(new Set(found(provider.calls[1]?.body, language.call).map(({ id }) => id))).toEqual(new Set([result?.id]))
+      expect(new Set(found(provider.calls[1]?.body, traits.call).map(({ id }) => id))).toEqual(new Set([result?.id]))
 
-      const keeps = Surface === OpenAIResponsesModel && language.signature
-      if (keeps) expect(JSON.stringify(provider.calls[1]?.body)).toContain(language.signature)
+      const keeps = Surface === OpenAIResponsesModel && traits.signature
+      if (keeps) expect(JSON.stringify(provider.calls[1]?.body)).toContain(traits.signature)
 
       const second = await run([...first.history, { role: 'user', content: 'And now?' }])
       expect(second.finalOutput).toBe('Bye.')
-      expect(found(provider.calls[2]?.body, language.result)).toEqual([result])
+      expect(found(provider.calls[2]?.body, traits.result)).toEqual([result])
       expect(repeatedPrefixes(provider.calls)).toEqual([true, true])
     })
   })

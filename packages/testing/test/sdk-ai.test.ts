@@ -4,11 +4,11 @@ import type { Act } from '../src/index.ts'
 import { acts, defaultText, scriptedProvider } from '../src/index.ts'
 import { type AiPackage, aiPackageOf, aiPackages, generated } from './drivers/ai.ts'
 import { openTestbed } from './drivers/fixture.ts'
-import { found, type Language, languages } from './drivers/languages.ts'
+import { found, type ProviderTraits, providerTraits } from './drivers/provider-traits.ts'
 import { look } from './drivers/scenes.ts'
 
-const open = async ({ model, providerOptions }: AiPackage, language: Language, script: readonly Act[]) => {
-  const provider = scriptedProvider({ id: 'scripted', dialect: language.dialect, acts: script })
+const open = async ({ model, providerOptions }: AiPackage, traits: ProviderTraits, script: readonly Act[]) => {
+  const provider = scriptedProvider({ id: 'scripted', dialect: traits.dialect, acts: script })
   const options = { model: model(await openTestbed([provider])), prompt: 'Go.', ...(providerOptions && { providerOptions }) }
   return { provider, options }
 }
@@ -20,12 +20,12 @@ const calling = { name: look.name, arguments: '{"place": "Zürich"}' }
 const isMet = (at: number): boolean => inject('isLongRun') || at % 2 === 0
 
 describe.each(aiPackages)('ai with $name', ai => {
-  const met = languages.filter((_, at) => isMet(at + aiPackages.indexOf(ai)))
-  describe.each(met)('before a provider of $name', language => {
+  const met = providerTraits.filter((_, at) => isMet(at + aiPackages.indexOf(ai)))
+  describe.each(met)('before a provider of $name', traits => {
     describe.each([false, true])('streamed: %s', stream => {
       test('text, and each token once', async () => {
         const usage = { input: 100, cached: 60, output: 30, reasoning: 10 }
-        const { options } = await open(ai, language, [acts.reply({ text: defaultText, usage })])
+        const { options } = await open(ai, traits, [acts.reply({ text: defaultText, usage })])
         expect(await generated(stream, options)).toMatchObject({
           text: defaultText,
           finishReason: 'stop',
@@ -34,7 +34,7 @@ describe.each(aiPackages)('ai with $name', ai => {
       })
 
       test('a loop of two steps', async () => {
-        const { options, provider } = await open(ai, language, [
+        const { options, provider } = await open(ai, traits, [
           acts.reply({ reasoning: 'Hm.', text: 'Looking.', tools: [calling, { ...calling, arguments: '{"place": "Kyōto"}' }] }),
           acts.reply('Done.'),
         ])
@@ -42,29 +42,29 @@ describe.each(aiPackages)('ai with $name', ai => {
         const { text, steps, finishReason } = await generated(stream, { ...options, tools, stopWhen: isStepCount(3) })
         expect({ text: text.replace('Looking.', ''), steps, finishReason }).toEqual({ text: 'Done.', steps: 2, finishReason: 'stop' })
         const body = provider.calls[1]?.body
-        const results = found(body, language.result)
+        const results = found(body, traits.result)
         expect(results.map(({ output }) => output)).toEqual(['Rain in Zürich', 'Rain in Kyōto'])
-        expect(results.map(({ id }) => id)).toEqual(found(body, language.call).map(({ id }) => id))
+        expect(results.map(({ id }) => id)).toEqual(found(body, traits.call).map(({ id }) => id))
         // The provider receives its reasoning back from packages that support reasoning.
-        if (language.signature && !ai.thoughtless) expect(JSON.stringify(body)).toContain(language.signature)
+        if (traits.signature && !ai.thoughtless) expect(JSON.stringify(body)).toContain(traits.signature)
       })
 
       test('reasoning', async () => {
-        const { options } = await open(ai, language, [acts.reply({ reasoning: 'First the points.', text: 'Yes.' })])
+        const { options } = await open(ai, traits, [acts.reply({ reasoning: 'First the points.', text: 'Yes.' })])
         const { reasoningText, text } = await generated(stream, options)
         expect({ reasoningText, text }).toEqual({ reasoningText: ai.thoughtless ? undefined : 'First the points.', text: 'Yes.' })
       })
 
       test('a response that matches a schema', async () => {
-        const { options, provider } = await open(ai, language, [acts.reply(language.shaped('{"place": "Zürich"}'))])
+        const { options, provider } = await open(ai, traits, [acts.reply(traits.shaped('{"place": "Zürich"}'))])
         const { output } = await generated(stream, { ...options, output: Output.object({ schema }) })
         expect(await output()).toEqual({ place: 'Zürich' })
-        expect(language.schemaIn(provider.calls[0]?.body ?? {})).toMatchObject({ properties: look.parameters.properties })
+        expect(traits.schemaIn(provider.calls[0]?.body ?? {})).toMatchObject({ properties: look.parameters.properties })
       })
 
       test('an error with its status and message', async () => {
         const act = acts.status(400, { message: 'The points are out of order.', code: 'invalid_request_error' })
-        const { options } = await open(ai, language, [act])
+        const { options } = await open(ai, traits, [act])
         const thrown = await generated(stream, options).catch((reason: unknown) => reason)
         const error = ai.wrapsErrors && thrown instanceof Error ? thrown.cause : thrown
         expect(APICallError.isInstance(error)).toBe(true)
@@ -79,16 +79,16 @@ describe.each(aiPackages)('ai with $name', ai => {
     })
 
     test('a stream that breaks is an error', async () => {
-      const { options } = await open(ai, language, [acts.errorAfter(4)])
+      const { options } = await open(ai, traits, [acts.errorAfter(4)])
       await expect(generated(true, options)).rejects.toThrow()
     })
   })
 })
 
-describe.each(languages)('ai with @ai-sdk/anthropic before a provider of $name', language => {
+describe.each(providerTraits)('ai with @ai-sdk/anthropic before a provider of $name', traits => {
   test.each([false, true])('matches a schema through its own tool, streamed: %s', async stream => {
     const act = acts.toolCall('json', { place: 'Zürich' })
-    const { options, provider } = await open(aiPackageOf('@ai-sdk/anthropic'), language, [act])
+    const { options, provider } = await open(aiPackageOf('@ai-sdk/anthropic'), traits, [act])
     const { output } = await generated(stream, { ...options, providerOptions: {}, output: Output.object({ schema }) })
     expect(await output()).toEqual({ place: 'Zürich' })
     expect(JSON.stringify(provider.calls[0]?.body)).toContain('"place"')

@@ -3,7 +3,7 @@ import type { Act } from '../src/index.ts'
 import { acts, defaultText, fasterClock, type ScriptedProvider, scriptedProvider } from '../src/index.ts'
 import { type Version, versions } from './drivers/anthropic-versions.ts'
 import { openTestbed } from './drivers/fixture.ts'
-import { found, type Language, languageOf, languages } from './drivers/languages.ts'
+import { found, type ProviderTraits, providerTraits, traitsOf } from './drivers/provider-traits.ts'
 import { look } from './drivers/scenes.ts'
 import type { Testbed } from './drivers/sdk-response.ts'
 
@@ -19,8 +19,8 @@ interface Opened {
   readonly seen: readonly { readonly url: URL; readonly headers: Headers }[]
 }
 
-async function open({ Package }: Version, language: Language, script: readonly Act[] = []): Promise<Opened> {
-  const provider = scriptedProvider({ id: 'scripted', dialect: language.dialect, acts: script })
+async function open({ Package }: Version, traits: ProviderTraits, script: readonly Act[] = []): Promise<Opened> {
+  const provider = scriptedProvider({ id: 'scripted', dialect: traits.dialect, acts: script })
   const testbed = await openTestbed([provider], fasterClock(50))
   const seen: { url: URL; headers: Headers }[] = []
   const fetch: Testbed['fetch'] = (input, init) => {
@@ -40,10 +40,10 @@ const thrown = (work: PromiseLike<unknown>): Promise<unknown> =>
 describe.each(versions)('@anthropic-ai/sdk $version', version => {
   const { Package } = version
 
-  describe.each(languages)('before a provider of $name', language => {
+  describe.each(providerTraits)('before a provider of $name', traits => {
     test('create and the last message of a stream are equal', async () => {
       const act = acts.reply({ text: defaultText, usage: { ...usage, reasoning: 0 } })
-      const { client } = await open(version, language, [act, act])
+      const { client } = await open(version, traits, [act, act])
       const messages = [await client.messages.create(asked), await client.messages.stream(asked).finalMessage()]
       for (const message of messages) {
         expect(message.content).toMatchObject([{ type: 'text', text: defaultText }])
@@ -58,7 +58,7 @@ describe.each(versions)('@anthropic-ai/sdk $version', version => {
 
     test('reasoning is returned in blocks, whole and streamed, and may be sent back', async () => {
       const act = acts.reply({ reasoning: 'First the points.', text: 'Yes.' })
-      const { client, provider } = await open(version, language, [act, act])
+      const { client, provider } = await open(version, traits, [act, act])
       const thinking = { type: 'enabled' as const, budget_tokens: 2_000 }
       for (const message of [
         await client.messages.create({ ...asked, thinking }),
@@ -76,7 +76,7 @@ describe.each(versions)('@anthropic-ai/sdk $version', version => {
     })
 
     test.each([false, true])('the tool runner runs to the end, streamed: %s', async stream => {
-      const { client, provider } = await open(version, language, [
+      const { client, provider } = await open(version, traits, [
         acts.reply({
           text: 'Looking.',
           tools: [
@@ -94,11 +94,11 @@ describe.each(versions)('@anthropic-ai/sdk $version', version => {
       })
       const final = await client.beta.messages.toolRunner({ ...asked, tools: [tool], stream })
       expect(final.content).toMatchObject([{ type: 'text', text: 'Done.' }])
-      expect(found(provider.calls[1]?.body, language.result).map(({ output }) => output)).toEqual(['Rain in Zürich', 'Rain in Kyōto'])
+      expect(found(provider.calls[1]?.body, traits.result).map(({ output }) => output)).toEqual(['Rain in Zürich', 'Rain in Kyōto'])
     })
 
     test('tokens are counted without calling a provider', async () => {
-      const { client, provider } = await open(version, language)
+      const { client, provider } = await open(version, traits)
       const { max_tokens, ...counted } = asked
       const short = await client.messages.countTokens(counted)
       const long = await client.messages.countTokens({ ...counted, system: defaultText.repeat(10) })
@@ -115,7 +115,7 @@ describe.each(versions)('@anthropic-ai/sdk $version', version => {
     ])('a $theirs of the provider is a $type with its own class', async ({ theirs, code, status, errorClass, type }) => {
       const act = acts.status(theirs, { code })
       // An overloaded provider is retried after a while, and is overloaded again.
-      const { client } = await open(version, language, Array(8).fill(act))
+      const { client } = await open(version, traits, Array(8).fill(act))
       for (const ask of [() => client.messages.create(asked), () => client.messages.stream(asked).finalMessage()]) {
         const error = await thrown(ask())
         expect(error).toBeInstanceOf(errorClass)
@@ -124,7 +124,7 @@ describe.each(versions)('@anthropic-ai/sdk $version', version => {
     })
 
     test('a stream that breaks is an error, and no message', async () => {
-      const { client } = await open(version, language, [acts.errorAfter(4)])
+      const { client } = await open(version, traits, [acts.errorAfter(4)])
       const error = await thrown(client.messages.stream(asked).finalMessage())
       expect(error).toBeInstanceOf(Package.APIError)
       expect(error).toMatchObject({ error: { type: 'error', error: { type: 'api_error' } } })
@@ -132,7 +132,7 @@ describe.each(versions)('@anthropic-ai/sdk $version', version => {
   })
 
   test('errors of the gateway have their classes too', async () => {
-    const { client, testbed } = await open(version, languageOf('messages'))
+    const { client, testbed } = await open(version, traitsOf('messages'))
     const stranger = new Package({ apiKey: 'ak_wrong', baseURL: testbed.url, maxRetries: 0, fetch: testbed.fetch })
     expect(await thrown(stranger.messages.create(asked))).toBeInstanceOf(Package.AuthenticationError)
     expect(await thrown(client.messages.create({ ...asked, model: 'test-modle' }))).toBeInstanceOf(Package.NotFoundError)
@@ -140,7 +140,7 @@ describe.each(versions)('@anthropic-ai/sdk $version', version => {
   })
 
   test('a key is accepted in either header', async () => {
-    const { client, testbed, seen } = await open(version, languageOf('messages'))
+    const { client, testbed, seen } = await open(version, traitsOf('messages'))
     const bearer = new Package({ apiKey: null, authToken: testbed.secret, baseURL: testbed.url, maxRetries: 0, fetch: testbed.fetch })
     for (const each of [client, bearer]) expect(await each.messages.create(asked)).toMatchObject({ stop_reason: 'end_turn' })
     const names = ['authorization', 'x-api-key']
@@ -148,7 +148,7 @@ describe.each(versions)('@anthropic-ai/sdk $version', version => {
   })
 
   test('beta calls are accepted', async () => {
-    const { client, seen } = await open(version, languageOf('messages'))
+    const { client, seen } = await open(version, traitsOf('messages'))
     const betas = ['interleaved-thinking-2025-05-14']
     expect(await client.beta.messages.create({ ...asked, betas })).toMatchObject({ content: [{ text: defaultText }] })
     expect(await client.beta.messages.stream({ ...asked, betas }).finalMessage()).toMatchObject({ content: [{ text: defaultText }] })
@@ -159,7 +159,7 @@ describe.each(versions)('@anthropic-ai/sdk $version', version => {
   })
 
   test('the models are listed', async () => {
-    const { testbed } = await open(version, languageOf('messages'))
+    const { testbed } = await open(version, traitsOf('messages'))
     const client = new Package({ apiKey: null, authToken: testbed.secret, baseURL: testbed.url, maxRetries: 0, fetch: testbed.fetch })
     const ids: string[] = []
     for await (const { id } of client.models.list()) ids.push(id)

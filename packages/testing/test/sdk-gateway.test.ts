@@ -3,7 +3,7 @@ import { serve } from '@signalbox/node-http'
 import { generateText, isStepCount, jsonSchema, streamText, tool } from 'ai'
 import { afterEach, describe, expect, test } from 'vitest'
 import { type Act, acts, fasterClock, type ScriptedProvider, scriptedProvider, type TestGateway, testGateway } from '../src/index.ts'
-import { found, type Language, languageOf, languages } from './drivers/languages.ts'
+import { found, type ProviderTraits, providerTraits, traitsOf } from './drivers/provider-traits.ts'
 
 // `@ai-sdk/gateway` as it is, over sockets: its base URL is all that an app changes.
 
@@ -20,8 +20,8 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close()
 })
 
-async function start(language: Language, script: readonly Act[] = []): Promise<Opened> {
-  const provider = scriptedProvider({ id: 'scripted', dialect: language.dialect, acts: script })
+async function start(traits: ProviderTraits, script: readonly Act[] = []): Promise<Opened> {
+  const provider = scriptedProvider({ id: 'scripted', dialect: traits.dialect, acts: script })
   const testbed = await testGateway({ providers: [provider], clock: fasterClock(20) })
   closing.push(testbed.close)
   const server = await serve(testbed.gateway, { port: 0 })
@@ -30,14 +30,14 @@ async function start(language: Language, script: readonly Act[] = []): Promise<O
   return { ...testbed, provider, models, url: server.url }
 }
 
-const chat = languageOf('chat')
+const chat = traitsOf('chat')
 const thrownBy = (work: PromiseLike<unknown>): Promise<unknown> =>
   Promise.resolve(work).then(
     () => undefined,
     (error: unknown) => error,
   )
 
-describe.each(languages)('before a provider of $name', language => {
+describe.each(providerTraits)('before a provider of $name', traits => {
   const look = tool({
     inputSchema: jsonSchema<{ place: string }>({ type: 'object', properties: { place: { type: 'string' } }, required: ['place'] }),
     execute: async ({ place }) => `Rain in ${place}`,
@@ -46,7 +46,7 @@ describe.each(languages)('before a provider of $name', language => {
   test.each([false, true])('a loop with parallel tools, with reasoning sent back, streamed: %s', async stream => {
     const tools = ['Bern', 'Uri'].map(place => ({ name: 'look', arguments: JSON.stringify({ place }) }))
     const usage = { input: 100, cached: 60, output: 30, reasoning: 0 }
-    const { models, provider } = await start(language, [acts.reply({ reasoning: 'One.', tools }), acts.reply({ text: 'Done.', usage })])
+    const { models, provider } = await start(traits, [acts.reply({ reasoning: 'One.', tools }), acts.reply({ text: 'Done.', usage })])
     const asked = { model: models('test-model'), tools: { look }, stopWhen: isStepCount(3), prompt: 'Go.' }
     const run = stream ? streamText(asked) : await generateText(asked)
     expect(await run.text).toBe('Done.')
@@ -54,12 +54,12 @@ describe.each(languages)('before a provider of $name', language => {
     expect(final?.usage).toMatchObject({ inputTokens: 100, inputTokenDetails: { cacheReadTokens: 60 }, outputTokens: 30 })
     expect(final?.providerMetadata?.gateway).toMatchObject({ provider: 'scripted', costMicrodollars: expect.any(Number) })
     const body = provider.calls[1]?.body
-    expect(found(body, language.result).map(({ output }) => output)).toEqual(['Rain in Bern', 'Rain in Uri'])
-    if (language.signature) expect(JSON.stringify(body)).toContain(language.signature)
+    expect(found(body, traits.result).map(({ output }) => output)).toEqual(['Rain in Bern', 'Rain in Uri'])
+    if (traits.signature) expect(JSON.stringify(body)).toContain(traits.signature)
   })
 
   test('an abort aborts the call to the provider', async () => {
-    const { models, provider } = await start(language, [acts.pauseAfter(4, 60_000)])
+    const { models, provider } = await start(traits, [acts.pauseAfter(4, 60_000)])
     const abort = new AbortController()
     const run = streamText({ model: models('test-model'), prompt: 'Go.', abortSignal: abort.signal })
     for await (const text of run.textStream) if (text !== '') abort.abort()

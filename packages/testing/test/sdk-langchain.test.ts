@@ -6,9 +6,9 @@ import { describe, expect, test } from 'vitest'
 import type { AnswerContent } from '../src/answers/index.ts'
 import { acts, type ScriptedProvider, scriptedProvider } from '../src/index.ts'
 import { openTestbed } from './drivers/fixture.ts'
-import { found, type Language, languages } from './drivers/languages.ts'
+import { found, type ProviderTraits, providerTraits } from './drivers/provider-traits.ts'
 
-// What LangChain requires of every chat model, over providers of each language: invoke, stream and batch, usage whole and streamed, calls of
+// What LangChain requires of every chat model, over providers of each dialect: invoke, stream and batch, usage whole and streamed, calls of
 // tools whole and in pieces, histories of tools in every form that it allows, images, structured results.
 
 type Fetch = typeof globalThis.fetch
@@ -55,7 +55,7 @@ const twoCalls: AnswerContent = {
 const png = 'iVBORw0KGgoAAAANSUhEUgAAAAE='
 
 describe.each(Object.keys(models))('%s', name => {
-  describe.each(languages)('before a provider of $name', ({ dialect, call, result, picture }: Language) => {
+  describe.each(providerTraits)('before a provider of $name', ({ dialect, call, result, picture }: ProviderTraits) => {
     const open = async (...answers: readonly (string | AnswerContent)[]): Promise<{ model: BaseChatModel; provider: ScriptedProvider }> => {
       const provider = scriptedProvider({ id: 'scripted', dialect, acts: answers.map(each => acts.reply(each)) })
       const { url, secret, fetch } = await openTestbed([provider])

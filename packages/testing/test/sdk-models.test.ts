@@ -5,13 +5,13 @@ import OpenAI6 from 'openai6'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { scriptedProvider, type TestGateway, testGateway } from '../src/index.ts'
 import { versions } from './drivers/anthropic-versions.ts'
-import { languageOf } from './drivers/languages.ts'
+import { traitsOf } from './drivers/provider-traits.ts'
 import { serveFetch } from './fetch-server.ts'
 
 // The lists of models as the packages of both vendors read them, over a socket.
 
 const ids = ['acme/one', 'acme/two', 'five', 'four', 'seven', 'six', 'three']
-const provider = scriptedProvider({ id: 'scripted', dialect: languageOf('messages').dialect })
+const provider = scriptedProvider({ id: 'scripted', dialect: traitsOf('messages').dialect })
 const models = ids.map(id => ({
   id,
   aliases: [`${id}-latest`],

@@ -3,7 +3,7 @@ import { signalbox } from '@signalbox/ai-sdk'
 import fc from 'fast-check'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { scriptedProvider, testGateway } from '../src/index.ts'
-import { languages } from './drivers/languages.ts'
+import { providerTraits } from './drivers/provider-traits.ts'
 
 // Whatever a call of the AI SDK holds is in the body that the provider is sent, or a warning names its place, or the call is refused
 // with the path of what cannot be sent. Each text, name and option of a call has a word of its own to be found again by.
@@ -104,7 +104,7 @@ function outputOf(kind: Kind, mark: (what: string) => string): unknown {
   return { type: 'json', value: { weather: [mark('result')] } }
 }
 
-describe.each(languages)('before a provider of $name', ({ dialect }) => {
+describe.each(providerTraits)('before a provider of $name', ({ dialect }) => {
   test('nothing of a call is dropped silently', { timeout: 60_000 }, async () => {
     const provider = scriptedProvider({ id: 'scripted', dialect })
     const { gateway, secret, close } = await testGateway({ providers: [provider], limits: { inferenceRpm: 1e9 } })

@@ -3,7 +3,7 @@ import { type ModelSettings, signalbox } from '@signalbox/ai-sdk'
 import { generateText, isStepCount, jsonSchema, NoSuchModelError, Output, streamText, tool } from 'ai'
 import { afterEach, describe, expect, test } from 'vitest'
 import { type Act, acts, fasterClock, type ScriptedProvider, scriptedProvider, type TestGateway, testGateway } from '../src/index.ts'
-import { found, type Language, languageOf, languages } from './drivers/languages.ts'
+import { found, type ProviderTraits, providerTraits, traitsOf } from './drivers/provider-traits.ts'
 
 // The models of a gateway as models of the AI SDK, in one process.
 
@@ -20,15 +20,15 @@ afterEach(async () => {
   open = undefined
 })
 
-async function start(language: Language, script: readonly Act[] = [], settings?: (secret: string) => ModelSettings): Promise<Opened> {
-  const provider = scriptedProvider({ id: 'scripted', dialect: language.dialect, acts: script })
+async function start(traits: ProviderTraits, script: readonly Act[] = [], settings?: (secret: string) => ModelSettings): Promise<Opened> {
+  const provider = scriptedProvider({ id: 'scripted', dialect: traits.dialect, acts: script })
   const testbed = await testGateway({ providers: [provider], clock: fasterClock(20) })
   const models = signalbox(testbed.gateway, settings?.(testbed.secret) ?? { apiKey: testbed.secret })
   open = { ...testbed, provider, models }
   return open
 }
 
-const chat = languageOf('chat')
+const chat = traitsOf('chat')
 const prompt: LanguageModelV4CallOptions['prompt'] = [{ role: 'user', content: [{ type: 'text', text: 'Go.' }] }]
 
 async function partsOf(stream: ReadableStream<LanguageModelV4StreamPart>): Promise<readonly LanguageModelV4StreamPart[]> {
@@ -108,7 +108,7 @@ test('models of other kinds do not exist, and an unknown model is an error of th
   expect(error).toMatchObject({ statusCode: 404, data: { error: { code: 'model_not_found', param: 'modelId' } } })
 })
 
-describe.each(languages)('before a provider of $name', language => {
+describe.each(providerTraits)('before a provider of $name', traits => {
   const look = tool({
     inputSchema: jsonSchema<{ place: string }>({ type: 'object', properties: { place: { type: 'string' } }, required: ['place'] }),
     execute: async ({ place }) => (place === 'Nowhere' ? Promise.reject(new Error('There is no such place.')) : `Rain in ${place}`),
@@ -122,7 +122,7 @@ describe.each(languages)('before a provider of $name', language => {
   ]
 
   test.each([false, true])('tools are called in three steps and a second turn, with reasoning sent back, streamed: %s', async stream => {
-    const { models, provider } = await start(language, steps)
+    const { models, provider } = await start(traits, steps)
     const asked = { model: models('test-model'), tools: { look }, stopWhen: isStepCount(5) }
     const run = stream ? streamText({ ...asked, prompt: 'Go.' }) : await generateText({ ...asked, prompt: 'Go.' })
     expect(await run.text).toBe('Done.')
@@ -130,27 +130,27 @@ describe.each(languages)('before a provider of $name', language => {
     await generateText({ ...asked, messages: [{ role: 'user', content: 'Go.' }, ...history, { role: 'user', content: 'And now?' }] })
     const body = provider.calls.at(-1)?.body
     expect(provider.calls.length).toBe(4)
-    const results = found(body, language.result).map(({ output }) => output)
+    const results = found(body, traits.result).map(({ output }) => output)
     expect([results.length, results.slice(0, 3)]).toEqual([4, ['Rain in Bern', 'Rain in Uri', 'Rain in Zug']])
     expect(JSON.stringify(body)).toContain('There is no such place.')
-    expect(found(body, language.call).map(call => JSON.parse(call.arguments).place)).toEqual(['Bern', 'Uri', 'Zug', 'Nowhere'])
-    if (language.signature) expect(JSON.stringify(body).split(language.signature).length - 1).toBeGreaterThanOrEqual(2)
+    expect(found(body, traits.call).map(call => JSON.parse(call.arguments).place)).toEqual(['Bern', 'Uri', 'Zug', 'Nowhere'])
+    if (traits.signature) expect(JSON.stringify(body).split(traits.signature).length - 1).toBeGreaterThanOrEqual(2)
     const { warnings = [] } = await generateText({ ...asked, messages: [{ role: 'user', content: 'Go.' }, ...history] })
     expect(warnings.filter(({ type }) => type === 'other')).toEqual([])
   })
 
   test.each([false, true])('a structured answer, streamed: %s', async stream => {
-    const { models, provider } = await start(language, [acts.reply(language.shaped('{"place":"Bern"}'))])
+    const { models, provider } = await start(traits, [acts.reply(traits.shaped('{"place":"Bern"}'))])
     const schema = jsonSchema<{ place: string }>({ type: 'object', properties: { place: { type: 'string' } }, required: ['place'] })
     const asked = { model: models('test-model'), prompt: 'Go.', output: Output.object({ schema }) }
     const run = stream ? streamText(asked) : await generateText(asked)
     expect(await run.output).toEqual({ place: 'Bern' })
-    expect(language.schemaIn(provider.calls[0]?.body ?? {})).toMatchObject({ properties: { place: { type: 'string' } } })
+    expect(traits.schemaIn(provider.calls[0]?.body ?? {})).toMatchObject({ properties: { place: { type: 'string' } } })
   })
 
   test('images, as bytes and as base64 of an unnamed type', async () => {
     const data = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
-    const { models, provider } = await start(language)
+    const { models, provider } = await start(traits)
     for (const file of [
       { type: 'file', mediaType: 'image/png', data: Uint8Array.from(atob(data), byte => byte.charCodeAt(0)) },
       { type: 'file', mediaType: 'image', data },
@@ -159,11 +159,11 @@ describe.each(languages)('before a provider of $name', language => {
         model: models('test-model'),
         messages: [{ role: 'user', content: [file, { type: 'text', text: 'What is it?' }] }],
       })
-    for (const { body } of provider.calls) expect(found(body, language.picture)).toEqual([{ type: 'image/png', data }])
+    for (const { body } of provider.calls) expect(found(body, traits.picture)).toEqual([{ type: 'image/png', data }])
   })
 
   test('an abort aborts the call to the provider, and is an abort to the caller', async () => {
-    const { models, provider } = await start(language, [acts.pauseAfter(4, 60_000), acts.stall(60_000)])
+    const { models, provider } = await start(traits, [acts.pauseAfter(4, 60_000), acts.stall(60_000)])
     const abort = new AbortController()
     const { stream } = await models('test-model').doStream({ prompt, abortSignal: abort.signal })
     const reader = stream.getReader()
@@ -215,9 +215,9 @@ test('raw parts are the events of the gateway, if requested', async () => {
 })
 
 describe('options of the gateway', () => {
-  const languagesOfTwo = [chat, languageOf('messages')] as const
+  const twoProviders = [chat, traitsOf('messages')] as const
   async function startTwo() {
-    const providers = languagesOfTwo.map((language, at) => scriptedProvider({ id: `p${at + 1}`, dialect: language.dialect, acts: [] }))
+    const providers = twoProviders.map((traits, at) => scriptedProvider({ id: `p${at + 1}`, dialect: traits.dialect, acts: [] }))
     const testbed = await testGateway({ providers, clock: fasterClock(20) })
     open = { ...testbed, models: signalbox(testbed.gateway, { apiKey: testbed.secret }), provider: providers[0] as ScriptedProvider }
     return { ...open, providers }

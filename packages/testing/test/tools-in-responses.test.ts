@@ -68,7 +68,7 @@ describe('a model that supports tools in the Responses dialect only', () => {
   ])('gets no request with tools at %s, and others as usual', async (_, provider, offer) => {
     const refused = await send(provider, offer, { tools })
     expect([refused.status, refused.answer.error.code, refused.cost, refused.paths]).toEqual([400, 'capability_mismatch', 0, []])
-    expect(refused.answer.error.message).toContain('takes tools in the language "responses" alone')
+    expect(refused.answer.error.message).toContain('takes tools in the dialect "responses" alone')
     const plain = await send(provider, offer, {})
     expect([plain.status, plain.answer.choices[0].message.content]).toEqual([200, 'Here.'])
   })

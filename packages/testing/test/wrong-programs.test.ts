@@ -44,7 +44,7 @@ const wrong = (gateway: ReturnType<typeof make>): readonly unknown[] => [
   openai({ key: 'sk-…' }),
   // @ts-expect-error a server without a URL
   compatible({ id: 'local' }),
-  // @ts-expect-error a language that does not exist
+  // @ts-expect-error a dialect that does not exist
   compatible({ id: 'local', baseUrl: 'http://127.0.0.1:8000/v1', speaks: ['openai'] }),
   // @ts-expect-error a region as a number
   amazonBedrock({ region: 1 }),

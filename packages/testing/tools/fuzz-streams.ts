@@ -41,13 +41,20 @@ function answerFor(dialect: Attack['dialect'], stream: boolean, dice: Dice): Raw
   return { status, pieces: inPieces(bytes, dice), breaks }
 }
 
-const languages: readonly Attack['language'][] = ['responses', 'chat', 'messages']
+const clientDialects: readonly Attack['clientDialect'][] = ['responses', 'chat', 'messages']
 
 function attackOf(number: number): Attack {
   const dice = diceOf(seeded(seed + number))
   const dialect = dialects[number % dialects.length] ?? 'chat'
   const stream = dice.chance(0.75)
-  return { number, dialect, language: dice.pick(languages), stream, fallback: dice.chance(0.5), answer: answerFor(dialect, stream, dice) }
+  return {
+    number,
+    dialect,
+    clientDialect: dice.pick(clientDialects),
+    stream,
+    fallback: dice.chance(0.5),
+    answer: answerFor(dialect, stream, dice),
+  }
 }
 
 const rejections: string[] = []

@@ -32,7 +32,7 @@ export const aiGatewayRoutes: readonly Route[] = [
     query: [],
     reply: 'LanguageModelList',
     errors: ['unknown_parameter'],
-    handler: async call => (await import('../on-demand.ts')).listLanguageModels(call),
+    handler: async call => (await import('../lazy-imports.ts')).listLanguageModels(call),
   },
   {
     method: 'GET',
@@ -45,6 +45,6 @@ export const aiGatewayRoutes: readonly Route[] = [
     query: [],
     reply: 'Credits',
     errors: ['unknown_parameter', 'service_unavailable'],
-    handler: async (call, caller) => (await import('../on-demand.ts')).readCredits(call, caller),
+    handler: async (call, caller) => (await import('../lazy-imports.ts')).readCredits(call, caller),
   },
 ]

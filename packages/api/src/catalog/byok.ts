@@ -1,4 +1,4 @@
-import { GatewayError, nearestOf } from '@signalbox/core/errors'
+import { GatewayError, similarNames } from '@signalbox/core/errors'
 import type { ProviderRecord } from '@signalbox/core/management'
 import type { ApiReply } from '../api.ts'
 import type { Call } from '../route.ts'
@@ -31,17 +31,17 @@ export function providerTiers({ gateway, site, params }: Call): ApiReply {
   return viewReply(view)
 }
 
-function providerNamed(asked: string, providers: readonly ProviderRecord[]): ProviderRecord {
-  const found = providers.find(({ id }) => id === asked)
+function providerNamed(provider: string, providers: readonly ProviderRecord[]): ProviderRecord {
+  const found = providers.find(({ id }) => id === provider)
   if (found !== undefined) return found
   const { sentence, ...facts } = didYouMean(
-    nearestOf(
-      asked,
+    similarNames(
+      provider,
       providers.map(({ id }) => id),
     ),
   )
   throw new GatewayError('resource_not_found', {
-    message: `There is no provider "${asked.slice(0, 100)}" here.${sentence}`,
+    message: `There is no provider "${provider.slice(0, 100)}" here.${sentence}`,
     param: 'provider',
     ...facts,
   })

@@ -52,9 +52,9 @@ function pageOf(
 
 export async function getModel(call: Call, caller: Caller): Promise<ApiReply> {
   const { gateway, site, params } = call
-  const asked = params.model_id ?? ''
-  const model = gateway.models.resolve(asked)
-  if (model === undefined) throw noModel(gateway, asked)
+  const id = params.model_id ?? ''
+  const model = gateway.models.resolve(id)
+  if (model === undefined) throw noModel(gateway, id)
   const callable = await gateway.callableOffers(caller)
   const offers = callable.of(model)
   if (offers.length === 0)
@@ -66,10 +66,10 @@ export async function getModel(call: Call, caller: Caller): Promise<ApiReply> {
   return viewReply(site.views(gateway.models.version(), key, () => modelView(model, offers, call)))
 }
 
-function noModel({ models }: Gateway, asked: string): GatewayError {
-  const { sentence, ...facts } = didYouMean(models.nearest(asked))
+function noModel({ models }: Gateway, id: string): GatewayError {
+  const { sentence, ...facts } = didYouMean(models.similarNames(id))
   return new GatewayError('model_not_found', {
-    message: `Model "${asked.slice(0, 200)}" does not exist.${sentence}`,
+    message: `Model "${id.slice(0, 200)}" does not exist.${sentence}`,
     param: 'model_id',
     ...facts,
   })

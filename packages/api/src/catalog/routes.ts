@@ -31,7 +31,7 @@ export const catalogRoutes: readonly Route[] = [
     query: [...pages, beta],
     reply: 'ModelList',
     errors: ['unknown_parameter', 'invalid_parameter_value'],
-    handler: async (call: Call, caller: Caller) => (await import('../on-demand.ts')).listModels(call, caller),
+    handler: async (call: Call, caller: Caller) => (await import('../lazy-imports.ts')).listModels(call, caller),
   },
   {
     ...callable,
@@ -41,7 +41,7 @@ export const catalogRoutes: readonly Route[] = [
     query: [beta],
     reply: 'Model',
     errors: ['unknown_parameter', 'invalid_parameter_value', 'model_not_found'],
-    handler: async (call: Call, caller: Caller) => (await import('../on-demand.ts')).getModel(call, caller),
+    handler: async (call: Call, caller: Caller) => (await import('../lazy-imports.ts')).getModel(call, caller),
   },
   {
     ...open,
@@ -51,7 +51,7 @@ export const catalogRoutes: readonly Route[] = [
     query: [],
     reply: 'RegistryModelList',
     errors: ['unknown_parameter'],
-    handler: async (call: Call) => (await import('../on-demand.ts')).registryModels(call),
+    handler: async (call: Call) => (await import('../lazy-imports.ts')).registryModels(call),
   },
   {
     ...open,
@@ -61,7 +61,7 @@ export const catalogRoutes: readonly Route[] = [
     query: filters,
     reply: 'RegistryProviderList',
     errors: ['unknown_parameter', 'invalid_parameter_value'],
-    handler: async (call: Call) => (await import('../on-demand.ts')).registryProviders(call),
+    handler: async (call: Call) => (await import('../lazy-imports.ts')).registryProviders(call),
   },
   {
     ...open,
@@ -71,7 +71,7 @@ export const catalogRoutes: readonly Route[] = [
     query: filters,
     reply: 'DirectoryModelList',
     errors: ['unknown_parameter', 'invalid_parameter_value'],
-    handler: async (call: Call) => (await import('../on-demand.ts')).directoryModels(call),
+    handler: async (call: Call) => (await import('../lazy-imports.ts')).directoryModels(call),
   },
   {
     ...open,
@@ -81,7 +81,7 @@ export const catalogRoutes: readonly Route[] = [
     query: [],
     reply: 'ByokProviderList',
     errors: ['unknown_parameter'],
-    handler: async (call: Call) => (await import('../on-demand.ts')).byokProviders(call),
+    handler: async (call: Call) => (await import('../lazy-imports.ts')).byokProviders(call),
   },
   {
     ...open,
@@ -91,6 +91,6 @@ export const catalogRoutes: readonly Route[] = [
     query: [],
     reply: 'ProviderTierList',
     errors: ['unknown_parameter', 'resource_not_found'],
-    handler: async (call: Call) => (await import('../on-demand.ts')).providerTiers(call),
+    handler: async (call: Call) => (await import('../lazy-imports.ts')).providerTiers(call),
   },
 ]

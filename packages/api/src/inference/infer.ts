@@ -40,7 +40,7 @@ interface CompactionOptions extends Omit<DialectReply, 'reply'> {
 
 /** Loaded on first use, because few clients use this form of compaction. */
 async function compacted(call: Call, { dialect, asked, options }: CompactionOptions): Promise<ApiReply> {
-  const { compactionReply } = await import('../on-demand.ts')
+  const { compactionReply } = await import('../lazy-imports.ts')
   const reply = compactionReply(call.gateway, asked, options)
   return asked.delivery === 'stream' ? streamed(call, { dialect, asked, reply }) : wholeReply(call, { dialect, asked, reply })
 }

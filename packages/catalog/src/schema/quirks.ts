@@ -42,7 +42,7 @@ export const quirks = section({
   json_schema: oneOf(['native', 'tool', 'words']).exactOptional(),
   json_schema_without_tools: flag().exactOptional(),
   no_system: flag().exactOptional(),
-  bytes_only: flag().exactOptional(),
+  inline_media_only: flag().exactOptional(),
   rate_limits: list(section({ limit: label(), remaining: label(), reset: label() })).exactOptional(),
   files: flag().exactOptional(),
   audio: flag().exactOptional(),

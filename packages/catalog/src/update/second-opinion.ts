@@ -37,15 +37,15 @@ function judged(offer: Offer, { own, other, before, warnings }: Opinions): Offer
   const apart = Math.min(...[other, ...(other.windows ?? [])].map(rates => ratio(own, rates)))
   if (apart <= warnAbove) return { ...offer, price: completed(own, other) }
   const place = `${offer.provider_model_id} at ${offer.provider}`
-  const told = `${place} costs ${shortRates(own)} by one source and ${shortRates(other)} by genai-prices (USD per million tokens)`
+  const message = `${place} costs ${shortRates(own)} by one source and ${shortRates(other)} by genai-prices (USD per million tokens)`
   if (apart <= refuseAbove) {
-    warnings.push(`${told}; the first is used.`)
+    warnings.push(`${message}; the first is used.`)
     return offer
   }
   const { price: _, ...unpriced } = offer
   const old = before.get(offerKey(offer))?.price
   const same = old && sameJson(old, own)
-  warnings.push(old ? `${told}; ${same ? 'its price stays' : 'the old price stays'}.` : `${told}; it gets no price and is not used.`)
+  warnings.push(old ? `${message}; ${same ? 'its price stays' : 'the old price stays'}.` : `${message}; it gets no price and is not used.`)
   return old ? { ...offer, price: old } : unpriced
 }
 

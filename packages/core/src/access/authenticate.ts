@@ -90,13 +90,13 @@ export function createAuthenticator(ports: AuthenticatorPorts): Authenticator {
   const unknown = createLru<number>(maxUnknown)
 
   const look = async (secret: string, before: Cached | undefined): Promise<Cached> => {
-    const asked = epoch
+    const startEpoch = epoch
     const beganAt = clock.monotonic()
     const now = clock.now()
     const opened = await (isSessionToken(secret) ? openSession : openKey)(records, secret, now)
     if (!opened) {
       known.delete(secret)
-      if (asked === epoch) unknown.set(secret, beganAt + 1_000)
+      if (startEpoch === epoch) unknown.set(secret, beganAt + 1_000)
       throw invalidSecret(secret)
     }
     // A policy that was read before these versions of the key and its ancestors may lack records created with them, such as a budget.
@@ -107,7 +107,7 @@ export function createAuthenticator(ports: AuthenticatorPorts): Authenticator {
     versions.set(id, version)
     const touchDueAt = before?.touchDueAt ?? beganAt + untilTouch(usedAt, now)
     const cached: Cached = { until: beganAt + cacheMs, policy, touchDueAt, caller: callerIn(policy.workspace) }
-    if (asked === epoch) known.set(secret, cached)
+    if (startEpoch === epoch) known.set(secret, cached)
     return cached
   }
   const uses = createKeyUseRecorder({ store, clock, logger })

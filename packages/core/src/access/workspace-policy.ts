@@ -59,7 +59,7 @@ interface Cached {
 
 /** A running read of a policy. */
 interface RunningRead {
-  readonly asked: Promise<WorkspacePolicy | undefined>
+  readonly pending: Promise<WorkspacePolicy | undefined>
   /** Other requests may wait for it. Absent for a background read, which may be dropped with the request that started it. */
   readonly shared: Promise<WorkspacePolicy | undefined> | undefined
   /** Monotonic milliseconds after which the read counts as dropped. */
@@ -98,16 +98,16 @@ export function createWorkspacePolicies({ records, clock, isUsableExpired, open 
   const ask = (workspaceId: string, { isShared = true } = {}): Promise<WorkspacePolicy | undefined> => {
     // The age counts from before the read, so that a change during a slow read takes effect in time.
     const beganAt = clock.monotonic()
-    const asked = read(workspaceId)
+    const pending = read(workspaceId)
       .then(policy => {
-        if (policy && reading.get(workspaceId)?.asked === asked) known.set(workspaceId, { policy, until: beganAt + cacheMs })
+        if (policy && reading.get(workspaceId)?.pending === pending) known.set(workspaceId, { policy, until: beganAt + cacheMs })
         return policy
       })
       .finally(() => {
-        if (reading.get(workspaceId)?.asked === asked) reading.delete(workspaceId)
+        if (reading.get(workspaceId)?.pending === pending) reading.delete(workspaceId)
       })
-    reading.set(workspaceId, { asked, shared: isShared ? asked : undefined, lostAt: beganAt + maxReadMs })
-    return asked
+    reading.set(workspaceId, { pending, shared: isShared ? pending : undefined, lostAt: beganAt + maxReadMs })
+    return pending
   }
   const askAfter = (running: Promise<WorkspacePolicy | undefined>, workspaceId: string): Promise<WorkspacePolicy | undefined> => {
     const begin = (): Promise<WorkspacePolicy | undefined> => {

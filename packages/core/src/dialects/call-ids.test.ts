@@ -44,12 +44,12 @@ const conversations = {
     }),
 }
 
-describe.each(Object.entries(rules))('call ids for %s', (language, rule) => {
+describe.each(Object.entries(rules))('call ids for %s', (dialect, rule) => {
   test.each(Object.entries(conversations))('are valid for the calls of a %s client, whatever they are', (_, decode) => {
     fc.assert(
       fc.property(fc.uniqueArray(anyId, { minLength: 1, maxLength: 4 }), ids => {
-        const offer = { provider: 'p', provider_model_id: 'm', dialect: language }
-        const sent = idsIn(providerDialects[language]?.encodeRequest(decode(ids), offer, {}).body)
+        const offer = { provider: 'p', provider_model_id: 'm', dialect: dialect }
+        const sent = idsIn(providerDialects[dialect]?.encodeRequest(decode(ids), offer, {}).body)
         expect(sent.length).toBe(2 * ids.length)
         for (const id of sent) expect(id).toMatch(rule)
         const pairs = ids.map((_, at) => sent.slice(2 * at, 2 * at + 2))

@@ -73,9 +73,9 @@ const unsampled: Readonly<Record<string, string>> = {
   prompt: 'refused',
   functions: 'the old name of tools',
   function_call: 'the old name of tool_choice',
-  prompt_cache_options: 'a field that no language of ours knows, as `unheard_of` is',
-  context_management: 'a field that no language of ours knows, as `unheard_of` is',
-  moderation: 'a field that no language of ours knows, as `unheard_of` is',
+  prompt_cache_options: 'a field that no dialect of ours knows, as `unheard_of` is',
+  context_management: 'a field that no dialect of ours knows, as `unheard_of` is',
+  moderation: 'a field that no dialect of ours knows, as `unheard_of` is',
 }
 
 test.skipIf(vendor === undefined).each([

@@ -6,8 +6,8 @@ import type { DialectName, JsonObject } from '../protocol/wire.ts'
 import { imageType } from './generated-image.ts'
 import { stringOf } from './json.ts'
 
-// Items and parts of earlier answers that only one language has: searches, code that a provider ran, types that are not modelled. A client
-// sends them back with its next turn, which may go to a provider of another language. What they led to is in the text of the answer, so
+// Items and parts of earlier answers that only one dialect has: searches, code that a provider ran, types that are not modelled. A client
+// sends them back with its next turn, which may go to a provider of another dialect. What they led to is in the text of the answer, so
 // that provider does without them, and one warning names them.
 
 /** Types that hold more than a record: without it the conversation would be another one. */
@@ -48,7 +48,7 @@ interface Left {
   readonly calls: Set<unknown>
 }
 
-/** The request as a provider of another language gets it: without records that it cannot read. */
+/** The request as a provider of another dialect gets it: without records that it cannot read. */
 export function withoutForeignRecords(request: InferenceRequest, target: DialectName): SentHistory {
   const { input } = request.prompt
   if (!input.some(item => hasForeign(item, target))) return { request, warnings: [] }

@@ -119,9 +119,9 @@ const requestNotes: ReadonlyMap<string, string> = new Map(
     midConversationSystem: 'Where there is no such role it stays in its place as marked text of the user.',
     imageUrl: 'Where images or files are taken as bytes only and `media` is set, the gateway reads the address and sends the bytes.',
     cachePoint:
-      'On parts of a conversation; where tools and results take no mark, a warning says so. A caller of the same language keeps its own.',
+      'On parts of a conversation; where tools and results take no mark, a warning says so. A caller of the same dialect keeps its own.',
     customTools:
-      'Where tools take JSON, a function with one field `input`; its calls come back as calls of the custom tool. Those of a caller of the same language go as they came.',
+      'Where tools take JSON, a function with one field `input`; its calls come back as calls of the custom tool. Those of a caller of the same dialect go as they came.',
     toolGrammar: 'By words, where it cannot be enforced.',
     toolChoice:
       'Where a choice among some of the tools (`allowed_tools`) is not known, the others are left out; most hosts of Chat Completions do not know it.',
@@ -136,12 +136,12 @@ const requestNotes: ReadonlyMap<string, string> = new Map(
 /** The same for responses. */
 const answerNotes: ReadonlyMap<string, string> = new Map(
   Object.entries({
-    reasoning: 'Of a summary and raw reasoning, a language with one field for both gets one.',
+    reasoning: 'Of a summary and raw reasoning, a dialect with one field for both gets one.',
     customCall: 'Where calls hold JSON, the text is the field `input` of an object.',
     image: 'In `images` of the message; where an answer holds nothing but text, as Markdown with a data URL.',
     clientTool: 'Where it is dropped, the answer ends with a sentence that says so.',
-    hostedTool: 'Every language keeps those of its own; the row is about those of the Responses API.',
-    other: 'Types of a provider’s own, and sound. A client of the provider’s own language gets them as they came.',
+    hostedTool: 'Every dialect keeps those of its own; the row is about those of the Responses API.',
+    other: 'Types of a provider’s own, and sound. A client of the provider’s own dialect gets them as they came.',
   }),
 )
 
@@ -154,29 +154,29 @@ const columns = Object.values(providerDialects)
 /** The page that the table generates. `UPDATE_DOCS=1 pnpm test dialects/features` writes it. */
 const page = `# Fidelity
 
-What becomes of a request that is sent to a provider of another language, and of the answer that comes back. Written from \`fidelity.ts\`
+What becomes of a request that is sent to a provider of another dialect, and of the answer that comes back. Written from \`fidelity.ts\`
 and \`output-fidelity.ts\` of each folder of \`packages/core/src/dialects\`; a test holds every codec to them.
 
 **kept**: the same field there. **mapped**: said in other words, and nothing is lost. **approximated**: said as well as that
-language can, with a warning. **dropped**: left out, with a warning. **refused**: content of the conversation that this language cannot
+dialect can, with a warning. **dropped**: left out, with a warning. **refused**: content of the conversation that this dialect cannot
 say; it is never left out, such an offer is not asked, and where no other is left the answer is 400 \`capability_mismatch\`, whose
 \`param\` and message name the part. Nothing that is accepted is lost in silence: warnings come
 in \`warnings\` of the answer and as codes in \`X-Warnings\`, and \`gateway.routing.strict: true\` turns them into a 400. A request to a
-provider of the caller's own language goes out as it came, unknown fields included; elsewhere an unknown field is named in a warning.
+provider of the caller's own dialect goes out as it came, unknown fields included; elsewhere an unknown field is named in a warning.
 
 ## Requests
 
 The table speaks of an offer that says nothing special of itself. Facts of a provider or a model (its quirks) can take more away, with a
 warning each; an offer that is known not to take images, files or audio is not asked about them at all. Images, files and audio stand in
-user messages and in results of tools; in a message of the assistant they go to an offer of the caller’s own language alone. An
+user messages and in results of tools; in a message of the assistant they go to an offer of the caller’s own dialect alone. An
 image that a model made (\`image_generation_call\`, \`images\` of a chat message) goes elsewhere as an image of the user; without its bytes, it is
 refused there. Gemini gets an image of its own in its own turn, with the signature that it came with.
 What else an earlier answer held goes with the conversation as well. Calls that the client carried out (shell, patch, computer) and their
 results are function calls elsewhere, and a summary in plain text (a \`compaction\` block of the Messages API) is a text of the assistant.
-What only the language of the answer has, such as a search, code that a provider ran, or an unknown type, stays out of a request in
-another language: one warning, \`earlier_output_dropped\`, names it, and an offer of that language goes first. A \`compaction\` that only its
+What only the dialect of the answer has, such as a search, code that a provider ran, or an unknown type, stays out of a request in
+another dialect: one warning, \`earlier_output_dropped\`, names it, and an offer of that dialect goes first. A \`compaction\` that only its
 vendor can read is refused elsewhere, since the conversation would be another one without it.
-Formats of images and files that a language does not know are refused in the same way, and so is a request in which nothing is said
+Formats of images and files that a dialect does not know are refused in the same way, and so is a request in which nothing is said
 (400 \`invalid_parameter_value\`).
 \`gateway.fidelity(request, model)\` and the \`fidelity\` of \`gateway.plan(request, caller)\` answer for a real request before the call.
 
@@ -195,7 +195,7 @@ in silence.
 
 ## Answers
 
-The columns are the languages of clients. What is dropped gives the warning \`output_dropped\` with the type of the item, part or field as its
+The columns are the dialects of clients. What is dropped gives the warning \`output_dropped\` with the type of the item, part or field as its
 provider names it: in \`warnings\` of the answer or of the last event of a stream, in \`X-Warnings\` of whole answers, and in the request log.
 An answer of which nothing else is left, or on which the client has to act, ends with a sentence that says so.
 
@@ -210,7 +210,7 @@ Code that Gemini ran, its result, and the queries of its searches are dropped, a
 made; a client sends them back with its next turn, and that vendor would refuse those of another. The sources of a search are citations, and
 what the code found is in the text of the answer.
 
-Silent: log probabilities, where the client’s language cannot ask for them, and a provider’s own account of the call, such as timings and
+Silent: log probabilities, where the client’s dialect cannot ask for them, and a provider’s own account of the call, such as timings and
 filter results.
 `
 

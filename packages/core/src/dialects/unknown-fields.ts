@@ -4,7 +4,7 @@ import type { Prompt } from '../protocol/request.ts'
 import type { Warning } from '../protocol/response.ts'
 import { type DialectName, isObject, type Json, type JsonObject, own } from '../protocol/wire.ts'
 import { clientFacts } from './client-loaders.ts'
-import { itemParts, oneWarning } from './lossy-marks.ts'
+import { combinedWarning, itemParts } from './part-warnings.ts'
 
 // Unknown fields inside messages, parts and tools. A provider of the client's dialect receives them with the original; for any other they
 // are lost, with a warning.
@@ -37,7 +37,7 @@ export function unknownFieldWarnings({ input, tools, reasoning, text }: Prompt, 
       if (part.type !== 'native' && isForeign(part)) search(part, 'text', `input[${at}].content[${index}]`)
     })
   })
-  return lost.length === 0 ? [] : oneWarning(lost, 'is not supported by the API of this provider and was left out.')
+  return lost.length === 0 ? [] : combinedWarning(lost, 'is not supported by the API of this provider and was left out.')
 }
 
 interface TypedObject {

@@ -1,5 +1,5 @@
-export { nearestOf } from '@signalbox/storage/nearest'
 export { checkOptionTable, type OptionTable, type OptionTableOf } from '@signalbox/storage/option-table'
+export { similarNames } from '@signalbox/storage/similar-names'
 export { budgetHeaders } from './budget-headers.ts'
 export { codeRow, codes, type ErrorCode, type ErrorCodeRow } from './codes.ts'
 export { errorChain } from './error-chain.ts'

@@ -98,7 +98,7 @@ const maxPoints = 1_000
 
 export function analyticsOf({ ports, workspaceId }: WorkspaceContext): Analytics {
   const { usage } = ports.storage
-  const asked = (query: AnalyticsQuery): UsageQuery => rangeOf(query, workspaceId, ports.clock.now())
+  const usageQueryOf = (query: AnalyticsQuery): UsageQuery => rangeOf(query, workspaceId, ports.clock.now())
   const request = async (id: string): Promise<UsageRow> => {
     const find = (key: string): Awaitable<UsageRow | undefined> => orStoreDown(() => usage.find(workspaceId, key))
     const row = (await find(id)) ?? (await find(requestIdOf({ id })))
@@ -108,12 +108,12 @@ export function analyticsOf({ ports, workspaceId }: WorkspaceContext): Analytics
   return {
     request,
     async summary(query = {}) {
-      const range = asked(query)
+      const range = usageQueryOf(query)
       const [total] = await orStoreDown(() => usage.totals(range))
       return { from: range.from, to: range.to, ...summaryOf(total) }
     },
     async trends({ interval = 'day', groupBy, top = maxGroups, ...query } = {}) {
-      const range = asked(query)
+      const range = usageQueryOf(query)
       if (interval === 'hour' && range.to - range.from > (maxPoints * dayMs) / 24)
         throw invalidValue('interval', interval, `\`day\` for more than ${Math.floor(maxPoints / 24)} days`)
       if (groupBy === undefined) return seriesOf(await orStoreDown(() => usage.totals({ ...range, interval })))
@@ -130,7 +130,7 @@ export function analyticsOf({ ports, workspaceId }: WorkspaceContext): Analytics
       return series
     },
     async requests({ after, limit = 100, ...query } = {}) {
-      const range = asked(query)
+      const range = usageQueryOf(query)
       return orStoreDown(() => usage.list({ ...range, limit, ...(after !== undefined && { after }) }))
     },
     async routing(id) {
@@ -139,11 +139,11 @@ export function analyticsOf({ ports, workspaceId }: WorkspaceContext): Analytics
       return evidence
     },
     async count(query, most) {
-      const range = asked(query)
+      const range = usageQueryOf(query)
       return orStoreDown(() => usage.count({ ...range, limit: most }))
     },
     async *pages(query, most) {
-      const range = asked(query)
+      const range = usageQueryOf(query)
       let after: string | undefined
       for (let left = most; left > 0; ) {
         const limit = Math.min(left, rowsAtOnce)
@@ -213,7 +213,7 @@ const nothing: Figures = {
   tokensPerSecond: {},
 }
 
-const asked = [
+const quantiles = [
   ['p50', 0.5],
   ['p95', 0.95],
   ['p99', 0.99],
@@ -221,7 +221,7 @@ const asked = [
 
 const quantilesOf = (bins: UsageTotal['durations']): Quantiles =>
   Object.fromEntries(
-    asked.flatMap(([name, share]) => {
+    quantiles.flatMap(([name, share]) => {
       const value = quantileOf(bins, share)
       return value === undefined ? [] : [[name, Math.round(value * 10) / 10]]
     }),

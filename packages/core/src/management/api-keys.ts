@@ -164,16 +164,16 @@ async function warnOfSecondKey({ ports: { records, logger }, workspaceId }: Work
 }
 
 /** The scopes that an actor may grant, which are those it has itself. */
-function granted(asked: NewApiKey['scopes'] = ['inference:invoke'], { key }: Actor): readonly string[] {
+function granted(requested: NewApiKey['scopes'] = ['inference:invoke'], { key }: Actor): readonly string[] {
   const mine: readonly string[] = key ? [...key.scopes] : everyScope
-  if (asked === '*') return mine
-  const lacking = asked.find(scope => !mine.includes(scope))
+  if (requested === '*') return mine
+  const lacking = requested.find(scope => !mine.includes(scope))
   if (lacking !== undefined)
     throw new GatewayError('operation_not_allowed', {
       message: `This ${nounOf(key?.id ?? '')} lacks the scope "${lacking}", so it cannot grant it.`,
       param: 'scopes',
     })
-  return [...new Set(asked)]
+  return [...new Set(requested)]
 }
 
 const keyRecordOf = ({ id, workspaceId, createdAt, usedAt, body }: TypedRecord<'key'>, isUsable: boolean): ApiKey => {

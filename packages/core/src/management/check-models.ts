@@ -1,5 +1,5 @@
-import { nearestOf } from '@signalbox/storage/nearest'
 import { checkOptionTable, type OptionTableOf } from '@signalbox/storage/option-table'
+import { similarNames } from '@signalbox/storage/similar-names'
 import { hostedTools, type Model, type Offer, type Price } from '../protocol/model.ts'
 import type { Provider } from '../protocol/provider.ts'
 import type { Logger } from '../runtime/ports.ts'
@@ -80,10 +80,10 @@ function checkShape(model: Model, at: number, where: string): void {
 }
 
 /** Checks the dialect of an offer. An offer of an unknown provider is ignored. */
-const dialectFault = ({ provider, dialect }: Offer, languages: readonly string[] | undefined): string | undefined =>
-  languages === undefined || languages.includes(dialect)
+const dialectFault = ({ provider, dialect }: Offer, supported: readonly string[] | undefined): string | undefined =>
+  supported === undefined || supported.includes(dialect)
     ? undefined
-    : `uses the dialect "${dialect}", which "${provider}" does not support; it supports ${languages.join(', ')}.`
+    : `uses the dialect "${dialect}", which "${provider}" does not support; it supports ${supported.join(', ')}.`
 
 function mispriced({ provider, price, regions = [] }: Offer): string | undefined {
   const priced = [['price', price] as const, ...regions.map((region, at) => [`regions.${at}.price`, region.price] as const)]
@@ -157,7 +157,7 @@ export function tellStrays(models: readonly Model[], providers: readonly Provide
   const strays = models.flatMap(({ id, offers }) => offers.flatMap(({ provider }) => (known.has(provider) ? [] : [{ id, provider }])))
   const [stray] = strays
   if (stray) {
-    const [nearest] = nearestOf(stray.provider, [...known])
+    const [nearest] = similarNames(stray.provider, [...known])
     logger.warn(
       { model: stray.id, provider: stray.provider, ...(nearest !== undefined && { nearest }), offers: strays.length },
       'Some offers name providers that this gateway does not have, such as this one; they cannot be used.',

@@ -1,10 +1,10 @@
-import { nearestOf } from '@signalbox/storage/nearest'
+import { similarNames } from '@signalbox/storage/similar-names'
 import { GatewayError } from '../errors/gateway-error.ts'
 import type { ModelDirectory } from './models.ts'
 
 // Provider and model names in the settings of a workspace. An unknown name in a list would protect nothing, or allow nothing.
 
-export type Directory = Pick<ModelDirectory, 'providers' | 'find' | 'nearest'>
+export type Directory = Pick<ModelDirectory, 'providers' | 'find' | 'similarNames'>
 
 /** The lists of names, and the kind of each. */
 const lists = {
@@ -63,7 +63,7 @@ function unknown(directory: Directory, list: NamedList, { name, at }: { readonly
   const param = `${list}[${at}]`
   const kind = lists[list]
   const ids = kind === 'model' ? [] : directory.providers().map(({ id }) => id)
-  const [near] = kind === 'model' ? directory.nearest(name) : nearestOf(name, ids)
+  const [near] = kind === 'model' ? directory.similarNames(name) : similarNames(name, ids)
   const suggestion = near === undefined ? undefined : `Did you mean "${near}"?`
   const has = ids.length > 0 ? ` It has: ${ids.slice(0, maxShown).join(', ')}${ids.length > maxShown ? ', …' : ''}.` : ''
   return new GatewayError('invalid_parameter_value', {

@@ -76,7 +76,7 @@ describe('replacing all models', () => {
     directory.replace([model('three', { aliases: ['first'] }), model('one-b')])
     expect([directory.version(), directory.find('first')?.id, directory.find('one')]).toEqual([2, 'three', undefined])
     expect(directory.list().map(({ id }) => id)).toEqual(['one-b', 'three'])
-    expect(directory.nearest('thre')).toEqual(['three'])
+    expect(directory.similarNames('thre')).toEqual(['three'])
     expect(directory.find('three')?.offers[0]?.data_policy).toBe('unknown')
   })
 
@@ -96,7 +96,7 @@ describe('replacing all models', () => {
     ['an alias that nobody can ask for', /"new" has "" among its `aliases`/, [model('new', { aliases: [''] })]],
     ['one id twice', /"new" is used by two models/, [model('new'), model('new')]],
     [
-      'a language that is not spoken',
+      'a dialect that is not spoken',
       /dialect "messages", which "here" does not support; it supports chat/,
       [model('new', { offers: [offer({ dialect: 'messages' })] })],
     ],

@@ -1,4 +1,4 @@
-import { nearestOf } from '@signalbox/storage/nearest'
+import { similarNames } from '@signalbox/storage/similar-names'
 import type { Model } from '../protocol/model.ts'
 import { type Provider, takesOwnKeys } from '../protocol/provider.ts'
 import type { ProviderFacts } from '../protocol/provider-facts.ts'
@@ -22,7 +22,7 @@ export interface ModelDirectory {
   /** The models currently sold, sorted by id. */
   list(): readonly Model[]
   /** The closest names, best first, at most 3. */
-  nearest(name: string): readonly string[]
+  similarNames(name: string): readonly string[]
   /** The facts about each provider of the gateway, in the order in which the providers were given. */
   providers(): readonly ProviderRecord[]
   /**
@@ -97,7 +97,7 @@ export function directoryOf(
       return byName.get(name) ?? spelled(name)
     },
     list: () => stock().sorted,
-    nearest: name => nearestOf(name, stock().names),
+    similarNames: name => similarNames(name, stock().names),
     providers: () => records,
     version: () => {
       stock()

@@ -15,7 +15,7 @@ export interface Replies {
    *
    * @example const once = await gateway.replies.name([workspaceId, keyId, 'POST', path, idempotencyKey], body)
    */
-  name(asked: readonly unknown[], body: string): Promise<IdempotencyEntry>
+  name(call: readonly unknown[], body: string): Promise<IdempotencyEntry>
   /** The stored reply. Undefined if nothing was changed under this name within 24 h. */
   find(once: IdempotencyEntry): Promise<StoredReply | undefined>
   /** Stores the reply after the change. If that fails, it is logged, and the change stays. */
@@ -59,9 +59,9 @@ export function repliesOf({ storage, records, clock, logger }: RepliesPorts): Re
     return conflict && records.findByName('reply', name)
   }
   return {
-    async name(asked, body) {
+    async name(call, body) {
       sweep()
-      const [name, fingerprint] = await Promise.all([sha256(JSON.stringify(asked)), sha256(body)])
+      const [name, fingerprint] = await Promise.all([sha256(JSON.stringify(call)), sha256(body)])
       return { name, fingerprint, until: clock.now() + keptMs }
     },
     async find({ name, fingerprint }) {

@@ -278,7 +278,7 @@ export interface Quirks {
   /** Whether system instructions are unsupported. They are then put before the first user text. */
   readonly no_system?: boolean
   /** Whether images and files must be sent inline, although the dialect accepts URLs. */
-  readonly bytes_only?: boolean
+  readonly inline_media_only?: boolean
   /** Response headers that report rate limits (providers/rate-limits.ts). Default: none are read. */
   readonly rate_limits?: readonly LimitHeaders[]
   /** Whether files (PDF) are accepted in user messages. Default: as far as the dialect can express them. */

@@ -168,7 +168,7 @@ describe('the models of Amazon Bedrock', () => {
 
   test('take media only as bytes', () => {
     for (const id of ['anthropic.claude-opus-5', 'meta.llama3-3-70b-instruct-v1:0', 'nobody.knows'])
-      expect(quirks(id).bytes_only).toBe(true)
+      expect(quirks(id).inline_media_only).toBe(true)
   })
 
   test.each([

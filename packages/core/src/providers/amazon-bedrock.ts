@@ -71,7 +71,7 @@ export function amazonBedrock(options: BedrockOptions = {}): Provider<'amazon-be
     display_name: 'Amazon Bedrock',
     dialects,
     ...(secret !== undefined && { credential: credentialOf({ id: 'amazon-bedrock:platform', owner: 'platform' }, secret) }),
-    quirks: { bytes_only: true, priority_tier: 'priority', max_tokens_field: 'max_tokens' },
+    quirks: { inline_media_only: true, priority_tier: 'priority', max_tokens_field: 'max_tokens' },
     quirksOf: bedrockQuirksOf,
     data_policy: 'zdr',
     endpoint: call => rootOf(isConverse(call.dialect) ? baseUrl : mantleUrl, call.credential) + pathOf(call),

@@ -21,7 +21,7 @@ const moonshotRow: VendorRow<'moonshotai'> = {
   speaks: ['chat', 'responses', 'messages'],
   paths: { messages: '../anthropic/v1/messages' },
   data_policy: 'no_training',
-  quirks: { refuses: moonshotRefuses, thinking_switch: thinkingType, bytes_only: true },
+  quirks: { refuses: moonshotRefuses, thinking_switch: thinkingType, inline_media_only: true },
   quirksOf: model => kimi.find(([id]) => id.test(model))?.[1],
 }
 /** Moonshot AI: Chat Completions, Responses and Messages. Source: developersdigest.tech/reference/api-compatibility/moonshot, 2026-11. */

@@ -6,7 +6,7 @@ import { compatible, defineProvider } from './index.ts'
 const baseUrl = 'http://127.0.0.1:1/v1'
 const model = 'a:b'
 const bearer = { authorization: 'Bearer k' }
-const languages: readonly {
+const dialects: readonly {
   readonly dialect: BuiltInDialect
   readonly whole: string
   readonly stream?: string
@@ -23,9 +23,9 @@ const languages: readonly {
   },
   { dialect: 'bedrock', whole: '/model/a%3Ab/converse', stream: '/model/a%3Ab/converse-stream', headers: bearer },
 ]
-const names = languages.map(({ dialect }) => dialect)
+const names = dialects.map(({ dialect }) => dialect)
 
-describe.each(languages)('a self-hosted server with the dialect $dialect', ({ dialect, whole, stream = whole, headers }) => {
+describe.each(dialects)('a self-hosted server with the dialect $dialect', ({ dialect, whole, stream = whole, headers }) => {
   const provider = compatible({ id: 'mine', baseUrl, apiKey: 'k', speaks: [dialect] })
 
   test('is called in that dialect', () => {

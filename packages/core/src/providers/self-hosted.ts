@@ -21,7 +21,7 @@ export const ollama = vendor({
     max_tokens_field: 'max_tokens',
     efforts: ['none', 'low', 'medium', 'high'],
     reasoning_field: 'reasoning',
-    bytes_only: true,
+    inline_media_only: true,
     refuses: ['tool_choice_required', 'tool_choice', 'parallel_tool_calls', 'top_k', 'logprobs', 'top_logprobs', 'logit_bias', 'n'],
   },
 })
@@ -51,7 +51,7 @@ export const lmStudio = vendor({
   keyless: true,
   apiKeyVariables: ['LM_STUDIO_API_KEY'],
   baseUrlVariables: ['LM_STUDIO_BASE_URL'],
-  quirks: { max_tokens_field: 'max_tokens', bytes_only: true },
+  quirks: { max_tokens_field: 'max_tokens', inline_media_only: true },
 })
 
 /** The llama.cpp server: Chat Completions, Responses and Messages. Source: README of tools/server, 2026-11. */
@@ -66,7 +66,7 @@ export const llamaCpp = vendor({
   quirks: {
     max_tokens_field: 'max_tokens',
     reasoning_field: 'reasoning_content',
-    bytes_only: true,
+    inline_media_only: true,
     thinking_switch: templateSwitch,
   },
 })

@@ -27,10 +27,10 @@ const simulatedOptions: OptionTableOf<SimulatedOptions> = {
 }
 
 /** Responses of the simulated models, by provider model id. */
-const responders: Readonly<Record<string, (said: string) => string>> = {
-  echo: said => said || 'Say something, and I will say it back.',
-  story: said =>
-    `Once there was a signalbox at a junction where seven lines met. Trains came from everywhere, and each asked for one thing: ${said || 'the fastest way home'}. The keeper looked at the boards, at the weather and at the price of coal, pulled one lever, and the points moved. When a line was blocked, another was set before the train had stopped. In the morning the ledger was right to the last penny, and nobody had noticed the night. The end.`,
+const responders: Readonly<Record<string, (prompt: string) => string>> = {
+  echo: prompt => prompt || 'Say something, and I will say it back.',
+  story: prompt =>
+    `Once there was a signalbox at a junction where seven lines met. Trains came from everywhere, and each asked for one thing: ${prompt || 'the fastest way home'}. The keeper looked at the boards, at the weather and at the price of coal, pulled one lever, and the points moved. When a line was blocked, another was set before the train had stopped. In the morning the ledger was right to the last penny, and nobody had noticed the night. The end.`,
 }
 
 /**
@@ -76,8 +76,8 @@ function respondTo(body: JsonObject): string {
   const messages = Array.isArray(body.messages) ? (body.messages as readonly Json[]) : []
   const last = messages.filter(message => isObject(message) && message.role === 'user').at(-1)
   const content = isObject(last) ? last.content : undefined
-  const said = typeof content === 'string' ? content : contentText(content)
-  return (own(responders, String(body.model)) ?? (text => text))(said)
+  const prompt = typeof content === 'string' ? content : contentText(content)
+  return (own(responders, String(body.model)) ?? (text => text))(prompt)
 }
 
 const contentText = (content: Json | undefined): string =>

@@ -328,9 +328,9 @@ describe('Z.AI', () => {
 describe('OpenAI', () => {
   const sampling = { temperature: 0.5, top_p: 0.9, top_logprobs: 2, presence_penalty: 1 }
   const dropped = ['temperature', 'top_p', 'presence_penalty', 'top_logprobs']
-  const languages = ['chat', 'responses'] as const
+  const dialects = ['chat', 'responses'] as const
 
-  test.each(languages)('a reasoning model does not accept sampling settings (%s)', dialect => {
+  test.each(dialects)('a reasoning model does not accept sampling settings (%s)', dialect => {
     for (const model of ['o3', 'gpt-5-mini', 'gpt-5.5', 'gpt-6-sol', 'gpt-6.1-sol']) {
       const { body, warned } = ask(openai(), model, { dialect, ...sampling })
       expect(Object.keys(body).filter(field => /temperature|top_|logprobs|penalty/.test(field))).toEqual([])
@@ -338,7 +338,7 @@ describe('OpenAI', () => {
     }
   })
 
-  test.each(languages)('a model accepts sampling settings if it does not reason (%s)', dialect => {
+  test.each(dialects)('a model accepts sampling settings if it does not reason (%s)', dialect => {
     const off = { reasoning: { effort: 'none' } }
     for (const [model, fields] of [
       ['gpt-6-sol', off],

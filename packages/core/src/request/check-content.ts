@@ -1,4 +1,4 @@
-import { itemParts } from '../dialects/lossy-marks.ts'
+import { itemParts } from '../dialects/part-warnings.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
 import type { Item, Part } from '../protocol/item.ts'
 import { pathOf } from '../protocol/original.ts'

@@ -3,7 +3,7 @@ import { isUtcTime } from '../protocol/time.ts'
 import { toUsd } from '../protocol/usd.ts'
 import { isObject, own } from '../protocol/wire.ts'
 import type { Field, Fields, InputMode, InputSpec, ValueSpec } from './fields.ts'
-import { misfit, unknownField } from './invalid-value.ts'
+import { invalidSecretValue, unknownField } from './invalid-value.ts'
 import { wireName } from './wire.ts'
 
 /** The style of field names and values: `json` as over HTTP, with money in USD and times in ISO 8601; `typescript` as in process. */
@@ -88,13 +88,13 @@ const immutable = (param: string): GatewayError =>
 
 /** `place.prefix`: the name of the value's own field. */
 function valueFaults(spec: ValueSpec, value: unknown, place: CheckScope): readonly GatewayError[] {
-  const takes = takesInstead(spec, value, place.nameStyle)
-  if (takes !== undefined) return [misfit(place.prefix, value, spec.kind === 'enum' ? { oneOf: spec.values } : takes)]
+  const expected = expectedInstead(spec, value, place.nameStyle)
+  if (expected !== undefined) return [invalidSecretValue(place.prefix, value, spec.kind === 'enum' ? { oneOf: spec.values } : expected)]
   if (spec.kind === 'object')
     return faultsIn(spec.fields, value as Readonly<Record<string, unknown>>, { ...place, prefix: `${place.prefix}.` })
   if (spec.kind !== 'list' || !Array.isArray(value)) return []
   for (const [at, entry] of value.entries()) {
-    if (spec.of.kind !== 'object' && takesInstead(spec.of, entry, place.nameStyle) === undefined) continue
+    if (spec.of.kind !== 'object' && expectedInstead(spec.of, entry, place.nameStyle) === undefined) continue
     const faults = valueFaults(spec.of, entry, { ...place, prefix: `${place.prefix}[${at}]` })
     if (faults.length > 0) return faults
   }
@@ -102,27 +102,27 @@ function valueFaults(spec: ValueSpec, value: unknown, place: CheckScope): readon
 }
 
 /** What a value should have been, in words. Undefined if it is valid. */
-function takesInstead(spec: ValueSpec, value: unknown, nameStyle: NameStyle): string | undefined {
+function expectedInstead(spec: ValueSpec, value: unknown, nameStyle: NameStyle): string | undefined {
   switch (spec.kind) {
     case 'string':
       return typeof value === 'string' ? lengthOutside(spec, charactersIn(value, spec), 'character') : 'a string'
     case 'boolean':
       return typeof value === 'boolean' ? undefined : 'true or false'
     case 'number':
-      return takesNumber(spec, value)
+      return expectedNumber(spec, value)
     case 'usd':
-      return nameStyle === 'json' ? takesNumber(usdBounds(spec), value) : takesInteger(spec, value)
+      return nameStyle === 'json' ? expectedNumber(usdBounds(spec), value) : expectedInteger(spec, value)
     case 'integer':
     case 'microdollars':
-      return takesInteger(spec, value)
+      return expectedInteger(spec, value)
     case 'enum':
       return spec.values.some(word => word === value) ? undefined : spec.values.map(word => JSON.stringify(word)).join(', ')
     case 'time':
-      return nameStyle === 'json' ? takesTime(value) : takesDate(value)
+      return nameStyle === 'json' ? expectedTime(value) : expectedDate(value)
     case 'milliseconds':
       return typeof value === 'number' && Math.abs(value) <= maxTime ? undefined : 'Unix milliseconds'
     case 'list':
-      return takesList(nameStyle === 'json' ? { ...spec, or: undefined } : spec, value)
+      return expectedList(nameStyle === 'json' ? { ...spec, or: undefined } : spec, value)
     case 'map':
       return isObject(value) && Object.values(value).every(each => typeof each === 'string') ? undefined : 'an object of strings'
     case 'json':
@@ -171,21 +171,21 @@ function valueOutside(
   return value > max ? `${max} or less` : undefined
 }
 
-const takesNumber = (bounds: Bounds, value: unknown): string | undefined =>
+const expectedNumber = (bounds: Bounds, value: unknown): string | undefined =>
   typeof value === 'number' && Number.isFinite(value) ? valueOutside(bounds, value) : 'a number'
 
-function takesInteger(bounds: Bounds, value: unknown): string | undefined {
+function expectedInteger(bounds: Bounds, value: unknown): string | undefined {
   if (typeof value !== 'number') return 'a number'
   return Number.isSafeInteger(value) ? valueOutside(bounds, value) : 'a whole number'
 }
 
-function takesList({ or, ...bounds }: Bounds & { readonly or?: string | undefined }, value: unknown): string | undefined {
+function expectedList({ or, ...bounds }: Bounds & { readonly or?: string | undefined }, value: unknown): string | undefined {
   if (or !== undefined && value === or) return undefined
   return Array.isArray(value) ? lengthOutside(bounds, value.length, 'entry') : `a list${or === undefined ? '' : `, or "${or}"`}`
 }
 
-const takesTime = (value: unknown): string | undefined =>
+const expectedTime = (value: unknown): string | undefined =>
   typeof value === 'string' && isUtcTime(value) ? undefined : 'a time in UTC, as in "2030-01-31T12:00:00Z"'
 
-const takesDate = (value: unknown): string | undefined =>
+const expectedDate = (value: unknown): string | undefined =>
   value instanceof Date && !Number.isNaN(value.getTime()) ? undefined : 'a valid Date, as in `new Date("2030-01-31T12:00:00Z")`'

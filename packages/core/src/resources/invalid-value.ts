@@ -1,18 +1,19 @@
-import { nearestOf } from '@signalbox/storage/nearest'
+import { similarNames } from '@signalbox/storage/similar-names'
 import { GatewayError } from '../errors/gateway-error.ts'
 
-type Takes = string | { readonly oneOf: readonly string[] }
+type Expected = string | { readonly oneOf: readonly string[] }
 
 /** `invalid_parameter_value`, naming the field, the given value, and the valid ones, described or as a list. Repeats short texts. */
-export const invalidValue = (param: string, got: unknown, takes: Takes): GatewayError =>
-  refusal(param, typeof got === 'string' && got.length <= 60 ? `"${got}"` : describe(got), { got, takes })
+export const invalidValue = (param: string, got: unknown, expected: Expected): GatewayError =>
+  refusal(param, typeof got === 'string' && got.length <= 60 ? `"${got}"` : describe(got), { got, expected })
 
 /** The same error without repeating the given text, which may be a secret. */
-export const misfit = (param: string, got: unknown, takes: Takes): GatewayError => refusal(param, describe(got), { got, takes })
+export const invalidSecretValue = (param: string, got: unknown, expected: Expected): GatewayError =>
+  refusal(param, describe(got), { got, expected })
 
-function refusal(param: string, shown: string, { got, takes }: { readonly got: unknown; readonly takes: Takes }): GatewayError {
-  const suggestion = typeof takes === 'string' || typeof got !== 'string' ? undefined : didYouMean(got, takes.oneOf)
-  const choice = typeof takes === 'string' ? takes : `one of ${takes.oneOf.join(', ')}`
+function refusal(param: string, shown: string, { got, expected }: { readonly got: unknown; readonly expected: Expected }): GatewayError {
+  const suggestion = typeof expected === 'string' || typeof got !== 'string' ? undefined : didYouMean(got, expected.oneOf)
+  const choice = typeof expected === 'string' ? expected : `one of ${expected.oneOf.join(', ')}`
   return new GatewayError('invalid_parameter_value', {
     message: `\`${param}\` is ${shown}; it takes ${choice}.${suggestion === undefined ? '' : ` ${suggestion}`}`,
     param,
@@ -43,6 +44,6 @@ const describeLength = (characters: number): string => `a string of ${characters
 
 /** `Did you mean "round"?`, if a known name is similar. */
 function didYouMean(name: string, known: readonly string[]): string | undefined {
-  const [near] = nearestOf(name, known)
+  const [near] = similarNames(name, known)
   return near === undefined ? undefined : `Did you mean "${near}"?`
 }

@@ -1,4 +1,4 @@
-import { nearestOf } from '@signalbox/storage/nearest'
+import { similarNames } from '@signalbox/storage/similar-names'
 import { refuse } from '../dialects/field-readers.ts'
 import { checkRoutingFields } from '../dialects/routing-options.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
@@ -66,7 +66,7 @@ function misnamed(
   message: string,
   { param, name, known }: { readonly param: string; readonly name: string; readonly known: readonly string[] },
 ): GatewayError {
-  const [close] = nearestOf(name, known)
+  const [close] = similarNames(name, known)
   const suggestion = close === undefined ? undefined : `Did you mean "${close}"?`
   return new GatewayError('invalid_parameter_value', {
     message: suggestion === undefined ? message : `${message} ${suggestion}`,

@@ -21,7 +21,7 @@ const offers = some<Partial<Pick<Offer, 'provider' | 'dialect' | 'delivery' | 'a
   abilities: [['tools'], ['tools', 'vision', 'structured_output'], []],
   context_window: [100, 10_000],
   data_policy: ['zdr', 'no_training', 'may_train'],
-  quirks: [{ refuses: ['tool_choice_required'] }, { files: false, audio: false }, { bytes_only: true }],
+  quirks: [{ refuses: ['tool_choice_required'] }, { files: false, audio: false }, { inline_media_only: true }],
 })
 const constraints = some<Partial<Pick<RoutingOptions, 'only' | 'ignore' | 'data_policy' | 'max_price'>>>({
   only: [['p'], ['p', 'q'], []],

@@ -77,10 +77,10 @@ describe('a maximum price', () => {
 
 test('an offer that takes only bytes is excluded for URLs that nothing can download, but not for inline bytes', () => {
   const showing = (image_url: string) => ({ input: [{ role: 'user', content: [{ type: 'input_image', image_url }] }] })
-  expect(whyNot(showing('https://a.example/1.png'), { quirks: { bytes_only: true } })).toMatch(
+  expect(whyNot(showing('https://a.example/1.png'), { quirks: { inline_media_only: true } })).toMatch(
     /^capability_mismatch: it only accepts images as base64 data/,
   )
-  expect(whyNot(showing('data:image/png;base64,AAAA'), { quirks: { bytes_only: true } })).toBeUndefined()
+  expect(whyNot(showing('data:image/png;base64,AAAA'), { quirks: { inline_media_only: true } })).toBeUndefined()
 })
 
 const upload = messagesClient.decodeRequest({

@@ -87,7 +87,7 @@ export const exclusionRules: readonly ExclusionRule[] = [
     param: 'tools',
     applies: ({ needs }) => needs.tools,
     excludes: candidate => candidate.offer.dialect !== innerDialect && quirksOf(candidate).tools_in_responses === true,
-    reason: ({ offer }) => `the model takes tools in the language "${innerDialect}" alone, and its provider is asked in "${offer.dialect}"`,
+    reason: ({ offer }) => `the model takes tools in the dialect "${innerDialect}" alone, and its provider is asked in "${offer.dialect}"`,
   },
   {
     code: 'capability_mismatch',

@@ -15,7 +15,7 @@ import { type ResolvedStrategy, strategyNamed } from './strategies.ts'
 
 export interface PlanInput extends CandidateSources {
   readonly find: (idOrAlias: string) => Model | undefined
-  readonly nearest: (name: string) => readonly string[]
+  readonly similarNames: (name: string) => readonly string[]
   readonly strategies: Readonly<Record<string, ResolvedStrategy>>
   /** The default strategy. */
   readonly strategy: string
@@ -124,8 +124,8 @@ const retiredModelError = (model: Model, param: string): GatewayError =>
     ...(model.successor !== undefined && { suggestion: `Use "${model.successor}" instead.` }),
   })
 
-function refuseModel(name: string, param: string, { nearest }: PlanInput): never {
-  const close = nearest(name)
+function refuseModel(name: string, param: string, { similarNames }: PlanInput): never {
+  const close = similarNames(name)
   throw new GatewayError('model_not_found', {
     message: `The model ${quoted(name)} does not exist.${close[0] === undefined ? '' : ` Did you mean "${close[0]}"?`}`,
     param,

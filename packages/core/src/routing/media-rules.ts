@@ -1,4 +1,4 @@
-import { takesBytesOnly } from '../dialects/bytes-only.ts'
+import { requiresInlineMedia } from '../dialects/requires-inline-media.ts'
 import type { ProviderDialect } from '../protocol/dialect.ts'
 import type { Quirks } from '../protocol/model.ts'
 import { dialectFor } from '../protocol/provider.ts'
@@ -63,7 +63,7 @@ const mediaRules: readonly MediaRule[] = [
   },
   {
     refuses: ({ kind, form }, { quirks, dialect, readsMedia }) =>
-      form === 'address' && kind !== 'audio' && !readsMedia && takesBytesOnly(kind, quirks, dialect),
+      form === 'address' && kind !== 'audio' && !readsMedia && requiresInlineMedia(kind, quirks, dialect),
     reason: ({ kind, param }) => `it only accepts ${nouns[kind]} as base64 data, and \`${param}\` is the URL of ${each[kind]}`,
     suggestion: orElse('Send the data instead of the URL'),
   },

@@ -24,8 +24,8 @@ export const expiredReads =
  * The result of a read, or the cached value if the storage is unavailable. `kept` is called after the failure, because the read itself may
  * have detected the outage.
  */
-export const orExpired = <T>(asked: Promise<T>, kept: () => T | undefined): Promise<T> =>
-  asked.catch((error: unknown) => {
+export const orExpired = <T>(pending: Promise<T>, kept: () => T | undefined): Promise<T> =>
+  pending.catch((error: unknown) => {
     const found = (error as { readonly code?: unknown }).code === 'service_unavailable' ? kept() : undefined
     if (found === undefined) throw error
     return found

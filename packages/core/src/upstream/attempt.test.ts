@@ -103,7 +103,7 @@ async function sentWith(
 }
 
 test('a provider that takes bytes only is sent the image, read once, and never its URL', async () => {
-  const { read, body } = await sentWith(bedrockProvider, { bytes_only: true })
+  const { read, body } = await sentWith(bedrockProvider, { inline_media_only: true })
   expect(read).toEqual(['https://pictures.test/cat.png'])
   const content = (JSON.parse(body) as { readonly messages: readonly { readonly content: readonly JsonObject[] }[] }).messages[0]?.content
   expect(content).toEqual([{ image: { format: 'png', source: { bytes: 'Q0FU' } } }])

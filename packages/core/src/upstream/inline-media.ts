@@ -1,5 +1,5 @@
-import { takesBytesOnly } from '../dialects/bytes-only.ts'
-import { itemParts } from '../dialects/lossy-marks.ts'
+import { itemParts } from '../dialects/part-warnings.ts'
+import { requiresInlineMedia } from '../dialects/requires-inline-media.ts'
 import type { ProviderDialect } from '../protocol/dialect.ts'
 import type { FilePart, ImagePart, Item, Part } from '../protocol/item.ts'
 import type { Quirks } from '../protocol/model.ts'
@@ -29,7 +29,7 @@ export function kindsToRead(
   { prompt }: InferenceRequest,
   { dialect, quirks }: { readonly dialect: ProviderDialect; readonly quirks: Quirks },
 ): RemoteKinds {
-  const untaken = kinds.filter(kind => takesBytesOnly(kind, quirks, dialect))
+  const untaken = kinds.filter(kind => requiresInlineMedia(kind, quirks, dialect))
   if (untaken.length === 0) return untaken
   return untaken.filter(kind => prompt.input.some(item => itemParts(item).some(part => part.type === kind && isRemote(part))))
 }

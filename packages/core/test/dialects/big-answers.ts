@@ -1,11 +1,11 @@
 import type { Frame, JsonObject } from '../../src/protocol/wire.ts'
 
-// Big answers of every shape that a decoder knows, by the language of the provider. `n` is how many of a thing there are.
+// Big answers of every shape that a decoder knows, by the dialect of the provider. `n` is how many of a thing there are.
 
 export interface BigAnswer {
   readonly dialect: 'responses' | 'chat' | 'messages' | 'gemini' | 'bedrock'
   readonly name: string
-  /** What the frames of a stream hold; with its own name where the language has names for events. */
+  /** What the frames of a stream hold; with its own name where the dialect has names for events. */
   readonly stream?: (n: number) => readonly JsonObject[]
   readonly whole?: (n: number) => JsonObject
 }

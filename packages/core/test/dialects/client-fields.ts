@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../src/protocol/wire.ts'
 
-// Every field of the three client languages, each with a value that is not its default. Where a field means something only
+// Every field of the three client dialects, each with a value that is not its default. Where a field means something only
 // beside others, `beside` holds those.
 
 export interface FieldSample {
@@ -27,7 +27,7 @@ const hosted = 'it caps hosted tools, and there are none'
 const told = 'where thoughts come in the raw, they are told as the summary'
 const routing = 'it is an instruction to the gateway'
 
-/** Alike in all three languages. */
+/** Alike in all three dialects. */
 const ours: readonly FieldSample[] = [
   sample('gateway', { metadata: { colour: 'red' } }, { silent: routing }),
   sample('extensions', { their_own: 1 }),

@@ -57,7 +57,7 @@ export const plain = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T
 export const said = ({ output, outcome, usage }: InferenceResponse): unknown =>
   plain({ status: outcome.status, usage, output: output.map(item => withoutId(item)) })
 
-/** What only another language can say does not reach the caller. */
+/** What only another dialect can say does not reach the caller. */
 export const withoutStrangers = ({ usage, ...response }: InferenceResponse): InferenceResponse => ({
   ...response,
   ...(usage && { usage: withoutOptions(usage) }),

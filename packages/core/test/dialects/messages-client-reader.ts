@@ -1,6 +1,6 @@
 import type { Frame, JsonObject } from '../../src/protocol/wire.ts'
 
-// Reads a Messages stream and forgives nothing: every rule of that language's streams, as an error that it breaks with.
+// Reads a Messages stream and forgives nothing: every rule of that dialect's streams, as an error that it breaks with.
 
 interface Wire {
   readonly type: string

@@ -7,7 +7,7 @@ import type { InferenceResponse } from '../../src/protocol/response.ts'
 import type { Frame, JsonObject } from '../../src/protocol/wire.ts'
 import { faultsOf } from './laws.ts'
 
-// Events of a stream in the Messages language, and what we read in them.
+// Events of a stream in the Messages dialect, and what we read in them.
 
 export const frame = (body: JsonObject): Frame => ({ event: String(body.type), data: JSON.stringify(body) })
 export const start = (message: JsonObject = {}): JsonObject => ({

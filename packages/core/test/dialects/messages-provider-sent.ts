@@ -6,7 +6,7 @@ import type { InferenceRequest, Prompt } from '../../src/protocol/request.ts'
 import type { JsonObject } from '../../src/protocol/wire.ts'
 import { offer } from './laws.ts'
 
-// What a provider of the Messages language is sent.
+// What a provider of the Messages dialect is sent.
 
 export const text = (words: string): Part => ({ type: 'text', text: words })
 export const user = (...content: readonly Part[]): Item => ({ type: 'message', role: 'user', content })

@@ -50,12 +50,12 @@ export function planOf(
   { providers, models }: Selling,
   { inputTokens = 1, ...more }: Partial<PlanInput> & { readonly inputTokens?: number | undefined } = {},
 ): Plan {
-  const { find, nearest } = directoryOf(models, providers, { clock: { now: () => 0 } })
+  const { find, similarNames } = directoryOf(models, providers, { clock: { now: () => 0 } })
   const byId = new Map(providers.map(each => [each.id, each]))
-  return makePlan(request, inputTokens, { providers: byId, find, nearest, strategies, strategy: 'order', ...more })
+  return makePlan(request, inputTokens, { providers: byId, find, similarNames, strategies, strategy: 'order', ...more })
 }
 
-/** Somebody who speaks every language, and has a credential of ours. */
+/** Somebody who speaks every dialect, and has a credential of ours. */
 export const providerOf = (id: string, more: Partial<Provider> = {}): Provider => ({
   id,
   dialects: Object.values(providerDialects),

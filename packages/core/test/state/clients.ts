@@ -1,9 +1,9 @@
 import { isObject, type Json, type JsonObject } from '../../src/protocol/wire.ts'
 import type { Answered } from './fixture.ts'
 
-/** A client that leads a conversation in its language, and sends back what it got as it got it. */
+/** A client that leads a conversation in its dialect, and sends back what it got as it got it. */
 export interface Client {
-  readonly language: string
+  readonly dialect: string
   /** The body that asks for the next answer. */
   body(history: readonly JsonObject[], stream: boolean): JsonObject
   question(text: string): JsonObject
@@ -21,7 +21,7 @@ const bodies = ({ frames }: Answered): readonly JsonObject[] => frames.map(({ da
 const parameters = { type: 'object', properties: {} }
 
 const responses: Client = {
-  language: 'responses',
+  dialect: 'responses',
   body: (history, stream) => ({ input: history, stream, tools: [{ type: 'function', name: 'look', parameters }] }),
   question: content => ({ type: 'message', role: 'user', content }),
   turn(answered, words) {
@@ -36,7 +36,7 @@ const responses: Client = {
 }
 
 const messages: Client = {
-  language: 'messages',
+  dialect: 'messages',
   body: (history, stream) => ({ messages: history, stream, max_tokens: 100, tools: [{ name: 'look', input_schema: parameters }] }),
   question: content => ({ role: 'user', content }),
   turn(answered, words) {
@@ -66,7 +66,7 @@ function blocksOf(events: readonly JsonObject[]): readonly JsonObject[] {
 }
 
 const chat: Client = {
-  language: 'chat',
+  dialect: 'chat',
   body: (history, stream) => ({ messages: history, stream, tools: [{ type: 'function', function: { name: 'look', parameters } }] }),
   question: content => ({ role: 'user', content }),
   turn(answered, words) {

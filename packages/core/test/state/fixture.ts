@@ -9,9 +9,9 @@ import type { Provider } from '../../src/protocol/provider.ts'
 import type { Frame, JsonObject } from '../../src/protocol/wire.ts'
 import { writeFrames } from '../../src/sse/write.ts'
 
-// A real gateway between a client that speaks a language and providers that play a script.
+// A real gateway between a client that speaks a dialect and providers that play a script.
 
-/** One answer in a provider's language: as it is told, or as it goes wrong. */
+/** One answer in a provider's dialect: as it is told, or as it goes wrong. */
 export type Act = { readonly whole: JsonObject; readonly frames: readonly Frame[] } | { readonly status: number; readonly body: JsonObject }
 
 export interface Scripted extends Provider {
@@ -97,9 +97,9 @@ export interface Answered {
 }
 
 /** One exchange, as the HTTP side leads it. */
-export async function ask({ gateway, caller }: Pick<Fixture, 'gateway' | 'caller'>, language: string, body: JsonObject): Promise<Answered> {
-  const client = gateway.dialects[language] ?? (await gateway.dialectLoaders[language]?.())
-  if (!client) throw new Error(`Nobody here speaks ${language}.`)
+export async function ask({ gateway, caller }: Pick<Fixture, 'gateway' | 'caller'>, dialect: string, body: JsonObject): Promise<Answered> {
+  const client = gateway.dialects[dialect] ?? (await gateway.dialectLoaders[dialect]?.())
+  if (!client) throw new Error(`Nobody here speaks ${dialect}.`)
   const request = client.decodeRequest({ model: 'model', ...body })
   const reply = gateway.infer(request, { caller })
   if (request.delivery === 'whole') {

@@ -21,7 +21,7 @@ interface Turn {
 
 export const canary = 'RAW-STATE-'
 
-/** A language in which providers keep state, with answers of our own making. */
+/** A dialect in which providers keep state, with answers of our own making. */
 export interface StateWriter {
   readonly name: string
   readonly dialect: ProviderDialect

@@ -82,8 +82,8 @@ export function poolClient(
       const connection = await lend(signal)
       let isBroken = true
       try {
-        const asked = connection.query({ text, values: values as unknown[], ...(name !== undefined && { name }) })
-        const { rows } = await within(asked, timeoutMs, signal)
+        const pending = connection.query({ text, values: values as unknown[], ...(name !== undefined && { name }) })
+        const { rows } = await within(pending, timeoutMs, signal)
         isBroken = false
         return rows
       } catch (error) {

@@ -111,10 +111,10 @@ function postgresForget(connection: PostgresConnection, { rollup }: UsageReader)
     await rollup.catchUp(0)
     let gone = 0
     while (gone < limit) {
-      const asked = Math.min(DELETED_ROWS, limit - gone)
-      const removed = toInteger(await forget([workspaceId, before, asked]))
+      const rowLimit = Math.min(DELETED_ROWS, limit - gone)
+      const removed = toInteger(await forget([workspaceId, before, rowLimit]))
       gone += removed
-      if (removed < asked) break
+      if (removed < rowLimit) break
     }
     // A month without rows in any workspace. The rows are gone, whether or not the partition can be dropped now.
     if (gone > 0) await dropMonths([before, 'true']).catch(() => undefined)

@@ -11,7 +11,7 @@ const CHAIN = `SELECT ${COLUMNS} FROM audit WHERE workspace_id = ?1 AND place > 
 export function sqliteAudit({ read }: Pick<Connection, 'read'>): AuditStore {
   return {
     last: workspaceId => read(query(statement(`SELECT ${COLUMNS} ${LAST}`, workspaceId), ([row]) => row && toAuditRow(row))),
-    list: asked => read(query(listStatement(asked), rows => rows.map(toAuditRow))),
+    list: filter => read(query(listStatement(filter), rows => rows.map(toAuditRow))),
     chain: (workspaceId, { after, limit }) =>
       read(query(statement(CHAIN, workspaceId, after, Math.max(0, limit)), rows => rows.map(toAuditRow))),
   }

@@ -13,8 +13,8 @@ const STRETCH = (end: string, hours: readonly [string, string]): string =>
   `(SELECT ${end} FROM entry_hours WHERE account = ?1 AND hour >= ${hours[0]} AND hour <= ${hours[1]})`
 
 /** Reads entries, newest first. */
-export const entriesVerb = (account: string, asked: EntryQuery): Verb<readonly LedgerEntry[]> =>
-  query(entriesStatement(account, asked), rows => rows.map(toEntry))
+export const entriesVerb = (account: string, filter: EntryQuery): Verb<readonly LedgerEntry[]> =>
+  query(entriesStatement(account, filter), rows => rows.map(toEntry))
 
 function entriesStatement(account: string, { id, before, from, to, limit }: EntryQuery): Statement {
   const values: Value[] = [account, Math.max(0, limit)]

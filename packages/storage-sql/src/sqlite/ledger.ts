@@ -29,7 +29,7 @@ export function sqliteLedger({ read, write }: Pick<Connection, 'read' | 'write'>
       const fault = faultOfExtension(extension)
       return fault ? Promise.reject(fault) : write(extendVerb(extension))
     },
-    holds: asked => read(holdsVerb(asked)),
+    holds: filter => read(holdsVerb(filter)),
     settle(settlement) {
       const fault = faultOfSettlement(settlement)
       return fault ? Promise.reject(fault) : write(settleVerb(settlement))
@@ -39,8 +39,8 @@ export function sqliteLedger({ read, write }: Pick<Connection, 'read' | 'write'>
       return fault ? Promise.reject(fault) : write(creditVerb(entry))
     },
     balance: account => read(query(statement(BALANCE, account), toBalance)),
-    entries: (account, asked) => read(entriesVerb(account, asked)),
-    accounts: asked => read(accountsVerb(asked)),
+    entries: (account, filter) => read(entriesVerb(account, filter)),
+    accounts: filter => read(accountsVerb(filter)),
     forget: sqliteForget({ write }),
   }
 }

@@ -24,7 +24,7 @@ export function sqliteRecords({ read, write }: Pick<Connection, 'read' | 'write'
     },
     find: (kind, workspaceId, id) => read(query(statement(FIND, kind, id, workspaceId), toFound)),
     findByName: (kind, name) => read(query(statement(FIND_BY_NAME, kind, name), toFound)),
-    list: asked => read(query(listStatement(asked), rows => rows.map(toRecord))),
+    list: filter => read(query(listStatement(filter), rows => rows.map(toRecord))),
     touch(kind, uses) {
       for (const use of uses) {
         const fault = faultOfUse(use)

@@ -44,9 +44,9 @@ const NEXT_PAGE = `
 /** Prepares a scan of usage rows. `await sqliteUsageScan(connection).each(query, row => totals.addRow(row))` */
 export function sqliteUsageScan({ read, pause, hoursPerStep }: Connection): UsageScan {
   return {
-    stretchesOf: asked =>
+    stretchesOf: filter =>
       read({
-        statements: hourStatements(asked),
+        statements: hourStatements(filter),
         answer([unrolled = [], ...kept]) {
           const young = unrolled.map(({ at }) => startOf(Number(at), HOUR))
           const [first = [], ...others] = kept.map(rows => rows.map(({ start }) => Number(start)))
@@ -55,14 +55,14 @@ export function sqliteUsageScan({ read, pause, hoursPerStep }: Connection): Usag
           return joinHours(
             [...new Set([...young, ...old])].sort((a, b) => a - b),
             hoursPerStep,
-          ).map(range => intersectRanges(asked, range))
+          ).map(range => intersectRanges(filter, range))
         },
       }),
-    async each(asked, onRow) {
-      let place = { from: asked.from, seq: -1 }
+    async each(filter, onRow) {
+      let place = { from: filter.from, seq: -1 }
       for (;;) {
         const { from, seq } = place
-        const page = statement(NEXT_PAGE, ...filterValues({ ...asked, from }), seq)
+        const page = statement(NEXT_PAGE, ...filterValues({ ...filter, from }), seq)
         const rows = await read(query(page, found => found.map(toPlaced)))
         for (const row of rows) onRow(row)
         const last = rows.at(-1)
@@ -75,12 +75,12 @@ export function sqliteUsageScan({ read, pause, hoursPerStep }: Connection): Usag
 }
 
 /** Reads the times of rows that no total counts yet, and for each filter the hours with totals. */
-function hourStatements(asked: UsageQuery): readonly Statement[] {
+function hourStatements(filter: UsageQuery): readonly Statement[] {
   const kept = dimensions.flatMap(({ name, wantedBy }) => {
-    const value = wantedBy(asked)
-    return value === undefined ? [] : [statement(KEPT_HOURS, asked.workspaceId, name, value, asked.from, asked.to)]
+    const value = wantedBy(filter)
+    return value === undefined ? [] : [statement(KEPT_HOURS, filter.workspaceId, name, value, filter.from, filter.to)]
   })
-  return [statement(UNROLLED_TIMES, ...filterValues(asked)), ...kept]
+  return [statement(UNROLLED_TIMES, ...filterValues(filter)), ...kept]
 }
 
 /** Joins consecutive hours into ranges of limited length. */

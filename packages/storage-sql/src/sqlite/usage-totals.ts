@@ -46,27 +46,30 @@ const STORED_TOTALS = `
  */
 export function sqliteTotals({ read, pause, hoursPerStep }: Connection, { rollup, scan }: Parts): UsageStore['totals'] {
   /** One read, because another process may count rows into the stored totals at any time. */
-  const addStored = async (totals: TotalsBuilder, asked: TotalsQuery, selection: Selection): Promise<void> => {
-    const statements = [storedStatement(asked, selection), statement(SELECT_UNROLLED, ...filterValues(asked))]
+  const addStored = async (totals: TotalsBuilder, filter: TotalsQuery, selection: Selection): Promise<void> => {
+    const statements = [storedStatement(filter, selection), statement(SELECT_UNROLLED, ...filterValues(filter))]
     const [stored = [], unrolled = []] = await read({ statements, answer: (rows: Rows) => rows })
     for (const { start, value, total } of stored) totals.addTotal(Number(start), String(value), JSON.parse(String(total)) as StoredTotal)
     for (const row of unrolled) totals.addRow(toPlaced(row))
   }
 
-  return async asked => {
-    const totals = createTotalsBuilder(asked)
+  return async filter => {
+    const totals = createTotalsBuilder(filter)
     await rollup.catchUp(MAX_UNROLLED)
-    const range = intersectRanges(asked, await read(query(statement(KNOWN_TIME, asked.workspaceId), ([row]) => hoursAround(timesIn(row)))))
+    const range = intersectRanges(
+      filter,
+      await read(query(statement(KNOWN_TIME, filter.workspaceId), ([row]) => hoursAround(timesIn(row)))),
+    )
     if (range.from >= range.to) return []
-    const selection = storedTotalsFor(asked)
+    const selection = storedTotalsFor(filter)
     const whole = wholeHoursIn(range)
-    const addRows = (stretch: TimeRange): Promise<void> => scan.each({ ...asked, ...stretch }, totals.addRow)
-    if (selection === undefined) for (const stretch of await scan.stretchesOf({ ...asked, ...range })) await addRows(stretch)
+    const addRows = (stretch: TimeRange): Promise<void> => scan.each({ ...filter, ...stretch }, totals.addRow)
+    if (selection === undefined) for (const stretch of await scan.stretchesOf({ ...filter, ...range })) await addRows(stretch)
     else if (whole.from >= whole.to) await addRows(range)
     else {
       await addRows({ from: range.from, to: whole.from })
-      for (const { span, ...stretch } of spansIn(whole, asked.interval, hoursPerStep * SPANS_PER_HOUR)) {
-        await addStored(totals, { ...asked, ...stretch }, { ...selection, span })
+      for (const { span, ...stretch } of spansIn(whole, filter.interval, hoursPerStep * SPANS_PER_HOUR)) {
+        await addStored(totals, { ...filter, ...stretch }, { ...selection, span })
         await pause()
       }
       await addRows({ from: whole.to, to: range.to })

@@ -60,21 +60,21 @@ const PAGE = `
 
 /** Pages of rows. With a filter, only hours with matching rows are read, so that rows of a rare key are found as fast. */
 function sqliteList({ read, pause }: Connection, { rollup, scan }: Parts): UsageStore['list'] {
-  const pageOf = (asked: UsageQuery, { last, seq, limit }: { last: number; seq: number; limit: number }): Verb<readonly UsageRow[]> =>
-    query(statement(PAGE, ...filterValues(asked), last, seq, limit), rows => rows.map(row => usageColumns.rowOf(row)))
+  const pageOf = (filter: UsageQuery, { last, seq, limit }: { last: number; seq: number; limit: number }): Verb<readonly UsageRow[]> =>
+    query(statement(PAGE, ...filterValues(filter), last, seq, limit), rows => rows.map(row => usageColumns.rowOf(row)))
 
-  return async ({ limit, after, ...asked }) => {
-    const found = after === undefined ? undefined : await read(query(statement(PLACE, after, asked.workspaceId), ([row]) => row))
+  return async ({ limit, after, ...filter }) => {
+    const found = after === undefined ? undefined : await read(query(statement(PLACE, after, filter.workspaceId), ([row]) => row))
     if (limit <= 0 || (after !== undefined && !found)) return []
     const last = found ? Number(found.at) : Number.MAX_SAFE_INTEGER
     const seq = Number(found?.seq ?? 0)
-    const range = intersectRanges(asked, { from: asked.from, to: last + 1 })
-    if (!isFiltered(asked)) return read(pageOf({ ...asked, ...range }, { last, seq, limit }))
+    const range = intersectRanges(filter, { from: filter.from, to: last + 1 })
+    if (!isFiltered(filter)) return read(pageOf({ ...filter, ...range }, { last, seq, limit }))
     await rollup.catchUp(FEW)
     const rows: UsageRow[] = []
-    const stretches = await scan.stretchesOf({ ...asked, ...range })
+    const stretches = await scan.stretchesOf({ ...filter, ...range })
     for (const stretch of stretches.toReversed()) {
-      rows.push(...(await read(pageOf({ ...asked, ...stretch }, { last, seq, limit: limit - rows.length }))))
+      rows.push(...(await read(pageOf({ ...filter, ...stretch }, { last, seq, limit: limit - rows.length }))))
       if (rows.length >= limit) break
       await pause()
     }
@@ -87,14 +87,14 @@ const COUNT_SOME = `SELECT count(*) AS rows FROM (SELECT 1 FROM usage WHERE ${US
 
 /** Counts rows. Without a filter only the index is read, with one only the hours with matching rows. */
 function sqliteCount({ read, pause }: Connection, { rollup, scan }: Parts): UsageStore['count'] {
-  return async ({ limit, ...asked }) => {
+  return async ({ limit, ...filter }) => {
     if (limit <= 0) return 0
-    const { workspaceId, from, to } = asked
-    if (!isFiltered(asked)) return read(query(statement(COUNT_ALL, workspaceId, from, to, limit), ([row]) => Number(row?.rows)))
+    const { workspaceId, from, to } = filter
+    if (!isFiltered(filter)) return read(query(statement(COUNT_ALL, workspaceId, from, to, limit), ([row]) => Number(row?.rows)))
     await rollup.catchUp(FEW)
     let count = 0
-    for (const stretch of await scan.stretchesOf(asked)) {
-      const some = statement(COUNT_SOME, ...filterValues({ ...asked, ...stretch }), limit - count)
+    for (const stretch of await scan.stretchesOf(filter)) {
+      const some = statement(COUNT_SOME, ...filterValues({ ...filter, ...stretch }), limit - count)
       count += await read(query(some, ([row]) => Number(row?.rows)))
       if (count >= limit) break
       await pause()

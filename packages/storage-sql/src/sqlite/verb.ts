@@ -69,8 +69,8 @@ export function overRows(
 export const command = (...statements: readonly Statement[]): Verb<void> => ({ statements, answer: () => undefined })
 
 /** A verb that reads the rows of one statement. `query(statement('SELECT …'), rows => rows.map(toEntry))` */
-export const query = <T>(asked: Statement, read: (rows: readonly Row[]) => T): Verb<T> => ({
-  statements: [asked],
+export const query = <T>(select: Statement, read: (rows: readonly Row[]) => T): Verb<T> => ({
+  statements: [select],
   answer: ([rows = []]) => read(rows),
 })
 

@@ -2,7 +2,7 @@ import type { Gateway } from '@signalbox/core'
 import { isObject, type Json, type JsonObject } from '@signalbox/core/protocol'
 import { expect } from 'vitest'
 import { type Act, acts, type ScriptedProvider } from '../../src/index.ts'
-import { found, type Language } from '../drivers/languages.ts'
+import { found, type ProviderTraits } from '../drivers/provider-traits.ts'
 
 // A task of six steps that every agent does in every dialect: read a file, call three tools at once, edit, a second turn, go on from
 // a stored conversation, and a structured result.
@@ -89,7 +89,7 @@ const result = { files: '3', done: 'yes' }
 const resultSchema: JsonObject = { ...parameters('files', 'done') }
 
 /** What the model answers, step by step. */
-export function taskScript(language: Language, client: AgentClient): readonly Act[] {
+export function taskScript(traits: ProviderTraits, client: AgentClient): readonly Act[] {
   let calls = 0
   // As with real vendors no id comes twice in a conversation.
   const call = (name: string, input: JsonObject) => ({ id: `call_${++calls}of7`, name, arguments: JSON.stringify(input) })
@@ -104,7 +104,7 @@ export function taskScript(language: Language, client: AgentClient): readonly Ac
     acts.reply({ reasoning: 'Once more.', tools: [call('read_file', { path: 'a.txt' })] }),
     acts.reply('Checked.'),
     acts.reply('Resumed.'),
-    acts.reply(client.resultTool === undefined ? language.shaped(JSON.stringify(result)) : { tools: [call(client.resultTool, result)] }),
+    acts.reply(client.resultTool === undefined ? traits.shaped(JSON.stringify(result)) : { tools: [call(client.resultTool, result)] }),
   ]
 }
 
@@ -112,7 +112,7 @@ export function taskScript(language: Language, client: AgentClient): readonly Ac
 export async function doTask(
   client: AgentClient,
   testbed: AgentTestbed,
-  { provider, language }: { provider: ScriptedProvider; language: Language },
+  { provider, traits }: { provider: ScriptedProvider; traits: ProviderTraits },
 ) {
   const { files, tools } = taskFolder()
   const session = client.start(testbed, tools)
@@ -125,7 +125,7 @@ export async function doTask(
   expect(await resumed.result('Report.', resultSchema)).toEqual(result)
 
   // One client keeps a call twice, in the message and beside it, and sends both under one id.
-  const calls = [...new Map(found(before, language.call).map(each => [each.id, each])).values()]
+  const calls = [...new Map(found(before, traits.call).map(each => [each.id, each])).values()]
   expect(calls.map(({ name, arguments: input }) => [name, JSON.parse(input)])).toEqual([
     ['read_file', { path: 'a.txt' }],
     ['read_file', { path: 'b.txt' }],
@@ -134,12 +134,12 @@ export async function doTask(
     ['edit_file', { path: 'a.txt', text: edited }],
     ['read_file', { path: 'a.txt' }],
   ])
-  const results = found(before, language.result)
+  const results = found(before, traits.result)
   expect(results.map(({ output }) => output)).toEqual(['alpha', 'Grüße, 世界 "quoted"\n', 'gamma', 'a.txt b.txt c.txt', 'Written.', edited])
   expect(results.map(({ id }) => id)).toEqual(calls.map(({ id }) => id))
   const texts = textsIn(before ?? {})
   for (const said of [instructions, 'Add a line to a.txt.', 'Edited.', 'Is it right?', 'Checked.', 'Go on.']) expect(texts).toContain(said)
-  if (language.signature && !client.losesReasoning) expect(texts).toContain(language.signature)
+  if (traits.signature && !client.losesReasoning) expect(texts).toContain(traits.signature)
 }
 
 /** All texts of a body, each between line breaks. */

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import type { AnswerToolCall } from '../../src/answers/index.ts'
-import type { Language } from '../drivers/languages.ts'
+import type { ProviderTraits } from '../drivers/provider-traits.ts'
 
 // What the task needs to know of a coding agent.
 
@@ -57,9 +57,9 @@ interface AgentTools {
 export type Called = { readonly name: string; readonly arguments: object } | { readonly name: string; readonly input: string }
 
 /** The call as a model of the dialect makes it: where there are no custom tools, the gateway made a function of one field. */
-export function callIn({ name: language }: Language, called: Called, id: string): AnswerToolCall {
+export function callIn({ name: traits }: ProviderTraits, called: Called, id: string): AnswerToolCall {
   if (!('input' in called)) return { id, name: called.name, arguments: JSON.stringify(called.arguments) }
-  if (language === 'responses') return { id, name: called.name, arguments: called.input, custom: true }
+  if (traits === 'responses') return { id, name: called.name, arguments: called.input, custom: true }
   return { id, name: called.name, arguments: JSON.stringify({ input: called.input }) }
 }
 

@@ -8,8 +8,8 @@ import { serve } from '@signalbox/node-http'
 import { expect } from 'vitest'
 import type { AnswerContent } from '../../src/answers/index.ts'
 import { type Act, acts, scriptedProvider, testGateway } from '../../src/index.ts'
-import type { Language } from '../drivers/languages.ts'
 import { repeatedPrefixes, sharedPrefixes } from '../drivers/prefix.ts'
+import type { ProviderTraits } from '../drivers/provider-traits.ts'
 import { type CodingAgent, callIn, type Ended, run, type Workplace } from './agent.ts'
 import { startRelay } from './relay.ts'
 
@@ -40,14 +40,14 @@ export interface Observed {
   readonly errors: string
 }
 
-export async function doTask(agent: CodingAgent, language: Language, programs: string): Promise<Observed> {
+export async function doTask(agent: CodingAgent, traits: ProviderTraits, programs: string): Promise<Observed> {
   const home = mkdtempSync(join(tmpdir(), 'coding-agent-'))
   const place: Workplace = { home, project: join(home, 'project') }
   mkdirSync(place.project)
   for (const [name, text] of Object.entries(original)) writeFileSync(join(place.project, name), text)
-  const model = playModel(agent, language, place)
+  const model = playModel(agent, traits, place)
   const price = { input: 1_000_000, output: 2_000_000, cached: 100_000 }
-  const offers = model.providers.map(({ id }) => ({ provider: id, dialect: language.dialect.name, provider_model_id: 'theirs', price }))
+  const offers = model.providers.map(({ id }) => ({ provider: id, dialect: traits.dialect.name, provider_model_id: 'theirs', price }))
   const testbed = await testGateway({
     providers: model.providers,
     models: [{ id: agent.model, offers }],
@@ -126,9 +126,9 @@ function sorted(value: Json | undefined): Json {
 const isMark = (value: Json): boolean => isObject(value) && Object.keys(value).every(field => marks.has(field))
 
 /** A model that does the task, and answers what agents ask beside it: titles and summaries. */
-function playModel(agent: CodingAgent, language: Language, place: Workplace) {
+function playModel(agent: CodingAgent, traits: ProviderTraits, place: Workplace) {
   let ids = 0
-  const call = (called: Parameters<typeof callIn>[1]) => callIn(language, called, `call_${++ids}of9`)
+  const call = (called: Parameters<typeof callIn>[1]) => callIn(traits, called, `call_${++ids}of9`)
   const { tools, compacts } = agent
   const full = 'inputTokens' in compacts ? { usage: { input: compacts.inputTokens, output: 2 } } : {}
   const steps: AnswerContent[] = [
@@ -143,7 +143,7 @@ function playModel(agent: CodingAgent, language: Language, place: Workplace) {
   const kinds: ('summary' | 'title' | 'turn')[] = []
   const act: Act = context => {
     for (const provider of providers) provider.play(act)
-    const conversation = objects(context.body[language.dialect.conversationField ?? 'messages'])
+    const conversation = objects(context.body[traits.dialect.conversationField ?? 'messages'])
     const end = JSON.stringify(conversation.findLast(({ role }) => role !== 'system' && role !== 'developer') ?? {})
     const isSummary = agent.asksForSummary.test(end) && !end.includes('SUMMARY-7')
     const kind = isSummary ? 'summary' : hasTools(context.body) ? 'turn' : 'title'
@@ -154,16 +154,16 @@ function playModel(agent: CodingAgent, language: Language, place: Workplace) {
     return acts.reply(end.includes('Go on.') ? 'Resumed.' : (steps.shift() ?? 'Done.'))(context)
   }
   const resultOf = (body: JsonObject): AnswerContent =>
-    agent.result?.tool ? { tools: [call({ name: agent.result.tool, arguments: result })] } : shaped(language, body)
+    agent.result?.tool ? { tools: [call({ name: agent.result.tool, arguments: result })] } : shaped(traits, body)
   // Two, so that a conversation can leave the prompt cache that it is in.
-  const providers = ['one', 'two'].map(id => scriptedProvider({ id, dialect: language.dialect, acts: [act] }))
+  const providers = ['one', 'two'].map(id => scriptedProvider({ id, dialect: traits.dialect, acts: [act] }))
   return { providers, calls, kinds }
 }
 
 /** If a schema is described in the prompt, the response is text. */
-const shaped = (language: Language, body: JsonObject): AnswerContent => {
+const shaped = (traits: ProviderTraits, body: JsonObject): AnswerContent => {
   const text = JSON.stringify(result)
-  const said = language.shaped(text)
+  const said = traits.shaped(text)
   return (said.tools ?? []).every(({ name }) => JSON.stringify(body.toolConfig ?? '').includes(`"name":"${name}"`)) ? said : { text }
 }
 

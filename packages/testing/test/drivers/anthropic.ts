@@ -77,4 +77,4 @@ function converse({ secret, url, fetch }: Testbed): Conversation {
   }
 }
 
-export const anthropicClient: Client = { language: 'messages', errors: { any: APIError, badRequest: BadRequestError }, converse }
+export const anthropicClient: Client = { dialect: 'messages', errors: { any: APIError, badRequest: BadRequestError }, converse }

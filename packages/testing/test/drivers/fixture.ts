@@ -4,15 +4,15 @@ import { gatewayFetch } from '@signalbox/fetch-handler'
 import { onTestFinished } from 'vitest'
 import type { Act } from '../../src/index.ts'
 import { type ScriptedProvider, scriptedProvider, testGateway } from '../../src/index.ts'
-import type { Language } from './languages.ts'
+import type { ProviderTraits } from './provider-traits.ts'
 import type { Client, Conversation, Testbed } from './sdk-response.ts'
 
 /** The client and provider dialects, and the delivery. */
 export interface Pair {
   readonly client: Client
-  readonly provider: Language
+  readonly provider: ProviderTraits
   /** Of another dialect than `provider`. */
-  readonly other: Language
+  readonly other: ProviderTraits
   readonly stream: boolean
 }
 

@@ -154,6 +154,6 @@ function converseInChat(testbed: Testbed): Conversation {
 }
 
 export const openaiClients: readonly Client[] = [
-  { language: 'responses', errors, converse: converseInResponses },
-  { language: 'chat', errors, converse: converseInChat },
+  { dialect: 'responses', errors, converse: converseInResponses },
+  { dialect: 'chat', errors, converse: converseInChat },
 ]

@@ -4,7 +4,7 @@ import type { AnswerContent, WrittenAnswer } from '../../src/answers/index.ts'
 import type { Act } from '../../src/index.ts'
 import { acts, defaultText } from '../../src/index.ts'
 import { openFixture, type Pair } from './fixture.ts'
-import { found, type Language } from './languages.ts'
+import { found, type ProviderTraits } from './provider-traits.ts'
 import type { Asking, Heard } from './sdk-response.ts'
 import { atOnce, interleaved } from './streams.ts'
 
@@ -51,7 +51,7 @@ const toldAs =
     return acts.reply(speech)({ ...context, writer: writer })
   }
 
-const manners: Readonly<Record<string, (speech: AnswerContent, language: Language) => Act>> = {
+const manners: Readonly<Record<string, (speech: AnswerContent, traits: ProviderTraits) => Act>> = {
   'one after the other': speech => acts.reply(speech),
   interleaved: (speech, { name }) => toldAs(speech, interleaved(name)),
   'at once': (speech, { name }) => toldAs(speech, atOnce(name)),
@@ -124,7 +124,7 @@ const asRefusal = { refusal: words, text: '', finish: 'stop' } as const
 const asWords = { refusal: '', text: words, finish: 'filter' } as const
 
 /** What a client receives of a refusal: as text, or as a finish reason. */
-const refusals: Readonly<Record<Language['refuses'], { readonly openai: Partial<Heard>; readonly messages: Partial<Heard> }>> = {
+const refusals: Readonly<Record<ProviderTraits['refuses'], { readonly openai: Partial<Heard>; readonly messages: Partial<Heard> }>> = {
   refusal: { openai: asRefusal, messages: asWords },
   'refusal at the end': { openai: { ...asRefusal, finish: 'filter' }, messages: { ...asWords, refusal: words } },
   words: { openai: asWords, messages: asWords },
@@ -133,7 +133,7 @@ const refusals: Readonly<Record<Language['refuses'], { readonly openai: Partial<
 
 const refusing: Scene = async pair => {
   const { heard } = await ask(pair, acts.reply({ refusal: words }))
-  expect(heard).toMatchObject(refusals[pair.provider.refuses][pair.client.language === 'messages' ? 'messages' : 'openai'])
+  expect(heard).toMatchObject(refusals[pair.provider.refuses][pair.client.dialect === 'messages' ? 'messages' : 'openai'])
 }
 
 const ending =

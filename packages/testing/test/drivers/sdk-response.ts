@@ -65,7 +65,7 @@ export interface Testbed {
 type ErrorClass = abstract new (...args: never) => Error
 
 export interface Client {
-  readonly language: 'responses' | 'chat' | 'messages'
+  readonly dialect: 'responses' | 'chat' | 'messages'
   /** What it throws: always, and for a fault of the request. */
   readonly errors: { readonly any: ErrorClass; readonly badRequest: ErrorClass }
   converse(testbed: Testbed): Conversation

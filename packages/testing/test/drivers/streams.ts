@@ -49,13 +49,13 @@ const spellings: Readonly<Record<BuiltInDialect, Spelling>> = {
   },
 }
 
-export const atOnce = (language: BuiltInDialect): Spelling['atOnce'] => spellings[language].atOnce
+export const atOnce = (dialect: BuiltInDialect): Spelling['atOnce'] => spellings[dialect].atOnce
 
 /** Alternates the pieces of all items. */
 export const interleaved =
-  (language: BuiltInDialect) =>
+  (dialect: BuiltInDialect) =>
   ({ content }: WrittenAnswer): readonly Frame[] => {
-    const lines = [...Map.groupBy(content, spellings[language].numberOf).values()]
+    const lines = [...Map.groupBy(content, spellings[dialect].numberOf).values()]
     const longest = Math.max(...lines.map(({ length }) => length))
     return Array.from({ length: longest }, (_, turn) => lines.flatMap(line => line.slice(turn, turn + 1))).flat()
   }

@@ -2,8 +2,8 @@ import type { JsonObject } from '@signalbox/core/protocol'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { type Recording, recordings } from '../../src/recorded.ts'
 import { type Call, streamHoldings, wholeHoldings } from './holdings.ts'
-import { languages, type PlayedReply, type Player, player, silentLosses, upstreamOf } from './player.ts'
-import type { ClientLanguage } from './received.ts'
+import { clientDialects, type PlayedReply, type Player, player, silentLosses, upstreamOf } from './player.ts'
+import type { ClientDialectName } from './received.ts'
 
 // Every recorded answer, sent to clients of every dialect, whole and streamed: text, calls and usage arrive as recorded, and
 // whatever else the recording holds arrives as well or is named by a warning.
@@ -27,36 +27,36 @@ beforeAll(async () => {
 })
 afterAll(() => playing.close())
 
-const ask = (language: ClientLanguage, recording: Recording, stream: boolean): Promise<PlayedReply> =>
-  playing.ask(language, recording, stream)
+const ask = (clientDialect: ClientDialectName, recording: Recording, stream: boolean): Promise<PlayedReply> =>
+  playing.ask(clientDialect, recording, stream)
 
 describe.skipIf(missing)(`recorded answers${missing ? ` (${missing})` : ''}`, () => {
   describe.each(played)('$label', ({ recording, stream }) => {
     const held = stream ? streamHoldings(recording) : wholeHoldings(recording)
 
-    test.runIf(!held.isFailed).each(languages)('is complete for a client of %s', async language => {
-      const reply = await ask(language, recording, stream)
+    test.runIf(!held.isFailed).each(clientDialects)('is complete for a client of %s', async clientDialect => {
+      const reply = await ask(clientDialect, recording, stream)
       expect(reply.status).toBe(200)
       expect(reply.text).toBe(held.text)
       expect(reply.calls).toEqual(held.calls)
       if (held.usage) expect(reply.usage).toEqual(held.usage)
-      expect(silentLosses(held, reply, language === upstreamOf(recording))).toEqual([])
+      expect(silentLosses(held, reply, clientDialect === upstreamOf(recording))).toEqual([])
       if (!stream && reply.warnings.some(warning => warning.startsWith('output_dropped: ')))
         expect(reply.header).toContain('output_dropped')
       const isEmpty = held.text === '' && held.calls.length === 0 && held.images.length === 0 && held.others.size > 0
-      if (isEmpty && language !== upstreamOf(recording)) expect(reply.sentences).toHaveLength(1)
+      if (isEmpty && clientDialect !== upstreamOf(recording)) expect(reply.sentences).toHaveLength(1)
     })
 
-    test.runIf(held.isFailed).each(languages)('fails for a client of %s', async language => {
-      const { status, raw } = await ask(language, recording, stream)
+    test.runIf(held.isFailed).each(clientDialects)('fails for a client of %s', async clientDialect => {
+      const { status, raw } = await ask(clientDialect, recording, stream)
       expect(status >= 400 || raw.includes('error')).toBe(true)
     })
   })
 })
 
 /** Where every input is an object, the text of a custom tool is a field of it. */
-const asSentTo = (language: ClientLanguage, call: Call): Call =>
-  language === 'messages' && typeof call.input === 'string' ? { ...call, input: { input: call.input } } : call
+const asSentTo = (clientDialect: ClientDialectName, call: Call): Call =>
+  clientDialect === 'messages' && typeof call.input === 'string' ? { ...call, input: { input: call.input } } : call
 
 /** Answers that are not among the recordings, of types that vendors document or may invent. */
 const invented = (dialect: Recording['dialect'], whole: JsonObject): Recording => ({ vendor: 'none', name: 'invented', dialect, whole })
@@ -169,17 +169,18 @@ describe('content that no recording has', () => {
     'a video of Bedrock': invented('bedrock', converse({ text: 'See' }, { video: { format: 'mp4', source: { bytes: 'AAAA' } } })),
   }
 
-  test.each(Object.entries(answers).flatMap(([name, recording]) => languages.map(language => ({ name, recording, language }))))(
-    '$name reaches a client of $language, or a warning names it',
-    async ({ recording, language }) => {
-      const held = wholeHoldings(recording)
-      const reply = await ask(language, recording, false)
-      expect(reply.status).toBe(200)
-      expect(reply.text).toBe(held.text)
-      expect(reply.calls).toEqual(held.calls.map(call => asSentTo(language, call)))
-      expect(silentLosses(held, reply, language === upstreamOf(recording))).toEqual([])
-    },
-  )
+  test.each(
+    Object.entries(answers).flatMap(([name, recording]) =>
+      clientDialects.map(clientDialect => ({ name, recording, dialect: clientDialect })),
+    ),
+  )('$name reaches a client of $dialect, or a warning names it', async ({ recording, dialect: clientDialect }) => {
+    const held = wholeHoldings(recording)
+    const reply = await ask(clientDialect, recording, false)
+    expect(reply.status).toBe(200)
+    expect(reply.text).toBe(held.text)
+    expect(reply.calls).toEqual(held.calls.map(call => asSentTo(clientDialect, call)))
+    expect(silentLosses(held, reply, clientDialect === upstreamOf(recording))).toEqual([])
+  })
 
   const stream = (dialect: Recording['dialect'], ...bodies: readonly JsonObject[]): Recording => ({
     vendor: 'none',
@@ -253,46 +254,47 @@ describe('content that no recording has', () => {
     ),
   }
 
-  test.each(Object.entries(streams).flatMap(([name, recording]) => languages.map(language => ({ name, recording, language }))))(
-    '$name, streamed, reaches a client of $language, or a warning names it',
-    async ({ recording, language }) => {
-      const held = streamHoldings(recording)
-      const reply = await ask(language, recording, true)
-      expect(reply.status).toBe(200)
-      expect(reply.text).toBe(held.text)
-      expect(reply.calls).toEqual(held.calls.map(call => asSentTo(language, call)))
-      expect(silentLosses(held, reply, language === upstreamOf(recording))).toEqual([])
-    },
-  )
+  test.each(
+    Object.entries(streams).flatMap(([name, recording]) =>
+      clientDialects.map(clientDialect => ({ name, recording, dialect: clientDialect })),
+    ),
+  )('$name, streamed, reaches a client of $dialect, or a warning names it', async ({ recording, dialect: clientDialect }) => {
+    const held = streamHoldings(recording)
+    const reply = await ask(clientDialect, recording, true)
+    expect(reply.status).toBe(200)
+    expect(reply.text).toBe(held.text)
+    expect(reply.calls).toEqual(held.calls.map(call => asSentTo(clientDialect, call)))
+    expect(silentLosses(held, reply, clientDialect === upstreamOf(recording))).toEqual([])
+  })
 
-  test.each(languages)('a client of %s never gets an empty response if it has to act', async language => {
-    const { raw, sentences } = await ask(language, answers['an approval'] as Recording, false)
-    if (language === 'responses') expect(raw).toContain('"type":"mcp_approval_request"')
+  test.each(clientDialects)('a client of %s never gets an empty response if it has to act', async clientDialect => {
+    const { raw, sentences } = await ask(clientDialect, answers['an approval'] as Recording, false)
+    if (clientDialect === 'responses') expect(raw).toContain('"type":"mcp_approval_request"')
     else expect(sentences).toEqual(['[The model answered with `mcp_approval_request`, which this API does not support; it was left out.]'])
   })
 
-  test.each(languages)('a client of %s gets neither too many images nor an invalid one', async language => {
+  test.each(clientDialects)('a client of %s gets neither too many images nor an invalid one', async clientDialect => {
     const image = (url: string): JsonObject => ({ type: 'image_url', image_url: { url } })
     const many = invented(
       'chat',
       completion({ content: 'x', images: Array.from({ length: 20_000 }, () => image(`data:image/png;base64,${png}`)) }),
     )
-    expect((await ask(language, many, false)).status).toBe(502)
+    expect((await ask(clientDialect, many, false)).status).toBe(502)
     const garbage = invented('chat', completion({ content: 'x', images: [image('data:image/png;base64,"><script>')] }))
-    const reply = await ask(language, garbage, false)
+    const reply = await ask(clientDialect, garbage, false)
     expect(reply.text).toBe('x')
-    if (language !== 'chat') expect(reply.warnings).toHaveLength(1)
+    if (clientDialect !== 'chat') expect(reply.warnings).toHaveLength(1)
     const huge = invented('chat', completion({ content: 'x', images: [image(`data:image/png;base64,${'A'.repeat(12_000_000)}`)] }))
     const started = performance.now()
-    expect((await ask(language, huge, false)).raw.length).toBeGreaterThan(12_000_000)
+    expect((await ask(clientDialect, huge, false)).raw.length).toBeGreaterThan(12_000_000)
     expect(performance.now() - started).toBeLessThan(10_000)
   })
 
-  test.each(languages)('an image of 15 megabytes is streamed to a client of %s', async language => {
+  test.each(clientDialects)('an image of 15 megabytes is streamed to a client of %s', async clientDialect => {
     const data = 'A'.repeat(20_000_000)
     const huge = stream('gemini', generated([{ inlineData: { mimeType: 'image/png', data } }]))
     const started = performance.now()
-    const { raw, status } = await ask(language, huge, true)
+    const { raw, status } = await ask(clientDialect, huge, true)
     expect(status).toBe(200)
     expect(raw.includes(data)).toBe(true)
     expect(performance.now() - started).toBeLessThan(15_000)

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { parsed } from '../../src/parsed.ts'
 import { type Recording, recordings } from '../../src/recorded.ts'
 import { streamHoldings, wholeHoldings } from './holdings.ts'
-import { languages, type Player, player, upstreams } from './player.ts'
-import type { ClientLanguage } from './received.ts'
+import { clientDialects, type Player, player, upstreams } from './player.ts'
+import type { ClientDialectName } from './received.ts'
 import { unusualAnswers } from './unusual-answers.ts'
 
 // Every answer, sent back by its client as the history of the next turn, which is sent to a provider of each dialect: nothing that was delivered
@@ -17,7 +17,7 @@ const next = 'Next question.'
 const user = (content: Json): JsonObject => ({ role: 'user', content })
 
 /** The next request of a client that has run its tools, in each dialect. */
-const nextTurn: Readonly<Record<ClientLanguage, (answer: JsonObject) => JsonObject>> = {
+const nextTurn: Readonly<Record<ClientDialectName, (answer: JsonObject) => JsonObject>> = {
   responses: ({ output }) => {
     const results = list(output).flatMap(({ type, call_id = null }): readonly JsonObject[] => {
       if (type === 'function_call') return [{ type: 'function_call_output', call_id, output: 'ok' }]
@@ -39,8 +39,8 @@ const nextTurn: Readonly<Record<ClientLanguage, (answer: JsonObject) => JsonObje
 }
 
 /** Only its vendor can read it, and without it the conversation would be another one. */
-const refused = (recording: Recording, language: ClientLanguage, target: string): boolean =>
-  language === 'responses' &&
+const refused = (recording: Recording, clientDialect: ClientDialectName, target: string): boolean =>
+  clientDialect === 'responses' &&
   target !== 'responses' &&
   JSON.stringify(recording).includes('encrypted_content') &&
   /compaction/.test(recording.name)
@@ -59,27 +59,32 @@ afterAll(() => playing.close())
 describe.each(played.map(recording => ({ recording, label: `${recording.vendor}/${recording.name}` })))('$label', ({ recording }) => {
   const held = recording.whole ? wholeHoldings(recording) : streamHoldings(recording)
 
-  test.runIf(!held.isFailed).each(languages)('is accepted as history from a client of %s by providers of every dialect', async language => {
-    const reply = await playing.ask(language, recording, false)
-    expect({ status: reply.status, raw: reply.raw.slice(0, 300) }).toMatchObject({ status: 200 })
-    const body = nextTurn[language](parsed(reply.raw) ?? {})
-    const [sentence = ''] = held.text.trim().split(/(?<=[.,!?])/)
-    const beginning = sentence.slice(0, 60)
-    for (const model of upstreams) {
-      const { status, json, sent } = await playing.send(language, { ...body, model })
-      if (refused(recording, language, model)) {
-        expect({ model, status }).toEqual({ model, status: 400 })
-        continue
+  test.runIf(!held.isFailed).each(clientDialects)(
+    'is accepted as history from a client of %s by providers of every dialect',
+    async clientDialect => {
+      const reply = await playing.ask(clientDialect, recording, false)
+      expect({ status: reply.status, raw: reply.raw.slice(0, 300) }).toMatchObject({ status: 200 })
+      const body = nextTurn[clientDialect](parsed(reply.raw) ?? {})
+      const [sentence = ''] = held.text.trim().split(/(?<=[.,!?])/)
+      const beginning = sentence.slice(0, 60)
+      for (const model of upstreams) {
+        const { status, json, sent } = await playing.send(clientDialect, { ...body, model })
+        if (refused(recording, clientDialect, model)) {
+          expect({ model, status }).toEqual({ model, status: 400 })
+          continue
+        }
+        expect({ model, status, error: json.error ?? null }).toEqual({ model, status: 200, error: null })
+        expect(sent).toContain(next)
+        const named = list(json.warnings).map(({ message }) => String(message))
+        const isSaid = (text: string): boolean => sent.includes(JSON.stringify(text).slice(1, -1))
+        expect({ model, beginning, isSaid: isSaid(beginning) }).toEqual({ model, beginning, isSaid: true })
+        for (const { name } of held.calls)
+          expect({ model, name, isSent: sent.includes(`"${name}"`) }).toEqual({ model, name, isSent: true })
+        for (const item of notModeled(body))
+          expect({ model, item, isKept: isKept(item, sent, named) }).toEqual({ model, item, isKept: true })
       }
-      expect({ model, status, error: json.error ?? null }).toEqual({ model, status: 200, error: null })
-      expect(sent).toContain(next)
-      const named = list(json.warnings).map(({ message }) => String(message))
-      const isSaid = (text: string): boolean => sent.includes(JSON.stringify(text).slice(1, -1))
-      expect({ model, beginning, isSaid: isSaid(beginning) }).toEqual({ model, beginning, isSaid: true })
-      for (const { name } of held.calls) expect({ model, name, isSent: sent.includes(`"${name}"`) }).toEqual({ model, name, isSent: true })
-      for (const item of notModeled(body)) expect({ model, item, isKept: isKept(item, sent, named) }).toEqual({ model, item, isKept: true })
-    }
-  })
+    },
+  )
 })
 
 /** Items and blocks that hold something which is not text, a call or reasoning. */

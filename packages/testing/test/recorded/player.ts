@@ -8,11 +8,11 @@ import { parsed } from '../../src/parsed.ts'
 import { asSse, type Recording } from '../../src/recorded.ts'
 import { type RawAnswer, scriptedTransport } from '../scripted-transport.ts'
 import { type Holdings, payloads, streamHoldings, wholeHoldings } from './holdings.ts'
-import { type ClientLanguage, paths, question, type Received, received } from './received.ts'
+import { type ClientDialectName, paths, question, type Received, received } from './received.ts'
 
 // A gateway whose providers, one of each dialect, respond with recordings.
 
-export const languages: readonly ClientLanguage[] = ['responses', 'chat', 'messages']
+export const clientDialects: readonly ClientDialectName[] = ['responses', 'chat', 'messages']
 export const upstreams: readonly BuiltInDialect[] = ['responses', 'chat', 'messages', 'gemini', 'bedrock']
 export const upstreamOf = ({ dialect }: Recording): string => (dialect === 'completions' ? 'chat' : dialect)
 
@@ -42,9 +42,12 @@ export interface PlayedReply extends Received {
 
 export interface Player {
   /** A new conversation, answered with the recording. */
-  ask(language: ClientLanguage, recording: Recording, stream: boolean): Promise<PlayedReply>
+  ask(clientDialect: ClientDialectName, recording: Recording, stream: boolean): Promise<PlayedReply>
   /** Any request, answered by a script, and the body that its provider was sent. */
-  send(language: ClientLanguage, body: JsonObject): Promise<{ readonly status: number; readonly json: JsonObject; readonly sent: string }>
+  send(
+    clientDialect: ClientDialectName,
+    body: JsonObject,
+  ): Promise<{ readonly status: number; readonly json: JsonObject; readonly sent: string }>
   close(): Promise<void>
 }
 
@@ -77,26 +80,26 @@ export async function player(): Promise<Player> {
   )
   const testbed = await testGateway({ providers, models, transport })
   const handle = createFetchHandler(testbed.gateway)
-  const post = (language: ClientLanguage, body: JsonObject): Promise<Response> =>
-    handle(`http://x${paths[language]}`, {
+  const post = (clientDialect: ClientDialectName, body: JsonObject): Promise<Response> =>
+    handle(`http://x${paths[clientDialect]}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${testbed.secret}`, 'content-type': 'application/json' },
       body: JSON.stringify(body),
     })
   return {
-    async ask(language, recording, stream) {
+    async ask(clientDialect, recording, stream) {
       const isStream = stream || recording.whole === undefined
       current = { recording, stream: isStream }
       const held = isStream ? streamHoldings(recording) : wholeHoldings(recording)
-      const asked = question(language, { model: upstreamOf(recording), stream, length: held.usage?.input ?? 1 })
-      const response = await post(language, asked)
-      const reply = received(language, await response.text(), stream)
+      const asked = question(clientDialect, { model: upstreamOf(recording), stream, length: held.usage?.input ?? 1 })
+      const response = await post(clientDialect, asked)
+      const reply = received(clientDialect, await response.text(), stream)
       current = undefined
       return { ...reply, status: response.status, header: response.headers.get('x-warnings') ?? '' }
     },
-    async send(language, body) {
+    async send(clientDialect, body) {
       sent = ''
-      const response = await post(language, body)
+      const response = await post(clientDialect, body)
       return { status: response.status, json: (await response.json()) as JsonObject, sent }
     },
     close: () => testbed.close(),
@@ -110,8 +113,8 @@ const isNamed = ({ warnings }: Received, type: string): boolean =>
 const isThere = ({ raw }: Received, type: string): boolean => raw.includes(`"type":"${type}"`) || raw.includes(`"${type}":`)
 
 /** Content that the client neither received nor was warned about. */
-export function silentLosses(held: Holdings, reply: Received, isOwnLanguage: boolean): readonly string[] {
-  const others = [...held.others].filter(type => !isNamed(reply, type) && !(isOwnLanguage && isThere(reply, type)))
+export function silentLosses(held: Holdings, reply: Received, isOwnDialect: boolean): readonly string[] {
+  const others = [...held.others].filter(type => !isNamed(reply, type) && !(isOwnDialect && isThere(reply, type)))
   const images = held.images.filter(data => !reply.raw.includes(data) && !isNamed(reply, 'image_generation_call'))
   const links = [...held.links].filter(link => !reply.raw.includes(JSON.stringify(link).slice(1, -1)))
   return [...others, ...images.map(data => `image ${data.slice(0, 20)}`), ...links]

@@ -15,9 +15,9 @@ export interface Received {
   readonly raw: string
 }
 
-export type ClientLanguage = 'responses' | 'chat' | 'messages'
+export type ClientDialectName = 'responses' | 'chat' | 'messages'
 
-export const paths: Readonly<Record<ClientLanguage, string>> = {
+export const paths: Readonly<Record<ClientDialectName, string>> = {
   responses: '/v1/responses',
   chat: '/v1/chat/completions',
   messages: '/v1/messages',
@@ -30,12 +30,14 @@ export interface QuestionOptions {
 }
 
 /** `length`: tokens, about. A count that cannot be right for the prompt would not be believed. */
-export const question = (language: ClientLanguage, { model, stream, length }: QuestionOptions): JsonObject => ({
+export const question = (clientDialect: ClientDialectName, { model, stream, length }: QuestionOptions): JsonObject => ({
   model,
   stream,
-  ...(language === 'responses' ? { input: 'word '.repeat(length) } : { messages: [{ role: 'user', content: 'word '.repeat(length) }] }),
-  ...(language === 'messages' && { max_tokens: 60_000 }),
-  ...(language === 'chat' && stream && { stream_options: { include_usage: true } }),
+  ...(clientDialect === 'responses'
+    ? { input: 'word '.repeat(length) }
+    : { messages: [{ role: 'user', content: 'word '.repeat(length) }] }),
+  ...(clientDialect === 'messages' && { max_tokens: 60_000 }),
+  ...(clientDialect === 'chat' && stream && { stream_options: { include_usage: true } }),
 })
 
 const list = (value: Json | undefined): readonly JsonObject[] =>
@@ -70,9 +72,9 @@ function objectsIn(raw: string, stream: boolean): readonly JsonObject[] {
   })
 }
 
-export function received(language: ClientLanguage, raw: string, stream: boolean): Received {
+export function received(clientDialect: ClientDialectName, raw: string, stream: boolean): Received {
   const reading: Reading = { text: '', calls: [], usage: undefined, warnings: [] }
-  readers[language](reading, objectsIn(raw, stream))
+  readers[clientDialect](reading, objectsIn(raw, stream))
   const { text, ...rest } = reading
   return { ...rest, text: text.replace(sentence, '').replace(image, ''), sentences: text.match(sentence) ?? [], raw }
 }
@@ -142,7 +144,7 @@ function readMessages(reading: Reading, bodies: readonly JsonObject[]): void {
   for (const { name, input } of open.values()) reading.calls.push({ name, input: parsedInput(input) })
 }
 
-const readers: Readonly<Record<ClientLanguage, (reading: Reading, bodies: readonly JsonObject[]) => void>> = {
+const readers: Readonly<Record<ClientDialectName, (reading: Reading, bodies: readonly JsonObject[]) => void>> = {
   responses: readResponses,
   chat: readChat,
   messages: readMessages,

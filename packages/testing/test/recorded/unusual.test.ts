@@ -2,8 +2,8 @@ import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { streamHoldings, wholeHoldings } from './holdings.ts'
-import { languages, type Player, player, silentLosses, upstreamOf } from './player.ts'
-import type { ClientLanguage } from './received.ts'
+import { clientDialects, type Player, player, silentLosses, upstreamOf } from './player.ts'
+import type { ClientDialectName } from './received.ts'
 import { unusualAnswers } from './unusual-answers.ts'
 
 // Unusual responses in every client dialect, whole and streamed: nothing is dropped silently, both are equal, and the vendors' SDKs
@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => playing.close())
 
 /** How an answer ends, in the fields of each dialect. */
-const endings: Readonly<Record<ClientLanguage, RegExp>> = {
+const endings: Readonly<Record<ClientDialectName, RegExp>> = {
   responses: /"incomplete_details":(null|\{[^}]*\})/g,
   chat: /"finish_reason":"[a-z_]+"/g,
   messages: /"stop_reason":"[a-z_]+"/g,
@@ -26,7 +26,7 @@ const served = (raw: string, type: string) => async (): Promise<Response> => new
 const sse = 'text/event-stream'
 
 /** The text that the vendor's SDK reads of a stream. */
-const readers: Readonly<Record<ClientLanguage, (raw: string) => Promise<string>>> = {
+const readers: Readonly<Record<ClientDialectName, (raw: string) => Promise<string>>> = {
   async responses(raw) {
     const client = new OpenAI({ apiKey: 'k', baseURL: 'http://x.test/v1', fetch: served(raw, sse), maxRetries: 0 })
     const { output } = await client.responses.stream({ model: 'm', input: 'x' }).finalResponse()
@@ -51,9 +51,9 @@ const additions = /\[The model answered with [^\]]*\]|!\[image\]\([^)]*\)/g
 describe.each(unusualAnswers.map(recording => ({ recording, label: `${recording.vendor}, ${recording.name}` })))(
   '$label',
   ({ recording }) => {
-    test.each(languages)('is complete for a client of %s', async language => {
-      const whole = await playing.ask(language, recording, false)
-      const streamed = await playing.ask(language, recording, true)
+    test.each(clientDialects)('is complete for a client of %s', async clientDialect => {
+      const whole = await playing.ask(clientDialect, recording, false)
+      const streamed = await playing.ask(clientDialect, recording, true)
       const inStream = streamHoldings(recording)
       for (const [reply, held] of [
         [whole, recording.whole ? wholeHoldings(recording) : inStream],
@@ -61,19 +61,19 @@ describe.each(unusualAnswers.map(recording => ({ recording, label: `${recording.
       ] as const) {
         expect(reply.status).toBe(200)
         expect(reply.text).toBe(held.text)
-        const isObjectInput = language === 'messages'
+        const isObjectInput = clientDialect === 'messages'
         expect(reply.calls).toEqual(
           held.calls.map(({ name, input }) => ({ name, input: isObjectInput && typeof input === 'string' ? { input } : input })),
         )
         expect(reply.usage).toEqual({ input: 11, output: 7 })
-        expect(silentLosses(held, reply, language === upstreamOf(recording))).toEqual([])
+        expect(silentLosses(held, reply, clientDialect === upstreamOf(recording))).toEqual([])
       }
-      const endOf = (raw: string): string | undefined => raw.match(endings[language])?.at(-1)
+      const endOf = (raw: string): string | undefined => raw.match(endings[clientDialect])?.at(-1)
       expect(endOf(streamed.raw)).toBe(endOf(whole.raw))
       expect([...streamed.warnings].toSorted()).toEqual([...whole.warnings].toSorted())
       // The SDK does not support this call; a client of the provider's own dialect receives it unchanged.
-      if (recording.name === 'a call of an unknown type' && language === 'chat') return
-      expect((await readers[language](streamed.raw)).replace(additions, '').trim()).toBe(inStream.text.trim())
+      if (recording.name === 'a call of an unknown type' && clientDialect === 'chat') return
+      expect((await readers[clientDialect](streamed.raw)).replace(additions, '').trim()).toBe(inStream.text.trim())
     })
   },
 )

@@ -42,7 +42,7 @@ const forms: readonly (readonly [name: string, form: (key: string) => string, st
   ['on a folded line', key => `authorization: Bearer\r\n ${key}\r\n`, 400],
   ['in a header for proxies', key => `proxy-authorization: Bearer ${key}\r\nx-authorization: Bearer ${key}\r\n`, 401],
   ['in a cookie', key => `cookie: authorization=${key}; api_key=${key}\r\n`, 401],
-  ['in a header of another language', key => `x-api-key: ${key}\r\napi-key: ${key}\r\nx-goog-api-key: ${key}\r\n`, 401],
+  ['in a header of another dialect', key => `x-api-key: ${key}\r\napi-key: ${key}\r\nx-goog-api-key: ${key}\r\n`, 401],
 ]
 
 describe('a key', () => {

@@ -45,7 +45,7 @@ interface Testbed {
 
 const dialects = [responsesProvider, chatProvider, messagesProvider, geminiProvider, bedrockProvider]
 
-/** A gateway over memory that asks providers of all five languages in turn; they answer at once, or fail so that the next is asked. */
+/** A gateway over memory that asks providers of all five dialects in turn; they answer at once, or fail so that the next is asked. */
 export async function fuzzScene(): Promise<FuzzScene> {
   const errors: string[] = []
   let testbed = await open(errors)

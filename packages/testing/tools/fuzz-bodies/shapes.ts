@@ -72,10 +72,10 @@ const tools = (genes: Genes, dice: Dice): readonly object[] => {
   }))
 }
 
-/** A field of a request in each language, and what stands in it. */
+/** A field of a request in each dialect, and what stands in it. */
 type Fill = (genes: Genes, dice: Dice) => object
 
-interface Language {
+interface DialectBodies {
   readonly path: string
   readonly talk: (content: unknown) => object
   readonly part: (text: string) => object
@@ -83,7 +83,7 @@ interface Language {
   readonly format: (schema: object) => object
 }
 
-const languages: readonly Language[] = [
+const bodiesByDialect: readonly DialectBodies[] = [
   {
     path: '/v1/responses',
     talk: content => ({ input: [{ role: 'user', content }] }),
@@ -107,24 +107,24 @@ const languages: readonly Language[] = [
   })),
 ]
 
-const fills = (language: Language): Readonly<Record<string, Fill>> => ({
-  'objects in extensions': (genes, dice) => ({ ...language.talk('hi'), extensions: { a: objects(genes, dice) } }),
-  'objects in an unknown field': (genes, dice) => ({ ...language.talk('hi'), unknown_field: objects(genes, dice) }),
-  'arrays in extensions': genes => ({ ...language.talk('hi'), extensions: { a: arrays(genes) } }),
-  'nested in extensions': genes => ({ ...language.talk('hi'), extensions: { a: nested(genes) } }),
-  'a long text': genes => language.talk(strings(genes)),
-  'unknown parts': (genes, dice) => language.talk(many(genes.size * 4_900, () => ({ type: word(dice), [word(dice)]: 1 }))),
-  parts: genes => language.talk(many(genes.size * 4_900, at => language.part(`x${at}`))),
+const fills = (bodies: DialectBodies): Readonly<Record<string, Fill>> => ({
+  'objects in extensions': (genes, dice) => ({ ...bodies.talk('hi'), extensions: { a: objects(genes, dice) } }),
+  'objects in an unknown field': (genes, dice) => ({ ...bodies.talk('hi'), unknown_field: objects(genes, dice) }),
+  'arrays in extensions': genes => ({ ...bodies.talk('hi'), extensions: { a: arrays(genes) } }),
+  'nested in extensions': genes => ({ ...bodies.talk('hi'), extensions: { a: nested(genes) } }),
+  'a long text': genes => bodies.talk(strings(genes)),
+  'unknown parts': (genes, dice) => bodies.talk(many(genes.size * 4_900, () => ({ type: word(dice), [word(dice)]: 1 }))),
+  parts: genes => bodies.talk(many(genes.size * 4_900, at => bodies.part(`x${at}`))),
   messages: (genes, dice) => {
-    const [[field, [message]]] = Object.entries(language.talk('x')).filter(([, value]) => Array.isArray(value)) as unknown as [
+    const [[field, [message]]] = Object.entries(bodies.talk('x')).filter(([, value]) => Array.isArray(value)) as unknown as [
       [string, [object]],
     ]
     const odd = genes.kind < 0.5 ? (): object => ({ [word(dice)]: 1 }) : (): object => ({})
     return { max_tokens: 10, [field]: many(genes.size * 9_900, () => ({ ...message, ...odd() })) }
   },
-  'unknown fields': (genes, dice) => ({ ...language.talk('x'), ...Object.fromEntries(many(genes.size * 9_900, () => [word(dice), 1])) }),
-  tools: (genes, dice) => ({ ...language.talk('x'), tools: tools(genes, dice).map(language.tool) }),
-  format: (genes, dice) => ({ ...language.talk('x'), ...language.format(schemaOf(genes, dice, 1)) }),
+  'unknown fields': (genes, dice) => ({ ...bodies.talk('x'), ...Object.fromEntries(many(genes.size * 9_900, () => [word(dice), 1])) }),
+  tools: (genes, dice) => ({ ...bodies.talk('x'), tools: tools(genes, dice).map(bodies.tool) }),
+  format: (genes, dice) => ({ ...bodies.talk('x'), ...bodies.format(schemaOf(genes, dice, 1)) }),
 })
 
 export interface ShapedBody {
@@ -133,10 +133,10 @@ export interface ShapedBody {
   readonly make: (genes: Genes) => object
 }
 
-/** Every way to fill a request in every language. */
-export const shapes: readonly ShapedBody[] = languages.flatMap(language =>
-  Object.entries(fills(language)).map(([name, fill]) => ({
-    path: language.path,
+/** Every way to fill a request in every dialect. */
+export const shapes: readonly ShapedBody[] = bodiesByDialect.flatMap(bodies =>
+  Object.entries(fills(bodies)).map(([name, fill]) => ({
+    path: bodies.path,
     name,
     make: (genes: Genes) => ({ model: 'm', ...fill(genes, seeded(genes.seed)) }),
   })),

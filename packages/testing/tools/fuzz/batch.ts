@@ -5,7 +5,7 @@ import { memoryStorage } from '@signalbox/storage-memory'
 import { answerWriters } from '../../src/answers/writers.ts'
 import { type TestGateway, testGateway } from '../../src/gateway.ts'
 import { modelOf, type RawAnswer, rawProvider, scriptedTransport } from '../../test/scripted-transport.ts'
-import { faultOf, type Language } from './check-reply.ts'
+import { type ClientDialectName, faultOf } from './check-reply.ts'
 import { bytesOf, dialects } from './samples.ts'
 
 // One gateway, many requests at once, each to a model of its own, whose first provider answers with mutated bytes; then the
@@ -14,7 +14,7 @@ import { bytesOf, dialects } from './samples.ts'
 export interface Attack {
   readonly number: number
   readonly dialect: BuiltInDialect
-  readonly language: Language
+  readonly clientDialect: ClientDialectName
   readonly stream: boolean
   /** Another provider would answer rightly. */
   readonly fallback: boolean
@@ -65,7 +65,7 @@ export async function runBatch(attacks: readonly Attack[]): Promise<BatchResult>
       for (let attack = attacks[next++]; attack; attack = attacks[next++]) {
         const { fault, requestId } = await attackOnce(testbed, attack)
         if (requestId !== undefined) ids.push(requestId)
-        if (fault !== undefined) faults.push(`attack ${attack.number} (${attack.dialect} to ${attack.language}): ${fault}`)
+        if (fault !== undefined) faults.push(`attack ${attack.number} (${attack.dialect} to ${attack.clientDialect}): ${fault}`)
       }
     }
     await Promise.all(Array.from({ length: atOnce }, work))
@@ -86,20 +86,20 @@ async function attackOnce(
   { gateway, secret }: TestGateway,
   attack: Attack,
 ): Promise<{ readonly fault?: string; readonly requestId?: string }> {
-  const { language, stream } = attack
-  const body = JSON.stringify({ model: idOf(attack), stream, ...asking[language] })
+  const { clientDialect, stream } = attack
+  const body = JSON.stringify({ model: idOf(attack), stream, ...asking[clientDialect] })
   const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json', 'anthropic-version': '2023-06-01' }
   let timer: NodeJS.Timeout | undefined
   const hung = new Promise<undefined>(resolve => {
     timer = setTimeout(() => resolve(undefined), hangMs)
   })
   try {
-    const asked = createFetchHandler(gateway)(`http://gateway.test${paths[language]}`, { method: 'POST', headers, body })
+    const asked = createFetchHandler(gateway)(`http://gateway.test${paths[clientDialect]}`, { method: 'POST', headers, body })
     const response = await Promise.race([asked, hung])
     const text = response && (await Promise.race([response.text(), hung]))
     if (!response || text === undefined) return { fault: 'no end of the answer' }
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true
-    const fault = faultOf(language, { status: response.status, text, isStream })
+    const fault = faultOf(clientDialect, { status: response.status, text, isStream })
     const requestId = response.headers.get('x-request-id') ?? undefined
     return { ...(fault !== undefined && { fault: `${fault}: ${text.slice(-300)}` }), ...(requestId !== undefined && { requestId }) }
   } catch (error) {

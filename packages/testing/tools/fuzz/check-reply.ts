@@ -1,6 +1,6 @@
 // What is wrong with a reply, in words; nothing where it is one of those that are promised.
 
-export type Language = 'responses' | 'chat' | 'messages'
+export type ClientDialectName = 'responses' | 'chat' | 'messages'
 
 export interface ClientReply {
   readonly status: number
@@ -18,22 +18,22 @@ const codesOfProviders: ReadonlySet<unknown> = new Set([
   'routing_failed',
 ])
 
-/** Events that end a stream, by language. A chunk with `error` ends a chat stream without `[DONE]`. */
-const terminals: Readonly<Record<Language, RegExp>> = {
+/** Events that end a stream, by dialect. A chunk with `error` ends a chat stream without `[DONE]`. */
+const terminals: Readonly<Record<ClientDialectName, RegExp>> = {
   responses: /^event: response\.(?:completed|incomplete|failed)$/gm,
   chat: /^data: (?:\[DONE\]$|\{"error":)/gm,
   messages: /^event: (?:message_stop|error)$/gm,
 }
 
-export function faultOf(language: Language, { status, text, isStream }: ClientReply): string | undefined {
+export function faultOf(clientDialect: ClientDialectName, { status, text, isStream }: ClientReply): string | undefined {
   if (status >= 500) return faultOfError(status, text)
   if (status === 429 || (status >= 400 && status < 500)) return isJson(text) ? undefined : `status ${status} with a body that is no JSON`
   if (status !== 200) return `status ${status}`
   if (!isStream) return isJson(text) ? undefined : 'a whole answer that is no JSON'
-  const ends = text.match(terminals[language])?.length ?? 0
+  const ends = text.match(terminals[clientDialect])?.length ?? 0
   if (ends !== 1) return `${ends} terminal events`
   const last = text.trimEnd().split('\n\n').at(-1) ?? ''
-  return new RegExp(terminals[language].source, 'm').test(last) ? undefined : 'something behind the terminal event'
+  return new RegExp(terminals[clientDialect].source, 'm').test(last) ? undefined : 'something behind the terminal event'
 }
 
 function faultOfError(status: number, text: string): string | undefined {

@@ -79,7 +79,7 @@ function mutatedObject(object: JsonObject, dice: Dice, depth: number): Json {
     const how = dice.int(8)
     if (how === 0) return []
     if (how === 1) return [[dice.pick(keys), value]]
-    // What nobody reads is carried along where both sides speak one language.
+    // What nobody reads is carried along where both sides speak one dialect.
     if (how === 2)
       return [
         [name, value],

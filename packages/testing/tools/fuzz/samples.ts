@@ -7,7 +7,7 @@ import { asSse, isSse, type Recording, recordings } from '../../src/recorded.ts'
 
 // Right answers to begin with: recorded ones, where they are at hand, and ones of our own.
 
-/** A stream as text frames, since these can be edited; `bytesOf` puts them into the framing of their language. */
+/** A stream as text frames, since these can be edited; `bytesOf` puts them into the framing of their dialect. */
 export interface Sample {
   readonly dialect: BuiltInDialect
   readonly name: string
@@ -55,7 +55,7 @@ const recorded: readonly Sample[] = recordings().all.flatMap(recording => {
 
 const all = [...synthetic, ...recorded]
 
-/** By language, and whether they are streams. */
+/** By dialect, and whether they are streams. */
 export const samplesOf = (dialect: BuiltInDialect, stream: boolean): readonly Sample[] =>
   all.filter(sample => sample.dialect === dialect && (stream ? sample.frames : sample.whole) !== undefined)
 

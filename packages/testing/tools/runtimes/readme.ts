@@ -25,7 +25,7 @@ export function readmeBlock(place = ''): string {
   return block.code
 }
 
-/** What a provider answers that runs on 127.0.0.1, in the language of its path: a function of Web values, so that every runtime has it. */
+/** What a provider answers that runs on 127.0.0.1, in the dialect of its path: a function of Web values, so that every runtime has it. */
 export const fakeProvider = `
 globalThis.fakeProvider = async request => {
   const isChat = new URL(request.url).pathname.endsWith('/chat/completions')

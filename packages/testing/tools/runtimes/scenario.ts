@@ -33,7 +33,7 @@ export const tokens = { input: 11, output: 7 }
 
 const encoder = new TextEncoder()
 
-/** A provider's HTTP without a network: a whole answer in the Responses language, a stream in the chat language, cut in odd places. */
+/** A provider's HTTP without a network: a whole answer in the Responses dialect, a stream in the chat dialect, cut in odd places. */
 const transport: Transport = async ({ url }) =>
   url.endsWith('/responses') ? reply('application/json', wholeAnswer(), 40) : reply('text/event-stream', streamedAnswer(), 17)
 

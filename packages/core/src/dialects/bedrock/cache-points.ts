@@ -3,7 +3,7 @@ import type { Quirks } from '../../protocol/model.ts'
 import type { Prompt } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
-import { cachePoints, oneWarning } from '../lossy-marks.ts'
+import { combinedWarning, lostCachePoints } from '../part-warnings.ts'
 
 export interface CacheEncoder {
   /** The `cachePoint` blocks to insert after a block with this cache point. */
@@ -16,8 +16,8 @@ export function createCacheEncoder(prompt: Prompt, { refuses }: Quirks): CacheEn
   if (refuses?.includes('cachePoint'))
     return {
       after: () => [],
-      warnings: oneWarning(
-        cachePoints(prompt, () => false),
+      warnings: combinedWarning(
+        lostCachePoints(prompt, () => false),
         'is a cache marker, but this model has no prompt cache; it was left out.',
       ),
     }

@@ -106,8 +106,8 @@ const handlers: EventHandlers<ChunkEncoder> = {
   },
   delta: encodeDelta,
   item_finished: finishItem,
-  native(encoder, { dialect: language, body }) {
-    if (language === dialect) pushDelta(encoder, without(body, messageFields))
+  native(encoder, { dialect: itemDialect, body }) {
+    if (itemDialect === dialect) pushDelta(encoder, without(body, messageFields))
   },
   finished: finishStream,
 }

@@ -1,7 +1,7 @@
 import type { Prompt } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
 import { isGatewayField, unsupported } from '../apply-quirks.ts'
-import { cachePoints, failedTools, oneWarning } from '../lossy-marks.ts'
+import { combinedWarning, failedToolPaths, lostCachePoints } from '../part-warnings.ts'
 import { logprobsInclude } from '../sampling.ts'
 import { dialect, originalBody } from './wire.ts'
 
@@ -20,8 +20,8 @@ export function unsupportedFields(prompt: Prompt): readonly Warning[] {
     ...(truncation !== undefined && truncation !== 'disabled' ? [unsupported('truncation', `\`truncation\` ${here}`)] : []),
     ...include.flatMap((name, at) => (ignoredIncludes.has(name) ? [] : [unsupported(`include[${at}]`, `\`include[${at}]\` ${here}`)])),
     ...foreign.map(field => unsupported(field, `\`${field}\` ${here}`)),
-    ...oneWarning(failedTools(prompt.input), 'is not supported by this provider; the tool result was sent without it.'),
-    ...oneWarning(cachePoints(prompt, isSentAsIs), 'is a cache marker, which this provider does not support; it was left out.'),
+    ...combinedWarning(failedToolPaths(prompt.input), 'is not supported by this provider; the tool result was sent without it.'),
+    ...combinedWarning(lostCachePoints(prompt, isSentAsIs), 'is a cache marker, which this provider does not support; it was left out.'),
   ]
 }
 

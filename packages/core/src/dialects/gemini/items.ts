@@ -6,8 +6,8 @@ import { contentLost, unsupported } from '../apply-quirks.ts'
 import { fileAsText } from '../file-text.ts'
 import { imagesSentBack } from '../generated-image.ts'
 import { objectIn, objects } from '../json.ts'
-import { oneWarning } from '../lossy-marks.ts'
 import { openingText, openingWarning } from '../opening-turn.ts'
+import { combinedWarning } from '../part-warnings.ts'
 import { orderToolResults } from '../tool-result-order.ts'
 import { encodeMediaPart } from './encode-media.ts'
 import { decodeReasoningState, type SignatureState } from './reasoning-state.ts'
@@ -74,7 +74,7 @@ export function encodeContents(input: readonly Item[], system: readonly string[]
   for (const { item, at } of orderToolResults(input)) encodeItem(state, item, `input[${at}]`)
   const encoded = withSystem(encodeTurns(state.turns, options.needsSignatures), state)
   const contents = openedByUser(encoded.contents, state)
-  const lostNames = oneWarning(state.fileNames, 'is not supported by this provider and was left out.')
+  const lostNames = combinedWarning(state.fileNames, 'is not supported by this provider and was left out.')
   return { ...encoded, contents, warnings: [...state.warnings, ...lostNames] }
 }
 

@@ -1,7 +1,7 @@
 import type { Prompt } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
 import { unsupported } from '../apply-quirks.ts'
-import { cachePoints, oneWarning } from '../lossy-marks.ts'
+import { combinedWarning, lostCachePoints } from '../part-warnings.ts'
 import { logprobsInclude } from '../sampling.ts'
 import { dialect } from './wire.ts'
 
@@ -25,8 +25,8 @@ export function unsupportedFields(prompt: Prompt): readonly Warning[] {
     ...(text?.verbosity === undefined ? [] : [omitted('text.verbosity')]),
     ...unsupportedSettings.filter(field => prompt[field] !== undefined).map(omitted),
     ...foreign.map(omitted),
-    ...oneWarning(
-      cachePoints(prompt, () => false),
+    ...combinedWarning(
+      lostCachePoints(prompt, () => false),
       'is a cache marker, which this provider does not support; it was left out.',
     ),
   ]

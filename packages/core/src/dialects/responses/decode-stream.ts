@@ -80,9 +80,9 @@ const onItemAdded: Handler = (decoder, body) => {
   if (!isObject(body.item)) return
   const { items, mapping } = decoder
   const item = decodeOutputItem(body.item, mapping)
-  const place = indexOf(body.output_index)
-  const known = place === undefined ? undefined : items.byPlace.get(place)
-  announcePartial(decoder, known && !known.finished && known.item.type === item.type ? known : addItem(items, place, item), item)
+  const outputIndex = indexOf(body.output_index)
+  const known = outputIndex === undefined ? undefined : items.byPlace.get(outputIndex)
+  announcePartial(decoder, known && !known.finished && known.item.type === item.type ? known : addItem(items, outputIndex, item), item)
 }
 
 const onItemDone: Handler = (decoder, body) => {

@@ -9,7 +9,7 @@ import { contentLost, dropGatewayFields, dropRefused, type Encoded, extend, near
 import { isCustomTool } from '../custom-tools.ts'
 import { droppedReasoning, hasWords } from '../dropped-reasoning.ts'
 import { shortCallId, shortId } from '../ids.ts'
-import { cachePoints, failedTools, itemParts, oneWarning } from '../lossy-marks.ts'
+import { combinedWarning, failedToolPaths, itemParts, lostCachePoints } from '../part-warnings.ts'
 import { dropSampling } from '../sampling.ts'
 import { applyServiceTier, openaiTiers, surchargedFields, tierField } from '../service-tier.ts'
 import { type Renamed, type ToolRenames, withPlainNames } from '../tool-names.ts'
@@ -153,8 +153,11 @@ const encodeReasoning = ({ effort, summary }: NonNullable<Prompt['reasoning']>):
 
 /** Warnings for the fields that this dialect cannot express. */
 const unsupportedFields = ({ stop, seed, ...prompt }: Prompt): readonly Warning[] => [
-  ...oneWarning(failedTools(prompt.input), 'is not supported by this provider; the tool result was sent without it.'),
-  ...oneWarning(cachePoints(prompt, carriesBreakpoint), 'is a cache marker, which this provider does not support there; it was left out.'),
+  ...combinedWarning(failedToolPaths(prompt.input), 'is not supported by this provider; the tool result was sent without it.'),
+  ...combinedWarning(
+    lostCachePoints(prompt, carriesBreakpoint),
+    'is a cache marker, which this provider does not support there; it was left out.',
+  ),
   ...(stop && stop.length > 0 ? [unsupported('stop', '`stop` is not supported by this provider and was left out.')] : []),
   ...(seed !== undefined ? [unsupported('seed', '`seed` is not supported by this provider and was left out.')] : []),
 ]

@@ -77,7 +77,7 @@ function startItem(encoder: FrameEncoder, index: number, item: Item): SentItem |
   encoder.idOf ??= itemIds(stamp())
   const started = sentItem(item, encoder.idOf(item), items.size)
   items.set(index, started)
-  emit(encoder, 'response.output_item.added', { output_index: started.place, item: encodeShell(item, started.id) })
+  emit(encoder, 'response.output_item.added', { output_index: started.outputIndex, item: encodeShell(item, started.id) })
   return started
 }
 
@@ -93,7 +93,7 @@ function encodeDelta(encoder: FrameEncoder, event: EventOf<'delta'>): void {
 /** The part that a delta extends. Parts follow one another, so a new one closes the previous one. */
 function openPart(encoder: FrameEncoder, item: SentItem, { kind, part }: { readonly kind: PartKind; readonly part: number }): SentPart {
   const { current } = item
-  if (current?.kind === kind && current.part === part) return current
+  if (current?.kind === kind && current.partNumber === part) return current
   const known = item.parts.get(`${kind}:${part}`)
   if (known) return known
   if (current) closePart(encoder, item, current)
@@ -113,9 +113,9 @@ function closePart(encoder: FrameEncoder, item: SentItem, part: SentPart): void 
   const { kind, annotations, logprobs } = part
   const { stem, bracket, textField, encode } = part.format
   const text = bufferedText(part.text)
-  const place = partPosition(item, part)
-  emit(encoder, `${stem}.done`, { ...place, [textField]: text, ...(kind === 'text' && { logprobs: logprobs.map(withAlternatives) }) })
-  emit(encoder, `${bracket}.done`, { ...place, part: encode(text, { annotations, logprobs }) })
+  const position = partPosition(item, part)
+  emit(encoder, `${stem}.done`, { ...position, [textField]: text, ...(kind === 'text' && { logprobs: logprobs.map(withAlternatives) }) })
+  emit(encoder, `${bracket}.done`, { ...position, part: encode(text, { annotations, logprobs }) })
 }
 
 type PartDelta = TextDelta & { readonly kind: PartKind }
@@ -141,7 +141,7 @@ function sendArguments(encoder: FrameEncoder, item: SentItem, event: EventOf<'de
   appendText(item.arguments, text)
   const unknown = unknownDeltaFields(event)
   const argumentsDelta = `${argumentsFormat(item.item).stem}.delta`
-  if (unknown) emit(encoder, argumentsDelta, { ...unknown, item_id: item.id, output_index: item.place, delta: text })
+  if (unknown) emit(encoder, argumentsDelta, { ...unknown, item_id: item.id, output_index: item.outputIndex, delta: text })
   else {
     const data = `${item.argumentsHead}${JSON.stringify(text)}${numbered}${encoder.sequence++}}`
     encoder.frames.push({ event: argumentsDelta, data })
@@ -169,7 +169,7 @@ function finishItem(encoder: FrameEncoder, item: SentItem, final: Item): void {
   for (const part of item.parts.values()) closePart(encoder, item, part)
   if (final.type === 'function_call')
     finishArguments(encoder, item, { name: final.name, text: `${encoded[argumentsFormat(item.item).field]}` })
-  emit(encoder, 'response.output_item.done', { output_index: item.place, item: encoded })
+  emit(encoder, 'response.output_item.done', { output_index: item.outputIndex, item: encoded })
   item.encoded = encoded
 }
 
@@ -178,7 +178,7 @@ function finishArguments(encoder: FrameEncoder, item: SentItem, { name, text }: 
   if (text.startsWith(bufferedText(item.arguments)))
     sendArguments(encoder, item, deltaOf({ kind: 'arguments', part: 0, text: text.slice(sent) }))
   const { stem, field } = argumentsFormat(item.item)
-  emit(encoder, `${stem}.done`, { item_id: item.id, output_index: item.place, ...(field === 'arguments' && { name }), [field]: text })
+  emit(encoder, `${stem}.done`, { item_id: item.id, output_index: item.outputIndex, ...(field === 'arguments' && { name }), [field]: text })
 }
 
 interface FinalContent {
@@ -191,8 +191,8 @@ function finishContent(encoder: FrameEncoder, item: SentItem, { number, part }: 
   else if (part.type === 'refusal') finishPart(encoder, item, { kind: 'refusal', part: number, text: part.refusal })
   else if (part.type === 'native' && !item.natives.has(number)) {
     if (item.current) closePart(encoder, item, item.current)
-    const place = { item_id: item.id, output_index: item.place, content_index: item.contents++ }
-    for (const end of ['added', 'done']) emit(encoder, `response.content_part.${end}`, { ...place, part: part.body })
+    const position = { item_id: item.id, output_index: item.outputIndex, content_index: item.contents++ }
+    for (const end of ['added', 'done']) emit(encoder, `response.content_part.${end}`, { ...position, part: part.body })
   }
 }
 
@@ -223,7 +223,7 @@ function passOn(encoder: FrameEncoder, { name, index, body }: NativeEvent): void
   if (!isPublicEvent(name) || !isExpected(name, item)) return
   const { type, sequence_number, obfuscation, error, ...rest } = body
   if (item?.item.type === 'message') passPartOn(encoder, item, { name, body: rest })
-  else if (item) emit(encoder, name, { ...rest, item_id: item.id, output_index: item.place })
+  else if (item) emit(encoder, name, { ...rest, item_id: item.id, output_index: item.outputIndex })
   else emit(encoder, name, { ...rest, ...('response_id' in rest && { response_id: encoder.stamp().id }) })
 }
 
@@ -239,7 +239,7 @@ function passPartOn(encoder: FrameEncoder, item: SentItem, { name, body }: Passe
   if (item.natives.has(theirs) === isNew) return
   if (isNew && item.current) closePart(encoder, item, item.current)
   if (isNew) item.natives.set(theirs, item.contents++)
-  emit(encoder, name, { ...body, item_id: item.id, output_index: item.place, content_index: item.natives.get(theirs) })
+  emit(encoder, name, { ...body, item_id: item.id, output_index: item.outputIndex, content_index: item.natives.get(theirs) })
 }
 
 function finishStream(encoder: FrameEncoder, event: EventOf<'finished'>): void {

@@ -17,12 +17,12 @@ export interface ItemRegistry {
 
 export const itemRegistry = (): ItemRegistry => ({ all: [], byPlace: new Map(), byId: new Map(), open: [] })
 
-export function addItem(registry: ItemRegistry, place: number | string | undefined, item: Item): PartialItem {
+export function addItem(registry: ItemRegistry, outputIndex: number | string | undefined, item: Item): PartialItem {
   const partial = partialItem(item)
   registry.all.push(partial)
   registry.open.push(partial)
   registerId(registry, partial)
-  registry.byPlace.set(place ?? `new:${registry.all.length}`, partial)
+  registry.byPlace.set(outputIndex ?? `new:${registry.all.length}`, partial)
   return partial
 }
 
@@ -33,8 +33,8 @@ export function registerId({ byId }: ItemRegistry, partial: PartialItem): void {
 }
 
 /** Finds an item by position, otherwise by id; otherwise returns the last unfinished one. */
-export function findItem(registry: ItemRegistry, place: Json | undefined, id: Json | undefined): PartialItem | undefined {
-  const index = indexOf(place)
+export function findItem(registry: ItemRegistry, outputIndex: Json | undefined, id: Json | undefined): PartialItem | undefined {
+  const index = indexOf(outputIndex)
   if (index !== undefined) return registry.byPlace.get(index)
   return (typeof id === 'string' ? registry.byId.get(id) : undefined) ?? lastOpen(registry)
 }
@@ -55,10 +55,10 @@ export type AssumedType = keyof typeof assumed
 
 /** The item that an event about a part refers to; created if there is none of this type. */
 export function findOrAddItem(registry: ItemRegistry, body: JsonObject, type: AssumedType): PartialItem {
-  const place = indexOf(body.output_index)
-  const known = findItem(registry, place, body.item_id)
+  const outputIndex = indexOf(body.output_index)
+  const known = findItem(registry, outputIndex, body.item_id)
   if (known && (known.item.type === type || known.item.type === 'native')) return known
-  const key = known || place === undefined ? `${place}:${type}` : place
+  const key = known || outputIndex === undefined ? `${outputIndex}:${type}` : outputIndex
   const added = registry.byPlace.get(key)
   if (added && !added.finished) return added
   return addItem(registry, key, { ...assumed[type], ...(typeof body.item_id === 'string' && body.item_id !== '' && { id: body.item_id }) })

@@ -20,9 +20,9 @@ export interface SentPart {
   readonly kind: PartKind
   readonly format: PartFormat
   /** Its number in events. */
-  readonly part: number
+  readonly partNumber: number
   /** Its number in frames. */
-  readonly number: number
+  readonly frameIndex: number
   /** A delta frame before and after the delta, without the sequence number: the same for all deltas of the part. */
   readonly head: string
   readonly tail: string
@@ -33,7 +33,7 @@ export interface SentPart {
 }
 
 export interface SentItem {
-  readonly place: number
+  readonly outputIndex: number
   readonly id: string
   readonly item: Item
   readonly parts: Map<string, SentPart>
@@ -50,11 +50,11 @@ export interface SentItem {
   encoded: JsonObject | undefined
 }
 
-const argumentsHead = (item: FunctionCallItem, id: string, place: number): string =>
-  `{"type":"${argumentsFormat(item).stem}.delta","item_id":${JSON.stringify(id)},"output_index":${place},"delta":`
+const argumentsHead = (item: FunctionCallItem, id: string, outputIndex: number): string =>
+  `{"type":"${argumentsFormat(item).stem}.delta","item_id":${JSON.stringify(id)},"output_index":${outputIndex},"delta":`
 
-export const sentItem = (item: Item, id: string, place: number): SentItem => ({
-  place,
+export const sentItem = (item: Item, id: string, outputIndex: number): SentItem => ({
+  outputIndex,
   id,
   item,
   parts: new Map(),
@@ -62,38 +62,38 @@ export const sentItem = (item: Item, id: string, place: number): SentItem => ({
   contents: 0,
   summaries: 0,
   natives: new Map(),
-  argumentsHead: item.type === 'function_call' ? argumentsHead(item, id, place) : '',
+  argumentsHead: item.type === 'function_call' ? argumentsHead(item, id, outputIndex) : '',
   arguments: textBuffer(),
   encoded: undefined,
 })
 
 /** Adds a part to an item, with the next number of its kind. */
-export function addPart(item: SentItem, kind: PartKind, part: number): SentPart {
+export function addPart(item: SentItem, kind: PartKind, partNumber: number): SentPart {
   const format = partFormats[kind]
-  const number = kind === 'summary' ? item.summaries++ : item.contents++
-  const place = `"item_id":${JSON.stringify(item.id)},"output_index":${item.place},"${format.numberField}":${number}`
+  const frameIndex = kind === 'summary' ? item.summaries++ : item.contents++
+  const position = `"item_id":${JSON.stringify(item.id)},"output_index":${item.outputIndex},"${format.numberField}":${frameIndex}`
   const added: SentPart = {
     kind,
     format,
-    part,
-    number,
-    head: `{"type":"${format.deltaEvent}",${place},"delta":`,
+    partNumber,
+    frameIndex,
+    head: `{"type":"${format.deltaEvent}",${position},"delta":`,
     tail: kind === 'text' ? `,"logprobs":[]${numbered}` : numbered,
     text: textBuffer(),
     annotations: [],
     logprobs: [],
     closed: false,
   }
-  item.parts.set(`${kind}:${part}`, added)
+  item.parts.set(`${kind}:${partNumber}`, added)
   item.current = added
   return added
 }
 
 /** The fields that locate a part. */
-export const partPosition = ({ id, place }: SentItem, { format, number }: SentPart): JsonObject => ({
+export const partPosition = ({ id, outputIndex }: SentItem, { format, frameIndex }: SentPart): JsonObject => ({
   item_id: id,
-  output_index: place,
-  [format.numberField]: number,
+  output_index: outputIndex,
+  [format.numberField]: frameIndex,
 })
 
 /** Unknown fields of the provider's delta. Decoders only remember a delta with such fields. */

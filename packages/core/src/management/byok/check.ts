@@ -35,8 +35,8 @@ export async function checkAccount(provider: Provider, credential: Credential, p
   try {
     const check = provider.account?.check?.(credential)
     if (!check) return undefined
-    const asked = ask({ provider, credential, check }, { ...ports, signal: ending.signal })
-    return await pTimeout(asked, { milliseconds: maxCheckMs, signal: ending.signal, customTimers: timersOf(ports.clock) })
+    const result = ask({ provider, credential, check }, { ...ports, signal: ending.signal })
+    return await pTimeout(result, { milliseconds: maxCheckMs, signal: ending.signal, customTimers: timersOf(ports.clock) })
   } catch {
     return { status: 'error' }
   } finally {

@@ -1,4 +1,4 @@
-import { nearestOf } from '@signalbox/storage/nearest'
+import { similarNames } from '@signalbox/storage/similar-names'
 import { GatewayError } from '../../errors/gateway-error.ts'
 import { type Credential, type Provider, takesOwnKeys } from '../../protocol/provider.ts'
 import type { AccountTier } from '../../protocol/provider-facts.ts'
@@ -12,7 +12,7 @@ export function providerNamed(id: string, providers: ReadonlyMap<string, Provide
   const found = providers.get(id)
   const takers = [...providers.values()].filter(takesOwnKeys).map(provider => provider.id)
   if (!found) {
-    const [near] = nearestOf(id, takers)
+    const [near] = similarNames(id, takers)
     const hint = near === undefined ? undefined : `Did you mean "${near}"?`
     const way = hint ?? `Providers that accept BYOK keys: ${takers.join(', ') || 'none'}.`
     throw wrongField('provider', `There is no provider "${id.slice(0, 100)}" here. ${way}`, hint)

@@ -8,26 +8,26 @@ export interface ResealResult {
   /** Number of provider keys that were sealed again. */
   readonly resealed: number
   /** Number of provider keys that do not open, because they were altered or their sealing key is missing. */
-  readonly left: number
+  readonly failed: number
 }
 
-const atOnce = 100
+const keysPerPage = 100
 
 /**
  * Seals every provider key with the newest sealing key while requests run. It can be stopped and started again at any time: keys that
  * are sealed with the newest key already are skipped.
  */
 export async function resealAll(ports: ByokPorts): Promise<ResealResult> {
-  const left = new Set<string>()
+  const failed = new Set<string>()
   let resealed = 0
   for (let walks = 0; walks < maxResealPasses; walks++) {
     const ended = await walk(ports, async (workspaceId, ids) => {
       const some = await resealSome(ports, workspaceId, ids)
       resealed += some.resealed
-      for (const id of ids) left.delete(id)
-      for (const id of some.left) left.add(id)
+      for (const id of ids) failed.delete(id)
+      for (const id of some.failed) failed.add(id)
     })
-    if (ended) return { resealed, left: left.size }
+    if (ended) return { resealed, failed: failed.size }
   }
   throw new GatewayError('service_unavailable', {
     message: 'Provider keys were deleted while they were being resealed. Call `reseal` again; finished keys are skipped.',
@@ -41,7 +41,7 @@ const maxResealPasses = 100
 async function walk({ records }: ByokPorts, visit: (workspaceId: string, ids: readonly string[]) => Promise<void>): Promise<boolean> {
   let last: TypedRecord<'credential'> | undefined
   for (;;) {
-    const page = await records.list('credential', { limit: atOnce, ...(last && { after: last.id }) })
+    const page = await records.list('credential', { limit: keysPerPage, ...(last && { after: last.id }) })
     for (const workspaceId of new Set(page.map(each => each.workspaceId)))
       await visit(
         workspaceId,
@@ -55,7 +55,7 @@ async function walk({ records }: ByokPorts, visit: (workspaceId: string, ids: re
 
 interface ResealedSome {
   readonly resealed: number
-  readonly left: readonly string[]
+  readonly failed: readonly string[]
 }
 
 /** Records are read again for each attempt, so that concurrent changes are kept. One audit row covers all of them. */
@@ -64,7 +64,7 @@ const resealSome = ({ records, commitWithAudit, vault }: ByokPorts, workspaceId:
     const keys = await Promise.all(ids.map(id => records.find('credential', workspaceId, id)))
     const done = await Promise.all(keys.map(key => (key ? reseal(key, vault) : 'current')))
     const puts = done.filter(each => typeof each === 'object')
-    const result = { resealed: puts.length, left: ids.filter((_, at) => done[at] === 'closed') }
+    const result = { resealed: puts.length, failed: ids.filter((_, at) => done[at] === 'closed') }
     const changes = { resealed: puts.map(({ id }) => id) }
     return {
       puts,

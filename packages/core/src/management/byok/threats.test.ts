@@ -98,8 +98,8 @@ describe('B2: sealing keys are rotated', () => {
     const [done] = await Promise.all([during.gateway.resealCredentials(), during.ask('w'), during.ask('other')])
     over = true
     await traffic
-    expect(done).toEqual({ resealed: 6, left: 0 })
-    expect(await during.gateway.resealCredentials()).toEqual({ resealed: 0, left: 0 })
+    expect(done).toEqual({ resealed: 6, failed: 0 })
+    expect(await during.gateway.resealCredentials()).toEqual({ resealed: 0, failed: 0 })
     expect(new Set(during.asked())).toEqual(new Set(['sk-w-01234567-1', 'sk-other-01234567-1']))
     const after = await createByokFixture({ storage, now: before.now, sealingKey: fresh })
     await after.ask('w')
@@ -120,12 +120,12 @@ describe('B2: sealing keys are rotated', () => {
     after(Number.POSITIVE_INFINITY)
     for (const id of ['w', 'other']) await rotated.ask(id)
     expect(rotated.asked()).toEqual([openaiKey.apiKey, openaiKey.apiKey])
-    expect(await rotated.gateway.resealCredentials()).toEqual({ resealed: 1, left: 0 })
+    expect(await rotated.gateway.resealCredentials()).toEqual({ resealed: 1, failed: 0 })
   })
 
   test('a gateway without provider keys has nothing to reseal, and finishes at once', async () => {
     const empty = await createByokFixture({ sealingKey: fresh, previousSealingKeys: [old] })
-    expect(await empty.gateway.resealCredentials()).toEqual({ resealed: 0, left: 0 })
+    expect(await empty.gateway.resealCredentials()).toEqual({ resealed: 0, failed: 0 })
   })
 
   test('when the only row is deleted during the pass, it starts again and finds nothing', async () => {
@@ -151,7 +151,7 @@ describe('B2: sealing keys are rotated', () => {
     })
     const { id } = await testbed.keys.create(openaiKey)
     await settled(testbed.keys, id)
-    expect(await testbed.gateway.resealCredentials()).toEqual({ resealed: 0, left: 0 })
+    expect(await testbed.gateway.resealCredentials()).toEqual({ resealed: 0, failed: 0 })
     expect(pages).toBe(3)
   })
 
@@ -173,9 +173,9 @@ describe('B2: sealing keys are rotated', () => {
     afterAWhile(testbed.now)
     await testbed.ask()
     expect(testbed.asked()).toEqual([openaiKey.apiKey])
-    expect(await testbed.gateway.resealCredentials()).toEqual({ resealed: 1, left: 0 })
+    expect(await testbed.gateway.resealCredentials()).toEqual({ resealed: 1, failed: 0 })
     expect(await sealedOf(testbed, 'w', id)).toMatch(/^v1\.2\./)
-    expect(await testbed.gateway.resealCredentials()).toEqual({ resealed: 0, left: 0 })
+    expect(await testbed.gateway.resealCredentials()).toEqual({ resealed: 0, failed: 0 })
     afterAWhile(testbed.now)
     await testbed.ask()
     expect(testbed.asked()).toEqual([openaiKey.apiKey, openaiKey.apiKey])
@@ -195,7 +195,7 @@ describe('B2: sealing keys are rotated', () => {
     const raced = { ...storage, records: { ...storage.records, commit: meanwhile } }
     const rotated = await createByokFixture({ storage, now: before.now, sealingKey: fresh, previousSealingKeys: [old] })
     const racing = await createByokFixture({ storage: raced, now: before.now, sealingKey: fresh, previousSealingKeys: [old] })
-    expect(await racing.gateway.resealCredentials()).toMatchObject({ left: 0 })
+    expect(await racing.gateway.resealCredentials()).toMatchObject({ failed: 0 })
     await rotated.ask()
     expect(rotated.asked()).toEqual(['sk-new-0123456789'])
   })
@@ -224,7 +224,7 @@ describe('B2: sealing keys are rotated', () => {
       sealingKey: fresh,
       previousSealingKeys: [old],
     })
-    expect(await rotated.gateway.resealCredentials()).toEqual({ resealed: 119, left: 0 })
+    expect(await rotated.gateway.resealCredentials()).toEqual({ resealed: 119, failed: 0 })
   })
 
   test('a lost sealing key takes its provider keys out of routing, without failing requests', async () => {
@@ -235,7 +235,7 @@ describe('B2: sealing keys are rotated', () => {
     expect(await codeOf(lost.ask())).toBe('routing_failed')
     expect(await codeOf(lost.ask())).toBe('routing_failed')
     expect(lost.logged.filter(line => line.includes('cannot be opened'))).toHaveLength(1)
-    expect(await lost.gateway.resealCredentials()).toEqual({ resealed: 0, left: 1 })
+    expect(await lost.gateway.resealCredentials()).toEqual({ resealed: 0, failed: 1 })
     const second = await lost.keys.create({ ...openaiKey, apiKey: 'sk-two-0123456789', isDefault: true })
     await settled(lost.keys, second.id)
     await lost.ask()

@@ -72,18 +72,18 @@ export function keepReloads(ports: ReloadPorts): Reloads {
     }
   }
   const lookAll = async (workspaceId: string, state: { again: boolean }): Promise<void> => {
-    const asked: Promise<void>[] = []
+    const pending: Promise<void>[] = []
     try {
       do {
         state.again = false
         const reload = await claim(ports, workspaceId)
-        if (reload) asked.push(ask(workspaceId, reload))
+        if (reload) pending.push(ask(workspaceId, reload))
       } while (state.again)
     } finally {
       looking.delete(workspaceId)
     }
     // A check does not wait for payments, which may take long.
-    await Promise.all(asked)
+    await Promise.all(pending)
   }
   return {
     look(workspaceId) {

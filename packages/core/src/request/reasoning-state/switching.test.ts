@@ -17,11 +17,11 @@ afterEach(async () => {
 
 const named = <T>(all: readonly T[], is: (each: T) => boolean): T => {
   const found = all.find(is)
-  if (!found) throw new Error('The test asks for a language that is not there.')
+  if (!found) throw new Error('The test asks for a dialect that is not there.')
   return found
 }
 const writer = named(stateWriters, ({ name }) => name === 'responses')
-const client = named(clients, ({ language }) => language === 'responses')
+const client = named(clients, ({ dialect }) => dialect === 'responses')
 
 const state = `${canary}of-a`
 const thinks: Act = writer.say({ state, call: 'call_1' })
@@ -215,7 +215,7 @@ test('state that a client got from the vendor directly is passed on unchanged, a
 
 test('vendor state from a Messages client is passed on too, also if other turns were answered by this gateway', async () => {
   const own = named(stateWriters, ({ name }) => name === 'messages')
-  const caller = named(clients, ({ language }) => language === 'messages')
+  const caller = named(clients, ({ dialect }) => dialect === 'messages')
   const a = scripted('a', own.dialect)
   a.play(own.say({ state, thought: 'Hm.', call: 'call_1' }), own.say({ state, text: 'Done.' }))
   const fixture = await open([a])

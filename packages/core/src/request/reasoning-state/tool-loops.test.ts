@@ -14,7 +14,7 @@ afterEach(async () => {
 const stateOf = (turn: number): string => `${canary}${turn}-${'äß+/=\n"\\'.repeat(turn)}`
 
 describe.each(stateWriters)('a tool loop and a second question with a provider of $name', writer => {
-  describe.each(clients)('and a client of $language', client => {
+  describe.each(clients)('and a client of $dialect', client => {
     test.each([
       { stream: false, words: true },
       { stream: true, words: true },
@@ -32,7 +32,7 @@ describe.each(stateWriters)('a tool loop and a second question with a provider o
       closing.push(fixture)
       const history: JsonObject[] = [client.question('Go.')]
       for (const turn of [1, 2, 3, 4]) {
-        const answered = await ask(fixture, client.language, client.body(history, stream))
+        const answered = await ask(fixture, client.dialect, client.body(history, stream))
         expect(writer.statesIn(provider.calls.at(-1) ?? {})).toEqual([1, 2, 3].filter(made => made < turn).map(stateOf))
         if (!writer.inWords) expect(answered.bytes).not.toContain(canary)
         expect(answered.bytes).toContain('gw1.')
@@ -43,7 +43,7 @@ describe.each(stateWriters)('a tool loop and a second question with a provider o
   })
 })
 
-describe.each(clients)('a $language client’s conversation that changes its provider in the middle', client => {
+describe.each(clients)('a $dialect client’s conversation that changes its provider in the middle', client => {
   const pairs = stateWriters.flatMap(first => stateWriters.filter(other => other !== first).map(second => ({ first, second })))
 
   test.each(pairs)('from $first.name to $second.name and back', async ({ first, second }) => {
@@ -57,7 +57,7 @@ describe.each(clients)('a $language client’s conversation that changes its pro
     const called = [a, b, a]
     for (const [at, provider] of called.entries()) {
       const routing = { only: [provider.id] }
-      const answered = await ask(fixture, client.language, { ...client.body(history, true), gateway: { routing } })
+      const answered = await ask(fixture, client.dialect, { ...client.body(history, true), gateway: { routing } })
       expect(answered.stamp.warnings.map(({ code }) => code)).toEqual(at === 0 ? [] : ['reasoning_state_dropped'])
       history.push(...client.turn(answered, false), client.result(`call_${at + 1}`, 'Nothing there.'))
     }
@@ -68,7 +68,7 @@ describe.each(clients)('a $language client’s conversation that changes its pro
 })
 
 test.each(stateWriters)('a Chat client that keeps only tool calls still returns its state to a provider of $name', async writer => {
-  const client = clients.find(({ language }) => language === 'chat')
+  const client = clients.find(({ dialect }) => dialect === 'chat')
   const provider = scripted('maker', writer.dialect, { quirks: writer.quirks ?? {} })
   provider.play(writer.say({ state: stateOf(1), call: 'call_1' }), writer.say({ state: stateOf(2), text: 'Done.' }))
   const fixture = await openFixture([provider])

@@ -13,18 +13,18 @@ export function itemParts(item: Item): readonly Part[] {
 }
 
 /** One warning for any number of paths, because a client that marks one part marks many. */
-export function oneWarning(params: readonly string[], why: string): readonly Warning[] {
+export function combinedWarning(params: readonly string[], why: string): readonly Warning[] {
   const [first, ...others] = params
   if (first === undefined) return []
   return [unsupported(first, `\`${first}\`${others.length > 0 ? ` (and ${others.length} more like it)` : ''} ${why}`)]
 }
 
 /** Paths of tool results that are errors. */
-export const failedTools = (input: readonly Item[]): readonly string[] =>
+export const failedToolPaths = (input: readonly Item[]): readonly string[] =>
   input.flatMap((item, at) => (item.type === 'function_call_output' && item.is_error ? [`${pathOf(item, `input[${at}]`)}.is_error`] : []))
 
 /** Paths of cache points that are lost. `isSent`: whether the cache point of an item, part or tool is sent. */
-export function cachePoints({ input, tools = [] }: Prompt, isSent: (decoded: object) => boolean): readonly string[] {
+export function lostCachePoints({ input, tools = [] }: Prompt, isSent: (decoded: object) => boolean): readonly string[] {
   const isLost = (decoded: object): boolean => 'cache' in decoded && decoded.cache !== undefined && !isSent(decoded)
   return [
     ...tools.flatMap((tool, at) => (isLost(tool) ? [pathOf(tool, `tools[${at}]`)] : [])),

@@ -3,11 +3,11 @@ import type { Logger } from '../../runtime/ports.ts'
 import type { Byok, ByokSetting } from './byok.ts'
 
 /** Provider keys of workspaces. The code is loaded when the first of them is used or managed. */
-export interface ByokOnDemand extends Pick<Byok, 'refuse' | 'hear' | 'reseal' | 'close'> {
+export interface LazyByok extends Pick<Byok, 'refuse' | 'hear' | 'reseal' | 'close'> {
   open(): Promise<Byok>
 }
 
-export function byokOnDemand(setting: () => ByokSetting, logger: Logger): ByokOnDemand {
+export function lazyByok(setting: () => ByokSetting, logger: Logger): LazyByok {
   let loaded: Byok | undefined
   let isBegun = false
   const load = once(async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { manageOnDemand } from './on-demand.ts'
+import { lazyManagement } from './lazy-management.ts'
 import { workspacesOf } from './workspaces.ts'
 
 /** The names of all methods, as in `billing.autoReload.update`. */
@@ -12,7 +12,7 @@ test('management loaded on demand has the same methods, and nothing is loaded be
     loaded += 1
     throw new Error('not here')
   }
-  const workspaces = manageOnDemand({} as never, setting).workspacesAfter(() => undefined)
+  const workspaces = lazyManagement({} as never, setting).workspacesAfter(() => undefined)
   const real = workspacesOf({ storage: {}, records: {}, byok: {} } as never)
   expect(namesIn(workspaces('ws_1')).toSorted()).toEqual(namesIn(real('ws_1')).toSorted())
   expect(Object.keys(workspaces)).toEqual(Object.keys(real))

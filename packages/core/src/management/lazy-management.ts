@@ -11,7 +11,7 @@ import type { Workspace, Workspaces } from './workspaces.ts'
  * Management that is loaded on first use, so that programs that only serve inference do not load its code. `setting` is called at that
  * time.
  */
-export function manageOnDemand(terms: WorkspacePolicies, setting: () => Awaitable<ManagementSetting>): Management {
+export function lazyManagement(terms: WorkspacePolicies, setting: () => Awaitable<ManagementSetting>): Management {
   const load = once(async () => (await import('./management.ts')).openManagement(await setting()))
   const one =
     (open: () => Promise<Workspaces>, setUp: ManagementPorts['setUp']) =>

@@ -15,7 +15,7 @@ interface Result {
 /** The content of one object of a body, if it has any. */
 type Reads<T> = (part: JsonObject) => T | undefined
 
-export interface Language {
+export interface ProviderTraits {
   readonly name: BuiltInDialect
   readonly dialect: ProviderDialect
   readonly call: Reads<Call>
@@ -44,7 +44,7 @@ function pictureAt(address: string): Picture | undefined {
 }
 const picture = (type: string, data: string): Picture | undefined => (type === 'image/png' ? { type, data } : undefined)
 
-export const languages: readonly Language[] = [
+export const providerTraits: readonly ProviderTraits[] = [
   {
     name: 'responses',
     dialect: responsesProvider,
@@ -119,8 +119,8 @@ export function found<T>(value: Json | undefined, reads: Reads<T>): readonly T[]
   return [...(own === undefined ? [] : [own]), ...Object.values(value).flatMap(inner => found(inner, reads))]
 }
 
-export function languageOf(name: BuiltInDialect): Language {
-  const language = languages.find(each => each.name === name)
-  if (!language) throw new Error(`Nobody speaks ${name} here.`)
-  return language
+export function traitsOf(name: BuiltInDialect): ProviderTraits {
+  const traits = providerTraits.find(each => each.name === name)
+  if (!traits) throw new Error(`Nobody speaks ${name} here.`)
+  return traits
 }
