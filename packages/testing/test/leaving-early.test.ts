@@ -317,3 +317,31 @@ describe('a client that stops reading for a while, then disconnects', () => {
     expect(row).toMatchObject({ result: 'abandoned', outputTokens: 60 * seconds + 2 })
   })
 })
+
+test('a stream that the gateway cuts at the cap is charged for its hidden reasoning, if its offer took no cap', async () => {
+  const text = 'word '.repeat(1_000)
+  const cut: Act = async ({ wait }) => ({
+    status: 200,
+    frames: (async function* () {
+      yield [frame('response.created', { response: { ...answered, status: 'in_progress', output: [] } })]
+      await wait(50_000)
+      yield [
+        frame('response.output_item.added', { output_index: 0, item: { type: 'message', id: 'i', role: 'assistant', content: [] } }),
+        frame('response.output_text.delta', { output_index: 0, content_index: 0, item_id: 'i', delta: text }),
+      ]
+      await wait(600_000)
+    })(),
+  })
+  const row = await readAndLeave({
+    acts: [cut],
+    dialect: responsesProvider,
+    price,
+    body: { max_output_tokens: 16 },
+    offer: { abilities: ['reasoning'], max_output_tokens: 32_000, quirks: { refuses: ['max_output_tokens'] } },
+    seconds: 60,
+  })
+  expect(row).toMatchObject({ result: 'incomplete', estimated: true })
+  // 50 s at the 60 tokens a second of an offer whose speed is not known, and the text that was delivered.
+  expect(row?.outputTokens).toBeGreaterThan(3_000)
+  expect(row?.outputTokens).toBeLessThan(3_700)
+})

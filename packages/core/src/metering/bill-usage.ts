@@ -51,6 +51,7 @@ export const zeroBill = { usage: zeroUsage, cost: 0 } as const
 
 /** The result of a committed request, as recorded in its usage row. */
 export function resultOf(seen: MeteredAnswer, left: boolean): { readonly result: UsageResult; readonly code?: string } {
+  if (seen.errorCode !== undefined) return { result: 'error', code: seen.errorCode }
   if (seen.leftAt !== undefined) return { result: 'abandoned', code: 'client_disconnected' }
   if (seen.outcome?.status === 'completed') return { result: 'ok' }
   if (seen.outcome?.status === 'incomplete') return { result: 'incomplete' }

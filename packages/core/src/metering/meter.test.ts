@@ -98,3 +98,19 @@ test('a whole response has the same counts as its stream', () => {
   expect(meteredAnswer(empty)).toMatchObject({ characters: 0, outcome: { status: 'completed' } })
   expect(meteredAnswer(empty).firstContentAt).toBeUndefined()
 })
+
+test('a stream that is cut at its cap has the reasoning time of one that was left, and a completed one has none', async () => {
+  const answerAfter = async (end: InferenceEvent) => {
+    const clock = fakeClock()
+    const meter = createMeter(clock, { pausedMs: 500, pausedAt: undefined })
+    await clock.advance(20_500)
+    meterEvent(meter, delta('text', 'a'))
+    await clock.advance(100)
+    meterEvent(meter, end)
+    return meteredAnswer(meter)
+  }
+  const outcome = { status: 'incomplete', reason: 'max_output_tokens' } as const
+  expect(await answerAfter({ type: 'finished', outcome })).toMatchObject({ cutAt: 20_600, firstTextAt: 20_000, pausedMs: 500 })
+  expect(await answerAfter({ type: 'finished', outcome, usage })).not.toHaveProperty('cutAt')
+  expect(await answerAfter({ type: 'finished', outcome: { status: 'completed' } })).not.toHaveProperty('cutAt')
+})

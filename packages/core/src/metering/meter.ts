@@ -29,13 +29,17 @@ export interface MeteredAnswer {
   readonly firstContentAt?: number
   /** Reasoning arrived, readable or encrypted. */
   readonly hasThoughts?: boolean
+  /** The code of an error of the gateway that ended the response. */
+  readonly errorCode?: string
   /** When the client disconnected, in monotonic milliseconds. Later facts come from reading on without it. */
   readonly leftAt?: number
-  /** Milliseconds before the disconnect in which the client did not read. Undefined if none. */
+  /** When a stream was cut at its output cap, so that its usage is unknown: monotonic milliseconds. */
+  readonly cutAt?: number
+  /** Milliseconds before `leftAt` or `cutAt` in which the client did not read. Undefined if none. */
   readonly pausedMs?: number
-  /** When the first text was delivered to a client that has disconnected: monotonic milliseconds, minus the pauses before. */
+  /** If there is a `leftAt` or `cutAt`: when the first text was delivered, in monotonic milliseconds, minus the pauses before. */
   readonly firstTextAt?: number
-  /** Milliseconds of reasoning and of content without characters from the first text to the disconnect, without pauses. */
+  /** Milliseconds of reasoning and of content without characters from the first text to `leftAt` or `cutAt`, without pauses. */
   readonly laterThoughtMs?: number
 }
 
@@ -73,11 +77,7 @@ export interface Meter {
   /** When reasoning after the first text began, in the same unit. */
   thinkingSince: number
   laterThoughtMs: number
-  left:
-    | (Pick<MeteredAnswer, 'characters' | 'tokens' | 'thoughtCharacters' | 'pausedMs' | 'firstTextAt' | 'laterThoughtMs'> & {
-        readonly leftAt: number
-      })
-    | undefined
+  left: (Pick<MeteredAnswer, 'characters' | 'tokens' | 'thoughtCharacters'> & ReasoningTimes & { readonly leftAt: number }) | undefined
 }
 
 export const createMeter = (clock: Pick<Clock, 'monotonic'>, pauses: ReaderPauses = noPauses): Meter => ({
@@ -174,19 +174,24 @@ function meterNative(meter: Meter, body: JsonObject): void {
   if (tool) meter.hostedCalls = oneCallMore(meter.hostedCalls, tool)
 }
 
-/** Records that the client disconnected: later events are observed, but not counted as delivered. */
-export function meterLeft(meter: Meter): void {
-  const { clock, pauses, characters, thoughtCharacters, firstTextAt, isThinking, thinkingSince, laterThoughtMs } = meter
-  const leftAt = clock.monotonic()
-  const pausedMs = pauses.pausedMs + (pauses.pausedAt === undefined ? 0 : leftAt - pauses.pausedAt)
-  const tokens = likelyTokens(meter.counted)
-  const thinkingMs = isThinking && firstTextAt !== undefined ? leftAt - pausedMs - thinkingSince : 0
-  const times = {
+type ReasoningTimes = Pick<MeteredAnswer, 'pausedMs' | 'firstTextAt' | 'laterThoughtMs'>
+
+/** What the output without text is estimated from, if the response stops at `now` without usage. */
+function reasoningTimes({ pauses, firstTextAt, isThinking, thinkingSince, laterThoughtMs }: Meter, now: number): ReasoningTimes {
+  const pausedMs = pauses.pausedMs + (pauses.pausedAt === undefined ? 0 : now - pauses.pausedAt)
+  const thinkingMs = isThinking && firstTextAt !== undefined ? now - pausedMs - thinkingSince : 0
+  return {
     laterThoughtMs: laterThoughtMs + thinkingMs,
     ...(pausedMs > 0 && { pausedMs }),
     ...(firstTextAt !== undefined && { firstTextAt }),
   }
-  meter.left = { leftAt, characters, tokens, thoughtCharacters, ...times }
+}
+
+/** Records that the client disconnected: later events are observed, but not counted as delivered. */
+export function meterLeft(meter: Meter): void {
+  const { clock, characters, thoughtCharacters, counted } = meter
+  const leftAt = clock.monotonic()
+  meter.left = { leftAt, characters, tokens: likelyTokens(counted), thoughtCharacters, ...reasoningTimes(meter, leftAt) }
 }
 
 /** Finishes an abandoned response without an end: `closing` are the decoder's closing events. */
@@ -210,8 +215,15 @@ export function meteredAnswer(meter: Meter): MeteredAnswer {
 }
 
 /** Counts used in place of the provider's usage. */
-function countedSoFar(meter: Meter): Pick<MeteredAnswer, 'tokens' | 'startUsage' | 'usageSoFar' | 'hostedCalls'> {
+function countedSoFar(meter: Meter): Partial<MeteredAnswer> {
   const { startUsage, usageSoFar, hostedCalls } = meter
   const stated = { ...(startUsage && { startUsage }), ...(usageSoFar && { usageSoFar }) }
-  return { tokens: likelyTokens(meter.counted), ...stated, ...(hostedCalls && { hostedCalls }) }
+  const isCut = meter.finished?.outcome.status === 'incomplete' && meter.firstTextAt !== undefined
+  const cut = isCut && meter.left === undefined ? cutTimes(meter) : undefined
+  return { tokens: likelyTokens(meter.counted), ...stated, ...(hostedCalls && { hostedCalls }), ...cut }
+}
+
+function cutTimes(meter: Meter): ReasoningTimes & { readonly cutAt: number } {
+  const cutAt = meter.clock.monotonic()
+  return { cutAt, ...reasoningTimes(meter, cutAt) }
 }

@@ -1,7 +1,7 @@
 import { fakeClock } from '@signalbox/testing'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isMostlyPaused, isReading, noteContent, readerPaused, readerResumed, startStream, startTimer, stopTimer } from './answer-timer.ts'
+import { isReading, noteContent, pausedShare, readerPaused, readerResumed, startStream, startTimer, stopTimer } from './answer-timer.ts'
 
 /** A timer, its reports with their times, and how many timers of the clock it took. */
 function started(milliseconds: number) {
@@ -133,26 +133,26 @@ describe('a reader that pauses', () => {
     expect(over).toEqual(['deadline at 2000'])
   })
 
-  test('is the slower side if more time passed in its pauses than in waiting for the provider', async () => {
+  test('has paused for the share of the time that its pauses took, the current one included', async () => {
     const { clock, timer } = streaming(500, { idleMs: 10_000, deadlineAt: 60_000 })
     await clock.advance(1_000)
     readerPaused(timer)
     await clock.advance(999)
-    expect(isMostlyPaused(timer)).toBe(false)
+    expect(pausedShare(timer)).toBeCloseTo(999 / 1_999)
     await clock.advance(2)
-    expect(isMostlyPaused(timer)).toBe(true)
+    expect(pausedShare(timer)).toBeCloseTo(1_001 / 2_001)
     readerResumed(timer)
-    await clock.advance(2)
-    expect(isMostlyPaused(timer)).toBe(false)
+    await clock.advance(2_001)
+    expect(pausedShare(timer)).toBeCloseTo(1_001 / 4_002)
   })
 
-  test('only briefly is not the slower side, even though the provider was faster still', async () => {
+  test('that paused only briefly has not paused, even though the provider was faster still', async () => {
     const { clock, timer } = streaming(500, { idleMs: 10_000, deadlineAt: 60_000 })
     readerPaused(timer)
     await clock.advance(100)
-    expect(isMostlyPaused(timer)).toBe(false)
+    expect(pausedShare(timer)).toBe(0)
     await clock.advance(1)
-    expect(isMostlyPaused(timer)).toBe(true)
+    expect(pausedShare(timer)).toBe(1)
   })
 })
 

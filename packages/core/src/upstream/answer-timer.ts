@@ -103,12 +103,12 @@ export const isReading = ({ stream }: AnswerTimer): boolean => stream?.pausedAt 
 /** Total pauses up to this many milliseconds are ignored. */
 const maxShortPauseMs = 100
 
-/** Whether the reader was paused for longer than the provider was waited for. */
-export function isMostlyPaused({ stream, clock }: AnswerTimer): boolean {
-  if (stream === undefined) return false
+/** The share of the stream's time in which the reader was paused, from 0 to 1. Short pauses are ignored. */
+export function pausedShare({ stream, clock }: AnswerTimer): number {
+  if (stream === undefined) return 0
   const now = clock.monotonic()
   const pausedMs = stream.pausedMs + (stream.pausedAt === undefined ? 0 : now - stream.pausedAt)
-  return pausedMs > maxShortPauseMs && pausedMs > now - stream.since - pausedMs
+  return pausedMs > maxShortPauseMs ? pausedMs / (now - stream.since) : 0
 }
 
 export const stopTimer = (state: AnswerTimer): void => {

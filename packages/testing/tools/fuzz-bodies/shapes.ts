@@ -145,9 +145,12 @@ export const shapes: readonly ShapedBody[] = bodiesByDialect.flatMap(bodies =>
 export const genesOf = (dice: Dice): Genes => ({ seed: Math.floor(dice() * 1e9), size: dice(), width: dice(), depth: dice(), kind: dice() })
 
 /** One gene drawn anew, or moved a little; size mostly upwards. */
+/** The largest value of a gene: one itself is no index of a list. */
+const belowOne = 0.999_999
+
 export function turned(genes: Genes, dice: Dice): Genes {
   const gene = pick(dice, ['seed', 'size', 'width', 'depth', 'kind'] as const)
   if (gene === 'seed') return { ...genes, seed: Math.floor(dice() * 1e9) }
   const value = dice() < 0.3 ? dice() : genes[gene] + (dice() - (gene === 'size' ? 0.3 : 0.5)) * 0.4
-  return { ...genes, [gene]: Math.min(1, Math.max(0, value)) }
+  return { ...genes, [gene]: Math.min(belowOne, Math.max(0, value)) }
 }

@@ -2,7 +2,7 @@ import type { AnswerUsage, DynamicRouter, RouterAttempt } from '@signalbox/route
 import type { MeteredAnswer } from '../../metering/meter.ts'
 import type { Failure } from '../../protocol/failure.ts'
 import type { Usage } from '../../protocol/response.ts'
-import { isMostlyPaused } from '../../upstream/answer-timer.ts'
+import { pausedShare } from '../../upstream/answer-timer.ts'
 import type { Answer } from '../../upstream/attempt.ts'
 import type { CommittedCall, UpstreamCall } from '../../upstream/call.ts'
 import { failurePolicies } from '../../upstream/failure-policy.ts'
@@ -71,12 +71,12 @@ export function reportEnd(
   const recordedAs = outcome?.status === 'failed' ? failurePolicies[outcome.error.kind].recordedAs : undefined
   if (!outcome || recordedAs === 'left') router.abandonAttempt(underway)
   else if (recordedAs) router.failAttempt(underway, { kind: recordedAs })
-  else router.finishAttempt(underway, usedOf(usage, isReadSlowly(committed)))
+  else router.finishAttempt(underway, usedOf(usage, readerPausedShare(committed) > 0.5))
 }
 
-/** Whether the client, not the provider, determined the speed of the response. */
-export const isReadSlowly = ({ answer }: Pick<CommittedCall, 'answer'>): boolean =>
-  'stream' in answer && isMostlyPaused(answer.stream.timer)
+/** The share of the response's time in which the client did not read, from 0 to 1. */
+export const readerPausedShare = ({ answer }: Pick<CommittedCall, 'answer'>): number =>
+  'stream' in answer ? pausedShare(answer.stream.timer) : 0
 
 /** The provider's usage for the router, without estimates and without the speed of a stream that was read slowly. */
 function usedOf(usage: Usage | undefined, isSlow = false): AnswerUsage {

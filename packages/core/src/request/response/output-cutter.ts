@@ -38,7 +38,7 @@ interface CutterState {
   characters: number
 }
 
-/** Reasoning is not counted, since not every provider's cap includes it. A cut response has no usage, because it is unknown. */
+/** Reasoning is not counted, since not every provider's cap includes it. A cut stream has no usage, because it is unknown. */
 export function outputCutter(cap: number, { onCut, close }: CutEvents): OutputCutter {
   const state: CutterState = {
     maxCharacters: Math.ceil(cap * slack * maxCharactersPerToken) + fewCharacters,

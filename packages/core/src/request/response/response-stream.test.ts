@@ -349,6 +349,7 @@ describe('a pipeline', () => {
     await turn()
     expect(client.failures.map(String)).toEqual(['Error: broken'])
     expect([ends.length, answer.state.cancels]).toEqual([1, 1])
+    expect(ends[0]).toMatchObject({ characters: 0, errorCode: 'internal_error' })
     await stream.leave()
     expect([ends.length, client.ends, client.batches]).toEqual([1, 0, []])
   })

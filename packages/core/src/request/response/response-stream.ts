@@ -1,5 +1,6 @@
 import type { Awaitable } from '@signalbox/storage'
 import { isPromise } from '@signalbox/storage/awaitable'
+import { isGatewayError } from '../../errors/gateway-error.ts'
 import { type Meter, type MeteredAnswer, meterEvent, meteredAnswer, meterLeft, meterUnfinished } from '../../metering/meter.ts'
 import { type UsageDrains, usageDrainLimits } from '../../metering/usage-drains.ts'
 import type { InferenceEvent } from '../../protocol/event.ts'
@@ -193,16 +194,16 @@ function failUnexpectedly(state: ResponseState, error: unknown): void {
   state.isOver = true
   state.source.cancel()
   const fail = (): void => state.sink?.fail(error)
-  const usage = settleOnce(state)
+  const usage = settleOnce(state, { errorCode: isGatewayError(error) ? error.code : 'internal_error' })
   if (isPromise(usage)) usage.then(fail, fail)
   else fail()
 }
 
-function settleOnce(state: ResponseState): Awaitable<Usage> {
+function settleOnce(state: ResponseState, failure?: Pick<MeteredAnswer, 'errorCode'>): Awaitable<Usage> {
   if (state.usage !== undefined) return state.usage
   if (state.settling !== undefined) return state.settling
   try {
-    const settled = state.settle(meteredAnswer(state.meter))
+    const settled = state.settle({ ...meteredAnswer(state.meter), ...failure })
     if (isPromise(settled)) state.settling = settled
     else state.usage = settled
     return settled

@@ -75,17 +75,17 @@ test('the payment never exceeds held and free balance, is never less than the ho
   )
 })
 
-test('the output rate of an offer is learned from responses with stated usage that were sent and read at once', () => {
+test('the output rate of an offer is learned from responses with stated usage that were sent, and read without pauses', () => {
   const learned: unknown[] = []
   const paces = { of: () => undefined, learn: (...given: readonly unknown[]) => void learned.push(given) } as ChargeContext['paces']
   const call = { sentAt: 100, selected: { contender: { offer: { id: 'o' } } } }
-  const committedBy = (isSlow: boolean) => {
-    const timer = { clock: { monotonic: () => 1_000 }, stream: { since: 0, pausedMs: isSlow ? 900 : 0 } }
+  const committedBy = (pausedMs: number) => {
+    const timer = { clock: { monotonic: () => 10_000 }, stream: { since: 0, pausedMs } }
     return { call, answer: { stream: { timer } } } as unknown as CommittedCall
   }
-  const committed = committedBy(false)
+  const committed = committedBy(500)
   const usage = { input_tokens: 1, output_tokens: 50, cached_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0 }
-  learnPace({ paces }, committedBy(true), { usage, endedAt: 1_100 })
+  learnPace({ paces }, committedBy(501), { usage, endedAt: 1_100 })
   learnPace({ paces }, committed, { usage, endedAt: 1_100 })
   learnPace({ paces }, committed, { usage: { ...usage, estimated: true }, endedAt: 1_100 })
   learnPace({ paces }, { ...committed, call: { ...call, sentAt: undefined } } as unknown as CommittedCall, { usage, endedAt: 1_100 })

@@ -15,7 +15,7 @@ import type { CallFacts, Logger } from '../../runtime/ports.ts'
 import { type Step, wait } from '../../runtime/steps.ts'
 import type { CommittedCall } from '../../upstream/call.ts'
 import type { Attempts } from '../attempts/attempt-context.ts'
-import { isReadSlowly } from '../attempts/report-outcome.ts'
+import { readerPausedShare } from '../attempts/report-outcome.ts'
 import type { MoneyBounds } from '../policy/money-bounds.ts'
 import { addToBill, amountsOf, type Bill, type BillContext, noBill } from './bill.ts'
 import type { Allowance } from './running-cost.ts'
@@ -128,22 +128,28 @@ function outputSoFar({ tokens = 0 }: MeteredAnswer, { counted, estimated }: Unfi
 }
 
 /**
- * Estimated output tokens, with reasoning and images, of a response whose client disconnected before its usage arrived. Otherwise
- * undefined: the text is counted.
+ * Estimated output tokens, with reasoning and images, of a response without usage whose client disconnected, or that was cut at its
+ * output cap. Otherwise undefined: the text is counted.
  */
 function unseenOutput({ request, bounds, paces }: ChargeContext, committed: CommittedCall, seen: MeteredAnswer): number | undefined {
   const { call, candidate } = committed
-  const { leftAt, pausedMs = 0, firstContentAt, laterThoughtMs = 0, hasNative, hasThoughts } = seen
-  if (leftAt === undefined || firstContentAt === undefined || call.sentAt === undefined) return undefined
+  const { leftAt, cutAt, pausedMs = 0, firstContentAt, laterThoughtMs = 0, hasNative, hasThoughts } = seen
+  const stoppedAt = leftAt ?? cutAt
+  if (stoppedAt === undefined || firstContentAt === undefined || call.sentAt === undefined) return undefined
   const thinking =
     hasNative || hasThoughts
       ? 'known'
       : thinkingOf({ ...candidate, quirks: quirksFor(candidate.provider, candidate.offer) }, request.prompt)
-  const { firstTextAt = leftAt - pausedMs } = seen
+  const { firstTextAt = stoppedAt - pausedMs } = seen
   const thoughtMs = firstTextAt - call.sentAt + laterThoughtMs
   const pace = paces.of(call.selected.contender.offer.id)
-  return Math.min(estimateOutput({ tokens: 0, ...seen, thoughtMs, thinking, pace }), bounds.maxOutput(candidate))
+  const estimated = Math.min(estimateOutput({ tokens: 0, ...seen, thoughtMs, thinking, pace }), bounds.maxOutput(candidate))
+  // A response that was cut had passed its cap, and what was delivered of it counts.
+  return leftAt === undefined ? Math.max(estimated, Math.ceil(seen.tokens ?? 0)) : estimated
 }
+
+/** Responses of which the client paused a larger share teach no speed: it is unknown when their provider wrote. */
+const maxPausedShare = 0.05
 
 /** Records the output speed of the offer from a completed response. */
 export function learnPace(
@@ -152,7 +158,7 @@ export function learnPace(
   { usage, endedAt }: { readonly usage: Usage; readonly endedAt: number },
 ): void {
   const { call } = committed
-  if (call.sentAt === undefined || usage.estimated || isReadSlowly(committed)) return
+  if (call.sentAt === undefined || usage.estimated || readerPausedShare(committed) > maxPausedShare) return
   paces.learn(call.selected.contender.offer.id, { outputTokens: usage.output_tokens, milliseconds: endedAt - call.sentAt })
 }
 
