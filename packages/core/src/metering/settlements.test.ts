@@ -80,6 +80,30 @@ test('a settlement that could not be written for a minute is written once, withi
   expect(clock.pending()).toBe(0)
 })
 
+test('an outage is logged once, and one after it again', async () => {
+  const { settlements, state, clock } = scene()
+  const queued = () => state.log.filter(message => message.includes('it is queued'))
+  for (const outage of [1, 2]) {
+    state.mode = 'down'
+    for (const id of ['a', 'b', 'c']) await settlements.settle(settling(`${outage}-${id}`))
+    expect(queued()).toHaveLength(outage)
+    state.mode = 'up'
+    await clock.advance(10_000)
+  }
+})
+
+test('the first settlement that fails is tried again after the first wait, and not before', async () => {
+  const { settlements, state, clock } = scene()
+  state.mode = 'down'
+  void settlements.settle(settling('r'))
+  await clock.advance(0)
+  const [wait = 0] = settlementLimits.retryMs
+  await clock.advance(wait - 1)
+  expect(state.writes).toBe(1)
+  await clock.advance(1)
+  expect(state.writes).toBe(2)
+})
+
 test('a store that is down is called again every few seconds, with a part of the queue', async () => {
   const { settlements, state, clock } = scene()
   state.mode = 'down'
