@@ -327,3 +327,37 @@ test('the duration of failures and the actual cache hits are learned for each of
   router.failAttempt(failing, { kind: 'error' })
   expect(stateOf().failedAttemptMs.value).toBeGreaterThan(usual + 1_000)
 })
+
+/** Estimates of an offer after it responded as a whole. */
+const afterWhole = (outputTokens: number, milliseconds: number) => {
+  let now = 0
+  const router = createRouter({ offers: offers.slice(0, 1), clock: { now: () => now } })
+  const attempt = router.startAttempt(router.plan({ inputTokens: 100, stream: false }).next() as RouterChoice)
+  now += milliseconds
+  router.finishAttempt(attempt, { outputTokens })
+  return (router.plan({ inputTokens: 100, outputTokens: 1_000 }).next() as RouterChoice).estimate
+}
+
+test('a whole response of fewer than twelve tokens teaches no output speed', () => {
+  const unknown = afterWhole(0, 10_000).generationMs
+  expect(afterWhole(11, 10_000).generationMs).toBe(unknown)
+  expect(afterWhole(12, 10_000).generationMs).toBeGreaterThan(unknown)
+})
+
+test('how long a failed attempt takes is learned from all failures but time-outs of whole responses', () => {
+  const afterFailure = (kind: 'error' | 'timeout', stream: boolean) => {
+    let now = 0
+    const router = createRouter({ offers: offers.slice(0, 1), clock: { now: () => now } })
+    const attempt = router.startAttempt(router.plan({ inputTokens: 100, stream }).next() as RouterChoice)
+    now += 50_000
+    router.failAttempt(attempt, { kind })
+    return router.plan({ inputTokens: 100 }).next()?.estimate.failedAttemptMs ?? 0
+  }
+  const unknown =
+    createRouter({ offers: offers.slice(0, 1) })
+      .plan({ inputTokens: 100 })
+      .next()?.estimate.failedAttemptMs ?? 0
+  expect(afterFailure('timeout', false)).toBe(unknown)
+  for (const learned of [afterFailure('timeout', true), afterFailure('error', true), afterFailure('error', false)])
+    expect(learned).toBeGreaterThan(unknown)
+})

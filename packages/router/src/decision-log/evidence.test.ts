@@ -64,7 +64,7 @@ test('evidence has every number of a decision, with six digits and milliseconds 
   expect(attempts[1]).toMatchObject({ outcome: 'error', sent_after_ms: 40.5, first_content_ms: null, output_tokens: null })
 })
 
-test('in the order, an available offer comes before a rate-limited one even if its provider has just failed', () => {
+test('in the order, availability comes before a provider that has just failed, and that before the score', () => {
   const [decision] = traceWithEveryField.decisions
   if (!decision) throw new Error('There are two decisions.')
   const [its] = decision.candidates
@@ -79,7 +79,7 @@ test('in the order, an available offer comes before a rate-limited one even if i
   const candidates = [
     candidate('held', { score: 1 }, 500),
     candidate('chosen', { score: 2 }),
-    candidate('failed', { score: 9, providerFailed: true }),
+    candidate('failed', { score: 7, providerFailed: true }),
     candidate('free', { score: 8 }),
   ]
   const { order } = routingSummary({ ...traceWithEveryField, decisions: [{ ...decision, candidates, chosen: 1 }] }, [])

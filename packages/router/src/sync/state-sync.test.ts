@@ -215,6 +215,20 @@ describe('nothing counts twice', () => {
     expect(seenBy(empty, dear).rateLimitedMs).toBeCloseTo(60_000, -3)
   })
 
+  test.each([
+    [1_000_000, 10],
+    [1_300_000, 0],
+  ])('observations of an offer that is tracked %d ms later count %d times: they are kept for twenty minutes', async (after, kept) => {
+    const { here, time, store } = two()
+    for (let calls = 0; calls < 10; calls += 1) here.answer(cheap)
+    await here.tell()
+    const empty = mindOf('empty', time, { store, offers: [] })
+    await empty.listen()
+    time.ms += after
+    empty.memory.receive({ cursor: '', statistics: [], pauses: [] }, empty.moment())
+    expect(beliefOf(empty, cheap).observations).toBe(kept)
+  })
+
   test('counters that were forgotten everywhere start again', async () => {
     const { here, there, time } = two()
     acquaint(here)
