@@ -91,6 +91,12 @@ test('an offer without an answer is assumed to be as fast as the best of the oth
   expect(generationMs).toBeCloseTo((120 / 200) * 1_000, 3)
 })
 
+test('a response is certainly late if no time is left', () => {
+  const late = (timeLeftMs: number) => estimateOffer(known(), input({ timeLeftMs })).lateProbability
+  expect([late(-1), late(0)]).toEqual([1, 1])
+  expect(late(60_000)).toBeLessThan(0.1)
+})
+
 test('of equal offers the one observed longer ago looks faster', () => {
   const { state } = known()
   const at = (moment: number) => estimateOffer({ ...known(), state }, input({ now: moment })).firstContentMs

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { mindOf, routingStore } from '../test/together.ts'
 import type { RunningAttempt } from './offer-state.ts'
 import { createRouter } from './router.ts'
 import type { AttemptFailure, RouterChoice, RouterOffer } from './types.ts'
@@ -360,4 +361,9 @@ test('how long a failed attempt takes is learned from all failures but time-outs
   expect(afterFailure('timeout', false)).toBe(unknown)
   for (const learned of [afterFailure('timeout', true), afterFailure('error', true), afterFailure('error', false)])
     expect(learned).toBeGreaterThan(unknown)
+})
+
+test('a plan without offers is refused', () => {
+  const { router } = mindOf('one', { ms: 0 }, { store: routingStore() })
+  expect(() => router.plan({ inputTokens: 1 }, [])).toThrow('A plan needs at least one offer to choose from.')
 })
