@@ -1,5 +1,5 @@
 import { library } from '../testing/tools/build/library.ts'
 
 export default library({
-  entry: { index: 'src/index.ts', 'all-routes': 'src/all-routes.ts' },
+  entry: { index: 'src/index.ts', routes: 'src/routes.ts' },
 })

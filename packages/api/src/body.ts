@@ -3,7 +3,7 @@ import { checkBody } from '@signalbox/core/in-process'
 import { isObject, type JsonObject } from '@signalbox/core/protocol'
 import { type Step, wait } from '@signalbox/core/runtime'
 import type { ApiRequest, BodyText } from './api.ts'
-import { checkDensity } from './body-density.ts'
+import { checkJsonLimits } from './json-limits.ts'
 import type { Settings } from './settings.ts'
 import type { Upload } from './uploads.ts'
 
@@ -83,7 +83,7 @@ function checkType(request: ApiRequest): void {
 export function parseBody(text: string): JsonObject {
   const clean = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text
   if (clean.trim() === '') throw invalid('The request has no body. Send a JSON object.')
-  checkDensity(clean)
+  checkJsonLimits(clean)
   const value = parse(clean)
   if (!isObject(value)) throw invalid('The request body must be a JSON object.')
   // Text decoded from UTF-8 contains lone surrogates or hidden keys only as escapes, so most bodies need no check of their strings.

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { allRoutes as routes } from './all-routes.ts'
 import { pathTest } from './index.ts'
 import { managementRoutes } from './management/routes.ts'
 import { createMatcher, isManagement } from './match.ts'
 import type { Route } from './route.ts'
+import { allRoutes as routes } from './routes.ts'
 
 const match = createMatcher(routes, '')
 const outcome = (method: string, path: string): unknown => {

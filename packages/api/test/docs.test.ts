@@ -3,8 +3,8 @@ import { resolve } from 'node:path'
 import { codes } from '@signalbox/core/errors'
 import { scopes } from '@signalbox/core/resources'
 import { expect, test } from 'vitest'
-import { allRoutes as routes } from '../src/all-routes.ts'
 import type { Route } from '../src/route.ts'
+import { allRoutes as routes } from '../src/routes.ts'
 
 const path = resolve(import.meta.dirname, '../../../docs/api.md')
 
@@ -20,7 +20,7 @@ const paths = (rows: readonly Route[]): string => new Intl.ListFormat('en-GB').f
 /** The page that follows from the table. `UPDATE_DOCS=1 pnpm test packages/api/test/docs` writes it. */
 const page = `# The API
 
-Generated from \`packages/api/src/all-routes.ts\`; a test keeps it up to date. \`GET /v1/openapi.json\` is the complete description, with all schemas.
+Generated from \`packages/api/src/routes.ts\`; a test keeps it up to date. \`GET /v1/openapi.json\` is the complete description, with all schemas.
 
 Send the key as \`Authorization: Bearer ak_…\`. Every endpoint that needs a key can also return \`invalid_api_key\` (401),
 \`operation_not_allowed\` (403), \`requests_per_min_exceeded\` (429) and \`service_unavailable\` (503). See [errors.md](errors.md).

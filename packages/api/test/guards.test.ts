@@ -1,8 +1,8 @@
 import { type ErrorCode, GatewayError } from '@signalbox/core/errors'
 import { describe, expect, test } from 'vitest'
-import { allRoutes as routes } from '../src/all-routes.ts'
 import { type ApiReply, createApi } from '../src/index.ts'
 import type { Route } from '../src/route.ts'
+import { allRoutes as routes } from '../src/routes.ts'
 import { ask, parsed } from './asking.ts'
 import { fakeGateway, goodKey } from './fake-gateway.ts'
 

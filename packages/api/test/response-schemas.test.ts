@@ -3,9 +3,9 @@ import type { InferenceEvent, InferenceResponse, Item, Outcome } from '@signalbo
 import { asIterator } from '@signalbox/core/runtime'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
-import { allRoutes as routes } from '../src/all-routes.ts'
 import { createApi } from '../src/index.ts'
 import { makeDocument } from '../src/openapi/document.ts'
+import { allRoutes as routes } from '../src/routes.ts'
 import { ask, parsed } from './asking.ts'
 import { fakeGateway, goodKey } from './fake-gateway.ts'
 

@@ -1,5 +1,5 @@
 import type { Model, ProviderFacts } from '@signalbox/core/protocol'
-import { head, lines } from './data/facts.ts'
+import { head, lines } from './data/models-and-prices.ts'
 import { mayBeSold, unpackCatalog } from './stored.ts'
 
 /** Models with their offers and prices, and facts about providers. A custom catalog is the same in JSON. */

@@ -6,7 +6,7 @@ import { catalog, sold } from '../src/index.ts'
 
 // The cost of importing the catalog: bytes to load, and text to parse. Unlike time, these do not depend on the machine.
 
-const source = readFileSync(resolve(import.meta.dirname, '../src/data/facts.ts'), 'utf8')
+const source = readFileSync(resolve(import.meta.dirname, '../src/data/models-and-prices.ts'), 'utf8')
 
 afterEach(() => {
   vi.restoreAllMocks()

@@ -4,7 +4,7 @@ import type { Model, Offer, ProviderFacts } from '@signalbox/core/protocol'
 import type { Catalog } from '../src/catalog.ts'
 import { usualSource } from '../src/stored.ts'
 
-// A catalog as the text of src/data/facts.ts, which src/stored.ts reads: sets that many models share are listed once.
+// A catalog as the text of src/data/models-and-prices.ts, which src/stored.ts reads: sets that many models share are listed once.
 
 /** Texts of JSON; models and offers name each by its position. */
 type Sets = Readonly<Record<'abilities' | 'quirks' | 'capabilities' | 'modalities', string[]>>
@@ -12,7 +12,7 @@ type Sets = Readonly<Record<'abilities' | 'quirks' | 'capabilities' | 'modalitie
 /**
  * Writes the module that holds a catalog, a line for each provider and two for each model, so that a change of facts is easy to read.
  *
- * @example writeFileSync('src/data/facts.ts', moduleOf(catalog))
+ * @example writeFileSync('src/data/models-and-prices.ts', moduleOf(catalog))
  */
 export function moduleOf({ as_of, providers, models }: Catalog): string {
   const sets: Sets = { abilities: [], quirks: [], capabilities: [], modalities: [] }
@@ -67,7 +67,7 @@ function positionOf(set: unknown, known: string[]): string {
   return String(known.indexOf(text))
 }
 
-const target = resolve(import.meta.dirname, '../src/data/facts.ts')
+const target = resolve(import.meta.dirname, '../src/data/models-and-prices.ts')
 
 /** Writes the built-in catalog, whole or not at all, and returns a line about it. */
 export function writeFacts(catalog: Catalog): string {

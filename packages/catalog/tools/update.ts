@@ -5,7 +5,7 @@ import { readOverrides } from '../src/schema/index.ts'
 import { fetchSources, updateCatalog } from '../src/update/index.ts'
 import { writeFacts } from './pack.ts'
 
-// Updates the built-in catalog from public lists, applies corrections.json, and writes src/data/facts.ts. Needs a network.
+// Updates the built-in catalog from public lists, applies corrections.json, and writes src/data/models-and-prices.ts. Needs a network.
 // With OPENAI_API_KEY, days on which models of OpenAI end are read, too.
 
 const token = process.env.OPENAI_API_KEY

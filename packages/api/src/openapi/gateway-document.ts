@@ -1,5 +1,5 @@
-import { allRoutes } from '../all-routes.ts'
 import type { Route } from '../route.ts'
+import { allRoutes } from '../routes.ts'
 import { type DocumentOptions, makeDocument } from './document.ts'
 
 /** The document of one gateway, with the rows that it serves. */

@@ -279,7 +279,7 @@ export interface Quirks {
   readonly no_system?: boolean
   /** Whether images and files must be sent inline, although the dialect accepts URLs. */
   readonly inline_media_only?: boolean
-  /** Response headers that report rate limits (providers/rate-limits.ts). Default: none are read. */
+  /** Response headers that report rate limits (providers/rate-limit-headers.ts). Default: none are read. */
   readonly rate_limits?: readonly LimitHeaders[]
   /** Whether files (PDF) are accepted in user messages. Default: as far as the dialect can express them. */
   readonly files?: boolean

@@ -4,7 +4,7 @@ import { accountTiers } from './account-tiers.ts'
 import { claudeQuirks } from './claude-models.ts'
 import { defineProvider } from './define-provider.ts'
 import { providerOptions } from './provider-options.ts'
-import { rateLimits } from './rate-limits.ts'
+import { rateLimits } from './rate-limit-headers.ts'
 import { vendorOptions } from './vendor.ts'
 
 /** Options of `anthropic`. */

@@ -8,7 +8,7 @@ import { type Credential, credentialOf, type EndpointContext, type Provider } fr
 import { claudeQuirks } from './claude-models.ts'
 import { openaiQuirksOf } from './openai-models.ts'
 import { providerOptions } from './provider-options.ts'
-import { rateLimits } from './rate-limits.ts'
+import { rateLimits } from './rate-limit-headers.ts'
 
 /** Options of `azure`. */
 export interface AzureOptions {

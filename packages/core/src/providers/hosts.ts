@@ -1,6 +1,6 @@
 import type { Quirks } from '../protocol/model.ts'
 import { hostSurcharges } from './host-surcharges.ts'
-import { rateLimits } from './rate-limits.ts'
+import { rateLimits } from './rate-limit-headers.ts'
 import { type VendorFactory, type VendorRow, vendor } from './vendor.ts'
 import { oldMaxTokens, openaiOnlyFields, penalties, probabilities, thinkingType } from './vendor-quirks.ts'
 

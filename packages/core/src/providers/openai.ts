@@ -6,7 +6,7 @@ import { defineProvider } from './define-provider.ts'
 import { hostSurcharges } from './host-surcharges.ts'
 import { openaiQuirksOf } from './openai-models.ts'
 import { providerOptions } from './provider-options.ts'
-import { rateLimits } from './rate-limits.ts'
+import { rateLimits } from './rate-limit-headers.ts'
 import { type VendorOptions, vendorOptions } from './vendor.ts'
 
 /** OpenAI: Responses and Chat Completions. */

@@ -1,4 +1,4 @@
-import { readHeadroom } from '../dialects/read-headroom.ts'
+import { readHeadroom } from '../dialects/read-rate-limit-headers.ts'
 import { answerLimits } from '../protocol/answer-limits.ts'
 import type { EncodedRequest, FailedAnswer, ProviderDialect } from '../protocol/dialect.ts'
 import type { Failure } from '../protocol/failure.ts'

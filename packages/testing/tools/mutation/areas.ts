@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 /** The parts where a fault costs money, limits, secrets or answers: what is drawn from, by the name it is reported under. */
 const rooms: Readonly<Record<string, readonly string[]>> = {
-  api: ['packages/api/src/{authorize,body,body-density,handle,idempotency,match,stream,uploads}.ts'],
+  api: ['packages/api/src/{authorize,body,json-limits,handle,idempotency,match,stream,uploads}.ts'],
   access: ['packages/core/src/access/*.ts'],
   'decoders and encoders': ['packages/core/src/dialects/*/{decode-*,encode-*,partial-*,item-*,items,frames,event-stream}.ts'],
   'error reading': [

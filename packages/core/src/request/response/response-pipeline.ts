@@ -75,7 +75,7 @@ export function responsePipeline(ports: PipelinePorts, { request, asked, committ
       return sealBatch(seal, summaries ? summaries.batch(visible) : visible)
     },
     whole(response) {
-      const kept = cutter?.isTooLong(response) ? { ...fold(cutter.cut(unfold(response))), ...usageOf(response) } : response
+      const kept = cutter?.isTooLong(response) ? { ...fold(cutter.cut(unfold(response))), ...keptUsage(response) } : response
       calls?.lookAt(kept.output)
       for (const item of kept.output) noteItem(sent, item)
       const visible = sent.losses || kept.unmodeled ? fold(withSentence(sent, unfold(kept), kept)) : kept
@@ -136,7 +136,7 @@ function withSentence(
 }
 
 /** The usage of a whole response is known though its text was cut. */
-const usageOf = ({ usage }: InferenceResponse): Pick<InferenceResponse, 'usage'> => (usage ? { usage } : {})
+const keptUsage = ({ usage }: InferenceResponse): Pick<InferenceResponse, 'usage'> => (usage ? { usage } : {})
 
 const withOutput = (response: InferenceResponse, output: readonly Item[]): InferenceResponse =>
   output.every((item, at) => item === response.output[at]) ? response : remember({ ...response, output }, originalOf(response))

@@ -10,7 +10,7 @@ const shortestText = 2 * bodyCaps.values
  * Throws `invalid_request` if parsing the text would take too long. Short texts cost nothing. Long texts are searched for commas and
  * brackets, and only if there are too many is their structure read.
  */
-export function checkDensity(text: string): void {
+export function checkJsonLimits(text: string): void {
   if (text.length < shortestText) return
   if (isMoreThan(bodyCaps.escapes, ['\\'], text)) throw tooDense(`${bodyCaps.escapes} escaped characters`)
   checkNames(text)

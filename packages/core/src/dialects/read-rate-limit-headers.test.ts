@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { rateLimits } from '../providers/rate-limits.ts'
-import { readHeadroom } from './read-headroom.ts'
+import { rateLimits } from '../providers/rate-limit-headers.ts'
+import { readHeadroom } from './read-rate-limit-headers.ts'
 
 type Style = keyof typeof rateLimits
 
