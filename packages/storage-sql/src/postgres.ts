@@ -86,7 +86,10 @@ export function postgresStorage(database: PostgresDatabase, options: PostgresSto
       throw new RangeError(`postgresStorage: \`${name}\` must be a whole number above 0, got ${value}.`)
   const client = clientOf(database, { connections, connectTimeoutMs, statementTimeoutMs, prepare })
   const secrets = typeof database === 'string' ? secretsOf(database) : []
-  const connection = openPostgres(client, { schema, migrate, prepare, isServerTime: clock === 'server', secrets })
+  const connection = openPostgres(client, {
+    ...{ schema, migrate, prepare, isServerTime: clock === 'server', secrets, connectTimeoutMs },
+    connections: poolSizeOf(database) ?? connections,
+  })
   const months = createMonths(connection)
   const usage = { months, reader: createUsageReader(connection) }
   const parts = {
@@ -119,6 +122,10 @@ interface ClientOptions {
   readonly statementTimeoutMs: number
   readonly prepare: boolean
 }
+
+/** The number of connections of a pool that its owner made. Undefined if it does not say. */
+const poolSizeOf = (database: PostgresDatabase): number | undefined =>
+  typeof database === 'object' && 'pool' in database ? database.pool.options?.max : undefined
 
 function clientOf(database: PostgresDatabase, options: ClientOptions): PostgresClient {
   // The server's timeout comes first, because the outcome is known after it.

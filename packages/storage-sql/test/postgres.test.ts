@@ -203,7 +203,9 @@ describePostgres('postgresStorage', () => {
   test('months whose rows are all forgotten, or older than the retention, are dropped, and totals still count them', async () => {
     const schema = newSchema()
     const client = poolClient(() => Promise.resolve(pool as unknown as PostgresPool), { timeoutMs: 10_000, owned: false })
-    const connection = openPostgres(client, { schema, migrate: true, prepare: true, isServerTime: true, secrets: [] })
+    const connection = openPostgres(client, {
+      ...{ schema, migrate: true, prepare: true, isServerTime: true, secrets: [], connections: 10, connectTimeoutMs: 5_000 },
+    })
     const maintenance = startPostgresMaintenance(connection, { usageMonths: 2 })
     onTestFinished(() => maintenance.stop())
     const { usage } = open(schema)

@@ -27,6 +27,8 @@ export interface PostgresPool {
   connect(): Promise<PostgresPoolClient>
   end(): Promise<void>
   on?(event: 'error', listener: (error: Error) => void): unknown
+  /** The settings of the pool, as `pg` has them. */
+  readonly options?: { readonly max?: number | undefined }
 }
 
 /** A connection acquired from a pool. */

@@ -28,7 +28,8 @@ function opened(played: (text: string, times: number) => readonly SqlRow[] | Err
     transaction: async () => {},
     close: async () => void log.push({ text: 'close', values: [] }),
   }
-  const connection = openPostgres(client, { schema: 's', migrate: false, prepare, isServerTime: false, secrets: ['password'] })
+  const pool = { connections: 10, connectTimeoutMs: 5_000 }
+  const connection = openPostgres(client, { schema: 's', migrate: false, prepare, isServerTime: false, secrets: ['password'], ...pool })
   return { connection, texts: () => log.map(({ text }) => text), log }
 }
 

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import { type Batches, createBatches, RETRY_AFTER_MS } from './batches.ts'
 import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts'
 import { errorMessage, NotSentError, type PostgresClient, type SqlRow, type SqlStatement } from './client.ts'
-import { failsInSilence, isSentAgain, kindOfFailure, type PostgresVerb, SchemaError, toPostgresError } from './failures.ts'
+import { failsInSilence, isReport, isSentAgain, kindOfFailure, type PostgresVerb, SchemaError, toPostgresError } from './failures.ts'
+import { createGates, type Gates } from './gate.ts'
 import { faultOfVersion, migratePostgres, readSchemaVersion } from './migrations.ts'
 import { callSql } from './parameters.ts'
 
@@ -48,6 +49,10 @@ export interface PostgresConnectionOptions {
   readonly isServerTime: boolean
   /** Texts that no error may contain. */
   readonly secrets: readonly string[]
+  /** Connections of the pool. */
+  readonly connections: number
+  /** Milliseconds that a statement waits for a connection. */
+  readonly connectTimeoutMs: number
 }
 
 /** Maximum named prepared statements. Further ones are sent unprepared. */
@@ -65,7 +70,8 @@ export function openPostgres(client: PostgresClient, options: PostgresConnection
   const queues: Batches<unknown, unknown>[] = []
   const nameOf = makeNames(options.prepare)
   const breaker = createCircuitBreaker(signal => client.run({ text: 'SELECT 1', values: [] }, signal))
-  const attempt = attemptsOf(client, options, { state, breaker })
+  const gates = createGates({ connections: options.connections, waitMs: options.connectTimeoutMs })
+  const attempt = attemptsOf(client, options, { state, breaker, gates })
   let closing: Promise<void> | undefined
   const closedError = (): Error =>
     new Error('postgresStorage: the storage is closed. Create a new one, or close it after the last request.')
@@ -126,15 +132,17 @@ const attemptsOf =
   (
     client: PostgresClient,
     options: PostgresConnectionOptions,
-    parts: { readonly state: Readiness; readonly breaker: CircuitBreaker },
+    { state, breaker, gates }: { readonly state: Readiness; readonly breaker: CircuitBreaker; readonly gates: Gates },
   ): Attempt =>
   (verb, statement, prepare) => {
     const send = async (signal?: AbortSignal): Promise<readonly SqlRow[]> => {
-      if (!parts.state.isReady) await getReady(client, options, parts.state)
+      if (!state.isReady) await getReady(client, options, state)
       await prepare?.()
-      return client.run(statement, signal)
+      return client.isConcurrent ? gates.all.run(() => client.run(statement, signal)) : client.run(statement)
     }
-    return client.isConcurrent && failsInSilence(verb) ? parts.breaker.run(send) : parts.breaker.follow(send)
+    if (!client.isConcurrent) return breaker.follow(send)
+    const sent = (): Promise<readonly SqlRow[]> => (failsInSilence(verb) ? breaker.run(send) : breaker.follow(send))
+    return isReport(verb) ? gates.reports.run(sent) : sent()
   }
 
 /** Runs a statement, and retries it if that may help. */

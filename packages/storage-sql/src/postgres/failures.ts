@@ -62,6 +62,8 @@ interface FailureRow {
    * should not be lost, so it waits for its timeout.
    */
   readonly silence: 'fail' | 'wait'
+  /** Whether no request waits for it, so that it may use only a part of the connections. */
+  readonly isReport?: true
 }
 
 const failureRows = {
@@ -87,8 +89,8 @@ const failureRows = {
   'records.touch': { lost: 'again', silence: 'wait' },
   /** Removed rows stay removed; the returned number is that of the retry. */
   'records.expire': { lost: 'again', silence: 'wait' },
-  'usage.forget': { lost: 'again', silence: 'wait' },
-  'ledger.forget': { lost: 'again', silence: 'wait' },
+  'usage.forget': { lost: 'again', silence: 'wait', isReport: true },
+  'ledger.forget': { lost: 'again', silence: 'wait', isReport: true },
   /** An id that is stored twice becomes ambiguous. */
   'items.put': { lost: 'fail', silence: 'wait' },
   'items.renew': { lost: 'again', silence: 'wait' },
@@ -97,10 +99,12 @@ const failureRows = {
   'routing.pause': { lost: 'again', silence: 'wait' },
   'routing.remember': { lost: 'again', silence: 'wait' },
   /** A mark that was already moved does not move again. */
-  'usage.totals': { lost: 'again', silence: 'wait' },
+  'usage.totals': { lost: 'again', silence: 'wait', isReport: true },
   'usage.partition': { lost: 'again', silence: 'wait' },
-  sweep: { lost: 'again', silence: 'wait' },
+  sweep: { lost: 'again', silence: 'wait', isReport: true },
   read: { lost: 'again', silence: 'fail' },
+  /** Reads for people, which may be slow: analytics, the request log, the audit log. */
+  report: { lost: 'again', silence: 'fail', isReport: true },
 } as const satisfies Readonly<Record<string, FailureRow>>
 
 /** A storage method, as named in errors and in the table above. */
@@ -112,6 +116,9 @@ export const isSentAgain = (verb: PostgresVerb, kind: FailureKind): boolean =>
 
 /** Whether a method fails while the server is silent. */
 export const failsInSilence = (verb: PostgresVerb): boolean => failureRows[verb].silence === 'fail'
+
+/** Whether a method may use only a part of the connections. */
+export const isReport = (verb: PostgresVerb): boolean => (failureRows[verb] as FailureRow).isReport === true
 
 /**
  * SQLSTATE classes of errors that a single call of a batch may cause: cardinality, data, constraints, serialization, size limits, raised.

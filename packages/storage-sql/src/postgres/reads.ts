@@ -13,14 +13,14 @@ export interface PostgresReads {
 }
 
 /** Creates the readers of a connection. `postgresReads(connection).fixed(reads.find, { kind, workspaceId, id })` */
-export const postgresReads = (connection: PostgresConnection): PostgresReads => ({
+export const postgresReads = (connection: PostgresConnection, verb: 'read' | 'report' = 'read'): PostgresReads => ({
   queries: postgresQueries(connection.schema),
   fixed({ text, valuesOf }, values) {
     const name = connection.nameOf(text)
-    return connection.run('read', { text, values: valuesOf(values), ...(name !== undefined && { name }) })
+    return connection.run(verb, { text, values: valuesOf(values), ...(name !== undefined && { name }) })
   },
   query(statement) {
     const { sql, parameters } = statement.compile()
-    return connection.run('read', { text: sql, values: parameters })
+    return connection.run(verb, { text: sql, values: parameters })
   },
 })

@@ -26,7 +26,7 @@ const PAGE_ROWS = 2_048
 
 /** Creates the reader of a schema. `await createUsageReader(connection).each(query, row => totals.addRow(row))` */
 export function createUsageReader(connection: PostgresConnection): UsageReader {
-  const reads = postgresReads(connection)
+  const reads = postgresReads(connection, 'report')
   const statements = usageReads(reads.queries)
   return {
     reads,

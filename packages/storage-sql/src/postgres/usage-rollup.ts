@@ -89,7 +89,7 @@ export function postgresRollup(connection: PostgresConnection, { reads, statemen
         })
     },
     async catchUp(left) {
-      const [found] = await connection.run('read', { text: newest, values: [] })
+      const [found] = await connection.run('report', { text: newest, values: [] })
       if (toInteger(found?.newest ?? 0) - left > toInteger(found?.rolled ?? 0)) await rollAll()
     },
   }

@@ -29,7 +29,7 @@ export function postgresTotals(connection: PostgresConnection, reader: UsageRead
 
   /** The whole hours in which the workspace has anything at all. */
   const knownTime = async (workspaceId: string): Promise<TimeRange> => {
-    const [row] = await connection.run('read', { text: ends, values: [workspaceId] })
+    const [row] = await connection.run('report', { text: ends, values: [workspaceId] })
     return hoursAround(Object.values(row ?? {}).flatMap(at => (at === null ? [] : [toInteger(at)])))
   }
 
@@ -39,7 +39,7 @@ export function postgresTotals(connection: PostgresConnection, reader: UsageRead
     const rows = statements.unrolled(query).compile()
     const text = `SELECT start, value, total, NULL::json AS counted FROM (${cells.sql}) c
       UNION ALL SELECT 0, '', '', row_to_json(r) FROM (${shiftParameters(rows, cells.parameters.length)}) r`
-    for (const row of await connection.run('read', { text, values: [...cells.parameters, ...rows.parameters] })) {
+    for (const row of await connection.run('report', { text, values: [...cells.parameters, ...rows.parameters] })) {
       if (row.counted === null) totals.addTotal(toInteger(row.start), String(row.value), JSON.parse(String(row.total)) as StoredTotal)
       else totals.addRow(toNumberedRow(row.counted as Record<string, unknown>))
     }
