@@ -142,6 +142,14 @@ test('the length of a text is counted in characters, not UTF-16 units', () => {
   expect(refusal({ name, mail: '😀ab' }, json)).toBeUndefined()
 })
 
+test.each([
+  ['a NUL character', 'a\0b'],
+  ['a lone surrogate', 'a\ud800b'],
+])('%s is refused in any text, because databases refuse or change it', (_, text) => {
+  for (const faulty of [{ name: text }, { name, tags: ['x', text] }, { name, mail: text.slice(0, 2) }])
+    expect(refusal(faulty, json)).toMatchObject({ code: 'invalid_parameter_value' })
+})
+
 test('null removes a field that a change may remove, and no other', () => {
   expect(refusal({ max_count: null, limit_usd: null, until: null }, { ...json, mode: 'update' })).toBeUndefined()
   expect(refusal({ name: null }, { ...json, mode: 'update' })).toMatchObject({ param: 'name' })

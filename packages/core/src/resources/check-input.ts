@@ -105,7 +105,7 @@ function valueFaults(spec: ValueSpec, value: unknown, place: CheckScope): readon
 function expectedInstead(spec: ValueSpec, value: unknown, nameStyle: NameStyle): string | undefined {
   switch (spec.kind) {
     case 'string':
-      return typeof value === 'string' ? lengthOutside(spec, charactersIn(value, spec), 'character') : 'a string'
+      return typeof value === 'string' ? (unstorableText(value) ?? lengthOutside(spec, charactersIn(value, spec), 'character')) : 'a string'
     case 'boolean':
       return typeof value === 'boolean' ? undefined : 'true or false'
     case 'number':
@@ -124,11 +124,20 @@ function expectedInstead(spec: ValueSpec, value: unknown, nameStyle: NameStyle):
     case 'list':
       return expectedList(nameStyle === 'json' ? { ...spec, or: undefined } : spec, value)
     case 'map':
-      return isObject(value) && Object.values(value).every(each => typeof each === 'string') ? undefined : 'an object of strings'
+      return takesMap(value)
     case 'json':
     case 'object':
       return isObject(value) ? undefined : 'an object'
   }
+}
+
+/** Databases reject NUL, and store every lone surrogate as the same character, so that two names would become one. */
+const unstorableText = (text: string): string | undefined =>
+  text.includes('\0') || !text.isWellFormed() ? 'text without NUL characters and lone surrogates' : undefined
+
+function takesMap(value: unknown): string | undefined {
+  if (!isObject(value) || !Object.values(value).every(each => typeof each === 'string')) return 'an object of strings'
+  return unstorableText(Object.entries(value).flat().join(' '))
 }
 
 /**

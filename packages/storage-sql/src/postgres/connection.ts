@@ -5,7 +5,7 @@ import { errorMessage, NotSentError, type PostgresClient, type SqlRow, type SqlS
 import { failsInSilence, isReport, isSentAgain, kindOfFailure, type PostgresVerb, SchemaError, toPostgresError } from './failures.ts'
 import { createGates, type Gates } from './gate.ts'
 import { faultOfVersion, migratePostgres, readSchemaVersion } from './migrations.ts'
-import { callSql } from './parameters.ts'
+import { callSql, keptText } from './parameters.ts'
 
 /** A database schema as the stores use it. It is set up on first use. */
 export interface PostgresConnection {
@@ -78,7 +78,8 @@ export function openPostgres(client: PostgresClient, options: PostgresConnection
 
   const run = async (verb: PostgresVerb, statement: SqlStatement): Promise<readonly SqlRow[]> => {
     if (closing) throw closedError()
-    return runTwice(verb, () => attempt(verb, statement)).catch(error => {
+    const sent = isRead(verb) ? withKeptTexts(statement) : statement
+    return runTwice(verb, () => attempt(verb, sent)).catch(error => {
       throw toPostgresError(verb, error, secrets)
     })
   }
@@ -124,6 +125,16 @@ export function openPostgres(client: PostgresClient, options: PostgresConnection
     },
   }
 }
+
+const isRead = (verb: PostgresVerb): boolean => verb === 'read' || verb === 'report'
+
+/** No row has a text with NUL, so a read that names one finds nothing, and does not fail. */
+const withKeptTexts = (statement: SqlStatement): SqlStatement =>
+  statement.values.some(hasNul)
+    ? { ...statement, values: statement.values.map(value => (hasNul(value) ? keptText(value) : value)) }
+    : statement
+
+const hasNul = (value: unknown): value is string => typeof value === 'string' && value.includes('\0')
 
 type Attempt = (verb: PostgresVerb, statement: SqlStatement, prepare?: () => Promise<void> | undefined) => Promise<readonly SqlRow[]>
 

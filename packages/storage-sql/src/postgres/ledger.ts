@@ -3,7 +3,7 @@ import { faultOfCredit, faultOfExtension, faultOfHold, faultOfSettlement, faultO
 import type { HoldExtension, HoldRefusal, HoldRenewal, HoldRequest, Settlement } from '@signalbox/storage/ledger'
 import type { PostgresConnection } from './connection.ts'
 import { readPostgresAccounts, readPostgresEntries, readPostgresHolds } from './ledger-reads.ts'
-import { numberArray, textArray, toInteger } from './parameters.ts'
+import { keptText, numberArray, textArray, toInteger } from './parameters.ts'
 
 const noSums: Balance = { balance: 0, held: 0, credited: 0, spent: 0 }
 
@@ -116,7 +116,7 @@ const reserveVerb = {
   keyOf: ({ id }: HoldRequest) => id,
   toValues: (holds: readonly HoldRequest[]) => [
     textArray(holds.map(({ id }) => id)),
-    textArray(holds.map(({ journal }) => withoutNul(journal?.()))),
+    textArray(holds.map(({ journal }) => keptText(journal?.()))),
     ...accountRows(holds),
   ],
   toAnswers: toRefusals,
@@ -137,7 +137,7 @@ const renewVerb = {
   types: ['text[]', 'text[]'],
   toValues: (calls: readonly (readonly HoldRenewal[])[]) => {
     const renewals = calls.flat()
-    return [textArray(renewals.map(({ id }) => id)), textArray(renewals.map(({ journal }) => withoutNul(journal?.())))]
+    return [textArray(renewals.map(({ id }) => id)), textArray(renewals.map(({ journal }) => keptText(journal?.())))]
   },
   toAnswers: noAnswers,
 }
@@ -210,6 +210,3 @@ const balanceVerb = {
 function noAnswers(_: unknown, calls: readonly unknown[]): readonly undefined[] {
   return calls.map(() => undefined)
 }
-
-/** Replaces characters that PostgreSQL cannot store, because the journal is opaque text that must be kept. */
-const withoutNul = (text: string | undefined): string | undefined => text?.replaceAll('\0', '\ufffd')

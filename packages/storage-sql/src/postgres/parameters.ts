@@ -32,6 +32,10 @@ export function numberArray(values: readonly (number | null | undefined)[]): str
 export const jsonParameter = (value: unknown): string =>
   JSON.stringify(value, (_, part: unknown) => (typeof part === 'string' ? part.toWellFormed() : part))
 
+/** Replaces NUL, which PostgreSQL cannot keep and refuses in any text, as a lone surrogate is replaced. `keptText('a\0')` */
+export const keptText = <Text extends string | null | undefined>(text: Text): Text =>
+  text?.includes('\0') ? (text.replaceAll('\0', '\ufffd') as Text) : text
+
 /** Reads an integer of a result, which drivers return as text, number or bigint. `toInteger(row.balance)` */
 export function toInteger(value: unknown): number {
   const number = Number(value)

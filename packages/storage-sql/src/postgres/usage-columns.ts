@@ -2,7 +2,7 @@ import type { UsageRow } from '@signalbox/storage'
 import type { CountedRow } from '@signalbox/storage/usage-totals'
 import { countedColumns, usageColumns } from '../columns.ts'
 import type { SqlRow } from './client.ts'
-import { numberArray, textArray, toInteger } from './parameters.ts'
+import { keptText, numberArray, textArray, toInteger } from './parameters.ts'
 
 /** A row to be counted in totals, with its number and its workspace. */
 export interface NumberedRow extends CountedRow {
@@ -15,7 +15,7 @@ const parameterTypes = { text: 'text[]', json: 'text[]', integer: 'bigint[]', fl
 /** The types of the parameters of `append_usage`. */
 export const usageParameterTypes: readonly string[] = usageColumns.columns.map(({ type }) => parameterTypes[type])
 
-/** The parameters of `append_usage` for a batch. `send(usageParameters(rows))` */
+/** The parameters of `append_usage` for a batch. A row is not lost for a NUL. `send(usageParameters(rows))` */
 export function usageParameters(rows: readonly UsageRow[]): readonly string[] {
   const values = rows.map(row => usageColumns.valuesOf(keptTags(row)))
   return usageColumns.columns.map(({ type }, at) =>
@@ -27,9 +27,6 @@ export function usageParameters(rows: readonly UsageRow[]): readonly string[] {
 
 /** The database looks into the list of tags, and refuses escapes of what is no character. */
 const keptTags = (row: UsageRow): UsageRow => (row.tags ? { ...row, tags: row.tags.map(tag => keptText(tag).toWellFormed()) } : row)
-
-/** A row must not be lost for a character that PostgreSQL cannot keep. */
-const keptText = <Text extends string | null>(text: Text): Text => (text?.includes('\0') ? (text.replaceAll('\0', '\ufffd') as Text) : text)
 
 /** Converts the columns of a usage row. `rows.map(fromUsageColumns)` */
 export const fromUsageColumns = (found: SqlRow): UsageRow => usageColumns.rowOf(found, toInteger)
