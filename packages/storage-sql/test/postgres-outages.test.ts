@@ -71,4 +71,14 @@ describePostgres('PostgreSQL that answers, and cannot be written to as it should
     })
     await expect(Promise.resolve(ping())).rejects.toThrow(/encoding LATIN1.*ENCODING 'UTF8'/)
   })
+
+  test.each(['repeatable read', 'serializable'])(
+    'a database whose transactions are %s is refused at the start, because concurrent requests would fail each other',
+    async isolation => {
+      const options = encodeURIComponent(`-c default_transaction_isolation=${isolation.replace(' ', '\\ ')}`)
+      const { ping, close } = postgresStorage(`${postgresUrl}?options=${options}`, { schema })
+      onTestFinished(() => close())
+      await expect(Promise.resolve(ping())).rejects.toThrow(new RegExp(`isolation is ${isolation}.*'read committed'`))
+    },
+  )
 })

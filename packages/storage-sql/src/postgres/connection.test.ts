@@ -7,7 +7,7 @@ import { faultOfVersion } from './migrations.ts'
 const schemaVersion = Array.from({ length: 1_000 }, (_, version) => version).find(version => !faultOfVersion(version, 's')) ?? 0
 
 const answers: Readonly<Record<string, SqlRow>> = {
-  is_there: { is_there: true, encoding: 'UTF8' },
+  is_there: { is_there: true, encoding: 'UTF8', isolation: 'read committed' },
   'SELECT version': { version: schemaVersion },
 }
 

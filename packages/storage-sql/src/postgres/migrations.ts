@@ -81,20 +81,30 @@ const stepsFrom = (version: number, schema: string): readonly string[] =>
 
 /** Database encodings that can store any text. In others, a character from a client could make a settlement fail. */
 const encodings: ReadonlySet<unknown> = new Set(['UTF8', 'SQL_ASCII'])
+/**
+ * Transaction isolation in which a statement that has waited for a lock sees what was committed meanwhile. In others, holds and
+ * settlements of a busy account would fail, and processes that start together could not wait for each other's migration.
+ */
+const isolations: ReadonlySet<unknown> = new Set(['read committed', 'read uncommitted'])
 
 /**
  * Reads the version of the schema; 0 if there is none.
  *
- * @throws {SchemaError} The database encoding cannot store any text.
+ * @throws {SchemaError} The database encoding cannot store any text, or its transactions do not see what is committed meanwhile.
  */
 export async function readSchemaVersion(client: Pick<PostgresClient, 'run'>, schema: string): Promise<number> {
   // Not `to_regclass`, which may use what the connection knew before it waited for the migration lock.
   const text = `SELECT EXISTS (SELECT FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
-    WHERE n.nspname = '${schema}' AND c.relname = 'schema_version') AS is_there, current_setting('server_encoding') AS encoding`
+    WHERE n.nspname = '${schema}' AND c.relname = 'schema_version') AS is_there, current_setting('server_encoding') AS encoding,
+    current_setting('default_transaction_isolation') AS isolation`
   const [found] = await client.run({ text, values: [] })
   if (!encodings.has(found?.encoding))
     throw new SchemaError(
       `postgresStorage: the database has the encoding ${String(found?.encoding)}, which cannot keep every character. Use a database with UTF8: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0.`,
+    )
+  if (!isolations.has(found?.isolation))
+    throw new SchemaError(
+      `postgresStorage: default_transaction_isolation is ${String(found?.isolation)}, in which concurrent requests fail each other. Use ALTER ROLE … SET default_transaction_isolation = 'read committed'.`,
     )
   if (found?.is_there !== true) return 0
   const [row] = await client.run({ text: `SELECT version FROM ${schema}.schema_version`, values: [] })
