@@ -22,10 +22,10 @@ async function fleet(count: number) {
     const logger = { info: () => {}, warn: () => {} }
     const storage = composeStorage({ durable, ephemeral, onOutage: event => events.push(event), logger })
     onTestFinished(() => storage.close())
-    const take = () => storage.counters.take([{ key: 'w/rpm', amount: 1, limit, windowMs }], Date.now())
-    const admitted = async (times: number): Promise<number> => {
+    const take = (window = windowMs) => storage.counters.take([{ key: 'w/rpm', amount: 1, limit, windowMs: window }], Date.now())
+    const admitted = async (times: number, window?: number): Promise<number> => {
       let admitted = 0
-      for (let n = 0; n < times; n++) if ((await take()) === undefined) admitted += 1
+      for (let n = 0; n < times; n++) if ((await take(window)) === undefined) admitted += 1
       return admitted
     }
     const enter = (slot: string, most = 1) => storage.counters.enter({ key: slotKey, slot, limit: most, ttlMs: windowMs }, Date.now())
@@ -87,6 +87,21 @@ describeServer('a limit, when Redis does not answer for a moment', () => {
     await server.restart()
     await one.isOver()
     expect(await one.admitted(20)).toBe(4)
+  })
+
+  test('counts what was admitted in the window that is open at the end, not in all of a long outage', async () => {
+    const { server, one } = await processOf()
+    const short = 2_000
+    await server.signal('SIGKILL')
+    for (const _ of ['first', 'second']) {
+      expect(await one.admitted(20, short)).toBe(limit)
+      await new Promise(resolve => setTimeout(resolve, short + 100))
+    }
+    expect(await one.admitted(4, short)).toBe(4)
+    await server.restart()
+    await one.isOver()
+    // All of it, if the window ended before Redis was used again.
+    expect(await one.admitted(20, short)).toBeGreaterThanOrEqual(limit - 4)
   })
 
   test('includes corrections made meanwhile', async () => {

@@ -22,7 +22,7 @@ export interface FallbackCounters extends CounterStore {
 
 interface OutageNotes {
   /** What counters of the fallback admitted, by key. */
-  readonly counted: Map<string, CountedAmount>
+  readonly counted: Map<string, WindowAmount>
   /** Slots taken in the fallback, by `slotName`. */
   readonly entered: Map<string, SlotRequest & { readonly at: number }>
   /** Slots that were not yet freed in the primary store. */
@@ -35,6 +35,12 @@ interface CountedAmount {
   /** Milliseconds. Undefined if there were only corrections. */
   readonly windowMs?: number
   readonly at: number
+}
+
+/** The amount of one window. */
+interface WindowAmount extends CountedAmount {
+  /** Start of the window in monotonic milliseconds. */
+  readonly since: number
 }
 
 const repairsAtOnce = 500
@@ -83,6 +89,7 @@ export function fallbackCounters({ guard, primary, fallback, known = () => undef
     async repair() {
       await inParts([...notes.counted.values()], async counted => {
         notes.counted.delete(counted.key)
+        if (isOver(counted)) return
         try {
           await countPrimary(primary, counted)
         } catch (error) {
@@ -108,13 +115,18 @@ function countPrimary(primary: CounterStore, { key, amount, windowMs, at }: Coun
   return primary.take([{ key, amount, limit: Number.MAX_SAFE_INTEGER, windowMs }], at)
 }
 
-/** Adds to the amount to be counted in the primary store later. */
-function count(counted: OutageNotes['counted'], { key, amount, windowMs, at }: CountedAmount): void {
-  const before = counted.get(key)
+/** Adds to the amount to be counted in the primary store later. What was admitted in a window that is over no longer counts. */
+function count(counted: OutageNotes['counted'], { key, amount, windowMs, at, since }: CountedAmount & Partial<WindowAmount>): void {
+  const noted = counted.get(key)
+  const before = noted && !isOver(noted) ? noted : undefined
   const window = windowMs ?? before?.windowMs
   const sum = amount + (before?.amount ?? 0)
-  note(counted, key, { key, amount: sum, at: Math.max(at, before?.at ?? at), ...(window !== undefined && { windowMs: window }) })
+  const latest = Math.max(at, before?.at ?? at)
+  const began = before?.since ?? since ?? performance.now()
+  note(counted, key, { key, amount: sum, at: latest, since: began, ...(window !== undefined && { windowMs: window }) })
 }
+
+const isOver = ({ since, windowMs = Number.POSITIVE_INFINITY }: WindowAmount): boolean => performance.now() - since >= windowMs
 
 function takeFallback(
   requests: readonly CounterRequest[],
