@@ -76,11 +76,6 @@ async function serverCommand(): Promise<void> {
   else await run(values)
 }
 
-interface Flags {
-  readonly config?: string
-  readonly workers?: string
-}
-
 function options() {
   try {
     return parseArgs({
@@ -92,7 +87,7 @@ function options() {
   }
 }
 
-async function run({ config: file, workers }: Flags): Promise<void> {
+async function run({ config: file, workers }: { readonly config?: string; readonly workers?: string }): Promise<void> {
   const read = () => readConfig(process.env, { file, flags: { workers } })
   const context = { environment: process.env, version, sink: process.stderr }
   const config = read()

@@ -41,12 +41,7 @@ export function providersOf({ providers }: Pick<Config, 'providers'>, environmen
   }
 }
 
-interface EnvironmentProvider {
-  readonly provider?: Provider
-  readonly notice?: string
-}
-
-function fromEnvironment(row: BuiltIn, environment: Environment): EnvironmentProvider {
+function fromEnvironment(row: BuiltIn, environment: Environment): { readonly provider?: Provider; readonly notice?: string } {
   const access = accessOf(row, {}, environment)
   if (isOn(row, access)) return { provider: checkEndpoints(row.make(access), row.id) }
   const incomplete = incompleteAccess(row, access)

@@ -8,11 +8,7 @@ export interface FastifyApp {
   readonly prefix: string
   removeAllContentTypeParsers(): unknown
   addContentTypeParser(type: string, parser: (request: unknown, payload: unknown, done: (error: null) => void) => void): unknown
-  all(path: string, handler: (request: FastifyRequest, reply: FastifyReply) => unknown): unknown
-}
-
-interface FastifyRequest {
-  readonly raw: IncomingMessage
+  all(path: string, handler: (request: { readonly raw: IncomingMessage }, reply: FastifyReply) => unknown): unknown
 }
 
 interface FastifyReply {

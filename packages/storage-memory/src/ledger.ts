@@ -19,10 +19,6 @@ interface LedgerAccount {
   spent: number
   entries: LedgerEntry[]
 }
-interface Hold {
-  version: number
-  readonly accounts: AccountAmount[]
-}
 interface AccountAmount {
   readonly account: string
   amount: number
@@ -39,7 +35,7 @@ export interface MemoryLedger extends LedgerStore {
 /** The state of a ledger. */
 interface Books {
   readonly accounts: Map<string, LedgerAccount>
-  readonly holds: Map<string, Hold>
+  readonly holds: Map<string, { version: number; readonly accounts: AccountAmount[] }>
   readonly settled: RecentIds
   readonly credits: RecentIds
   readonly maxEntries: number

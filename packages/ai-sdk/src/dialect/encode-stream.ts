@@ -68,12 +68,7 @@ function beginStream(encoder: PartEncoder): void {
   )
 }
 
-interface AnswerEnd {
-  readonly outcome: Outcome
-  readonly usage?: Usage
-}
-
-function writeEnd(encoder: PartEncoder, { outcome, usage }: AnswerEnd): void {
+function writeEnd(encoder: PartEncoder, { outcome, usage }: { readonly outcome: Outcome; readonly usage?: Usage }): void {
   encoder.phase = 'ended'
   if (outcome.status === 'failed') encoder.parts.push({ type: 'error', error: encoder.encodeFailure(outcome.error) })
   encoder.parts.push({

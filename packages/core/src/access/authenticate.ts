@@ -135,15 +135,10 @@ export function createAuthenticator(ports: AuthenticatorPorts): Authenticator {
   }
 }
 
-interface CachedCallers {
-  readonly drop: (isStale: (caller: Caller) => boolean) => void
-  readonly forgetRefused: () => void
-}
-
 /** Drops cached entries that other processes have changed. */
 function dropChanged(
   { changes, policies }: Pick<AuthenticatorPorts, 'changes' | 'policies'>,
-  { drop, forgetRefused }: CachedCallers,
+  { drop, forgetRefused }: { readonly drop: (isStale: (caller: Caller) => boolean) => void; readonly forgetRefused: () => void },
 ): void {
   changes?.subscribe(changed => {
     for (const { kind, id } of changed ?? []) if (kind === 'session') drop(({ session }) => session?.id === id)
@@ -180,13 +175,8 @@ function hasAllBudgets(cached: Cached, policies: WorkspacePolicies, now?: number
 const usableExpired = (kept: Cached | undefined, { policies, isUsableExpired }: AuthenticatorPorts): Cached | undefined =>
   kept && isUsableExpired?.(kept.until) && hasAllBudgets(kept, policies) ? kept : undefined
 
-interface AcceptPorts {
-  readonly uses: KeyUseRecorder
-  readonly clock: Clock
-}
-
 /** The caller of a cached key. `now`: monotonic milliseconds. */
-function accept(cached: Cached, now: number, { uses, clock }: AcceptPorts): Caller {
+function accept(cached: Cached, now: number, { uses, clock }: { readonly uses: KeyUseRecorder; readonly clock: Clock }): Caller {
   const { caller } = cached
   // An expiry is a calendar time, so the wall clock decides.
   if (caller.expiresAt !== undefined && caller.expiresAt <= clock.now()) throw caller.session ? invalidToken() : invalidKey()

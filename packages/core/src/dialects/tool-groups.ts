@@ -44,12 +44,7 @@ const hasGroups = ({ input, tools = [] }: Prompt, dialect: string): boolean =>
 
 type GroupedTools = NonNullable<ResponseMapping['groupedTools']>
 
-interface Flat {
-  readonly flat: InferenceRequest
-  readonly groupedTools: GroupedTools
-}
-
-function flatten(request: InferenceRequest, dialect: string): Flat {
+function flatten(request: InferenceRequest, dialect: string): { readonly flat: InferenceRequest; readonly groupedTools: GroupedTools } {
   const { prompt } = request
   const tools = allTools(prompt)
   const nameOf = namesIn(tools)

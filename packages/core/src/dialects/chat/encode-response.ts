@@ -53,12 +53,7 @@ const isCall = (item: Item): boolean => item.type === 'function_call' || unknown
 
 const choiceFields: ReadonlySet<string> = new Set(['index', 'message', 'delta', 'text', 'logprobs', 'finish_reason', 'usage', 'error'])
 
-interface EncodedMessage {
-  readonly message: JsonObject
-  readonly logprobs: readonly JsonObject[]
-}
-
-function encodeMessage(output: readonly Item[]): EncodedMessage {
+function encodeMessage(output: readonly Item[]): { readonly message: JsonObject; readonly logprobs: readonly JsonObject[] } {
   const texts: string[] = []
   const refusals: string[] = []
   const annotations: JsonObject[] = []

@@ -181,12 +181,7 @@ function finishArguments(encoder: FrameEncoder, item: SentItem, { name, text }: 
   emit(encoder, `${stem}.done`, { item_id: item.id, output_index: item.outputIndex, ...(field === 'arguments' && { name }), [field]: text })
 }
 
-interface FinalContent {
-  readonly number: number
-  readonly part: Part
-}
-
-function finishContent(encoder: FrameEncoder, item: SentItem, { number, part }: FinalContent): void {
+function finishContent(encoder: FrameEncoder, item: SentItem, { number, part }: { readonly number: number; readonly part: Part }): void {
   if (part.type === 'text') finishPart(encoder, item, { ...part, kind: 'text', part: number })
   else if (part.type === 'refusal') finishPart(encoder, item, { kind: 'refusal', part: number, text: part.refusal })
   else if (part.type === 'native' && !item.natives.has(number)) {
@@ -227,13 +222,8 @@ function passOn(encoder: FrameEncoder, { name, index, body }: NativeEvent): void
   else emit(encoder, name, { ...rest, ...('response_id' in rest && { response_id: encoder.stamp().id }) })
 }
 
-interface PassedEvent {
-  readonly name: string
-  readonly body: JsonObject
-}
-
 /** Passes a part through. It is numbered together with the others. */
-function passPartOn(encoder: FrameEncoder, item: SentItem, { name, body }: PassedEvent): void {
+function passPartOn(encoder: FrameEncoder, item: SentItem, { name, body }: { readonly name: string; readonly body: JsonObject }): void {
   const theirs = indexOf(body.content_index) ?? item.contents
   const isNew = name.endsWith('.added')
   if (item.natives.has(theirs) === isNew) return
