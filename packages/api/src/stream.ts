@@ -51,6 +51,7 @@ interface ReplyState {
 export function streamed(call: Call, { dialect, asked, reply }: DialectReply): Promise<ApiReply> {
   const { clock } = call.gateway
   return new Promise((resolve, reject) => {
+    const now = clock.monotonic()
     const state: ReplyState = {
       call,
       clock,
@@ -66,14 +67,14 @@ export function streamed(call: Call, { dialect, asked, reply }: DialectReply): P
       isPaused: false,
       ready: '',
       phase: 'open',
-      startedAt: clock.monotonic(),
-      writtenAt: clock.monotonic(),
+      startedAt: now,
+      writtenAt: now,
       timer: undefined,
     }
     const { holdMs, keepAliveMs } = call.site.settings
     // A WebSocket has its own pings, and can send an error with its status at any time.
     if (!call.request.turn) state.timer = clock.setTimeout(() => silent(state), Math.min(holdMs, keepAliveMs))
-    state.events.read({ next: batch => take(state, batch), end: () => end(state), fail: error => broken(state, error) })
+    state.events.read({ next: (batch, at) => take(state, batch, at), end: () => end(state), fail: error => broken(state, error) })
   })
 }
 
@@ -114,7 +115,7 @@ function silent(state: ReplyState): void {
 
 const isOver = ({ phase }: ReplyState): boolean => phase !== 'open'
 
-function take(state: ReplyState, batch: Batch): void {
+function take(state: ReplyState, batch: Batch, at?: number): void {
   if (state.phase !== 'open') return
   state.isCommitted = true
   state.releaseBody?.()
@@ -126,7 +127,7 @@ function take(state: ReplyState, batch: Batch): void {
     const kept = last?.type === 'finished' ? state.reply.kept?.() : undefined
     // Some batches produce no frames in this dialect.
     if (kept) state.kept = kept.then(() => writeKept(state, text))
-    else if (text !== '') write(state, text)
+    else if (text !== '') write(state, text, at)
     if (state.open) open(state)
   } catch (error) {
     broken(state, error)
@@ -139,8 +140,8 @@ function writeKept(state: ReplyState, text: string): void {
   if (!isOver(state)) write(state, text)
 }
 
-function write(state: ReplyState, text: string): void {
-  state.writtenAt = state.clock.monotonic()
+function write(state: ReplyState, text: string, now = state.clock.monotonic()): void {
+  state.writtenAt = now
   if (state.sink !== undefined && !state.isPaused && state.ready === '') state.sink.next(text)
   else {
     state.ready += text

@@ -100,14 +100,15 @@ export const createMeter = (clock: Pick<Clock, 'monotonic'>, pauses: ReaderPause
   left: undefined,
 })
 
-export function meterEvent(meter: Meter, event: InferenceEvent): void {
+/** `at`: when the event arrived, in monotonic milliseconds, if that is known. */
+export function meterEvent(meter: Meter, event: InferenceEvent, at?: number): void {
   if (event.type === 'delta' && event.delta.kind !== 'annotation') {
     const { kind, text } = event.delta
     meter.characters += text.length
     addPiece(meter.counted, text)
     if (kind === 'reasoning') meter.thoughtCharacters += text.length
     const isThought = kind === 'reasoning' || kind === 'summary'
-    if ((meter.firstContentAt === undefined || isThought !== meter.isThinking) && text !== '') startContent(meter, isThought)
+    if ((meter.firstContentAt === undefined || isThought !== meter.isThinking) && text !== '') startContent(meter, isThought, at)
     return
   }
   if (event.type === 'finished') {
@@ -126,8 +127,7 @@ export function meterEvent(meter: Meter, event: InferenceEvent): void {
 }
 
 /** Records the first content, and each change between text and reasoning. */
-function startContent(meter: Meter, isThought: boolean): void {
-  const now = meter.clock.monotonic()
+function startContent(meter: Meter, isThought: boolean, now = meter.clock.monotonic()): void {
   meter.firstContentAt ??= now
   meter.hasThoughts ||= isThought
   if (isThought !== meter.isThinking) turn(meter, isThought, now - meter.pauses.pausedMs)

@@ -17,7 +17,8 @@ export interface Source<T> {
 
 /** The reader of a source. Its functions do not throw. */
 export interface Sink<T> {
-  next(value: T): void
+  /** `at`: when the value arrived, in monotonic milliseconds, if that is known. Saves the sink a clock read. */
+  next(value: T, at?: number): void
   /** The last call, unless `fail` is called instead. */
   end(): void
   fail(error: unknown): void

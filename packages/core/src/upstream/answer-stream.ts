@@ -226,7 +226,7 @@ function flush<Read>(state: AnswerState<Read>): void {
 function deliver<Read>(state: AnswerState<Read>, reader: Sink<EventBatch>, batch: EventBatch): void {
   const last = batch.at(-1)
   if (last?.type !== 'finished') {
-    reader.next(batch)
+    reader.next(batch, state.timer.stream?.heardAt)
     return
   }
   stopTimer(state.timer)

@@ -105,7 +105,7 @@ const maxShortPauseMs = 100
 
 /** The share of the stream's time in which the reader was paused, from 0 to 1. Short pauses are ignored. */
 export function pausedShare({ stream, clock }: AnswerTimer): number {
-  if (stream === undefined) return 0
+  if (stream === undefined || (stream.pausedAt === undefined && stream.pausedMs <= maxShortPauseMs)) return 0
   const now = clock.monotonic()
   const pausedMs = stream.pausedMs + (stream.pausedAt === undefined ? 0 : now - stream.pausedAt)
   return pausedMs > maxShortPauseMs ? pausedMs / (now - stream.since) : 0

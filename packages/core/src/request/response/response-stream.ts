@@ -92,7 +92,7 @@ function endEarly(state: ResponseState): void {
 }
 
 const readerOf = (state: ResponseState): Sink<EventBatch> => ({
-  next: batch => receive(state, batch),
+  next: (batch, at) => takeBatch(state, batch, at),
   end: () => {
     // Otherwise the source ended without a `finished` event.
     if (state.meter.finished !== undefined || state.isWaiting) return
@@ -107,7 +107,7 @@ const readerOf = (state: ResponseState): Sink<EventBatch> => ({
 
 const isSettled = ({ usage, settling }: ResponseState): boolean => usage !== undefined || settling !== undefined
 
-function receive(state: ResponseState, batch: EventBatch): void {
+function takeBatch(state: ResponseState, batch: EventBatch, at?: number): void {
   if (state.meter.left) {
     observe(state, batch)
     return
@@ -116,26 +116,26 @@ function receive(state: ResponseState, batch: EventBatch): void {
   try {
     const passed = state.pipeline(batch)
     if ('then' in passed) waitFor(state, passed, each => handOn(state, each))
-    else handOn(state, passed)
+    else handOn(state, passed, at)
   } catch (error) {
     failUnexpectedly(state, error)
   }
 }
 
-function handOn(state: ResponseState, batch: EventBatch): void {
+function handOn(state: ResponseState, batch: EventBatch, at?: number): void {
   if (state.meter.left) {
     observe(state, batch)
     return
   }
   const { meter, running } = state
-  for (const event of batch) meterEvent(meter, event)
+  for (const event of batch) meterEvent(meter, event, at)
   if (meter.finished) {
     const usage = settleOnce(state)
     if (isPromise(usage)) waitFor(state, usage, each => giveLast(state, batch, each))
     else giveLast(state, batch, usage)
     return
   }
-  give(state, batch)
+  give(state, batch, at)
   if (running === undefined || meter.characters <= running.characters) return
   const passed = running.passed()
   if (isPromise(passed)) waitFor(state, passed, () => {})
@@ -172,8 +172,8 @@ function releaseSource(state: ResponseState): void {
   if (!state.isWaiting) state.source.unblock()
 }
 
-function give(state: ResponseState, batch: EventBatch): void {
-  if (!state.isOver) state.sink?.next(batch)
+function give(state: ResponseState, batch: EventBatch, at?: number): void {
+  if (!state.isOver) state.sink?.next(batch, at)
 }
 
 function giveLast(state: ResponseState, batch: EventBatch, usage: Usage): void {
