@@ -1,7 +1,7 @@
 import type { Delta, InferenceEvent } from '../protocol/event.ts'
 import type { Item, ItemStatus, MessageItem, Part, ReasoningItem } from '../protocol/item.ts'
 import { originalOf, remember } from '../protocol/original.ts'
-import type { JsonObject } from '../protocol/wire.ts'
+import { append, type JsonObject } from '../protocol/wire.ts'
 
 // Assembles the items of a response from the pieces of a stream, and emits the events that announce, extend and finish them.
 
@@ -86,7 +86,7 @@ export function appendDelta(assembler: ItemAssembler, partial: PartialItem, delt
   if (delta.logprobs) for (const entry of delta.logprobs) part.logprobs.push(entry)
   if (partial.index === undefined) return undefined
   const event: InferenceEvent = { type: 'delta', index: partial.index, delta }
-  assembler.events.push(event)
+  assembler.events = append(assembler.events, event)
   return event
 }
 

@@ -1,7 +1,7 @@
 import { createParser } from 'eventsource-parser'
 import { answerLimits } from '../protocol/answer-limits.ts'
 import type { FrameReader } from '../protocol/dialect.ts'
-import type { Frame } from '../protocol/wire.ts'
+import { append, type Frame } from '../protocol/wire.ts'
 
 export const maxEventSize: number = answerLimits.eventCharacters
 
@@ -17,7 +17,9 @@ export function readFrames(): FrameReader {
   let tooLong = false
   const parser = createParser({
     maxBufferSize: maxEventSize,
-    onEvent: ({ event, data }) => frames.push(event === undefined ? { data } : { event, data }),
+    onEvent: ({ event, data }) => {
+      frames = append(frames, event === undefined ? { data } : { event, data })
+    },
     onError: error => {
       if (error.type === 'max-buffer-size-exceeded') tooLong = true
     },

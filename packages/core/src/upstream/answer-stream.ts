@@ -14,12 +14,12 @@ import {
   stopTimer,
 } from './answer-timer.ts'
 import { type Connection, type StopReason, stopFailure } from './connection.ts'
-import { beginDrain, type DrainState, drainOnce, finishDrain } from './drain-connection.ts'
 import { messageInStream } from './error-message.ts'
 import { type EventBatch, firstBatch, maxBatchEvents } from './event-batches.ts'
 import { failureWithoutSecret } from './failure-without-secret.ts'
 import type { FrameFormat } from './frame-format.ts'
 import { cutAtItemLimit, isBeyondItemLimit } from './item-limit.ts'
+import { type ConnectionState, countReadAfterEnd, readToEnd, releaseConnection } from './read-to-end.ts'
 
 /** A provider's stream as batches of events: one batch for each read of bytes or frames. */
 export interface AnswerStream extends Source<EventBatch> {
@@ -56,7 +56,7 @@ export interface StreamParts<Read> {
   readonly decoder: EventDecoder
 }
 
-interface AnswerState<Read> extends StreamParts<Read>, StreamContext, DrainState {
+interface AnswerState<Read> extends StreamParts<Read>, StreamContext, ConnectionState {
   readonly source: StreamParts<Read>['source']
   /** Batches that wait for the reader. */
   held: EventBatch[]
@@ -111,8 +111,8 @@ export function readStream<Read>(parts: StreamParts<Read>, context: StreamContex
 }
 
 function readOnce<Read>(state: AnswerState<Read>, read: Read): void {
-  if (state.phase === 'draining') drainOnce(state)
-  if (state.phase === 'draining' || state.phase === 'over') return
+  if (state.phase === 'ending') countReadAfterEnd(state)
+  if (state.phase === 'ending' || state.phase === 'over') return
   let batch: EventBatch
   try {
     batch = state.decoder.read(state.format.toFrames(read))
@@ -120,12 +120,12 @@ function readOnce<Read>(state: AnswerState<Read>, read: Read): void {
     state.connection.close()
     batch = endOf(state)
   }
-  receive(state, batch)
+  takeEvents(state, batch)
 }
 
-/** Finishes the drain of a complete response, if there is one. A reset after the last event is harmless. */
+/** Releases the connection of a complete response. A reset after the last event is harmless. */
 function isStreamOver<Read>(state: AnswerState<Read>): boolean {
-  if (state.phase === 'draining') finishDrain(state)
+  if (state.phase === 'ending') releaseConnection(state)
   return state.phase === 'over'
 }
 
@@ -138,36 +138,36 @@ function sourceEnded<Read>(state: AnswerState<Read>): void {
   } catch {
     rest = endOf(state)
   }
-  receive(state, rest)
-  finishDrain(state)
+  takeEvents(state, rest)
+  releaseConnection(state)
 }
 
 function sourceBroken<Read>(state: AnswerState<Read>): void {
   if (isStreamOver(state)) return
   state.connection.close()
-  receive(state, endOf(state))
+  takeEvents(state, endOf(state))
 }
 
 const endOf = <Read>({ decoder }: AnswerState<Read>): EventBatch => closingEvents(() => decoder.end())
 
 /** Ends the response here. */
 function stop<Read>(state: AnswerState<Read>, why: AnswerState<Read>['stopped']): void {
-  if (state.phase === 'over' || state.phase === 'draining') return
+  if (state.phase === 'over' || state.phase === 'ending') return
   state.stopped ??= why
   state.isBlocked = false
   state.connection.close()
   state.source.cancel()
-  receive(state, endOf(state))
+  takeEvents(state, endOf(state))
 }
 
-function receive<Read>(state: AnswerState<Read>, read: EventBatch): void {
+function takeEvents<Read>(state: AnswerState<Read>, read: EventBatch): void {
   if (read.length === 0) return
   const isTooLong = read.some(isBeyondItemLimit)
   if (isTooLong) state.connection.close()
   const batch = isTooLong ? cutAtItemLimit([...read, ...endOf(state)]) : read
   if (state.phase === 'opening') openStream(state, batch)
   else push(state, batch)
-  if (hasEnd(batch)) beginDrain(state)
+  if (hasEnd(batch)) readToEnd(state)
 }
 
 /** Holds events back until the first content: until then nothing has reached the client, and another provider may be tried. */
@@ -251,7 +251,7 @@ function streamOf<Read>(state: AnswerState<Read>): AnswerStream {
     timer.clock.clearTimeout(state.turn)
     stopTimer(timer)
     stopFollowing()
-    if (state.phase === 'over' || state.phase === 'draining') return
+    if (state.phase === 'over' || state.phase === 'ending') return
     state.phase = 'over'
     connection.close()
     source.cancel()

@@ -2,7 +2,7 @@ import type { EventEncoder, Stamp } from '../../protocol/dialect.ts'
 import type { InferenceEvent } from '../../protocol/event.ts'
 import type { FunctionCallItem, Item, MessageItem, ReasoningItem } from '../../protocol/item.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
-import type { JsonObject } from '../../protocol/wire.ts'
+import { append, type JsonObject } from '../../protocol/wire.ts'
 import { idUnder } from '../ids.ts'
 import { type EncoderState, type EventHandlers, type EventOf, isFailure, streamEncoder } from '../stream-encoder.ts'
 import { wantsUsage } from './decode-request.ts'
@@ -281,8 +281,9 @@ function finishStream(encoder: ChunkEncoder, event: EventOf<'finished'>): void {
   frames.push({ data: '[DONE]' })
 }
 
-function pushText({ frames, heads, tails }: ChunkEncoder, field: TextField, text: string): void {
-  frames.push({ data: `${heads[field]}${JSON.stringify(text)}${tails.text}` })
+function pushText(encoder: ChunkEncoder, field: TextField, text: string): void {
+  const { frames, heads, tails } = encoder
+  encoder.frames = append(frames, { data: `${heads[field]}${JSON.stringify(text)}${tails.text}` })
 }
 
 function pushDelta({ frames, heads, tails }: ChunkEncoder, delta: JsonObject): void {

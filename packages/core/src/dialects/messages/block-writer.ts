@@ -1,4 +1,4 @@
-import type { Frame, JsonObject } from '../../protocol/wire.ts'
+import { append, type Frame, type JsonObject } from '../../protocol/wire.ts'
 
 // Writes start, deltas and stop of content blocks. Blocks are numbered in order and never overlap.
 
@@ -37,8 +37,8 @@ function startBlock(output: BlockOutput, content_block: JsonObject): void {
 }
 
 /** Appends text to the open block. */
-export function appendToBlock({ frames, deltaPrefix }: BlockOutput, text: string): void {
-  frames.push({ event: 'content_block_delta', data: `${deltaPrefix}${JSON.stringify(text)}}}` })
+export function appendToBlock(output: BlockOutput, text: string): void {
+  output.frames = append(output.frames, { event: 'content_block_delta', data: `${output.deltaPrefix}${JSON.stringify(text)}}}` })
 }
 
 /** Writes a delta of another type than the one that extends the block. */

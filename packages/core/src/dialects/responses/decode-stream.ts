@@ -274,11 +274,11 @@ interface LastSnapshot {
 
 function finishStream(decoder: DecoderState, outcome: Outcome, { response, usage }: Partial<LastSnapshot> = {}): void {
   startAnswer(decoder, response)
-  const { items, events, unmodeled } = decoder
+  const { items, unmodeled } = decoder
   const status: ItemStatus = outcome.status === 'completed' ? 'completed' : 'incomplete'
   for (const partial of items.all) if (!partial.finished) finishPartial(decoder, partial, assembledItem(partial, status))
   const stated = outcome.status !== 'failed' && items.all.some(({ index }) => index === undefined) ? namelessCall : outcome
   const extras = { ...(usage && { usage }), ...(unmodeled && { unmodeled: [...unmodeled] }) }
-  events.push(remember({ type: 'finished', outcome: stated, ...extras }, response && { dialect, body: response }))
+  decoder.events.push(remember({ type: 'finished', outcome: stated, ...extras }, response && { dialect, body: response }))
   decoder.isFinished = true
 }

@@ -2,7 +2,7 @@ import type { EventEncoder, Stamp } from '../../protocol/dialect.ts'
 import type { InferenceEvent, NativeEvent } from '../../protocol/event.ts'
 import type { Item, ItemStatus, Part, TextPart } from '../../protocol/item.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
-import type { JsonObject } from '../../protocol/wire.ts'
+import { append, type JsonObject } from '../../protocol/wire.ts'
 import { type AnnotationDelta, appendText, bufferedText, replaceText, type TextDelta } from '../item-assembler.ts'
 import { type EncoderState, type EventHandlers, type EventOf, streamEncoder } from '../stream-encoder.ts'
 import { encodeFailure } from './errors.ts'
@@ -132,7 +132,10 @@ function sendText(encoder: FrameEncoder, item: SentItem, event: EventOf<'delta'>
   if (unknown || logprobs.length > 0) {
     const probabilities = kind === 'text' && { logprobs: logprobs.map(withAlternatives) }
     emit(encoder, deltaEvent, { ...unknown, ...partPosition(item, part), delta: text, ...probabilities })
-  } else encoder.frames.push({ event: deltaEvent, data: `${part.head}${JSON.stringify(text)}${part.tail}${encoder.sequence++}}` })
+  } else {
+    const data = `${part.head}${JSON.stringify(text)}${part.tail}${encoder.sequence++}}`
+    encoder.frames = append(encoder.frames, { event: deltaEvent, data })
+  }
 }
 
 function sendArguments(encoder: FrameEncoder, item: SentItem, event: EventOf<'delta'>): void {
@@ -144,7 +147,7 @@ function sendArguments(encoder: FrameEncoder, item: SentItem, event: EventOf<'de
   if (unknown) emit(encoder, argumentsDelta, { ...unknown, item_id: item.id, output_index: item.outputIndex, delta: text })
   else {
     const data = `${item.argumentsHead}${JSON.stringify(text)}${numbered}${encoder.sequence++}}`
-    encoder.frames.push({ event: argumentsDelta, data })
+    encoder.frames = append(encoder.frames, { event: argumentsDelta, data })
   }
 }
 
