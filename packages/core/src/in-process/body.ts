@@ -53,7 +53,8 @@ function visitObject(value: JsonObject, place: BodyPlace, walk: Walk): void {
   const keys = Object.keys(value)
   const at = { place, walk }
   checkFields(keys.length, place, walk)
-  for (const key of keys) {
+  for (let index = 0; index < keys.length; index++) {
+    const key = keys[index] as string
     if (key.length > bodyCaps.fieldName) throw tooLong('The name of a field', pathTo(place), bodyCaps.fieldName)
     if (walk.keys) checkKey(key, place)
     visit(value[key], key, at)

@@ -16,7 +16,8 @@ export function estimateMemory(root: JsonObject | readonly Json[]): number {
   for (let value = open.pop(); value !== undefined; value = open.pop()) {
     const values: readonly (Json | undefined)[] = Array.isArray(value) ? value : Object.values(value)
     bytes += 32 + 16 * values.length
-    for (const each of values) {
+    for (let at = 0; at < values.length; at++) {
+      const each = values[at]
       if (typeof each === 'string') bytes += textBytes(each)
       else if (typeof each === 'object' && each !== null) open.push(each)
     }

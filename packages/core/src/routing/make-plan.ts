@@ -42,20 +42,21 @@ export function makePlan(request: InferenceRequest, inputTokens: number, input: 
   const ruling = strategyNamed(name, strategies)
   if (ruling === undefined) throw unknownStrategy(name, Object.keys(strategies), input.defaulted?.has('strategy'))
   const named = modelsOf(request, input)
-  const retired = named.filter(({ status }) => status === 'retired')
-  const models = retired.length === 0 ? named : named.filter(({ status }) => status !== 'retired')
+  const retired = named.some(isRetired) ? named.filter(isRetired) : noRetired
+  const models = retired.length === 0 ? named : named.filter(model => !isRetired(model))
   if (models.length === 0 && retired[0]) throw retiredModelError(retired[0], paramOf(request, 0))
   const found = models.map(model => candidatesOf(model, input))
+  const needs = needsOf(request, inputTokens)
   const query: RoutingQuery = {
-    needs: needsOf(request, inputTokens),
+    needs,
     routing,
     demands: input.demands ?? {},
     defaulted: input.defaulted,
     readsMedia: input.readsMedia ?? false,
-    responsesOnly: found.some(each => each.responsesOnly) ? new Set(models.filter((_, at) => found[at]?.responsesOnly)) : noModels,
+    responsesOnly: needs.natives.length > 0 ? new Set(models.filter((_, at) => found[at]?.responsesOnly)) : noModels,
   }
   const { eligible, excluded: sifted } = filterCandidates(allOf(found), query)
-  const offline = found.flatMap(({ missing }) => missing)
+  const offline = found.length === 1 && found[0] ? found[0].missing : found.flatMap(({ missing }) => missing)
   const excluded = retired.length + offline.length === 0 ? sifted : [...retired.map(retiredModel), ...offline, ...sifted]
   if (!isNonEmpty(eligible)) throw noCandidatesError(models, excluded)
   const ranks = eligible.length > 1 ? ranksOf(eligible, { query, models, lastMade, keepsOrder: ruling === 'order' }) : undefined
@@ -69,6 +70,9 @@ export function makePlan(request: InferenceRequest, inputTokens: number, input: 
     ...(pinned.length > 0 && { pinned }),
   }
 }
+
+const isRetired = ({ status }: Model): boolean => status === 'retired'
+const noRetired: readonly Model[] = []
 
 const noModels: ReadonlySet<Model> = new Set()
 

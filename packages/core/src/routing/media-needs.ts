@@ -40,7 +40,17 @@ export interface ContentNeeds {
 
 const none: ContentNeeds = { media: [], natives: [], recordDialects: [], documents: false, tools: false }
 
+const isText = (part: Part): boolean => part.type === 'text' || part.type === 'refusal'
+
+/** Whether every offer supports an item. Most conversations have only such items. */
+function isPlain(item: Item): boolean {
+  if (item.type === 'message') return item.content.every(isText)
+  if (item.type === 'function_call_output') return typeof item.output === 'string' || item.output.every(isText)
+  return item.type !== 'native'
+}
+
 export function contentNeedsOf(input: readonly Item[]): ContentNeeds {
+  if (input.every(isPlain)) return none
   const media = new Map<string, MediaNeed>()
   const natives: NativeNeed[] = []
   const records = new Set<DialectName>()

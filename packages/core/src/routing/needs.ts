@@ -51,7 +51,7 @@ export interface RoutingQuery {
   readonly demands: Demands
   /** Whether the gateway can download images and files at URLs. */
   readonly readsMedia: boolean
-  /** Models whose candidates all use the dialect `responses`. */
+  /** Models whose candidates all use the dialect `responses`. Empty for a request without content that needs one dialect. */
   readonly responsesOnly: ReadonlySet<Model>
 }
 
@@ -67,8 +67,11 @@ const onlyDialectsOf = (tool: Tool): readonly DialectName[] => {
   return tool.tools ? tool.tools.flatMap(onlyDialectsOf) : [tool.dialect]
 }
 
+const noTools: readonly Tool[] = []
+const noDialects: readonly DialectName[] = []
+
 export function needsOf({ prompt, delivery }: InferenceRequest, inputTokens: number): Needs {
-  const tools = prompt.tools ?? []
+  const tools = prompt.tools ?? noTools
   const content = contentNeedsOf(prompt.input)
   return {
     ...content,
@@ -80,7 +83,7 @@ export function needsOf({ prompt, delivery }: InferenceRequest, inputTokens: num
     reasoning: prompt.reasoning?.effort !== undefined && prompt.reasoning.effort !== 'none',
     toolChoiceRequired: prompt.tool_choice === 'required',
     pricing: prompt,
-    toolDialects: tools.flatMap(onlyDialectsOf),
+    toolDialects: tools.length === 0 ? noDialects : tools.flatMap(onlyDialectsOf),
     inputTokens,
     outputTokens: prompt.max_output_tokens,
   }

@@ -11,7 +11,7 @@ import { dialect } from './wire.ts'
 export function encodeResponse(response: InferenceResponse, request: InferenceRequest, stamp: Stamp): JsonObject {
   const { outcome, usage } = response
   const idOf = itemIds(stamp)
-  const items = response.output.filter(isEncodable)
+  const items = response.output.every(isEncodable) ? response.output : response.output.filter(isEncodable)
   const cut = outcome.status === 'completed' ? undefined : items.length - 1
   const output = items.map((item, at) => encodeItem(at === cut ? asIncomplete(item) : item, idOf(item)))
   if (outcome.status !== 'failed') stamp.keepItems?.(output)
