@@ -25,7 +25,7 @@ export function createHandler(gateway: Gateway, site: Site): Api {
     const log = startRequestLog(gateway, request, { requestId, onRequest })
     const ids = { ...commonHeaders, ...idHeaders(requestId, request) }
     const common = cors === undefined && request.header('origin') === undefined ? ids : { ...ids, ...corsHeaders(cors, request) }
-    const state: RequestState = {
+    const state: HandledRequest = {
       api: handle,
       gateway,
       site,
@@ -53,7 +53,7 @@ export function createHandler(gateway: Gateway, site: Site): Api {
 }
 
 /** Turns every error of a request into a reply. */
-function* answer(state: RequestState, match: Matcher, common: Headers): Step<ApiReply> {
+function* answer(state: HandledRequest, match: Matcher, common: Headers): Step<ApiReply> {
   const { gateway, site, request, requestId, log } = state
   const finished = (reply: ApiReply): ApiReply => finish(reply, { common, log, row: state.row, requestId, request })
   try {
@@ -83,7 +83,7 @@ const maxLoggedPath = 200
 const loggedPath = ({ path }: ApiRequest): string => path.slice(0, maxLoggedPath)
 
 /** The state of one request. `headers` and `close` apply to the reply if it fails. */
-interface RequestState {
+interface HandledRequest {
   readonly api: Api
   readonly gateway: Gateway
   readonly site: Site
@@ -101,7 +101,7 @@ interface RequestState {
   close: boolean
 }
 
-function* run({ row, params }: Extract<Match, { kind: 'row' }>, state: RequestState): Step<ApiReply> {
+function* run({ row, params }: Extract<Match, { kind: 'row' }>, state: HandledRequest): Step<ApiReply> {
   state.row = row
   state.log.note({ route: row.path })
   const { gateway, site, request, requestId, log, context } = state
@@ -120,7 +120,7 @@ function* run({ row, params }: Extract<Match, { kind: 'row' }>, state: RequestSt
   }
   if (coming()) state.upload = site.uploads.open(caller)
   const isLarge = coming() || (request.turn?.bytes ?? 0) > heavyBytes
-  const admission = isLarge && row.rate === 'inference' ? yield* wait(gateway.admit(caller, requestId)) : undefined
+  const admission = isLarge && row.rate === 'inference' ? yield* wait(gateway.admitEarly(caller, requestId)) : undefined
   try {
     const { text, query, body } = yield* read(row, state)
     // Only lists of items refer to stored ones.
@@ -144,18 +144,18 @@ const lacksDialect = (row: Route | undefined, { dialects }: Site): row is Route 
 /** WebSocket messages of more bytes count against the rate limit before they are parsed. */
 const heavyBytes = 65_536
 
-function claimMore(state: RequestState, caller: Caller, bytes: number): void {
+function claimMore(state: HandledRequest, caller: Caller, bytes: number): void {
   state.upload ??= state.site.uploads.open(caller)
   const refusal = state.upload.claimMore(bytes)
   if (refusal) throw refusal
 }
 
-function keepUpload(state: RequestState): () => void {
+function keepUpload(state: HandledRequest): () => void {
   state.keepsUpload = true
   return () => state.upload?.release()
 }
 
-function* read(row: Route, state: RequestState): Step<Pick<Call, 'query' | 'body'> & { readonly text: string }> {
+function* read(row: Route, state: HandledRequest): Step<Pick<Call, 'query' | 'body'> & { readonly text: string }> {
   // SDKs, proxies and frameworks add their own parameters to inference requests, and providers accept them.
   const query = readQuery(row.query, state.request.query, row.rate === 'inference')
   if (row.body === undefined) return { query, body: {}, text: '' }
@@ -169,7 +169,7 @@ function* read(row: Route, state: RequestState): Step<Pick<Call, 'query' | 'body
   return { query, body, text: row.of === 'workspace' ? text : '' }
 }
 
-function withoutRow(found: Exclude<Match, { kind: 'row' }>, state: RequestState): ApiReply {
+function withoutRow(found: Exclude<Match, { kind: 'row' }>, state: HandledRequest): ApiReply {
   state.headers = { allow: found.allow }
   const { cors, basePath } = state.site.settings
   if (found.kind === 'options') {

@@ -5,7 +5,7 @@ import { alive, ready } from './health.ts'
 import { compactResponses } from './inference/compact.ts'
 import { countTokens } from './inference/count.ts'
 import { countingErrors, inferenceErrors } from './inference/error-codes.ts'
-import { infer } from './inference/infer.ts'
+import { inferenceHandler } from './inference/infer.ts'
 import { beta } from './query.ts'
 import type { Route } from './route.ts'
 
@@ -29,7 +29,7 @@ export const routes: readonly Route[] = [
     reply: 'Response',
     stream: 'ResponseStreamEvent',
     errors: inferenceErrors,
-    handler: infer('responses'),
+    handler: inferenceHandler('responses'),
   },
   {
     method: 'POST',
@@ -60,7 +60,7 @@ export const routes: readonly Route[] = [
     reply: 'ChatCompletion',
     stream: 'ChatCompletionChunk',
     errors: inferenceErrors,
-    handler: infer('chat'),
+    handler: inferenceHandler('chat'),
   },
   {
     ...messagesConventions,
@@ -75,7 +75,7 @@ export const routes: readonly Route[] = [
     reply: 'Message',
     stream: 'MessageStreamEvent',
     errors: inferenceErrors,
-    handler: infer('messages'),
+    handler: inferenceHandler('messages'),
   },
   {
     ...messagesConventions,

@@ -8,7 +8,7 @@ import type { ApiReply } from './api.ts'
 import { asGatewayError } from './error-reply.ts'
 import { warningHeaders } from './headers.ts'
 import type { DialectReply } from './inference/infer.ts'
-import { logOutcome } from './inference/log-outcome.ts'
+import { logOutcome } from './request-log.ts'
 import type { Call } from './route.ts'
 
 const eventStream = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache', 'x-accel-buffering': 'no' }

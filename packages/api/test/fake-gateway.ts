@@ -119,7 +119,7 @@ export function fakeGateway(over: Partial<Gateway> = {}): Fake {
       decisionLog: { of: () => undefined, trace: () => ({ version: 2, seed: 1, dropped: 0, decisions: [] }) },
       countManagement: async () => {},
       notices: () => [],
-      admit: async () => ({ slots: [], take: () => {}, leave: () => undefined }),
+      admitEarly: async () => ({ slots: [], take: () => {}, leave: () => undefined }),
       plan: () => Promise.reject(new Error('not here')),
       countTokens: async () => ({ input_tokens: 7, estimated: true }),
       fidelity: async () => [],

@@ -10,8 +10,8 @@ import type { Workspace, Workspaces } from './management/workspaces.ts'
 import { defaultLimits, type GatewayOptions, type KnownProviders } from './options.ts'
 import { admitEarly } from './request/admission/early-admission.ts'
 import { countManagement } from './request/admission/management-rate.ts'
-import { infer } from './request/infer.ts'
 import { refusedReply } from './request/reply.ts'
+import { runRequest } from './request/run-request.ts'
 import { unavailableErrors } from './request/unavailable-errors.ts'
 import type { StrategyName } from './routing/strategies.ts'
 import { createReadinessCheck, outageNotices } from './runtime/readiness.ts'
@@ -125,7 +125,7 @@ function callerVerbs(base: BasePorts, parts: GatewayParts, setUp: () => Promise<
   }
 }
 
-type InferenceVerbs = Pick<Gateway, 'admit' | 'countTokens' | 'infer' | 'compact' | 'problems' | 'notices' | 'close'>
+type InferenceVerbs = Pick<Gateway, 'admitEarly' | 'countTokens' | 'infer' | 'compact' | 'problems' | 'notices' | 'close'>
 
 /** Inference and shutdown. A closed gateway refuses inference. */
 function inferenceVerbs(
@@ -139,7 +139,7 @@ function inferenceVerbs(
   const storageProblems = createReadinessCheck({ ping: () => storage.ping(), clock, logger })
   let isClosing = false
   const verbs: InferenceVerbs = {
-    async admit(caller, requestId) {
+    async admitEarly(caller, requestId) {
       if (isClosing) throw unavailableErrors.shuttingDown()
       return admitEarly(engine, caller, requestId)
     },
@@ -153,7 +153,7 @@ function inferenceVerbs(
       const waitUntil = call.waitUntil ?? options.waitUntil
       collector.wake(waitUntil)
       if (settlements.isLong()) return refusedReply(unavailableErrors.overdue(), clock)
-      return infer(engine, request, waitUntil ? { ...call, requestId, waitUntil } : { ...call, requestId })
+      return runRequest(engine, request, waitUntil ? { ...call, requestId, waitUntil } : { ...call, requestId })
     },
     compact: async (request, call) => (await import('./lazy-imports.ts')).compact({ infer: verbs.infer, ring }, request, call),
     async problems() {

@@ -63,7 +63,7 @@ export interface Gateway<ModelId extends string = string, StrategyName extends s
    *
    * @throws `requests_per_min_exceeded` (429), `concurrent_requests_exceeded` (429)
    */
-  admit(caller: Caller, requestId: string): Promise<EarlyAdmission>
+  admitEarly(caller: Caller, requestId: string): Promise<EarlyAdmission>
   /**
    * Counts input tokens with the provider's token counting endpoint if it has one; otherwise estimates. Counts against the key's rate
    * limit, but is free.

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type BodyText, type ClientLimits, collectBytes, watchUpload } from '@signalbox/api'
 import type { Gateway } from '@signalbox/core'
 import type { Awaitable } from '@signalbox/core/runtime'
@@ -69,3 +69,13 @@ function joinPieces(pieces: readonly Uint8Array[], bytes: number): Buffer {
 
 /** Rejects invalid UTF-8: decoding would replace the bytes, and the model would receive different text than the client sent. */
 const utf8Text = (bytes: Buffer): BodyText => (isUtf8(bytes) ? { ok: true, text: bytes.toString('utf8') } : { ok: false, why: 'not_utf8' })
+
+const waiting = new WeakSet<IncomingMessage>()
+
+/** Records that the client sends the body only after `100 Continue`, which Node has not sent. */
+export const expectContinue = (request: IncomingMessage): void => void waiting.add(request)
+
+/** Sends `100 Continue` if the client waits for it. Called when the body is about to be read. */
+export function sendContinue(request: IncomingMessage, response: ServerResponse): void {
+  if (waiting.delete(request)) response.writeContinue()
+}

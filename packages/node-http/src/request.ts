@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ApiRequest, BodyText } from '@signalbox/api'
 import type { Awaitable } from '@signalbox/core/runtime'
-import { sendContinue } from './continue.ts'
-import { type BodyOptions, type BodyPace, isBuffered, readRequestBody } from './request-body.ts'
+import { type BodyOptions, type BodyPace, isBuffered, readRequestBody, sendContinue } from './request-body.ts'
 
 /** A client's request, in the form that the API accepts. */
 export interface NodeExchange {

@@ -3,9 +3,9 @@ import { type AddressInfo, Server as NetServer } from 'node:net'
 import { checkMount } from '@signalbox/api'
 import type { Gateway } from '@signalbox/core'
 import type { OptionTableOf } from '@signalbox/core/errors'
-import { expectContinue } from './continue.ts'
 import { createNodeListener, listenerTable, type NodeOptions } from './listener.ts'
 import { refuseUnparsed } from './refuse-unparsed.ts'
+import { expectContinue } from './request-body.ts'
 import { loadConnections } from './web-sockets.ts'
 
 /** Options of `serve`. */

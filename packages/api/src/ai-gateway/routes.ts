@@ -1,5 +1,5 @@
 import { inferenceErrors } from '../inference/error-codes.ts'
-import { infer } from '../inference/infer.ts'
+import { inferenceHandler } from '../inference/infer.ts'
 import type { Route } from '../route.ts'
 
 /** The routes of the protocol of `@ai-sdk/gateway`. */
@@ -18,7 +18,7 @@ export const aiGatewayRoutes: readonly Route[] = [
     reply: 'LanguageModelResult',
     stream: 'LanguageModelStreamPart',
     errors: inferenceErrors,
-    handler: infer('ai-sdk'),
+    handler: inferenceHandler('ai-sdk'),
   },
   {
     method: 'GET',

@@ -3,9 +3,9 @@ import { isObject, type Json, type JsonObject } from '@signalbox/core/protocol'
 import type { ApiReply } from '../api.ts'
 import { warningHeaders } from '../headers.ts'
 import { json } from '../json-reply.ts'
+import { logOutcome } from '../request-log.ts'
 import type { Call } from '../route.ts'
 import { dialectNamed } from './infer.ts'
-import { logOutcome } from './log-outcome.ts'
 
 /**
  * The handler of `/v1/responses/compact`. It replaces the conversation by its user messages, unchanged, and one compaction item that stands

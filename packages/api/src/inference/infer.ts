@@ -3,13 +3,13 @@ import type { ClientDialect, InferenceRequest } from '@signalbox/core/protocol'
 import type { ApiReply } from '../api.ts'
 import { warningHeaders } from '../headers.ts'
 import { json } from '../json-reply.ts'
+import { logOutcome } from '../request-log.ts'
 import type { Call } from '../route.ts'
 import { streamed } from '../stream.ts'
-import { logOutcome } from './log-outcome.ts'
 import { warmUp } from './warm-up.ts'
 
 /** Creates the handler of an inference row in the dialect `name`: body → request → response. */
-export const infer =
+export const inferenceHandler =
   (name: string) =>
   (call: Call, caller: Caller): Promise<ApiReply> => {
     const { gateway, site, request, requestId, log, body, admission, claimMemory, context } = call

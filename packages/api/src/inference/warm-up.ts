@@ -28,7 +28,7 @@ export async function warmUp(
   caller: Caller,
   { dialect, asked, turn }: WarmUp,
 ): Promise<ApiReply> {
-  const admission = early ?? (await gateway.admit(caller, requestId))
+  const admission = early ?? (await gateway.admitEarly(caller, requestId))
   // Unknown models and unsatisfiable constraints are refused now. Without input there is nothing to route yet.
   try {
     if (hasInput(asked)) await gateway.plan(asked, caller, { ...(claimMemory && { claimMemory }) })

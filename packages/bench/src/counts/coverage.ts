@@ -1,6 +1,6 @@
 import { Session } from 'node:inspector/promises'
 
-/** How often each function of the product ran, as `core/request/infer.ts:infer@120`; the number is its position in the file. */
+/** How often each function of the product ran, as `core/request/run-request.ts:runRequest@120`; the number is its position in the file. */
 export type FunctionCalls = Readonly<Record<string, number>>
 
 export interface Coverage {

@@ -5,8 +5,8 @@ import { type Watched, watchedEngine } from '../../test/engine.ts'
 import { chatProvider } from '../dialects/index.ts'
 import type { Model, Offer } from '../protocol/model.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
-import { infer } from './infer.ts'
 import { makerOf, sealState } from './reasoning-state/envelope.ts'
+import { runRequest } from './run-request.ts'
 import { endForShutdown } from './running-requests.ts'
 
 // However a call ends, the router is notified exactly once, and no ended call stays in flight in the router’s state.
@@ -143,7 +143,7 @@ function begin(
   { id, state }: { readonly id: string; readonly state: string },
 ): Promise<unknown> {
   const leaving = new AbortController()
-  const reply = infer(engine, requestOf(scenario, state), { caller, requestId: id, signal: leaving.signal })
+  const reply = runRequest(engine, requestOf(scenario, state), { caller, requestId: id, signal: leaving.signal })
   const { reads } = scenario
   if (reads.until === 'leaves') {
     engine.clock.setTimeout(() => leaving.abort(), reads.afterMs)

@@ -78,7 +78,7 @@ export const leaveReply = (opened: Promise<OpenedReply>): Promise<void> =>
     () => {},
   )
 
-export interface ReplyContext {
+export interface ReplyParts {
   readonly stamp: () => Stamp
   readonly kept?: Reply['kept']
   readonly cancellation: Cancellation
@@ -86,7 +86,7 @@ export interface ReplyContext {
 }
 
 /** The rejection of `opened` is handled elsewhere. */
-export function replyOf(opened: Promise<OpenedReply>, { stamp, kept, cancellation, clock }: ReplyContext): Reply {
+export function replyOf(opened: Promise<OpenedReply>, { stamp, kept, cancellation, clock }: ReplyParts): Reply {
   let isTaken = false
   const take = (): void => {
     if (isTaken) throw readTwice()
@@ -145,7 +145,7 @@ function orFailure(response: InferenceResponse): InferenceResponse {
 }
 
 /** The events of a response that may not have started yet. */
-function eventsOf(opened: Promise<OpenedReply>, { cancellation, clock }: Pick<ReplyContext, 'cancellation' | 'clock'>): Source<EventBatch> {
+function eventsOf(opened: Promise<OpenedReply>, { cancellation, clock }: Pick<ReplyParts, 'cancellation' | 'clock'>): Source<EventBatch> {
   let source: Source<EventBatch> | undefined
   let isPaused = false
   let isCancelled = false
@@ -216,7 +216,7 @@ export function leavable<T>(
 }
 
 /** A reply to a request that was refused before it started. */
-export function refusedReply(error: Error, clock: ReplyContext['clock']): Reply {
+export function refusedReply(error: Error, clock: ReplyParts['clock']): Reply {
   const refused = Promise.reject(error)
   refused.catch(() => {})
   const at: Stamp = { id: '', model: '', created_at: 0, itemId: prefix => prefix, warnings: [] }

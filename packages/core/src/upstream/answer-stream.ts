@@ -15,10 +15,9 @@ import {
 } from './answer-timer.ts'
 import { type Connection, type StopReason, stopFailure } from './connection.ts'
 import { messageInStream } from './error-message.ts'
-import { type EventBatch, firstBatch, maxBatchEvents } from './event-batches.ts'
+import { cutAtItemLimit, type EventBatch, firstBatch, isBeyondItemLimit, maxBatchEvents } from './event-batches.ts'
 import { failureWithoutSecret } from './failure-without-secret.ts'
 import type { FrameFormat } from './frame-format.ts'
-import { cutAtItemLimit, isBeyondItemLimit } from './item-limit.ts'
 import { type ConnectionState, countReadAfterEnd, readToEnd, releaseConnection } from './read-to-end.ts'
 
 /** A provider's stream as batches of events: one batch for each read of bytes or frames. */

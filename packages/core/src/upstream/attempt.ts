@@ -16,10 +16,10 @@ import { type AnswerStream, readStream } from './answer-stream.ts'
 import { type AnswerTimer, startTimer, stopTimer } from './answer-timer.ts'
 import { type Connection, openConnection } from './connection.ts'
 import { encodeForOffer } from './encode-for-offer.ts'
+import { withinItemLimit } from './event-batches.ts'
 import { failurePolicies } from './failure-policy.ts'
 import { failureWithoutSecret } from './failure-without-secret.ts'
 import { inlineMedia, kindsToRead } from './inline-media.ts'
-import { withinItemLimit } from './item-limit.ts'
 import { type AnswerHandlers, type SendPorts, sendRequest } from './send.ts'
 
 export interface AttemptLimits {

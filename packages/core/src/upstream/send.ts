@@ -96,12 +96,12 @@ function orError({ onError }: AnswerHandlers, run: () => void): void {
   }
 }
 
-interface ReplyContext {
+interface ReadContext {
   readonly ports: SendPorts
   readonly handlers: AnswerHandlers
 }
 
-function readReply(reply: TransportReply, options: SendOptions, { ports, handlers }: ReplyContext): void {
+function readReply(reply: TransportReply, options: SendOptions, { ports, handlers }: ReadContext): void {
   const { clock, onHeadroom } = ports
   const { rate_limits } = options.quirks
   const headroom = rate_limits && onHeadroom ? readHeadroom(reply.header, rate_limits, clock.now()) : undefined

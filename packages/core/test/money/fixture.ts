@@ -11,7 +11,7 @@ import { createSettlements } from '../../src/metering/settlements.ts'
 import type { Credential } from '../../src/protocol/provider.ts'
 import type { InferenceResponse } from '../../src/protocol/response.ts'
 import type { JsonObject } from '../../src/protocol/wire.ts'
-import { infer, type RequestPorts } from '../../src/request/infer.ts'
+import { type RequestPorts, runRequest } from '../../src/request/run-request.ts'
 import { watchedEngine } from '../engine.ts'
 
 // One workspace and what it laid down, and providers that answer twelve tokens with three.
@@ -115,7 +115,7 @@ export function createFixture({
     providers,
     async ask(body = {}, requestId = `request-${++asked}`) {
       const request = responsesClient.decodeRequest({ model: 'model', input: 'Hi', max_output_tokens: 10, ...body }, () => undefined)
-      const reply = infer(engine, request, { caller, requestId })
+      const reply = runRequest(engine, request, { caller, requestId })
       const response = await reply.whole()
       return { ...response, routing: reply.stamp().routing }
     },

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { budget, costOfAnswer, createFixture, ownOf } from '../../../test/money/fixture.ts'
 import { byokAccount, creditAccount } from '../../access/accounts.ts'
 import { planRequest } from '../dry-run/planned-request.ts'
-import type { RequestPorts } from '../infer.ts'
+import type { RequestPorts } from '../run-request.ts'
 
 const credit = creditAccount('workspace')
 const own = { first: [ownOf('first')] }

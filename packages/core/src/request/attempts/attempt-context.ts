@@ -10,7 +10,7 @@ import type { Selection } from './select-offers.ts'
 
 /** Context shared by all attempts of one request. */
 export interface AttemptContext {
-  readonly call: CallFacts
+  readonly facts: CallFacts
   readonly request: InferenceRequest
   readonly plan: Plan
   readonly selection: Selection

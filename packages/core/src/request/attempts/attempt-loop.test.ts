@@ -88,7 +88,7 @@ async function run(
       attemptLoop(
         { router, clock, hooks, logger, transport: webTransport() },
         {
-          call: { requestId: 'r', workspaceId: 'w', keyId: 'k', model: 'm' },
+          facts: { requestId: 'r', workspaceId: 'w', keyId: 'k', model: 'm' },
           request: routed(request),
           plan,
           selection: inOrder(router, candidates, allow_fallbacks ? budget : 1),

@@ -50,7 +50,7 @@ interface LoopState {
 /** Calls one candidate after the other until one commits. Throws the GatewayError that ends the request if none does. */
 export function* attemptLoop(ports: AttemptLoopPorts, context: AttemptContext): Step<CommittedCall> {
   const { clock, hooks, logger } = ports
-  const { plan, cancellation, limits, startedAt, call } = context
+  const { plan, cancellation, limits, startedAt, facts } = context
   const loop: LoopState = {
     ports,
     context,
@@ -73,7 +73,7 @@ export function* attemptLoop(ports: AttemptLoopPorts, context: AttemptContext): 
     const committed = yield* callOrHedge(loop, selected)
     if (!committed) continue
     const { provider } = committed.candidate
-    if (hooks.onCommit) callHook(logger, 'onCommit', () => hooks.onCommit?.(call, provider.id, clock.monotonic() - startedAt))
+    if (hooks.onCommit) callHook(logger, 'onCommit', () => hooks.onCommit?.(facts, provider.id, clock.monotonic() - startedAt))
     return withWarnings(committed, loop)
   }
   const { failures, rateLimited, stopped } = loop
@@ -190,7 +190,7 @@ interface Reported {
 
 function report({ ports, context, refusals }: LoopState, call: UpstreamCall, { failure, isFinal }: Reported): void {
   const { router, clock, hooks, logger } = ports
-  const { call: facts, request, limits, isCeilingChosen } = context
+  const { facts, request, limits, isCeilingChosen } = context
   // A timeout that the client chose is weak evidence about the provider, and must not demote it for others.
   const isDeadlineOver = request.routing.deadline_ms !== undefined && clock.monotonic() >= limits.deadlineAt
   const chosen = isDeadlineOver || (isCeilingChosen && call.ceilingMs >= limits.ceilingMs)

@@ -83,16 +83,16 @@ export interface SelectionPorts extends SelectPorts {
 }
 
 /** Starts the selection for a request that will be sent: records its decisions and calls the plan hook. */
-export function startSelection(ports: SelectionPorts, selecting: SelectionInput & { readonly call: CallFacts }): Selection {
+export function startSelection(ports: SelectionPorts, selecting: SelectionInput & { readonly facts: CallFacts }): Selection {
   const { decisionLog, hooks, logger } = ports
-  const { call, plan } = selecting
+  const { facts, plan } = selecting
   const selection = select(ports, selecting)
   if (hooks.onPlan) {
     const nameOf = ({ candidate: { provider, offer } }: SelectedOffer): string => `${provider.id}/${offer.provider_model_id}`
-    callHook(logger, 'onPlan', () => hooks.onPlan?.(call, selection.all().map(nameOf)))
+    callHook(logger, 'onPlan', () => hooks.onPlan?.(facts, selection.all().map(nameOf)))
   }
   const { trace } = selection
-  if (trace) decisionLog.keep(call.requestId, { trace, excluded: plan.excluded, strategy: plan.strategy })
+  if (trace) decisionLog.keep(facts.requestId, { trace, excluded: plan.excluded, strategy: plan.strategy })
   return selection
 }
 

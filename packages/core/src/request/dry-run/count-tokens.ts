@@ -15,10 +15,10 @@ import { requestJson } from '../../upstream/request-json.ts'
 import { countRequest } from '../admission/admit.ts'
 import type { EarlyAdmission } from '../admission/early-admission.ts'
 import { isOwnRateLimit } from '../admission/rate-limits.ts'
-import type { RequestPorts } from '../infer.ts'
 import { applyPolicy } from '../policy/apply-policy.ts'
 import { type Carried, openCarried, pinned } from '../reasoning-state/open-state.ts'
 import { watchAdmission } from '../request-lifetime.ts'
+import type { RequestPorts } from '../run-request.ts'
 import { type RankInput, rankOffers } from './planned-request.ts'
 
 /** The input tokens of a request. */

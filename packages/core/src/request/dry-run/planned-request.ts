@@ -9,11 +9,11 @@ import { cacheKeyOf } from '../attempts/cache-key.ts'
 import { affordsBeside, hedges } from '../attempts/hedging.ts'
 import { select } from '../attempts/select-offers.ts'
 import { checkContent } from '../check-content.ts'
-import type { RequestPorts } from '../infer.ts'
 import { applyPolicy } from '../policy/apply-policy.ts'
 import { moneyBounds } from '../policy/money-bounds.ts'
 import { openCarried, pinned } from '../reasoning-state/open-state.ts'
 import type { CallOptions } from '../reply.ts'
+import type { RequestPorts } from '../run-request.ts'
 import { type Fidelity, fidelityOf } from './fidelity.ts'
 
 /** How a request would be routed now, with the reasons. */

@@ -24,18 +24,18 @@ export const addToBill = ({ cost, byokCost, isByok }: Bill, payee: Candidate, am
   usesByokKey(payee) ? { cost, byokCost: byokCost + amount, isByok: true } : { cost: cost + amount, byokCost, isByok }
 
 export interface BillContext {
-  readonly call: CallFacts
+  readonly facts: CallFacts
   readonly policy: WorkspacePolicy
   /** Admission time in Unix milliseconds, which determines the budget periods that the request counts in. */
   readonly at: number
 }
 
 /** The amount for each account: the credit of the workspace and each budget. */
-export function amountsOf({ cost, byokCost, isByok }: Bill, { call, policy, at }: BillContext): Readonly<Record<string, number>> {
+export function amountsOf({ cost, byokCost, isByok }: Bill, { facts, policy, at }: BillContext): Readonly<Record<string, number>> {
   const amounts: Record<string, number> = {}
-  if (cost > 0) amounts[creditAccount(call.workspaceId)] = cost
-  if (isByok) amounts[byokAccount(call.workspaceId, at)] = 1
-  for (const budget of budgetsOf(policy, call)) {
+  if (cost > 0) amounts[creditAccount(facts.workspaceId)] = cost
+  if (isByok) amounts[byokAccount(facts.workspaceId, at)] = 1
+  for (const budget of budgetsOf(policy, facts)) {
     const amount = budget.body.includeByok ? cost + byokCost : cost
     if (amount > 0) amounts[budgetAccountAt(budget, at)] = amount
   }

@@ -21,25 +21,25 @@ export function sendBudgetAlerts(
   amounts: Readonly<Record<string, number>>,
 ): Promise<void> | undefined {
   const { onBudget } = hooks
-  const { call, policy, at } = owing
+  const { facts, policy, at } = owing
   if (!onBudget || policy.budgets.length === 0) return undefined
-  const checks = budgetsOf(policy, call).map(async budget => {
+  const checks = budgetsOf(policy, facts).map(async budget => {
     const { limit, alertAt, enforce } = budget.body
     const account = budgetAccountAt(budget, at)
     // A budget that is not enforced always alerts at 100 %.
     const shares = [...new Set(enforce ? alertAt : [...alertAt, 1])]
     if (shares.length === 0 || amounts[account] === undefined) return
-    const [entry] = await ledger.entries(account, { id: call.requestId, limit: 1 })
+    const [entry] = await ledger.entries(account, { id: facts.requestId, limit: 1 })
     if (!entry) return
     const after = 0 - entry.balanceAfter
     const before = after + entry.amount
     for (const share of shares.filter(each => before < each * limit && after >= each * limit)) {
-      const facts = { workspaceId: call.workspaceId, budgetId: budget.id, share, used: after, limit }
-      callHook(logger, 'onBudget', () => onBudget.call(hooks, facts))
+      const alert = { workspaceId: facts.workspaceId, budgetId: budget.id, share, used: after, limit }
+      callHook(logger, 'onBudget', () => onBudget.call(hooks, alert))
     }
   })
   return Promise.all(checks).then(
     () => {},
-    (error: unknown) => logger.warn({ requestId: call.requestId, error: String(error) }, 'The state of a budget could not be determined.'),
+    (error: unknown) => logger.warn({ requestId: facts.requestId, error: String(error) }, 'The state of a budget could not be determined.'),
   )
 }

@@ -8,7 +8,7 @@ import { type ChargeContext, learnPace, payableBill } from './charge.ts'
 import type { Allowance } from './running-cost.ts'
 
 const owing = {
-  call: { requestId: 'r', workspaceId: 'w', keyId: 'k', model: 'm' },
+  facts: { requestId: 'r', workspaceId: 'w', keyId: 'k', model: 'm' },
   policy: { budgets: [] } as unknown as WorkspacePolicy,
   at: 0,
 } satisfies BillContext

@@ -24,7 +24,7 @@ import type { Allowance } from './running-cost.ts'
 // The bill never exceeds what can be reserved for it.
 
 export interface ChargeContext {
-  readonly call: CallFacts
+  readonly facts: CallFacts
   readonly request: InferenceRequest
   readonly bounds: MoneyBounds
   readonly inputTokens: number
@@ -41,7 +41,7 @@ export interface Charge {
 
 /** The usage and cost of a response. */
 export function chargeFor(charging: ChargeContext, committed: CommittedCall, seen: MeteredAnswer): Charge {
-  const { call, request, inputTokens, logger } = charging
+  const { facts, request, inputTokens, logger } = charging
   const { provider, offer } = committed.candidate
   const stated = { ...(committed.call.statedTier !== undefined && { service_tier: committed.call.statedTier }), ...seen.usage }
   const price = requestPrice(committed.candidate, request, stated)
@@ -62,7 +62,7 @@ export function chargeFor(charging: ChargeContext, committed: CommittedCall, see
   const extras = price ? unpricedExtras(committed.candidate, stated) : []
   const warnings = extras.length > 0 ? [...toolWarnings, ...extras.map(extra => unpricedWarning('unpriced_option', extra))] : toolWarnings
   if (!isClamped) return { ...charge, warnings }
-  const place = { requestId: call.requestId, provider: provider.id, model: offer.provider_model_id }
+  const place = { requestId: facts.requestId, provider: provider.id, model: offer.provider_model_id }
   logger.warn(
     { ...place, claimed: countsOf(seen.usage), billed: countsOf(usage) },
     'The provider reported more usage than the request can have.',
@@ -196,3 +196,13 @@ export function* payableBill(bill: Bill, owing: BillContext, allowance: Allowanc
   const cut = Math.min(cost, unpaid)
   return { ...bill, cost: cost - cut, byokCost: Math.max(0, byokCost - (unpaid - cut)) }
 }
+
+const usageEstimated: Warning = {
+  code: 'usage_estimated',
+  message: 'The provider reported no token usage; it was estimated from the prompt and the output text.',
+  param: 'usage',
+}
+
+/** The warnings of a response, with one more if it completed and its provider reported no usage, or zeros. */
+export const withUsageWarning = (warnings: readonly Warning[], { usage, outcome, leftAt }: MeteredAnswer): readonly Warning[] =>
+  usage || !outcome || outcome.status === 'failed' || leftAt !== undefined ? warnings : [...warnings, usageEstimated]

@@ -173,7 +173,7 @@ async function settleInterrupted({ id, journal: text }: LiveHold, ports: Collect
 
 async function amountsIn({ workspaceId, keyId, ancestors, budgets, modelAsked, at }: Journal, bill: Bill, { policies }: CollectorPorts) {
   const found = await policies.of(workspaceId)
-  const call = { requestId: '', workspaceId, keyId, ...(ancestors && { ancestors }), ...(budgets && { budgets }), model: modelAsked }
-  if (found) return amountsOf(bill, { call, policy: found, at })
+  const facts = { requestId: '', workspaceId, keyId, ...(ancestors && { ancestors }), ...(budgets && { budgets }), model: modelAsked }
+  if (found) return amountsOf(bill, { facts, policy: found, at })
   return bill.cost > 0 ? { [creditAccount(workspaceId)]: bill.cost } : {}
 }

@@ -53,7 +53,7 @@ export interface SettlementPorts {
 }
 
 export interface SettlementContext {
-  readonly call: CallFacts
+  readonly facts: CallFacts
   readonly policy: WorkspacePolicy
   readonly request: InferenceRequest
   readonly plan: Plan
@@ -97,10 +97,10 @@ export function* settleAnswered(
   { committed, seen, isLeft }: Completion,
 ): Step<Settled> {
   const { clock, router, paces, logger } = ports
-  const { call, bounds, inputTokens, request, startedAt, allowance } = context
+  const { facts, bounds, inputTokens, request, startedAt, allowance } = context
   const { candidate } = committed
   const now = clock.monotonic()
-  const { usage, cost, warnings } = chargeFor({ call, request, bounds, inputTokens, paces, logger }, committed, seen)
+  const { usage, cost, warnings } = chargeFor({ facts, request, bounds, inputTokens, paces, logger }, committed, seen)
   reportEnd(router, committed, seen.usage ? { ...seen, usage } : seen)
   if (seen.outcome?.status === 'completed') learnPace(ports, committed, { usage, endedAt: now })
   const allWarnings = warnings.length === 0 ? committed.warnings : [...committed.warnings, ...warnings]
@@ -166,12 +166,12 @@ function endingOf(error: unknown, left: boolean): Pick<UsageRow, 'result' | 'cod
 
 function* writeSettlement(ports: SettlementPorts, context: SettlementContext, outcome: RowOutcome): Step<void> {
   const { logger, hooks, pending } = ports
-  const { call, policy, ticket, waitUntil } = context
+  const { facts, policy, ticket, waitUntil } = context
   const { bill, usage, now } = outcome
   const row = rowOf(ports, context, outcome)
   const amounts = amountsOf(bill, context)
   const onSettled = (): void => {
-    if (bill.cost > 0 && reloadsCredit(policy)) ports.onSpent?.(call.workspaceId)
+    if (bill.cost > 0 && reloadsCredit(policy)) ports.onSpent?.(facts.workspaceId)
     const alerts = sendBudgetAlerts({ ledger: ports.storage.ledger, hooks, logger }, context, amounts)
     if (!alerts) return
     pending.add(alerts)
@@ -182,17 +182,17 @@ function* writeSettlement(ports: SettlementPorts, context: SettlementContext, ou
   yield* wait(ports.settlements.settle({ row, amounts, slotKeys, onSettled, waitUntil }))
   if (isPromise(correcting)) yield* wait(correcting)
   ports.retention.look(policy, now)
-  if (hooks.onSettle) callHook(logger, 'onSettle', () => hooks.onSettle?.(call, row))
+  if (hooks.onSettle) callHook(logger, 'onSettle', () => hooks.onSettle?.(facts, row))
 }
 
 function rowOf(ports: SettlementPorts, context: SettlementContext, { usage, bill, now, ...entry }: RowOutcome): UsageRow {
-  const { call, request, plan, at, startedAt, attempts } = context
+  const { facts, request, plan, at, startedAt, attempts } = context
   return {
-    id: call.requestId,
-    workspaceId: call.workspaceId,
-    keyId: call.keyId,
+    id: facts.requestId,
+    workspaceId: facts.workspaceId,
+    keyId: facts.keyId,
     at,
-    modelAsked: call.model,
+    modelAsked: facts.model,
     strategy: plan.strategy,
     streamed: request.delivery === 'stream',
     inputTokens: usage.input_tokens,
@@ -206,7 +206,7 @@ function rowOf(ports: SettlementPorts, context: SettlementContext, { usage, bill
     attempts: attempts.count,
     durationMs: Math.round(now - startedAt),
     ...(request.metadata && { metadata: request.metadata }),
-    ...(call.tags && { tags: call.tags }),
+    ...(facts.tags && { tags: facts.tags }),
     ...evidenceOf(ports, context, entry.result),
     ...entry,
   }
@@ -225,10 +225,10 @@ function correctTokens({ storage, clock, logger }: SettlementPorts, tokens: Toke
 
 /** The routing evidence for the usage row. An error here must not fail the settlement. */
 function evidenceOf(ports: SettlementPorts, context: SettlementContext, result: UsageResult): Pick<UsageRow, 'routing'> {
-  const { call, ticket, attempts, selection } = context
+  const { facts, ticket, attempts, selection } = context
   const { excluded, strategy } = ticket.plan
   if (!selection?.trace || ports.storedShare <= 0) return {}
-  const { requestId } = call
+  const { requestId } = facts
   const isFull = keepsFullEvidence({ requestId, share: ports.storedShare, attempts: attempts.count, result })
   try {
     const routing = evidenceText({ trace: selection.trace(), excluded, strategy }, isFull)

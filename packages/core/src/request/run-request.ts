@@ -30,10 +30,10 @@ import { type CallOptions, leaveReply, type OpenedReply, type Reply, replyOf } f
 import { type LifetimePorts, type TrackedRequest, trackRequest } from './request-lifetime.ts'
 import { type PipelinePorts, type ResponsePipeline, responsePipeline } from './response/response-pipeline.ts'
 import { responseStream } from './response/response-stream.ts'
+import { withUsageWarning } from './settlement/charge.ts'
 import { progressOf } from './settlement/journaled-progress.ts'
 import { allowanceOf, runningLimit } from './settlement/running-cost.ts'
 import { type SettlementContext, type SettlementPorts, settleAnswered, settleUnanswered } from './settlement/settlement.ts'
-import { withUsageWarning } from './settlement/usage-warning.ts'
 import { createStamper, type StampFacts } from './stamp.ts'
 
 /** The ports of all request steps; each step declares its own interface. */
@@ -53,12 +53,12 @@ export interface RequestPorts
   readonly drains: UsageDrains
 }
 
-type InferOptions = CallOptions & { readonly requestId: string }
+type RunOptions = CallOptions & { readonly requestId: string }
 
 /** One request: the input, and what is known about it so far. */
 interface RequestState {
   readonly asked: InferenceRequest
-  readonly options: InferOptions
+  readonly options: RunOptions
   readonly following: TrackedRequest
   /** Unix milliseconds. */
   readonly at: number
@@ -68,7 +68,7 @@ interface RequestState {
 }
 
 /** Runs a request from start to end. Read this file first: `answerRequest` contains the steps in order. */
-export function infer(ports: RequestPorts, asked: InferenceRequest, options: InferOptions): Reply {
+export function runRequest(ports: RequestPorts, asked: InferenceRequest, options: RunOptions): Reply {
   const { requestId, signal, waitUntil } = options
   const at = ports.clock.now()
   const stamp = createStamper({ requestId, modelAsked: asked.routing.models[0], at })
@@ -93,7 +93,7 @@ function* answerRequest(ports: RequestPorts, state: RequestState): Step<OpenedRe
     checkContent(request.prompt) // 400 no content
     const tags = caller.tags || request.metadata?.tags ? tagsOf(caller, request.metadata) : undefined
     const model = state.asked.routing.models[0]
-    const call: CallFacts = {
+    const facts: CallFacts = {
       ...{ requestId, workspaceId, keyId, model },
       ...(ancestors && { ancestors }),
       ...(budgets && { budgets }),
@@ -106,7 +106,7 @@ function* answerRequest(ports: RequestPorts, state: RequestState): Step<OpenedRe
     const hedge = hedges(ports, request)
     const cacheKey = cacheKeyOf({ request, plan: able, inputTokens, workspaceId, header: state.options.header })
     const recalling = ports.sharing?.lookUpReaders(cacheKey)
-    const journal = journalOf(call, { request, plan: able, at: state.at })
+    const journal = journalOf(facts, { request, plan: able, at: state.at })
     const { at, startedAt } = state
     const holding = { requestId, caller, policy, plan: able, inputTokens, bounds, request, hedge, at, admission, journal }
     const ticket = yield* admit(holding, ports) // 429 rate or concurrency limit reached, 402 insufficient credit or budget
@@ -114,7 +114,7 @@ function* answerRequest(ports: RequestPorts, state: RequestState): Step<OpenedRe
     admission?.take()
     if (recalling) yield* wait(recalling)
     return yield* callAndAnswer(ports, state, {
-      call,
+      facts,
       policy,
       policed,
       request,
@@ -177,18 +177,18 @@ function* callAndAnswer(ports: RequestPorts, state: RequestState, admitted: Admi
 }
 
 function callProviders(ports: RequestPorts, state: RequestState, admitted: AdmittedRequest): Step<CommittedCall> {
-  const { call, request, plan, policed, bounds, carried, attempts, startedAt, inputTokens, hedge, cacheKey } = admitted
+  const { facts, request, plan, policed, bounds, carried, attempts, startedAt, inputTokens, hedge, cacheKey } = admitted
   const { clock, timeouts, limits } = ports
   const { timeout_ms, deadline_ms } = request.routing
   const deadlineAt = startedAt + (deadline_ms ?? timeouts.deadlineMs)
   const usualMs = request.delivery === 'stream' ? timeouts.firstByteMs : timeouts.wholeMs
   const ceilingMs = timeout_ms ?? usualMs
   const leftMs = deadlineAt - clock.monotonic()
-  const selecting = { call, plan, request, inputTokens, cacheKey, hedge, leftMs, ceilingMs, attempts: limits.attempts }
+  const selecting = { facts, plan, request, inputTokens, cacheKey, hedge, leftMs, ceilingMs, attempts: limits.attempts }
   const selection = startSelection(ports, selecting)
   admitted.selection = selection
   return attemptLoop(ports, {
-    call,
+    facts,
     request,
     plan,
     selection,
