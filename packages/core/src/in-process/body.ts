@@ -53,8 +53,7 @@ function visitObject(value: JsonObject, place: BodyPlace, walk: Walk): void {
   const keys = Object.keys(value)
   const at = { place, walk }
   checkFields(keys.length, place, walk)
-  for (let index = 0; index < keys.length; index++) {
-    const key = keys[index] as string
+  for (const key of keys) {
     if (key.length > bodyCaps.fieldName) throw tooLong('The name of a field', pathTo(place), bodyCaps.fieldName)
     if (walk.keys) checkKey(key, place)
     visit(value[key], key, at)
