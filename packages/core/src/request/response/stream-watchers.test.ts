@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { faultsOf } from '../../../test/dialects/laws.ts'
@@ -77,6 +79,23 @@ describe('the output cap', () => {
     expect(cut(batch)).toBe(batch)
     expect(cuts).toBe(0)
     expect([most, most + 1].map(length => isTooLong(answer(message('x'.repeat(length)))))).toEqual([false, true])
+  })
+
+  test('keeps of a text that was cut no more in memory than what was sent of it', () => {
+    setFlagsFromString('--expose-gc')
+    const collect = runInNewContext('gc') as () => void
+    const kept: InferenceResponse[] = []
+    collect()
+    const before = process.memoryUsage().heapUsed
+    for (let at = 0; at < 40; at += 1) {
+      const long = String(at).padEnd(1_000_000, 'x')
+      kept.push(under([unfold(answer(message(long)))]).response)
+      const call: Item = { type: 'function_call', call_id: 'c', name: 'f', arguments: long }
+      kept.push(under([unfold(answer(call))]).response)
+    }
+    collect()
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(10_000_000)
+    expect(kept).toHaveLength(80)
   })
 
   test('cuts a response without end in the middle of a text and marks it as incomplete', () => {
