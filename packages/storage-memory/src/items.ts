@@ -79,15 +79,15 @@ export function memoryItems(maxTotalBytes: number): ItemStore {
         return row?.item && isThere(row.expiresAt, valid) ? [{ ...row.item, expiresAt: row.expiresAt }] : []
       })
     },
-    renew(workspaceId, ids, until) {
-      const fault = faultOfRenewal(until)
+    renew(workspaceId, ids, times) {
+      const fault = faultOfRenewal(times)
       if (fault) throw fault
       const rows = workspaces.get(workspaceId)?.rows
       for (const id of ids) {
         const row = rows?.get(id)
         if (!row) continue
         rows?.delete(id)
-        rows?.set(id, { ...row, expiresAt: until })
+        rows?.set(id, { ...row, expiresAt: times.until })
       }
     },
   }

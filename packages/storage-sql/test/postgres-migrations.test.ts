@@ -45,7 +45,7 @@ describePostgres('PostgreSQL, a schema of the version before', () => {
     onTestFinished(() => storage.close())
     for (const id of ['whole', 'half', 'new'])
       await storage.settle({ row: makeRow(id, 1), amounts: { a: 7 }, slotKeys: ['slots'], at: MIDNIGHT })
-    expect(await versionOf()).toBe(5)
+    expect(await versionOf()).toBe(6)
     const rows = await storage.usage.list({ workspaceId: 'ws_1', from: 0, to: Number.MAX_SAFE_INTEGER, limit: 9 })
     expect(rows.map(({ id }) => id).sort()).toEqual(['half', 'new', 'whole'])
     expect(await storage.ledger.balance('a')).toMatchObject({ held: 0, spent: 21 })
@@ -75,7 +75,7 @@ describePostgres('PostgreSQL, a schema of the version before', () => {
     await expect.poll(() => state.requests).toBeGreaterThan(atMigration + 20)
     state.isOver = true
     await Promise.all(olds)
-    expect(await versionOf()).toBe(5)
+    expect(await versionOf()).toBe(6)
     const requests = state.requests + ids.length
     expect(await storages[0]?.ledger.balance('a')).toMatchObject({ held: 0, spent: 7 * requests })
     expect(await storages[0]?.usage.count({ workspaceId: 'ws_1', from: 0, to: Number.MAX_SAFE_INTEGER, limit: 1e6 })).toBe(requests)

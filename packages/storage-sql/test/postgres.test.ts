@@ -129,7 +129,7 @@ describePostgres('postgresStorage', () => {
     expect((await open(schema).ledger.balance('a')).balance).toBe(2_000)
   })
 
-  test('the server’s clock decides: processes with clocks hours apart share windows, slots and item expiry', async () => {
+  test('the server’s clock decides: processes with clocks hours apart share windows and slots', async () => {
     const schema = newSchema()
     const [one, other] = [open(schema), open(schema)]
     const now = Date.now()
@@ -146,6 +146,27 @@ describePostgres('postgresStorage', () => {
     expect(await one.counters.enter({ ...slot, slot: 'a' }, now)).toBe(true)
     expect(await other.counters.enter({ ...slot, slot: 'b' }, now + DAY)).toBe(true)
     expect(await other.counters.enter({ ...slot, slot: 'c' }, now + 9 * DAY)).toBe(false)
+  })
+
+  test('the server’s clock decides: processes with clocks hours apart find each other’s items until they expire', async () => {
+    const schema = newSchema()
+    const [hour, minute] = [3_600_000, 60_000]
+    const now = Date.now()
+    const times = (at: number) => ({ at, latest: at + hour + minute })
+    const clocks = [0, hour, -hour, 7 * DAY].map(skew => ({ items: open(schema).items, at: now + skew }))
+    for (const [n, { items, at }] of clocks.entries()) {
+      await items?.put([{ workspaceId: 'w', id: `i${n}`, expiresAt: at + hour, body: 'x' }], 1_000, times(at))
+      await items?.put([{ workspaceId: 'w', id: `old${n}`, expiresAt: at - 1, body: 'x' }], 1_000, times(at))
+    }
+    const ids = clocks.flatMap((_, n) => [`i${n}`, `old${n}`])
+    const readAll = async () =>
+      Promise.all(clocks.map(async ({ items, at }) => ({ at, found: (await items?.find('w', ids, times(at))) ?? [] })))
+    for (const { at, found } of await readAll()) {
+      expect(found.map(({ id }) => id).sort()).toEqual(['i0', 'i1', 'i2', 'i3'])
+      for (const { expiresAt } of found) expect(Math.abs(expiresAt - at - hour)).toBeLessThan(minute)
+    }
+    for (const [n, { items, at }] of clocks.entries()) await items?.renew('w', [`i${n}`], { until: at - 1, at })
+    for (const { found } of await readAll()) expect(found).toEqual([])
   })
 
   test('usage is stored in a partition of its month, created before its first row along with the next one, also concurrently', async () => {

@@ -1,6 +1,6 @@
 import type { AuditRow } from './audit.ts'
 import type { CounterRequest, SlotRequest } from './counters.ts'
-import type { ItemTimes, StoredItem } from './items.ts'
+import type { ItemRenewal, ItemTimes, StoredItem } from './items.ts'
 import type { AccountHold, Balance, CreditEntry, HoldExtension, HoldRequest, Settlement } from './ledger.ts'
 import type { Change, RecordPut, RecordRemoval, StoredRecord } from './records.ts'
 import type { OfferPause, OfferStatistics, ReaderNote } from './routing.ts'
@@ -205,8 +205,9 @@ export function faultOfItems(items: readonly StoredItem[], maxBytes: number, { a
   return faultOfTime('items.put: `at`', at) ?? faultOfTime('items.put: `latest`', latest)
 }
 
-/** The error of an invalid renewal of items. `faultOfRenewal(NaN)?.message` */
-export const faultOfRenewal = (until: number): RangeError | undefined => faultOfTime('items.renew: `until`', until)
+/** The error of an invalid renewal of items. `faultOfRenewal({ until: NaN, at })?.message` */
+export const faultOfRenewal = ({ until, at }: ItemRenewal): RangeError | undefined =>
+  faultOfTime('items.renew: `until`', until) ?? faultOfTime('items.renew: `at`', at)
 
 const isAmount = (value: number | undefined): boolean => Number.isSafeInteger(value) && (value ?? -1) >= 0
 

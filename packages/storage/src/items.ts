@@ -12,8 +12,8 @@ export interface ItemStore {
   put(items: readonly StoredItem[], maxBytes: number, valid: ItemTimes): Awaitable<void>
   /** The items with these ids, in no particular order. */
   find(workspaceId: string, ids: readonly string[], valid: ItemTimes): Awaitable<readonly StoredItem[]>
-  /** Changes the expiry of items to `until`. Unknown ids are ignored. */
-  renew(workspaceId: string, ids: readonly string[], until: number): Awaitable<void>
+  /** Changes the expiry of items. Unknown ids are ignored. */
+  renew(workspaceId: string, ids: readonly string[], times: ItemRenewal): Awaitable<void>
 }
 
 /** A stored item. */
@@ -33,4 +33,12 @@ export interface ItemTimes {
   readonly at: number
   /** When an item stored now expires, plus the maximum clock difference between processes, in Unix milliseconds. */
   readonly latest: number
+}
+
+/** When renewed items expire. */
+export interface ItemRenewal {
+  /** Unix milliseconds. */
+  readonly until: number
+  /** The current time by the clock of `until`, in Unix milliseconds. */
+  readonly at: number
 }

@@ -16,7 +16,7 @@ export function postgresItems(connection: PostgresConnection): ItemStore {
     'bigint',
     'boolean',
   ])
-  const renew = connection.caller('items.renew', 'renew_items', ['text', 'text[]', 'bigint'])
+  const renew = connection.caller('items.renew', 'renew_items', ['text', 'text[]', 'bigint', 'bigint', 'boolean'])
   const find = `SELECT * FROM ${schema}.find_items($1::text, $2::text::text[], $3::bigint, $4::bigint, $5::boolean)`
   const name = connection.nameOf(find)
   return {
@@ -37,10 +37,10 @@ export function postgresItems(connection: PostgresConnection): ItemStore {
       const rows = await connection.run('read', { text: find, values, ...(name !== undefined && { name }) })
       return rows.map(({ id, expires_at, body }) => ({ workspaceId, id: String(id), expiresAt: toInteger(expires_at), body: String(body) }))
     },
-    async renew(workspaceId, ids, until) {
-      const fault = faultOfRenewal(until)
+    async renew(workspaceId, ids, times) {
+      const fault = faultOfRenewal(times)
       if (fault) throw fault
-      await renew([workspaceId, textArray(ids), until])
+      await renew([workspaceId, textArray(ids), times.until, times.at, String(isServerTime)])
     },
   }
 }

@@ -5,6 +5,7 @@ import { commitFunctionSql } from './schema/commit-function.ts'
 import { counterFunctionsSql } from './schema/counter-functions.ts'
 import { forgetFunctionsSql } from './schema/forget-functions.ts'
 import { holdFunctionsSql } from './schema/hold-functions.ts'
+import { itemClockSql } from './schema/item-clock.ts'
 import { itemFunctionsSql } from './schema/item-functions.ts'
 import { ledgerFunctionsSql } from './schema/ledger-functions.ts'
 import { settleFunctionSql, settleRequestsSql } from './schema/settle-functions.ts'
@@ -31,6 +32,7 @@ const migrations: readonly string[] = [
   forgetFunctionsSql,
   // Concurrent holds and settlements of one id exclude each other, and a request is settled as a whole.
   [holdFunctionsSql, settleFunctionSql, settleRequestsSql].join(''),
+  itemClockSql,
 ]
 
 /** The newest schema version that this release supports. */

@@ -21,9 +21,9 @@ export function sqliteItems({ read, write }: Pick<Connection, 'read' | 'write'>)
           rows => rows as unknown as readonly StoredItem[],
         ),
       ),
-    renew(workspaceId, ids, until) {
-      const fault = faultOfRenewal(until)
-      return fault ? Promise.reject(fault) : write(command(statement(RENEW_ITEMS, until, workspaceId, JSON.stringify(ids))))
+    renew(workspaceId, ids, times) {
+      const fault = faultOfRenewal(times)
+      return fault ? Promise.reject(fault) : write(command(statement(RENEW_ITEMS, times.until, workspaceId, JSON.stringify(ids))))
     },
   }
 }

@@ -30,8 +30,8 @@ export function describeItems(open: MakeStorage): void {
       const items = await given(context)
       await items.put([item('a'), item('b')], large, from(T0))
       expect(await idsIn(items, ['a', 'b'], { at: T0 + HOUR - 1 })).toEqual(['a', 'b'])
-      await items.renew('ws_1', ['a', 'unknown'], T0 + HOUR + MINUTE)
-      await items.renew('ws_2', ['b'], T0 + HOUR + MINUTE)
+      await items.renew('ws_1', ['a', 'unknown'], { until: T0 + HOUR + MINUTE, at: T0 })
+      await items.renew('ws_2', ['b'], { until: T0 + HOUR + MINUTE, at: T0 })
       expect(await items.find('ws_1', ['a', 'b'], from(T0 + HOUR))).toEqual([item('a', { expiresAt: T0 + HOUR + MINUTE })])
       expect(await idsIn(items, ['a'], { at: T0 + HOUR + MINUTE })).toEqual([])
     })
@@ -59,7 +59,7 @@ export function describeItems(open: MakeStorage): void {
       const bytes = (id: string, fields: Partial<StoredItem> = {}) => item(id, { body: 'x'.repeat(400), ...fields })
       await items.put([bytes('a', { workspaceId: 'ws_2' })], 1_000, from(T0))
       await items.put([bytes('a'), bytes('b')], 1_000, from(T0))
-      await items.renew('ws_1', ['a'], T0 + HOUR + 1)
+      await items.renew('ws_1', ['a'], { until: T0 + HOUR + 1, at: T0 })
       await items.put([bytes('c', { expiresAt: T0 + HOUR + 2 })], 1_000, from(T0))
       expect(await idsIn(items, ['a', 'b', 'c'])).toEqual(['a', 'c'])
       await items.put([bytes('huge', { body: 'x'.repeat(1_001), expiresAt: T0 + HOUR + 3 })], 1_000, from(T0))
@@ -83,7 +83,7 @@ export function describeItems(open: MakeStorage): void {
         () => items.put([item('a'), item('b', { expiresAt: Number.NaN })], large, from(T0)),
         () => items.put([item('a')], -1, from(T0)),
         () => items.put([item('a')], large, { at: 0.5, latest: T0 }),
-        () => items.renew('ws_1', ['a'], Number.POSITIVE_INFINITY),
+        () => items.renew('ws_1', ['a'], { until: Number.POSITIVE_INFINITY, at: T0 }),
       ]
       for (const call of bad) await expect(promised(async () => call())).rejects.toThrow(/^items\./)
       expect(await idsIn(items, ['a', 'b'])).toEqual([])

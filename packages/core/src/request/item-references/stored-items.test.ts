@@ -21,9 +21,9 @@ function kept() {
       return store.put(...row)
     },
     find: (...row) => store.find(...row),
-    renew(owner, ids, until) {
+    renew(owner, ids, times) {
       renewed.push(ids)
-      return store.renew(owner, ids, until)
+      return store.renew(owner, ids, times)
     },
   }
   const items = keepItemsInStorage(
@@ -65,6 +65,12 @@ test('a provider’s id is claimed once in a workspace, if it may be unique', ()
   expect(items.claim('other', id, 'reasoning')).toBe(true)
   expect(items.claim('w', 'rs_1', 'reasoning')).toBe(false)
   expect(items.claim('w', `msg_${id}`, 'message')).toBe(false)
+})
+
+test('a provider’s id that databases refuse or change is not claimed', () => {
+  const { items } = kept()
+  const id = 'rs_0123456789abcdef0123456789'
+  for (const odd of ['\0', '\ud800']) expect(items.claim('w', `${id}${odd}`, 'reasoning')).toBe(false)
 })
 
 test('items are written in one call, and nothing is written if there are none to keep', async () => {

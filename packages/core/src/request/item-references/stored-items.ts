@@ -72,6 +72,8 @@ export function keepItemsInStorage({ ttl, maxBytes }: Required<ItemOptions>, por
     claim(owner, id, type) {
       // Another process may send the same id to its client at this moment, so only reasoning and hosted tools keep provider ids.
       if (type === 'message' || type === 'function_call' || id.length < minUniqueLength || id.length > maxIdLength) return false
+      // One id that a database refuses would keep all items of its response from being stored.
+      if (id.includes('\0') || !id.isWellFormed()) return false
       const name = JSON.stringify([owner, id])
       if (claimed.has(name)) return false
       claimed.set(name, true)
@@ -90,7 +92,7 @@ export function keepItemsInStorage({ ttl, maxBytes }: Required<ItemOptions>, por
       const now = clock.now()
       const rows = await store.find(owner, ids, timesAt(now))
       const old = rows.filter(({ expiresAt }) => expiresAt < now + ttl - Math.min(renewAfterMs, ttl / 2)).map(({ id }) => id)
-      if (old.length > 0) promised(() => store.renew(owner, old, now + ttl)).catch(warn)
+      if (old.length > 0) promised(() => store.renew(owner, old, { until: now + ttl, at: now })).catch(warn)
       return new Map((await Promise.all(rows.map(open))).flat())
     },
   }
