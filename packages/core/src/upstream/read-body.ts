@@ -3,7 +3,7 @@ import { isTooComplex, parseBounded } from '../dialects/parse-frame.ts'
 import { answerLimits } from '../protocol/answer-limits.ts'
 import type { Sink, Source } from '../protocol/source.ts'
 import type { TransportBody } from '../protocol/transport.ts'
-import { isObject, type JsonObject } from '../protocol/wire.ts'
+import { append, isObject, type JsonObject } from '../protocol/wire.ts'
 import { asSource } from '../runtime/source.ts'
 
 /** Maximum bytes read of a response with an error status. */
@@ -29,13 +29,13 @@ interface CollectEvents {
 
 /** A sink that collects text. Chunks may come from `source`, or be pushed by hand before it. */
 export function collectText(source: Pick<Source<Uint8Array>, 'cancel'>, limit: number, { done, fail }: CollectEvents): Sink<Uint8Array> {
-  const pieces: Uint8Array[] = []
+  let pieces: Uint8Array[] = []
   let bytes = 0
   const isCut = (): boolean => bytes > limit
   return {
     next(piece) {
       if (isCut()) return
-      pieces.push(piece)
+      pieces = append(pieces, piece)
       bytes += piece.byteLength
       if (!isCut()) return
       source.cancel()

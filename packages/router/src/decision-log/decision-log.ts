@@ -182,14 +182,20 @@ const scaleOf = (name: StrategyName, { prices, among }: DecisionBasis): number =
     ? prices.failure / preferences[name].failure
     : scaledPrices('balanced', among).failure / preferences.balanced.failure
 
+/** All indices, by number of candidates, up to the number that a record keeps. */
+const placesByCount = Array.from({ length: decisionLogLimits.candidates + 1 }, (_, count): readonly number[] => [
+  ...new Array(count).keys(),
+])
+
 /** Indices of the candidates to keep: those that affected the decision, those that are best by a single number, and otherwise the best by score. */
 function placesToKeep(
   view: EstimatedOffers,
   scores: readonly number[],
   { chosen, strategy }: { readonly chosen: number; readonly strategy: Strategy },
 ): readonly number[] {
+  const few = placesByCount[scores.length]
+  if (few) return few
   const all = [...scores.keys()]
-  if (all.length <= decisionLogLimits.candidates) return all
   const { cheapest, fastest, mostReliable } = standoutsOf(view.estimates)
   // An exploration was compared with the best available offer, which may not have the best score, as others may be rate limited or failing.
   const best = selectBest({ ...view, exploration: undefined }, strategy).at

@@ -54,10 +54,8 @@ export function select({ router, trackCandidate }: SelectPorts, selecting: Selec
     const thinking = reasoning === 'requested' && canReason(candidate)
     return trackCandidate(candidate, { rates: ratesFor(candidate, request, inputTokens), thinking })
   })
-  const patience = mayReason
-    ? { newOfferTimeoutMs: ceilingMs, minTimeoutMs: reasoning === 'requested' ? ceilingMs : Math.min(ceilingMs, defaultReasoningMs) }
-    : {}
-  const routed = router.plan({ ...askingFor(selecting, offers), ...patience }, offers)
+  const silenceMs = reasoning === 'requested' ? ceilingMs : Math.min(ceilingMs, defaultReasoningMs)
+  const routed = router.plan(askingFor(selecting, offers, mayReason ? silenceMs : undefined), offers)
   const selected = (choice: RouterChoice): SelectedOffer => {
     const at = offers.findIndex(({ offer }) => offer === choice.offer)
     return { choice, candidate: candidates[at] as Candidate, contender: offers[at] as TrackedOffer }
@@ -96,7 +94,8 @@ export function startSelection(ports: SelectionPorts, selecting: SelectionInput 
   return selection
 }
 
-function askingFor(selecting: SelectionInput, offers: readonly TrackedOffer[]): RouterRequest {
+/** `silenceMs`: how long a model that reasons may be silent. Undefined if none does. */
+function askingFor(selecting: SelectionInput, offers: readonly TrackedOffer[], silenceMs: number | undefined): RouterRequest {
   const { plan, request, inputTokens, cacheKey, leftMs, ceilingMs, hedge = false, dryRun = false } = selecting
   const { prompt, routing, delivery } = request
   const rank = rankBy(selecting, offers)
@@ -113,6 +112,7 @@ function askingFor(selecting: SelectionInput, offers: readonly TrackedOffer[]): 
     ...(prompt.max_output_tokens !== undefined && { maxOutputTokens: prompt.max_output_tokens }),
     ...(cacheKey !== undefined && { cacheKey }),
     ...(rank && { rank }),
+    ...(silenceMs !== undefined && { newOfferTimeoutMs: ceilingMs, minTimeoutMs: silenceMs }),
   }
 }
 

@@ -34,8 +34,8 @@ interface SentPart {
 interface CutterState {
   readonly maxCharacters: number
   readonly close: () => EventBatch
-  /** By item, then by kind and part. */
-  readonly open: Map<number, Map<string, SentPart>>
+  /** By item, then by kind and part. Undefined until an item starts. */
+  open: Map<number, Map<string, SentPart>> | undefined
   characters: number
 }
 
@@ -44,7 +44,7 @@ export function outputCutter(cap: number, { onCut, close }: CutEvents): OutputCu
   const state: CutterState = {
     maxCharacters: Math.ceil(cap * slack * maxCharactersPerToken) + fewCharacters,
     close,
-    open: new Map(),
+    open: undefined,
     characters: 0,
   }
   return {
@@ -67,8 +67,10 @@ type TextEvent = Extract<InferenceEvent, { type: 'delta' }> & { readonly delta: 
 const countsAsOutput = (delta: Delta): delta is TextDelta => delta.kind === 'text' || delta.kind === 'refusal' || delta.kind === 'arguments'
 
 function isOneTooMany(state: CutterState, event: InferenceEvent): event is TextEvent {
-  if (event.type === 'item_started') state.open.set(event.index, new Map())
-  else if (event.type === 'item_finished') state.open.delete(event.index)
+  if (event.type === 'item_started') {
+    state.open ??= new Map()
+    state.open.set(event.index, new Map())
+  } else if (event.type === 'item_finished') state.open?.delete(event.index)
   else if (event.type === 'delta') {
     const { delta } = event
     if (countsAsOutput(delta)) state.characters += delta.text.length
@@ -79,7 +81,7 @@ function isOneTooMany(state: CutterState, event: InferenceEvent): event is TextE
 }
 
 function notePart({ open }: CutterState, index: number, delta: Delta): void {
-  const parts = open.get(index)
+  const parts = open?.get(index)
   if (parts === undefined) return
   const key = partKey(delta.kind, delta.part)
   let part = parts.get(key)
@@ -110,9 +112,9 @@ const wellFormed = (text: string): string => (/[\ud800-\udbff]$/.test(text) ? te
 function ending({ open, close }: CutterState, rest: EventBatch): EventBatch {
   const ends: InferenceEvent[] = []
   for (const event of [...rest, ...close()]) {
-    const parts = event.type === 'item_finished' ? open.get(event.index) : undefined
+    const parts = event.type === 'item_finished' ? open?.get(event.index) : undefined
     if (event.type !== 'item_finished' || parts === undefined) continue
-    open.delete(event.index)
+    open?.delete(event.index)
     ends.push({ type: 'item_finished', index: event.index, item: soFar(event.item, parts) })
   }
   return [...ends, { type: 'finished', outcome: { status: 'incomplete', reason: 'max_output_tokens' } }]
