@@ -65,7 +65,7 @@ export function announceItem(assembler: ItemAssembler, partial: PartialItem): nu
   if (partial.index !== undefined) return partial.index
   const index = assembler.count++
   partial.index = index
-  assembler.events.push({ type: 'item_started', index, item: shellOf(partial.item) })
+  assembler.events = append(assembler.events, { type: 'item_started', index, item: shellOf(partial.item) })
   for (const { kind, number, text } of partial.parts.values())
     if (text.length > 0) assembler.events.push({ type: 'delta', index, delta: { kind, part: number, text: bufferedText(text) } })
   return index
@@ -98,7 +98,7 @@ export function appendAnnotation(assembler: ItemAssembler, partial: PartialItem,
 /** Emits `item_finished`. An item that was never announced is dropped. */
 export function finishItem(assembler: ItemAssembler, partial: PartialItem, item: Item): void {
   partial.finished = true
-  if (partial.index !== undefined) assembler.events.push({ type: 'item_finished', index: partial.index, item })
+  if (partial.index !== undefined) assembler.events = append(assembler.events, { type: 'item_finished', index: partial.index, item })
 }
 
 /** Emits a complete item. `announced` is its form in `item_started`. */

@@ -21,7 +21,7 @@ export interface FrameHandlers<State extends StreamDecoderState> {
 export function streamDecoder<State extends StreamDecoderState>(state: State, { decodeFrame, finish }: FrameHandlers<State>): EventDecoder {
   return {
     read(frames) {
-      for (const frame of frames) if (!state.isFinished) decodeFrame(state, frame)
+      for (let at = 0; at < frames.length && !state.isFinished; at += 1) decodeFrame(state, frames[at] as Frame)
       return drainEvents(state)
     },
     end() {

@@ -22,7 +22,7 @@ export type EventHandlers<State extends EncoderState> = {
 export function streamEncoder<State extends EncoderState>(state: State, handlers: EventHandlers<State>): EventEncoder {
   return {
     write(events) {
-      for (const event of events) encodeEvent(state, event, handlers)
+      for (let at = 0; at < events.length; at += 1) encodeEvent(state, events[at] as InferenceEvent, handlers)
       const { frames } = state
       state.frames = []
       return frames

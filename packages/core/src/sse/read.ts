@@ -13,7 +13,7 @@ const eventDecoder = new TextDecoder('utf-8', { ignoreBOM: true })
  * removed. A final event that lacks only its closing blank line still counts.
  */
 export function readFrames(): FrameReader {
-  let frames: Frame[] = []
+  let frames = noFrames
   let tooLong = false
   const parser = createParser({
     maxBufferSize: maxEventSize,
@@ -27,7 +27,7 @@ export function readFrames(): FrameReader {
   const take = (): readonly Frame[] => {
     if (tooLong) throw new Error(`An event of the stream is longer than ${maxEventSize} characters.`)
     const taken = frames
-    frames = []
+    frames = noFrames
     return taken
   }
   let rest: Uint8Array = noBytes
@@ -47,6 +47,7 @@ export function readFrames(): FrameReader {
   }
 }
 
+const noFrames: Frame[] = []
 const noBytes = new Uint8Array(0)
 
 function concatBytes(a: Uint8Array, b: Uint8Array): Uint8Array {

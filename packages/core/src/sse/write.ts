@@ -5,7 +5,10 @@ import type { Frame } from '../protocol/wire.ts'
  */
 export function writeFrames(frames: readonly Frame[]): string {
   let text = ''
-  for (const { event, data } of frames) text += event === undefined ? `data: ${data}\n\n` : `event: ${event}\ndata: ${data}\n\n`
+  for (let at = 0; at < frames.length; at += 1) {
+    const { event, data } = frames[at] as Frame
+    text += event === undefined ? `data: ${data}\n\n` : `event: ${event}\ndata: ${data}\n\n`
+  }
   return text
 }
 

@@ -224,12 +224,13 @@ function flush<Read>(state: AnswerState<Read>): void {
 /** Hands a batch to the reader; a failure is worded for the client. */
 function deliver<Read>(state: AnswerState<Read>, reader: Sink<EventBatch>, batch: EventBatch): void {
   const last = batch.at(-1)
+  const at = state.timer.stream?.heardAt
   if (last?.type !== 'finished') {
-    reader.next(batch, state.timer.stream?.heardAt)
+    reader.next(batch, at)
     return
   }
   stopTimer(state.timer)
-  if (last.outcome.status !== 'failed') reader.next(batch)
+  if (last.outcome.status !== 'failed') reader.next(batch, at)
   else {
     const { provider, credential } = state.candidate
     const failure = stopFailure(state) ?? failureWithoutSecret(last.outcome.error, credential)

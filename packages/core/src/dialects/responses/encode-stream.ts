@@ -58,7 +58,8 @@ const handlers: EventHandlers<FrameEncoder> = {
 }
 
 function emit(encoder: FrameEncoder, type: string, fields: JsonObject): void {
-  encoder.frames.push({ event: type, data: JSON.stringify({ type, ...fields, sequence_number: encoder.sequence++ }) })
+  const data = JSON.stringify({ type, ...fields, sequence_number: encoder.sequence++ })
+  encoder.frames = append(encoder.frames, { event: type, data })
 }
 
 function beginStream(encoder: FrameEncoder, first: InferenceEvent): void {

@@ -3,6 +3,7 @@ import { isPromise } from '@signalbox/storage/awaitable'
 import type { ItemOwner } from '../../access/caller.ts'
 import { clientFacts } from '../../dialects/client-loaders.ts'
 import { type OutputLosses, outputLosses } from '../../dialects/output-losses.ts'
+import type { InferenceEvent } from '../../protocol/event.ts'
 import { fold } from '../../protocol/fold.ts'
 import type { Item, TextPart } from '../../protocol/item.ts'
 import { originalOf, remember } from '../../protocol/original.ts'
@@ -68,7 +69,8 @@ export function responsePipeline(ports: PipelinePorts, { request, asked, committ
       const kept = cutter ? cutter.cut(batch) : batch
       calls?.look(kept)
       let visible = kept
-      for (const event of kept) {
+      for (let at = 0; at < kept.length; at += 1) {
+        const event = kept[at] as InferenceEvent
         if (event.type === 'item_finished') noteItem(sent, event.item)
         else if (event.type === 'finished' && (sent.losses || event.unmodeled)) visible = withSentence(sent, kept, event)
       }

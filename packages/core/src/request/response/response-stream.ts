@@ -1,7 +1,7 @@
 import type { Awaitable } from '@signalbox/storage'
 import { isPromise } from '@signalbox/storage/awaitable'
 import { isGatewayError } from '../../errors/gateway-error.ts'
-import { type Meter, type MeteredAnswer, meterEvent, meteredAnswer, meterLeft, meterUnfinished } from '../../metering/meter.ts'
+import { type Meter, type MeteredAnswer, meterBatch, meteredAnswer, meterLeft, meterUnfinished } from '../../metering/meter.ts'
 import { type UsageDrains, usageDrainLimits } from '../../metering/usage-drains.ts'
 import type { InferenceEvent } from '../../protocol/event.ts'
 import { originalOf, remember } from '../../protocol/original.ts'
@@ -128,11 +128,11 @@ function handOn(state: ResponseState, batch: EventBatch, at?: number): void {
     return
   }
   const { meter, running } = state
-  for (const event of batch) meterEvent(meter, event, at)
+  meterBatch(meter, batch, at)
   if (meter.finished) {
     const usage = settleOnce(state)
-    if (isPromise(usage)) waitFor(state, usage, each => giveLast(state, batch, each))
-    else giveLast(state, batch, usage)
+    if (isPromise(usage)) waitFor(state, usage, each => giveLast(state, withUsage(batch, each)))
+    else giveLast(state, withUsage(batch, usage), at)
     return
   }
   give(state, batch, at)
@@ -176,9 +176,9 @@ function give(state: ResponseState, batch: EventBatch, at?: number): void {
   if (!state.isOver) state.sink?.next(batch, at)
 }
 
-function giveLast(state: ResponseState, batch: EventBatch, usage: Usage): void {
+function giveLast(state: ResponseState, batch: EventBatch, at?: number): void {
   if (state.isOver) return
-  give(state, withUsage(batch, usage))
+  give(state, batch, at)
   endResponse(state)
 }
 
@@ -217,7 +217,7 @@ function settleOnce(state: ResponseState, failure?: Pick<MeteredAnswer, 'errorCo
 /** Meters events without sending them, after the client disconnected. */
 function observe(state: ResponseState, batch: EventBatch): void {
   const { meter } = state
-  for (const event of batch) meterEvent(meter, event)
+  meterBatch(meter, batch)
   const isEnough = meter.finished !== undefined || meter.characters - (meter.left?.characters ?? 0) > usageDrainLimits.characters
   if (isEnough) state.stopDraining?.()
 }
