@@ -46,12 +46,12 @@ const streamed = gateway.infer(request, { caller })
 for await (const event of streamed) {
   if (event.type === 'delta' && event.delta.kind === 'text') process.stdout.write(event.delta.text)
 }
-console.log(`\nAnswered by ${streamed.stamp().routing?.provider}.`)
+console.log(`\nAnswered by ${streamed.metadata().routing?.provider}.`)
 
 // And whole.
 const reply = gateway.infer({ ...request, delivery: 'whole' }, { caller })
 const { outcome, usage } = await reply.whole()
-console.log(`Whole: ${outcome.status}, ${usage?.output_tokens} tokens, $${reply.stamp().routing?.cost?.usd}.`)
+console.log(`Whole: ${outcome.status}, ${usage?.output_tokens} tokens, $${reply.metadata().routing?.cost?.usd}.`)
 
 const { balance } = await app.billing.balance()
 console.log(`Left of $5: $${toUsd(balance)}`)

@@ -38,7 +38,7 @@ export const createLanguageModel = (gateway: Gateway, modelId: string, settings:
     const call = { modelId, stream: false, options }
     try {
       const { request, reply, headers } = await beginCall(gateway, settings, call)
-      const result = encodeResult(await reply.whole(), request, reply.stamp())
+      const result = encodeResult(await reply.whole(), request, reply.metadata())
       return { ...result, response: { ...result.response, headers } }
     } catch (error) {
       throw callError(error, call)
@@ -50,7 +50,7 @@ export const createLanguageModel = (gateway: Gateway, modelId: string, settings:
       const { request, reply, headers } = await beginCall(gateway, settings, call)
       await reply.committed
       const writer = createPartWriter(request, {
-        stamp: () => reply.stamp(),
+        metadata: () => reply.metadata(),
         encodeFailure: failure => callError(allFailed([failure]), call),
       })
       return { stream: partStream(reply, writer, options.abortSignal), response: { headers } }

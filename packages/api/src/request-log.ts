@@ -1,5 +1,5 @@
 import type { Gateway } from '@signalbox/core'
-import type { Outcome, Stamp, Usage } from '@signalbox/core/protocol'
+import type { Outcome, ResponseMetadata, Usage } from '@signalbox/core/protocol'
 import type { ApiRequest } from './api.ts'
 
 /** The facts of a completed request. Never contains a secret, a prompt or a response. */
@@ -66,11 +66,11 @@ export function startRequestLog(
 }
 
 /** Adds the outcome of an inference request to its log entry: model, provider, cost, tokens, error. */
-export function logOutcome(log: RequestLog, stamp: Stamp, { outcome, usage }: { readonly outcome: Outcome; readonly usage?: Usage }): void {
+export function logOutcome(log: RequestLog, metadata: ResponseMetadata, { outcome, usage }: { readonly outcome: Outcome; readonly usage?: Usage }): void {
   if (!log.wanted) return
-  const { routing } = stamp
+  const { routing } = metadata
   log.note({
-    model: stamp.model,
+    model: metadata.model,
     ...(routing !== undefined && { provider: routing.provider }),
     ...(routing?.cost !== undefined && { costMicrodollars: Math.round(routing.cost.usd * 1_000_000) }),
     ...(usage !== undefined && { inputTokens: usage.input_tokens, outputTokens: usage.output_tokens }),

@@ -21,7 +21,7 @@ export type SignIn<Incoming> = (request: Incoming) => Awaitable<EndUserOf | Resp
  * default: the same request.
  *
  * @throws from `signedIn`: what the sign-in throws, and TypeError if it returns anything else
- * @example const asked = { ...exchange, ...signedInBy(options.authenticate, request) }
+ * @example const incoming = { ...exchange, ...signedInBy(options.authenticate, request) }
  */
 export function signedInBy<Incoming>(
   signIn: SignIn<Incoming>,

@@ -48,7 +48,7 @@ interface ReplyState {
  * status 200 is sent and keep-alive comments follow. A fallback is still possible then; if all providers fail, the error is sent as an
  * event.
  */
-export function streamed(call: Call, { dialect, asked, reply }: DialectReply): Promise<ApiReply> {
+export function streamed(call: Call, { dialect, inferenceRequest, reply }: DialectReply): Promise<ApiReply> {
   const { clock } = call.gateway
   return new Promise((resolve, reject) => {
     const now = clock.monotonic()
@@ -57,7 +57,7 @@ export function streamed(call: Call, { dialect, asked, reply }: DialectReply): P
       clock,
       reply,
       events: reply.events(),
-      encoder: dialect.encodeEvents(asked, () => reply.stamp()),
+      encoder: dialect.encodeEvents(inferenceRequest, () => reply.metadata()),
       keepAliveText: keepAliveTextOf(dialect),
       open: { resolve, reject },
       kept: undefined,
@@ -89,7 +89,7 @@ function open(state: ReplyState): void {
   const { resolve } = state.open ?? {}
   state.open = undefined
   if (!state.isCommitted) state.releaseBody = state.call.keepBody?.()
-  const headers = state.isCommitted ? { ...eventStream, ...warningHeaders(state.reply.stamp().warnings) } : eventStream
+  const headers = state.isCommitted ? { ...eventStream, ...warningHeaders(state.reply.metadata().warnings) } : eventStream
   resolve?.({ status: 200, headers, body: textOf(state) })
 }
 
@@ -122,7 +122,7 @@ function take(state: ReplyState, batch: Batch, at?: number): void {
   try {
     const last = batch.at(-1)
     const { log } = state.call
-    if (log.wanted && last?.type === 'finished') logOutcome(log, state.reply.stamp(), last)
+    if (log.wanted && last?.type === 'finished') logOutcome(log, state.reply.metadata(), last)
     const text = textOfFrames(state, state.encoder.write(batch))
     const kept = last?.type === 'finished' ? state.reply.kept?.() : undefined
     // Some batches produce no frames in this dialect.
@@ -236,6 +236,6 @@ function textOf(state: ReplyState): Source<string> {
 function failedEvents(error: GatewayError, begin: Reply | undefined): Batch {
   const finished: InferenceEvent = { type: 'finished', outcome: { status: 'failed', error: asFailure(error) } }
   if (begin === undefined) return [finished]
-  const { id, model, created_at } = begin.stamp()
+  const { id, model, created_at } = begin.metadata()
   return [{ type: 'started', id, model, created_at }, finished]
 }

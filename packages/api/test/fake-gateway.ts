@@ -1,6 +1,14 @@
 import type { Caller, Gateway, Reply } from '@signalbox/core'
 import { GatewayError } from '@signalbox/core/errors'
-import type { ClientDialect, InferenceEvent, InferenceRequest, InferenceResponse, JsonObject, Model, Stamp } from '@signalbox/core/protocol'
+import type {
+  ClientDialect,
+  InferenceEvent,
+  InferenceRequest,
+  InferenceResponse,
+  JsonObject,
+  Model,
+  ResponseMetadata,
+} from '@signalbox/core/protocol'
 import { sourceOf, webClock, webIds } from '@signalbox/core/runtime'
 import { offersHere } from '../src/catalog/offers.ts'
 
@@ -33,7 +41,7 @@ const caller: Caller = {
   createdAt: 1_700_000_000_000,
 }
 
-const stamp: Stamp = { id: 'resp_1', model: 'small', created_at: 1_700_000_000, itemId: prefix => `${prefix}1`, warnings: [] }
+const metadata: ResponseMetadata = { id: 'resp_1', model: 'small', created_at: 1_700_000_000, itemId: prefix => `${prefix}1`, warnings: [] }
 
 type Header = ((name: string) => string | undefined) | undefined
 
@@ -84,7 +92,11 @@ const afterCommit = (commit: Promise<void>, batches: Batches): Batches => ({
 
 async function compactedBy({ infer }: Gateway, request: InferenceRequest, options: Parameters<Gateway['compact']>[1]) {
   const reply = infer({ ...request, delivery: 'whole' }, options)
-  return { item: { type: 'compaction', id: 'cmp_1', encrypted_content: 'gwc1.x' }, response: await reply.whole(), stamp: reply.stamp() }
+  return {
+    item: { type: 'compaction', id: 'cmp_1', encrypted_content: 'gwc1.x' },
+    response: await reply.whole(),
+    metadata: reply.metadata(),
+  }
 }
 
 /** A gateway of plain values: the HTTP side is tested without an engine. */
@@ -136,7 +148,7 @@ export function fakeGateway(over: Partial<Gateway> = {}): Fake {
           batches: read,
           whole: () => response,
           leave: async () => {},
-          stamp: () => stamp,
+          metadata: () => metadata,
           [Symbol.asyncIterator]: () => {
             throw new Error('not here')
           },

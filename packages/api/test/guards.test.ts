@@ -293,8 +293,8 @@ test('no header value can end a header line, whatever it contains', async () => 
       const reply = fake.gateway.infer(...call)
       return {
         ...reply,
-        stamp: () => ({
-          ...reply.stamp(),
+        metadata: () => ({
+          ...reply.metadata(),
           warnings: [
             { code: 'a\r\nset-cookie: x=1', message: 'm' },
             { code: 'ü\u2028😀', message: 'm' },

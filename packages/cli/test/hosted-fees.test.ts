@@ -102,7 +102,7 @@ test('a hosted tool call is charged by a price with a source, or reported and co
     const request = gateway.dialects.responses.decodeRequest({ model: `offer-${index}`, input: 'Hi' }, () => undefined)
     const reply = gateway.infer(request, { caller })
     await reply.whole()
-    return { cost: before - (await balance()), warnings: reply.stamp().warnings ?? [] }
+    return { cost: before - (await balance()), warnings: reply.metadata().warnings ?? [] }
   }
   const wrong: unknown[] = []
   const seen = { priced: 0, named: 0 }

@@ -37,7 +37,7 @@ interface Scene {
   readonly fixture: Fixture
 }
 
-const wordsOf = (answered: Answered): readonly string[] => answered.stamp.warnings.map(({ code }) => code)
+const wordsOf = (answered: Answered): readonly string[] => answered.metadata.warnings.map(({ code }) => code)
 
 interface Field {
   readonly name: string
@@ -80,7 +80,7 @@ async function faultsOf({ provider, fixture }: Scene, { model, client, field }: 
   const writer = stateWriters.find(({ name }) => name.split(',')[0] === dialect)
   if (!writer) throw new Error(`No writer speaks ${dialect}.`)
   const state = `${canary}of ${model}`
-  const first = writer.say({ state, thought: 'Look first.', call: 'call_1' })
+  const first = writer.say({ state, reasoning: 'Look first.', call: 'call_1' })
   const last = writer.say({ state: `${state} again`, text: 'Done.' })
   if ('status' in first || 'status' in last) throw new Error('These are answers.')
   provider.play({ ...first, whole: renamed(first.whole, field) }, { ...last, whole: renamed(last.whole, field) })

@@ -74,8 +74,8 @@ const tiers = [undefined, undefined, 'default', 'flex', 'priority']
 const statesTier: ReadonlySet<string> = new Set(['responses', 'chat'])
 
 /** The response of a provider, in each dialect. */
-const answers: Readonly<Record<string, (used: Consumption, thoughts: number, stated: JsonObject) => JsonObject>> = {
-  responses: ({ prompt, read, written, answer, calls }, thoughts, stated) => ({
+const answers: Readonly<Record<string, (used: Consumption, reasoning: number, stated: JsonObject) => JsonObject>> = {
+  responses: ({ prompt, read, written, answer, calls }, reasoning, stated) => ({
     ...stated,
     ...{ id: 'resp_1', object: 'response', created_at: 1, status: 'completed', model: 'm', error: null, incomplete_details: null },
     output: [
@@ -94,11 +94,11 @@ const answers: Readonly<Record<string, (used: Consumption, thoughts: number, sta
       input_tokens: prompt,
       input_tokens_details: { cached_tokens: read, cache_write_tokens: written },
       output_tokens: answer,
-      output_tokens_details: { reasoning_tokens: thoughts },
+      output_tokens_details: { reasoning_tokens: reasoning },
       total_tokens: prompt + answer,
     },
   }),
-  chat: ({ prompt, sound, read, written, answer }, thoughts, stated) => ({
+  chat: ({ prompt, sound, read, written, answer }, reasoning, stated) => ({
     ...stated,
     ...{ id: 'chatcmpl-1', object: 'chat.completion', created: 1, model: 'm' },
     choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'Hi.' } }],
@@ -107,10 +107,10 @@ const answers: Readonly<Record<string, (used: Consumption, thoughts: number, sta
       completion_tokens: answer,
       total_tokens: prompt + answer,
       prompt_tokens_details: { cached_tokens: read, cache_write_tokens: written, audio_tokens: sound },
-      completion_tokens_details: { reasoning_tokens: thoughts },
+      completion_tokens_details: { reasoning_tokens: reasoning },
     },
   }),
-  messages: ({ prompt, read, written, writtenForHour, answer, calls }, thoughts, stated) => ({
+  messages: ({ prompt, read, written, writtenForHour, answer, calls }, reasoning, stated) => ({
     ...{ id: 'msg_1', type: 'message', role: 'assistant', model: 'm', stop_reason: 'end_turn', stop_sequence: null },
     content: [{ type: 'text', text: 'Hi.' }],
     usage: {
@@ -120,11 +120,11 @@ const answers: Readonly<Record<string, (used: Consumption, thoughts: number, sta
       cache_creation_input_tokens: written,
       cache_creation: { ephemeral_5m_input_tokens: written - writtenForHour, ephemeral_1h_input_tokens: writtenForHour },
       output_tokens: answer,
-      output_tokens_details: { thinking_tokens: thoughts },
+      output_tokens_details: { thinking_tokens: reasoning },
       server_tool_use: Object.fromEntries(Object.entries(calls).map(([tool, times]) => [`${tool}_requests`, times])),
     },
   }),
-  gemini: ({ prompt, sound, read, answer, calls }, thoughts) => ({
+  gemini: ({ prompt, sound, read, answer, calls }, reasoning) => ({
     responseId: 'r',
     modelVersion: 'm',
     candidates: [
@@ -148,8 +148,8 @@ const answers: Readonly<Record<string, (used: Consumption, thoughts: number, sta
       ],
       cacheTokensDetails: [{ modality: 'AUDIO', tokenCount: Math.min(1, read) }],
       cachedContentTokenCount: read,
-      candidatesTokenCount: answer - thoughts,
-      thoughtsTokenCount: thoughts,
+      candidatesTokenCount: answer - reasoning,
+      thoughtsTokenCount: reasoning,
       totalTokenCount: prompt + answer,
     },
   }),
@@ -207,9 +207,9 @@ test(`${count} random usages over all offers cost what their price pages state`,
     }
     // An account may enable them by default: then only the response states it.
     const isStated = random() < 0.5
-    const thoughts = random() < 0.5 ? Math.floor(random() * used.answer) : 0
+    const reasoning = random() < 0.5 ? Math.floor(random() * used.answer) : 0
     body =
-      answers[offer.dialect]?.(used, thoughts, {
+      answers[offer.dialect]?.(used, reasoning, {
         ...(isStated && extras),
         ...(tier !== undefined && { service_tier: tier }),
       }) ?? {}

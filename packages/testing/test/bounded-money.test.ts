@@ -189,7 +189,7 @@ test('a prompt of 100,000 rare Chinese characters is held for by its bytes, so t
 })
 
 const words = Array.from({ length: 30 }, (_, at) => `word${at} `).join('')
-const thought: Act = acts.reply({ text: words, usage: { input: 10, output: 30_000, reasoning: 29_940 } })
+const reasoning: Act = acts.reply({ text: words, usage: { input: 10, output: 30_000, reasoning: 29_940 } })
 
 /** Disconnects after so many characters. */
 async function readAndLeave(
@@ -213,7 +213,7 @@ const lengthOf = (events: readonly InferenceEvent[]): number =>
   events.reduce((sum, event) => sum + (event.type === 'delta' && event.delta.kind === 'text' ? event.delta.text.length : 0), 0)
 
 test('disconnecting one event before the end costs as much as reading to the end', async () => {
-  const { gateway, caller, request, books } = await scene({ acts: [thought, thought], credit: 100_000_000, price: dear })
+  const { gateway, caller, request, books } = await scene({ acts: [reasoning, reasoning], credit: 100_000_000, price: dear })
   const body = { stream: true, max_output_tokens: 40_000 }
   await gateway.infer(request(body), { caller }).whole()
   const { reply, seen } = await readAndLeave(gateway, request(body), { caller, characters: words.length })
@@ -231,7 +231,7 @@ test('a client that disconnects from a response without an end pays for reasonin
   const thinking = (then: Act): Act => acts.stall(60_000, then)
   const content = 30
   const { gateway, caller, request, books, clock, provider } = await scene({
-    acts: [thinking(thought), thinking(acts.pauseAfter(content, 600_000))],
+    acts: [thinking(reasoning), thinking(acts.pauseAfter(content, 600_000))],
     credit: 100_000_000,
     price: dear,
   })

@@ -136,7 +136,7 @@ async function openFixture(): Promise<(request: InferenceRequest) => Promise<Sen
     try {
       const reply = gateway.infer(request, { caller })
       await reply.whole()
-      return { bodies: [...bodies], warnings: reply.stamp().warnings.map(({ code }) => code) }
+      return { bodies: [...bodies], warnings: reply.metadata().warnings.map(({ code }) => code) }
     } catch (error) {
       if (error instanceof GatewayError) return { bodies: [...bodies], error }
       throw error

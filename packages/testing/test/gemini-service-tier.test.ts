@@ -57,7 +57,7 @@ async function ask({ headers = {}, price = both, tier, isStreamed = false }: Ask
   )
   if (isStreamed) for await (const _ of reply);
   else await reply.whole()
-  const warnings = reply.stamp().warnings ?? []
+  const warnings = reply.metadata().warnings ?? []
   const left = (await workspace.billing.balance()).balance
   const entries = await workspace.billing.ledger()
   expect(entries.reduce((sum, { amount }) => sum + amount, 0)).toBe(left)

@@ -86,7 +86,7 @@ describe('an image made by Gemini, sent back in its own turn', () => {
         usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 5 },
       },
     })
-  const thought = { text: 'A roof first.', thought: true, thoughtSignature: 'T' }
+  const reasoning = { text: 'A roof first.', thought: true, thoughtSignature: 'T' }
   const signed = [
     { text: 'Here it is.', thoughtSignature: 'A' },
     { inlineData, thoughtSignature: 'B' },
@@ -110,10 +110,10 @@ describe('an image made by Gemini, sent back in its own turn', () => {
   }
 
   test.each(['responses', 'chat'] as const)('keeps its signature, through %s', async client => {
-    const provider = scriptedProvider({ id: 'google', dialect: gemini, acts: [answer(thought, ...signed), answer({ text: 'Done.' })] })
+    const provider = scriptedProvider({ id: 'google', dialect: gemini, acts: [answer(reasoning, ...signed), answer({ text: 'Done.' })] })
     const contents = list(await turnAfter(provider, client))
     expect(contents.map(({ role }) => role)).toEqual(['user', 'model', 'user'])
-    expect(contents[1]?.parts).toEqual(client === 'chat' ? [expect.anything(), ...signed] : [thought, ...signed])
+    expect(contents[1]?.parts).toEqual(client === 'chat' ? [expect.anything(), ...signed] : [reasoning, ...signed])
   })
 
   test('is sent as a user image if it has no signature, because the model would refuse it in its own turn', async () => {

@@ -120,7 +120,7 @@ describe('`throughput_tps`', () => {
     const whole = reply.whole()
     await clock.advance(5_000)
     await whole
-    return reply.stamp().routing
+    return reply.metadata().routing
   }
   const slow = (id: string, clock: FakeClock, ...script: Parameters<typeof scriptedProvider>[0]['acts'] & object) =>
     scriptedProvider({ id, dialect: responsesProvider, clock, acts: script })

@@ -34,7 +34,7 @@ const itemThenEnd =
   })
 
 const picture = { type: 'image_generation_call', id: 'i', status: 'completed', result: 'A'.repeat(4_000) }
-const thoughts = { type: 'reasoning', id: 'i', summary: [], encrypted_content: 'A'.repeat(4_000) }
+const reasoning = { type: 'reasoning', id: 'i', summary: [], encrypted_content: 'A'.repeat(4_000) }
 
 interface Leaving {
   readonly item: JsonObject
@@ -74,7 +74,7 @@ async function leaveWith({ item, silenceMs, body = {}, offer = {} }: Leaving) {
 
 test.each([
   ['a picture', picture],
-  ['thoughts that are sealed', thoughts],
+  ['thoughts that are sealed', reasoning],
 ])('a client that disconnects after %s without text pays the provider’s price for it', async (_, item) => {
   const row = await leaveWith({ item, silenceMs: 1_000 })
   expect(row).toMatchObject({ result: 'abandoned', outputTokens: 4_000, cost: 40_010, estimated: false })
@@ -82,10 +82,10 @@ test.each([
 
 test.each<readonly [string, Omit<Leaving, 'silenceMs'>]>([
   ['a picture', { item: picture, offer: { abilities: [] } }],
-  ['thoughts that are sealed', { item: thoughts }],
+  ['thoughts that are sealed', { item: reasoning }],
   [
     'thoughts that it forbade, and asked for by an extension',
-    { item: thoughts, body: { reasoning: { effort: 'none' }, extensions: { think: true } } },
+    { item: reasoning, body: { reasoning: { effort: 'none' }, extensions: { think: true } } },
   ],
 ])('a client that disconnects after %s pays for the elapsed time if there is no usage', async (_, leaving) => {
   expect(await leaveWith({ ...leaving, silenceMs: 600_000 })).toMatchObject({ result: 'abandoned', outputTokens: 1_200, estimated: true })
@@ -272,7 +272,7 @@ describe('a client that disconnects during reasoning that its provider counts as
     ['an offer of which nothing is known', {}],
     ['an offer that thinks', { abilities: ['reasoning'] }],
   ])('pays for the reported count, with %s', async (_, offer) => {
-    const thoughts: Act = async context => ({
+    const reasoning: Act = async context => ({
       status: 200,
       frames: (async function* () {
         yield [chunk([{ text: 'Plan.', thought: true }], { ...counts, thoughtsTokenCount: 500 })]
@@ -282,7 +282,7 @@ describe('a client that disconnects during reasoning that its provider counts as
       })(),
     })
     const cachedPrice = { input: 10_000_000, cached: 1_000_000, output: 1_000_000 }
-    const row = await readAndLeave({ acts: [thoughts], dialect: geminiProvider, price: cachedPrice, offer, seconds: 5 })
+    const row = await readAndLeave({ acts: [reasoning], dialect: geminiProvider, price: cachedPrice, offer, seconds: 5 })
     expect(row).toMatchObject({ result: 'abandoned', inputTokens: 40, cachedTokens: 30, outputTokens: 4_002, reasoningTokens: 4_000 })
     expect(row).toMatchObject({ cost: 10 * 10 + 30 + 4_002, estimated: true })
   })
@@ -297,7 +297,7 @@ describe('a client that disconnects during reasoning that its provider counts as
 
 describe('a client that stops reading for a while, then disconnects', () => {
   /** Text, then reasoning that takes as long as the client waits. */
-  const textThenThoughts: Act = async context => ({
+  const textThenReasoning: Act = async context => ({
     status: 200,
     frames: (async function* () {
       const { opening, content } = context.writer.write({ text: 'Now.' }, { model: 'm', includeUsage: true })
@@ -313,7 +313,7 @@ describe('a client that stops reading for a while, then disconnects', () => {
     ['pays for thoughts that come later', [[0, 30]], 20],
     ['pays for no thoughts while it took nothing', [[32, 42]], 10],
   ] as const)('%s', async (_, pauses, seconds) => {
-    const row = await readAndLeave({ acts: [textThenThoughts], dialect: responsesProvider, price, offer, seconds: 51, pauses })
+    const row = await readAndLeave({ acts: [textThenReasoning], dialect: responsesProvider, price, offer, seconds: 51, pauses })
     expect(row).toMatchObject({ result: 'abandoned', outputTokens: 60 * seconds + 2 })
   })
 })

@@ -267,7 +267,7 @@ describe('a conversation', () => {
     await settled([reply.whole()], clock)
     const { choices } = await scene.gateway.plan(request(3), scene.caller)
     expect(choices.map(({ provider, estimate }) => [provider, estimate.cachedTokens > 1_024])).toEqual([
-      [reply.stamp().routing?.provider, true],
+      [reply.metadata().routing?.provider, true],
       [expect.any(String), false],
     ])
     const other = scene.gateway.dialects.responses.decodeRequest({ model: 'model', input: `${long}!`, stream: true })

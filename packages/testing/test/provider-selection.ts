@@ -80,7 +80,7 @@ export async function openScene({ clock, offers, ...options }: Staging): Promise
       () => undefined,
       (reason: { readonly code?: string }) => reason.code ?? String(reason),
     )
-    const { model, routing, warnings } = reply.stamp()
+    const { model, routing, warnings } = reply.metadata()
     const named = error === undefined ? routing?.provider : undefined
     return {
       provider: named,

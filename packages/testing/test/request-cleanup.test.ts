@@ -177,7 +177,7 @@ test.each(Object.keys(throwing))('a provider whose %s throws counts as failed: t
   const { gateway, caller, books } = await testbed({ providers: [bad, good] })
   const reply = gateway.infer(request(gateway), { caller })
   expect((await reply.whole()).outcome.status).toBe('completed')
-  expect(reply.stamp().routing?.provider).toBe('good')
+  expect(reply.metadata().routing?.provider).toBe('good')
   expect(await books()).toEqual(clean('ok'))
 })
 
@@ -192,7 +192,7 @@ test('a timeout chosen by a client does not demote the provider for others', asy
   const before = await failureOf('slow')
   const reply = gateway.infer(request(gateway, { gateway: { routing: { timeout_ms: 20 } } }), { caller })
   await reply.whole()
-  expect(reply.stamp().warnings).toMatchObject([{ code: 'provider_timeout' }])
+  expect(reply.metadata().warnings).toMatchObject([{ code: 'provider_timeout' }])
   expect(await failureOf('slow')).toBe(before)
 })
 
@@ -309,7 +309,7 @@ test('a response without usage reports the usage that was billed', async () => {
   const { usage } = await reply.whole()
   const [row] = await storage.usage.list({ workspaceId: caller.workspaceId, from: 0, to: Number.MAX_SAFE_INTEGER, limit: 1 })
   expect(usage).toMatchObject({ input_tokens: row?.inputTokens, output_tokens: row?.outputTokens, estimated: true })
-  expect(reply.stamp().routing?.cost).toEqual({ usd: (row?.cost ?? 0) / 1_000_000 })
+  expect(reply.metadata().routing?.cost).toEqual({ usd: (row?.cost ?? 0) / 1_000_000 })
   expect(row?.cost).toBeGreaterThan(0)
 })
 
@@ -321,7 +321,7 @@ test('an extension cannot add a prompt that is not held for', async () => {
   await reply.whole()
   expect(provider.calls[0]?.body).toMatchObject({ seed: 7 })
   expect(provider.calls[0]?.body.messages).not.toEqual(smuggled)
-  expect(reply.stamp().warnings).toMatchObject([{ code: 'unsupported_parameter', param: 'extensions.messages' }])
+  expect(reply.metadata().warnings).toMatchObject([{ code: 'unsupported_parameter', param: 'extensions.messages' }])
 })
 
 test('a slot is kept as long as its request runs, and is free soon after a crash', async () => {

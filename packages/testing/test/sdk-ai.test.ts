@@ -46,13 +46,13 @@ describe.each(aiPackages)('ai with $name', ai => {
         expect(results.map(({ output }) => output)).toEqual(['Rain in Zürich', 'Rain in Kyōto'])
         expect(results.map(({ id }) => id)).toEqual(found(body, traits.call).map(({ id }) => id))
         // The provider receives its reasoning back from packages that support reasoning.
-        if (traits.signature && !ai.thoughtless) expect(JSON.stringify(body)).toContain(traits.signature)
+        if (traits.signature && !ai.hasNoReasoning) expect(JSON.stringify(body)).toContain(traits.signature)
       })
 
       test('reasoning', async () => {
         const { options } = await open(ai, traits, [acts.reply({ reasoning: 'First the points.', text: 'Yes.' })])
         const { reasoningText, text } = await generated(stream, options)
-        expect({ reasoningText, text }).toEqual({ reasoningText: ai.thoughtless ? undefined : 'First the points.', text: 'Yes.' })
+        expect({ reasoningText, text }).toEqual({ reasoningText: ai.hasNoReasoning ? undefined : 'First the points.', text: 'Yes.' })
       })
 
       test('a response that matches a schema', async () => {

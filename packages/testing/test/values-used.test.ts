@@ -14,10 +14,10 @@ async function echoes(dialect: ProviderDialect, quirks: Quirks, fields: JsonObje
   const body = { model: 'm', input: 'Hi', ...fields }
   const asked = client.decodeRequest(body)
   const reply = gateway.infer(asked, { caller })
-  const whole = client.encodeResponse(await reply.whole(), asked, reply.stamp())
+  const whole = client.encodeResponse(await reply.whole(), asked, reply.metadata())
   const streamed = client.decodeRequest({ ...body, stream: true })
   const stream = gateway.infer(streamed, { caller })
-  const encoder = client.encodeEvents(streamed, stream.stamp)
+  const encoder = client.encodeEvents(streamed, stream.metadata)
   const events: JsonObject[] = []
   for await (const event of stream) for (const { data } of encoder.write([event])) events.push(JSON.parse(data) as JsonObject)
   return [whole, events[0]?.response as JsonObject, events.at(-1)?.response as JsonObject]
@@ -119,7 +119,7 @@ test('a response without token counts states that its usage is an estimate', asy
     ] as const) {
       const reply = gateway.infer(clientDialects[name].decodeRequest({ model: 'test-model', ...body } as JsonObject), { caller })
       inputs.add((await reply.whole()).usage?.input_tokens)
-      expect(reply.stamp().warnings.map(({ code }) => code)).toEqual(['usage_estimated'])
+      expect(reply.metadata().warnings.map(({ code }) => code)).toEqual(['usage_estimated'])
     }
     expect(inputs.size).toBe(1)
   }

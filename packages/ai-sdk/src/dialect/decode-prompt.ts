@@ -59,23 +59,23 @@ function withItemCache(items: readonly Item[], body: JsonObject): readonly Item[
 function decodeAssistant(place: PartAtPath, parts: readonly PartAtPath[]): readonly Item[] {
   const items: Item[] = []
   let texts: PartAtPath[] = []
-  let thoughts: ReasoningParts | undefined
+  let reasoning: ReasoningParts | undefined
   const flush = (): void => {
     if (texts.length > 0) items.push(assistantMessage(place, texts))
-    if (thoughts) items.push(decodeReasoning(thoughts))
+    if (reasoning) items.push(decodeReasoning(reasoning))
     texts = []
-    thoughts = undefined
+    reasoning = undefined
   }
   for (const part of parts) {
     const { type } = part.body
     if (type === 'text' || type === 'file') {
-      if (thoughts || (texts[0] && phaseOf(texts[0]) !== phaseOf(part))) flush()
+      if (reasoning || (texts[0] && phaseOf(texts[0]) !== phaseOf(part))) flush()
       texts.push(part)
     } else if (type === 'reasoning') {
       const { itemId } = ownOptions(part.body)
-      if (texts.length > 0 || thoughts?.itemId === undefined || thoughts.itemId !== itemId) flush()
-      thoughts ??= { itemId: typeof itemId === 'string' ? itemId : undefined, parts: [] }
-      thoughts.parts.push(part)
+      if (texts.length > 0 || reasoning?.itemId === undefined || reasoning.itemId !== itemId) flush()
+      reasoning ??= { itemId: typeof itemId === 'string' ? itemId : undefined, parts: [] }
+      reasoning.parts.push(part)
     } else {
       flush()
       items.push(...decodeOtherPart(part))

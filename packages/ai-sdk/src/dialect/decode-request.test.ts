@@ -72,13 +72,13 @@ describe('files', () => {
 })
 
 test('reasoning parts of one item become one item, with its state; others stay apart', () => {
-  const thought = (text: string, gateway?: object) => ({ type: 'reasoning', text, ...(gateway && { providerOptions: { gateway } }) })
+  const reasoning = (text: string, gateway?: object) => ({ type: 'reasoning', text, ...(gateway && { providerOptions: { gateway } }) })
   const content = [
-    thought('One.', { itemId: 'a' }),
-    thought('Two.', { itemId: 'a', raw: true, state: 'gw1.s' }),
-    thought('', { itemId: 'b', state: 'gw1.t' }),
-    thought('Foreign.'),
-    thought('Foreign, too.'),
+    reasoning('One.', { itemId: 'a' }),
+    reasoning('Two.', { itemId: 'a', raw: true, state: 'gw1.s' }),
+    reasoning('', { itemId: 'b', state: 'gw1.t' }),
+    reasoning('Foreign.'),
+    reasoning('Foreign, too.'),
     { type: 'text', text: 'Yes.' },
   ]
   const { input } = decode({ prompt: [{ role: 'assistant', content }] }).prompt

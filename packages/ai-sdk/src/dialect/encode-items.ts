@@ -8,7 +8,7 @@ import { metadataOf, type PartMetadata, type StreamPart } from './wire.ts'
 export function openItem(encoder: PartEncoder, index: number, item: Item): ItemProgress {
   const known = encoder.items.get(index)
   if (known) return known
-  const itemId = item.type === 'reasoning' ? encoder.stamp().itemId('rs') : undefined
+  const itemId = item.type === 'reasoning' ? encoder.metadata().itemId('rs') : undefined
   const started: ItemProgress = { itemId, blocks: new Map(), isFinished: false }
   encoder.items.set(index, started)
   if (item.type === 'function_call') {

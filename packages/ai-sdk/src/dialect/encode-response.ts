@@ -1,16 +1,16 @@
-import { type InferenceRequest, type InferenceResponse, type JsonObject, type Stamp, unfold } from '@signalbox/core/protocol'
+import { type InferenceRequest, type InferenceResponse, type JsonObject, type ResponseMetadata, unfold } from '@signalbox/core/protocol'
 import { createPartWriter } from './encode-stream.ts'
 import { encodeFailure } from './errors.ts'
 import { encodeGatewayMetadata, encodeWarnings, sdkUsage } from './response-fields.ts'
 import type { GenerateResult, ResultContent, StreamPart } from './wire.ts'
 
 /** Encodes the body of a whole response. Its only non-JSON value, a date, is serialized as text. */
-export const encodeResponse = (response: InferenceResponse, request: InferenceRequest, stamp: Stamp): JsonObject =>
-  encodeResult(response, request, stamp) as unknown as JsonObject
+export const encodeResponse = (response: InferenceResponse, request: InferenceRequest, metadata: ResponseMetadata): JsonObject =>
+  encodeResult(response, request, metadata) as unknown as JsonObject
 
 /** Encodes a whole response by joining the parts of its stream. */
-export function encodeResult(response: InferenceResponse, request: InferenceRequest, stamp: Stamp): GenerateResult {
-  const parts = createPartWriter(request, { stamp: () => stamp, encodeFailure }).write(unfold(response))
+export function encodeResult(response: InferenceResponse, request: InferenceRequest, metadata: ResponseMetadata): GenerateResult {
+  const parts = createPartWriter(request, { metadata: () => metadata, encodeFailure }).write(unfold(response))
   const finish = parts.findLast(part => part.type === 'finish')
   const content = joinParts(parts)
   const finalText = finalAnswerOf(response)
@@ -19,9 +19,9 @@ export function encodeResult(response: InferenceResponse, request: InferenceRequ
     ...(finalText !== undefined && { structuredOutputText: finalText }),
     finishReason: finish?.finishReason ?? { unified: 'interrupted', raw: undefined },
     usage: sdkUsage(response.usage),
-    providerMetadata: encodeGatewayMetadata(stamp),
-    response: { id: stamp.id, modelId: stamp.model, timestamp: new Date(stamp.created_at * 1_000) },
-    warnings: encodeWarnings(stamp.warnings),
+    providerMetadata: encodeGatewayMetadata(metadata),
+    response: { id: metadata.id, modelId: metadata.model, timestamp: new Date(metadata.created_at * 1_000) },
+    warnings: encodeWarnings(metadata.warnings),
   }
 }
 

@@ -1,4 +1,4 @@
-import type { InferenceEvent, InferenceRequest, InferenceResponse, Item, Stamp } from '@signalbox/core/protocol'
+import type { InferenceEvent, InferenceRequest, InferenceResponse, Item, ResponseMetadata } from '@signalbox/core/protocol'
 import { fold, unfold } from '@signalbox/core/protocol'
 import { expect, test } from 'vitest'
 import { decodeCallOptions } from './decode-request.ts'
@@ -7,7 +7,7 @@ import { createPartWriter } from './encode-stream.ts'
 import { encodeFailure } from './errors.ts'
 
 const request: InferenceRequest = { prompt: { input: [] }, routing: { models: ['small'], allow_fallbacks: true }, delivery: 'stream' }
-const stampOf = (): Stamp => {
+const metadataOf = (): ResponseMetadata => {
   let items = 0
   return { id: 'resp_1', model: 'small', created_at: 1_700_000_000, itemId: prefix => `${prefix}_${++items}`, warnings: [] }
 }
@@ -18,7 +18,7 @@ const responseOf = (output: readonly Item[]): InferenceResponse => ({
   output,
   outcome: { status: 'completed' },
 })
-const resultOf = (output: readonly Item[]) => encodeResult(responseOf(output), request, stampOf())
+const resultOf = (output: readonly Item[]) => encodeResult(responseOf(output), request, metadataOf())
 
 const image: Item = {
   type: 'native',
@@ -90,7 +90,7 @@ test('every block begins once, has its deltas between, and ends once, however th
   const events = [...unfold(responseOf(items))]
   const whole = resultOf(items)
   for (const size of [1, 2, 3, 1_000]) {
-    const writer = createPartWriter(request, { stamp: stampOf, encodeFailure })
+    const writer = createPartWriter(request, { metadata: metadataOf, encodeFailure })
     const open = new Map<string, string>()
     const ended = new Set<string>()
     for (let at = 0; at < events.length; at += size)
@@ -110,7 +110,7 @@ test('every block begins once, has its deltas between, and ends once, however th
 })
 
 test('nothing is written after the end, and an unknown reason is the finish reason `other`', () => {
-  const writer = createPartWriter(request, { stamp: stampOf, encodeFailure })
+  const writer = createPartWriter(request, { metadata: metadataOf, encodeFailure })
   const finished: InferenceEvent = { type: 'finished', outcome: { status: 'incomplete', reason: 'pause_turn' } }
   expect(writer.write([finished]).at(-1)).toMatchObject({ type: 'finish', finishReason: { unified: 'other', raw: 'pause_turn' } })
   expect(writer.write([finished])).toEqual([])

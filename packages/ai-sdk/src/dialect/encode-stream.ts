@@ -4,7 +4,7 @@ import {
   type InferenceRequest,
   type Outcome,
   originalOf,
-  type Stamp,
+  type ResponseMetadata,
   type Usage,
 } from '@signalbox/core/protocol'
 import { encodeDelta, openItem, writeItem } from './encode-items.ts'
@@ -21,7 +21,7 @@ export interface PartWriter {
 }
 
 /** Creates the writer of one response. */
-export function createPartWriter(request: InferenceRequest, options: Pick<PartEncoder, 'stamp' | 'encodeFailure'>): PartWriter {
+export function createPartWriter(request: InferenceRequest, options: Pick<PartEncoder, 'metadata' | 'encodeFailure'>): PartWriter {
   const encoder: PartEncoder = {
     ...options,
     parts: [],
@@ -43,8 +43,8 @@ export function createPartWriter(request: InferenceRequest, options: Pick<PartEn
 }
 
 /** The encoder of a stream over HTTP. */
-export function encodeEvents(request: InferenceRequest, stamp: () => Stamp): EventEncoder {
-  const writer = createPartWriter(request, { stamp, encodeFailure })
+export function encodeEvents(request: InferenceRequest, metadata: () => ResponseMetadata): EventEncoder {
+  const writer = createPartWriter(request, { metadata, encodeFailure })
   return { write: events => writer.write(events).map(part => ({ data: JSON.stringify(part) })) }
 }
 
@@ -60,7 +60,7 @@ function encodeEvent(encoder: PartEncoder, event: InferenceEvent): void {
 }
 
 function beginStream(encoder: PartEncoder): void {
-  const { id, model, created_at, warnings } = encoder.stamp()
+  const { id, model, created_at, warnings } = encoder.metadata()
   encoder.phase = 'started'
   encoder.parts.push(
     { type: 'stream-start', warnings: encodeWarnings(warnings) },
@@ -75,6 +75,6 @@ function writeEnd(encoder: PartEncoder, { outcome, usage }: { readonly outcome: 
     type: 'finish',
     finishReason: encodeFinishReason(outcome, encoder),
     usage: sdkUsage(usage),
-    providerMetadata: encodeGatewayMetadata(encoder.stamp()),
+    providerMetadata: encodeGatewayMetadata(encoder.metadata()),
   })
 }

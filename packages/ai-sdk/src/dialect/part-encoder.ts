@@ -1,11 +1,11 @@
-import type { Failure, Stamp } from '@signalbox/core/protocol'
+import type { Failure, ResponseMetadata } from '@signalbox/core/protocol'
 import type { StreamPart } from './wire.ts'
 
 /** The state of encoding one response as parts. */
 export interface PartEncoder {
   /** Encoded parts that were not taken yet. */
   parts: StreamPart[]
-  readonly stamp: () => Stamp
+  readonly metadata: () => ResponseMetadata
   readonly items: Map<number, ItemProgress>
   /** Whether the client wants the gateway's events too. */
   readonly includesRaw: boolean

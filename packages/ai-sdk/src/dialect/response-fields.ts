@@ -1,5 +1,5 @@
 import { renameWarnings } from '@signalbox/core/dialects'
-import type { JsonObject, Outcome, Stamp, Usage, Warning } from '@signalbox/core/protocol'
+import type { JsonObject, Outcome, ResponseMetadata, Usage, Warning } from '@signalbox/core/protocol'
 import { fieldNames } from './field-names.ts'
 import type { GenerateResult } from './wire.ts'
 
@@ -54,7 +54,7 @@ export function sdkUsage(usage: Usage | undefined): GenerateResult['usage'] {
 const microdollars = (dollars: number): number => Math.round(dollars * 1_000_000)
 
 /** Encodes `providerMetadata` of a response: `gateway` contains its id, the provider, the cost and all warnings. */
-export function encodeGatewayMetadata({ id, routing, warnings }: Stamp): { gateway: GatewayMetadata } {
+export function encodeGatewayMetadata({ id, routing, warnings }: ResponseMetadata): { gateway: GatewayMetadata } {
   const { cost } = routing ?? {}
   return {
     gateway: {

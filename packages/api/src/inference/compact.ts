@@ -15,9 +15,9 @@ export async function compactResponses(call: Call, caller: Caller): Promise<ApiR
   const { gateway, site, request, requestId, log, body, admission, claimMemory, context } = call
   const dialect = dialectNamed('responses', site)
   const { stream: _, ...sent } = body
-  const asked = dialect.decodeRequest(sent, request.header)
-  log.note({ model: asked.routing.models[0] })
-  const { item, response, stamp } = await gateway.compact(asked, {
+  const inferenceRequest = dialect.decodeRequest(sent, request.header)
+  log.note({ model: inferenceRequest.routing.models[0] })
+  const { item, response, metadata } = await gateway.compact(inferenceRequest, {
     caller,
     requestId,
     signal: request.signal,
@@ -26,20 +26,20 @@ export async function compactResponses(call: Call, caller: Caller): Promise<ApiR
     ...(claimMemory && { claimMemory }),
     ...(context?.waitUntil && { waitUntil: context.waitUntil }),
   })
-  logOutcome(log, stamp, response)
+  logOutcome(log, metadata, response)
   // Usage, cost and warnings are the same as in other responses of this dialect.
-  const { id, created_at, model, usage, routing_metadata, warnings } = dialect.encodeResponse(response, asked, stamp)
+  const { id, created_at, model, usage, routing_metadata, warnings } = dialect.encodeResponse(response, inferenceRequest, metadata)
   const compaction: JsonObject = {
     id,
     object: 'response.compaction',
     created_at,
     model,
-    output: [...userMessages(body.input, stamp.itemId), item],
+    output: [...userMessages(body.input, metadata.itemId), item],
     usage,
     ...(routing_metadata !== undefined && { routing_metadata }),
     ...(warnings !== undefined && { warnings }),
   }
-  return json(compaction, { headers: warningHeaders(stamp.warnings) })
+  return json(compaction, { headers: warningHeaders(metadata.warnings) })
 }
 
 /** The user messages, with the fields of response items. */

@@ -1,14 +1,18 @@
 import type { CallOptions, Gateway, Reply } from '@signalbox/core'
-import { type InferenceEvent, type InferenceRequest, type InferenceResponse, type Stamp, unfold } from '@signalbox/core/protocol'
+import { type InferenceEvent, type InferenceRequest, type InferenceResponse, type ResponseMetadata, unfold } from '@signalbox/core/protocol'
 import { sourceOf } from '@signalbox/core/runtime'
 
 /** The reply to a request whose input ends with a `compaction_trigger`. Its only item stands for the conversation. */
-export function compactionReply(gateway: Gateway, asked: InferenceRequest, options: CallOptions & { readonly requestId: string }): Reply {
+export function compactionReply(
+  gateway: Gateway,
+  inferenceRequest: InferenceRequest,
+  options: CallOptions & { readonly requestId: string },
+): Reply {
   const leaving = new AbortController()
   const signal = options.signal ? AbortSignal.any([options.signal, leaving.signal]) : leaving.signal
-  let stamp = announced(gateway, asked, options.requestId)
-  const answer = gateway.compact(asked, { ...options, signal }).then(compaction => {
-    stamp = compaction.stamp
+  let metadata = announced(gateway, inferenceRequest, options.requestId)
+  const answer = gateway.compact(inferenceRequest, { ...options, signal }).then(compaction => {
+    metadata = compaction.metadata
     const output: InferenceResponse['output'] = [{ type: 'native', dialect: 'responses', body: compaction.item }]
     return { ...compaction.response, output }
   })
@@ -26,7 +30,7 @@ export function compactionReply(gateway: Gateway, asked: InferenceRequest, optio
       leaving.abort()
       await answer.catch(() => {})
     },
-    stamp: () => stamp,
+    metadata: () => metadata,
     async *[Symbol.asyncIterator]() {
       for await (const batch of batches()) yield* batch
     },
@@ -34,7 +38,7 @@ export function compactionReply(gateway: Gateway, asked: InferenceRequest, optio
 }
 
 /** The facts known before the response. */
-const announced = (gateway: Gateway, { routing }: InferenceRequest, requestId: string): Stamp => ({
+const announced = (gateway: Gateway, { routing }: InferenceRequest, requestId: string): ResponseMetadata => ({
   id: `resp_${requestId.replaceAll('-', '')}`,
   model: routing.models[0],
   created_at: Math.floor(gateway.clock.now() / 1000),

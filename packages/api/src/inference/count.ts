@@ -9,9 +9,9 @@ export const countTokens =
   (name: string) =>
   async ({ gateway, site, request, log, body, admission }: Call, caller: Caller): Promise<ApiReply> => {
     const dialect = dialectNamed(name, site)
-    const asked = (dialect.decodeCounting ?? dialect.decodeRequest)(body, request.header)
-    log.note({ model: asked.routing.models[0] })
-    const { input_tokens, estimated } = await gateway.countTokens(asked, caller, { signal: request.signal, admission })
+    const inferenceRequest = (dialect.decodeCounting ?? dialect.decodeRequest)(body, request.header)
+    log.note({ model: inferenceRequest.routing.models[0] })
+    const { input_tokens, estimated } = await gateway.countTokens(inferenceRequest, caller, { signal: request.signal, admission })
     await admission?.leave()
     log.note({ inputTokens: input_tokens })
     return json({ input_tokens }, estimated ? { headers: { 'x-token-count': 'estimated' } } : {})

@@ -15,9 +15,9 @@ export const inferenceHandler =
     const { gateway, site, request, requestId, log, body, admission, claimMemory, context } = call
     const dialect = dialectNamed(name, site)
     const { turn } = request
-    const asked = dialect.decodeRequest(turn ? turn.bodyOf(body) : body, request.header)
-    log.note({ model: asked.routing.models[0] })
-    if (turn?.isWarmUp()) return warmUp(call, caller, { dialect, asked, turn })
+    const inferenceRequest = dialect.decodeRequest(turn ? turn.bodyOf(body) : body, request.header)
+    log.note({ model: inferenceRequest.routing.models[0] })
+    if (turn?.isWarmUp()) return warmUp(call, caller, { dialect, inferenceRequest, turn })
     const options = {
       caller,
       requestId,
@@ -27,11 +27,13 @@ export const inferenceHandler =
       ...(claimMemory && { claimMemory }),
       ...(context?.waitUntil && { waitUntil: context.waitUntil }),
     }
-    const last = asked.prompt.input.at(-1)
+    const last = inferenceRequest.prompt.input.at(-1)
     const isTrigger = last?.type === 'native' && last.body.type === 'compaction_trigger'
-    if (isTrigger) return compacted(call, { dialect, asked, options })
-    const reply = gateway.infer(asked, options)
-    return asked.delivery === 'stream' ? streamed(call, { dialect, asked, reply }) : wholeReply(call, { dialect, asked, reply })
+    if (isTrigger) return compacted(call, { dialect, inferenceRequest, options })
+    const reply = gateway.infer(inferenceRequest, options)
+    return inferenceRequest.delivery === 'stream'
+      ? streamed(call, { dialect, inferenceRequest, reply })
+      : wholeReply(call, { dialect, inferenceRequest, reply })
   }
 
 interface CompactionOptions extends Omit<DialectReply, 'reply'> {
@@ -39,10 +41,12 @@ interface CompactionOptions extends Omit<DialectReply, 'reply'> {
 }
 
 /** Loaded on first use, because few clients use this form of compaction. */
-async function compacted(call: Call, { dialect, asked, options }: CompactionOptions): Promise<ApiReply> {
+async function compacted(call: Call, { dialect, inferenceRequest, options }: CompactionOptions): Promise<ApiReply> {
   const { compactionReply } = await import('../lazy-imports.ts')
-  const reply = compactionReply(call.gateway, asked, options)
-  return asked.delivery === 'stream' ? streamed(call, { dialect, asked, reply }) : wholeReply(call, { dialect, asked, reply })
+  const reply = compactionReply(call.gateway, inferenceRequest, options)
+  return inferenceRequest.delivery === 'stream'
+    ? streamed(call, { dialect, inferenceRequest, reply })
+    : wholeReply(call, { dialect, inferenceRequest, reply })
 }
 
 export function dialectNamed(name: string, { dialects }: Call['site']): ClientDialect {
@@ -54,15 +58,15 @@ export function dialectNamed(name: string, { dialects }: Call['site']): ClientDi
 /** A response in progress, with its dialect. */
 export interface DialectReply {
   readonly dialect: ClientDialect
-  readonly asked: InferenceRequest
+  readonly inferenceRequest: InferenceRequest
   readonly reply: Reply
 }
 
-const wholeReply = ({ log }: Call, { dialect, asked, reply }: DialectReply): Promise<ApiReply> =>
+const wholeReply = ({ log }: Call, { dialect, inferenceRequest, reply }: DialectReply): Promise<ApiReply> =>
   reply.whole().then(response => {
-    const stamp = reply.stamp()
-    logOutcome(log, stamp, response)
-    const answer = json(dialect.encodeResponse(response, asked, stamp), { headers: warningHeaders(stamp.warnings) })
+    const metadata = reply.metadata()
+    logOutcome(log, metadata, response)
+    const answer = json(dialect.encodeResponse(response, inferenceRequest, metadata), { headers: warningHeaders(metadata.warnings) })
     const kept = reply.kept?.()
     return kept ? kept.then(() => answer) : answer
   })

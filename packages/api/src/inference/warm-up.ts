@@ -1,5 +1,5 @@
 import type { Caller, Gateway } from '@signalbox/core'
-import type { ClientDialect, InferenceRequest, Stamp, Usage } from '@signalbox/core/protocol'
+import type { ClientDialect, InferenceRequest, ResponseMetadata, Usage } from '@signalbox/core/protocol'
 import type { EarlyAdmission } from '@signalbox/core/request'
 import type { ApiReply } from '../api.ts'
 import type { WebSocketTurn } from '../websocket/port.ts'
@@ -13,7 +13,7 @@ interface WarmUpContext {
 
 interface WarmUp {
   readonly dialect: ClientDialect
-  readonly asked: InferenceRequest
+  readonly inferenceRequest: InferenceRequest
   readonly turn: WebSocketTurn
 }
 
@@ -26,28 +26,28 @@ const nothingUsed: Usage = { input_tokens: 0, cached_tokens: 0, cache_write_toke
 export async function warmUp(
   { gateway, requestId, admission: early, claimMemory }: WarmUpContext,
   caller: Caller,
-  { dialect, asked, turn }: WarmUp,
+  { dialect, inferenceRequest, turn }: WarmUp,
 ): Promise<ApiReply> {
   const admission = early ?? (await gateway.admitEarly(caller, requestId))
   // Unknown models and unsatisfiable constraints are refused now. Without input there is nothing to route yet.
   try {
-    if (hasInput(asked)) await gateway.plan(asked, caller, { ...(claimMemory && { claimMemory }) })
+    if (hasInput(inferenceRequest)) await gateway.plan(inferenceRequest, caller, { ...(claimMemory && { claimMemory }) })
   } finally {
     await admission.leave()
   }
   const at = Math.floor(gateway.clock.now() / 1000)
-  const stamp: Stamp = {
+  const metadata: ResponseMetadata = {
     id: `resp_${requestId.replaceAll('-', '')}`,
-    model: asked.routing.models[0],
+    model: inferenceRequest.routing.models[0],
     created_at: at,
     completed_at: at,
     itemId: prefix => `${prefix}_${requestId.replaceAll('-', '')}`,
     warnings: [],
   }
   const frames = dialect
-    .encodeEvents(asked, () => stamp)
+    .encodeEvents(inferenceRequest, () => metadata)
     .write([
-      { type: 'started', id: stamp.id, model: stamp.model, created_at: at },
+      { type: 'started', id: metadata.id, model: metadata.model, created_at: at },
       { type: 'finished', outcome: { status: 'completed' }, usage: nothingUsed },
     ])
   return { status: 200, headers: {}, body: turn.linesOf(frames) }

@@ -1,5 +1,5 @@
 import { clientDialects, providerDialects } from '@signalbox/core/dialects'
-import type { Frame, InferenceEvent, ProviderDialect, Stamp } from '@signalbox/core/protocol'
+import type { Frame, InferenceEvent, ProviderDialect, ResponseMetadata } from '@signalbox/core/protocol'
 import type { Dialect } from '../dialects.ts'
 import { speeches } from '../fake-content.ts'
 import { serve } from '../ipc.ts'
@@ -84,7 +84,7 @@ function half<T>(name: Dialect, among: Readonly<Record<string, T>>): T {
   return found
 }
 
-const stamp: Stamp = {
+const metadata: ResponseMetadata = {
   id: 'resp_68a1f0c2d4e5',
   model: 'bench',
   created_at: 1_770_000_000,
@@ -146,13 +146,13 @@ serve({
     const decoder = maker.decodeEvents()
     const [announced, ...events] = [head, ...frames].map(some => decoder.read(some))
     const ours = costOf(() => {
-      const encoder = codec.encodeEvents(request, () => stamp)
+      const encoder = codec.encodeEvents(request, () => metadata)
       encoder.write(announced ?? [])
       return () => {
         for (const some of events) held.latest = encoder.write(some)
       }
     })
-    const before = JSON.stringify({ id: stamp.id, of: 'x'.repeat(100) })
+    const before = JSON.stringify({ id: metadata.id, of: 'x'.repeat(100) })
     const leastFrame = (event: InferenceEvent): Frame => ({ event: 'delta', data: `${before}${JSON.stringify(textOf(event))}}` })
     const least = costOf(() => () => {
       for (const some of events) held.latest = some.map(leastFrame)

@@ -1,7 +1,7 @@
 import { describe, expect, inject, test } from 'vitest'
 import { streamBytes } from '../../test/dialects/bedrock-wire.ts'
 import { type BigAnswer, bigAnswers, frameOf } from '../../test/dialects/big-answers.ts'
-import { stampOf } from '../../test/dialects/laws.ts'
+import { metadataOf } from '../../test/dialects/laws.ts'
 import type { FrameReader, ProviderDialect } from '../protocol/dialect.ts'
 import type { InferenceEvent } from '../protocol/event.ts'
 import { startFold } from '../protocol/fold.ts'
@@ -52,11 +52,11 @@ function* streamed(dialect: ProviderDialect, frames: readonly Frame[]): Generato
 
 /** The response encoded for clients of every dialect, streamed and whole. */
 function encodedForClients(batches: readonly Batch[], response: InferenceResponse): void {
-  const stamp = stampOf()
+  const metadata = metadataOf()
   for (const { encodeEvents, encodeResponse } of Object.values(clientDialects)) {
-    const encoder = encodeEvents(request, () => stamp)
+    const encoder = encodeEvents(request, () => metadata)
     for (const batch of batches) encoder.write(batch)
-    JSON.stringify(encodeResponse(response, request, stamp))
+    JSON.stringify(encodeResponse(response, request, metadata))
   }
 }
 

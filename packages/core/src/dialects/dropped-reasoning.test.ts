@@ -8,7 +8,7 @@ import { chatClient, providerDialects, responsesClient } from './index.ts'
 
 const user = (text: string): Item => ({ type: 'message', role: 'user', content: [{ type: 'text', text }] })
 const assistant = (text: string): Item => ({ type: 'message', role: 'assistant', content: [{ type: 'text', text }] })
-const thought = (text: string, encrypted_content?: string): Item => ({
+const reasoning = (text: string, encrypted_content?: string): Item => ({
   type: 'reasoning',
   summary: [text],
   ...(encrypted_content !== undefined && { encrypted_content }),
@@ -29,13 +29,13 @@ describe.each([
   { name: 'responses' as const, quirks: { sealed_reasoning: true } },
 ])('reasoning of another model without state, for $name', ({ name, quirks }) => {
   test('gives one warning for a request, at the first item', () => {
-    const input = [user('a'), thought('one'), assistant('b'), user('c'), thought('two'), assistant('d'), user('e')]
+    const input = [user('a'), reasoning('one'), assistant('b'), user('c'), reasoning('two'), assistant('d'), user('e')]
     expect(dropped(name, request(input), quirks)).toMatchObject([
       { param: 'input[1]', message: expect.stringMatching(/2 (?:items|turns)/) },
     ])
   })
   test('gives no warning if it has no text', () => {
-    expect(dropped(name, request([user('a'), thought(''), assistant('b'), user('c')]), quirks)).toEqual([])
+    expect(dropped(name, request([user('a'), reasoning(''), assistant('b'), user('c')]), quirks)).toEqual([])
   })
   test('gives a warning with the client’s path', () => {
     const messages = [
@@ -49,7 +49,7 @@ describe.each([
 })
 
 test('reasoning text is sent without a warning to a provider that accepts it', () => {
-  const decoded = request([user('a'), thought('one'), assistant('b'), user('c')])
+  const decoded = request([user('a'), reasoning('one'), assistant('b'), user('c')])
   expect(dropped('chat', decoded, { reasoning_field: 'reasoning_content' })).toEqual([])
   expect(dropped('responses', decoded)).toEqual([])
 })

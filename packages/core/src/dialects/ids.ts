@@ -19,7 +19,7 @@ function hash(text: string, basis: number): string {
   return ((value ^ (value >>> 13)) >>> 0).toString(36).padStart(7, '0')
 }
 
-/** The id of a response with another dialect's prefix: `idUnder('chatcmpl-', stamp)`. */
+/** The id of a response with another dialect's prefix: `idUnder('chatcmpl-', metadata)`. */
 export const idUnder = (prefix: string, { id }: { readonly id: string }): string => prefix + id.slice(id.indexOf('_') + 1)
 
 /** Vendors limit the length of user ids, but some clients send whole objects. */
@@ -29,8 +29,8 @@ const maxIdLength = 64
 export const shortId = (id: string): string => (id.length <= maxIdLength ? id : deriveCallId(id).replace('call_', 'id_'))
 
 /** The request id of a response, as in headers and logs. A response id is the request id without dashes. */
-export const requestIdOf = (stamp: { readonly id: string }): string =>
-  idUnder('', stamp).replace(/^(?:[a-z]+-)?(\w{8})(\w{4})(\w{4})(\w{4})(\w{12})$/, '$1-$2-$3-$4-$5')
+export const requestIdOf = (metadata: { readonly id: string }): string =>
+  idUnder('', metadata).replace(/^(?:[a-z]+-)?(\w{8})(\w{4})(\w{4})(\w{4})(\w{12})$/, '$1-$2-$3-$4-$5')
 
 /** Longer ids are never used as map keys: V8 does not hash texts longer than 16,383 characters, so it compares each with all others. */
 const maxLookupLength = 4_096

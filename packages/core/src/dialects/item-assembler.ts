@@ -124,7 +124,7 @@ export function assembledItem(partial: PartialItem, status: ItemStatus): Item {
   const { item } = partial
   if (item.type === 'message') return { ...item, content: contentOf(partial), status }
   if (item.type === 'function_call') return { ...item, arguments: argumentsOf(partial), status }
-  return item.type === 'reasoning' ? { ...item, ...assembledThoughts(partial) } : item
+  return item.type === 'reasoning' ? { ...item, ...assembledReasoning(partial) } : item
 }
 
 export const argumentsOf = ({ parts }: PartialItem): string => {
@@ -143,7 +143,7 @@ export const contentOf = (partial: PartialItem): readonly Part[] =>
     }
   })
 
-export function assembledThoughts(partial: PartialItem): Pick<ReasoningItem, 'summary' | 'content'> {
+export function assembledReasoning(partial: PartialItem): Pick<ReasoningItem, 'summary' | 'content'> {
   const summary = partsInOrder(partial, ['summary']).map(({ text }) => bufferedText(text))
   const content = partsInOrder(partial, ['reasoning']).map(({ text }) => bufferedText(text))
   return { summary, ...(content.length > 0 && { content }) }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { stampOf } from '../../test/dialects/laws.ts'
+import { metadataOf } from '../../test/dialects/laws.ts'
 import type { ClientDialect } from '../protocol/dialect.ts'
 import type { Item, Part } from '../protocol/item.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
@@ -40,10 +40,10 @@ const answer = (item: Item): InferenceResponse => ({
   outcome: { status: 'completed' },
   usage: { input_tokens: 1, output_tokens: 1, cached_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0 },
 })
-const whole = (client: ClientDialect, item: Item): string => JSON.stringify(client.encodeResponse(answer(item), request, stampOf()))
+const whole = (client: ClientDialect, item: Item): string => JSON.stringify(client.encodeResponse(answer(item), request, metadataOf()))
 const streamed = (client: ClientDialect, item: Item): string =>
   client
-    .encodeEvents(request, () => stampOf())
+    .encodeEvents(request, () => metadataOf())
     .write(unfold(answer(item)))
     .map(({ data }) => data)
     .join('\n')

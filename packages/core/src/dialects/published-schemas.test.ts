@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { Ajv, type ValidateFunction } from 'ajv'
 import { describe, expect, test } from 'vitest'
-import { decode, encode, stampOf } from '../../test/dialects/laws.ts'
+import { decode, encode, metadataOf } from '../../test/dialects/laws.ts'
 import { haveRecordings, recordings } from '../../test/dialects/recordings.ts'
 import { fold } from '../protocol/fold.ts'
 import type { JsonObject } from '../protocol/wire.ts'
@@ -83,7 +83,7 @@ describe.skipIf(!haveSchemas).each(Object.entries(documents))('%s', (_, { file, 
     for (const { dialect, frames } of recordings) {
       const provider = providerDialects[dialect]
       const request = responsesClient.decodeRequest({ model: 'm', input: 'x', tools: [{ type: 'function', name: 'f' }] })
-      const body = provider && responsesClient.encodeResponse(fold(decode(provider, frames)), request, stampOf())
+      const body = provider && responsesClient.encodeResponse(fold(decode(provider, frames)), request, metadataOf())
       const faults = faultsIn(known.get('response.completed'), { type: 'response.completed', sequence_number: 0, response: body })
       expect(faults.filter(fault => !deviations.some(({ at }) => at.test(fault)))).toEqual([])
     }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { bedrockRecordings } from '../../test/dialects/bedrock-wire.ts'
 import { decode } from '../../test/dialects/laws.ts'
 import { haveRecordings, recordings } from '../../test/dialects/recordings.ts'
-import type { Stamp } from '../protocol/dialect.ts'
+import type { ResponseMetadata } from '../protocol/dialect.ts'
 import { fold } from '../protocol/fold.ts'
 import type { InferenceResponse } from '../protocol/response.ts'
 import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
@@ -102,7 +102,7 @@ function parsed(data: string): readonly JsonObject[] {
   }
 }
 
-const stamp: Stamp = { id: 'resp_1', model: 'm', created_at: 1, itemId: prefix => `${prefix}_1`, warnings: [] }
+const metadata: ResponseMetadata = { id: 'resp_1', model: 'm', created_at: 1, itemId: prefix => `${prefix}_1`, warnings: [] }
 const requests = {
   responses: responsesClient.decodeRequest({ model: 'm', input: 'Hi' }),
   chat: chatClient.decodeRequest({ model: 'm', messages: [{ role: 'user', content: 'Hi' }] }),
@@ -113,7 +113,7 @@ const clientCounts: readonly (readonly [string, (response: InferenceResponse) =>
   [
     'responses',
     response => {
-      const { usage } = responsesClient.encodeResponse(response, requests.responses, stamp)
+      const { usage } = responsesClient.encodeResponse(response, requests.responses, metadata)
       return {
         input: at(usage, 'input_tokens'),
         cached: at(usage, 'input_tokens_details', 'cached_tokens'),
@@ -126,7 +126,7 @@ const clientCounts: readonly (readonly [string, (response: InferenceResponse) =>
   [
     'chat',
     response => {
-      const { usage } = chatClient.encodeResponse(response, requests.chat, stamp)
+      const { usage } = chatClient.encodeResponse(response, requests.chat, metadata)
       return {
         input: at(usage, 'prompt_tokens'),
         cached: at(usage, 'prompt_tokens_details', 'cached_tokens'),
@@ -139,7 +139,7 @@ const clientCounts: readonly (readonly [string, (response: InferenceResponse) =>
   [
     'messages',
     response => {
-      const { usage } = messagesClient.encodeResponse(response, requests.messages, stamp)
+      const { usage } = messagesClient.encodeResponse(response, requests.messages, metadata)
       const cached = at(usage, 'cache_read_input_tokens')
       const written = at(usage, 'cache_creation_input_tokens')
       return {

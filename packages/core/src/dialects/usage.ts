@@ -90,10 +90,10 @@ interface Counts {
 /** Some providers do not count reasoning as output, or cache reads as input; the total reveals both. */
 function balance({ input, output, cached, cacheWrite, reasoning, total, sound }: Counts): Usage {
   const rest = total === undefined ? 0 : total - input - output
-  const thoughtsBeside = reasoning > 0 && rest === reasoning
+  const reasoningBeside = reasoning > 0 && rest === reasoning
   const cacheBeside = cached > input && (rest === cached || rest === cached + reasoning)
   const input_tokens = cacheBeside ? input + cached : input
-  const output_tokens = thoughtsBeside || (cacheBeside && rest === cached + reasoning) ? output + reasoning : output
+  const output_tokens = reasoningBeside || (cacheBeside && rest === cached + reasoning) ? output + reasoning : output
   const cached_tokens = Math.min(cached, input_tokens)
   const cache_write_tokens = Math.min(cacheWrite, input_tokens - cached_tokens)
   const reasoning_tokens = Math.min(reasoning, output_tokens)

@@ -66,7 +66,7 @@ export function createWith<S extends Shapes>(
     const reply = serving.infer(request, { caller, header, ...(calling.signal && { signal: calling.signal }) })
     if (request.delivery === 'stream') {
       await reply.committed
-      const encoder = dialect.encodeEvents(request, reply.stamp)
+      const encoder = dialect.encodeEvents(request, reply.metadata)
       return {
         [Symbol.asyncIterator]() {
           const source = reply.batches()
@@ -75,12 +75,12 @@ export function createWith<S extends Shapes>(
       }
     }
     const response = await reply.whole()
-    const stamp = reply.stamp()
-    const answer = dialect.encodeResponse(response, request, stamp)
+    const metadata = reply.metadata()
+    const answer = dialect.encodeResponse(response, request, metadata)
     const kept = reply.kept?.()
     if (kept) await kept
     // The caller may modify the response, but not the stored copy of its items.
-    return dialect.decodeItem && stamp.keepItems ? copyJson(answer) : answer
+    return dialect.decodeItem && metadata.keepItems ? copyJson(answer) : answer
   }
   return create
 }

@@ -10,7 +10,7 @@ const used = (input_tokens: number, output_tokens: number, more: Partial<Usage> 
   reasoning_tokens: 0,
   ...more,
 })
-const bounds: UsageBounds = { contextWindow: 200_000, likelyInput: 100, maxInput: () => 2_000, maxOutput: 1_000, thoughtCharacters: 0 }
+const bounds: UsageBounds = { contextWindow: 200_000, likelyInput: 100, maxInput: () => 2_000, maxOutput: 1_000, reasoningCharacters: 0 }
 
 test('possible usage stays as the provider reported it', () => {
   for (const usage of [used(0, 0), used(100, 1_000), used(2_000, 1_050, { cached_tokens: 1_900, reasoning_tokens: 900 })])
@@ -68,7 +68,7 @@ test.each(impossible)('usage with $what is clamped and marked as an estimate', (
 })
 
 test('visible reasoning may exceed the cap, since not every provider counts it', () => {
-  expect(clampUsage(used(10, 2_000), { ...bounds, thoughtCharacters: 4_000 })).toEqual({ usage: used(10, 2_000), isClamped: false })
+  expect(clampUsage(used(10, 2_000), { ...bounds, reasoningCharacters: 4_000 })).toEqual({ usage: used(10, 2_000), isClamped: false })
 })
 
 test.each([Number.NaN, Number.POSITIVE_INFINITY, -5, 1e300])('%d tokens become a possible count', claimed => {

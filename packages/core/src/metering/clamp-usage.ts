@@ -14,7 +14,7 @@ export interface UsageBounds {
   /** The output limit that was sent, or the model's maximum. Undefined if unknown. */
   readonly maxOutput?: number | undefined
   /** Characters of reasoning received: some providers do not count reasoning towards the limit. */
-  readonly thoughtCharacters: number
+  readonly reasoningCharacters: number
 }
 
 export interface ClampedUsage {
@@ -28,14 +28,14 @@ const slack = 1.05
 
 export function clampUsage(
   claimed: Usage,
-  { contextWindow, maxInput, likelyInput, maxOutput, thoughtCharacters }: UsageBounds,
+  { contextWindow, maxInput, likelyInput, maxOutput, reasoningCharacters }: UsageBounds,
 ): ClampedUsage {
   const usage = saneUsage(claimed)
   const longest = contextWindow ?? maxCountedTokens
   const input =
     usage.input_tokens <= Math.min(likelyInput, longest) ? usage.input_tokens : Math.min(usage.input_tokens, longest, maxInput())
   // A character is rarely more than one token; in Chinese it is one.
-  const cap = maxOutput === undefined ? longest : Math.ceil(maxOutput * slack) + thoughtCharacters
+  const cap = maxOutput === undefined ? longest : Math.ceil(maxOutput * slack) + reasoningCharacters
   const output = Math.min(usage.output_tokens, cap)
   if (input === usage.input_tokens && output === usage.output_tokens) return { usage, isClamped: usage !== claimed && isBeyond(claimed) }
   // The parts are reduced to fit the clamped totals.

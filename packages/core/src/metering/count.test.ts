@@ -144,8 +144,8 @@ test('the presence of tools counts 12 tokens in addition to each tool', () => {
 
 test('reasoning that is sent back is counted, both raw text and summary', () => {
   const words = 'The train leaves from platform 32 and takes an hour.'
-  const thought = (more: object): Item => ({ type: 'reasoning', summary: [], ...more })
-  const bare = tokens({ input: [thought({})] })
-  expect(tokens({ input: [thought({ summary: [words] })] })).toBeGreaterThan(bare + 5)
-  expect(tokens({ input: [thought({ content: [words] })] })).toBeGreaterThan(bare + 5)
+  const reasoning = (more: object): Item => ({ type: 'reasoning', summary: [], ...more })
+  const bare = tokens({ input: [reasoning({})] })
+  expect(tokens({ input: [reasoning({ summary: [words] })] })).toBeGreaterThan(bare + 5)
+  expect(tokens({ input: [reasoning({ content: [words] })] })).toBeGreaterThan(bare + 5)
 })

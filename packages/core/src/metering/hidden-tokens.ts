@@ -72,19 +72,19 @@ export interface UnfinishedAnswer {
   /** Likely tokens of those characters. */
   readonly tokens: number
   /** How many of the characters are reasoning. */
-  readonly thoughtCharacters: number
+  readonly reasoningCharacters: number
   /** Milliseconds in which the provider was generating, but sent no text. */
-  readonly thoughtMs: number
+  readonly reasoningMs: number
   readonly thinking: Thinking
   /** Observed output speed of the offer in tokens per second. */
   readonly pace: number | undefined
 }
 
 /** Output tokens of an abandoned response: the tokens seen, plus the reasoning that its offer writes in the time without text. */
-export function estimateOutput({ characters, tokens, thoughtCharacters, thoughtMs, thinking, pace }: UnfinishedAnswer): number {
+export function estimateOutput({ characters, tokens, reasoningCharacters, reasoningMs, thinking, pace }: UnfinishedAnswer): number {
   const seen = Math.ceil(tokens)
-  if (thinking === 'never' || thoughtMs < latencyMs) return seen
-  const thoughts = Math.round((thoughtMs / 1_000) * (pace ?? (thinking === 'known' ? defaultPace : 0)))
-  const seenThoughts = Math.ceil((tokens * thoughtCharacters) / Math.max(1, characters))
-  return seen + Math.max(0, thoughts - seenThoughts)
+  if (thinking === 'never' || reasoningMs < latencyMs) return seen
+  const reasoning = Math.round((reasoningMs / 1_000) * (pace ?? (thinking === 'known' ? defaultPace : 0)))
+  const seenReasoning = Math.ceil((tokens * reasoningCharacters) / Math.max(1, characters))
+  return seen + Math.max(0, reasoning - seenReasoning)
 }

@@ -19,7 +19,7 @@ test('delivered characters are counted, and those of raw reasoning also on their
   for (const event of [delta('text', 'ab'), delta('refusal', 'c'), delta('arguments', 'de'), delta('summary', 'f')])
     meterEvent(meter, event)
   for (const event of [annotation, delta('reasoning', 'ghij')]) meterEvent(meter, event)
-  expect(meteredAnswer(meter)).toMatchObject({ characters: 10, thoughtCharacters: 4 })
+  expect(meteredAnswer(meter)).toMatchObject({ characters: 10, reasoningCharacters: 4 })
 })
 
 test('the time of the first content is that of the first text or first whole item, not of its start event', async () => {
@@ -38,7 +38,7 @@ test('the time of the first content is that of the first text or first whole ite
 test('the end is unknown before it arrives', () => {
   const meter = createMeter(fakeClock())
   meterEvent(meter, delta('text', 'a'))
-  expect(Object.keys(meteredAnswer(meter)).sort()).toEqual(['characters', 'firstContentAt', 'thoughtCharacters', 'tokens'])
+  expect(Object.keys(meteredAnswer(meter)).sort()).toEqual(['characters', 'firstContentAt', 'reasoningCharacters', 'tokens'])
   meterEvent(meter, finished)
   expect(meteredAnswer(meter)).toMatchObject({ outcome: { status: 'completed' }, usage })
 })
@@ -69,7 +69,7 @@ test('reasoning time is that before the first text and that of later reasoning, 
   await pass(delta('reasoning', 'd'), 600_000)
   meterLeft(meter)
   await pass(delta('text', 'e'), 7_000_000)
-  expect(meteredAnswer(meter)).toMatchObject({ firstTextAt: 120, laterThoughtMs: 600_400, hasThoughts: true })
+  expect(meteredAnswer(meter)).toMatchObject({ firstTextAt: 120, laterReasoningMs: 600_400, hasReasoning: true })
 })
 
 test('a whole response has the same counts as its stream', () => {
@@ -90,7 +90,7 @@ test('a whole response has the same counts as its stream', () => {
   const meter = createMeter(fakeClock())
   meterResponse(meter, response)
   expect(meteredAnswer(meter)).toEqual({
-    ...{ characters: 12, thoughtCharacters: 4, hasNative: true, firstContentAt: 0 },
+    ...{ characters: 12, reasoningCharacters: 4, hasNative: true, firstContentAt: 0 },
     ...{ outcome: { status: 'completed' }, usage },
   })
   const empty = createMeter(fakeClock())

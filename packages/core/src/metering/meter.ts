@@ -22,13 +22,13 @@ export interface MeteredAnswer {
   /** Likely tokens of those characters. Undefined if the usage is known. */
   readonly tokens?: number
   /** How many of the characters are reasoning. */
-  readonly thoughtCharacters: number
+  readonly reasoningCharacters: number
   /** Content without characters was delivered, such as an image or the result of a hosted tool. */
   readonly hasNative?: boolean
   /** Monotonic milliseconds. */
   readonly firstContentAt?: number
   /** Reasoning arrived, readable or encrypted. */
-  readonly hasThoughts?: boolean
+  readonly hasReasoning?: boolean
   /** The code of an error of the gateway that ended the response. */
   readonly errorCode?: string
   /** When the client disconnected, in monotonic milliseconds. Later facts come from reading on without it. */
@@ -40,7 +40,7 @@ export interface MeteredAnswer {
   /** If there is a `leftAt` or `cutAt`: when the first text was delivered, in monotonic milliseconds, minus the pauses before. */
   readonly firstTextAt?: number
   /** Milliseconds of reasoning and of content without characters from the first text to `leftAt` or `cutAt`, without pauses. */
-  readonly laterThoughtMs?: number
+  readonly laterReasoningMs?: number
 }
 
 /** Pauses of a stream's reader, updated as they happen. */
@@ -61,7 +61,7 @@ export interface Meter {
   characters: number
   /** Basis of the likely tokens: a word split over two deltas counts as one. */
   readonly counted: TextWeights
-  thoughtCharacters: number
+  reasoningCharacters: number
   hasNative: boolean
   /** Monotonic milliseconds. */
   firstContentAt: number | undefined
@@ -69,15 +69,15 @@ export interface Meter {
   startUsage: Usage | undefined
   usageSoFar: Usage | undefined
   hostedCalls: HostedCalls | undefined
-  hasThoughts: boolean
+  hasReasoning: boolean
   /** The current content is not text: true at the start, and while reasoning or content without characters arrives. */
   isThinking: boolean
   /** Monotonic milliseconds, minus the pauses before. */
   firstTextAt: number | undefined
   /** When reasoning after the first text began, in the same unit. */
   thinkingSince: number
-  laterThoughtMs: number
-  left: (Pick<MeteredAnswer, 'characters' | 'tokens' | 'thoughtCharacters'> & ReasoningTimes & { readonly leftAt: number }) | undefined
+  laterReasoningMs: number
+  left: (Pick<MeteredAnswer, 'characters' | 'tokens' | 'reasoningCharacters'> & ReasoningTimes & { readonly leftAt: number }) | undefined
 }
 
 export const createMeter = (clock: Pick<Clock, 'monotonic'>, pauses: ReaderPauses = noPauses): Meter => ({
@@ -85,18 +85,18 @@ export const createMeter = (clock: Pick<Clock, 'monotonic'>, pauses: ReaderPause
   pauses,
   characters: 0,
   counted: noText(),
-  thoughtCharacters: 0,
+  reasoningCharacters: 0,
   hasNative: false,
   firstContentAt: undefined,
   finished: undefined,
   startUsage: undefined,
   usageSoFar: undefined,
   hostedCalls: undefined,
-  hasThoughts: false,
+  hasReasoning: false,
   isThinking: true,
   firstTextAt: undefined,
   thinkingSince: 0,
-  laterThoughtMs: 0,
+  laterReasoningMs: 0,
   left: undefined,
 })
 
@@ -111,9 +111,9 @@ export function meterEvent(meter: Meter, event: InferenceEvent, at?: number): vo
     const { kind, text } = event.delta
     meter.characters += text.length
     addPiece(meter.counted, text)
-    if (kind === 'reasoning') meter.thoughtCharacters += text.length
-    const isThought = kind === 'reasoning' || kind === 'summary'
-    if ((meter.firstContentAt === undefined || isThought !== meter.isThinking) && text !== '') startContent(meter, isThought, at)
+    if (kind === 'reasoning') meter.reasoningCharacters += text.length
+    const isReasoning = kind === 'reasoning' || kind === 'summary'
+    if ((meter.firstContentAt === undefined || isReasoning !== meter.isThinking) && text !== '') startContent(meter, isReasoning, at)
     return
   }
   if (event.type === 'finished') {
@@ -128,14 +128,14 @@ export function meterEvent(meter: Meter, event: InferenceEvent, at?: number): vo
   meter.firstContentAt ??= meter.clock.monotonic()
   if (event.type !== 'item_finished') return
   if (event.item.type === 'native') meterNative(meter, event.item.body)
-  meter.hasThoughts ||= event.item.type === 'reasoning'
+  meter.hasReasoning ||= event.item.type === 'reasoning'
 }
 
 /** Records the first content, and each change between text and reasoning. */
-function startContent(meter: Meter, isThought: boolean, now = meter.clock.monotonic()): void {
+function startContent(meter: Meter, isReasoning: boolean, now = meter.clock.monotonic()): void {
   meter.firstContentAt ??= now
-  meter.hasThoughts ||= isThought
-  if (isThought !== meter.isThinking) turn(meter, isThought, now - meter.pauses.pausedMs)
+  meter.hasReasoning ||= isReasoning
+  if (isReasoning !== meter.isThinking) turn(meter, isReasoning, now - meter.pauses.pausedMs)
 }
 
 /** Switches between text and reasoning; `now` is monotonic, minus the pauses before. */
@@ -143,7 +143,7 @@ function turn(meter: Meter, isThinking: boolean, now: number): void {
   meter.isThinking = isThinking
   if (isThinking) meter.thinkingSince = now
   else if (meter.firstTextAt === undefined) meter.firstTextAt = now
-  else meter.laterThoughtMs += now - meter.thinkingSince
+  else meter.laterReasoningMs += now - meter.thinkingSince
 }
 
 /** Measures a complete response. */
@@ -166,7 +166,7 @@ function meterItem(meter: Meter, item: Item): string {
     for (const text of item.summary) received += text
     for (const text of item.content ?? []) {
       received += text
-      meter.thoughtCharacters += text.length
+      meter.reasoningCharacters += text.length
     }
   } else if (item.type === 'message')
     for (const part of item.content) received += part.type === 'text' ? part.text : part.type === 'refusal' ? part.refusal : ''
@@ -179,14 +179,14 @@ function meterNative(meter: Meter, body: JsonObject): void {
   if (tool) meter.hostedCalls = oneCallMore(meter.hostedCalls, tool)
 }
 
-type ReasoningTimes = Pick<MeteredAnswer, 'pausedMs' | 'firstTextAt' | 'laterThoughtMs'>
+type ReasoningTimes = Pick<MeteredAnswer, 'pausedMs' | 'firstTextAt' | 'laterReasoningMs'>
 
 /** What the output without text is estimated from, if the response stops at `now` without usage. */
-function reasoningTimes({ pauses, firstTextAt, isThinking, thinkingSince, laterThoughtMs }: Meter, now: number): ReasoningTimes {
+function reasoningTimes({ pauses, firstTextAt, isThinking, thinkingSince, laterReasoningMs }: Meter, now: number): ReasoningTimes {
   const pausedMs = pauses.pausedMs + (pauses.pausedAt === undefined ? 0 : now - pauses.pausedAt)
   const thinkingMs = isThinking && firstTextAt !== undefined ? now - pausedMs - thinkingSince : 0
   return {
-    laterThoughtMs: laterThoughtMs + thinkingMs,
+    laterReasoningMs: laterReasoningMs + thinkingMs,
     ...(pausedMs > 0 && { pausedMs }),
     ...(firstTextAt !== undefined && { firstTextAt }),
   }
@@ -194,9 +194,9 @@ function reasoningTimes({ pauses, firstTextAt, isThinking, thinkingSince, laterT
 
 /** Records that the client disconnected: later events are observed, but not counted as delivered. */
 export function meterLeft(meter: Meter): void {
-  const { clock, characters, thoughtCharacters, counted } = meter
+  const { clock, characters, reasoningCharacters, counted } = meter
   const leftAt = clock.monotonic()
-  meter.left = { leftAt, characters, tokens: likelyTokens(counted), thoughtCharacters, ...reasoningTimes(meter, leftAt) }
+  meter.left = { leftAt, characters, tokens: likelyTokens(counted), reasoningCharacters, ...reasoningTimes(meter, leftAt) }
 }
 
 /** Finishes an abandoned response without an end: `closing` are the decoder's closing events. */
@@ -206,12 +206,12 @@ export function meterUnfinished(meter: Meter, closing: readonly InferenceEvent[]
 }
 
 export function meteredAnswer(meter: Meter): MeteredAnswer {
-  const { characters, thoughtCharacters, hasNative, hasThoughts, firstContentAt, finished, left } = meter
+  const { characters, reasoningCharacters, hasNative, hasReasoning, firstContentAt, finished, left } = meter
   return {
     characters,
-    thoughtCharacters,
+    reasoningCharacters,
     ...(hasNative && { hasNative }),
-    ...(hasThoughts && { hasThoughts }),
+    ...(hasReasoning && { hasReasoning }),
     ...(firstContentAt !== undefined && { firstContentAt }),
     ...(finished && { outcome: finished.outcome }),
     ...(finished?.usage ? { usage: finished.usage } : countedSoFar(meter)),

@@ -12,7 +12,7 @@ import type { ProviderDialect } from '../protocol/dialect.ts'
 import type { Offer, Quirks } from '../protocol/model.ts'
 import type { JsonObject } from '../protocol/wire.ts'
 import { encodeForOffer } from '../upstream/encode-for-offer.ts'
-import { maxOutput, namedCap, outputCap, takesCap, withOutputCap } from './output-cap.ts'
+import { acceptsOutputCap, maxOutput, namedCap, outputCap, withOutputCap } from './output-cap.ts'
 
 const capping = { usual: 16_384, inputTokens: 100 }
 const writer = (offer: Partial<Offer> = {}, quirks: Quirks = {}) => ({
@@ -102,10 +102,10 @@ test('a conversation that grows towards the end of the context window is sent fe
 test('an offer without a cap setting is sent none, and the hold covers its maximum output', () => {
   const thinking = requestWith({ reasoning: { effort: 'high' } }).prompt
   const nova = writer({ max_output_tokens: 65_000 }, { thinking_field: 'reasoningConfig' })
-  expect([takesCap(nova, thinking), maxOutput(nova, thinking, capping)]).toEqual([false, 65_000])
-  expect(takesCap(nova, requestWith().prompt)).toBe(true)
+  expect([acceptsOutputCap(nova, thinking), maxOutput(nova, thinking, capping)]).toEqual([false, 65_000])
+  expect(acceptsOutputCap(nova, requestWith().prompt)).toBe(true)
   const refusing = writer({ max_output_tokens: 9_000 }, { refuses: ['max_completion_tokens'] })
-  expect([takesCap(refusing, requestWith().prompt), maxOutput(refusing, requestWith().prompt, capping)]).toEqual([false, 9_000])
+  expect([acceptsOutputCap(refusing, requestWith().prompt), maxOutput(refusing, requestWith().prompt, capping)]).toEqual([false, 9_000])
 })
 
 test('an explicit reasoning budget is added to the room for the response', () => {

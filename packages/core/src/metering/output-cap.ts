@@ -53,10 +53,12 @@ const thinkingTokens = (reasoning: Prompt['reasoning'], usual: number): number =
 
 /** Maximum output tokens: the limit sent, or the offer's maximum if it accepts no limit. */
 export const maxOutput = (writer: Writer, prompt: Prompt, capping: OutputCapOptions): number =>
-  takesCap(writer, prompt) ? outputCap(writer, prompt, capping) : (writer.offer.max_output_tokens ?? outputCap(writer, prompt, capping))
+  acceptsOutputCap(writer, prompt)
+    ? outputCap(writer, prompt, capping)
+    : (writer.offer.max_output_tokens ?? outputCap(writer, prompt, capping))
 
 /** Whether the offer accepts an output limit. Nova's highest reasoning level does not allow one, and some offers reject the field. */
-export function takesCap({ offer, provider }: Writer, { reasoning }: Prompt): boolean {
+export function acceptsOutputCap({ offer, provider }: Writer, { reasoning }: Prompt): boolean {
   const quirks = quirksFor(provider, offer)
   if (quirks.thinking_field === 'reasoningConfig' && high.has(reasoning?.effort)) return false
   return !quirks.refuses?.some(field => capFields.has(field))

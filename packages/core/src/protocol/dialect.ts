@@ -18,9 +18,9 @@ export interface ClientDialect {
   decodeRequest(body: JsonObject, header?: (name: string) => string | undefined): InferenceRequest
   /** Decodes a token counting request, if the dialect has one. Fields that only matter for generation may be missing. */
   decodeCounting?(body: JsonObject, header?: (name: string) => string | undefined): InferenceRequest
-  encodeResponse(response: InferenceResponse, request: InferenceRequest, stamp: Stamp): JsonObject
+  encodeResponse(response: InferenceResponse, request: InferenceRequest, metadata: ResponseMetadata): JsonObject
   /** Creates the encoder of one stream. It alone keeps the state of brackets, indexes, ids and sequence numbers. */
-  encodeEvents(request: InferenceRequest, stamp: () => Stamp): EventEncoder
+  encodeEvents(request: InferenceRequest, metadata: () => ResponseMetadata): EventEncoder
   encodeError(error: ErrorBody): JsonObject
   /**
    * Decodes an item of an earlier response, as the client received it, when a request refers to it by id. Undefined if the dialect has no
@@ -152,7 +152,7 @@ export interface FailedAnswer {
 }
 
 /** Fields that the gateway adds to a response. */
-export interface Stamp {
+export interface ResponseMetadata {
   /** Response id: `resp_` plus characters that other dialects put after their own prefix. */
   readonly id: string
   /** Canonical id of the model that responded. */

@@ -37,5 +37,5 @@ export interface Failure {
   /** The id of the rejected credential, if it belongs to the client's workspace. */
   readonly credential?: string
   /** Set if `message` is already written for the client and must not be rewritten. */
-  readonly told?: boolean
+  readonly isForClient?: boolean
 }

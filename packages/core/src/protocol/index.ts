@@ -9,7 +9,7 @@ export type {
   FrameReader,
   ProviderDialect,
   ResponseMapping,
-  Stamp,
+  ResponseMetadata,
 } from './dialect.ts'
 export type { ErrorBody, FailedAttempt } from './error-body.ts'
 export { estimateMemory } from './estimate-memory.ts'

@@ -1,5 +1,5 @@
 import type { Caller } from '../access/caller.ts'
-import type { Stamp } from '../protocol/dialect.ts'
+import type { ResponseMetadata } from '../protocol/dialect.ts'
 import type { InferenceEvent } from '../protocol/event.ts'
 import { startFold } from '../protocol/fold.ts'
 import type { InferenceResponse } from '../protocol/response.ts'
@@ -65,7 +65,7 @@ export interface Reply extends AsyncIterable<InferenceEvent> {
    */
   readonly kept?: (() => Promise<void> | undefined) | undefined
   /** Contains the id at once, provider and warnings once committed, and the cost once finished. */
-  stamp(): Stamp
+  metadata(): ResponseMetadata
 }
 
 /** A response that has started. If it is not streamed, it is settled already; a stream is settled at its end. */
@@ -79,14 +79,14 @@ export const leaveReply = (opened: Promise<OpenedReply>): Promise<void> =>
   )
 
 export interface ReplyParts {
-  readonly stamp: () => Stamp
+  readonly metadata: () => ResponseMetadata
   readonly kept?: Reply['kept']
   readonly cancellation: Cancellation
   readonly clock: Pick<Clock, 'setTimeout' | 'clearTimeout'>
 }
 
 /** The rejection of `opened` is handled elsewhere. */
-export function replyOf(opened: Promise<OpenedReply>, { stamp, kept, cancellation, clock }: ReplyParts): Reply {
+export function replyOf(opened: Promise<OpenedReply>, { metadata, kept, cancellation, clock }: ReplyParts): Reply {
   let isTaken = false
   const take = (): void => {
     if (isTaken) throw readTwice()
@@ -118,7 +118,7 @@ export function replyOf(opened: Promise<OpenedReply>, { stamp, kept, cancellatio
     committed: opened,
     events,
     batches,
-    stamp,
+    metadata,
     kept,
     leave() {
       cancellation.cancel('client_left')
@@ -219,6 +219,6 @@ export function leavable<T>(
 export function refusedReply(error: Error, clock: ReplyParts['clock']): Reply {
   const refused = Promise.reject(error)
   refused.catch(() => {})
-  const at: Stamp = { id: '', model: '', created_at: 0, itemId: prefix => prefix, warnings: [] }
-  return replyOf(refused, { stamp: () => at, cancellation: createCancellation(), clock })
+  const at: ResponseMetadata = { id: '', model: '', created_at: 0, itemId: prefix => prefix, warnings: [] }
+  return replyOf(refused, { metadata: () => at, cancellation: createCancellation(), clock })
 }

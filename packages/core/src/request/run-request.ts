@@ -34,7 +34,7 @@ import { withUsageWarning } from './settlement/charge.ts'
 import { progressOf } from './settlement/journaled-progress.ts'
 import { allowanceOf, runningLimit } from './settlement/running-cost.ts'
 import { type SettlementContext, type SettlementPorts, settleAnswered, settleUnanswered } from './settlement/settlement.ts'
-import { createStamper, type StampFacts } from './stamp.ts'
+import { createResponseMetadata, type MetadataFacts } from './response-metadata.ts'
 
 /** The ports of all request steps; each step declares its own interface. */
 export interface RequestPorts
@@ -57,42 +57,42 @@ type RunOptions = CallOptions & { readonly requestId: string }
 
 /** One request: the input, and what is known about it so far. */
 interface RequestState {
-  readonly asked: InferenceRequest
+  readonly originalRequest: InferenceRequest
   readonly options: RunOptions
   readonly following: TrackedRequest
   /** Unix milliseconds. */
   readonly at: number
   /** Monotonic milliseconds. */
   readonly startedAt: number
-  known: StampFacts
+  known: MetadataFacts
 }
 
 /** Runs a request from start to end. Read this file first: `answerRequest` contains the steps in order. */
-export function runRequest(ports: RequestPorts, asked: InferenceRequest, options: RunOptions): Reply {
+export function runRequest(ports: RequestPorts, originalRequest: InferenceRequest, options: RunOptions): Reply {
   const { requestId, signal, waitUntil } = options
   const at = ports.clock.now()
-  const stamp = createStamper({ requestId, modelAsked: asked.routing.models[0], at })
+  const metadata = createResponseMetadata({ requestId, modelAsked: originalRequest.routing.models[0], at })
   const leave = (): Promise<void> => leaveReply(opened)
-  const deadlineMs = asked.routing.deadline_ms ?? ports.timeouts.deadlineMs
+  const deadlineMs = originalRequest.routing.deadline_ms ?? ports.timeouts.deadlineMs
   const startedAt = ports.clock.monotonic()
   const following = trackRequest(ports, { requestId, signal, leave, deadlineMs, startedAt, waitUntil })
-  const state: RequestState = { asked, options, following, at, startedAt, known: { warnings: [] } }
+  const state: RequestState = { originalRequest, options, following, at, startedAt, known: { warnings: [] } }
   const opened = promised(() => runSteps(answerRequest(ports, state), following.admissionWatch))
   opened.catch(following.release)
   const kept = ports.items?.isStored ? () => state.known.kept?.waiting : undefined
-  return replyOf(opened, { stamp: () => stamp(state.known), kept, cancellation: following.cancellation, clock: ports.clock })
+  return replyOf(opened, { metadata: () => metadata(state.known), kept, cancellation: following.cancellation, clock: ports.clock })
 }
 
 function* answerRequest(ports: RequestPorts, state: RequestState): Step<OpenedReply> {
   const { caller, requestId, admission } = state.options
   const { workspaceId, keyId, ancestors, budgets } = caller
   try {
-    const policed = yield* applyPolicy(ports, state.asked, state.options) // 400 an item is not kept, or a summary cannot be opened
+    const policed = yield* applyPolicy(ports, state.originalRequest, state.options) // 400 an item is not kept, or a summary cannot be opened
     const { request, policy } = policed
     state.following.admissionWatch.deadlineMs = request.routing.deadline_ms ?? ports.timeouts.deadlineMs
     checkContent(request.prompt) // 400 no content
     const tags = caller.tags || request.metadata?.tags ? tagsOf(caller, request.metadata) : undefined
-    const model = state.asked.routing.models[0]
+    const model = state.originalRequest.routing.models[0]
     const facts: CallFacts = {
       ...{ requestId, workspaceId, keyId, model },
       ...(ancestors && { ancestors }),
@@ -159,7 +159,7 @@ function* callAndAnswer(ports: RequestPorts, state: RequestState, admitted: Admi
   const { attempts, journal } = admitted
   const { cancellation, endLease } = state.following
   const progress = (): JournalProgress | undefined =>
-    attempts.last && progressOf(ports.clock, admitted, { candidate: attempts.last, characters: 0, thoughtCharacters: 0 })
+    attempts.last && progressOf(ports.clock, admitted, { candidate: attempts.last, characters: 0, reasoningCharacters: 0 })
   journal.progress = progress
   try {
     admitted.committed = yield* callProviders(ports, state, admitted)
@@ -217,7 +217,7 @@ function* openAnswer(ports: RequestPorts, state: RequestState, admitted: Committ
   const owner = isPlain ? caller.workspaceId : itemOwnerOf(caller)
   const kept = items && admitted.policed.keepsItems ? { items, owner, waiting: undefined } : undefined
   state.known = { candidate, strategy: plan.strategy, warnings: committed.warnings, used: committed.used, estimatedInput, kept }
-  const piping = { request, asked: state.asked, committed, caller, cap: bounds.sentCap(candidate) }
+  const piping = { request, originalRequest: state.originalRequest, committed, caller, cap: bounds.sentCap(candidate) }
   const pipeline = responsePipeline(ports, piping)
   const meter = createMeter(ports.clock, 'stream' in answer ? answer.stream.timer.stream : undefined)
   const progress = (): JournalProgress => progressOf(ports.clock, admitted, { candidate, ...meteredAnswer(meter) })

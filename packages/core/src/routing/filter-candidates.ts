@@ -12,9 +12,9 @@ export interface FilteredCandidates {
 export function filterCandidates(candidates: readonly Candidate[], query: RoutingQuery): FilteredCandidates {
   const excluded: Excluded[] = []
   let eligible: Candidate[] = []
-  const asked = exclusionRules.filter(rule => rule.applies(query))
+  const rules = exclusionRules.filter(rule => rule.applies(query))
   for (const candidate of candidates) {
-    const rule = firstExcluding(asked, candidate, query)
+    const rule = firstExcluding(rules, candidate, query)
     if (rule) excluded.push(excludedBy(rule, candidate, query))
     else eligible.push(candidate)
   }
@@ -35,8 +35,8 @@ export const isCallable = (candidate: Candidate, query: RoutingQuery): boolean =
 const ofEveryRequest: ReadonlySet<ExclusionCode> = new Set(['routing_constraint_unsatisfiable', 'routing_failed'])
 
 /** On the hot path, so it allocates no closure. */
-function firstExcluding(asked: readonly ExclusionRule[], candidate: Candidate, query: RoutingQuery): ExclusionRule | undefined {
-  for (const rule of asked) if (rule.excludes(candidate, query)) return rule
+function firstExcluding(rules: readonly ExclusionRule[], candidate: Candidate, query: RoutingQuery): ExclusionRule | undefined {
+  for (const rule of rules) if (rule.excludes(candidate, query)) return rule
   return undefined
 }
 

@@ -28,10 +28,10 @@ const rankPreferences: readonly RankPreference[] = [
 
 /** How far a candidate is from the preferences of the request: lower goes first. Whole numbers below `maxDistance`. */
 export function preferenceDistance(query: RoutingQuery): (candidate: Candidate) => number {
-  const asked = rankPreferences.filter(wish => wish.applies(query))
+  const applicable = rankPreferences.filter(wish => wish.applies(query))
   return candidate => {
     let distance = 0
-    for (const { isMet } of asked) distance = 2 * distance + (isMet(candidate, query) ? 0 : 1)
+    for (const { isMet } of applicable) distance = 2 * distance + (isMet(candidate, query) ? 0 : 1)
     return distance
   }
 }

@@ -273,7 +273,7 @@ function handleTimeout(state: AttemptState, why: 'timed_out' | 'idle' | 'deadlin
 }
 
 /** A failure before any request was sent, with a message of our own. */
-const notSent = (message: string): Failure => ({ kind: 'unsupported', message, told: true })
+const notSent = (message: string): Failure => ({ kind: 'unsupported', message, isForClient: true })
 
 /** Does not count against the provider: the downloads were slow. */
 const tooSlow = notSent('The images and files of the request could not be downloaded in time.')

@@ -50,10 +50,10 @@ const messageOf = (failure: Failure): string => {
 
 /** A failure as the client receives it inside a stream: with message, type, code and provider. */
 export function messageInStream(failure: Failure): Failure {
-  if (failure.told) return failure
+  if (failure.isForClient) return failure
   const code = failure.code !== undefined && passedCodes.has(failure.code) ? failure.code : failurePolicies[failure.kind].code
   const type = codes[failurePolicies[failure.kind].code].type
-  return { ...failure, message: messageOf(failure), code, type, told: true }
+  return { ...failure, message: messageOf(failure), code, type, isForClient: true }
 }
 
 export interface AllFailedOptions {
@@ -77,7 +77,7 @@ export function allFailed(failures: readonly Failure[], { deadlineOver, shown, e
   const others =
     failures.length > 1 ? ` (${failures.length} attempts: ${failures.map(({ provider, kind }) => `${provider} ${kind}`).join(', ')})` : ''
   return new GatewayError(code, {
-    message: (failure.told ? failure.message : messageOf(failure)) + others + excludedText(excluded),
+    message: (failure.isForClient ? failure.message : messageOf(failure)) + others + excludedText(excluded),
     ...(failure.param !== undefined && { param: failure.param }),
     ...(failure.provider !== undefined && { provider: failure.provider }),
     ...(failures.length > 1 && { attempts: failures.map(attemptOf) }),

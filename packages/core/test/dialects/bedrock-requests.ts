@@ -25,7 +25,7 @@ export const result = (call_id: string, output: string | readonly Part[] = 'done
   call_id,
   output,
 })
-export const thought = (state: JsonObject): Item => ({ type: 'reasoning', summary: ['shown'], encrypted_content: JSON.stringify(state) })
+export const reasoning = (state: JsonObject): Item => ({ type: 'reasoning', summary: ['shown'], encrypted_content: JSON.stringify(state) })
 export const look: Tool = {
   type: 'function',
   name: 'look',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { responsesClient } from '../../src/dialects/index.ts'
-import type { ProviderDialect, Stamp } from '../../src/protocol/dialect.ts'
+import type { ProviderDialect, ResponseMetadata } from '../../src/protocol/dialect.ts'
 import type { InferenceEvent } from '../../src/protocol/event.ts'
 import { fold } from '../../src/protocol/fold.ts'
 import type { Item } from '../../src/protocol/item.ts'
@@ -23,7 +23,7 @@ export interface Sample {
   readonly whole?: JsonObject
 }
 
-export const stampOf = (facts: Partial<Stamp> = {}): Stamp => {
+export const metadataOf = (facts: Partial<ResponseMetadata> = {}): ResponseMetadata => {
   let minted = 0
   return { id: 'resp_ours', model: 'model', created_at: 1, itemId: prefix => `${prefix}_${++minted}`, warnings: [], ...facts }
 }
@@ -44,10 +44,10 @@ export const decode = (dialect: ProviderDialect, frames: readonly Frame[]): read
 export const encode = (
   events: readonly InferenceEvent[],
   asked: InferenceRequest = request,
-  facts: Partial<Stamp> = {},
+  facts: Partial<ResponseMetadata> = {},
 ): readonly Frame[] => {
-  const stamp = stampOf(facts)
-  return responsesClient.encodeEvents(asked, () => stamp).write(events)
+  const metadata = metadataOf(facts)
+  return responsesClient.encodeEvents(asked, () => metadata).write(events)
 }
 
 /** Without what is remembered beside a value. */

@@ -26,7 +26,7 @@ export const text = (index: number, ...words: readonly string[]): readonly JsonO
   ...words.map(word => delta(index, { type: 'text_delta', text: word })),
   stop(index),
 ]
-export const thought = (index: number, words: string, signature = 'sig'): readonly JsonObject[] => [
+export const reasoning = (index: number, words: string, signature = 'sig'): readonly JsonObject[] => [
   open(index, { type: 'thinking', thinking: '', signature: '' }),
   delta(index, { type: 'thinking_delta', thinking: words }),
   delta(index, { type: 'signature_delta', signature }),
@@ -53,7 +53,7 @@ export const everyEvent: readonly JsonObject[] = [
   start({ content: [{ type: 'tool_use', id: 'w', name: 'w', input: { a: [1] } }], stop_reason: 'tool_use' }),
   ...text(0, 'x', 'y'),
   delta(0, { type: 'citations_delta', citation: { type: 'web_search_result_location', url: 'https://a.example', title: 'A' } }),
-  ...thought(1, 'hm'),
+  ...reasoning(1, 'hm'),
   open(1, { type: 'redacted_thinking', data: 'blob' }),
   ...tool(2, 'f', '', '{"a":', '1}'),
   open(3, { type: 'server_tool_use', id: 's', name: 'web_search', input: {} }),

@@ -19,7 +19,7 @@ const requestNotes: ReadonlyMap<string, string> = new Map(
     jsonSchema: 'Where a schema cannot be enforced, a forced tool or words take its place, with a warning.',
     jsonObject: 'By words, where there is no such mode.',
     reasoningEffort: 'A level that an offer does not know moves to the next lower one, with a warning.',
-    reasoningSummary: 'Where thoughts come in the raw, they are told as the summary.',
+    reasoningSummary: 'Where only the raw reasoning is sent, it is returned as the summary.',
   }),
 )
 
@@ -77,8 +77,8 @@ ${listed(requestNotes)}
 Silent, since nothing of the answer depends on them: \`metadata\` (told back by us, and kept in the request log), \`max_tool_calls\`
 (it caps hosted tools), annotations on earlier answers, and the detail of an image where there is no such word. Reasoning of earlier
 turns that is not given back is named in a warning of its own, \`reasoning_state_dropped\`, once a request: a state that another provider or
-account made, one that no longer opens, any that the model takes none back of (DeepSeek R1), and the words of thoughts without a state where
-they are not taken back, as those of another maker’s model. Gemini wants no words of thoughts back, its own neither; there they are left out
+account made, one that no longer opens, any that the model takes none back of (DeepSeek R1), and reasoning text without a state where
+it is not accepted, such as that of another vendor’s model. Gemini accepts no reasoning text, not even its own; there it is left out
 in silence.
 
 ## Answers

@@ -117,7 +117,7 @@ export function createFixture({
       const request = responsesClient.decodeRequest({ model: 'model', input: 'Hi', max_output_tokens: 10, ...body }, () => undefined)
       const reply = runRequest(engine, request, { caller, requestId })
       const response = await reply.whole()
-      return { ...response, routing: reply.stamp().routing }
+      return { ...response, routing: reply.metadata().routing }
     },
     balance: async account => (await storage.ledger.balance(account)).balance,
     held: async account => (await storage.ledger.balance(account)).held,

@@ -3,7 +3,7 @@ import type { Caller } from '../../src/access/caller.ts'
 import { createGateway } from '../../src/create-gateway.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import type { GatewayOptions } from '../../src/options.ts'
-import type { ProviderDialect, Stamp } from '../../src/protocol/dialect.ts'
+import type { ProviderDialect, ResponseMetadata } from '../../src/protocol/dialect.ts'
 import type { Model, Offer } from '../../src/protocol/model.ts'
 import type { Provider } from '../../src/protocol/provider.ts'
 import type { Frame, JsonObject } from '../../src/protocol/wire.ts'
@@ -93,7 +93,7 @@ export interface Answered {
   /** The whole answer, where it came whole. */
   readonly body: JsonObject | undefined
   readonly frames: readonly Frame[]
-  readonly stamp: Stamp
+  readonly metadata: ResponseMetadata
 }
 
 /** One exchange, as the HTTP side leads it. */
@@ -103,12 +103,12 @@ export async function ask({ gateway, caller }: Pick<Fixture, 'gateway' | 'caller
   const request = client.decodeRequest({ model: 'model', ...body })
   const reply = gateway.infer(request, { caller })
   if (request.delivery === 'whole') {
-    const written = client.encodeResponse(await reply.whole(), request, reply.stamp())
-    return { bytes: JSON.stringify(written), body: written, frames: [], stamp: reply.stamp() }
+    const written = client.encodeResponse(await reply.whole(), request, reply.metadata())
+    return { bytes: JSON.stringify(written), body: written, frames: [], metadata: reply.metadata() }
   }
-  const encoder = client.encodeEvents(request, reply.stamp)
+  const encoder = client.encodeEvents(request, reply.metadata)
   const batches = reply.batches()
   const frames: Frame[] = []
   for (let step = await batches.next(); !step.done; step = await batches.next()) frames.push(...encoder.write(step.value))
-  return { bytes: writeFrames(frames), body: undefined, frames, stamp: reply.stamp() }
+  return { bytes: writeFrames(frames), body: undefined, frames, metadata: reply.metadata() }
 }

@@ -13,7 +13,7 @@ interface Turn {
   /** What the provider wants back. Starts with {@link canary}, so that it is found wherever it goes. */
   readonly state: string
   /** What may be seen of the thought. */
-  readonly thought?: string
+  readonly reasoning?: string
   /** The id of a call of the tool `look`. */
   readonly call?: string
   readonly text?: string
@@ -46,9 +46,9 @@ let made = 0
 const responses: StateWriter = {
   name: 'responses',
   dialect: responsesProvider,
-  say({ state, thought, call, text }) {
+  say({ state, reasoning, call, text }) {
     made += 1
-    const summary = thought === undefined ? [] : [{ type: 'summary_text', text: thought }]
+    const summary = reasoning === undefined ? [] : [{ type: 'summary_text', text: reasoning }]
     const output: readonly JsonObject[] = [
       { id: `rs_${made}`, type: 'reasoning', summary, encrypted_content: state },
       ...(call === undefined
@@ -125,13 +125,13 @@ const chatInWords: StateWriter = {
 const chatSealed: StateWriter = {
   name: 'chat, thoughts sealed',
   dialect: chatProvider,
-  say({ state, thought, call, text }) {
+  say({ state, reasoning, call, text }) {
     const entry = { index: 0, id: call, type: 'function', function: { name: 'look', arguments: '{}' } }
     const signed = { ...entry, extra_content: { google: { thought_signature: `${state} of the call` } } }
     const detail = { type: 'reasoning.encrypted', data: state, id: 'rs', format: 'theirs', index: 0 }
-    const thoughts = { ...(thought !== undefined && { reasoning: thought }), reasoning_details: [detail] }
+    const message = { ...(reasoning !== undefined && { reasoning }), reasoning_details: [detail] }
     const calls = call === undefined ? {} : { tool_calls: [signed] }
-    return chatAct({ content: text ?? null, ...thoughts, ...calls }, [thoughts, text === undefined ? calls : { content: text }])
+    return chatAct({ content: text ?? null, ...message, ...calls }, [message, text === undefined ? calls : { content: text }])
   },
   statesIn: ({ messages }) =>
     objects(messages).flatMap(message => {
@@ -147,9 +147,9 @@ const chatSealed: StateWriter = {
 const gemini: StateWriter = {
   name: 'gemini',
   dialect: geminiProvider,
-  say({ state, thought, call, text }) {
+  say({ state, reasoning, call, text }) {
     const parts: readonly JsonObject[] = [
-      ...(thought === undefined ? [] : [{ text: thought, thought: true }]),
+      ...(reasoning === undefined ? [] : [{ text: reasoning, thought: true }]),
       ...(call === undefined ? [] : [{ functionCall: { id: call, name: 'look', args: {} }, thoughtSignature: state }]),
       ...(text === undefined ? [] : [{ text }, { text: '', thoughtSignature: state }]),
     ]
@@ -170,9 +170,9 @@ const gemini: StateWriter = {
 const messages: StateWriter = {
   name: 'messages',
   dialect: messagesProvider,
-  say({ state, thought, call, text }) {
+  say({ state, reasoning, call, text }) {
     const thinking: JsonObject =
-      thought === undefined ? { type: 'redacted_thinking', data: state } : { type: 'thinking', thinking: thought, signature: state }
+      reasoning === undefined ? { type: 'redacted_thinking', data: state } : { type: 'thinking', thinking: reasoning, signature: state }
     const content: readonly JsonObject[] = [
       thinking,
       ...(text === undefined ? [] : [{ type: 'text', text, citations: null }]),
@@ -222,8 +222,8 @@ const deltasOf = ({ type, thinking, signature, text }: JsonObject): readonly Jso
 const bedrock: StateWriter = {
   name: 'bedrock',
   dialect: bedrockProvider,
-  say({ state, thought, call, text }) {
-    const thinking = thought === undefined ? { redactedContent: state } : { reasoningText: { text: thought, signature: state } }
+  say({ state, reasoning, call, text }) {
+    const thinking = reasoning === undefined ? { redactedContent: state } : { reasoningText: { text: reasoning, signature: state } }
     const content: readonly JsonObject[] = [
       { reasoningContent: thinking },
       ...(text === undefined ? [] : [{ text }]),
@@ -231,14 +231,14 @@ const bedrock: StateWriter = {
     ]
     const stopReason = call === undefined ? 'end_turn' : 'tool_use'
     const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 }
-    const thoughts = thought === undefined ? [thinking] : [{ text: thought }, { signature: state }]
+    const message = reasoning === undefined ? [thinking] : [{ text: reasoning }, { signature: state }]
     const grown = (contentBlockIndex: number, delta: JsonObject) => data({ contentBlockIndex, delta }, 'contentBlockDelta')
     const end = (contentBlockIndex: number) => data({ contentBlockIndex }, 'contentBlockStop')
     return {
       whole: { output: { message: { role: 'assistant', content } }, stopReason, usage },
       frames: [
         data({ role: 'assistant' }, 'messageStart'),
-        ...thoughts.map(reasoningContent => grown(0, { reasoningContent })),
+        ...message.map(reasoningContent => grown(0, { reasoningContent })),
         end(0),
         ...(text === undefined ? [] : [grown(1, { text }), end(1)]),
         ...(call === undefined

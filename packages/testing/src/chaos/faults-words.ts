@@ -34,9 +34,9 @@ const refused = (content: readonly JsonObject[]): Expectation =>
     output: content.length > 0 ? [{ type: 'message', content }] : [],
   })
 
-const thought = 'First the points, then the signal.'
-const thoughtful: AnswerContent = { reasoning: thought, text: defaultText }
-const summary = [{ type: 'summary_text', text: thought }]
+const reasoning = 'First the points, then the signal.'
+const withReasoning: AnswerContent = { reasoning, text: defaultText }
+const summary = [{ type: 'summary_text', text: reasoning }]
 /** Placeholder for state that only the gateway can open. */
 const sealed = { type: 'reasoning', encrypted_content: 'sealed' }
 const state = 'c3RhdGUgb2YgYSB0aG91Z2h0'
@@ -53,7 +53,7 @@ const withState: Changes = {
   ),
   // Applied to the last piece.
   gemini: where(
-    ({ thought: isThought, text }) => isThought === true && thought.endsWith(String(text)),
+    ({ thought: isThought, text }) => isThought === true && reasoning.endsWith(String(text)),
     part => ({ ...part, thoughtSignature: state }),
   ),
 }
@@ -215,16 +215,16 @@ const rows: readonly Row[] = [
   {
     row: 71,
     name: 'reasoning',
-    respond: answering(thoughtful),
+    respond: answering(withReasoning),
     expect: alike(told({ type: 'reasoning', summary }, said)),
-    but: { chat: alike(told({ type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: thought }] }, said)) },
+    but: { chat: alike(told({ type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: reasoning }] }, said)) },
   },
   {
     row: 71,
     name: 'reasoning-with-state',
-    respond: changed(thoughtful, withState),
+    respond: changed(withReasoning, withState),
     expect: alike(told({ ...sealed, summary }, said)),
-    but: { chat: alike(told({ ...sealed, content: [{ type: 'reasoning_text', text: thought }] }, said)) },
+    but: { chat: alike(told({ ...sealed, content: [{ type: 'reasoning_text', text: reasoning }] }, said)) },
   },
   {
     row: 71,

@@ -19,7 +19,7 @@ export interface AiPackage {
   readonly model: (testbed: OpenTestbed) => LanguageModel
   readonly providerOptions?: NonNullable<Options['providerOptions']>
   /** It does not support reasoning. */
-  readonly thoughtless?: boolean
+  readonly hasNoReasoning?: boolean
   /** It cannot parse an error whose `param` is null, as most are, and reports only its status. */
   readonly wordless?: boolean
   /** Its errors are of its own, and hold that of the call. */
@@ -36,7 +36,7 @@ export const aiPackages: readonly AiPackage[] = [
     // Otherwise it refers to items of earlier answers by id: test/item-references.test.ts. It reads only summaries of reasoning, and requests them for models that it knows.
     providerOptions: { openai: { store: false, forceReasoning: true, reasoningSummary: 'auto' } },
   },
-  { name: '@ai-sdk/openai, chat', model: testbed => createOpenAI(reached(testbed)).chat(id), thoughtless: true },
+  { name: '@ai-sdk/openai, chat', model: testbed => createOpenAI(reached(testbed)).chat(id), hasNoReasoning: true },
   {
     name: '@ai-sdk/openai-compatible',
     model: testbed =>

@@ -91,7 +91,7 @@ const countsOf = ({ usage }: Completion): Counts => ({
 })
 
 /** A field that the package passes on without knowing it. */
-const thoughtIn = (message: object | undefined): string =>
+const reasoningIn = (message: object | undefined): string =>
   message && 'reasoning_content' in message ? String(message.reasoning_content ?? '') : ''
 
 function readCompletion(completion: Completion, streamed?: { readonly told: string; readonly reasoning: string }): Heard {
@@ -104,7 +104,7 @@ function readCompletion(completion: Completion, streamed?: { readonly told: stri
   return {
     text,
     told: text,
-    reasoning: thoughtIn(message),
+    reasoning: reasoningIn(message),
     ...streamed,
     calls: (message.tool_calls ?? []).flatMap(each => (each.type === 'function' ? [{ id: each.id, ...each.function }] : [])),
     refusal: message.refusal ?? '',
@@ -131,7 +131,7 @@ function converseInChat(testbed: Testbed): Conversation {
     let reasoning = ''
     for await (const { choices } of stream) {
       told += choices[0]?.delta.content ?? ''
-      reasoning += thoughtIn(choices[0]?.delta)
+      reasoning += reasoningIn(choices[0]?.delta)
     }
     return { completion: await stream.finalChatCompletion(), pieces: { told, reasoning } }
   }

@@ -30,7 +30,7 @@ export interface ProviderTraits {
   /** What it requires back from reasoning. */
   readonly signature?: string
   /** It does not report reasoning tokens. */
-  readonly hidesThoughts?: boolean
+  readonly hidesReasoning?: boolean
 }
 
 /** All scripted ones have the same signature. */
@@ -107,7 +107,7 @@ export const providerTraits: readonly ProviderTraits[] = [
     shaped: json => ({ tools: [{ name: 'answer', arguments: json }] }),
     refuses: 'words',
     signature,
-    hidesThoughts: true,
+    hidesReasoning: true,
   },
 ]
 

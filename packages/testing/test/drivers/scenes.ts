@@ -146,7 +146,7 @@ const ending =
 const counting: Scene = async pair => {
   const usage = { input: 100, cached: 60, output: 30, reasoning: 10 }
   const { heard } = await ask(pair, acts.reply({ reasoning: 'Hm.', text: 'Yes.', usage }))
-  expect(heard.usage).toEqual({ ...usage, ...(pair.provider.hidesThoughts && { reasoning: 0 }) })
+  expect(heard.usage).toEqual({ ...usage, ...(pair.provider.hidesReasoning && { reasoning: 0 }) })
 }
 
 /** A provider may report no usage; then it is estimated, never reported as 0. */

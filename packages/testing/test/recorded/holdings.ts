@@ -119,7 +119,7 @@ const isUnknownCall = ({ type, function: named, custom }: JsonObject): boolean =
   named === undefined && custom === undefined && !['', 'function', 'custom'].includes(string(type))
 
 const messageFields = new Set(['role', 'content', 'text', 'refusal', 'tool_calls', 'function_call', 'annotations', 'images'])
-const thoughtFields = new Set(['reasoning', 'reasoning_content', 'reasoning_details', 'extra_content'])
+const reasoningFields = new Set(['reasoning', 'reasoning_content', 'reasoning_details', 'extra_content'])
 
 /** The bytes of a data URL, or a URL. */
 const imageOf = ({ image_url }: JsonObject): string => string(inner(image_url).url).replace(/^data:[^,]*,/, '')
@@ -152,7 +152,7 @@ function chatMessage(found: Found, message: JsonObject, calls: Map<unknown, { na
     calls.set(key, known)
   }
   for (const [field, each] of Object.entries(message))
-    if (!messageFields.has(field) && !thoughtFields.has(field) && isFilled(each)) found.others.add(field)
+    if (!messageFields.has(field) && !reasoningFields.has(field) && isFilled(each)) found.others.add(field)
 }
 
 function chat(found: Found, bodies: readonly JsonObject[]): void {

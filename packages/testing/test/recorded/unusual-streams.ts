@@ -130,10 +130,10 @@ export function messagesChunks(content: readonly JsonObject[], stop: JsonObject,
       ]
     }
     if (block.type === 'thinking') {
-      const thoughts = pieces(words(block.thinking)).map(piece => delta('thinking_delta', 'thinking', piece))
+      const reasoning = pieces(words(block.thinking)).map(piece => delta('thinking_delta', 'thinking', piece))
       return [
         begin({ type: 'thinking', thinking: '', signature: '' }),
-        ...thoughts,
+        ...reasoning,
         delta('signature_delta', 'signature', words(block.signature)),
         end,
       ]

@@ -206,14 +206,14 @@ describe('sealed reasoning of one user', () => {
   test('cannot be used by another user of the workspace or by a key, and that of a key not by a user', async () => {
     const chaos = await chaosProvider()
     onTestFinished(() => chaos.close())
-    const thought = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'as the provider thought' }
+    const reasoning = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'as the provider thought' }
     const message = { type: 'message', id: 'm', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text: '4711' }] }
     chaos.always(
       json(200, {
         id: 'r',
         object: 'response',
         status: 'completed',
-        output: [thought, message],
+        output: [reasoning, message],
         usage: { input_tokens: 1, output_tokens: 1 },
       }),
     )

@@ -10,7 +10,7 @@ import {
   appendDelta,
   argumentsOf,
   assembledItem,
-  assembledThoughts,
+  assembledReasoning,
   bufferedText,
   createItemAssembler,
   emitItem,
@@ -44,7 +44,7 @@ export interface BlockAssembler extends ItemAssembler {
   fault: Outcome | undefined
 }
 
-type OpenItem = OpenMessage | OpenThought | OpenCall
+type OpenItem = OpenMessage | OpenReasoning | OpenCall
 
 interface OpenMessage {
   readonly kind: 'message'
@@ -53,8 +53,8 @@ interface OpenMessage {
   readonly isAnswer: boolean
   isStopped: boolean
 }
-interface OpenThought {
-  readonly kind: 'thought'
+interface OpenReasoning {
+  readonly kind: 'reasoning'
   readonly partial: PartialItem
   signature: string
   redacted: string
@@ -186,30 +186,30 @@ export function addInput(assembler: BlockAssembler, index: number, text: string)
 
 export function addThinking(assembler: BlockAssembler, index: number, text: string): void {
   if (text === '') return
-  appendDelta(assembler, thoughtAt(assembler, index, false).partial, { kind: 'summary', part: 0, text })
+  appendDelta(assembler, reasoningAt(assembler, index, false).partial, { kind: 'summary', part: 0, text })
 }
 
 export function addSignature(assembler: BlockAssembler, index: number, signature: string): void {
-  if (signature !== '') thoughtAt(assembler, index, false).signature += signature
+  if (signature !== '') reasoningAt(assembler, index, false).signature += signature
 }
 
 export function addRedacted(assembler: BlockAssembler, index: number, redacted: string): void {
-  if (redacted !== '') thoughtAt(assembler, index, true).redacted += redacted
+  if (redacted !== '') reasoningAt(assembler, index, true).redacted += redacted
 }
 
 /** The open reasoning item at this index. Readable and redacted content become separate items. */
-function thoughtAt(assembler: BlockAssembler, index: number, isRedacted: boolean): OpenThought {
+function reasoningAt(assembler: BlockAssembler, index: number, isRedacted: boolean): OpenReasoning {
   const known = assembler.blocks.get(index)
-  if (known?.kind === 'thought' && !known.isStopped && (isRedacted ? !isReadable(known) : known.redacted === '')) return known
+  if (known?.kind === 'reasoning' && !known.isStopped && (isRedacted ? !isReadable(known) : known.redacted === '')) return known
   finishAt(assembler, index)
   finishCompleteItems(assembler)
   const partial = startItem(assembler, reasoningShell)
-  const thought: OpenThought = { kind: 'thought', partial, signature: '', redacted: '', isStopped: false }
-  assembler.blocks.set(index, thought)
-  return thought
+  const reasoning: OpenReasoning = { kind: 'reasoning', partial, signature: '', redacted: '', isStopped: false }
+  assembler.blocks.set(index, reasoning)
+  return reasoning
 }
 
-const isReadable = ({ partial, signature }: OpenThought): boolean => signature !== '' || hasPart(partial, 'summary', 0)
+const isReadable = ({ partial, signature }: OpenReasoning): boolean => signature !== '' || hasPart(partial, 'summary', 0)
 
 /** Marks a block as stopped. A block cut off by the token limit is stopped too, so its item stays open until the next item starts or the response ends. */
 export function stopBlock(assembler: BlockAssembler, index: number): void {
@@ -241,11 +241,11 @@ function finishOpenItem(assembler: BlockAssembler, open: OpenItem, status: ItemS
     if (kind === 'message' && open.isAnswer && bufferedText(partOf(partial, 'text', 0).text) === '')
       appendMessageText(assembler, open, '{}')
   }
-  finishItem(assembler, partial, kind === 'thought' ? thoughtItem(open) : assembledItem(partial, status))
+  finishItem(assembler, partial, kind === 'reasoning' ? reasoningItem(open) : assembledItem(partial, status))
 }
 
-function thoughtItem({ partial, signature, redacted }: OpenThought): Item {
-  const { summary } = assembledThoughts(partial)
+function reasoningItem({ partial, signature, redacted }: OpenReasoning): Item {
+  const { summary } = assembledReasoning(partial)
   const state = encodeReasoningState({ text: summary.join(''), signature, redacted })
   return {
     type: 'reasoning',

@@ -34,7 +34,7 @@ export function decodeResponse(body: JsonObject, mapping?: ResponseMapping): Inf
 }
 
 function addBlock(assembler: BlockAssembler, index: number, block: JsonObject): void {
-  const { text, toolUse, reasoningContent: thought, citationsContent } = block
+  const { text, toolUse, reasoningContent: reasoning, citationsContent } = block
   if (typeof text === 'string') addText(assembler, text)
   if (isObject(citationsContent)) {
     for (const piece of objects(citationsContent.content)) addText(assembler, stringOf(piece.text))
@@ -46,11 +46,11 @@ function addBlock(assembler: BlockAssembler, index: number, block: JsonObject): 
     if (input === undefined) assembler.fault = invalidJson
     else addInput(assembler, index, input)
   }
-  if (isObject(thought)) {
-    const { text, signature } = isObject(thought.reasoningText) ? thought.reasoningText : {}
+  if (isObject(reasoning)) {
+    const { text, signature } = isObject(reasoning.reasoningText) ? reasoning.reasoningText : {}
     addThinking(assembler, index, stringOf(text))
     addSignature(assembler, index, stringOf(signature))
-    addRedacted(assembler, index, stringOf(thought.redactedContent))
+    addRedacted(assembler, index, stringOf(reasoning.redactedContent))
   }
   addOther(assembler, block)
   stopBlock(assembler, index)

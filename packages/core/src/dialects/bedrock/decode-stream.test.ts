@@ -15,7 +15,7 @@ const start = (contentBlockIndex: number, name: string, toolUseId: string) =>
   event({ contentBlockStart: { contentBlockIndex, start: { toolUse: { toolUseId, name } } } })
 const input = (contentBlockIndex: number, piece: string) =>
   event({ contentBlockDelta: { contentBlockIndex, delta: { toolUse: { input: piece } } } })
-const thought = (contentBlockIndex: number, reasoningContent: JsonObject) =>
+const reasoning = (contentBlockIndex: number, reasoningContent: JsonObject) =>
   event({ contentBlockDelta: { contentBlockIndex, delta: { reasoningContent } } })
 const blockStop = (contentBlockIndex: number) => event({ contentBlockStop: { contentBlockIndex } })
 const stop = (stopReason = 'end_turn') => event({ messageStop: { stopReason } })
@@ -90,9 +90,9 @@ describe('the content of a Bedrock response', () => {
 
   test('ends reasoning with its signature, and keeps both byte for byte', () => {
     const { output } = read(
-      thought(0, { text: 'Let me ' }),
-      thought(0, { text: 'count "r"s\n' }),
-      thought(0, { signature: 'Ep0C/+=' }),
+      reasoning(0, { text: 'Let me ' }),
+      reasoning(0, { text: 'count "r"s\n' }),
+      reasoning(0, { signature: 'Ep0C/+=' }),
       blockStop(0),
       text('Three.', 1),
       blockStop(1),
@@ -110,11 +110,11 @@ describe('the content of a Bedrock response', () => {
   })
 
   test('has no state for reasoning without a signature, which the API would not accept back', () => {
-    expect(read(thought(0, { text: 'Hm.' }), blockStop(0), stop(), metadata()).output).toEqual([{ type: 'reasoning', summary: ['Hm.'] }])
+    expect(read(reasoning(0, { text: 'Hm.' }), blockStop(0), stop(), metadata()).output).toEqual([{ type: 'reasoning', summary: ['Hm.'] }])
   })
 
   test('has redacted reasoning as state only', () => {
-    const { output } = read(thought(0, { redactedContent: 'c2VjcmV0' }), blockStop(0), text('Yes.', 1), stop(), metadata())
+    const { output } = read(reasoning(0, { redactedContent: 'c2VjcmV0' }), blockStop(0), text('Yes.', 1), stop(), metadata())
     expect(output).toEqual([
       { type: 'reasoning', summary: [], encrypted_content: state({ redactedContent: 'c2VjcmV0' }), redacted: true },
       message('Yes.'),
@@ -123,11 +123,11 @@ describe('the content of a Bedrock response', () => {
 
   test('keeps consecutive reasoning blocks apart, each with its own signature', () => {
     const { output } = read(
-      thought(0, { text: 'One' }),
-      thought(0, { signature: 's1' }),
+      reasoning(0, { text: 'One' }),
+      reasoning(0, { signature: 's1' }),
       blockStop(0),
-      thought(1, { text: 'Two' }),
-      thought(1, { signature: 's2' }),
+      reasoning(1, { text: 'Two' }),
+      reasoning(1, { signature: 's2' }),
       blockStop(1),
       stop(),
       metadata(),
@@ -180,7 +180,7 @@ describe('the content of a Bedrock response', () => {
   })
 
   test('finishes a stopped block before the next begins', () => {
-    const frames = [thought(0, { text: 't' }), blockStop(0), start(1, 'f', 'a'), blockStop(1), text('Hi', 2), stop(), metadata()]
+    const frames = [reasoning(0, { text: 't' }), blockStop(0), start(1, 'f', 'a'), blockStop(1), text('Hi', 2), stop(), metadata()]
     const order = decode(frames).flatMap(each =>
       each.type === 'item_started' || each.type === 'item_finished' ? [`${each.type} ${each.index}`] : [],
     )
@@ -375,10 +375,10 @@ describe('a whole Bedrock response', () => {
     const usage = { inputTokens: 1, outputTokens: 2, totalTokens: 3 }
     const whole = bedrockProvider.decodeResponse({ output: { message: { role: 'assistant', content } }, stopReason: 'tool_use', usage })
     const streamed = read(
-      thought(0, { text: 'Hm.' }),
-      thought(0, { signature: 's' }),
+      reasoning(0, { text: 'Hm.' }),
+      reasoning(0, { signature: 's' }),
       blockStop(0),
-      thought(1, { redactedContent: 'cmVk' }),
+      reasoning(1, { redactedContent: 'cmVk' }),
       blockStop(1),
       text('Looking.', 2),
       blockStop(2),
@@ -457,9 +457,9 @@ describe('hostile input', () => {
     start(1, 'answer', 'c'),
     input(1, '{"a"'),
     input(2, ':1}'),
-    thought(0, { text: 't' }),
-    thought(3, { signature: 's' }),
-    thought(3, { redactedContent: 'r' }),
+    reasoning(0, { text: 't' }),
+    reasoning(3, { signature: 's' }),
+    reasoning(3, { redactedContent: 'r' }),
     blockStop(0),
     blockStop(1),
     blockStop(3),

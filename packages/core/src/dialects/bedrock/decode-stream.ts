@@ -76,15 +76,15 @@ const handlers: ReadonlyMap<string, EventHandler> = new Map<string, EventHandler
 function handleBlockDelta(state: DecoderState, body: JsonObject): void {
   if (state.outcome || !isObject(body.delta)) return
   const index = blockIndex(state, body)
-  const { text, toolUse, reasoningContent: thought } = body.delta
+  const { text, toolUse, reasoningContent: reasoning } = body.delta
   if (typeof text === 'string') addText(state, text)
   if (isObject(toolUse)) addInput(state, index, inputText(toolUse) ?? '')
   if (isObject(body.delta.citation)) addCitation(state, body.delta.citation)
   addOther(state, body.delta)
-  if (!isObject(thought)) return
-  addThinking(state, index, stringOf(thought.text))
-  addSignature(state, index, stringOf(thought.signature))
-  addRedacted(state, index, stringOf(thought.redactedContent))
+  if (!isObject(reasoning)) return
+  addThinking(state, index, stringOf(reasoning.text))
+  addSignature(state, index, stringOf(reasoning.signature))
+  addRedacted(state, index, stringOf(reasoning.redactedContent))
 }
 
 function handleBlockStart(state: DecoderState, body: JsonObject): void {

@@ -8,9 +8,9 @@ import {
   look,
   messages,
   png,
+  reasoning,
   result,
   system,
-  thought,
   user,
   warned,
 } from '../../../test/dialects/bedrock-requests.ts'
@@ -258,7 +258,7 @@ describe('reasoning in a Bedrock request', () => {
   const hidden = { redactedContent: 'c2VjcmV0' }
 
   test('is sent back byte for byte in its place, if it is this provider’s', () => {
-    expect(messages(user('Go'), thought(signed), thought(hidden), called('a'), result('a'))).toMatchObject([
+    expect(messages(user('Go'), reasoning(signed), reasoning(hidden), called('a'), result('a'))).toMatchObject([
       {},
       { role: 'assistant', content: [{ reasoningContent: signed }, { reasoningContent: hidden }, { toolUse: {} }] },
       {},

@@ -10,8 +10,8 @@ import {
   offer,
   own,
   type Row,
+  reasoning,
   result,
-  thought,
   user,
   warned,
 } from '../../../test/dialects/bedrock-requests.ts'
@@ -348,7 +348,7 @@ describe('the thinking settings of a Bedrock request', () => {
   })
 
   test('are disabled in a tool loop without reasoning, if the model has a budget', () => {
-    const signed = thought({ reasoningText: { text: 't', signature: 's' } })
+    const signed = reasoning({ reasoningText: { text: 't', signature: 's' } })
     const loop = (...before: readonly Item[]): Asking => ({
       quirks: budget,
       reasoning: { effort: 'low' },

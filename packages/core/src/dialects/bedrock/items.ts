@@ -71,7 +71,7 @@ function encodeItem(state: EncoderState, item: Item, param: string): void {
   if (item.type === 'message') encodeMessage(state, item, param)
   else if (item.type === 'function_call') encodeCall(state, item, param)
   else if (item.type === 'function_call_output') encodeResult(state, item, param)
-  else if (item.type === 'reasoning') encodeThought(state, item, param)
+  else if (item.type === 'reasoning') writeReasoning(state, item, param)
   else loseContent(state, param)
 }
 
@@ -148,7 +148,7 @@ function encodeResult(state: EncoderState, { call_id, output, is_error, cache }:
 }
 
 /** Encodes reasoning. Only reasoning with state is sent, because a model accepts only its own. */
-function encodeThought(state: EncoderState, item: ReasoningItem, param: string): void {
+function writeReasoning(state: EncoderState, item: ReasoningItem, param: string): void {
   const { encrypted_content } = item
   if (encrypted_content === undefined) {
     if (hasWords(item)) state.droppedReasoning.push(param)

@@ -3,7 +3,7 @@ import { objectIn } from '../json.ts'
 
 // Reasoning state is the wire block as text: providers accept reasoning only exactly as they sent it.
 
-export interface Thought {
+export interface ReasoningBlock {
   readonly text: string
   readonly signature: string
   /** Base64 of redacted reasoning. */
@@ -11,7 +11,7 @@ export interface Thought {
 }
 
 /** Undefined without a signature, because no provider accepts unsigned reasoning. */
-export function encodeReasoningState({ text, signature, redacted }: Thought): string | undefined {
+export function encodeReasoningState({ text, signature, redacted }: ReasoningBlock): string | undefined {
   if (redacted !== '') return JSON.stringify({ redactedContent: redacted })
   return signature === '' ? undefined : JSON.stringify({ reasoningText: { text, signature } })
 }

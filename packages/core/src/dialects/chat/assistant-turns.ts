@@ -4,9 +4,9 @@ import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { deriveCallId, shortCallId } from '../ids.ts'
 import { objects, stringOf } from '../json.ts'
 import { isAssistantItem } from '../tool-result-order.ts'
-import { encodeThoughts, type ReasoningRules, startReasoning, type TurnReasoning } from './encode-reasoning.ts'
+import { encodeTurnReasoning, type ReasoningRules, startReasoning, type TurnReasoning } from './encode-reasoning.ts'
 import { signatureIn } from './message-fields.ts'
-import { originalBody, thoughtFields, without } from './wire.ts'
+import { originalBody, reasoningFields, without } from './wire.ts'
 
 // An assistant turn: one message in this dialect, several items in a prompt. Items that were decoded from one client message remember it
 // (`originalBody`) and are encoded back into it, including its unknown fields.
@@ -63,9 +63,9 @@ export interface EncodedTurn {
 
 export function encodeTurn(turn: AssistantTurn, quirks: Quirks, rules: ReasoningRules): EncodedTurn {
   const { origin, calls, results, media, reasoning } = turn
-  const { fields, parts, isDropped } = encodeThoughts(reasoning, origin, rules)
+  const { fields, parts, isDropped } = encodeTurnReasoning(reasoning, origin, rules)
   const messages: JsonObject[] = []
-  const hasReasoning = reasoning.thoughts.length + reasoning.details.length > 0 && Object.keys(fields).length + parts.length > 0
+  const hasReasoning = reasoning.texts.length + reasoning.details.length > 0 && Object.keys(fields).length + parts.length > 0
   if (turn.messages.length > 0 || turn.hasImages || calls.length > 0 || hasReasoning) {
     messages.push({
       ...withPartsFirst(encodeSpeech(turn), parts),
@@ -86,7 +86,7 @@ function withPartsFirst(message: JsonObject, parts: readonly JsonObject[]): Json
 }
 
 /** Fields that are rebuilt from the items, or that have an old name. */
-const rewritten: ReadonlySet<string> = new Set([...thoughtFields, 'tool_calls', 'function_call'])
+const rewritten: ReadonlySet<string> = new Set([...reasoningFields, 'tool_calls', 'function_call'])
 
 function encodeSpeech({ origin, messages, calls }: AssistantTurn): JsonObject {
   const base = origin ? without(origin, rewritten) : {}

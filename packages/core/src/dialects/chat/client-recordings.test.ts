@@ -3,7 +3,7 @@ import { Ajv, type ValidateFunction } from 'ajv'
 import OpenAI from 'openai'
 import OpenAI6 from 'openai6'
 import { describe, expect, test } from 'vitest'
-import { decode, faultsOf, plain, stampOf } from '../../../test/dialects/laws.ts'
+import { decode, faultsOf, metadataOf, plain } from '../../../test/dialects/laws.ts'
 import { haveRecordings, recordings, skipWithout } from '../../../test/dialects/recordings.ts'
 import type { InferenceEvent } from '../../protocol/event.ts'
 import { fold } from '../../protocol/fold.ts'
@@ -22,8 +22,8 @@ const hi = { model: 'm', messages: [{ role: 'user' as const, content: 'Hi' }] }
 const request: InferenceRequest = chatClient.decodeRequest({ ...hi, stream: true, stream_options: { include_usage: true } })
 
 const encode = (events: readonly InferenceEvent[]): readonly Frame[] => {
-  const stamp = stampOf()
-  return chatClient.encodeEvents(request, () => stamp).write(events)
+  const metadata = metadataOf()
+  return chatClient.encodeEvents(request, () => metadata).write(events)
 }
 
 const cases = recordings.map(recording => {
@@ -39,7 +39,7 @@ const textOf = ({ output }: InferenceResponse): string =>
   output.flatMap(item => (item.type === 'message' ? item.content.map(part => (part.type === 'text' ? part.text : '')) : [])).join('')
 const refusalOf = ({ output }: InferenceResponse): string =>
   output.flatMap(item => (item.type === 'message' ? item.content.map(part => (part.type === 'refusal' ? part.refusal : '')) : [])).join('')
-const thoughtsOf = ({ output }: InferenceResponse): string =>
+const reasoningOf = ({ output }: InferenceResponse): string =>
   output
     .flatMap(item => (item.type === 'reasoning' ? [...(item.summary.length > 0 ? item.summary : (item.content ?? []))] : []))
     .join('\n\n')
@@ -50,7 +50,7 @@ const gist = (response: InferenceResponse): unknown =>
   plain({
     text: textOf(response),
     refusal: refusalOf(response),
-    thoughts: thoughtsOf(response).replaceAll('\n\n', ''),
+    thoughts: reasoningOf(response).replaceAll('\n\n', ''),
     calls: callsOf(response),
     status: response.outcome.status,
     // Chat Completions has no field for calls of hosted tools or for price options. Its tier may be the client's.
@@ -65,7 +65,7 @@ describe.skipIf(!haveRecordings)('a recorded response encoded for a client and d
     expect(faultsOf(again)).toEqual([])
     expect(gist(fold(again))).toEqual(gist(response))
     expect(gist(fold(decode(chatProvider, encode(unfold(response)))))).toEqual(gist(response))
-    expect(gist(chatProvider.decodeResponse(chatClient.encodeResponse(response, request, stampOf())))).toEqual(gist(response))
+    expect(gist(chatProvider.decodeResponse(chatClient.encodeResponse(response, request, metadataOf())))).toEqual(gist(response))
   })
 })
 
@@ -96,7 +96,7 @@ describe.skipIf(!haveRecordings).each(Object.keys(clients))('openai %s reads rec
   })
 
   test.each(answered)('$name, whole', async ({ response }) => {
-    const body = chatClient.encodeResponse(response, request, stampOf())
+    const body = chatClient.encodeResponse(response, request, metadataOf())
     const { choices, usage } = await clientFor(() => Response.json(body)).chat.completions.create(hi)
     expect(choices[0]?.message.content ?? '').toBe(textOf(response))
     expect(calledBy(choices[0]?.message.tool_calls ?? [])).toEqual(callsOf(response))
@@ -141,7 +141,7 @@ describe.skipIf(!haveSchemas)('the vendor’s API description', () => {
   test.each(answered)('$name', ({ events, response }) => {
     const bodies = encode(events).flatMap(({ data }) => (data === '[DONE]' ? [] : [JSON.parse(data) as JsonObject]))
     expect([...new Set(bodies.flatMap(body => faultsIn(isChunk, body)))]).toEqual([])
-    expect(faultsIn(isWhole, plain(chatClient.encodeResponse(response, request, stampOf())))).toEqual([])
+    expect(faultsIn(isWhole, plain(chatClient.encodeResponse(response, request, metadataOf())))).toEqual([])
   })
 
   test('rejects an invalid chunk', () => {

@@ -65,7 +65,7 @@ function decodeAssistant(place: ObjectAtPath, calls: OldCalls): readonly Item[] 
   const later = new Set(called.slice(1).flatMap(({ state }) => (state === '' ? [] : [state])))
   const states = [...sealedIn(place), ...called.slice(0, 1).map(({ state }) => state)]
   const first = [...new Set(states)].filter(state => state !== '' && !later.has(state))
-  const thoughts = decodeThoughts(place, first)
+  const reasoning = decodeTurnReasoning(place, first)
   const used = new Set(first)
   const callItems = called.flatMap(({ call, state }): readonly Item[] => {
     if (state === '' || used.has(state)) return [call]
@@ -74,7 +74,7 @@ function decodeAssistant(place: ObjectAtPath, calls: OldCalls): readonly Item[] 
   })
   const hasMessage = callItems.length + images.length === 0 || content.some(part => part.type !== 'text' || part.text !== '')
   return [
-    ...thoughts,
+    ...reasoning,
     ...(hasMessage ? [message(place, 'assistant', content)] : []),
     ...(images.length > 0 ? [noted(sentBack(images), place)] : []),
     ...callItems,
@@ -98,18 +98,18 @@ function decodeTexts(place: ObjectAtPath): readonly Part[] {
 }
 
 /** Decodes reasoning text, which may be raw or summarized. It becomes a summary, because every provider accepts those back. */
-function decodeThoughts(place: ObjectAtPath, states: readonly string[]): readonly ReasoningItem[] {
+function decodeTurnReasoning(place: ObjectAtPath, states: readonly string[]): readonly ReasoningItem[] {
   optional(place, 'reasoning_content', anyText)
   optional(place, 'reasoning', anyText)
   const { reasoning_content, reasoning, reasoning_details } = place.body
-  const thoughts = textsOf({ reasoning_content, reasoning, reasoning_details })
-    .map(thought => thought.text)
+  const texts = textsOf({ reasoning_content, reasoning, reasoning_details })
+    .map(each => each.text)
     .join('')
   const [first, ...others] = states
-  if (thoughts === '' && first === undefined) return []
+  if (texts === '' && first === undefined) return []
   return [
     noted<ReasoningItem>(
-      { type: 'reasoning', summary: thoughts === '' ? [] : [thoughts], ...(first !== undefined && { encrypted_content: first }) },
+      { type: 'reasoning', summary: texts === '' ? [] : [texts], ...(first !== undefined && { encrypted_content: first }) },
       place,
     ),
     ...others.map(state => noted<ReasoningItem>({ type: 'reasoning', summary: [], encrypted_content: state }, place)),

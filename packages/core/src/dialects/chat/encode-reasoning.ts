@@ -26,7 +26,7 @@ export function reasoningRulesOf(model: string, { reasoning_field, earlier_reaso
   }
 }
 
-interface Thought {
+interface ReasoningText {
   readonly text: string
   /** `provider`: written by this provider, with its state. `caller`: sent by the client in this dialect. */
   readonly from: 'provider' | 'caller' | 'elsewhere'
@@ -36,7 +36,7 @@ interface Thought {
 
 /** The reasoning of one assistant turn. */
 export interface TurnReasoning {
-  readonly thoughts: Thought[]
+  readonly texts: ReasoningText[]
   /** The field that this provider wrote it in. */
   field: ReasoningField | undefined
   /** `reasoning_details` of this provider. */
@@ -47,7 +47,7 @@ export interface TurnReasoning {
   param: string | undefined
 }
 
-export const startReasoning = (): TurnReasoning => ({ thoughts: [], field: undefined, details: [], unsealed: new Set(), param: undefined })
+export const startReasoning = (): TurnReasoning => ({ texts: [], field: undefined, details: [], unsealed: new Set(), param: undefined })
 
 export interface EncodedReasoning {
   readonly fields: JsonObject
@@ -58,14 +58,14 @@ export interface EncodedReasoning {
 }
 
 /** Encodes the reasoning of a turn. `origin`: the client's message. */
-export function encodeThoughts(reasoning: TurnReasoning, origin: JsonObject | undefined, rules: ReasoningRules): EncodedReasoning {
-  const { thoughts, details } = reasoning
+export function encodeTurnReasoning(reasoning: TurnReasoning, origin: JsonObject | undefined, rules: ReasoningRules): EncodedReasoning {
+  const { texts, details } = reasoning
   const own = callersDetails(reasoning, origin)
   const sent = [...(rules.earlier === 'never' ? [] : details), ...(takesAny(rules) ? own : [])]
   const field = fieldOf(reasoning, origin, rules)
-  const kept = field === undefined ? [] : thoughts.filter(({ from }) => isTaken(from, rules))
-  const lost = thoughts.some(thought => (thought.from !== 'elsewhere' || !thought.isInState) && !kept.includes(thought))
-  const text = kept.map(thought => thought.text).join('\n\n')
+  const kept = field === undefined ? [] : texts.filter(({ from }) => isTaken(from, rules))
+  const lost = texts.some(each => (each.from !== 'elsewhere' || !each.isInState) && !kept.includes(each))
+  const text = kept.map(each => each.text).join('\n\n')
   return {
     fields: {
       ...(field !== undefined && field !== 'content' && field !== 'reasoning_details' && isWritten(text, rules) && { [field]: text }),
@@ -80,16 +80,16 @@ export function encodeThoughts(reasoning: TurnReasoning, origin: JsonObject | un
 
 const takesAny = ({ earlier }: ReasoningRules): boolean => earlier !== 'never' && earlier !== 'own'
 
-const isTaken = (from: Thought['from'], rules: ReasoningRules): boolean =>
+const isTaken = (from: ReasoningText['from'], rules: ReasoningRules): boolean =>
   takesAny(rules) || (rules.earlier === 'own' && from === 'provider')
 
 /** Models that require the field need it on every turn, even without reasoning. */
 const isWritten = (text: string, { earlier }: ReasoningRules): boolean => text !== '' || earlier === 'always'
 
-function fieldOf({ thoughts, field }: TurnReasoning, origin: JsonObject | undefined, rules: ReasoningRules): string | undefined {
+function fieldOf({ texts, field }: TurnReasoning, origin: JsonObject | undefined, rules: ReasoningRules): string | undefined {
   const known = rules.field ?? field ?? rules.familyField
   if (known !== undefined || rules.earlier === 'always') return known ?? 'reasoning_content'
-  return origin && thoughts.some(({ from }) => from === 'caller') ? reasoningFieldOf(origin) : undefined
+  return origin && texts.some(({ from }) => from === 'caller') ? reasoningFieldOf(origin) : undefined
 }
 
 /** The details of the client's message that the gateway did not seal. */

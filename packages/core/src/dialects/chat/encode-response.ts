@@ -1,4 +1,4 @@
-import type { Stamp } from '../../protocol/dialect.ts'
+import type { ResponseMetadata } from '../../protocol/dialect.ts'
 import type { FunctionCallItem, Item } from '../../protocol/item.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
 import type { InferenceResponse } from '../../protocol/response.ts'
@@ -22,7 +22,7 @@ import {
 import { firstChoice, messageFields, originalBody, without } from './wire.ts'
 
 /** Encodes a whole response, with all items in one message. */
-export function encodeResponse(response: InferenceResponse, request: InferenceRequest, stamp: Stamp): JsonObject {
+export function encodeResponse(response: InferenceResponse, request: InferenceRequest, metadata: ResponseMetadata): JsonObject {
   const { output, outcome, usage } = response
   if (outcome.status === 'failed') return encodeFailure(outcome.error, request)
   const original = originalBody(response)
@@ -31,10 +31,10 @@ export function encodeResponse(response: InferenceResponse, request: InferenceRe
   const { message: encoded, logprobs } = encodeMessage(output)
   return {
     ...(original && unknownFieldsOf(original)),
-    id: idUnder('chatcmpl-', stamp),
+    id: idUnder('chatcmpl-', metadata),
     object: 'chat.completion',
-    created: stamp.created_at,
-    model: stamp.model,
+    created: metadata.created_at,
+    model: metadata.model,
     choices: [
       {
         ...(choice && without(choice, choiceFields)),
@@ -45,7 +45,7 @@ export function encodeResponse(response: InferenceResponse, request: InferenceRe
       },
     ],
     ...(usage && { usage: encodeUsage(usage) }),
-    ...encodeGatewayFields(stamp, request),
+    ...encodeGatewayFields(metadata, request),
   }
 }
 
@@ -58,7 +58,7 @@ function encodeMessage(output: readonly Item[]): { readonly message: JsonObject;
   const refusals: string[] = []
   const annotations: JsonObject[] = []
   const logprobs: JsonObject[] = []
-  const thoughts: string[] = []
+  const reasoningTexts: string[] = []
   const sealed: JsonObject[] = []
   const calls: JsonObject[] = []
   const images: JsonObject[] = []
@@ -66,7 +66,7 @@ function encodeMessage(output: readonly Item[]): { readonly message: JsonObject;
   let state: string | undefined
   for (const item of output) {
     if (item.type === 'reasoning') {
-      for (const thought of reasoningText(item)) thoughts.push(thought)
+      for (const text of reasoningText(item)) reasoningTexts.push(text)
       if (item.encrypted_content === undefined) continue
       sealed.push(encodeSealedState(item.encrypted_content, sealed.length))
       state = item.encrypted_content
@@ -97,7 +97,7 @@ function encodeMessage(output: readonly Item[]): { readonly message: JsonObject;
     ...(calls.length > 0 && { tool_calls: calls }),
     ...(annotations.length > 0 && { annotations }),
     ...(images.length > 0 && { images }),
-    ...(thoughts.length > 0 && { reasoning_content: thoughts.join(paragraphBreak) }),
+    ...(reasoningTexts.length > 0 && { reasoning_content: reasoningTexts.join(paragraphBreak) }),
     ...(sealed.length > 0 && { reasoning_details: sealed }),
   }
   return { message, logprobs }

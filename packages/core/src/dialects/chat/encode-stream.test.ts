@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { decode, faultsOf, plain, stampOf } from '../../../test/dialects/laws.ts'
-import type { Stamp } from '../../protocol/dialect.ts'
+import { decode, faultsOf, metadataOf, plain } from '../../../test/dialects/laws.ts'
+import type { ResponseMetadata } from '../../protocol/dialect.ts'
 import type { Delta, InferenceEvent } from '../../protocol/event.ts'
 import { fold } from '../../protocol/fold.ts'
 import type { FunctionCallItem, Item, MessageItem, ReasoningItem } from '../../protocol/item.ts'
@@ -23,11 +23,11 @@ interface Choice {
 }
 type Chunk = JsonObject & { readonly choices?: readonly Choice[] }
 
-const framesOf = (events: readonly InferenceEvent[], request = ask(), facts: Partial<Stamp> = {}) => {
-  const stamp = stampOf(facts)
-  return chatClient.encodeEvents(request, () => stamp).write(events)
+const framesOf = (events: readonly InferenceEvent[], request = ask(), facts: Partial<ResponseMetadata> = {}) => {
+  const metadata = metadataOf(facts)
+  return chatClient.encodeEvents(request, () => metadata).write(events)
 }
-const chunksOf = (events: readonly InferenceEvent[], request = ask(), facts: Partial<Stamp> = {}): readonly Chunk[] =>
+const chunksOf = (events: readonly InferenceEvent[], request = ask(), facts: Partial<ResponseMetadata> = {}): readonly Chunk[] =>
   framesOf(events, request, facts).flatMap(({ data }) => (data === '[DONE]' ? [] : [JSON.parse(data) as Chunk]))
 const deltasOf = (events: readonly InferenceEvent[], request = ask()): readonly JsonObject[] =>
   chunksOf(events, request).flatMap(({ choices = [] }) => choices.map(({ delta }) => delta))
@@ -52,7 +52,7 @@ const call = (call_id: string, written: string, name = 'f'): FunctionCallItem =>
   arguments: written,
   status: 'completed',
 })
-const thought = (fields: Partial<ReasoningItem>): ReasoningItem => ({ type: 'reasoning', summary: [], ...fields })
+const reasoning = (fields: Partial<ReasoningItem>): ReasoningItem => ({ type: 'reasoning', summary: [], ...fields })
 const text = (words: string, part = 0): Delta => ({ kind: 'text', part, text: words })
 const args = (written: string): Delta => ({ kind: 'arguments', part: 0, text: written })
 const answer = (output: readonly Item[], outcome: Outcome = { status: 'completed' }): InferenceResponse => ({
@@ -63,8 +63,8 @@ const answer = (output: readonly Item[], outcome: Outcome = { status: 'completed
   outcome,
   usage,
 })
-const whole = (output: readonly Item[], request = ask(), facts: Partial<Stamp> = {}): JsonObject =>
-  plain(chatClient.encodeResponse(answer(output), request, stampOf(facts)))
+const whole = (output: readonly Item[], request = ask(), facts: Partial<ResponseMetadata> = {}): JsonObject =>
+  plain(chatClient.encodeResponse(answer(output), request, metadataOf(facts)))
 const messageOf = (output: readonly Item[], request = ask()): JsonObject =>
   ((whole(output, request).choices as readonly JsonObject[])[0]?.message ?? {}) as JsonObject
 
@@ -125,19 +125,19 @@ describe('the chunks of a Chat stream', () => {
     }
     expect(chunksOf(greeting).at(-1)).not.toHaveProperty('warnings')
   })
-  test('request the stamp once there is something to send, and not before', () => {
-    let stamps = 0
+  test('request the metadata once there is something to send, and not before', () => {
+    let metadataCalls = 0
     const encoder = chatClient.encodeEvents(ask(), () => {
-      stamps += 1
-      return stampOf()
+      metadataCalls += 1
+      return metadataOf()
     })
-    expect([encoder.write([]), stamps]).toEqual([[], 0])
+    expect([encoder.write([]), metadataCalls]).toEqual([[], 0])
     encoder.write([started])
-    expect(stamps).toBe(1)
+    expect(metadataCalls).toBe(1)
   })
   test('are the same however the events are split into batches', () => {
-    const stamp = stampOf()
-    const encoder = chatClient.encodeEvents(counting, () => stamp)
+    const metadata = metadataOf()
+    const encoder = chatClient.encodeEvents(counting, () => metadata)
     expect(greeting.flatMap(event => encoder.write([event]))).toEqual(framesOf(greeting, counting))
   })
   test('do not include events after the end', () => {
@@ -244,7 +244,7 @@ describe('text in a Chat response', () => {
 
 describe('reasoning in a Chat response', () => {
   test('is one text, with a paragraph for each item', () => {
-    const output = [thought({ summary: ['a', 'b'] }), thought({ content: ['c'] }), message('x')]
+    const output = [reasoning({ summary: ['a', 'b'] }), reasoning({ content: ['c'] }), message('x')]
     expect(messageOf(output).reasoning_content).toBe('a\n\nb\n\nc')
     expect(
       deltasOf(unfold(answer(output)))
@@ -253,16 +253,16 @@ describe('reasoning in a Chat response', () => {
     ).toBe('a\n\nb\n\nc')
   })
   test('is sent once if the item has both raw text and a summary', () => {
-    const output = [thought({ summary: ['s'], content: ['raw'] })]
+    const output = [reasoning({ summary: ['s'], content: ['raw'] })]
     expect(messageOf(output).reasoning_content).toBe('s')
     expect(deltasOf(unfold(answer(output))).filter(delta => 'reasoning_content' in delta)).toEqual([{ reasoning_content: 's' }])
   })
   test('has its state in reasoning_details and on the next call', () => {
     const output = [
-      thought({ encrypted_content: 'S' }),
+      reasoning({ encrypted_content: 'S' }),
       message('x'),
       call('a', '{}'),
-      thought({ encrypted_content: 'T' }),
+      reasoning({ encrypted_content: 'T' }),
       call('b', '{}'),
     ]
     const entry = (data: string, index: number) => ({ type: 'reasoning.encrypted', data, index, format: 'signalbox' })
@@ -285,7 +285,7 @@ describe('reasoning in a Chat response', () => {
     ])
   })
   test('has no state fields if there is no state', () => {
-    expect(JSON.stringify([whole([thought({ content: ['a'] }), call('a', '{}')])])).not.toMatch(/reasoning_details|extra_content/)
+    expect(JSON.stringify([whole([reasoning({ content: ['a'] }), call('a', '{}')])])).not.toMatch(/reasoning_details|extra_content/)
   })
 })
 
@@ -299,7 +299,7 @@ describe('the end of a Chat response', () => {
   ])('%s', (reason, outcome, output) => {
     const response = answer(output, outcome)
     expect(chunksOf(unfold(response)).at(-1)?.choices?.[0]?.finish_reason).toBe(reason)
-    expect(chatClient.encodeResponse(response, ask(), stampOf()).choices).toMatchObject([{ finish_reason: reason }])
+    expect(chatClient.encodeResponse(response, ask(), metadataOf()).choices).toMatchObject([{ finish_reason: reason }])
   })
   const error = { kind: 'overloaded', message: 'busy', code: 'engine_overloaded', type: 'server_error', provider: 'p' } as const
   test('is one chunk with only the error after a failure, without [DONE]', () => {
@@ -315,7 +315,7 @@ describe('the end of a Chat response', () => {
     ])
   })
   test('is an error if a whole response failed', () => {
-    expect(chatClient.encodeResponse(answer([message('x')], { status: 'failed', error }), ask(), stampOf())).toMatchObject({
+    expect(chatClient.encodeResponse(answer([message('x')], { status: 'failed', error }), ask(), metadataOf())).toMatchObject({
       error: { message: 'busy' },
     })
   })
@@ -356,11 +356,11 @@ describe('any legal stream', () => {
   const someCall = fc
     .tuple(words, fc.jsonValue({ maxDepth: 1 }))
     .map(([name, value]): FunctionCallItem => call('', JSON.stringify({ value }), `f${name}`))
-  const someThought = fc
+  const someReasoning = fc
     .tuple(fc.array(words, { maxLength: 2 }), fc.option(words, { nil: undefined }))
-    .map(([content, state]) => thought({ content, ...(state !== undefined && { encrypted_content: state }) }))
+    .map(([content, state]) => reasoning({ content, ...(state !== undefined && { encrypted_content: state }) }))
   const someOutput = fc
-    .array(fc.oneof(someMessage, someCall, someThought), { maxLength: 6 })
+    .array(fc.oneof(someMessage, someCall, someReasoning), { maxLength: 6 })
     .map(items => items.map((item, at): Item => (item.type === 'function_call' ? { ...item, call_id: `call_${at}` } : item)))
 
   /** The same events with deltas of adjacent calls interleaved. */
@@ -420,7 +420,7 @@ describe('any legal stream', () => {
         const again = decode(chatProvider, framesOf(events, counting))
         expect(faultsOf(again)).toEqual([])
         expect(gist(fold(again))).toEqual(gist(response))
-        expect(gist(chatProvider.decodeResponse(chatClient.encodeResponse(response, counting, stampOf())))).toEqual(gist(response))
+        expect(gist(chatProvider.decodeResponse(chatClient.encodeResponse(response, counting, metadataOf())))).toEqual(gist(response))
       }),
       { numRuns: 500 },
     )

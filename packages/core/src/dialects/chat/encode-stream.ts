@@ -1,4 +1,4 @@
-import type { EventEncoder, Stamp } from '../../protocol/dialect.ts'
+import type { EventEncoder, ResponseMetadata } from '../../protocol/dialect.ts'
 import type { InferenceEvent } from '../../protocol/event.ts'
 import type { FunctionCallItem, Item, MessageItem, ReasoningItem } from '../../protocol/item.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
@@ -44,7 +44,7 @@ interface SentItem {
   readonly argumentsHead: string
   readonly isCustom: boolean
   /** Reasoning has a summary or raw text; whichever comes first is sent. */
-  thoughtKind: 'summary' | 'reasoning' | undefined
+  reasoningKind: 'summary' | 'reasoning' | undefined
   finished: boolean
 }
 
@@ -56,7 +56,7 @@ interface Piece {
 
 interface ChunkEncoder extends EncoderState {
   readonly request: InferenceRequest
-  readonly stamp: () => Stamp
+  readonly metadata: () => ResponseMetadata
   readonly items: Map<number, SentItem>
   heads: ChunkHeads
   /** Suffixes of a chunk: after log probabilities, a delta, a text delta, or arguments. */
@@ -66,7 +66,7 @@ interface ChunkEncoder extends EncoderState {
   repeated: JsonObject
   /** Characters sent so far. */
   contentLength: number
-  thoughtLength: number
+  reasoningLength: number
   calls: number
   images: number
   sealedStates: number
@@ -74,7 +74,7 @@ interface ChunkEncoder extends EncoderState {
   callState: string | undefined
 }
 
-export function encodeEvents(request: InferenceRequest, stamp: () => Stamp): EventEncoder {
+export function encodeEvents(request: InferenceRequest, metadata: () => ResponseMetadata): EventEncoder {
   const body = originalBody(request)
   const usageField = body !== undefined && wantsUsage(body) ? ',"usage":null' : ''
   const rest = `,"finish_reason":null}]${usageField}}`
@@ -83,14 +83,14 @@ export function encodeEvents(request: InferenceRequest, stamp: () => Stamp): Eve
     frames: [],
     phase: 'new',
     request,
-    stamp,
+    metadata,
     items: new Map(),
     heads: { base: '', delta: '', content: '', reasoning_content: '', refusal: '' },
     tails: { logprobs: rest, delta: tail, text: `}${tail}`, arguments: `}}]}${tail}` },
     usageField,
     repeated: {},
     contentLength: 0,
-    thoughtLength: 0,
+    reasoningLength: 0,
     calls: 0,
     images: 0,
     sealedStates: 0,
@@ -116,7 +116,7 @@ function beginStream(encoder: ChunkEncoder, first: InferenceEvent): void {
   if (isFailure(first)) return
   encoder.phase = 'started'
   const original = (first.type === 'started' && originalBody(first)) || {}
-  const { model, created_at: created, id } = encoder.stamp()
+  const { model, created_at: created, id } = encoder.metadata()
   encoder.repeated = Object.fromEntries(Object.entries(original).filter(([field, value]) => repeatedFields.has(field) && value !== null))
   const facts = { id: idUnder('chatcmpl-', { id }), object: 'chat.completion.chunk', created, model, ...encoder.repeated }
   const base = JSON.stringify(facts).slice(0, -1)
@@ -142,7 +142,7 @@ function startItem(encoder: ChunkEncoder, index: number, item: Item): SentItem {
     starts: new Map(),
     argumentsHead: item.type === 'function_call' ? `${encoder.heads.delta}{"tool_calls":[{"index":${encoder.calls},${call}` : '',
     isCustom,
-    thoughtKind: undefined,
+    reasoningKind: undefined,
     finished: false,
   }
   encoder.items.set(index, started)
@@ -165,8 +165,8 @@ function encodeDelta(encoder: ChunkEncoder, { index, delta }: EventOf<'delta'>):
   else if (delta.kind === 'arguments') sendArguments(encoder, item, delta)
   else if (delta.kind === 'refusal') sendRefusal(encoder, item, delta)
   else {
-    item.thoughtKind ??= delta.kind
-    if (item.thoughtKind === delta.kind) sendThought(encoder, item, delta)
+    item.reasoningKind ??= delta.kind
+    if (item.reasoningKind === delta.kind) sendReasoning(encoder, item, delta)
   }
 }
 
@@ -183,9 +183,9 @@ function sendText(encoder: ChunkEncoder, item: SentItem, piece: Piece): void {
   }
 }
 
-function sendThought(encoder: ChunkEncoder, item: SentItem, piece: Piece): void {
-  const isNewParagraph = countSent(item, piece) === 0 && encoder.thoughtLength > 0
-  encoder.thoughtLength += piece.text.length
+function sendReasoning(encoder: ChunkEncoder, item: SentItem, piece: Piece): void {
+  const isNewParagraph = countSent(item, piece) === 0 && encoder.reasoningLength > 0
+  encoder.reasoningLength += piece.text.length
   pushText(encoder, 'reasoning_content', isNewParagraph ? paragraphBreak + piece.text : piece.text)
 }
 
@@ -214,7 +214,7 @@ function finishItem(encoder: ChunkEncoder, { index, item }: EventOf<'item_finish
   if (started.finished) return
   started.finished = true
   if (item.type === 'message') finishMessage(encoder, started, item)
-  else if (item.type === 'reasoning') finishThought(encoder, started, item)
+  else if (item.type === 'reasoning') finishReasoning(encoder, started, item)
   else if (item.type === 'function_call') finishCall(encoder, started, item)
   else sendNative(encoder, item)
 }
@@ -235,11 +235,11 @@ function finishMessage(encoder: ChunkEncoder, item: SentItem, { content }: Messa
   if (annotations.length > 0) pushDelta(encoder, { annotations })
 }
 
-function finishThought(encoder: ChunkEncoder, item: SentItem, { summary, content = [], encrypted_content }: ReasoningItem): void {
-  const kind = item.thoughtKind ?? (summary.length > 0 ? 'summary' : 'reasoning')
+function finishReasoning(encoder: ChunkEncoder, item: SentItem, { summary, content = [], encrypted_content }: ReasoningItem): void {
+  const kind = item.reasoningKind ?? (summary.length > 0 ? 'summary' : 'reasoning')
   for (const [number, text] of (kind === 'summary' ? summary : content).entries()) {
     const rest = unsent(item, number, text)
-    if (rest.text !== '') sendThought(encoder, item, rest)
+    if (rest.text !== '') sendReasoning(encoder, item, rest)
   }
   if (encrypted_content === undefined) return
   pushDelta(encoder, { reasoning_details: [encodeSealedState(encrypted_content, encoder.sealedStates++)] })
@@ -271,7 +271,7 @@ function finishStream(encoder: ChunkEncoder, event: EventOf<'finished'>): void {
     return
   }
   const original = originalBody(event)
-  const last = fieldsText({ ...(original && unknownFieldsOf(original)), ...encodeGatewayFields(encoder.stamp(), request) }, repeated)
+  const last = fieldsText({ ...(original && unknownFieldsOf(original)), ...encodeGatewayFields(encoder.metadata(), request) }, repeated)
   const reason = JSON.stringify(finishReasonOf(outcome, encoder.calls > 0))
   const finished = `${heads.delta}{},"logprobs":null,"finish_reason":${reason}}]${usageField}`
   if (usageField !== '' && usage) {

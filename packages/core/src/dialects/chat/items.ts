@@ -79,7 +79,7 @@ const isOwn = (item: Item): boolean => originalBody(item) !== undefined
 function encodeItem(encoder: MessageEncoder, item: Item, entry: ItemOrigin): void {
   if (item.type === 'native') addNativeItem(encoder, item, entry)
   else if (item.type === 'function_call') continueTurn(encoder, entry.origin).calls.push(item)
-  else if (item.type === 'reasoning') addThought(continueTurn(encoder, entry.origin), item, entry.param)
+  else if (item.type === 'reasoning') addReasoning(continueTurn(encoder, entry.origin), item, entry.param)
   else if (item.type === 'function_call_output') addResult(encoder, item, entry)
   else if (originalBody(item) !== undefined && imagesSentBack(item)) continueTurn(encoder, entry.origin).hasImages = true
   else if (item.role === 'assistant') {
@@ -117,13 +117,13 @@ function addNativeItem(encoder: MessageEncoder, item: Native, { origin, param }:
   }
 }
 
-function addThought({ reasoning, signatures }: AssistantTurn, item: ReasoningItem, param: string): void {
+function addReasoning({ reasoning, signatures }: AssistantTurn, item: ReasoningItem, param: string): void {
   const isCallers = originalBody(item) !== undefined
   const { encrypted_content = '' } = item
   const state = isCallers ? noState : readState(encrypted_content)
   const isInState = state.details.length + state.signatures.length > 0
   const from = state.field ? 'provider' : isCallers ? 'caller' : 'elsewhere'
-  for (const text of item.content ?? item.summary) if (text !== '') reasoning.thoughts.push({ text, from, isInState })
+  for (const text of item.content ?? item.summary) if (text !== '') reasoning.texts.push({ text, from, isInState })
   for (const detail of state.details) reasoning.details.push(detail)
   for (const [call, signature] of state.signatures) signatures.set(call, signature)
   if (isCallers && encrypted_content !== '' && !encrypted_content.startsWith(sealedPrefix)) reasoning.unsealed.add(encrypted_content)

@@ -21,7 +21,7 @@ export type ReasoningField = 'reasoning_content' | 'reasoning' | 'reasoning_deta
 export function textsOf(holder: JsonObject): readonly MessageText[] {
   const texts: MessageText[] = []
   const field = reasoningFieldOf(holder)
-  if (field) texts.push({ kind: 'reasoning', text: thoughtIn(holder), field })
+  if (field) texts.push({ kind: 'reasoning', text: reasoningIn(holder), field })
   const content = holder.content ?? holder.text
   if (typeof content === 'string') {
     if (content !== '') texts.push({ kind: 'text', text: content })
@@ -32,9 +32,9 @@ export function textsOf(holder: JsonObject): readonly MessageText[] {
 
 /** The content, if it is the only text. Checked first, because this is true of nearly every delta. */
 export const plainTextOf = (holder: JsonObject): string | undefined =>
-  typeof holder.content === 'string' && holder.content !== '' && !holder.refusal && thoughtIn(holder) === '' ? holder.content : undefined
+  typeof holder.content === 'string' && holder.content !== '' && !holder.refusal && reasoningIn(holder) === '' ? holder.content : undefined
 
-const thoughtIn = ({ reasoning_content, reasoning, reasoning_details }: JsonObject): string =>
+const reasoningIn = ({ reasoning_content, reasoning, reasoning_details }: JsonObject): string =>
   stringOf(reasoning_content) || stringOf(reasoning) || detailsText(reasoning_details)
 
 /** The field that holds the reasoning of a message: the first non-empty one. */

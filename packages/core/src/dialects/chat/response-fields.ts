@@ -1,4 +1,4 @@
-import type { Stamp } from '../../protocol/dialect.ts'
+import type { ResponseMetadata } from '../../protocol/dialect.ts'
 import type { Item, TextPart } from '../../protocol/item.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
 import type { Outcome, Usage } from '../../protocol/response.ts'
@@ -102,7 +102,7 @@ export const unknownFieldsOf = (original: JsonObject): JsonObject =>
   )
 
 /** Fields that the gateway adds to the response or its last chunk: routing metadata and warnings. */
-export const encodeGatewayFields = ({ routing, warnings }: Stamp, request: InferenceRequest): JsonObject => ({
+export const encodeGatewayFields = ({ routing, warnings }: ResponseMetadata, request: InferenceRequest): JsonObject => ({
   ...(routing && { routing_metadata: { ...routing } }),
   ...(warnings.length > 0 && { warnings: renameFieldsInWarnings(warnings, request).map(warning => ({ ...warning })) }),
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { decode, faultsOf, offer, plain, stampOf } from '../../../test/dialects/laws.ts'
+import { decode, faultsOf, metadataOf, offer, plain } from '../../../test/dialects/laws.ts'
 import { fold } from '../../protocol/fold.ts'
 import type { FunctionCallOutputItem, Item, MessageItem, Part } from '../../protocol/item.ts'
 import type { Quirks } from '../../protocol/model.ts'
@@ -221,10 +221,14 @@ describe('a Chat response for a Chat client', () => {
   test('keeps unknown fields, but not internal fields or raw state of the provider', () => {
     const response = chatProvider.decodeResponse(wire)
     const withoutState = plain(
-      chatClient.encodeResponse({ ...response, output: response.output.filter(({ type }) => type !== 'reasoning') }, read({}), stampOf()),
+      chatClient.encodeResponse(
+        { ...response, output: response.output.filter(({ type }) => type !== 'reasoning') },
+        read({}),
+        metadataOf(),
+      ),
     )
     expect(withoutState).not.toHaveProperty('citations')
-    const kept = plain(chatClient.encodeResponse(response, read({}), stampOf()))
+    const kept = plain(chatClient.encodeResponse(response, read({}), metadataOf()))
     expect(kept).toMatchObject({
       id: 'chatcmpl-ours',
       model: 'model',
@@ -254,9 +258,9 @@ describe('a Chat response for a Chat client', () => {
   const streamed = (...frames: readonly Frame[]): readonly JsonObject[] => {
     const events = decode(chatProvider, frames)
     expect(faultsOf(events)).toEqual([])
-    const stamp = stampOf()
+    const metadata = metadataOf()
     return chatClient
-      .encodeEvents(read({ stream: true }), () => stamp)
+      .encodeEvents(read({ stream: true }), () => metadata)
       .write(events)
       .flatMap(({ data }) => (data === '[DONE]' ? [] : [JSON.parse(data) as JsonObject]))
   }

@@ -6,7 +6,7 @@ import { chatClient, chatProvider, messagesClient, responsesClient } from '../in
 import { outputLosses } from '../output-losses.ts'
 
 const request = chatClient.decodeRequest({ model: 'm', messages: [{ role: 'user', content: 'Hi' }] })
-const stamp = { id: 'resp_1', model: 'm', created_at: 1, itemId: (prefix: string) => `${prefix}_1`, warnings: [] }
+const metadata = { id: 'resp_1', model: 'm', created_at: 1, itemId: (prefix: string) => `${prefix}_1`, warnings: [] }
 const mcp = { id: 'm1', type: 'mcp', mcp: { server: 'files', tool: 'read', arguments: '{"path":"a"}' } }
 const called = { id: 'c1', type: 'function', function: { name: 'f', arguments: '{"a":1}' } }
 
@@ -40,12 +40,12 @@ const streamed = () => {
 
 describe('a call of an unknown type', () => {
   test('is sent to a Chat client in a whole response, beside the other calls', () => {
-    const { choices } = chatClient.encodeResponse(whole, request, stamp) as unknown as { choices: readonly JsonObject[] }
+    const { choices } = chatClient.encodeResponse(whole, request, metadata) as unknown as { choices: readonly JsonObject[] }
     expect(choices[0]).toMatchObject({ finish_reason: 'tool_calls', message: { tool_calls: [called, mcp] } })
   })
 
   test('is sent in a stream, assembled from its pieces and with its own index', () => {
-    const frames = chatClient.encodeEvents(request, () => stamp).write(streamed())
+    const frames = chatClient.encodeEvents(request, () => metadata).write(streamed())
     const deltas = frames.flatMap(({ data }) => {
       const chunk: unknown = data === '[DONE]' ? {} : JSON.parse(data)
       return isObject(chunk as JsonObject)

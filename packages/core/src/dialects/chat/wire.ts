@@ -16,11 +16,11 @@ export const without = (body: JsonObject, fields: ReadonlySet<string>): JsonObje
   Object.fromEntries(Object.entries(body).filter(([field]) => !fields.has(field)))
 
 /** Message fields that hold reasoning, plain or sealed. */
-export const thoughtFields: ReadonlySet<string> = new Set(['reasoning_content', 'reasoning', 'reasoning_details', 'extra_content'])
+export const reasoningFields: ReadonlySet<string> = new Set(['reasoning_content', 'reasoning', 'reasoning_details', 'extra_content'])
 
 /** Decoded fields of a message or delta; others are passed through. */
 export const messageFields: ReadonlySet<string> = new Set([
-  ...thoughtFields,
+  ...reasoningFields,
   'role',
   'content',
   'text',

@@ -92,7 +92,7 @@ function encodeItem(state: EncoderState, item: Item, param: string): void {
   else if (item.type === 'message') encodeMessage(state, item, param)
   else if (item.type === 'function_call') encodeCall(state, item, param)
   else if (item.type === 'function_call_output') encodeResult(state, item, param)
-  else if (item.type === 'reasoning') encodeThought(state, item)
+  else if (item.type === 'reasoning') writeReasoning(state, item)
   else if (item.dialect === dialect) turnOf(state, 'model').parts.push(item.body)
   else loseContent(state, pathOf(item, param))
 }
@@ -228,7 +228,7 @@ function encodeOutput({ output, is_error }: FunctionCallOutputItem): JsonObject 
   return is_error ? { error: text } : (objectIn(text) ?? { output: text })
 }
 
-function encodeThought(state: EncoderState, { encrypted_content, summary }: ReasoningItem): void {
+function writeReasoning(state: EncoderState, { encrypted_content, summary }: ReasoningItem): void {
   const signed = decodeReasoningState(encrypted_content)
   if (signed?.on === 'call') state.callSignature = signed
   else if (signed?.on === 'image') state.imageSignatures = [...state.imageSignatures, signed]

@@ -9,7 +9,7 @@ import {
   appendAnnotation,
   appendDelta,
   assembledItem,
-  assembledThoughts,
+  assembledReasoning,
   bufferedText,
   createItemAssembler,
   emitItem,
@@ -77,7 +77,7 @@ export function addPart(assembler: PartAssembler, part: JsonObject, logprobs: re
   const signature = stringOf(part.thoughtSignature)
   if (isObject(part.functionCall)) addCall(assembler, part.functionCall, signature)
   else if (!isText(part)) addNativePart(assembler, part, signature)
-  else if (part.thought === true) addThought(assembler, stringOf(part.text), signature)
+  else if (part.thought === true) addReasoning(assembler, stringOf(part.text), signature)
   else addTextPart(assembler, stringOf(part.text), { signature, logprobs })
 }
 
@@ -105,10 +105,10 @@ function addNativePart(assembler: PartAssembler, body: JsonObject, signature: st
   assembler.hasAnswer = true
 }
 
-function addThought(assembler: PartAssembler, text: string, signature: string): void {
+function addReasoning(assembler: PartAssembler, text: string, signature: string): void {
   if (text === '' && signature === '') return
-  const thought = openTextOf(assembler, 'summary')
-  if (text !== '') appendDelta(assembler, thought.partial, { kind: 'summary', part: 0, text })
+  const reasoning = openTextOf(assembler, 'summary')
+  if (text !== '') appendDelta(assembler, reasoning.partial, { kind: 'summary', part: 0, text })
   if (signature !== '') addSignature(assembler, { on: 'thought', signature, length: 0 })
 }
 
@@ -166,7 +166,7 @@ export function finishText(assembler: PartAssembler, status: ItemStatus, state?:
   if (kind === 'text') addCitations(assembler, partial)
   const encrypted_content = state && encodeReasoningState(state)
   const item: Item = encrypted_content
-    ? { ...reasoningShell, ...assembledThoughts(partial), encrypted_content }
+    ? { ...reasoningShell, ...assembledReasoning(partial), encrypted_content }
     : assembledItem(partial, status)
   finishItem(assembler, partial, item)
   if (endSignature) emitSignature(assembler, endSignature)

@@ -1,7 +1,7 @@
 import Anthropic from '@anthropic-ai/sdk'
 import Anthropic0 from 'anthropic0'
 import { describe, expect, test } from 'vitest'
-import { decode, plain, stampOf } from '../../../test/dialects/laws.ts'
+import { decode, metadataOf, plain } from '../../../test/dialects/laws.ts'
 import { readStrictly } from '../../../test/dialects/messages-client-reader.ts'
 import { haveRecordings, recordings } from '../../../test/dialects/recordings.ts'
 import { codes, type ErrorCode } from '../../errors/codes.ts'
@@ -29,8 +29,8 @@ const request: InferenceRequest = messagesClient.decodeRequest(params)
 
 const stream = (events: readonly InferenceEvent[]): string => writeFrames(encode(events))
 const encode = (events: readonly InferenceEvent[]) => {
-  const stamp = stampOf()
-  return messagesClient.encodeEvents(request, () => stamp).write(events)
+  const metadata = metadataOf()
+  return messagesClient.encodeEvents(request, () => metadata).write(events)
 }
 const eventStream = (text: string): Response => new Response(text, { headers: { 'content-type': 'text/event-stream' } })
 const json = (body: JsonObject, status = 200): Response => Response.json(body, { status })
@@ -91,7 +91,7 @@ describe.each(Object.keys(clients))('the Anthropic SDK %s', version => {
   ]
 
   test('reads a whole answer', async () => {
-    const message = await whole(version, messagesClient.encodeResponse(full, request, stampOf()))
+    const message = await whole(version, messagesClient.encodeResponse(full, request, metadataOf()))
     expect(message).toMatchObject(expected)
     expect(content(message.content)).toEqual(blocks)
   })
@@ -125,8 +125,8 @@ describe.each(Object.keys(clients))('the Anthropic SDK %s', version => {
   })
 
   test('iterates over a stream, with the gateway’s own fields', async () => {
-    const stamp = stampOf({ routing: { provider: 'p', provider_model_id: 'pm', model_canonical: 'm', routing_strategy: 's' } })
-    const text = writeFrames(messagesClient.encodeEvents(request, () => stamp).write(unfold(full)))
+    const metadata = metadataOf({ routing: { provider: 'p', provider_model_id: 'pm', model_canonical: 'm', routing_strategy: 's' } })
+    const text = writeFrames(messagesClient.encodeEvents(request, () => metadata).write(unfold(full)))
     const events = await clientFor(version, () => eventStream(text)).messages.create({ ...params, stream: true })
     const received: { readonly type: string }[] = []
     for await (const event of events) received.push(event)
@@ -205,7 +205,7 @@ describe.skipIf(!haveRecordings)('recorded responses of providers', () => {
       return
     }
     const streamed = readStrictly(encode(events)).message
-    const body = messagesClient.encodeResponse(answer, request, stampOf())
+    const body = messagesClient.encodeResponse(answer, request, metadataOf())
     expect(content(streamed.content)).toEqual(content(body.content as readonly JsonObject[]))
     expect(streamed).toMatchObject({ stop_reason: body.stop_reason, id: body.id, model: body.model })
     expect(streamed.usage).toMatchObject(isObject(body.usage) ? body.usage : {})
@@ -220,7 +220,7 @@ describe.skipIf(!haveRecordings)('recorded responses of providers', () => {
         await expect(streamed(version, text)).rejects.toThrow(answer.outcome.error.message.slice(0, 20))
         return
       }
-      const body = messagesClient.encodeResponse(answer, request, stampOf())
+      const body = messagesClient.encodeResponse(answer, request, metadataOf())
       const message = await streamed(version, text)
       expect(content(message.content)).toEqual(content(body.content as readonly JsonObject[]))
       expect(message.stop_reason).toBe(body.stop_reason)
@@ -229,7 +229,7 @@ describe.skipIf(!haveRecordings)('recorded responses of providers', () => {
     test.each(cases.filter(({ body }) => body))('$name, whole', async ({ provider, body = {} }) => {
       const answer = provider.decodeResponse(body)
       if (answer.outcome.status === 'failed') return
-      const message = await whole(version, messagesClient.encodeResponse(answer, request, stampOf()))
+      const message = await whole(version, messagesClient.encodeResponse(answer, request, metadataOf()))
       const texts = answer.output.flatMap(item => (item.type === 'message' ? item.content : []))
       expect(message.content.flatMap(block => (block.type === 'text' ? block.text : [])).join('')).toBe(
         texts.map(part => (part.type === 'text' ? part.text : part.type === 'refusal' ? part.refusal : '')).join(''),

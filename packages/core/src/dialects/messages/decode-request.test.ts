@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, inject, test } from 'vitest'
-import { plain, stampOf } from '../../../test/dialects/laws.ts'
+import { metadataOf, plain } from '../../../test/dialects/laws.ts'
 import { isGatewayError } from '../../errors/gateway-error.ts'
 import type { Failure } from '../../protocol/failure.ts'
 import { originalOf, pathOf } from '../../protocol/original.ts'
@@ -253,10 +253,14 @@ describe('the messages of a Messages request', () => {
   })
 
   test('have thinking with text, signature, redacted data, or none of them', () => {
-    const thought = (wire: JsonObject) => block(wire, 'assistant')
-    expect(thought({ type: 'thinking', thinking: '', signature: 's' })).toEqual({ type: 'reasoning', summary: [], encrypted_content: 's' })
-    expect(thought({ type: 'thinking', thinking: 'hm', signature: '' })).toEqual({ type: 'reasoning', summary: ['hm'] })
-    expect(thought({ type: 'redacted_thinking', data: 'd' })).toEqual({
+    const reasoning = (wire: JsonObject) => block(wire, 'assistant')
+    expect(reasoning({ type: 'thinking', thinking: '', signature: 's' })).toEqual({
+      type: 'reasoning',
+      summary: [],
+      encrypted_content: 's',
+    })
+    expect(reasoning({ type: 'thinking', thinking: 'hm', signature: '' })).toEqual({ type: 'reasoning', summary: ['hm'] })
+    expect(reasoning({ type: 'redacted_thinking', data: 'd' })).toEqual({
       type: 'reasoning',
       summary: [],
       encrypted_content: 'd',
@@ -703,7 +707,7 @@ test('a failed response names the field under the client’s path', () => {
   const request = read({ messages: [{ role: 'user', content: 'x' }] })
   const error: Failure = { kind: 'unsupported', message: 'No.', code: 'unsupported_value', param: 'max_output_tokens' }
   const finished = { type: 'finished', outcome: { status: 'failed', error } } as const
-  const [frame] = messagesClient.encodeEvents(request, () => stampOf()).write([finished])
+  const [frame] = messagesClient.encodeEvents(request, () => metadataOf()).write([finished])
   expect(JSON.parse(frame?.data ?? '')).toMatchObject({ error: { param: 'max_tokens' } })
 })
 

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { plain, said } from '../../../test/dialects/laws.ts'
-import { decode, delta, end, open, read, start, stop, text, thought, tool } from '../../../test/dialects/messages-provider-frames.ts'
+import { decode, delta, end, open, read, reasoning, start, stop, text, tool } from '../../../test/dialects/messages-provider-frames.ts'
 import { fold } from '../../protocol/fold.ts'
 import { originalOf } from '../../protocol/original.ts'
 import { messagesProvider } from '../index.ts'
 
 describe('the items of a Messages stream', () => {
   test('have a thinking block as a summary, and the block as its state', () => {
-    const [item] = read([start(), ...thought(0, 'First "the" points'), ...text(1, 'Hi'), ...end('end_turn')]).output
+    const [item] = read([start(), ...reasoning(0, 'First "the" points'), ...text(1, 'Hi'), ...end('end_turn')]).output
     expect(plain(item)).toEqual({
       type: 'reasoning',
       summary: ['First "the" points'],

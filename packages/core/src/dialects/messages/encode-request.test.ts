@@ -203,7 +203,7 @@ describe('the calls and results for a Messages provider', () => {
 })
 
 describe('the reasoning of earlier turns', () => {
-  const thought = (encrypted_content?: string): Item => ({
+  const reasoning = (encrypted_content?: string): Item => ({
     type: 'reasoning',
     summary: ['edited by the client'],
     ...(encrypted_content !== undefined && { encrypted_content }),
@@ -213,14 +213,14 @@ describe('the reasoning of earlier turns', () => {
     { type: 'thinking', thinking: '', signature: 'sig' },
     { type: 'redacted_thinking', data: 'blob' },
   ])('is sent back byte for byte, in its place: %j', block => {
-    const { messages, warned } = send({ input: [hello, thought(encodeReasoningState(block)), assistant('So'), call('a'), result('a')] })
+    const { messages, warned } = send({ input: [hello, reasoning(encodeReasoningState(block)), assistant('So'), call('a'), result('a')] })
     expect(JSON.stringify((messages[1]?.content ?? [])[0])).toBe(JSON.stringify(block))
     expect(warned).toEqual([])
   })
   test.each([undefined, '', 'gAAAAAB', '{"kind":"other"}', '{', '[]'])(
     'is left out with a warning if it is not in this provider’s format: %s',
     state => {
-      expect(send({ input: [hello, thought(state), assistant('So')] })).toMatchObject({
+      expect(send({ input: [hello, reasoning(state), assistant('So')] })).toMatchObject({
         messages: [{ role: 'user' }, { role: 'assistant', content: [{ type: 'text', text: 'So' }] }],
         warned: ['input[1]'],
       })

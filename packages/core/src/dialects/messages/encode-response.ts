@@ -1,4 +1,4 @@
-import type { Stamp } from '../../protocol/dialect.ts'
+import type { ResponseMetadata } from '../../protocol/dialect.ts'
 import type { FunctionCallItem, Item, Part, ReasoningItem } from '../../protocol/item.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
 import type { HostedCalls, InferenceResponse, Outcome, Usage } from '../../protocol/response.ts'
@@ -12,27 +12,27 @@ import { dialect, originalBody } from './wire.ts'
 
 // Encodes the message object and its content blocks, both for a response and for the two ends of a stream.
 
-export function encodeResponse(response: InferenceResponse, request: InferenceRequest, stamp: Stamp): JsonObject {
+export function encodeResponse(response: InferenceResponse, request: InferenceRequest, metadata: ResponseMetadata): JsonObject {
   const { output, outcome, usage } = response
-  if (outcome.status === 'failed') return encodeFailure(outcome.error, request, requestIdOf(stamp))
+  if (outcome.status === 'failed') return encodeFailure(outcome.error, request, requestIdOf(metadata))
   const original = originalBody(response)
   const contents = { hasRefusal: output.some(isRefusal), hasCall: output.some(({ type }) => type === 'function_call') }
   return {
-    ...messageHead(stamp, original),
+    ...messageHead(metadata, original),
     content: output.flatMap(encodeItem),
     ...stopFields(outcome, contents, original),
     usage: encodeMessageUsage(usage, original),
-    ...encodeGatewayFields(stamp, request),
+    ...encodeGatewayFields(metadata, request),
   }
 }
 
 /** The fields at the start of a message, including those that a provider of this dialect added. */
-export const messageHead = (stamp: Stamp, original: JsonObject | undefined): JsonObject => ({
+export const messageHead = (metadata: ResponseMetadata, original: JsonObject | undefined): JsonObject => ({
   ...(original && passthroughFields(original)),
-  id: idUnder('msg_', stamp),
+  id: idUnder('msg_', metadata),
   type: 'message',
   role: 'assistant',
-  model: stamp.model,
+  model: metadata.model,
 })
 
 /** Fields that are written elsewhere, or only by the gateway. */
@@ -105,7 +105,7 @@ const encodeHostedCalls = ({ web_search = 0, web_fetch = 0 }: HostedCalls): Json
 })
 
 /** Routing metadata and warnings, which the gateway adds. */
-export const encodeGatewayFields = ({ routing, warnings }: Stamp, request: InferenceRequest): JsonObject => ({
+export const encodeGatewayFields = ({ routing, warnings }: ResponseMetadata, request: InferenceRequest): JsonObject => ({
   ...(routing && { routing_metadata: { ...routing } }),
   ...(warnings.length > 0 && { warnings: renameWarnings(warnings, request).map(warning => ({ ...warning })) }),
 })
@@ -149,9 +149,9 @@ export function encodeCitation(annotation: JsonObject): JsonObject | undefined {
 
 /** The text of a reasoning item: summaries, then raw content. */
 export const thinkingText = ({ summary, content = [] }: ReasoningItem): string =>
-  [...summary, ...content].filter(text => text !== '').join(thoughtSeparator)
+  [...summary, ...content].filter(text => text !== '').join(reasoningSeparator)
 
-export const thoughtSeparator = '\n\n'
+export const reasoningSeparator = '\n\n'
 
 function thinkingBlocks(item: ReasoningItem): readonly JsonObject[] {
   const { encrypted_content = '', redacted } = item

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, inject, test } from 'vitest'
-import { faultsOf, plain, stampOf } from '../../../test/dialects/laws.ts'
+import { faultsOf, metadataOf, plain } from '../../../test/dialects/laws.ts'
 import { readStrictly } from '../../../test/dialects/messages-client-reader.ts'
-import type { Stamp } from '../../protocol/dialect.ts'
+import type { ResponseMetadata } from '../../protocol/dialect.ts'
 import type { Delta, InferenceEvent } from '../../protocol/event.ts'
 import type { Failure } from '../../protocol/failure.ts'
 import { fold } from '../../protocol/fold.ts'
@@ -16,11 +16,11 @@ import { writeFrames } from '../../sse/write.ts'
 import { messagesClient } from './client.ts'
 
 const request: InferenceRequest = { prompt: { input: [] }, routing: { models: ['m'], allow_fallbacks: true }, delivery: 'stream' }
-const encode = (events: readonly InferenceEvent[], facts: Partial<Stamp> = {}): readonly Frame[] => {
-  const stamp = stampOf(facts)
-  return messagesClient.encodeEvents(request, () => stamp).write(events)
+const encode = (events: readonly InferenceEvent[], facts: Partial<ResponseMetadata> = {}): readonly Frame[] => {
+  const metadata = metadataOf(facts)
+  return messagesClient.encodeEvents(request, () => metadata).write(events)
 }
-const read = (events: readonly InferenceEvent[], facts: Partial<Stamp> = {}) => readStrictly(encode(events, facts))
+const read = (events: readonly InferenceEvent[], facts: Partial<ResponseMetadata> = {}) => readStrictly(encode(events, facts))
 const wires = (frames: readonly Frame[]): readonly JsonObject[] => frames.map(({ data }) => JSON.parse(data) as JsonObject)
 /** Frames in short notation: `0+text`, `0:text_delta`, `0-`, or the event name. */
 const course = (events: readonly InferenceEvent[]): readonly string[] =>
@@ -59,7 +59,7 @@ const message = (...content: readonly (string | Part)[]): Item => ({
   status: 'completed',
 })
 const call = (written: string, call_id = 'c1'): FunctionCallItem => ({ type: 'function_call', call_id, name: 'f', arguments: written })
-const thought = (fields: Partial<ReasoningItem> = {}): ReasoningItem => ({ type: 'reasoning', summary: [], ...fields })
+const reasoning = (fields: Partial<ReasoningItem> = {}): ReasoningItem => ({ type: 'reasoning', summary: [], ...fields })
 const native = (body: JsonObject, dialect = 'messages'): Item => ({ type: 'native', dialect, body })
 const link = { type: 'url_citation', url: 'https://x', title: 'X', start_index: 0, end_index: 1 }
 
@@ -118,9 +118,9 @@ describe('the events of a Messages stream', () => {
   test('for thinking, a text and a call are numbered in order', () => {
     const events = [
       started,
-      begin(0, thought()),
+      begin(0, reasoning()),
       grow(0, 'summary', 'hm'),
-      end(0, thought({ summary: ['hm'], encrypted_content: 'sealed' })),
+      end(0, reasoning({ summary: ['hm'], encrypted_content: 'sealed' })),
       begin(1, empty),
       grow(1, 'text', 'a'),
       end(1, message('a')),
@@ -149,7 +149,7 @@ describe('the events of a Messages stream', () => {
 
   test('are the same however the events are split into batches', () => {
     const events = [started, begin(0, empty), grow(0, 'text', 'a'), end(0, message('a')), finish()]
-    const encoder = messagesClient.encodeEvents(request, () => stampOf())
+    const encoder = messagesClient.encodeEvents(request, () => metadataOf())
     expect(events.flatMap(event => encoder.write([event]))).toEqual(encode(events))
   })
 
@@ -194,7 +194,7 @@ describe('items that are open at the same time', () => {
   })
 
   test('send the first of them at once', () => {
-    const encoder = messagesClient.encodeEvents(request, () => stampOf())
+    const encoder = messagesClient.encodeEvents(request, () => metadataOf())
     encoder.write([started, begin(0, call('', 'c0')), begin(1, call('', 'c1'))])
     expect(encoder.write([grow(1, 'arguments', '{}')])).toEqual([])
     expect(encoder.write([grow(0, 'arguments', '{}')])).toHaveLength(1)
@@ -230,13 +230,13 @@ describe('the blocks of a Messages response', () => {
 
   test('leave out empty items', () => {
     expect(contentOf(message(''))).toEqual([])
-    expect(contentOf(thought())).toEqual([])
-    expect(contentOf(thought({ summary: [''] }))).toEqual([])
+    expect(contentOf(reasoning())).toEqual([])
+    expect(contentOf(reasoning({ summary: [''] }))).toEqual([])
   })
 
   test('include content that only the finished item has', () => {
     expect(contentOf(message('Hello', 'you'), grow(0, 'text', 'He'))).toMatchObject([{ text: 'Hello' }, { text: 'you' }])
-    expect(contentOf(thought({ summary: ['a', 'b'] }), grow(0, 'summary', 'a'))).toMatchObject([{ thinking: 'a\n\nb' }])
+    expect(contentOf(reasoning({ summary: ['a', 'b'] }), grow(0, 'summary', 'a'))).toMatchObject([{ thinking: 'a\n\nb' }])
     expect(read([started, begin(0, call('')), grow(0, 'arguments', '{"a"'), end(0, call('{"a":1}')), finish()]).message.content).toEqual([
       { type: 'tool_use', id: 'c1', name: 'f', input: { a: 1 } },
     ])
@@ -268,24 +268,24 @@ describe('the blocks of a Messages response', () => {
   test('have summaries and raw reasoning in one block, with a blank line between them', () => {
     const events = [
       started,
-      begin(0, thought()),
+      begin(0, reasoning()),
       grow(0, 'summary', 'a'),
       grow(0, 'summary', 'b'),
       grow([0, 1], 'summary', 'c'),
       grow(0, 'reasoning', ''),
       grow(0, 'reasoning', 'd'),
-      end(0, thought({ summary: ['ab', 'c'], content: ['d'], encrypted_content: 'sealed' })),
+      end(0, reasoning({ summary: ['ab', 'c'], content: ['d'], encrypted_content: 'sealed' })),
       finish(),
     ]
     expect(read(events).message.content).toEqual([{ type: 'thinking', thinking: 'ab\n\nc\n\nd', signature: 'sealed' }])
   })
 
   test('have the state of reasoning without text', () => {
-    expect(contentOf(thought({ encrypted_content: 'sealed' }))).toEqual([{ type: 'thinking', thinking: '', signature: 'sealed' }])
+    expect(contentOf(reasoning({ encrypted_content: 'sealed' }))).toEqual([{ type: 'thinking', thinking: '', signature: 'sealed' }])
   })
 
   test('have redacted thinking whole', () => {
-    expect(contentOf(thought({ encrypted_content: 'sealed', redacted: true }))).toEqual([{ type: 'redacted_thinking', data: 'sealed' }])
+    expect(contentOf(reasoning({ encrypted_content: 'sealed', redacted: true }))).toEqual([{ type: 'redacted_thinking', data: 'sealed' }])
   })
 
   test('have links as citations, and no other annotations', () => {
@@ -367,7 +367,7 @@ describe('the blocks of a Messages response', () => {
 })
 
 describe('the end of a Messages stream', () => {
-  const ending = (outcome: Outcome, facts: Partial<Stamp> = {}) => read([started, finish(outcome)], facts)
+  const ending = (outcome: Outcome, facts: Partial<ResponseMetadata> = {}) => read([started, finish(outcome)], facts)
   test('has the stop reason of a cut or filtered response', () => {
     expect(ending({ status: 'incomplete', reason: 'max_output_tokens' }).message.stop_reason).toBe('max_tokens')
     expect(ending({ status: 'incomplete', reason: 'content_filter' }).message.stop_reason).toBe('refusal')
@@ -455,8 +455,8 @@ const anyItem: fc.Arbitrary<Item> = fc.oneof(
   fc.array(partOf, { maxLength: 3 }).map((content): Item => ({ type: 'message', role: 'assistant', content, status: 'completed' })),
   fc
     .tuple(fc.array(text, { maxLength: 2 }), fc.array(text, { maxLength: 2 }), fc.option(text))
-    .map(([summary, content, state]) => thought({ summary, content, ...(state && { encrypted_content: state }) })),
-  text.map(state => thought({ encrypted_content: state, redacted: true })),
+    .map(([summary, content, state]) => reasoning({ summary, content, ...(state && { encrypted_content: state }) })),
+  text.map(state => reasoning({ encrypted_content: state, redacted: true })),
   fc.tuple(fc.oneof(fc.json({ maxDepth: 1 }), text), fc.string({ minLength: 1, maxLength: 3 })).map(([written, id]) => call(written, id)),
   fc.constantFrom(
     native({ type: 'web_search_tool_result', content: [] }),
@@ -511,7 +511,7 @@ test('any legal stream gives a legal Messages stream with the content of the who
       const events: readonly InferenceEvent[] = [started, ...interleave(items, turns), finish(outcome)]
       expect(faultsOf(events)).toEqual([])
       const streamed = read(events).message
-      const whole = messagesClient.encodeResponse(fold(events), request, stampOf())
+      const whole = messagesClient.encodeResponse(fold(events), request, metadataOf())
       expect(streamed).toEqual(plain(whole))
     }),
     { numRuns: inject('isLongRun') ? 2_000 : 200 },

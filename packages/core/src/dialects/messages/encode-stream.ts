@@ -1,4 +1,4 @@
-import type { EventEncoder, Stamp } from '../../protocol/dialect.ts'
+import type { EventEncoder, ResponseMetadata } from '../../protocol/dialect.ts'
 import type { InferenceEvent } from '../../protocol/event.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
 import { isObject, type JsonObject } from '../../protocol/wire.ts'
@@ -13,7 +13,7 @@ import { dialect, originalBody } from './wire.ts'
 
 interface MessageState extends EncoderState, BlockOutput {
   readonly request: InferenceRequest
-  readonly stamp: () => Stamp
+  readonly metadata: () => ResponseMetadata
   readonly queue: ItemQueue
   hasRefusal: boolean
   hasCall: boolean
@@ -28,7 +28,7 @@ const handlers: EventHandlers<MessageState> = {
   finished: finishMessage,
 }
 
-export const encodeEvents = (request: InferenceRequest, stamp: () => Stamp): EventEncoder =>
+export const encodeEvents = (request: InferenceRequest, metadata: () => ResponseMetadata): EventEncoder =>
   streamEncoder<MessageState>(
     {
       frames: [],
@@ -37,7 +37,7 @@ export const encodeEvents = (request: InferenceRequest, stamp: () => Stamp): Eve
       isBlockOpen: false,
       deltaPrefix: '',
       request,
-      stamp,
+      metadata,
       queue: createItemQueue(),
       hasRefusal: false,
       hasCall: false,
@@ -54,19 +54,19 @@ function startMessage(state: MessageState, event: InferenceEvent): void {
   if (isFailure(event)) return
   state.phase = 'started'
   const original = event.type === 'started' ? originalBody(event) : undefined
-  const stamp = state.stamp()
+  const metadata = state.metadata()
   const message = {
-    ...messageHead(stamp, original),
+    ...messageHead(metadata, original),
     content: [],
     stop_reason: null,
     stop_sequence: null,
-    usage: startUsage(stamp, original),
+    usage: startUsage(metadata, original),
   }
   writeMessage(state, { type: 'message_start', message })
 }
 
 /** Usage at the start. Some clients read input tokens only here, so the gateway's count is used until the provider reports one. */
-function startUsage({ estimated_input_tokens: estimate }: Stamp, original: JsonObject | undefined): JsonObject {
+function startUsage({ estimated_input_tokens: estimate }: ResponseMetadata, original: JsonObject | undefined): JsonObject {
   const usage = encodeMessageUsage(undefined, original)
   const isNamed = inputCounts.some(field => Number(usage[field]) > 0)
   return isNamed || estimate === undefined ? usage : { ...usage, input_tokens: estimate }
@@ -116,9 +116,9 @@ function writeItemEvent(state: MessageState, { writer }: QueuedItem, event: Item
 function finishMessage(state: MessageState, event: EventOf<'finished'>): void {
   const { outcome, usage } = event
   const { request } = state
-  const stamp = state.stamp()
+  const metadata = state.metadata()
   if (outcome.status === 'failed') {
-    writeMessage(state, encodeFailure(outcome.error, request, requestIdOf(stamp)))
+    writeMessage(state, encodeFailure(outcome.error, request, requestIdOf(metadata)))
     return
   }
   finishOpenItems(state)
@@ -128,7 +128,7 @@ function finishMessage(state: MessageState, event: EventOf<'finished'>): void {
     type: 'message_delta',
     delta: stopFields(outcome, state, original),
     usage: encodeMessageUsage(usage, original),
-    ...encodeGatewayFields(stamp, request),
+    ...encodeGatewayFields(metadata, request),
   })
   writeMessage(state, { type: 'message_stop' })
 }

@@ -58,7 +58,7 @@ function thinkingFields({ reasoning, input, max_output_tokens }: Prompt, room: n
     return { warnings: [unsupported(param, 'This model does not support thinking; the request was sent without it.')] }
   }
   const display = summary === undefined ? {} : { display: isShown ? 'summarized' : 'omitted' }
-  if (style === 'budget' && lacksThinkingBeforeCalls(input)) return { ...disabled, warnings: [thoughtsMissing] }
+  if (style === 'budget' && lacksThinkingBeforeCalls(input)) return { ...disabled, warnings: [reasoningMissing] }
   return encoders[style]({ ...reasoning, display, room, requestedMaxTokens: max_output_tokens === undefined ? undefined : room }, limits)
 }
 
@@ -66,7 +66,7 @@ const disabled: ThinkingFields = { thinking: { type: 'disabled' } }
 
 const unknownType = unsupported('reasoning', 'This model does not support the requested type of thinking; the request was sent without it.')
 
-const thoughtsMissing = unsupported(
+const reasoningMissing = unsupported(
   'reasoning.effort',
   'The latest tool calls lack the thinking blocks that this model requires; thinking was turned off.',
 )

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { plain } from '../../../test/dialects/laws.ts'
-import { delta, end, frame, open, read, start, stop, text, thought } from '../../../test/dialects/messages-provider-frames.ts'
+import { delta, end, frame, open, read, reasoning, start, stop, text } from '../../../test/dialects/messages-provider-frames.ts'
 import { fold } from '../../protocol/fold.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
 import { messagesProvider } from '../index.ts'
@@ -30,7 +30,7 @@ describe('a broken Messages stream', () => {
     expect(read(bodies).outcome.status).toBe(status)
   })
   test('has no state for an incomplete thinking block', () => {
-    const [item] = read([start(), ...thought(0, 'half').slice(0, 2)]).output
+    const [item] = read([start(), ...reasoning(0, 'half').slice(0, 2)]).output
     expect(plain(item)).toEqual({ type: 'reasoning', summary: ['half'] })
   })
   test('may start again before any content, and fails on a second start after it', () => {

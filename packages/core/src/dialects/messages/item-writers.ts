@@ -3,7 +3,7 @@ import type { FunctionCallItem, Item, ReasoningItem } from '../../protocol/item.
 import { innerDialect, type JsonObject } from '../../protocol/wire.ts'
 import { imageMarkdown, imageType, imageUrlOf } from '../generated-image.ts'
 import { appendToBlock, type BlockOutput, blockDeltas, closeBlock, openBlock, writeBlock, writeDelta } from './block-writer.ts'
-import { customInput, encodeCitation, redactedBlock, thinkingText, thoughtSeparator, toolUseBlock } from './encode-response.ts'
+import { customInput, encodeCitation, reasoningSeparator, redactedBlock, thinkingText, toolUseBlock } from './encode-response.ts'
 import { dialect } from './wire.ts'
 
 // Writes one item of a stream as content blocks.
@@ -128,7 +128,7 @@ function reasoningWriter(output: BlockOutput): ItemWriter {
       const isNewPart = delta.part !== part || delta.kind !== kind
       kind = delta.kind
       part = delta.part
-      appendText(isNewPart && written !== '' ? thoughtSeparator + delta.text : delta.text)
+      appendText(isNewPart && written !== '' ? reasoningSeparator + delta.text : delta.text)
     },
     finish(item) {
       if (item?.type === 'reasoning') finish(item)

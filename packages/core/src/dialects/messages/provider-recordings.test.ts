@@ -1,6 +1,6 @@
 import Anthropic from '@anthropic-ai/sdk'
 import { describe, expect, test } from 'vitest'
-import { decode, offer, plain, said, stampOf } from '../../../test/dialects/laws.ts'
+import { decode, metadataOf, offer, plain, said } from '../../../test/dialects/laws.ts'
 import { readStrictly } from '../../../test/dialects/messages-client-reader.ts'
 import { requestFor, user } from '../../../test/dialects/messages-provider-sent.ts'
 import { haveRecordings, recordings } from '../../../test/dialects/recordings.ts'
@@ -52,7 +52,7 @@ function vendorUsage(bodies: readonly JsonObject[]): JsonObject {
   }
 }
 
-const thoughtsIn = (content: unknown): readonly JsonObject[] =>
+const reasoningIn = (content: unknown): readonly JsonObject[] =>
   objects(content).filter(({ type }) => type === 'thinking' || type === 'redacted_thinking')
 
 /** What is sent to the provider when the response is part of the conversation. */
@@ -85,16 +85,16 @@ describe.skipIf(!haveRecordings).each(streams)('$name', ({ frames, bodies }) => 
   })
 
   test('sends its thinking back byte for byte', async () => {
-    const blocks = thoughtsIn((await assembled(bodies)).content)
-    expect(thoughtsIn(sentBack(response.output)).map(block => JSON.stringify(sorted(block)))).toEqual(
+    const blocks = reasoningIn((await assembled(bodies)).content)
+    expect(reasoningIn(sentBack(response.output)).map(block => JSON.stringify(sorted(block)))).toEqual(
       blocks.map(block => JSON.stringify(sorted(block))),
     )
   })
 
   test('gives a Messages client the same blocks', async () => {
-    const stamp = stampOf()
+    const metadata = metadataOf()
     const request = { ...requestFor({}), delivery: 'stream' as const }
-    const encoded = readStrictly(messagesClient.encodeEvents(request, () => stamp).write(decode(messagesProvider, frames))).message
+    const encoded = readStrictly(messagesClient.encodeEvents(request, () => metadata).write(decode(messagesProvider, frames))).message
     const message = await assembled(bodies)
     // Reasoning is sealed in transit, and a refusal becomes text.
     const blocks = objects(message.content).filter(block => block.type !== 'thinking' && block.text !== '')
@@ -121,12 +121,12 @@ describe.skipIf(!haveRecordings).each(answers)('$name, whole', ({ whole }) => {
       written: usage?.cache_write_tokens,
       output: usage?.output_tokens,
     }).toEqual(vendorUsage([whole]))
-    expect(JSON.stringify(thoughtsIn(sentBack(response.output)))).toBe(JSON.stringify(thoughtsIn(whole.content)))
+    expect(JSON.stringify(reasoningIn(sentBack(response.output)))).toBe(JSON.stringify(reasoningIn(whole.content)))
   })
 
   test('is sent back unchanged, to the provider and to a Messages client', () => {
-    const stamp = stampOf()
-    const encoded = messagesClient.encodeResponse(response, requestFor({}), stamp)
+    const metadata = metadataOf()
+    const encoded = messagesClient.encodeResponse(response, requestFor({}), metadata)
     const others = (content: unknown): readonly JsonObject[] =>
       objects(content)
         .filter(({ type }) => type !== 'thinking')

@@ -5,7 +5,7 @@ import {
   appendDelta,
   argumentsOf,
   assembledItem,
-  assembledThoughts,
+  assembledReasoning,
   bufferedText,
   contentOf,
   type ItemAssembler,
@@ -56,7 +56,7 @@ export function mergedItem(partial: PartialItem, last: Item): Item {
 
 function merge(partial: PartialItem, last: Item): Item {
   if (last.type === 'message') return mergeMessage(partial, last)
-  return last.type === 'reasoning' ? mergeThought(partial, last) : mergeCall(partial, last)
+  return last.type === 'reasoning' ? mergeReasoning(partial, last) : mergeCall(partial, last)
 }
 
 const mergeMessage = (partial: PartialItem, last: MessageItem): Item => ({
@@ -64,8 +64,8 @@ const mergeMessage = (partial: PartialItem, last: MessageItem): Item => ({
   ...(last.content.length === 0 && { content: contentOf(partial) }),
 })
 
-function mergeThought(partial: PartialItem, last: ReasoningItem): Item {
-  const { summary, content } = assembledThoughts(partial)
+function mergeReasoning(partial: PartialItem, last: ReasoningItem): Item {
+  const { summary, content } = assembledReasoning(partial)
   return { ...last, ...(last.summary.length === 0 && { summary }), ...(!last.content && content && { content }) }
 }
 

@@ -66,8 +66,8 @@ describe('a Responses stream with missing events', () => {
     expect(output).toMatchObject([{ content: text('Hello') }, { arguments: '{"a":1}' }, { type: 'native' }])
   })
   test('with ids does not confuse an item of the snapshot with a streamed one', () => {
-    const thought = (id: string) => ({ type: 'reasoning', id, summary: [{ type: 'summary_text', text: id }] })
-    const { output } = answer(done(thought('rs_2'), 1), completed({ output: [thought('rs_1'), thought('rs_2')] }))
+    const reasoning = (id: string) => ({ type: 'reasoning', id, summary: [{ type: 'summary_text', text: id }] })
+    const { output } = answer(done(reasoning('rs_2'), 1), completed({ output: [reasoning('rs_1'), reasoning('rs_2')] }))
     expect(output).toMatchObject([{ summary: ['rs_2'] }, { summary: ['rs_1'] }])
   })
   test('keeps streamed items if the last snapshot is empty', () => {
@@ -271,8 +271,8 @@ describe('unknown content of a Responses stream', () => {
     expect(unknown && originalOf(unknown)?.body).toMatchObject({ flavour: 'new' })
   })
   test('leaves reasoning state to the finished item', () => {
-    const thought = { type: 'reasoning', id: 'rs', summary: [], encrypted_content: 'early' }
-    const [, begun, ended] = read(created, added(thought), done({ ...thought, encrypted_content: 'final' }), completed())
+    const reasoning = { type: 'reasoning', id: 'rs', summary: [], encrypted_content: 'early' }
+    const [, begun, ended] = read(created, added(reasoning), done({ ...reasoning, encrypted_content: 'final' }), completed())
     expect(plain(begun)).toEqual({ type: 'item_started', index: 0, item: { type: 'reasoning', id: 'rs', summary: [] } })
     expect(plain(ended)).toMatchObject({ item: { encrypted_content: 'final' } })
   })

@@ -21,10 +21,10 @@ export function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Q
   const { prompt, toolNames }: Renamed = original ? request : withPlainNames(request.prompt, naming)
   const encoded = original ? { body: withoutGatewayFields(original), warnings: [] } : encodePrompt(prompt, quirks)
   const { body, warnings } = withEffort(raiseCap(dropGatewayFields(encoded, ownFields), quirks), prompt, quirks)
-  const input = withShortIds(quirks.sealed_reasoning ? withoutPlainThoughts(body.input) : body.input)
-  const plainThoughts = quirks.sealed_reasoning ? droppedReasoning(plainThoughtsIn(request.prompt)) : []
+  const input = withShortIds(quirks.sealed_reasoning ? withoutPlainReasoning(body.input) : body.input)
+  const plainReasoning = quirks.sealed_reasoning ? droppedReasoning(plainReasoningIn(request.prompt)) : []
   const addressed = { ...body, input, model: offer.provider_model_id, store: false, stream: request.delivery === 'stream' }
-  const tiered = applyServiceTier({ body: addressed, warnings: [...warnings, ...plainThoughts] }, request.routing, {
+  const tiered = applyServiceTier({ body: addressed, warnings: [...warnings, ...plainReasoning] }, request.routing, {
     price: offer.price,
     quirks,
   })
@@ -45,12 +45,12 @@ const ownFields: ReadonlySet<string> = new Set([
 const withoutGatewayFields = ({ gateway, extensions, ...body }: JsonObject): JsonObject => body
 
 /** Removes plain reasoning of other models: a provider that looks reasoning up by id fails on it. */
-const withoutPlainThoughts = (input: Json | undefined): Json | undefined =>
+const withoutPlainReasoning = (input: Json | undefined): Json | undefined =>
   Array.isArray(input)
     ? (input as readonly Json[]).filter(item => !isObject(item) || item.type !== 'reasoning' || Boolean(item.encrypted_content))
     : input
 
-const plainThoughtsIn = ({ input }: Prompt): readonly string[] =>
+const plainReasoningIn = ({ input }: Prompt): readonly string[] =>
   input.flatMap((item, at) =>
     item.type === 'reasoning' && !item.encrypted_content && hasWords(item) ? [pathOf(item, `input[${at}]`)] : [],
   )

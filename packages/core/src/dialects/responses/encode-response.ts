@@ -1,4 +1,4 @@
-import type { Stamp } from '../../protocol/dialect.ts'
+import type { ResponseMetadata } from '../../protocol/dialect.ts'
 import type { Item } from '../../protocol/item.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
 import type { InferenceResponse } from '../../protocol/response.ts'
@@ -8,14 +8,14 @@ import { encodeItem, originalBody } from './items.ts'
 import { finishedResponse } from './response-object.ts'
 import { dialect } from './wire.ts'
 
-export function encodeResponse(response: InferenceResponse, request: InferenceRequest, stamp: Stamp): JsonObject {
+export function encodeResponse(response: InferenceResponse, request: InferenceRequest, metadata: ResponseMetadata): JsonObject {
   const { outcome, usage } = response
-  const idOf = itemIds(stamp)
+  const idOf = itemIds(metadata)
   const items = response.output.every(isEncodable) ? response.output : response.output.filter(isEncodable)
   const cut = outcome.status === 'completed' ? undefined : items.length - 1
   const output = items.map((item, at) => encodeItem(at === cut ? asIncomplete(item) : item, idOf(item)))
-  if (outcome.status !== 'failed') stamp.keepItems?.(output)
-  return finishedResponse({ request, stamp, original: originalBody(response) }, { outcome, usage, output })
+  if (outcome.status !== 'failed') metadata.keepItems?.(output)
+  return finishedResponse({ request, metadata, original: originalBody(response) }, { outcome, usage, output })
 }
 
 /** Native items of another dialect are left out. */

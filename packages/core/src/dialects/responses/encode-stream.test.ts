@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { decode, encode, faultsOf, plain, said, stampOf } from '../../../test/dialects/laws.ts'
+import { decode, encode, faultsOf, metadataOf, plain, said } from '../../../test/dialects/laws.ts'
 import type { Delta, InferenceEvent } from '../../protocol/event.ts'
 import { fold } from '../../protocol/fold.ts'
 import type { Item } from '../../protocol/item.ts'
@@ -129,7 +129,7 @@ describe('the events of a Responses stream', () => {
     const events = [started, begin(0, empty), grow(0, text('a')), end(0, message('a')), finish()]
     const encoder = responsesClient.encodeEvents(
       { prompt: { input: [] }, routing: { models: ['m'], allow_fallbacks: true }, delivery: 'stream' },
-      () => stampOf(),
+      () => metadataOf(),
     )
     expect(events.flatMap(event => encoder.write([event]))).toEqual(encode(events))
   })
@@ -433,7 +433,7 @@ describe('the echoed request in a Responses stream', () => {
       { data: '{"id":"x","model":"m","choices":[{"index":0,"delta":{"reasoning":"hm","content":"a"}}]}' },
       { data: '{"choices":[{"delta":{"tool_calls":[{"id":"c","function":{"name":"f"}}]},"finish_reason":"stop"}]}' },
     ])
-    const whole = responsesClient.encodeResponse(fold(events), request({}), stampOf())
+    const whole = responsesClient.encodeResponse(fold(events), request({}), metadataOf())
     expect(plain(whole)).toEqual(plain(wires(encode(events, request({}))).at(-1)?.response))
   })
 })

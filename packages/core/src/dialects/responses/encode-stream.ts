@@ -1,4 +1,4 @@
-import type { EventEncoder, Stamp } from '../../protocol/dialect.ts'
+import type { EventEncoder, ResponseMetadata } from '../../protocol/dialect.ts'
 import type { InferenceEvent, NativeEvent } from '../../protocol/event.ts'
 import type { Item, ItemStatus, Part, TextPart } from '../../protocol/item.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
@@ -29,15 +29,15 @@ import { dialect, indexOf, isPublicEvent, type PartKind } from './wire.ts'
 
 interface FrameEncoder extends EncoderState {
   readonly request: InferenceRequest
-  readonly stamp: () => Stamp
+  readonly metadata: () => ResponseMetadata
   readonly items: Map<number, SentItem>
   /** Undefined until an item needs an id. */
   idOf: ((item: Item) => string) | undefined
   sequence: number
 }
 
-export function encodeEvents(request: InferenceRequest, stamp: () => Stamp): EventEncoder {
-  const encoder: FrameEncoder = { frames: [], phase: 'new', request, stamp, items: new Map(), idOf: undefined, sequence: 0 }
+export function encodeEvents(request: InferenceRequest, metadata: () => ResponseMetadata): EventEncoder {
+  const encoder: FrameEncoder = { frames: [], phase: 'new', request, metadata, items: new Map(), idOf: undefined, sequence: 0 }
   return streamEncoder(encoder, handlers)
 }
 
@@ -64,18 +64,18 @@ function emit(encoder: FrameEncoder, type: string, fields: JsonObject): void {
 
 function beginStream(encoder: FrameEncoder, first: InferenceEvent): void {
   encoder.phase = 'started'
-  const { request, stamp, frames } = encoder
+  const { request, metadata, frames } = encoder
   const original = first.type === 'started' ? originalBody(first) : undefined
-  const response = JSON.stringify(startedResponse({ request, stamp: stamp(), original }))
+  const response = JSON.stringify(startedResponse({ request, metadata: metadata(), original }))
   for (const type of ['response.created', 'response.in_progress'])
     frames.push({ event: type, data: `{"type":"${type}","response":${response}${numbered}${encoder.sequence++}}` })
 }
 
 function startItem(encoder: FrameEncoder, index: number, item: Item): SentItem | undefined {
-  const { items, stamp } = encoder
+  const { items, metadata } = encoder
   const known = items.get(index)
   if (known || (item.type === 'native' && item.dialect !== dialect)) return known
-  encoder.idOf ??= itemIds(stamp())
+  encoder.idOf ??= itemIds(metadata())
   const started = sentItem(item, encoder.idOf(item), items.size)
   items.set(index, started)
   emit(encoder, 'response.output_item.added', { output_index: started.outputIndex, item: encodeShell(item, started.id) })
@@ -223,7 +223,7 @@ function passOn(encoder: FrameEncoder, { name, index, body }: NativeEvent): void
   const { type, sequence_number, obfuscation, error, ...rest } = body
   if (item?.item.type === 'message') passPartOn(encoder, item, { name, body: rest })
   else if (item) emit(encoder, name, { ...rest, item_id: item.id, output_index: item.outputIndex })
-  else emit(encoder, name, { ...rest, ...('response_id' in rest && { response_id: encoder.stamp().id }) })
+  else emit(encoder, name, { ...rest, ...('response_id' in rest && { response_id: encoder.metadata().id }) })
 }
 
 /** Passes a part through. It is numbered together with the others. */
@@ -239,13 +239,13 @@ function passPartOn(encoder: FrameEncoder, item: SentItem, { name, body }: { rea
 function finishStream(encoder: FrameEncoder, event: EventOf<'finished'>): void {
   const { outcome, usage } = event
   const { items, request } = encoder
-  const stamp = encoder.stamp()
+  const metadata = encoder.metadata()
   const status: ItemStatus = outcome.status === 'completed' ? 'completed' : 'incomplete'
   for (const item of items.values()) if (!item.encoded) finishItem(encoder, item, itemSoFar(item, status))
   if (outcome.status === 'failed') emitError(encoder, encodeFailure(outcome.error), outcome.error.param ?? null)
   const output = [...items.values()].flatMap(({ encoded }): readonly JsonObject[] => (encoded ? [encoded] : []))
-  if (outcome.status !== 'failed') stamp.keepItems?.(output)
-  const response = finishedResponse({ request, stamp, original: originalBody(event) }, { outcome, usage, output })
+  if (outcome.status !== 'failed') metadata.keepItems?.(output)
+  const response = finishedResponse({ request, metadata, original: originalBody(event) }, { outcome, usage, output })
   emit(encoder, `response.${outcome.status}`, { response })
 }
 

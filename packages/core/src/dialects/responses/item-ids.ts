@@ -1,4 +1,4 @@
-import type { Stamp } from '../../protocol/dialect.ts'
+import type { ResponseMetadata } from '../../protocol/dialect.ts'
 import type { Item } from '../../protocol/item.ts'
 import { imageType } from '../generated-image.ts'
 
@@ -16,14 +16,14 @@ const idPrefixOf = (item: Item): string => {
 }
 
 /** Assigns ids to the items of one response: their own, unless that is empty or taken. Clients use them as keys and in references. */
-export function itemIds(stamp: Pick<Stamp, 'itemId' | 'claimId'>): (item: Item) => string {
+export function itemIds(metadata: Pick<ResponseMetadata, 'itemId' | 'claimId'>): (item: Item) => string {
   const taken = new Set<string>()
   return item => {
     const own = item.type === 'native' ? item.body.id : 'id' in item ? item.id : undefined
-    const isFree = typeof own === 'string' && own !== '' && !taken.has(own) && stamp.claimId?.(own, item.type) !== false
+    const isFree = typeof own === 'string' && own !== '' && !taken.has(own) && metadata.claimId?.(own, item.type) !== false
     const minted = isFree
       ? own
-      : stamp.itemId(item.type === 'message' || item.type === 'reasoning' ? prefixes[item.type] : idPrefixOf(item))
+      : metadata.itemId(item.type === 'message' || item.type === 'reasoning' ? prefixes[item.type] : idPrefixOf(item))
     const id = taken.has(minted) ? `${minted}_${taken.size}` : minted
     taken.add(id)
     return id

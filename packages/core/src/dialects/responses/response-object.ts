@@ -1,4 +1,4 @@
-import type { Stamp } from '../../protocol/dialect.ts'
+import type { ResponseMetadata } from '../../protocol/dialect.ts'
 import type { InferenceRequest, Prompt, Tool, ToolChoice } from '../../protocol/request.ts'
 import type { HostedCalls, Outcome, Usage } from '../../protocol/response.ts'
 import { isObject, type Json, type JsonObject, own } from '../../protocol/wire.ts'
@@ -9,7 +9,7 @@ import { originalBody } from './items.ts'
 
 export interface ResponseFacts {
   readonly request: InferenceRequest
-  readonly stamp: Stamp
+  readonly metadata: ResponseMetadata
   /** The provider's own object, if it came in this dialect. */
   readonly original?: JsonObject | undefined
 }
@@ -23,7 +23,7 @@ export interface ResponseEnd {
 }
 
 export function finishedResponse(facts: ResponseFacts, { outcome, usage, output }: ResponseEnd): JsonObject {
-  const { routing, warnings, completed_at } = facts.stamp
+  const { routing, warnings, completed_at } = facts.metadata
   const response = responseSoFar(facts)
   response.status = outcome.status
   response.output = output
@@ -41,15 +41,15 @@ export function finishedResponse(facts: ResponseFacts, { outcome, usage, output 
 type ResponseObject = Record<string, Json | undefined>
 
 /** A response in progress. Id, model, the caller's options and `store` are always set by the gateway. */
-function responseSoFar({ request: { prompt }, stamp, original }: ResponseFacts): ResponseObject {
-  const response = responseTo(prompt, stamp)
-  if (stamp.used) putUsed(response, stamp.used)
+function responseSoFar({ request: { prompt }, metadata, original }: ResponseFacts): ResponseObject {
+  const response = responseTo(prompt, metadata)
+  if (metadata.used) putUsed(response, metadata.used)
   if (original) putReported(response, original)
   return response
 }
 
 /** The object with every field, including the caller's options. Built at once, because merging several objects copies fields repeatedly. */
-function responseTo(prompt: Prompt, { id, created_at, model }: Pick<Stamp, 'id' | 'created_at' | 'model'>): ResponseObject {
+function responseTo(prompt: Prompt, { id, created_at, model }: Pick<ResponseMetadata, 'id' | 'created_at' | 'model'>): ResponseObject {
   const { text, reasoning } = prompt
   return {
     id,

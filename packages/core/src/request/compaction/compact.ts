@@ -1,5 +1,5 @@
 import { GatewayError } from '../../errors/gateway-error.ts'
-import type { Stamp } from '../../protocol/dialect.ts'
+import type { ResponseMetadata } from '../../protocol/dialect.ts'
 import { type Item, isCompactionTrigger } from '../../protocol/item.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
 import type { InferenceResponse } from '../../protocol/response.ts'
@@ -14,7 +14,7 @@ export interface Compaction {
   readonly item: JsonObject
   /** The model's response, with the summary as plain text and the usage. */
   readonly response: InferenceResponse
-  readonly stamp: Stamp
+  readonly metadata: ResponseMetadata
 }
 
 interface CompactionPorts {
@@ -38,11 +38,11 @@ const instruction = `Summarize the conversation so far, so that another model ca
 export async function compact({ infer, ring }: CompactionPorts, request: InferenceRequest, options: CallOptions): Promise<Compaction> {
   const reply = infer(summaryRequest(request), options)
   const response = await reply.whole()
-  const stamp = reply.stamp()
+  const metadata = reply.metadata()
   const summary = summaryOf(response)
   if (summary === '') throw noSummary(response)
   const sealed = await sealSummary(ring, options.caller, summary)
-  return { item: { type: 'compaction', id: stamp.itemId('cmp'), encrypted_content: sealed }, response, stamp }
+  return { item: { type: 'compaction', id: metadata.itemId('cmp'), encrypted_content: sealed }, response, metadata }
 }
 
 /** The conversation plus a message that requests the summary. The tools are kept, since calls in the conversation refer to them. */

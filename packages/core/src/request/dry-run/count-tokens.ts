@@ -45,10 +45,10 @@ const countingMs = 5_000
  */
 export async function countRequestTokens(
   ports: RequestPorts,
-  asked: InferenceRequest,
+  originalRequest: InferenceRequest,
   { caller, signal, admission }: CountTokensOptions,
 ): Promise<TokenCount> {
-  const { request, plan, carried } = await admitCount(ports, asked, { caller, signal, admission })
+  const { request, plan, carried } = await admitCount(ports, originalRequest, { caller, signal, admission })
   const candidates = plan.candidates.length > 1 ? rankedCandidates(ports, { plan, request, caller }) : plan.candidates
   const counter = firstOf(candidates, counterOf)
   const candidate = counter?.candidate ?? candidates[0]
@@ -64,24 +64,24 @@ interface PlannedCount {
 }
 
 /** Admits the count. Its waits end when the client disconnects or the deadline passes. */
-async function admitCount(ports: RequestPorts, asked: InferenceRequest, options: CountTokensOptions): Promise<PlannedCount> {
+async function admitCount(ports: RequestPorts, originalRequest: InferenceRequest, options: CountTokensOptions): Promise<PlannedCount> {
   const { signal } = options
   const cancellation = createCancellation()
   const leave = (): void => cancellation.cancel('client_left')
   if (signal?.aborted) leave()
   else signal?.addEventListener('abort', leave, { once: true })
   const { clock, timeouts } = ports
-  const deadlineMs = asked.routing.deadline_ms ?? timeouts.deadlineMs
+  const deadlineMs = originalRequest.routing.deadline_ms ?? timeouts.deadlineMs
   const admissionWatch = watchAdmission({ cancellation, clock, deadlineMs, startedAt: clock.monotonic() })
   try {
-    return await runSteps(planCount(ports, asked, options), admissionWatch)
+    return await runSteps(planCount(ports, originalRequest, options), admissionWatch)
   } finally {
     signal?.removeEventListener('abort', leave)
   }
 }
 
-function* planCount(ports: RequestPorts, asked: InferenceRequest, { caller, admission }: CountTokensOptions): Step<PlannedCount> {
-  const { request, policy, planning } = yield* applyPolicy(ports, asked, { caller })
+function* planCount(ports: RequestPorts, originalRequest: InferenceRequest, { caller, admission }: CountTokensOptions): Step<PlannedCount> {
+  const { request, policy, planning } = yield* applyPolicy(ports, originalRequest, { caller })
   const carried = yield* wait(openCarried(request, caller, ports.ring))
   // Planned as a stream without input tokens, so that prompts too long for every context window and stream-only offers can be counted.
   const plan = makePlan({ ...request, delivery: 'stream' }, 0, pinned(planning, carried))
@@ -98,9 +98,9 @@ function* planCount(ports: RequestPorts, asked: InferenceRequest, { caller, admi
 /** The candidates in the order in which they would be tried. */
 function rankedCandidates(
   ports: RequestPorts,
-  asked: Pick<RankInput, 'plan' | 'request' | 'caller'>,
+  input: Pick<RankInput, 'plan' | 'request' | 'caller'>,
 ): readonly [Candidate, ...Candidate[]] {
-  const [first, ...others] = rankOffers(ports, { ...asked, inputTokens: 0 })
+  const [first, ...others] = rankOffers(ports, { ...input, inputTokens: 0 })
   return [first.candidate, ...others.map(({ candidate }) => candidate)]
 }
 

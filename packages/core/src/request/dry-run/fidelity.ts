@@ -32,8 +32,8 @@ export interface FeatureFate {
 }
 
 /** The fidelity for each provider of the model (default: the models of the request). */
-export function fidelityOfModel(asked: InferenceRequest, model: string | undefined, planning: PlanInput): readonly Fidelity[] {
-  const request = model === undefined ? asked : askingFor(asked, model)
+export function fidelityOfModel(originalRequest: InferenceRequest, model: string | undefined, planning: PlanInput): readonly Fidelity[] {
+  const request = model === undefined ? originalRequest : askingFor(originalRequest, model)
   const { candidates } = makePlan(request, estimateInput(request.prompt), planning)
   return candidates.map(candidate => fidelityOf(request, candidate))
 }

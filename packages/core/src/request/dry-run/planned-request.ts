@@ -48,10 +48,10 @@ export interface PlannedChoice {
 /** Routes a request without calling a provider or learning from it. */
 export async function planRequest(
   ports: RequestPorts,
-  asked: InferenceRequest,
+  originalRequest: InferenceRequest,
   { caller, claimMemory }: Pick<CallOptions, 'caller' | 'claimMemory'>,
 ): Promise<PlannedRequest> {
-  const { policy, request, planning, hedgeMaxCost } = await runSteps(applyPolicy(ports, asked, { caller, claimMemory }))
+  const { policy, request, planning, hedgeMaxCost } = await runSteps(applyPolicy(ports, originalRequest, { caller, claimMemory }))
   const { prompt } = request
   checkContent(prompt)
   const carried = await openCarried(request, caller, ports.ring)

@@ -56,20 +56,24 @@ export function* policyFor({ policies }: Pick<PolicyPorts, 'policies'>, { worksp
 }
 
 /** Resolves the items that the request refers to, applies the defaults of its workspace, then calls `prepare`. */
-export function* applyPolicy(ports: PolicyPorts, asked: InferenceRequest, { caller, claimMemory }: PolicyOptions): Step<PolicedRequest> {
+export function* applyPolicy(
+  ports: PolicyPorts,
+  originalRequest: InferenceRequest,
+  { caller, claimMemory }: PolicyOptions,
+): Step<PolicedRequest> {
   const policy = yield* policyFor(ports, caller)
   const { settings } = policy.workspace.body
   // If zero data retention is required of providers, the gateway keeps nothing either.
-  const keepsItems = settings?.dataPolicyRequired !== 'zdr' && asked.routing.data_policy !== 'zdr'
-  const complete = hasNativeItems(asked)
-    ? yield* withKeptItems({ items: keepsItems ? ports.items : undefined, claimMemory, ring: ports.ring }, asked, caller)
-    : asked
+  const keepsItems = settings?.dataPolicyRequired !== 'zdr' && originalRequest.routing.data_policy !== 'zdr'
+  const complete = hasNativeItems(originalRequest)
+    ? yield* withKeptItems({ items: keepsItems ? ports.items : undefined, claimMemory, ring: ports.ring }, originalRequest, caller)
+    : originalRequest
   const request = withDefaults(complete, policy, ports)
   const prepared = ports.prepare ? yield* wait(ports.prepare(request, caller)) : request
   return {
     policy,
     request: withSchemas(prepared, ports.schemas),
-    planning: planningUnder(ports.planning, policy, { defaulted: defaultedIn(asked, policy), models: caller.models }),
+    planning: planningUnder(ports.planning, policy, { defaulted: defaultedIn(originalRequest, policy), models: caller.models }),
     hedgeMaxCost: Math.min(ports.hedgeMaxCost, settings?.hedgeMaxExtraCost ?? Number.POSITIVE_INFINITY),
     keepsItems,
   }
@@ -82,8 +86,8 @@ function hasNativeItems({ prompt }: InferenceRequest): boolean {
 }
 
 /** Resolves item references first, then opens compactions, because a reference may point to one. */
-function* withKeptItems(ports: KeptItemPorts, asked: InferenceRequest, caller: Caller): Step<InferenceRequest> {
-  const complete = refersToItems(asked) ? yield* resolveReferences(ports, asked, itemOwnerOf(caller)) : asked
+function* withKeptItems(ports: KeptItemPorts, originalRequest: InferenceRequest, caller: Caller): Step<InferenceRequest> {
+  const complete = refersToItems(originalRequest) ? yield* resolveReferences(ports, originalRequest, itemOwnerOf(caller)) : originalRequest
   return yield* wait(openCompactions(complete, caller, ports.ring)) // 400 a summary cannot be opened
 }
 

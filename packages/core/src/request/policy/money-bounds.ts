@@ -1,6 +1,6 @@
 import { budgetsOf, type KeyWithAncestors } from '../../access/accounts.ts'
 import { isPrepaid, type WorkspacePolicy } from '../../access/workspace-policy.ts'
-import { maxOutput, namedCap, outputCap, takesCap, withOutputCap } from '../../metering/output-cap.ts'
+import { acceptsOutputCap, maxOutput, namedCap, outputCap, withOutputCap } from '../../metering/output-cap.ts'
 import { type PromptSize, sizeOfPrompt } from '../../metering/prompt-size.ts'
 import type { InferenceRequest, Prompt } from '../../protocol/request.ts'
 import type { Candidate } from '../../routing/plan.ts'
@@ -40,7 +40,7 @@ export function moneyBounds({ policy, caller, prompt, usualOutput }: MoneyBounds
   const sentCap = (candidate: Candidate): number | undefined => {
     if (prompt.max_output_tokens !== undefined) return namedCap(candidate, prompt.max_output_tokens)
     const isBounded = candidate.credential.owner === 'workspace' ? bounded.byok : bounded.platform
-    return isBounded && takesCap(candidate, prompt) ? outputCap(candidate, prompt, capping) : undefined
+    return isBounded && acceptsOutputCap(candidate, prompt) ? outputCap(candidate, prompt, capping) : undefined
   }
   return {
     size,

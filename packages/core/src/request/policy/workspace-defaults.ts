@@ -21,17 +21,17 @@ const routingFields = {
 
 /** Applies the routing defaults of the workspace. Fields of the request take precedence. */
 export function withDefaults(
-  asked: InferenceRequest,
+  originalRequest: InferenceRequest,
   { workspace }: WorkspacePolicy,
   { planning }: { readonly planning: PlanInput },
 ): InferenceRequest {
   const { routing: defaults } = workspace.body
-  if (!defaults) return asked
-  const { models, allow_fallbacks, ...options } = asked.routing
-  const own: RoutingFields = saysFallbacks(asked) ? { allow_fallbacks, ...options } : options
+  if (!defaults) return originalRequest
+  const { models, allow_fallbacks, ...options } = originalRequest.routing
+  const own: RoutingFields = saysFallbacks(originalRequest) ? { allow_fallbacks, ...options } : options
   const fallback = defaultRouting(defaults, planning.providers)
   const routing: RoutingOptions = { models, allow_fallbacks, ...fallback, ...own, ...agreed(own, fallback) }
-  return remember({ ...asked, routing }, originalOf(asked))
+  return remember({ ...originalRequest, routing }, originalOf(originalRequest))
 }
 
 /** The fields of `routing` that come from the workspace's defaults. Undefined if there are none. */
@@ -48,8 +48,8 @@ export function defaultedIn({ routing }: InferenceRequest, { workspace }: Worksp
  * Whether the request sets `allow_fallbacks`. Dialects default it to true, so this checks the original body. Without one, the value is
  * explicit.
  */
-function saysFallbacks(asked: InferenceRequest): boolean {
-  const original = originalOf(asked)
+function saysFallbacks(originalRequest: InferenceRequest): boolean {
+  const original = originalOf(originalRequest)
   if (!original) return true
   const { gateway } = original.body
   const routing = isObject(gateway) ? gateway.routing : undefined

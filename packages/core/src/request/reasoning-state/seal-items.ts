@@ -61,7 +61,7 @@ type Made = Omit<ReasoningState, 'maker'>
 
 /** The state of an item. Plain reasoning that the provider expects back counts too, since many clients keep only the encrypted field. */
 function stateOf({ encrypted_content: text, content, summary }: ReasoningItem, takesWords: boolean): Made | undefined {
-  const words = takesWords ? (content ?? summary).filter(thought => thought !== '') : []
+  const words = takesWords ? (content ?? summary).filter(text => text !== '') : []
   if (text === undefined && words.length === 0) return undefined
   return { ...(text !== undefined && { text }), ...(words.length > 0 && { words }) }
 }

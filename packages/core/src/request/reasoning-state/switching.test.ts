@@ -65,8 +65,8 @@ test('the provider that made the state is tried first, whatever the ranking is',
   const [b, a] = [provider('b'), provider('a', thinks, done)]
   const fixture = await open([b, a])
   const history = await begun(fixture)
-  const { stamp } = await goOn(fixture, history)
-  expect({ tried: stamp.routing?.provider, warnings: stamp.warnings, b: b.calls.length }).toEqual({ tried: 'a', warnings: [], b: 0 })
+  const { metadata } = await goOn(fixture, history)
+  expect({ tried: metadata.routing?.provider, warnings: metadata.warnings, b: b.calls.length }).toEqual({ tried: 'a', warnings: [], b: 0 })
   expect(seenBy(a)).toEqual([state])
   const request = fixture.gateway.dialects.responses.decodeRequest({ model: 'model', ...client.body(history, false) })
   const plan = await fixture.gateway.plan(request, fixture.caller)
@@ -81,24 +81,24 @@ test('of several makers the latest goes first', async () => {
   const first = await begun(fixture, 'a')
   const second = await goOn(fixture, first, routed({ only: ['b'] }))
   const history = [...first, ...client.turn(second, true), client.result('call_2', 'Nothing.')]
-  const { stamp } = await goOn(fixture, history)
-  expect(stamp.routing?.provider).toBe('b')
+  const { metadata } = await goOn(fixture, history)
+  expect(metadata.routing?.provider).toBe('b')
   expect(seenBy(b)).toEqual([`${canary}of-b`])
-  expect(stamp.warnings).toEqual(foreign)
+  expect(metadata.warnings).toEqual(foreign)
 })
 
 test('the order that the client sets is kept, and the state is dropped with a warning', async () => {
   const [a, b] = [provider('a', thinks), provider('b', done)]
   const fixture = await open([a, b])
-  const { stamp, bytes } = await goOn(fixture, await begun(fixture), routed({ order: ['b'] }))
-  expect(stamp.warnings).toEqual(foreign)
+  const { metadata, bytes } = await goOn(fixture, await begun(fixture), routed({ order: ['b'] }))
+  expect(metadata.warnings).toEqual(foreign)
   expect(bytes).toContain('reasoning_state_dropped')
   expect(seenBy(b)).toEqual([])
 })
 
 test('an item without text or state is dropped; an item with text keeps it', async () => {
   const b = provider('b', done, done)
-  const fixture = await open([provider('a', thinks, writer.say({ state, thought: 'Hm.', call: 'call_1' })), b])
+  const fixture = await open([provider('a', thinks, writer.say({ state, reasoning: 'Hm.', call: 'call_1' })), b])
   await goOn(fixture, await begun(fixture), routed({ ignore: ['a'] }))
   expect(typesSeenBy(b)).toEqual(['message', 'function_call', 'function_call_output'])
   await goOn(fixture, await begun(fixture), routed({ ignore: ['a'] }))
@@ -121,9 +121,9 @@ test('a rate limited provider is not tried first, even if it made the state', as
   const fixture = await open([a, b])
   const history = await begun(fixture)
   const first = await goOn(fixture, history)
-  expect([first.stamp.routing?.provider, first.stamp.warnings]).toEqual(['b', foreign])
+  expect([first.metadata.routing?.provider, first.metadata.warnings]).toEqual(['b', foreign])
   const calls = a.calls.length
-  expect((await goOn(fixture, history)).stamp.routing?.provider).toBe('b')
+  expect((await goOn(fixture, history)).metadata.routing?.provider).toBe('b')
   expect(a.calls.length).toBe(calls)
 })
 
@@ -132,16 +132,16 @@ test('state goes back only to the credential that made it', async () => {
   const first = await open([provider('a', thinks)], { storage })
   const other = scripted('a', responsesProvider, { credential: { id: 'another', owner: 'platform', secret: 's' } })
   other.play(done)
-  const { stamp } = await goOn({ ...(await open([other], { storage })), caller: first.caller }, await begun(first))
-  expect(stamp.warnings).toMatchObject([{ code: 'reasoning_state_dropped' }])
+  const { metadata } = await goOn({ ...(await open([other], { storage })), caller: first.caller }, await begun(first))
+  expect(metadata.warnings).toMatchObject([{ code: 'reasoning_state_dropped' }])
   expect(seenBy(other)).toEqual([])
 })
 
 test('state does not open in another workspace', async () => {
   const a = provider('a', thinks, done)
   const fixture = await open([a])
-  const { stamp } = await goOn({ gateway: fixture.gateway, caller: fixture.stranger }, await begun(fixture))
-  expect(stamp.warnings).toEqual(unreadable)
+  const { metadata } = await goOn({ gateway: fixture.gateway, caller: fixture.stranger }, await begun(fixture))
+  expect(metadata.warnings).toEqual(unreadable)
   expect(seenBy(a)).toEqual([])
 })
 
@@ -153,9 +153,9 @@ test('state opens after a change of the sealing key only if the old key is kept 
   const fresh = new Uint8Array(32).fill(9)
   const { caller } = fixture
   const alone = await open([a], { storage, sealingKey: fresh })
-  expect((await goOn({ gateway: alone.gateway, caller }, history)).stamp.warnings).toEqual(unreadable)
+  expect((await goOn({ gateway: alone.gateway, caller }, history)).metadata.warnings).toEqual(unreadable)
   const beside = await open([a], { storage, sealingKey: fresh, previousSealingKeys: [sealingKey] })
-  expect((await goOn({ gateway: beside.gateway, caller }, history)).stamp.warnings).toEqual([])
+  expect((await goOn({ gateway: beside.gateway, caller }, history)).metadata.warnings).toEqual([])
 })
 
 test('a sealing key in hex digits is the same key as its bytes', async () => {
@@ -164,25 +164,25 @@ test('a sealing key in hex digits is the same key as its bytes', async () => {
   const fixture = await open([a], { storage })
   const history = await begun(fixture)
   const again = await open([a], { storage, sealingKey: '07'.repeat(32) })
-  expect((await goOn({ gateway: again.gateway, caller: fixture.caller }, history)).stamp.warnings).toEqual([])
+  expect((await goOn({ gateway: again.gateway, caller: fixture.caller }, history)).metadata.warnings).toEqual([])
 })
 
 test('a provider that rejects the state is retried at once without any', async () => {
   const [a, b] = [provider('a', thinks, stale, done), provider('b')]
   const fixture = await open([a, b])
-  const { stamp } = await goOn(fixture, await begun(fixture))
+  const { metadata } = await goOn(fixture, await begun(fixture))
   expect(a.calls.slice(1).map(writer.statesIn)).toEqual([[state], []])
   expect(b.calls).toEqual([])
-  expect(stamp.warnings).toEqual(dropped('The reasoning state of one item was left out: refused by the provider.'))
+  expect(metadata.warnings).toEqual(dropped('The reasoning state of one item was left out: refused by the provider.'))
 })
 
 test('if the retry without state fails too, or no state was sent, the next provider is tried', async () => {
   const [a, b] = [provider('a', thinks, stale, stale, stale), provider('b', done, done)]
   const fixture = await open([a, b])
   const history = await begun(fixture)
-  expect((await goOn(fixture, history)).stamp.routing?.provider).toBe('b')
+  expect((await goOn(fixture, history)).metadata.routing?.provider).toBe('b')
   expect(a.calls.length).toBe(3)
-  expect((await goOn(fixture, history.slice(0, 1))).stamp.routing?.provider).toBe('b')
+  expect((await goOn(fixture, history.slice(0, 1))).metadata.routing?.provider).toBe('b')
   expect(a.calls.length).toBe(4)
 })
 
@@ -198,9 +198,9 @@ test('state is sent to another model of the same family, and not to another fami
   const model = (id: string, family: string): Model => ({ id, family, offers: [offerOf(a, { provider_model_id: `their-${id}` })] })
   const fixture = await open([a], { models: [model('one', 'x'), model('two', 'x'), model('three', 'y')] })
   const history = await begun(fixture, 'a', 'one')
-  expect((await goOn(fixture, history, { model: 'two' })).stamp.warnings).toEqual([])
+  expect((await goOn(fixture, history, { model: 'two' })).metadata.warnings).toEqual([])
   expect(seenBy(a)).toEqual([state])
-  expect((await goOn(fixture, history, { model: 'three' })).stamp.warnings).toEqual(foreign)
+  expect((await goOn(fixture, history, { model: 'three' })).metadata.warnings).toEqual(foreign)
   expect(seenBy(a)).toEqual([])
 })
 
@@ -208,8 +208,8 @@ test('state that a client got from the vendor directly is passed on unchanged, a
   const a = provider('a', done)
   const fixture = await open([a])
   const reasoning = { type: 'reasoning', id: 'rs', summary: [], encrypted_content: 'gAAAAA-of-the-vendor', unheard_of: 1 }
-  const { stamp } = await goOn(fixture, [client.question('Go.'), reasoning], { unheard_of: true })
-  expect(stamp.warnings).toEqual([])
+  const { metadata } = await goOn(fixture, [client.question('Go.'), reasoning], { unheard_of: true })
+  expect(metadata.warnings).toEqual([])
   expect(a.calls[0]).toMatchObject({ unheard_of: true, input: [{}, reasoning] })
 })
 
@@ -217,18 +217,18 @@ test('vendor state from a Messages client is passed on too, also if other turns 
   const own = named(stateWriters, ({ name }) => name === 'messages')
   const caller = named(clients, ({ dialect }) => dialect === 'messages')
   const a = scripted('a', own.dialect)
-  a.play(own.say({ state, thought: 'Hm.', call: 'call_1' }), own.say({ state, text: 'Done.' }))
+  a.play(own.say({ state, reasoning: 'Hm.', call: 'call_1' }), own.say({ state, text: 'Done.' }))
   const fixture = await open([a])
-  const thought = { type: 'thinking', thinking: 'Once.', signature: `${canary}of-the-vendor` }
+  const reasoning = { type: 'thinking', thinking: 'Once.', signature: `${canary}of-the-vendor` }
   const history = [
     caller.question('Go.'),
-    { role: 'assistant', content: [thought, { type: 'text', text: 'Well.' }] },
+    { role: 'assistant', content: [reasoning, { type: 'text', text: 'Well.' }] },
     caller.question('And?'),
   ]
   const first = await ask(fixture, 'messages', caller.body(history, false))
   await ask(fixture, 'messages', caller.body([...history, ...caller.turn(first, false), caller.result('call_1', 'Nothing.')], false))
-  expect(a.calls.map(own.statesIn)).toEqual([[thought.signature], [thought.signature, state]])
-  expect(first.stamp.warnings).toEqual([])
+  expect(a.calls.map(own.statesIn)).toEqual([[reasoning.signature], [reasoning.signature, state]])
+  expect(first.metadata.warnings).toEqual([])
 })
 
 test('state sealed by a vendor is dropped for a provider of another dialect', async () => {
@@ -237,8 +237,10 @@ test('state sealed by a vendor is dropped for a provider of another dialect', as
   b.play(chat.say({ state: '', text: 'Done.' }))
   const fixture = await open([b])
   const reasoning = { type: 'reasoning', id: 'rs', summary: [], encrypted_content: 'gAAAAA-of-the-vendor' }
-  const { stamp } = await goOn(fixture, [client.question('Go.'), reasoning])
-  expect(stamp.warnings).toEqual(dropped('The reasoning state of one item was left out: in a format that this provider does not support.'))
+  const { metadata } = await goOn(fixture, [client.question('Go.'), reasoning])
+  expect(metadata.warnings).toEqual(
+    dropped('The reasoning state of one item was left out: in a format that this provider does not support.'),
+  )
   expect(JSON.stringify(b.calls)).not.toContain('gAAAAA')
 })
 

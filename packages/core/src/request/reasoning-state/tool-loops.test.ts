@@ -23,9 +23,9 @@ describe.each(stateWriters)('a tool loop and a second question with a provider o
     ])('stream: $stream, reasoning text kept: $words', async ({ stream, words }) => {
       const provider = scripted('maker', writer.dialect, { quirks: writer.quirks ?? {} })
       provider.play(
-        writer.say({ state: stateOf(1), thought: 'Look first.', call: 'call_1' }),
+        writer.say({ state: stateOf(1), reasoning: 'Look first.', call: 'call_1' }),
         writer.say({ state: stateOf(2), call: 'call_2' }),
-        writer.say({ state: stateOf(3), thought: 'Enough.', text: 'Done.' }),
+        writer.say({ state: stateOf(3), reasoning: 'Enough.', text: 'Done.' }),
         writer.say({ state: stateOf(4), text: 'Bye.' }),
       )
       const fixture = await openFixture([provider])
@@ -36,7 +36,7 @@ describe.each(stateWriters)('a tool loop and a second question with a provider o
         expect(writer.statesIn(provider.calls.at(-1) ?? {})).toEqual([1, 2, 3].filter(made => made < turn).map(stateOf))
         if (!writer.inWords) expect(answered.bytes).not.toContain(canary)
         expect(answered.bytes).toContain('gw1.')
-        expect(answered.stamp.warnings).toEqual([])
+        expect(answered.metadata.warnings).toEqual([])
         history.push(...client.turn(answered, words), turn < 3 ? client.result(`call_${turn}`, 'Nothing there.') : client.question('And?'))
       }
     })
@@ -58,7 +58,7 @@ describe.each(clients)('a $dialect client’s conversation that changes its prov
     for (const [at, provider] of called.entries()) {
       const routing = { only: [provider.id] }
       const answered = await ask(fixture, client.dialect, { ...client.body(history, true), gateway: { routing } })
-      expect(answered.stamp.warnings.map(({ code }) => code)).toEqual(at === 0 ? [] : ['reasoning_state_dropped'])
+      expect(answered.metadata.warnings.map(({ code }) => code)).toEqual(at === 0 ? [] : ['reasoning_state_dropped'])
       history.push(...client.turn(answered, false), client.result(`call_${at + 1}`, 'Nothing there.'))
     }
     expect(second.statesIn(b.calls[0] ?? {})).not.toContain(stateOf(1))

@@ -82,9 +82,9 @@ test.each([true, false])('a call of a tool that was not offered is passed on wit
   const whole = { id: 'r', status: 'completed', output: [called], usage: { input_tokens: 1, output_tokens: 1 } }
   provider.play({ whole, frames: [frame({ type: 'response.completed', response: whole })] })
   const { fixture, rows } = await open(provider)
-  const { bytes, stamp } = await ask(fixture, 'responses', { input: 'Go.', stream, tools: [{ type: 'function', name: 'look' }] })
+  const { bytes, metadata } = await ask(fixture, 'responses', { input: 'Go.', stream, tools: [{ type: 'function', name: 'look' }] })
   expect(bytes).toContain('"name":"invented"')
   expect(bytes).toContain('"code":"tool_not_offered"')
-  expect(stamp.warnings).toMatchObject([{ code: 'tool_not_offered', param: 'tools' }])
+  expect(metadata.warnings).toMatchObject([{ code: 'tool_not_offered', param: 'tools' }])
   expect(await rows()).toMatchObject([{ warnings: ['tool_not_offered'], result: 'ok' }])
 })

@@ -19,7 +19,7 @@ const candidate = {
 test.each([1, 500, 501, 1_203])('a whole response of %d reasoning items keeps them all in order, each one sealed', async count => {
   const pipeline = responsePipeline({ ring: makeKeyRing(() => [sealingKey]), logger }, {
     request,
-    asked: request,
+    originalRequest: request,
     committed: { candidate, answer: {}, warnings: [] },
     caller: { workspaceId: 'w', keyId: 'k' },
     cap: undefined,

@@ -29,7 +29,7 @@ export interface PipelinePorts {
 export interface PipelineContext {
   readonly request: InferenceRequest
   /** The original request, which has the client dialect. */
-  readonly asked: InferenceRequest
+  readonly originalRequest: InferenceRequest
   readonly committed: CommittedCall
   readonly caller: ItemOwner
   /** The cap on output tokens that was sent. */
@@ -48,7 +48,10 @@ export interface ResponsePipeline {
 }
 
 /** Creates a pipeline with only the steps that the request needs. */
-export function responsePipeline(ports: PipelinePorts, { request, asked, committed, caller, cap }: PipelineContext): ResponsePipeline {
+export function responsePipeline(
+  ports: PipelinePorts,
+  { request, originalRequest, committed, caller, cap }: PipelineContext,
+): ResponsePipeline {
   const { ring, logger } = ports
   const { candidate, answer, warnings } = committed
   const { provider, offer } = candidate
@@ -63,7 +66,7 @@ export function responsePipeline(ports: PipelinePorts, { request, asked, committ
   const calls = tools && watchCalls(request.prompt)
   const summaries = reasoning?.summary ? summaryRewriter(request.prompt, dialectFor(provider, offer)) : undefined
   const seal = itemSealer(candidate, { ring, logger, owner: caller })
-  const sent: SentSoFar = { asked, provider: offer.dialect, items: 0, isEmpty: true, losses: undefined }
+  const sent: SentSoFar = { originalRequest, provider: offer.dialect, items: 0, isEmpty: true, losses: undefined }
   return {
     batch(batch) {
       const kept = cutter ? cutter.cut(batch) : batch
@@ -89,7 +92,7 @@ export function responsePipeline(ports: PipelinePorts, { request, asked, committ
 
 /** What has been sent of a response. */
 interface SentSoFar {
-  readonly asked: InferenceRequest
+  readonly originalRequest: InferenceRequest
   readonly provider: DialectName
   items: number
   /** Whether no text and no call was sent. */
@@ -113,8 +116,8 @@ function noteItem(sent: SentSoFar, item: Item): void {
 }
 
 function lossesOf(sent: SentSoFar): OutputLosses | undefined {
-  const { asked, provider } = sent
-  const client = own(clientFacts, originalOf(asked)?.dialect ?? '')
+  const { originalRequest, provider } = sent
+  const client = own(clientFacts, originalOf(originalRequest)?.dialect ?? '')
   if (client?.outputFidelity) sent.losses ??= outputLosses(client, provider)
   return sent.losses
 }

@@ -110,8 +110,8 @@ describe('the output cap', () => {
   })
 
   test('counts arguments and refusals, but not reasoning, to which not every cap applies', () => {
-    const thoughts: Item = { type: 'reasoning', summary: ['s'.repeat(most)], content: ['c'.repeat(most)] }
-    expect(under([unfold(answer(thoughts, message('Done.')))]).cuts).toBe(0)
+    const reasoning: Item = { type: 'reasoning', summary: ['s'.repeat(most)], content: ['c'.repeat(most)] }
+    expect(under([unfold(answer(reasoning, message('Done.')))]).cuts).toBe(0)
     expect(under([unfold(answer(call('f', 'x'.repeat(most + 1))))]).response.output).toMatchObject([
       { type: 'function_call', name: 'f', arguments: 'x'.repeat(most), status: 'incomplete' },
     ])
@@ -155,8 +155,8 @@ describe('the output cap', () => {
         { type: 'refusal', refusal: 'no' },
       ],
     }
-    const thoughts: Item = { type: 'reasoning', summary: ['Thus.'] }
-    expect(under([unfold(answer(thoughts, parts))]).response.output).toEqual([
+    const reasoning: Item = { type: 'reasoning', summary: ['Thus.'] }
+    expect(under([unfold(answer(reasoning, parts))]).response.output).toEqual([
       { type: 'reasoning', summary: ['Thus.'] },
       { type: 'message', role: 'assistant', status: 'incomplete', content: [{ type: 'text', text: 'x'.repeat(most) }] },
     ])

@@ -4,7 +4,7 @@ import { clampUsage, type UsageBounds } from '../../metering/clamp-usage.ts'
 import { estimateOutput, type OutputPaces, thinkingOf } from '../../metering/hidden-tokens.ts'
 import type { MeteredAnswer } from '../../metering/meter.ts'
 import { type Microdollars, unpricedTools } from '../../metering/money.ts'
-import { takesCap } from '../../metering/output-cap.ts'
+import { acceptsOutputCap } from '../../metering/output-cap.ts'
 import { likelyInput, maxClaim } from '../../metering/prompt-size.ts'
 import { quirksFor } from '../../protocol/provider.ts'
 import { ratesAt } from '../../protocol/rates.ts'
@@ -50,10 +50,10 @@ export function chargeFor(charging: ChargeContext, committed: CommittedCall, see
     const output = outputSoFar(seen, { counted: seen.usageSoFar && read, estimated: unseenOutput(charging, committed, seen) })
     return { ...billUsage(seen, price, { input: read ? 0 : likelyInput(request.prompt), output, read }), warnings: [] }
   }
-  const { thoughtCharacters } = seen
+  const { reasoningCharacters } = seen
   const { usage, isClamped } = clampUsage(
     seen.usage,
-    usageBoundsOf(charging, committed.candidate, { claimed: seen.usage, thoughtCharacters }),
+    usageBoundsOf(charging, committed.candidate, { claimed: seen.usage, reasoningCharacters }),
   )
   const charge = billUsage({ ...seen, usage }, price, { input: inputTokens })
   const { other_calls: others = noCalls } = seen.usage
@@ -75,25 +75,27 @@ type BoundsContext = Pick<ChargeContext, 'request' | 'bounds' | 'inputTokens'>
 function usageBoundsOf(
   { request, bounds, inputTokens }: BoundsContext,
   candidate: Candidate,
-  { claimed, thoughtCharacters }: { readonly claimed: Usage | undefined; readonly thoughtCharacters: number },
+  { claimed, reasoningCharacters }: { readonly claimed: Usage | undefined; readonly reasoningCharacters: number },
 ): UsageBounds {
   const { context_window: contextWindow, max_output_tokens: longest } = candidate.offer
   const cap = bounds.sentCap(candidate)
   // If the offer accepts no cap, the client's cap is not sent and does not limit the usage.
   const isPassed = cap !== undefined && claimed !== undefined && claimed.output_tokens > cap
-  const maxOutput = isPassed && !takesCap(candidate, request.prompt) ? longest : (cap ?? longest)
-  return { contextWindow, likelyInput: inputTokens, maxInput: () => maxClaim(request.prompt), maxOutput, thoughtCharacters }
+  const maxOutput = isPassed && !acceptsOutputCap(candidate, request.prompt) ? longest : (cap ?? longest)
+  return { contextWindow, likelyInput: inputTokens, maxInput: () => maxClaim(request.prompt), maxOutput, reasoningCharacters }
 }
 
 /** The provider's latest counts, clamped, for the input of a response without final usage. Undefined if it reported none. */
 export function knownInput(
   context: BoundsContext,
   candidate: Candidate,
-  seen: Pick<MeteredAnswer, 'usageSoFar' | 'startUsage' | 'thoughtCharacters'>,
+  seen: Pick<MeteredAnswer, 'usageSoFar' | 'startUsage' | 'reasoningCharacters'>,
 ): Usage | undefined {
   const known = seen.usageSoFar ?? seen.startUsage
-  const { thoughtCharacters } = seen
-  return known?.input_tokens ? clampUsage(known, usageBoundsOf(context, candidate, { claimed: known, thoughtCharacters })).usage : undefined
+  const { reasoningCharacters } = seen
+  return known?.input_tokens
+    ? clampUsage(known, usageBoundsOf(context, candidate, { claimed: known, reasoningCharacters })).usage
+    : undefined
 }
 
 const noCalls: readonly string[] = []
@@ -133,17 +135,17 @@ function outputSoFar({ tokens = 0 }: MeteredAnswer, { counted, estimated }: Unfi
  */
 function unseenOutput({ request, bounds, paces }: ChargeContext, committed: CommittedCall, seen: MeteredAnswer): number | undefined {
   const { call, candidate } = committed
-  const { leftAt, cutAt, pausedMs = 0, firstContentAt, laterThoughtMs = 0, hasNative, hasThoughts } = seen
+  const { leftAt, cutAt, pausedMs = 0, firstContentAt, laterReasoningMs = 0, hasNative, hasReasoning } = seen
   const stoppedAt = leftAt ?? cutAt
   if (stoppedAt === undefined || firstContentAt === undefined || call.sentAt === undefined) return undefined
   const thinking =
-    hasNative || hasThoughts
+    hasNative || hasReasoning
       ? 'known'
       : thinkingOf({ ...candidate, quirks: quirksFor(candidate.provider, candidate.offer) }, request.prompt)
   const { firstTextAt = stoppedAt - pausedMs } = seen
-  const thoughtMs = firstTextAt - call.sentAt + laterThoughtMs
+  const reasoningMs = firstTextAt - call.sentAt + laterReasoningMs
   const pace = paces.of(call.selected.contender.offer.id)
-  const estimated = Math.min(estimateOutput({ tokens: 0, ...seen, thoughtMs, thinking, pace }), bounds.maxOutput(candidate))
+  const estimated = Math.min(estimateOutput({ tokens: 0, ...seen, reasoningMs, thinking, pace }), bounds.maxOutput(candidate))
   // A response that was cut had passed its cap, and what was delivered of it counts.
   return leftAt === undefined ? Math.max(estimated, Math.ceil(seen.tokens ?? 0)) : estimated
 }

@@ -31,7 +31,7 @@ interface ProgressContext extends Pick<ChargeContext, 'request' | 'bounds' | 'in
 
 /** What is known about a response in progress. */
 interface AnswerSoFar
-  extends Pick<MeteredAnswer, 'characters' | 'tokens' | 'thoughtCharacters' | 'startUsage' | 'hostedCalls' | 'firstContentAt'> {
+  extends Pick<MeteredAnswer, 'characters' | 'tokens' | 'reasoningCharacters' | 'startUsage' | 'hostedCalls' | 'firstContentAt'> {
   readonly candidate: Candidate
 }
 

@@ -24,7 +24,7 @@ import { reportEnd } from '../attempts/report-outcome.ts'
 import type { Selection } from '../attempts/select-offers.ts'
 import type { MoneyBounds } from '../policy/money-bounds.ts'
 import type { CallOptions } from '../reply.ts'
-import type { StampFacts } from '../stamp.ts'
+import type { MetadataFacts } from '../response-metadata.ts'
 import { addToBill, amountsOf, type Bill, noBill } from './bill.ts'
 import { sendBudgetAlerts } from './budget-alerts.ts'
 import { chargeFor, learnPace, noText, payableBill, unreadBill } from './charge.ts'
@@ -82,7 +82,7 @@ type RowOutcome = Pick<UsageRow, 'model' | 'provider' | 'credential' | 'result' 
 }
 
 /** The usage, cost and end of a settled response. */
-type Settled = Pick<StampFacts, 'cost' | 'byokCost' | 'outputMs' | 'endedAt' | 'settledAt' | 'warnings'> & { readonly usage: Usage }
+type Settled = Pick<MetadataFacts, 'cost' | 'byokCost' | 'outputMs' | 'endedAt' | 'settledAt' | 'warnings'> & { readonly usage: Usage }
 
 interface Completion {
   readonly committed: CommittedCall

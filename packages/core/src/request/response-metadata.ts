@@ -1,10 +1,10 @@
 import type { UsedSettings } from '../dialects/used-settings.ts'
-import type { Stamp } from '../protocol/dialect.ts'
+import type { ResponseMetadata } from '../protocol/dialect.ts'
 import type { Usage, Warning } from '../protocol/response.ts'
 import type { Candidate } from '../routing/plan.ts'
 import type { KeptAnswer } from './item-references/kept-items.ts'
 
-export interface StampOptions {
+export interface MetadataOptions {
   readonly requestId: string
   /** The requested model, shown until a candidate has responded. */
   readonly modelAsked: string
@@ -13,7 +13,7 @@ export interface StampOptions {
 }
 
 /** What is known about a request so far, for its reply. */
-export interface StampFacts {
+export interface MetadataFacts {
   readonly candidate?: Candidate
   readonly strategy?: string
   readonly warnings: readonly Warning[]
@@ -35,8 +35,8 @@ export interface StampFacts {
   readonly kept?: KeptAnswer | undefined
 }
 
-/** Creates the stamp of one reply. Its ids are derived from the request id, so a reply can be traced by any of them. */
-export function createStamper({ requestId, modelAsked, at }: StampOptions): (known: StampFacts) => Stamp {
+/** Creates the metadata of one reply. Its ids are derived from the request id, so a reply can be traced by any of them. */
+export function createResponseMetadata({ requestId, modelAsked, at }: MetadataOptions): (known: MetadataFacts) => ResponseMetadata {
   const tail = requestId.replaceAll('-', '')
   let items = 0
   const itemId = (prefix: string): string => {
@@ -45,26 +45,26 @@ export function createStamper({ requestId, modelAsked, at }: StampOptions): (kno
   }
   return known => {
     const { candidate, warnings, used, estimatedInput, endedAt, settledAt, kept } = known
-    const stamp: Writable<Stamp> = {
+    const metadata: Writable<ResponseMetadata> = {
       id: `resp_${tail}`,
       model: candidate?.model.id ?? modelAsked,
       created_at: Math.floor(at / 1000),
       itemId,
       warnings,
     }
-    if (endedAt !== undefined) stamp.completed_at = Math.floor(endedAt / 1000)
-    if (estimatedInput !== undefined) stamp.estimated_input_tokens = estimatedInput
+    if (endedAt !== undefined) metadata.completed_at = Math.floor(endedAt / 1000)
+    if (estimatedInput !== undefined) metadata.estimated_input_tokens = estimatedInput
     if (kept) {
-      const claimId: Stamp['claimId'] = (id, type) => kept.items.claim(kept.owner, id, type)
-      const keepItems: Stamp['keepItems'] = items => {
+      const claimId: ResponseMetadata['claimId'] = (id, type) => kept.items.claim(kept.owner, id, type)
+      const keepItems: ResponseMetadata['keepItems'] = items => {
         kept.waiting = kept.items.keep(kept.owner, items, settledAt)
       }
-      stamp.claimId = claimId
-      stamp.keepItems = keepItems
+      metadata.claimId = claimId
+      metadata.keepItems = keepItems
     }
-    if (used) stamp.used = used
-    if (candidate) stamp.routing = routingOf(candidate, known)
-    return stamp
+    if (used) metadata.used = used
+    if (candidate) metadata.routing = routingOf(candidate, known)
+    return metadata
   }
 }
 
@@ -72,8 +72,8 @@ type Writable<T> = { -readonly [Key in keyof T]: T[Key] }
 
 const routingOf = (
   { provider, offer, model }: Candidate,
-  { strategy = '', usage, cost, byokCost, outputMs }: StampFacts,
-): NonNullable<Stamp['routing']> => ({
+  { strategy = '', usage, cost, byokCost, outputMs }: MetadataFacts,
+): NonNullable<ResponseMetadata['routing']> => ({
   provider: provider.id,
   provider_model_id: offer.provider_model_id,
   model_canonical: model.id,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Candidate } from '../routing/plan.ts'
 import type { KeptAnswer } from './item-references/kept-items.ts'
-import { createStamper, type StampFacts } from './stamp.ts'
+import { createResponseMetadata, type MetadataFacts } from './response-metadata.ts'
 
 const candidate = {
   model: { id: 'm-1', offers: [] },
@@ -9,24 +9,24 @@ const candidate = {
   provider: { id: 'p' },
 } as unknown as Candidate
 const usage = { input_tokens: 1, output_tokens: 500, cached_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0 }
-const stamp = (facts: Partial<StampFacts> = {}) =>
-  createStamper({ requestId: 'a-b-c', modelAsked: 'asked', at: 5_999 })({ warnings: [], ...facts })
-const routing = (facts: Partial<StampFacts>) => stamp({ candidate, ...facts }).routing
+const metadata = (facts: Partial<MetadataFacts> = {}) =>
+  createResponseMetadata({ requestId: 'a-b-c', modelAsked: 'asked', at: 5_999 })({ warnings: [], ...facts })
+const routing = (facts: Partial<MetadataFacts>) => metadata({ candidate, ...facts }).routing
 
-test('before a provider has responded a stamp names the requested model, and omits unknown values', () => {
-  const { itemId, ...known } = stamp()
+test('before a provider has responded the metadata names the requested model, and omits unknown values', () => {
+  const { itemId, ...known } = metadata()
   expect(known).toEqual({ id: 'resp_abc', model: 'asked', created_at: 5, warnings: [] })
   expect(itemId('msg')).toBe('msg_abc0001')
 })
 
-test('item ids count up in hexadecimal over all stamps of a response', () => {
-  const stamper = createStamper({ requestId: 'a-b', modelAsked: 'm', at: 0 })
-  const ids = Array.from({ length: 17 }, (_, at) => stamper({ warnings: [] }).itemId(at % 2 ? 'msg' : 'fc'))
+test('item ids count up in hexadecimal over all metadata of a response', () => {
+  const metadataOf = createResponseMetadata({ requestId: 'a-b', modelAsked: 'm', at: 0 })
+  const ids = Array.from({ length: 17 }, (_, at) => metadataOf({ warnings: [] }).itemId(at % 2 ? 'msg' : 'fc'))
   expect([ids[0], ids[1], ids[9], ids[16]]).toEqual(['fc_ab0001', 'msg_ab0002', 'msg_ab000a', 'fc_ab0011'])
 })
 
-test('the known facts of a call are in its stamp', () => {
-  expect(stamp({ candidate, endedAt: 7_999, estimatedInput: 0, used: { temperature: 1 } as never })).toMatchObject({
+test('the known facts of a call are in its metadata', () => {
+  expect(metadata({ candidate, endedAt: 7_999, estimatedInput: 0, used: { temperature: 1 } as never })).toMatchObject({
     model: 'm-1',
     completed_at: 7,
     estimated_input_tokens: 0,
@@ -59,7 +59,7 @@ test('items are kept for their owner from the settlement on, and claimed under i
     },
   }
   const kept = { items, owner: 'owner', waiting: undefined } as unknown as KeptAnswer
-  const { claimId, keepItems } = stamp({ kept, settledAt: 9 })
+  const { claimId, keepItems } = metadata({ kept, settledAt: 9 })
   claimId?.('msg_1', 'message')
   keepItems?.([{ id: 'msg_1' }])
   expect(log).toEqual([
@@ -67,5 +67,5 @@ test('items are kept for their owner from the settlement on, and claimed under i
     ['keep', 'owner', [{ id: 'msg_1' }], 9],
   ])
   expect(kept.waiting).toBe('kept')
-  expect(stamp()).not.toHaveProperty('claimId')
+  expect(metadata()).not.toHaveProperty('claimId')
 })
