@@ -63,8 +63,8 @@ const justified: Readonly<Record<string, readonly string[]>> = {
   'the object has no prototype': ['core/src/dialects/gemini/partial-args.ts at[step]', 'core/src/dialects/gemini/wire.ts known[name]'],
   'the name begins with a prefix of ours, as in `credit:`': [
     'core/src/request/settlement/budget-alerts.ts amounts[account]',
-    'core/src/request/settlement/bill.ts amounts[creditAccount(call.workspaceId)]',
-    'core/src/request/settlement/bill.ts amounts[byokAccount(call.workspaceId, at)]',
+    'core/src/request/settlement/bill.ts amounts[creditAccount(facts.workspaceId)]',
+    'core/src/request/settlement/bill.ts amounts[byokAccount(facts.workspaceId, at)]',
     'core/src/request/settlement/bill.ts amounts[budgetAccountAt(budget, at)]',
   ],
   '`Object.hasOwn` stands in the line before': ['node-http/src/transport/decompress.ts decompressors[encoding]'],

@@ -92,7 +92,7 @@ export function sampledInput(prompt: Prompt): number {
 
 /** A file sent by reference may be of any length. */
 function maxOfFile(part: FilePart, likely: number): number {
-  if (isText(part)) return part.url.length
+  if (isTextFile(part)) return part.url.length
   return part.url.startsWith('data:') ? allowances.hold.document * likely : Number.POSITIVE_INFINITY
 }
 
@@ -111,13 +111,13 @@ export function maxClaim(prompt: Prompt): number {
       tokens += field === 'image' ? image : Number.POSITIVE_INFINITY
     },
     media: part => {
-      tokens += part.type === 'file' && isText(part) ? part.url.length : Number.POSITIVE_INFINITY
+      tokens += part.type === 'file' && isTextFile(part) ? part.url.length : Number.POSITIVE_INFINITY
     },
   })
   return Math.min(tokens, maxCountedTokens)
 }
 
-const isText = ({ url }: FilePart): boolean => url.startsWith('data:text/')
+const isTextFile = ({ url }: FilePart): boolean => url.startsWith('data:text/')
 
 /** Fields whose content the provider downloads, so its length is unknown here. */
 const fetched = /^(?:file_url|file_id)$/

@@ -60,11 +60,9 @@ export function sourceOfBatches(events: EventBatch, clock: Pick<Clock, 'setTimeo
   }
 }
 
-const isTooMany = (items: number): boolean => items > answerLimits.items
-
 /** Whether an event belongs to an item beyond the limit. Checked for every event: items may arrive out of order. */
 export const isBeyondItemLimit = (event: InferenceEvent): boolean =>
-  'index' in event && event.index !== undefined && isTooMany(event.index + 1)
+  'index' in event && event.index !== undefined && event.index >= answerLimits.items
 
 const itemLimitFailure: Failure = { kind: 'unreadable', message: `The response has more than ${answerLimits.items} items.` }
 
@@ -78,4 +76,4 @@ export const cutAtItemLimit = (events: EventBatch): EventBatch => [
 
 /** The response, or a failed one if it has too many items. */
 export const withinItemLimit = (response: InferenceResponse): InferenceResponse =>
-  isTooMany(response.output.length) ? { ...response, output: [], outcome: { status: 'failed', error: itemLimitFailure } } : response
+  response.output.length > answerLimits.items ? { ...response, output: [], outcome: { status: 'failed', error: itemLimitFailure } } : response

@@ -73,8 +73,6 @@ export function openPostgres(client: PostgresClient, options: PostgresConnection
   const gates = createGates({ connections: options.connections, waitMs: options.connectTimeoutMs })
   const attempt = attemptsOf(client, options, { state, breaker, gates })
   let closing: Promise<void> | undefined
-  const closedError = (): Error =>
-    new Error('postgresStorage: the storage is closed. Create a new one, or close it after the last request.')
 
   const run = async (verb: PostgresVerb, statement: SqlStatement): Promise<readonly SqlRow[]> => {
     if (closing) throw closedError()
@@ -125,6 +123,9 @@ export function openPostgres(client: PostgresClient, options: PostgresConnection
     },
   }
 }
+
+const closedError = (): Error =>
+  new Error('postgresStorage: the storage is closed. Create a new one, or close it after the last request.')
 
 const isRead = (verb: PostgresVerb): boolean => verb === 'read' || verb === 'report'
 

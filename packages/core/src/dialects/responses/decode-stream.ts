@@ -63,7 +63,7 @@ function decodeEvent(decoder: DecoderState, body: JsonObject, frame: Frame): voi
   const name = eventNameOf(body, frame)
   const handle = handlers.get(name)
   if (handle) {
-    if (!lifecycle.has(name)) startAnswer(decoder)
+    if (!decoder.isStarted && !lifecycle.has(name)) startAnswer(decoder)
     handle(decoder, body, name)
   } else if (hostedEvents.has(name)) {
     startAnswer(decoder)
@@ -105,7 +105,7 @@ const textHandler =
     const partial = findOrAddItem(decoder.items, body, type)
     if (partial.item.type === 'native') passOn(decoder, body, { name, partial })
     else if (!partial.finished) {
-      announcePartial(decoder, partial)
+      if (partial.index === undefined) announcePartial(decoder, partial)
       handle(decoder, body, partial)
     }
   }
@@ -114,8 +114,8 @@ const onTextDelta = (kind: PartKind, type: AssumedType): Handler =>
   textHandler(type, (decoder, body, partial) => {
     const part = partNumberOf(kind, body)
     const text = stringOf(body.delta)
-    const logprobs = objects(body.logprobs)
-    const delta: TextDelta = logprobs.length > 0 ? { kind, part, text, logprobs } : { kind, part, text }
+    const logprobs = body.logprobs === undefined ? undefined : objects(body.logprobs)
+    const delta: TextDelta = logprobs && logprobs.length > 0 ? { kind, part, text, logprobs } : { kind, part, text }
     rememberUnknownFields(appendDelta(decoder, partial, delta), body)
   })
 

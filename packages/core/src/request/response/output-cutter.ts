@@ -73,8 +73,10 @@ function isOneTooMany(state: CutterState, event: InferenceEvent): event is TextE
   } else if (event.type === 'item_finished') state.open?.delete(event.index)
   else if (event.type === 'delta') {
     const { delta } = event
-    if (countsAsOutput(delta)) state.characters += delta.text.length
-    if (countsAsOutput(delta) && state.characters > state.maxCharacters) return true
+    if (countsAsOutput(delta)) {
+      state.characters += delta.text.length
+      if (state.characters > state.maxCharacters) return true
+    }
     notePart(state, event.index, delta)
   }
   return false
