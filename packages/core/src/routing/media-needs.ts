@@ -40,12 +40,12 @@ export interface ContentNeeds {
 
 const none: ContentNeeds = { media: [], natives: [], recordDialects: [], documents: false, tools: false }
 
-const isText = (part: Part): boolean => part.type === 'text' || part.type === 'refusal'
+const isTextOrRefusal = (part: Part): boolean => part.type === 'text' || part.type === 'refusal'
 
 /** Whether every offer supports an item. Most conversations have only such items. */
 function isPlain(item: Item): boolean {
-  if (item.type === 'message') return item.content.every(isText)
-  if (item.type === 'function_call_output') return typeof item.output === 'string' || item.output.every(isText)
+  if (item.type === 'message') return item.content.every(isTextOrRefusal)
+  if (item.type === 'function_call_output') return typeof item.output === 'string' || item.output.every(isTextOrRefusal)
   return item.type !== 'native'
 }
 
