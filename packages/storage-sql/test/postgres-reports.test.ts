@@ -1,7 +1,10 @@
+import { type GraceEvent, withOutageGrace } from '@signalbox/storage/compose'
+import { memoryStorage } from '@signalbox/storage-memory'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { describeWith, postgresUrl } from '../../testing/test/services.ts'
 import { postgresStorage } from '../src/postgres.ts'
 import { useSchema } from './postgres-schema.ts'
+import { temporaryFile } from './temporary-file.ts'
 import { makeRow } from './usage-row.ts'
 
 const AT = 1_750_000_000_000
@@ -13,7 +16,7 @@ describePostgres('PostgreSQL with slow statements on many connections', () => {
 
   /** A storage, and a lock that statements on a table wait for until the returned function is called. */
   async function lockedOn(table: string) {
-    const storage = postgresStorage(postgresUrl, { schema, connections: 4 })
+    const storage = postgresStorage(postgresUrl, { schema, connections: 4, spool: temporaryFile() })
     onTestFinished(() => storage.close())
     await storage.ledger.credit({ id: 'c', account: 'a', amount: 1_000, at: AT })
     const session = await pool.connect()
@@ -41,6 +44,23 @@ describePostgres('PostgreSQL with slow statements on many connections', () => {
     await unlock()
     expect(await outcomesOf(reports)).toEqual(new Set(['fulfilled']))
     expect(await ledger.balance('a')).toMatchObject({ held: 0, spent: 40 })
+  })
+
+  test('analytics of one workspace do not begin a grace, in which accounts may be overspent', async () => {
+    const { storage, unlock } = await lockedOn('usage_totals')
+    const events: GraceEvent[] = []
+    const grace = withOutageGrace(storage, {
+      counters: memoryStorage().counters,
+      maxPerLimitedAccount: 1_000_000,
+      onOutage: event => events.push(event),
+      logger: { info: () => {}, warn: () => {} },
+    })
+    const reports = Array.from({ length: 20 }, () => grace.usage.totals({ workspaceId: 'ws_1', from: 0, to: AT, interval: 'day' }))
+    await new Promise(next => setTimeout(next, 4_000))
+    const hold = { id: 'too much', amount: 1_001, accounts: [{ account: 'a', floor: 0 }], at: AT }
+    expect([events, await grace.ledger.reserve(hold)]).toMatchObject([[], { account: 'a' }])
+    await unlock()
+    expect(await outcomesOf(reports)).toEqual(new Set(['fulfilled']))
   })
 
   test('statements that wait for a lock on all connections are waited for, because the server answers the probe', async () => {

@@ -89,7 +89,7 @@ export function fallbackCounters({ guard, primary, fallback, known = () => undef
     async repair() {
       await inParts([...notes.counted.values()], async counted => {
         notes.counted.delete(counted.key)
-        if (isPastWindow(counted)) return
+        if (isWindowOver(counted)) return
         try {
           await countPrimary(primary, counted)
         } catch (error) {
@@ -118,7 +118,7 @@ function countPrimary(primary: CounterStore, { key, amount, windowMs, at }: Coun
 /** Adds to the amount to be counted in the primary store later. What was admitted in a window that is over no longer counts. */
 function count(counted: OutageNotes['counted'], { key, amount, windowMs, at, since }: CountedAmount & Partial<WindowAmount>): void {
   const noted = counted.get(key)
-  const before = noted && !isPastWindow(noted) ? noted : undefined
+  const before = noted && !isWindowOver(noted) ? noted : undefined
   const window = windowMs ?? before?.windowMs
   const sum = amount + (before?.amount ?? 0)
   const latest = Math.max(at, before?.at ?? at)
@@ -126,7 +126,7 @@ function count(counted: OutageNotes['counted'], { key, amount, windowMs, at, sin
   note(counted, key, { key, amount: sum, at: latest, since: began, ...(window !== undefined && { windowMs: window }) })
 }
 
-const isPastWindow = ({ since, windowMs = Number.POSITIVE_INFINITY }: WindowAmount): boolean => performance.now() - since >= windowMs
+const isWindowOver = ({ since, windowMs = Number.POSITIVE_INFINITY }: WindowAmount): boolean => performance.now() - since >= windowMs
 
 function takeFallback(
   requests: readonly CounterRequest[],

@@ -70,12 +70,11 @@ export function openPostgres(client: PostgresClient, options: PostgresConnection
   const queues: Batches<unknown, unknown>[] = []
   const nameOf = makeNames(options.prepare)
   const breaker = createCircuitBreaker(signal => client.run({ text: 'SELECT 1', values: [] }, signal))
-  const gates = createGates({ connections: options.connections, waitMs: options.connectTimeoutMs })
-  const attempt = attemptsOf(client, options, { state, breaker, gates })
+  const attempt = attemptsOf(client, options, { state, breaker, gates: createGates(options) })
   let closing: Promise<void> | undefined
 
   const run = async (verb: PostgresVerb, statement: SqlStatement): Promise<readonly SqlRow[]> => {
-    if (closing) throw closedError()
+    if (closing) throw storageClosedError()
     const sent = isRead(verb) ? withKeptTexts(statement) : statement
     return runTwice(verb, () => attempt(verb, sent)).catch(error => {
       throw toPostgresError(verb, error, secrets)
@@ -108,7 +107,7 @@ export function openPostgres(client: PostgresClient, options: PostgresConnection
         ...(keyOf && { keyOf }),
       })
       queues.push(batches as unknown as Batches<unknown, unknown>)
-      return call => (closing ? Promise.reject(closedError()) : batches.add(call))
+      return call => (closing ? Promise.reject(storageClosedError()) : batches.add(call))
     },
     isReady: () => state.isReady,
     ping: async () => {
@@ -124,7 +123,7 @@ export function openPostgres(client: PostgresClient, options: PostgresConnection
   }
 }
 
-const closedError = (): Error =>
+const storageClosedError = (): Error =>
   new Error('postgresStorage: the storage is closed. Create a new one, or close it after the last request.')
 
 const isRead = (verb: PostgresVerb): boolean => verb === 'read' || verb === 'report'

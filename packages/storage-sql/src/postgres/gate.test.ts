@@ -54,7 +54,7 @@ test.each([
   [3, { all: 2, reports: 1 }],
   [10, { all: 9, reports: 5 }],
 ])('of %i connections, reports may use half, and one of three or more is left', async (connections, sizes) => {
-  const gates = createGates({ connections, waitMs: 5_000 })
+  const gates = createGates({ connections, connectTimeoutMs: 5_000 })
   const placesOf = async (gate: Gate): Promise<number> => {
     const work = heldWork()
     let begun = 0

@@ -64,13 +64,20 @@ export interface Gates {
   readonly reports: Gate
 }
 
+/** The size of a pool, and how long a statement waits for a connection. */
+interface PoolBounds {
+  readonly connections: number
+  /** Milliseconds. */
+  readonly connectTimeoutMs: number
+}
+
 /**
- * Creates the gates of a pool of so many connections. One of three or more is left for the probe.
+ * Creates the gates of a pool. One connection of three or more is left for the probe.
  *
  * @example
- * createGates({ connections: 10, waitMs: 5_000 }).all.run(() => client.run(statement))
+ * createGates({ connections: 10, connectTimeoutMs: 5_000 }).all.run(() => client.run(statement))
  */
-export const createGates = ({ connections, waitMs }: { readonly connections: number; readonly waitMs: number }): Gates => ({
+export const createGates = ({ connections, connectTimeoutMs: waitMs }: PoolBounds): Gates => ({
   all: createGate({ size: connections < 3 ? connections : connections - 1, waitMs }),
   reports: createGate({ size: Math.max(1, Math.floor(connections / 2)), waitMs }),
 })
