@@ -76,4 +76,6 @@ export const cutAtItemLimit = (events: EventBatch): EventBatch => [
 
 /** The response, or a failed one if it has too many items. */
 export const withinItemLimit = (response: InferenceResponse): InferenceResponse =>
-  response.output.length > answerLimits.items ? { ...response, output: [], outcome: { status: 'failed', error: itemLimitFailure } } : response
+  response.output.length > answerLimits.items
+    ? { ...response, output: [], outcome: { status: 'failed', error: itemLimitFailure } }
+    : response
