@@ -1,7 +1,6 @@
 import type { CallLimits } from '../access/kinds.ts'
-import { changedRecord } from '../access/records.ts'
-import { toWire } from '../resources/wire.ts'
 import { workspaceLimitFields } from '../resources/workspace.ts'
+import { changeWorkspace } from './change-workspace.ts'
 import type { CallSpecs } from './check-calls.ts'
 import { findWorkspace } from './find-workspace.ts'
 import type { WorkspaceContext } from './ports.ts'
@@ -19,25 +18,15 @@ export interface WorkspaceLimits {
   update(input: { readonly [Limit in keyof CallLimits]?: number | null }): Promise<CallLimits>
 }
 
-export const limitsOf = ({ ports, workspaceId, actor }: WorkspaceContext): WorkspaceLimits => {
-  const { records, commitWithAudit } = ports
-  const workspace = () => findWorkspace(records, workspaceId)
-  return {
-    get: async () => (await workspace()).body.limits ?? {},
-    async update(input) {
-      return commitWithAudit(workspaceId, actor, async () => {
-        const kept = await workspace()
-        const limits = given<CallLimits>({ ...kept.body.limits, ...input })
-        if (Object.keys(input).length === 0) return { events: [], result: limits }
-        return {
-          puts: [changedRecord(kept, { body: { limits } })],
-          events: [{ event: 'limits.updated', subject: { type: 'limits', id: workspaceId }, changes: toWire(workspaceLimitFields, input) }],
-          result: limits,
-        }
-      })
-    },
-  }
-}
+export const limitsOf = (context: WorkspaceContext): WorkspaceLimits => ({
+  get: async () => (await findWorkspace(context.ports.records, context.workspaceId)).body.limits ?? {},
+  async update(input) {
+    const updated = await changeWorkspace(context, { type: 'limits', fields: workspaceLimitFields, input }, ({ limits }) => ({
+      limits: given<CallLimits>({ ...limits, ...input }),
+    }))
+    return updated.limits ?? {}
+  },
+})
 
 /** The argument checks of the methods. */
 export const limitsCalls: CallSpecs<WorkspaceLimits> = { update: { input: { fields: workspaceLimitFields, mode: 'update' } } }

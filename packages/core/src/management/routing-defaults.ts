@@ -1,7 +1,6 @@
-import { changedRecord } from '../access/records.ts'
 import { invalidValue } from '../resources/invalid-value.ts'
 import { type RoutingDefaults as Defaults, type RoutingDefaultsChange, routingDefaultsFields } from '../resources/settings.ts'
-import { toWire } from '../resources/wire.ts'
+import { changeWorkspace } from './change-workspace.ts'
 import type { CallSpecs } from './check-calls.ts'
 import { findWorkspace } from './find-workspace.ts'
 import { checkKnown, type Directory, type NamedLists, type NameWarning, warningsOf } from './known-names.ts'
@@ -20,33 +19,21 @@ export interface RoutingDefaultsResource {
   update(input: RoutingDefaultsChange): Promise<RoutingDefaultsRecord>
 }
 
-export function routingDefaultsOf({ ports, workspaceId, actor }: WorkspaceContext): RoutingDefaultsResource {
-  const { records, commitWithAudit, strategies, models } = ports
-  const workspace = () => findWorkspace(records, workspaceId)
+export function routingDefaultsOf(context: WorkspaceContext): RoutingDefaultsResource {
+  const { records, strategies, models } = context.ports
   return {
-    get: async () => defaultsRecordOf((await workspace()).body.routing ?? {}, models),
+    get: async () => defaultsRecordOf((await findWorkspace(records, context.workspaceId)).body.routing ?? {}, models),
     async update(input) {
       const { strategy } = input
       if (typeof strategy === 'string' && !strategies.includes(strategy)) throw invalidValue('strategy', strategy, { oneOf: strategies })
-      const routing = await commitWithAudit(workspaceId, actor, async () => {
-        const kept = await workspace()
-        if (Object.keys(input).length === 0) return { events: [], result: kept.body.routing ?? {} }
-        checkKnown(models, listsOf(input), listsOf(kept.body.routing ?? {}))
-        const routing = given<Defaults>({ ...kept.body.routing, ...input })
+      const part = { type: 'routing_defaults', fields: routingDefaultsFields, input } as const
+      const updated = await changeWorkspace(context, part, kept => {
+        checkKnown(models, listsOf(input), listsOf(kept.routing ?? {}))
+        const routing = given<Defaults>({ ...kept.routing, ...input })
         checkTogether(routing)
-        return {
-          puts: [changedRecord(kept, { body: { routing } })],
-          events: [
-            {
-              event: 'routing_defaults.updated',
-              subject: { type: 'routing_defaults', id: workspaceId },
-              changes: toWire(routingDefaultsFields, input),
-            },
-          ],
-          result: routing,
-        }
+        return { routing }
       })
-      return defaultsRecordOf(routing, models)
+      return defaultsRecordOf(updated.routing ?? {}, models)
     },
   }
 }

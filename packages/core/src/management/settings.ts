@@ -1,7 +1,6 @@
-import type { WorkspaceSettings } from '../access/kinds.ts'
-import { changedRecord, type TypedRecord } from '../access/records.ts'
+import type { WorkspaceBody, WorkspaceSettings } from '../access/kinds.ts'
 import { type SettingsChange, type SettingsRecord, settingsFields } from '../resources/settings.ts'
-import { toWire } from '../resources/wire.ts'
+import { changeWorkspace } from './change-workspace.ts'
 import type { CallSpecs } from './check-calls.ts'
 import { findWorkspace } from './find-workspace.ts'
 import { checkKnown, type Directory, type NamedLists, type NameWarning, warningsOf } from './known-names.ts'
@@ -20,31 +19,22 @@ export interface SettingsResource {
   update(input: SettingsChange): Promise<Settings>
 }
 
-export function settingsOf({ ports, workspaceId, actor }: WorkspaceContext): SettingsResource {
-  const { records, commitWithAudit, models } = ports
-  const workspace = () => findWorkspace(records, workspaceId)
+export function settingsOf(context: WorkspaceContext): SettingsResource {
+  const { records, models } = context.ports
   return {
-    get: async () => settingsRecordOf(await workspace(), models),
+    get: async () => settingsRecordOf((await findWorkspace(records, context.workspaceId)).body, models),
     async update(input) {
-      const updated = await commitWithAudit(workspaceId, actor, async () => {
-        const kept = await workspace()
-        if (Object.keys(input).length === 0) return { events: [], result: kept }
-        checkKnown(models, listsOf(input), listsOf(kept.body.settings ?? {}))
-        const { name = kept.body.name, ...demands } = input
-        const settings = given<WorkspaceSettings>({ ...kept.body.settings, ...demands })
-        const body = { ...kept.body, name, settings }
-        return {
-          puts: [changedRecord(kept, { body })],
-          events: [{ event: 'settings.updated', subject: { type: 'settings', id: workspaceId }, changes: toWire(settingsFields, input) }],
-          result: { ...kept, body },
-        }
+      const updated = await changeWorkspace(context, { type: 'settings', fields: settingsFields, input }, kept => {
+        checkKnown(models, listsOf(input), listsOf(kept.settings ?? {}))
+        const { name = kept.name, ...demands } = input
+        return { name, settings: given<WorkspaceSettings>({ ...kept.settings, ...demands }) }
       })
       return settingsRecordOf(updated, models)
     },
   }
 }
 
-function settingsRecordOf({ body: { name, settings } }: TypedRecord<'workspace'>, models: Directory): Settings {
+function settingsRecordOf({ name, settings }: WorkspaceBody, models: Directory): Settings {
   const warnings = warningsOf(models, listsOf(settings ?? {}))
   const defaults = { dataPolicyRequired: 'any', blockedProviders: [], logRetentionDays: 365, ownKeysOnly: false } as const
   return { ...defaults, ...settings, name, ...(warnings.length > 0 && { warnings }) }

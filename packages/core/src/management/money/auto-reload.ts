@@ -1,12 +1,11 @@
 import type { RecordPut } from '@signalbox/storage'
 import type { WorkspaceBody } from '../../access/kinds.ts'
-import { changedRecord, type Records, type TypedRecord } from '../../access/records.ts'
+import { changedRecord, type Records } from '../../access/records.ts'
 import { GatewayError } from '../../errors/gateway-error.ts'
 import { type AutoReloadChange, autoReloadFields } from '../../resources/billing.ts'
 import { invalidValue } from '../../resources/invalid-value.ts'
-import { toWire } from '../../resources/wire.ts'
+import { changeWorkspace } from '../change-workspace.ts'
 import type { CallSpecs } from '../check-calls.ts'
-import { findWorkspace } from '../find-workspace.ts'
 import type { WorkspaceContext } from '../ports.ts'
 import type { CreditBalance } from './billing.ts'
 import { reloadReference } from './reloads.ts'
@@ -23,22 +22,16 @@ export interface AutoReload {
 
 export const autoReloadOf = (context: WorkspaceContext, balance: () => Promise<CreditBalance>): AutoReload => ({
   async update(input) {
-    const { ports, workspaceId, actor } = context
+    const { ports, workspaceId } = context
     if (input.enabled && !ports.reloads) throw impossible()
-    await ports.commitWithAudit(workspaceId, actor, async () => {
-      const workspace = await findWorkspace(ports.records, workspaceId)
-      if (Object.keys(input).length === 0) return { events: [], result: undefined }
-      const changes = toWire(autoReloadFields, input)
-      const events = [{ event: 'auto_reload.updated', subject: { type: 'auto_reload', id: workspaceId }, changes }]
-      return { puts: [changedRecord(workspace, { body: withChange(workspace, input) })], events, result: undefined }
-    })
+    await changeWorkspace(context, { type: 'auto_reload', fields: autoReloadFields, input }, kept => withChange(kept, input))
     // Credit may be low already. Then no request would be admitted that could trigger a reload.
     ports.reloads?.look(workspaceId)
     return balance()
   },
 })
 
-function withChange({ body: { autoReload } }: TypedRecord<'workspace'>, input: AutoReloadChange): Pick<WorkspaceBody, 'autoReload'> {
+function withChange({ autoReload }: WorkspaceBody, input: AutoReloadChange): Pick<WorkspaceBody, 'autoReload'> {
   const { enabled = false, threshold, target } = { ...autoReload, ...input }
   if (!enabled && threshold === undefined && target === undefined) return {}
   if (threshold === undefined) throw missing('threshold')

@@ -1,8 +1,7 @@
 import { periodOf } from '../../access/accounts.ts'
 import type { SubscriptionBody } from '../../access/kinds.ts'
-import { changedRecord } from '../../access/records.ts'
 import { type Subscription, type SubscriptionChange, subscriptionFields } from '../../resources/billing.ts'
-import { toWire } from '../../resources/wire.ts'
+import { changeWorkspace } from '../change-workspace.ts'
 import type { CallSpecs } from '../check-calls.ts'
 import { findWorkspace } from '../find-workspace.ts'
 import type { WorkspaceContext } from '../ports.ts'
@@ -18,34 +17,21 @@ export interface SubscriptionResource {
   set(input: SubscriptionChange): Promise<Subscription>
 }
 
-export function subscriptionOf({ ports, workspaceId, actor }: WorkspaceContext): SubscriptionResource {
-  const { records, commitWithAudit, clock } = ports
-  const workspace = () => findWorkspace(records, workspaceId)
+export function subscriptionOf(context: WorkspaceContext): SubscriptionResource {
+  const { records, clock } = context.ports
   return {
-    get: async () => withDefaults((await workspace()).body.subscription, clock.now()),
+    get: async () => withDefaults((await findWorkspace(records, context.workspaceId)).body.subscription, clock.now()),
     async set(input) {
-      const set = await commitWithAudit(workspaceId, actor, async () => {
-        const kept = await workspace()
-        const { currentPeriodStart: start, currentPeriodEnd: end, ...others } = input
-        const subscription = given<SubscriptionBody>({
-          ...kept.body.subscription,
+      const { currentPeriodStart: start, currentPeriodEnd: end, ...others } = input
+      const updated = await changeWorkspace(context, { type: 'subscription', fields: subscriptionFields, input }, kept => ({
+        subscription: given<SubscriptionBody>({
+          ...kept.subscription,
           ...others,
           ...(start !== undefined && { currentPeriodStart: start?.getTime() }),
           ...(end !== undefined && { currentPeriodEnd: end?.getTime() }),
-        })
-        return {
-          puts: [changedRecord(kept, { body: { subscription } })],
-          events: [
-            {
-              event: 'subscription.updated',
-              subject: { type: 'subscription', id: workspaceId },
-              changes: toWire(subscriptionFields, input),
-            },
-          ],
-          result: subscription,
-        }
-      })
-      return withDefaults(set, clock.now())
+        }),
+      }))
+      return withDefaults(updated.subscription, clock.now())
     },
   }
 }
