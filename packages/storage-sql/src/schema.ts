@@ -1,6 +1,6 @@
 import type { auditFields, ColumnsOf, recordFields, usageFields } from './columns.ts'
 
-// The tables as statements see them, on every dialect: column names and value types.
+// The tables of PostgreSQL as its statements see them: column names and value types.
 
 /** A usage row, and its number. */
 export type UsageTable = ColumnsOf<typeof usageFields> & { readonly seq: number }

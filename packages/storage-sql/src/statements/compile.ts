@@ -1,19 +1,9 @@
-import {
-  type Compilable,
-  DummyDriver,
-  Kysely,
-  PostgresAdapter,
-  PostgresIntrospector,
-  PostgresQueryCompiler,
-  SqliteAdapter,
-  SqliteIntrospector,
-  SqliteQueryCompiler,
-} from 'kysely'
+import { type Compilable, DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely'
 import type { Tables } from '../schema.ts'
 
 // Kysely only compiles; the drivers of this package run the result.
 
-/** Builds queries of one dialect. */
+/** Builds queries. */
 export type Queries = Kysely<Tables>
 
 /** Queries for PostgreSQL, whose tables are in a schema. `postgresQueries('signalbox').selectFrom('records')` */
@@ -26,17 +16,6 @@ export const postgresQueries = (schema: string): Queries =>
       createQueryCompiler: () => new PostgresQueryCompiler(),
     },
   }).withSchema(schema)
-
-/** Queries for SQLite. `sqliteQueries().selectFrom('records')` */
-export const sqliteQueries = (): Queries =>
-  new Kysely<Tables>({
-    dialect: {
-      createAdapter: () => new SqliteAdapter(),
-      createDriver: () => new DummyDriver(),
-      createIntrospector: db => new SqliteIntrospector(db),
-      createQueryCompiler: () => new SqliteQueryCompiler(),
-    },
-  })
 
 /** A precompiled statement, and a function that returns its parameter values. */
 export interface FixedStatement<Arguments> {
