@@ -8,7 +8,7 @@ import type { Clock } from '../../runtime/ports.ts'
 import { type Step, wait } from '../../runtime/steps.ts'
 import type { Limits } from '../../upstream/limits.ts'
 import type { EarlyAdmission } from './early-admission.ts'
-import { type HeldAccount, type HoldContext, holdFunds } from './holds.ts'
+import { type HeldAccount, type HoldContext, holdFunds } from './budget-holds.ts'
 import { type RateContext, ratesOfModel, ratesOfWorkspace, type Tokens, takeRates, tokensIn, tokensOfRequest } from './rate-limits.ts'
 import { leaveSlots, type SlotKey, slotsOf, takeTogether, throwRefusals } from './slots.ts'
 

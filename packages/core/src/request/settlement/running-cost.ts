@@ -8,7 +8,7 @@ import { ratesAt } from '../../protocol/rates.ts'
 import type { Clock, Logger } from '../../runtime/ports.ts'
 import { withinStorageWait } from '../../runtime/timers.ts'
 import type { StopReason } from '../../upstream/connection.ts'
-import type { HeldAccount } from '../admission/holds.ts'
+import type { HeldAccount } from '../admission/budget-holds.ts'
 
 // The hold of a request can grow with its response. It limits the bill on every account that can refuse.
 

@@ -6,7 +6,7 @@ import type { Credential, Provider } from '../../protocol/provider.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
 import type { Candidate } from '../../routing/plan.ts'
 import { runSteps } from '../../runtime/steps.ts'
-import { holdFunds } from './holds.ts'
+import { holdFunds } from './budget-holds.ts'
 
 const provider: Provider = { id: 'p', dialects: [chatProvider], endpoint: () => 'https://p.invalid/', authorize: () => {} }
 
