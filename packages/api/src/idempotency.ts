@@ -10,8 +10,8 @@ const header = 'Idempotency-Key'
 const runningMs = 10_000
 
 /**
- * Runs a POST with an `Idempotency-Key` once: a repetition with the same body gets the first reply. `run` commits the given name together
- * with its change, so one of several concurrent requests succeeds, and the others find its reply.
+ * Runs a POST with an `Idempotency-Key` once: a repeated request with the same body gets the first reply. `run` commits the given entry in
+ * the same transaction as its change, so one of several concurrent requests succeeds, and the others find its reply.
  */
 export async function withIdempotencyKey(
   request: IdempotentRequest,
@@ -50,10 +50,10 @@ function checkHeader(key: string): string {
 function replay({ isOther, answer, ageMs }: StoredReply, { secret }: WorkspaceRoute): ApiReply {
   if (isOther)
     throw new GatewayError('duplicate_resource', {
-      message: `This ${header} was already used with another body. Use a new key for each request.`,
+      message: `This ${header} was already used with a different request body. Use a new key for each request.`,
     })
   if (answer) return { ...answer, headers: { 'content-type': 'application/json', 'idempotent-replayed': 'true' } }
-  const done = `A request with this ${header} already completed`
+  const done = `A request with this ${header} has already completed`
   if (secret)
     throw new GatewayError('idempotency_replay_unavailable', {
       message: `${done}. Its response contained a secret and was not stored. Read the created resource, or use another key.`,

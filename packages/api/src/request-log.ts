@@ -66,7 +66,11 @@ export function startRequestLog(
 }
 
 /** Adds the outcome of an inference request to its log entry: model, provider, cost, tokens, error. */
-export function logOutcome(log: RequestLog, metadata: ResponseMetadata, { outcome, usage }: { readonly outcome: Outcome; readonly usage?: Usage }): void {
+export function logOutcome(
+  log: RequestLog,
+  metadata: ResponseMetadata,
+  { outcome, usage }: { readonly outcome: Outcome; readonly usage?: Usage },
+): void {
   if (!log.wanted) return
   const { routing } = metadata
   log.note({

@@ -8,7 +8,7 @@ export interface UploadPace {
   readonly stop: () => void
 }
 
-/** The number of steps in which the window moves. */
+/** The window is divided into this many ticks. */
 const steps = 10
 
 /**
@@ -20,7 +20,7 @@ export function watchUpload(
   { bodyIdleMs, bodyBytesPerSecond }: Pick<Required<ClientLimits>, 'bodyIdleMs' | 'bodyBytesPerSecond'>,
   tooSlow: () => void,
 ): UploadPace {
-  const leastBytes = Math.max(1, (bodyIdleMs * bodyBytesPerSecond) / 1_000)
+  const minBytes = Math.max(1, (bodyIdleMs * bodyBytesPerSecond) / 1_000)
   const stepMs = Math.max(1, bodyIdleMs / steps)
   const window = new Array<number>(steps).fill(0)
   let ticks = 0
@@ -28,7 +28,7 @@ export function watchUpload(
   const tick = (): void => {
     ticks += 1
     const oldest = ticks % steps
-    if (ticks >= steps && inWindow < leastBytes) {
+    if (ticks >= steps && inWindow < minBytes) {
       tooSlow()
       return
     }

@@ -73,7 +73,7 @@ function learnWholeAnswer(
   updateAverage(state.speed, Math.log((outputTokens * 1_000) / generationMs), wholeAnswerSpeedWeight)
 }
 
-/** Records that the offer has read the conversation's prompt. */
+/** Records that the offer has processed the conversation's prompt, and may have it cached. */
 export function recordPromptRead({ cacheKey, tracked, inputTokens }: RunningAttempt, affinity: CacheAffinity, now: number): void {
   if (cacheKey !== undefined) affinity.recordRead(cacheKey, { offerId: tracked.offer.id, tokens: inputTokens, at: now })
 }
@@ -114,16 +114,16 @@ function learnFault(call: RunningAttempt, { kind, now, chance, retryAfterMs }: F
   if (kind === 'timeout') learnTimedOutWait(call, now)
   state.outcomes.failed += 1
   updateAverage(state.hangShare, kind === 'timeout' ? 1 : 0, failureWeight)
-  // The silence before a non-streamed response is no evidence about streams.
+  // The silence before a non-streamed response says nothing about streams.
   if (call.stream || kind === 'error') updateAverage(state.failedAttemptMs, now - call.startedAt, failureWeight)
   recordFailure(state.circuit, now, { failing: failureProbability(state.failures, now), chance })
   if (retryAfterMs !== undefined) pauseFor(state.capacity, now, retryAfterMs)
 }
 
-/** A stream that was given up while silent would have taken longer. */
+/** Learns from a stream that was given up while silent: its wait is known only to be longer than the time waited. */
 function learnTimedOutWait(call: RunningAttempt, now: number): void {
   const { state } = call.tracked
-  if (!call.stream || call.firstContentAt !== undefined || state.latency.observations < knownAnswers) return
+  if (!call.stream || call.firstContentAt !== undefined || state.latency.observations < minObservations) return
   const milliseconds = now - call.startedAt
   const base = Math.max(milliseconds - prefillMsPerToken(state.prefill) * call.uncachedTokens, 0.2 * milliseconds)
   // Silence of an unhealthy offer is probably not just a slow response.
@@ -135,8 +135,8 @@ function learnTimedOutWait(call: RunningAttempt, now: number): void {
 const hasProbablyBroken = ({ stream, tracked: { state }, inputTokens }: RunningAttempt, now: number): boolean =>
   !stream && failureProbability(state.breaks, now) > failureProbability(state.failures, now, inputTokens)
 
-/** Responses after which a silence can be called too long. */
-const knownAnswers = 10
+/** Responses that must have been observed before a silence can be called too long. */
+const minObservations = 10
 
 /** The call was cancelled because its response is no longer needed. It counts as a timeout only if it was silent for longer than nearly all responses take. */
 export function learnAbandonment(call: RunningAttempt, chance: number, now: number): void {
@@ -144,7 +144,7 @@ export function learnAbandonment(call: RunningAttempt, chance: number, now: numb
   const { latency } = state
   const base = now - call.startedAt - prefillMsPerToken(state.prefill) * call.uncachedTokens
   const overdue =
-    latency.observations >= knownAnswers &&
+    latency.observations >= minObservations &&
     call.stream &&
     call.firstContentAt === undefined &&
     base > 1_000 &&

@@ -52,7 +52,7 @@ const errorExamples: Readonly<Partial<Record<ErrorCode, ErrorExample>>> = {
   state_precondition_failed: { message: 'The last owner of a workspace cannot be removed.' },
   idempotency_replay_unavailable: {
     message:
-      'A request with this Idempotency-Key already completed, and its response is no longer stored. Read the resource, or use another key.',
+      'A request with this Idempotency-Key has already completed, and its response is no longer stored. Read the resource, or use another key.',
   },
   request_too_large: { message: 'The request body is larger than the limit of 33554432 bytes.' },
   unsupported_media_type: { message: 'The body must be JSON. Send Content-Type: application/json.' },

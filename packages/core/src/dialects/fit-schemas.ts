@@ -9,7 +9,7 @@ import { fitSchema, maxSchemaNodes, type SchemaBudget } from './schema.ts'
 /** Maximum total size of all expanded schemas of one request, over all attempts. */
 export const schemaLimits = { nodes: 60_000, characters: 4_000_000 } as const
 
-/** Size limits of a cache. A schema with a longer text is never cached: V8 does not hash texts longer than 16,383 characters. */
+/** Size limits of a cache. A schema with a longer text is never cached: V8 does not hash strings longer than 16,383 characters. */
 const maxEntries = 1_000
 const maxCharacters = 8_000_000
 const maxText = 16_000
@@ -93,7 +93,7 @@ function fitWithin(left: SchemaBudget, cache: SchemaCache | undefined, { schema,
   const { isCut, ...fit } = fitSchema(schema, rules, budget)
   const cost = { nodes: start.nodes - budget.nodes, characters: start.characters - budget.characters }
   spend(left, cost)
-  // A result that other schemas of the request left no budget for is not cached: it may fit the next time.
+  // A result that was cut because other schemas of the request used up the budget is not cached: it may fit the next time.
   const isWhole = !isCut || start.nodes === maxSchemaNodes
   if (key !== undefined && isWhole && start.characters - cost.characters >= 0) cache?.set(key, { ...fit, cost })
   return fit
@@ -111,6 +111,6 @@ export const schemaWarnings = (param: string, { changes }: FittedSchema): readon
     : [
         unsupported(
           param,
-          `The schema at \`${param}\` was changed to fit: ${changes.slice(0, 5).join('; ')}${changes.length > 5 ? '; …' : ''}.`,
+          `The schema at \`${param}\` was changed to meet the rules of the provider: ${changes.slice(0, 5).join('; ')}${changes.length > 5 ? '; …' : ''}.`,
         ),
       ]

@@ -165,5 +165,5 @@ const noRoomForCredit = (): GatewayError =>
 const doneBefore = (): GatewayError =>
   new GatewayError('idempotency_replay_unavailable', {
     message:
-      'A request with this `Idempotency-Key` already completed, and its response is no longer stored. Read the resource, or use another key.',
+      'A request with this `Idempotency-Key` has already completed, and its response is no longer stored. Read the resource, or use another key.',
   })

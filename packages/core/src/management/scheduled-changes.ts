@@ -1,9 +1,9 @@
 import type { Model, Offer, Price, PriceWindow } from '../protocol/model.ts'
 import { dayMs } from '../protocol/time.ts'
 
-// Announced changes of a catalog, resolved for one time: prices by hour and date, and ends of offers.
+// Applies the announced changes of a catalog as of a given time: prices by date and time of day, and ends of offers.
 
-/** Models as sold at one time. Models without announced changes are the same objects. */
+/** The models as of a given time. Models without announced changes are the same objects. */
 export interface ModelsAt {
   readonly models: readonly Model[]
   /** Unix milliseconds of the next change. `Infinity` if none is announced. */
@@ -80,7 +80,7 @@ function priceAt(price: Price, now: number, note: Note): Price {
 
 const minutesOf = (time: string): number => Number(time.slice(0, 2)) * 60 + Number(time.slice(3, 5))
 
-/** Start and end of a window in milliseconds of the day. The end of a window that spans midnight lies beyond the day. */
+/** Start and end of a window in milliseconds since midnight. The end of a window that spans midnight is above 24 hours. */
 function boundsOf({ from, to }: PriceWindow): { readonly opens: number; readonly closes: number } {
   const opens = minutesOf(from) * 60_000
   const closes = minutesOf(to) * 60_000

@@ -14,7 +14,7 @@ export interface OutputPaces {
 
 /** Tokens per second assumed for an offer that is known to reason and has no observed response. */
 const defaultPace = 60
-/** A shorter time without text is attributed to the network and to prompt processing. */
+/** Silence shorter than this is attributed to the network and to prompt processing. */
 const latencyMs = 1_000
 const maxPaces = 2_000
 /** Responses shorter than this say little about the speed. */
@@ -39,7 +39,7 @@ export function createOutputPaces(): OutputPaces {
   }
 }
 
-/** Whether an offer reasons when it may: `unknown` if its abilities are not stated, and reasoning was neither requested nor seen. */
+/** Whether an offer reasons in a request: `unknown` if the catalog does not state its abilities and the request does not ask for reasoning. */
 export type Thinking = 'never' | 'unknown' | 'known'
 
 /**
@@ -80,7 +80,10 @@ export interface UnfinishedAnswer {
   readonly pace: number | undefined
 }
 
-/** Output tokens of an abandoned response: the tokens seen, plus the reasoning that its offer writes in the time without text. */
+/**
+ * Output tokens of an abandoned response: the tokens seen, plus the reasoning tokens that the offer is assumed to have written while it
+ * sent no text.
+ */
 export function estimateOutput({ characters, tokens, reasoningCharacters, reasoningMs, thinking, pace }: UnfinishedAnswer): number {
   const seen = Math.ceil(tokens)
   if (thinking === 'never' || reasoningMs < latencyMs) return seen

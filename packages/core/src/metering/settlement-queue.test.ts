@@ -57,16 +57,16 @@ test('a settlement is queued once, and removing it twice frees its bytes once', 
 })
 
 test.each([
-  ['fails in an outage', { goesOn: never, count: longWaiting, bytes: longWaitingBytes }],
-  ['continues in an outage', { goesOn: always, count: longOutageWaiting, bytes: longOutageWaitingBytes }],
-])('with a storage that %s, a queue is long from its threshold of settlements or bytes', (_, { goesOn, count, bytes }) => {
-  const byCount = settlementQueue(goesOn)
+  ['fails in an outage', { servesInOutage: never, count: longWaiting, bytes: longWaitingBytes }],
+  ['continues in an outage', { servesInOutage: always, count: longOutageWaiting, bytes: longOutageWaitingBytes }],
+])('with a storage that %s, a queue is long from its threshold of settlements or bytes', (_, { servesInOutage, count, bytes }) => {
+  const byCount = settlementQueue(servesInOutage)
   filled(byCount, count - 1)
   expect(byCount.isLong()).toBe(false)
   byCount.add(entry('last', 1))
   expect(byCount.isLong()).toBe(true)
 
-  const byBytes = settlementQueue(goesOn)
+  const byBytes = settlementQueue(servesInOutage)
   filled(byBytes, 64, bytes / 64)
   expect(byBytes.isLong()).toBe(true)
   byBytes.remove(byBytes.first(1)[0] as QueuedSettlement)

@@ -16,18 +16,18 @@ export const settlementLimits = {
   /** From this length on, new requests get 503. */
   longWaiting: 1_000,
   longWaitingBytes: 16 * 1024 * 1024,
-  /** The same if the storage keeps serving during an outage: its own limits on money apply first. */
+  /** Used instead of the two limits above if the storage serves during an outage, because its own spending limits apply first. */
   longOutageWaiting: 25_000,
   longOutageWaitingBytes: 64 * 1024 * 1024,
-  /** A slower write is spooled, and its response stops waiting. */
+  /** A write that takes longer is spooled, and its response no longer waits for it. */
   spoolAfterMs: 250,
-  /** A slower write counts as failed: its response stops waiting, and the write is retried. */
+  /** A write that takes longer counts as failed: its response no longer waits for it, and it is retried. */
   writeMs: 10_000,
-  /** A slower spool call counts as failed. The next call starts only after it has finished. */
+  /** A spool call that takes longer counts as failed. The next call starts only after it has finished. */
   spoolMs: 3_000,
   /** Delays before each retry; the last one repeats. */
   retryMs: [200, 500, 1_000, 2_000, 3_000],
-  /** A slower round of retries is considered lost with the request whose timer started it. */
+  /** A round of retries that takes longer counts as lost: some runtimes drop the timers and calls of a request that has ended. */
   maxRoundMs: 20_000,
   /** Settlements written at once. */
   maxAtOnce: 200,
@@ -45,8 +45,8 @@ export interface QueuedSettlement {
   spool: 'out' | 'asked' | 'in'
 }
 
-/** Queued settlements by request id. `goesOn` returns whether the storage lets requests through during an outage. */
-export function settlementQueue(goesOn: () => boolean) {
+/** Queued settlements by request id. `servesInOutage` returns whether the storage lets requests through during an outage. */
+export function settlementQueue(servesInOutage: () => boolean) {
   const entries = new Map<string, QueuedSettlement>()
   let bytes = 0
   return {
@@ -54,7 +54,7 @@ export function settlementQueue(goesOn: () => boolean) {
     has: (id: string): boolean => entries.has(id),
     isLong: (): boolean =>
       (entries.size >= settlementLimits.longWaiting || bytes >= settlementLimits.longWaitingBytes) &&
-      (!goesOn() || entries.size >= settlementLimits.longOutageWaiting || bytes >= settlementLimits.longOutageWaitingBytes),
+      (!servesInOutage() || entries.size >= settlementLimits.longOutageWaiting || bytes >= settlementLimits.longOutageWaitingBytes),
     first: (count: number): readonly QueuedSettlement[] =>
       count >= entries.size ? [...entries.values()] : [...entries.values()].slice(0, count),
     /** Returns false if the queue is full. */

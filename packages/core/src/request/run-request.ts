@@ -30,11 +30,11 @@ import { type CallOptions, leaveReply, type OpenedReply, type Reply, replyOf } f
 import { type LifetimePorts, type TrackedRequest, trackRequest } from './request-lifetime.ts'
 import { type PipelinePorts, type ResponsePipeline, responsePipeline } from './response/response-pipeline.ts'
 import { responseStream } from './response/response-stream.ts'
+import { createResponseMetadata, type MetadataFacts } from './response-metadata.ts'
 import { withUsageWarning } from './settlement/charge.ts'
 import { progressOf } from './settlement/journaled-progress.ts'
 import { allowanceOf, runningLimit } from './settlement/running-cost.ts'
 import { type SettlementContext, type SettlementPorts, settleAnswered, settleUnanswered } from './settlement/settlement.ts'
-import { createResponseMetadata, type MetadataFacts } from './response-metadata.ts'
 
 /** The ports of all request steps; each step declares its own interface. */
 export interface RequestPorts

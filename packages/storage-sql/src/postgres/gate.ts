@@ -5,7 +5,7 @@ import { NotSentError } from './client.ts'
 
 /** Lets a limited number of statements run at the same time. The others wait in order of arrival. */
 export interface Gate {
-  /** @throws {NotSentError} No place was free in time. */
+  /** @throws {NotSentError} No slot was free in time. */
   run<T>(work: () => Promise<T>): Promise<T>
 }
 
@@ -14,7 +14,7 @@ interface WaitingStatement {
   readonly timer: ReturnType<typeof setTimeout>
 }
 
-/** Creates a gate with so many places. `createGate({ size: 5, waitMs: 5_000 }).run(() => client.run(statement))` */
+/** Creates a gate that `size` statements pass at once; the others wait for up to `waitMs`. `createGate({ size: 5, waitMs: 5_000 }).run(() => client.run(statement))` */
 export function createGate({ size, waitMs }: { readonly size: number; readonly waitMs: number }): Gate {
   const waiting = new Set<WaitingStatement>()
   let free = size
@@ -28,13 +28,13 @@ export function createGate({ size, waitMs }: { readonly size: number; readonly w
         begin: resolve,
         timer: setTimeout(() => {
           waiting.delete(statement)
-          reject(new NotSentError(`all ${size} connections for it were in use for ${waitMs} ms`))
+          reject(new NotSentError(`all ${size} connections for such statements were in use for ${waitMs} ms`))
         }, waitMs),
       }
       waiting.add(statement)
     })
   }
-  /** A place that becomes free is given to the statement that has waited longest. */
+  /** A slot that becomes free is given to the statement that has waited longest. */
   const leave = (): void => {
     const [next] = waiting
     if (!next) {
@@ -60,7 +60,7 @@ export function createGate({ size, waitMs }: { readonly size: number; readonly w
 /** The gates of one pool. */
 export interface Gates {
   readonly all: Gate
-  /** Statements that no request waits for pass this one too, so that half of the connections are left. */
+  /** Statements that no request waits for pass this gate as well, so half of the connections stay free for requests. */
   readonly reports: Gate
 }
 

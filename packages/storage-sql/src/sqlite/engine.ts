@@ -39,7 +39,7 @@ export const isUnwritable = (engine: SqliteEngine, error: unknown): boolean => u
 /** Whether the file is damaged or not a database. */
 export const isDamaged = (engine: SqliteEngine, error: unknown): boolean => damaged.has(engine.codeOf(error))
 
-/** The SQLite of the current runtime. Loads nothing of another one. */
+/** The SQLite of the current runtime. Does not load the module of any other runtime. */
 export function findEngine(): SqliteEngine {
   return 'Bun' in globalThis ? bunEngine() : nodeEngine()
 }

@@ -1,9 +1,10 @@
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { objects, stringOf } from '../json.ts'
 
-// Calls of unmodelled types (`mcp`). Each is assembled from its pieces, as clients of this dialect do, and sent to them unchanged.
+// Tool calls of types that the gateway does not model, such as `mcp`: their chunks are joined as a client joins them, and the call is
+// passed on as it is.
 
-/** Calls by position, or by number if they have none. */
+/** Calls by their `index`; calls without one have a negative key. */
 export type UnknownCalls = Map<number, JsonObject>
 
 const knownTypes: ReadonlySet<string> = new Set(['', 'function', 'custom'])

@@ -7,8 +7,8 @@ import type { Plan } from '../../routing/plan.ts'
 import type { Clock } from '../../runtime/ports.ts'
 import { type Step, wait } from '../../runtime/steps.ts'
 import type { Limits } from '../../upstream/limits.ts'
-import type { EarlyAdmission } from './early-admission.ts'
 import { type HeldAccount, type HoldContext, holdFunds } from './budget-holds.ts'
+import type { EarlyAdmission } from './early-admission.ts'
 import { type RateContext, ratesOfModel, ratesOfWorkspace, type Tokens, takeRates, tokensIn, tokensOfRequest } from './rate-limits.ts'
 import { leaveSlots, type SlotKey, slotsOf, takeTogether, throwRefusals } from './slots.ts'
 
@@ -18,7 +18,7 @@ export interface AdmitPorts {
   readonly clock: Clock
   /** Counts requests that a limit refuses. */
   readonly refusals: KeyRefusals
-  /** Called when the credit of a workspace with auto reload has decreased or was insufficient. */
+  /** Called when a workspace with auto reload has spent credit, or had too little of it. */
   readonly onSpent?: ((workspaceId: string) => void) | undefined
 }
 

@@ -47,7 +47,7 @@ interface LoopState {
   stopped: Failure | undefined
 }
 
-/** Calls one candidate after the other until one commits. Throws the GatewayError that ends the request if none does. */
+/** Calls one candidate after another until one commits. Throws the GatewayError that ends the request if none does. */
 export function* attemptLoop(ports: AttemptLoopPorts, context: AttemptContext): Step<CommittedCall> {
   const { clock, hooks, logger } = ports
   const { plan, cancellation, limits, startedAt, facts } = context
@@ -184,7 +184,7 @@ function handleFailure(loop: LoopState, call: UpstreamCall, failure: Failure): b
 
 interface Reported {
   readonly failure: Failure
-  /** Whether the same call would fail again. */
+  /** Whether the candidate is not called again: the call would fail again, or was the last of those allowed. */
   readonly isFinal: boolean
 }
 
@@ -203,7 +203,7 @@ function report({ ports, context, refusals }: LoopState, call: UpstreamCall, { f
   if (hooks.onFailure) callHook(logger, 'onFailure', () => hooks.onFailure?.(facts, failure))
 }
 
-/** Handles a call whose hedge responded first. */
+/** Handles the call of a hedged pair that did not respond first. */
 function handleHedgeLost({ ports: { router }, context: { attempts } }: LoopState, call: UpstreamCall, accepted: boolean): void {
   reportOvertaken(router, call)
   const { candidate } = call.selected

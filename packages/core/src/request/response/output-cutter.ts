@@ -1,7 +1,7 @@
 import type { Delta, InferenceEvent } from '../../protocol/event.ts'
 import type { Item, Part } from '../../protocol/item.ts'
 import type { InferenceResponse } from '../../protocol/response.ts'
-import { detachedSlice } from '../../runtime/detached-text.ts'
+import { copySlice } from '../../runtime/copy-slice.ts'
 import type { EventBatch } from '../../upstream/event-batches.ts'
 
 // Cuts off responses of providers that ignore `max_output_tokens`, so that the cost stays bounded.
@@ -127,7 +127,7 @@ function soFar(item: Item, sent: ReadonlyMap<string, SentPart>): Item {
   const sentOf = (kind: Delta['kind'], texts: readonly string[] = []): readonly string[] =>
     texts.flatMap((text, part) => {
       const characters = sent.get(partKey(kind, part))?.characters
-      return characters === undefined ? [] : [detachedSlice(text, characters)]
+      return characters === undefined ? [] : [copySlice(text, characters)]
     })
   if (item.type === 'message')
     return { ...item, content: item.content.flatMap((part, at) => partSoFar(part, at, sent)), status: 'incomplete' }
@@ -141,7 +141,7 @@ function soFar(item: Item, sent: ReadonlyMap<string, SentPart>): Item {
 function partSoFar(part: Part, at: number, sent: ReadonlyMap<string, SentPart>): readonly Part[] {
   if (part.type === 'refusal') {
     const characters = sent.get(partKey('refusal', at))?.characters
-    return characters === undefined ? [] : [{ type: 'refusal', refusal: detachedSlice(part.refusal, characters) }]
+    return characters === undefined ? [] : [{ type: 'refusal', refusal: copySlice(part.refusal, characters) }]
   }
   const length = part.type === 'text' ? sent.get(partKey('text', at)) : undefined
   if (part.type !== 'text' || length === undefined) return []
@@ -150,7 +150,7 @@ function partSoFar(part: Part, at: number, sent: ReadonlyMap<string, SentPart>):
   return [
     {
       type: 'text',
-      text: detachedSlice(part.text, length.characters),
+      text: copySlice(part.text, length.characters),
       ...(annotations.length > 0 && { annotations }),
       ...(logprobs.length > 0 && { logprobs }),
     },

@@ -65,7 +65,7 @@ export function chargeFor(charging: ChargeContext, committed: CommittedCall, see
   const place = { requestId: facts.requestId, provider: provider.id, model: offer.provider_model_id }
   logger.warn(
     { ...place, claimed: countsOf(seen.usage), billed: countsOf(usage) },
-    'The provider reported more usage than the request can have.',
+    'The provider reported more usage than the request can have used.',
   )
   return { ...charge, warnings: [clampedWarning, ...warnings] }
 }
@@ -107,7 +107,8 @@ const countsOf = ({ input_tokens: input, output_tokens: output }: Usage): { read
 
 const clampedWarning: Warning = {
   code: 'usage_clamped',
-  message: 'The provider reported more tokens or tool calls than the request can have. The excess was removed from the usage and the cost.',
+  message:
+    'The provider reported more tokens or tool calls than the request can have used. The excess was removed from the usage and the cost.',
 }
 
 /** `what`: a tool that was called, or a field or host that raises the price. */
@@ -122,7 +123,10 @@ interface UnfinishedOutput {
   readonly estimated: number | undefined
 }
 
-/** Output tokens of a response without final usage. Undefined if the text is to be counted. Uses counted instead of estimated reasoning. */
+/**
+ * Output tokens of a response without final usage. Undefined if the text is to be counted. Reasoning that the provider
+ * counted is used instead of an estimate.
+ */
 function outputSoFar({ tokens = 0 }: MeteredAnswer, { counted, estimated }: UnfinishedOutput): number | undefined {
   if (!counted) return estimated
   const seen = Math.ceil(tokens)
@@ -130,8 +134,8 @@ function outputSoFar({ tokens = 0 }: MeteredAnswer, { counted, estimated }: Unfi
 }
 
 /**
- * Estimated output tokens, with reasoning and images, of a response without usage whose client disconnected, or that was cut at its
- * output cap. Otherwise undefined: the text is counted.
+ * Estimated output tokens, with reasoning and images, of a response that stopped without usage, because its client disconnected or the
+ * gateway cut it at the output cap. Undefined for all others: their text is counted.
  */
 function unseenOutput({ request, bounds, paces }: ChargeContext, committed: CommittedCall, seen: MeteredAnswer): number | undefined {
   const { call, candidate } = committed
@@ -146,11 +150,11 @@ function unseenOutput({ request, bounds, paces }: ChargeContext, committed: Comm
   const reasoningMs = firstTextAt - call.sentAt + laterReasoningMs
   const pace = paces.of(call.selected.contender.offer.id)
   const estimated = Math.min(estimateOutput({ tokens: 0, ...seen, reasoningMs, thinking, pace }), bounds.maxOutput(candidate))
-  // A response that was cut had passed its cap, and what was delivered of it counts.
+  // A response that was cut had exceeded its cap, and what was delivered of it is billed.
   return leftAt === undefined ? Math.max(estimated, Math.ceil(seen.tokens ?? 0)) : estimated
 }
 
-/** Responses of which the client paused a larger share teach no speed: it is unknown when their provider wrote. */
+/** No speed is learned from a response that its client paused for a larger share of the time: it is unknown when its provider wrote. */
 const maxPausedShare = 0.05
 
 /** Records the output speed of the offer from a completed response. */
@@ -205,6 +209,6 @@ const usageEstimated: Warning = {
   param: 'usage',
 }
 
-/** The warnings of a response, with one more if it completed and its provider reported no usage, or zeros. */
+/** The warnings of a response, and one more if it completed and its provider reported no usage. */
 export const withUsageWarning = (warnings: readonly Warning[], { usage, outcome, leftAt }: MeteredAnswer): readonly Warning[] =>
   usage || !outcome || outcome.status === 'failed' || leftAt !== undefined ? warnings : [...warnings, usageEstimated]

@@ -2,10 +2,10 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { detachedSlice } from './detached-text.ts'
+import { copySlice } from './copy-slice.ts'
 
 test('the first characters of any text are those of `slice`', () => {
-  fc.assert(fc.property(fc.string(), fc.nat(40), (text, length) => detachedSlice(text, length) === text.slice(0, length)))
+  fc.assert(fc.property(fc.string(), fc.nat(40), (text, length) => copySlice(text, length) === text.slice(0, length)))
 })
 
 test('a slice does not keep the text in memory that it was cut from', () => {
@@ -14,7 +14,7 @@ test('a slice does not keep the text in memory that it was cut from', () => {
   const kept: string[] = []
   collect()
   const before = process.memoryUsage().heapUsed
-  for (let at = 0; at < 40; at += 1) kept.push(detachedSlice(String(at).padEnd(1_000_000, 'x'), 1_000))
+  for (let at = 0; at < 40; at += 1) kept.push(copySlice(String(at).padEnd(1_000_000, 'x'), 1_000))
   collect()
   const added = process.memoryUsage().heapUsed - before
   expect(kept.every(text => text.length === 1_000)).toBe(true)
