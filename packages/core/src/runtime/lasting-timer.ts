@@ -1,11 +1,17 @@
 import type { Clock } from './ports.ts'
+import { unrefTimer } from './timers.ts'
 
 /** A timer shared by several requests. */
 export interface LastingTimer {
-  /** Sets the timer, unless one is set and not overdue. */
-  set(milliseconds: number): void
+  /** Sets the timer, unless one is set and not overdue. `now`: monotonic milliseconds, if they are known. */
+  set(milliseconds: number, now?: number): void
   clear(): void
   isSet(): boolean
+}
+
+interface LastingTimerOptions {
+  /** Lets the process exit although the timer is set. Default: false. */
+  readonly isUnref?: boolean
 }
 
 /** How long after its due time a timer counts as dropped, in milliseconds. */
@@ -19,26 +25,26 @@ const lateMs = 2_000
  * const retry = createLastingTimer(clock, tryAgain)
  * retry.set(200)
  */
-export function createLastingTimer(clock: Clock, run: () => void): LastingTimer {
+export function createLastingTimer(clock: Clock, run: () => void, { isUnref = false }: LastingTimerOptions = {}): LastingTimer {
   let timer: unknown
   let lateAt = 0
-  const isSet = (): boolean => timer !== undefined && clock.monotonic() < lateAt
+  const isSet = (now = clock.monotonic()): boolean => timer !== undefined && now < lateAt
   const clear = (): void => {
     clock.clearTimeout(timer)
     timer = undefined
   }
   return {
-    set(milliseconds) {
-      if (isSet()) return
+    set(milliseconds, now = clock.monotonic()) {
+      if (isSet(now)) return
       clear()
-      lateAt = clock.monotonic() + milliseconds + lateMs
+      lateAt = now + milliseconds + lateMs
       const set = clock.setTimeout(() => {
         if (timer === set) timer = undefined
         run()
       }, milliseconds)
-      timer = set
+      timer = isUnref ? unrefTimer(set) : set
     },
     clear,
-    isSet,
+    isSet: () => isSet(),
   }
 }

@@ -1,6 +1,6 @@
 import type { Source } from '../protocol/source.ts'
+import { createLastingTimer, type LastingTimer } from '../runtime/lasting-timer.ts'
 import type { Clock } from '../runtime/ports.ts'
-import { unrefTimer } from '../runtime/timers.ts'
 import type { AnswerTimer } from './answer-timer.ts'
 import type { Connection } from './connection.ts'
 
@@ -58,32 +58,48 @@ interface PendingClose {
   readonly dueAt: number
 }
 
-/** By clock, oldest first. They share one timer, since nearly all have ended before it fires. */
-const pendingCloses = new WeakMap<Clock, PendingClose[]>()
+/** The connections of one clock that are closed at a time, oldest first. They share a timer, since nearly all end before it fires. */
+interface PendingCloses {
+  entries: PendingClose[]
+  readonly timer: LastingTimer
+}
+
+const closesByClock = new WeakMap<Clock, PendingCloses>()
+
+function pendingClosesOf(clock: Clock): PendingCloses {
+  let pending = closesByClock.get(clock)
+  if (!pending) {
+    const timer = createLastingTimer(clock, () => closeOverdue(created, clock), { isUnref: true })
+    const created: PendingCloses = { entries: [], timer }
+    closesByClock.set(clock, created)
+    pending = created
+  }
+  return pending
+}
 
 function closeLater(state: ConnectionState): void {
   const { clock, stream } = state.timer
-  const pending: PendingClose = { state, dueAt: (stream?.heardAt ?? clock.monotonic()) + endLimits.milliseconds }
-  state.pendingClose = pending
-  const others = pendingCloses.get(clock)
-  if (others) others.push(pending)
-  else {
-    pendingCloses.set(clock, [pending])
-    closeOverdueIn(clock, endLimits.milliseconds)
-  }
+  const now = stream?.heardAt ?? clock.monotonic()
+  const pending = pendingClosesOf(clock)
+  state.pendingClose = { state, dueAt: now + endLimits.milliseconds }
+  pending.entries.push(state.pendingClose)
+  pending.timer.set(endLimits.milliseconds, now)
 }
 
-function closeOverdueIn(clock: Clock, milliseconds: number): void {
-  unrefTimer(clock.setTimeout(() => closeOverdue(clock), milliseconds))
-}
-
-function closeOverdue(clock: Clock): void {
+function closeOverdue(pending: PendingCloses, clock: Clock): void {
   const now = clock.monotonic()
-  const left = (pendingCloses.get(clock) ?? []).filter(({ state, dueAt }) => state !== undefined && dueAt > now)
-  for (const { state, dueAt } of pendingCloses.get(clock) ?? []) if (state && dueAt <= now) closeAtLimit(state)
-  if (left[0] === undefined) pendingCloses.delete(clock)
-  else {
-    pendingCloses.set(clock, left)
-    closeOverdueIn(clock, Math.ceil(left[0].dueAt - now))
+  const { entries } = pending
+  pending.entries = entries.filter(({ state, dueAt }) => state !== undefined && dueAt > now)
+  for (const { state, dueAt } of entries) if (state && dueAt <= now) closeQuietly(state)
+  const [oldest] = pending.entries
+  if (oldest) pending.timer.set(Math.ceil(oldest.dueAt - now), now)
+}
+
+/** On Workers a connection of another request cannot be closed; it ends with its request. */
+function closeQuietly(state: ConnectionState): void {
+  try {
+    closeAtLimit(state)
+  } catch {
+    state.phase = 'over'
   }
 }
