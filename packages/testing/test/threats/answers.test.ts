@@ -172,7 +172,7 @@ function faultOf(
 }
 
 describe('text that is SQL or a pattern', () => {
-  const storable = nasty.filter(text => text.length <= 200)
+  const storable = nasty.filter(text => text.length <= 200 && !text.includes('\0'))
 
   test('is stored and returned unchanged, and changes nothing else', async () => {
     const here = await testbed()

@@ -25,7 +25,7 @@ export const equivalents: readonly Equivalent[] = [
   },
   {
     file: 'packages/core/src/management/byok/reseal.ts',
-    line: 'const atOnce = 100',
+    line: 'const keysPerPage = 100',
     operator: 'n + 1',
     original: '100',
     reason: 'The size of a page that is read and sealed: pages of any size seal the same keys, and the sums are over all pages.',
