@@ -367,3 +367,17 @@ test('a plan without offers is refused', () => {
   const { router } = mindOf('one', { ms: 0 }, { store: routingStore() })
   expect(() => router.plan({ inputTokens: 1 }, [])).toThrow('A plan needs at least one offer to choose from.')
 })
+
+test('an offer that fails and asks for a pause is not available until then', () => {
+  let now = 0
+  const router = createRouter({ offers: offers.slice(0, 1), clock: { now: () => now } })
+  const failed = (retryAfterMs?: number) => {
+    const attempt = router.startAttempt(router.plan({ inputTokens: 100 }).next() as RouterChoice)
+    router.failAttempt(attempt, { kind: 'error', ...(retryAfterMs !== undefined && { retryAfterMs }) })
+    return router.plan({ inputTokens: 100 }).choices()[0]?.estimate.rateLimitedMs
+  }
+  expect(failed()).toBe(0)
+  expect(failed(30_000)).toBe(30_000)
+  now += 30_000
+  expect(router.plan({ inputTokens: 100 }).choices()[0]?.estimate.rateLimitedMs).toBe(0)
+})
