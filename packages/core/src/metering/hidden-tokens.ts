@@ -39,7 +39,7 @@ export function createOutputPaces(): OutputPaces {
   }
 }
 
-/** Whether an offer reasons in a request: `unknown` if the catalog does not state its abilities and the request does not ask for reasoning. */
+/** Whether an offer reasons in a request: `unknown` if its abilities are not stated and the request does not ask for reasoning. */
 export type Thinking = 'never' | 'unknown' | 'known'
 
 /**

@@ -55,7 +55,7 @@ export function planOf(
   return makePlan(request, inputTokens, { providers: byId, find, similarNames, strategies, strategy: 'order', ...more })
 }
 
-/** Somebody who speaks every dialect, and has a credential of ours. */
+/** A provider that supports every dialect, with a platform credential. */
 export const providerOf = (id: string, more: Partial<Provider> = {}): Provider => ({
   id,
   dialects: Object.values(providerDialects),

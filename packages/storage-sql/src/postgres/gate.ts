@@ -14,7 +14,11 @@ interface WaitingStatement {
   readonly timer: ReturnType<typeof setTimeout>
 }
 
-/** Creates a gate that `size` statements pass at once; the others wait for up to `waitMs`. `createGate({ size: 5, waitMs: 5_000 }).run(() => client.run(statement))` */
+/**
+ * Creates a gate that `size` statements pass at once; the others wait for up to `waitMs`.
+ *
+ * @example createGate({ size: 5, waitMs: 5_000 }).run(() => client.run(statement))
+ */
 export function createGate({ size, waitMs }: { readonly size: number; readonly waitMs: number }): Gate {
   const waiting = new Set<WaitingStatement>()
   let free = size

@@ -79,7 +79,7 @@ function mutatedObject(object: JsonObject, dice: Dice, depth: number): Json {
     const how = dice.int(8)
     if (how === 0) return []
     if (how === 1) return [[dice.pick(keys), value]]
-    // What nobody reads is carried along where both sides speak one dialect.
+    // Fields that the gateway does not read are passed on if client and provider use the same dialect.
     if (how === 2)
       return [
         [name, value],

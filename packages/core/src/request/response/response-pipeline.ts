@@ -80,7 +80,9 @@ export function responsePipeline(
       return sealBatch(seal, summaries ? summaries.batch(visible) : visible)
     },
     whole(response) {
-      const kept = cutter?.isTooLong(response) ? { ...fold(cutter.cut(unfold(response))), ...keptUsage(response) } : response
+      const { usage } = response
+      // The usage of a whole response is known though its text is cut.
+      const kept = cutter?.isTooLong(response) ? { ...fold(cutter.cut(unfold(response))), ...(usage && { usage }) } : response
       calls?.lookAt(kept.output)
       for (const item of kept.output) noteItem(sent, item)
       const visible = sent.losses || kept.unmodeled ? fold(withSentence(sent, unfold(kept), kept)) : kept
@@ -139,9 +141,6 @@ function withSentence(
   )
   return batch.flatMap(event => (event.type === 'finished' ? [...message, event] : [event]))
 }
-
-/** The usage of a whole response is known though its text was cut. */
-const keptUsage = ({ usage }: InferenceResponse): Pick<InferenceResponse, 'usage'> => (usage ? { usage } : {})
 
 const withOutput = (response: InferenceResponse, output: readonly Item[]): InferenceResponse =>
   output.every((item, at) => item === response.output[at]) ? response : remember({ ...response, output }, originalOf(response))
