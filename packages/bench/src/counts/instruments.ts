@@ -46,18 +46,32 @@ export function makeInstruments(): Instruments {
   }
 }
 
+/** The wrappers have no rest parameter, whose array would count as memory of the gateway. */
 function wrapCalls(): Record<'parses' | 'stringifies' | 'clockReads', number> {
   const calls = { parses: 0, stringifies: 0, clockReads: 0 }
-  const counted = <Args extends readonly unknown[], Result>(name: keyof typeof calls, run: (...args: Args) => Result) => {
-    return (...args: Args): Result => {
-      calls[name] += 1
-      return run(...args)
-    }
+  const { parse, stringify } = JSON
+  const { now } = Date
+  const monotonic = performance.now.bind(performance)
+  const countedParse = (text: string, reviver?: Parameters<typeof parse>[1]): unknown => {
+    calls.parses += 1
+    return parse(text, reviver)
   }
-  JSON.parse = counted('parses', JSON.parse)
-  JSON.stringify = counted('stringifies', JSON.stringify as (...args: readonly unknown[]) => string)
-  Date.now = counted('clockReads', Date.now)
-  performance.now = counted('clockReads', performance.now.bind(performance))
+  const countedStringify = (value: unknown, replacer?: null, space?: number): string => {
+    calls.stringifies += 1
+    return stringify(value, replacer, space)
+  }
+  const countedNow = (): number => {
+    calls.clockReads += 1
+    return now()
+  }
+  const countedMonotonic = (): number => {
+    calls.clockReads += 1
+    return monotonic()
+  }
+  JSON.parse = countedParse
+  JSON.stringify = countedStringify as typeof stringify
+  Date.now = countedNow
+  performance.now = countedMonotonic
   return calls
 }
 

@@ -12,6 +12,8 @@ export interface ItemAssembler {
   count: number
   /** Content types that no item can represent. Undefined if there are none. */
   unmodeled: Set<string> | undefined
+  /** The item to which text was added last. */
+  extended: PartialItem | undefined
 }
 
 export type TextDelta = Exclude<Delta, { readonly kind: 'annotation' }>
@@ -39,7 +41,7 @@ export interface PartialPart {
   readonly logprobs: JsonObject[]
 }
 
-export const createItemAssembler = (): ItemAssembler => ({ events: [], count: 0, unmodeled: undefined })
+export const createItemAssembler = (): ItemAssembler => ({ events: [], count: 0, unmodeled: undefined, extended: undefined })
 
 export function drainEvents(assembler: ItemAssembler): readonly InferenceEvent[] {
   const { events } = assembler
@@ -82,6 +84,7 @@ export function startItem(assembler: ItemAssembler, item: Item): PartialItem {
 export function appendDelta(assembler: ItemAssembler, partial: PartialItem, delta: TextDelta): InferenceEvent | undefined {
   const part = partOf(partial, delta.kind, delta.part)
   partial.latest = part
+  assembler.extended = partial
   appendText(part.text, delta.text)
   if (delta.logprobs) for (const entry of delta.logprobs) part.logprobs.push(entry)
   if (partial.index === undefined) return undefined

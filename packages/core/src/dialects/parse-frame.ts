@@ -75,11 +75,11 @@ function hasFewContainers(json: string): boolean {
   return count < nesting
 }
 
-const quote = 0x22
-const backslash = 0x5c
+export const quote = 0x22
+export const backslash = 0x5c
 
 /** The end of a string. Searches from quote to quote, because most of a response is text. */
-function endOfText(json: string, start: number): number {
+export function endOfText(json: string, start: number): number {
   for (let at = json.indexOf('"', start + 1); at !== -1; at = json.indexOf('"', at + 1)) {
     let escapes = at - 1
     while (escapes > start && json.charCodeAt(escapes) === backslash) escapes--

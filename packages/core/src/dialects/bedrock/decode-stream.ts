@@ -2,6 +2,7 @@ import type { EventDecoder, ResponseMapping } from '../../protocol/dialect.ts'
 import type { Outcome } from '../../protocol/response.ts'
 import { type Frame, isObject, type JsonObject } from '../../protocol/wire.ts'
 import { failed } from '../answer-failures.ts'
+import { type DeltaFrames, onlyText } from '../delta-template.ts'
 import { failureFrom } from '../failure.ts'
 import { stringOf } from '../json.ts'
 import { readFrame } from '../parse-frame.ts'
@@ -44,8 +45,11 @@ export function decodeEvents(mapping?: ResponseMapping): EventDecoder {
     isFinished: false,
     lastIndex: 0,
   }
-  return streamDecoder(state, { decodeFrame, finish: finishStream })
+  return streamDecoder(state, { decodeFrame, finish: finishStream, deltaFrames })
 }
+
+/** `p` hides the length of a frame. */
+const deltaFrames: DeltaFrames = { textOf: ({ delta }) => onlyText(delta, ['text']), varying: ['p'] }
 
 /** Names of events that end a stream with an error. */
 const errorEvent = /(exception|error)$/i

@@ -1,16 +1,28 @@
 import type { EventDecoder, ResponseMapping } from '../../protocol/dialect.ts'
-import type { Frame } from '../../protocol/wire.ts'
+import type { Frame, Json, JsonObject } from '../../protocol/wire.ts'
 import { invalidJson, truncated } from '../answer-failures.ts'
+import { type DeltaFrames, onlyText } from '../delta-template.ts'
+import { objects } from '../json.ts'
 import { readFrame } from '../parse-frame.ts'
 import { streamDecoder } from '../stream-decoder.ts'
 import { type AnswerDecoder, createAnswerDecoder, decodeChunk, finishAnswer } from './decode-chunk.ts'
+import { firstChoice, usageIn } from './wire.ts'
 
 export const decodeEvents = (mapping?: ResponseMapping): EventDecoder =>
-  streamDecoder(createAnswerDecoder(mapping), { decodeFrame, finish: finishAnswer })
+  streamDecoder(createAnswerDecoder(mapping), { decodeFrame, finish: finishAnswer, deltaFrames })
 
 function decodeFrame(decoder: AnswerDecoder, frame: Frame): void {
   const chunk = readFrame(frame)
   if (chunk === 'broken') finishAnswer(decoder, invalidJson)
   else if (chunk === 'done') finishAnswer(decoder, decoder.count > 0 ? { status: 'completed' } : truncated)
   else if (chunk !== 'nothing') decodeChunk(decoder, chunk)
+}
+
+const deltaFrames: DeltaFrames = { textOf: textOfChunk, varying: ['created', 'obfuscation'] }
+
+/** Usage and pieces of calls are collected, so chunks with them are always decoded. */
+function textOfChunk(chunk: JsonObject): Json | undefined {
+  const choice = firstChoice(chunk)
+  const isPlain = choice !== undefined && objects(chunk.choices).length === 1 && usageIn(chunk, choice) === undefined
+  return isPlain ? onlyText(choice.delta, ['content', 'reasoning_content', 'reasoning']) : undefined
 }

@@ -4,6 +4,7 @@ import { remember } from '../../protocol/original.ts'
 import type { Outcome } from '../../protocol/response.ts'
 import { type Frame, isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { failed, invalidJson, truncated } from '../answer-failures.ts'
+import { type DeltaFrames, onlyText } from '../delta-template.ts'
 import { emitItem, emptyMessage } from '../item-assembler.ts'
 import { addFields, type GatheredFields, gatherFields, objects, stringOf } from '../json.ts'
 import { readFrame } from '../parse-frame.ts'
@@ -47,8 +48,10 @@ export function decodeEvents(mapping: ResponseMapping = {}): EventDecoder {
     outcome: undefined,
     isFinished: false,
   }
-  return streamDecoder(state, { decodeFrame, finish: finishStream })
+  return streamDecoder(state, { decodeFrame, finish: finishStream, deltaFrames })
 }
+
+const deltaFrames: DeltaFrames = { textOf: ({ delta }) => onlyText(delta, ['text', 'thinking', 'partial_json']), varying: [] }
 
 function decodeFrame(state: DecoderState, frame: Frame): void {
   const body = readFrame(frame)

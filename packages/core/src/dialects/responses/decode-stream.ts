@@ -4,6 +4,7 @@ import { remember } from '../../protocol/original.ts'
 import type { Outcome, Usage } from '../../protocol/response.ts'
 import { type Frame, isObject, type JsonObject } from '../../protocol/wire.ts'
 import { failed, invalidJson, namelessCall } from '../answer-failures.ts'
+import type { DeltaFrames } from '../delta-template.ts'
 import { callIdFor } from '../ids.ts'
 import {
   announceItem,
@@ -49,8 +50,10 @@ export function decodeEvents(mapping: ResponseMapping = {}): EventDecoder {
     isStarted: false,
     isFinished: false,
   }
-  return streamDecoder(state, { decodeFrame, finish: finishStream })
+  return streamDecoder(state, { decodeFrame, finish: finishStream, deltaFrames })
 }
+
+const deltaFrames: DeltaFrames = { textOf: body => unwrapEvent(body).delta, varying: ['sequence_number', 'obfuscation'] }
 
 function decodeFrame(decoder: DecoderState, frame: Frame): void {
   const read = readFrame(frame)
