@@ -52,42 +52,41 @@ function headersWithLength({ status, headers, cookies, close }: ApiReply, body: 
   return whole
 }
 
-interface FrameOptions {
+interface ChunkFormat {
   readonly chunk: (text: string) => string
   readonly last: string
-  /** Sends the head together with the first chunk. Later calls do nothing. */
-  readonly sendHead: () => void
 }
 
-const chunkedFraming: Omit<FrameOptions, 'sendHead'> = {
+const chunkedFormat: ChunkFormat = {
   chunk: text => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`,
   last: '0\r\n\r\n',
 }
-const plainFraming: Omit<FrameOptions, 'sendHead'> = { chunk: text => text, last: '' }
+const plainFormat: ChunkFormat = { chunk: text => text, last: '' }
 
 /**
  * Starts the body of a response whose head is written. Frames chunks itself if the response is chunked (HTTP/1.1 is, 1.0 is not): Node
  * frames a chunk as four writes that it gathers into one, while a single string is a single write, and a tenth cheaper.
  */
-function startFraming(response: ServerResponse): FrameOptions {
-  const { socket } = response
-  let waiting = true
-  socket?.cork()
+function startFraming(response: ServerResponse): ChunkFormat {
   response.flushHeaders()
-  const sendHead = (): void => {
-    if (waiting) socket?.uncork()
-    waiting = false
-  }
-  if (!response.chunkedEncoding) return { ...plainFraming, sendHead }
+  if (!response.chunkedEncoding) return plainFormat
   response.chunkedEncoding = false
-  return { ...chunkedFraming, sendHead }
+  return chunkedFormat
 }
 
 /** Writes each text of the source, and pauses the source until the socket has drained. */
 function sendStream(response: ServerResponse, body: Source<string>, { onDisconnect, drainMs }: SendOptions): void {
   let dropping: NodeJS.Timeout | undefined
   let over = false
-  const framed = startFraming(response)
+  const { socket } = response
+  // The head is sent together with the first chunk.
+  let isHeadHeld = true
+  socket?.cork()
+  const framing = startFraming(response)
+  const sendHead = (): void => {
+    if (isHeadHeld) socket?.uncork()
+    isHeadHeld = false
+  }
   const destroy = (): void => void response.destroy()
   // A write may fail because the connection just broke; without a listener, its error would crash the process.
   response.on('error', destroy)
@@ -104,8 +103,8 @@ function sendStream(response: ServerResponse, body: Source<string>, { onDisconne
   body.read({
     next(text) {
       if (over) return
-      const taken = response.write(framed.chunk(text))
-      framed.sendHead()
+      const taken = response.write(framing.chunk(text))
+      if (isHeadHeld) sendHead()
       if (taken) return
       body.pause()
       clearTimeout(dropping)
@@ -116,8 +115,8 @@ function sendStream(response: ServerResponse, body: Source<string>, { onDisconne
       over = true
       // `drain` is not emitted after the last write, so `destroyIfUnread` bounds the wait from here on.
       clearTimeout(dropping)
-      response.end(framed.last)
-      framed.sendHead()
+      response.end(framing.last)
+      sendHead()
       destroyIfUnread(response, drainMs)
     },
     fail: destroy,

@@ -53,13 +53,16 @@ serve({
   },
 } satisfies InProcessVerbs)
 
-/** Bytes that one run allocates: the minimum of three groups without a collection, after the code was compiled. */
+/**
+ * Bytes that one run allocates: the minimum of three groups without a collection, after the code was optimized as in a server that has
+ * served for a few seconds. Code that is interpreted allocates a tenth more.
+ */
 async function bytesOf(once: () => Promise<void>, stream: boolean): Promise<number> {
   const repeat = async (times: number): Promise<void> => {
     for (let at = 0; at < times; at += 1) await once()
     await settled()
   }
-  await repeat(stream ? 400 : 4_000)
+  await repeat(stream ? 200 : 2_000)
   const times = stream ? 15 : 100
   const groups: number[] = []
   for (let tries = 0; groups.length < 3 && tries < 10; tries += 1) {

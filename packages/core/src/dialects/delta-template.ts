@@ -46,6 +46,8 @@ export interface DeltaTemplate {
 const maxCharacters = 8_192
 /** How many places with the same string as the text are tried. */
 const maxPlaces = 3
+/** Engines copy a shorter slice, and represent a longer one as a reference to the whole text. */
+const shortText = 13
 
 /** The template of a frame that has just been decoded to a delta with this text. Undefined if the frame may have had another effect. */
 export function templateOf({ event, data }: Frame, text: string, deltaFrames: DeltaFrames): DeltaTemplate | undefined {
@@ -77,8 +79,9 @@ export function textInFrame({ event, literals, gaps }: DeltaTemplate, frame: Fra
     at += literal.length
     const kind = (gaps[index] as Gap).kind
     if (kind === 'text') {
-      const end = endOfText(data, at - 1)
-      text = textBetween(data, at, end)
+      const plainEnd = endOfPlainText(data, at)
+      const end = plainEnd === -1 ? endOfText(data, at - 1) : plainEnd
+      text = plainEnd !== -1 && end - at < shortText ? data.slice(at, end) : parseText(data, at, end)
       at = end
     } else at = kind === 'integer' ? endOfInteger(data, at) : endOfPlainText(data, at)
     if (at === -1) return undefined
@@ -87,12 +90,8 @@ export function textInFrame({ event, literals, gaps }: DeltaTemplate, frame: Fra
   return data.length - at === last.length && data.endsWith(last) && text !== '' ? text : undefined
 }
 
-/** Engines copy a shorter slice. A longer one would keep the whole read in memory. */
-const shortText = 13
-
-/** The string between two quotes. Undefined if it is not valid. */
-function textBetween(json: string, start: number, end: number): string | undefined {
-  if (end - start < shortText && endOfPlainText(json, start) === end) return json.slice(start, end)
+/** The string between two quotes. Undefined if it is not valid. Parsed even without escapes, if a slice would keep the whole read in memory. */
+function parseText(json: string, start: number, end: number): string | undefined {
   try {
     return JSON.parse(json.slice(start - 1, end + 1)) as string
   } catch {

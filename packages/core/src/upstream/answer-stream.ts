@@ -166,7 +166,7 @@ function takeEvents<Read>(state: AnswerState<Read>, read: EventBatch): void {
   const batch = isTooLong ? cutAtItemLimit([...read, ...endOf(state)]) : read
   if (state.phase === 'opening') openStream(state, batch)
   else push(state, batch)
-  if (hasEnd(batch)) readToEnd(state)
+  if (batch.at(-1)?.type === 'finished') readToEnd(state)
 }
 
 /** Holds events back until the first content: until then nothing has reached the client, and another provider may be tried. */

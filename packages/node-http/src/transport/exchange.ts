@@ -75,7 +75,7 @@ function dispatchRequest(pooled: PooledRequest, callbacks: ExchangeCallbacks): v
 const dispatchHandler = (state: ExchangeState): Dispatcher.DispatchHandler => ({
   onRequestStart(controller) {
     state.control = controller
-    state.connection.awaiting = true
+    state.connection.interim?.start()
     if (state.isSettled) controller.abort(new Error('aborted'))
   },
   onResponseStart(controller, status, headers) {
@@ -112,7 +112,7 @@ function openResponse(state: ExchangeState, controller: Dispatcher.DispatchContr
     if (close()) state.refuse(new Error('The response has too many headers.'))
     return
   }
-  state.connection.awaiting = false
+  state.connection.interim?.stop()
   state.body = createResponseBody(controller, close)
   state.accept({ status, header: name => joinedHeader(headers, name), body: state.body.source })
 }

@@ -1,14 +1,14 @@
 import type { ConnectionOptions } from 'node:tls'
 import { buildConnector, Client } from 'undici'
-import { skipInterim } from './skip-interim.ts'
+import { type InterimFilter, interimFilter } from './skip-interim.ts'
 
 /** A connection to a provider, used by one request at a time. Reconnects automatically. */
 export interface PooledConnection {
   readonly client: Client
   /** Responses received over the open connection; 0 if there is none. */
   served: number
-  /** Whether a request was sent and the head of its response has not arrived. */
-  awaiting: boolean
+  /** Filters the open connection. Undefined before it is opened. */
+  interim: InterimFilter | undefined
 }
 
 /** The connections to one origin. */
@@ -108,7 +108,7 @@ function openConnection(origin: string, { connect, keepAliveMs, all }: PoolConte
     connect: (options, callback) =>
       connect(options, (...args) => {
         const [error, socket] = args
-        if (error === null) skipInterim(socket, () => connection.awaiting)
+        if (error === null) connection.interim = interimFilter(socket)
         callback(...args)
       }),
     pipelining: 1,
@@ -119,7 +119,7 @@ function openConnection(origin: string, { connect, keepAliveMs, all }: PoolConte
     maxHeaderSize: 65_536,
     allowH2: false,
   })
-  const connection: PooledConnection = { client, served: 0, awaiting: false }
+  const connection: PooledConnection = { client, served: 0, interim: undefined }
   all.add(connection)
   return connection
 }

@@ -37,7 +37,7 @@ export function createResponseBody(control: Dispatcher.DispatchController, leave
       state.chunks.push(chunk)
       state.bytes += chunk.length
       if (state.bytes >= highWaterBytes) control.pause()
-      if (!state.isPaused) flushSoon()
+      if (!state.isPaused && !state.isFlushing) flushSoon()
     },
     end() {
       state.ending = 'ended'

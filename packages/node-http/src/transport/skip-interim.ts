@@ -9,17 +9,32 @@ const maxHeadBytes = 65_536
  * Removes interim responses (100, 103) before the final response from a socket's input, because undici treats an unsolicited 100 as a
  * broken connection. Bytes after the start of the final response are not touched.
  */
-export function skipInterim(socket: Socket, awaiting: () => boolean): void {
+export interface InterimFilter {
+  /** Called when a request is sent. */
+  start(): void
+  /** Called when the final response begins. */
+  stop(): void
+}
+
+export function interimFilter(socket: Socket): InterimFilter {
   const read = socket.read.bind(socket)
   let held: Buffer | undefined
-  socket.read = (size?: number) => {
+  const readFinal = (size?: number): Buffer | null => {
     const chunk: Buffer | null = read(size)
-    if (chunk === null || !awaiting()) return chunk
+    if (chunk === null) return null
     const bytes = held === undefined ? chunk : Buffer.concat([held, chunk])
     held = undefined
     const rest = withoutInterim(bytes)
     if (rest === undefined) held = bytes
     return rest === undefined || rest.length === 0 ? null : rest
+  }
+  return {
+    start() {
+      socket.read = readFinal
+    },
+    stop() {
+      socket.read = read
+    },
   }
 }
 

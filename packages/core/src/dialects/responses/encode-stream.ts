@@ -1,6 +1,7 @@
 import type { EventEncoder, ResponseMetadata } from '../../protocol/dialect.ts'
 import type { InferenceEvent, NativeEvent } from '../../protocol/event.ts'
 import type { Item, ItemStatus, Part, TextPart } from '../../protocol/item.ts'
+import { originalOf } from '../../protocol/original.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
 import { append, type JsonObject } from '../../protocol/wire.ts'
 import { type AnnotationDelta, appendText, bufferedText, replaceText, type TextDelta } from '../item-assembler.ts'
@@ -129,12 +130,13 @@ function sendText(encoder: FrameEncoder, item: SentItem, event: EventOf<'delta'>
   appendText(part.text, text)
   for (const entry of logprobs) part.logprobs.push(entry)
   const { deltaEvent } = part.format
-  const unknown = unknownDeltaFields(event)
+  const unknown = originalOf(event) && unknownDeltaFields(event)
   if (unknown || logprobs.length > 0) {
     const probabilities = kind === 'text' && { logprobs: logprobs.map(withAlternatives) }
     emit(encoder, deltaEvent, { ...unknown, ...partPosition(item, part), delta: text, ...probabilities })
   } else {
-    const data = `${part.head}${JSON.stringify(text)}${part.tail}${encoder.sequence++}}`
+    const number = `${encoder.sequence++}}`
+    const data = part.head + JSON.stringify(text) + part.tail + number
     encoder.frames = append(encoder.frames, { event: deltaEvent, data })
   }
 }
@@ -143,11 +145,12 @@ function sendArguments(encoder: FrameEncoder, item: SentItem, event: EventOf<'de
   const { text } = event.delta as TextDelta
   if (text === '') return
   appendText(item.arguments, text)
-  const unknown = unknownDeltaFields(event)
+  const unknown = originalOf(event) && unknownDeltaFields(event)
   const argumentsDelta = `${argumentsFormat(item.item).stem}.delta`
   if (unknown) emit(encoder, argumentsDelta, { ...unknown, item_id: item.id, output_index: item.outputIndex, delta: text })
   else {
-    const data = `${item.argumentsHead}${JSON.stringify(text)}${numbered}${encoder.sequence++}}`
+    const number = `${encoder.sequence++}}`
+    const data = item.argumentsHead + JSON.stringify(text) + numbered + number
     encoder.frames = append(encoder.frames, { event: argumentsDelta, data })
   }
 }

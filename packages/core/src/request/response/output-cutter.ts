@@ -31,11 +31,20 @@ interface SentPart {
   logprobs: number
 }
 
+interface LatestPart {
+  readonly index: number
+  readonly kind: Delta['kind']
+  readonly part: number
+  readonly sent: SentPart
+}
+
 interface CutterState {
   readonly maxCharacters: number
   readonly close: () => EventBatch
   /** By item, then by kind and part. Undefined until an item starts. */
   open: Map<number, Map<string, SentPart>> | undefined
+  /** The part of the latest delta. */
+  latest: LatestPart | undefined
   characters: number
 }
 
@@ -45,6 +54,7 @@ export function outputCutter(cap: number, { onCut, close }: CutEvents): OutputCu
     maxCharacters: Math.ceil(cap * slack * maxCharactersPerToken) + fewCharacters,
     close,
     open: undefined,
+    latest: undefined,
     characters: 0,
   }
   return {
@@ -68,10 +78,13 @@ const countsAsOutput = (delta: Delta): delta is TextDelta => delta.kind === 'tex
 
 function isOneTooMany(state: CutterState, event: InferenceEvent): event is TextEvent {
   if (event.type === 'item_started') {
+    state.latest = undefined
     state.open ??= new Map()
     state.open.set(event.index, new Map())
-  } else if (event.type === 'item_finished') state.open?.delete(event.index)
-  else if (event.type === 'delta') {
+  } else if (event.type === 'item_finished') {
+    state.latest = undefined
+    state.open?.delete(event.index)
+  } else if (event.type === 'delta') {
     const { delta } = event
     if (countsAsOutput(delta)) {
       state.characters += delta.text.length
@@ -82,20 +95,27 @@ function isOneTooMany(state: CutterState, event: InferenceEvent): event is TextE
   return false
 }
 
-function notePart({ open }: CutterState, index: number, delta: Delta): void {
-  const parts = open?.get(index)
-  if (parts === undefined) return
-  const key = partKey(delta.kind, delta.part)
-  let part = parts.get(key)
-  if (part === undefined) {
-    part = { characters: 0, annotations: 0, logprobs: 0 }
-    parts.set(key, part)
-  }
-  if (delta.kind === 'annotation') part.annotations += 1
+function notePart(state: CutterState, index: number, delta: Delta): void {
+  const { latest } = state
+  const isSame = latest?.index === index && latest.kind === delta.kind && latest.part === delta.part
+  const sent = isSame ? latest.sent : trackedPart(state, index, delta)
+  if (sent === undefined) return
+  if (delta.kind === 'annotation') sent.annotations += 1
   else {
-    part.characters += delta.text.length
-    part.logprobs += delta.logprobs?.length ?? 0
+    sent.characters += delta.text.length
+    sent.logprobs += delta.logprobs?.length ?? 0
   }
+}
+
+/** The part that a delta extends, which becomes the latest. Undefined if its item is not open. */
+function trackedPart(state: CutterState, index: number, { kind, part }: Delta): SentPart | undefined {
+  const parts = state.open?.get(index)
+  if (parts === undefined) return undefined
+  const key = partKey(kind, part)
+  const sent = parts.get(key) ?? { characters: 0, annotations: 0, logprobs: 0 }
+  parts.set(key, sent)
+  state.latest = { index, kind, part, sent }
+  return sent
 }
 
 const partKey = (kind: Delta['kind'], part: number): string => `${kind === 'annotation' ? 'text' : kind}:${part}`

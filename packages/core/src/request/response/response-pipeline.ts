@@ -72,12 +72,16 @@ export function responsePipeline(
       const kept = cutter ? cutter.cut(batch) : batch
       calls?.look(kept)
       let visible = kept
+      let hasReasoning = false
       for (let at = 0; at < kept.length; at += 1) {
         const event = kept[at] as InferenceEvent
+        if (event.type === 'delta') continue
+        if ('item' in event) hasReasoning ||= event.item.type === 'reasoning'
         if (event.type === 'item_finished') noteItem(sent, event.item)
         else if (event.type === 'finished' && (sent.losses || event.unmodeled)) visible = withSentence(sent, kept, event)
       }
-      return sealBatch(seal, summaries ? summaries.batch(visible) : visible)
+      const shown = summaries ? summaries.batch(visible) : visible
+      return hasReasoning ? sealBatch(seal, shown) : shown
     },
     whole(response) {
       const { usage } = response

@@ -135,7 +135,7 @@ function handOn(state: ResponseState, batch: EventBatch, at?: number): void {
     else giveLast(state, withUsage(batch, usage), at)
     return
   }
-  give(state, batch, at)
+  if (!state.isOver) state.sink?.next(batch, at)
   if (running === undefined || meter.characters <= running.characters) return
   const passed = running.passed()
   if (isPromise(passed)) waitFor(state, passed, () => {})
@@ -172,13 +172,9 @@ function releaseSource(state: ResponseState): void {
   if (!state.isWaiting) state.source.unblock()
 }
 
-function give(state: ResponseState, batch: EventBatch, at?: number): void {
-  if (!state.isOver) state.sink?.next(batch, at)
-}
-
 function giveLast(state: ResponseState, batch: EventBatch, at?: number): void {
   if (state.isOver) return
-  give(state, batch, at)
+  state.sink?.next(batch, at)
   endResponse(state)
 }
 
