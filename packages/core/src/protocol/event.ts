@@ -9,7 +9,7 @@ import type { DialectName, JsonObject } from './wire.ts'
 export type InferenceEvent =
   | StartedEvent
   | { readonly type: 'item_started'; readonly index: number; readonly item: Item }
-  | { readonly type: 'delta'; readonly index: number; readonly delta: Delta }
+  | DeltaEvent
   /** The complete item, including all deltas. */
   | { readonly type: 'item_finished'; readonly index: number; readonly item: Item }
   | NativeEvent
@@ -23,6 +23,30 @@ interface StartedEvent {
   readonly created_at: number
   /** Counts reported at the start, with the input tokens of the request. Undefined if the provider reports them only at the end. */
   readonly usage?: Usage
+}
+
+interface DeltaEvent {
+  readonly type: 'delta'
+  readonly index: number
+  readonly delta: Delta
+  /**
+   * The text of the part so far, which ends with this delta at `end`. It may already continue, but what it contains does not change, so an
+   * encoder can refer to it instead of keeping the text again. An event whose text was changed has none.
+   */
+  readonly source?: TextBuffer
+  /** The length of `source` after this delta. */
+  readonly end?: number
+}
+
+/**
+ * A text that is built piece by piece. Pieces are joined in groups, and groups with others of their size, because a string extended by `+=`
+ * keeps each piece and 32 bytes for each addition.
+ */
+export interface TextBuffer {
+  /** Total number of characters. */
+  length: number
+  readonly groups: string[]
+  readonly pieces: string[]
 }
 
 /** An event that is passed through without decoding. `index` is the item it refers to, if any. */

@@ -1,3 +1,4 @@
+import type { TextBuffer } from '../../protocol/event.ts'
 import type { FunctionCallItem, Item, ItemStatus, Part } from '../../protocol/item.ts'
 import { isObject, type JsonObject, own } from '../../protocol/wire.ts'
 import {
@@ -7,7 +8,6 @@ import {
   partialItem,
   partOf,
   reasoningShell,
-  type TextBuffer,
   type TextKind,
   textBuffer,
 } from '../item-assembler.ts'

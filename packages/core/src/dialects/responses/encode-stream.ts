@@ -3,8 +3,8 @@ import type { InferenceEvent, NativeEvent } from '../../protocol/event.ts'
 import type { Item, ItemStatus, Part, TextPart } from '../../protocol/item.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
 import { append, type JsonObject } from '../../protocol/wire.ts'
-import { type AnnotationDelta, appendText, bufferedText, replaceText, type TextDelta } from '../item-assembler.ts'
-import { type EncoderState, type EventHandlers, type EventOf, streamEncoder } from '../stream-encoder.ts'
+import type { AnnotationDelta, TextDelta } from '../item-assembler.ts'
+import { addSent, type EncoderState, type EventHandlers, type EventOf, sentText, streamEncoder } from '../stream-encoder.ts'
 import { encodeFailure } from './errors.ts'
 import { itemIds } from './item-ids.ts'
 import { encodeItem, isExpressible, originalBody } from './items.ts'
@@ -94,7 +94,6 @@ function encodeDelta(encoder: FrameEncoder, event: EventOf<'delta'>): void {
 /** The part that a delta extends. Parts follow one another, so a new one closes the previous one. */
 function openPart(encoder: FrameEncoder, item: SentItem, { kind, part }: { readonly kind: PartKind; readonly part: number }): SentPart {
   const { current } = item
-  if (current?.kind === kind && current.partNumber === part) return current
   const known = item.parts.get(`${kind}:${part}`)
   if (known) return known
   if (current) closePart(encoder, item, current)
@@ -113,7 +112,7 @@ function closePart(encoder: FrameEncoder, item: SentItem, part: SentPart): void 
   if (item.current === part) item.current = undefined
   const { kind, annotations, logprobs } = part
   const { stem, bracket, textField, encode } = part.format
-  const text = bufferedText(part.text)
+  const text = part.final ?? sentText(part)
   const position = partPosition(item, part)
   emit(encoder, `${stem}.done`, { ...position, [textField]: text, ...(kind === 'text' && { logprobs: logprobs.map(withAlternatives) }) })
   emit(encoder, `${bracket}.done`, { ...position, part: encode(text, { annotations, logprobs }) })
@@ -124,9 +123,10 @@ type PartDelta = TextDelta & { readonly kind: PartKind }
 function sendText(encoder: FrameEncoder, item: SentItem, event: EventOf<'delta'>): void {
   const delta = event.delta as PartDelta
   const { kind, text, logprobs = noObjects } = delta
-  const part = openPart(encoder, item, delta)
+  const { current } = item
+  const part = current?.kind === kind && current.partNumber === delta.part ? current : openPart(encoder, item, delta)
   if (text === '' && logprobs.length === 0) return
-  appendText(part.text, text)
+  addSent(part, text, event)
   for (const entry of logprobs) part.logprobs.push(entry)
   const { deltaEvent } = part.format
   const unknown = unknownDeltaFields(event)
@@ -142,7 +142,7 @@ function sendText(encoder: FrameEncoder, item: SentItem, event: EventOf<'delta'>
 function sendArguments(encoder: FrameEncoder, item: SentItem, event: EventOf<'delta'>): void {
   const { text } = event.delta as TextDelta
   if (text === '') return
-  appendText(item.arguments, text)
+  addSent(item, text, event)
   const unknown = unknownDeltaFields(event)
   const argumentsDelta = `${argumentsFormat(item.item).stem}.delta`
   if (unknown) emit(encoder, argumentsDelta, { ...unknown, item_id: item.id, output_index: item.outputIndex, delta: text })
@@ -178,9 +178,7 @@ function finishItem(encoder: FrameEncoder, item: SentItem, final: Item): void {
 }
 
 function finishArguments(encoder: FrameEncoder, item: SentItem, { name, text }: { readonly name: string; readonly text: string }): void {
-  const sent = item.arguments.length
-  if (text.startsWith(bufferedText(item.arguments)))
-    sendArguments(encoder, item, deltaOf({ kind: 'arguments', part: 0, text: text.slice(sent) }))
+  if (text.startsWith(sentText(item))) sendArguments(encoder, item, deltaOf({ kind: 'arguments', part: 0, text: text.slice(item.sent) }))
   const { stem, field } = argumentsFormat(item.item)
   emit(encoder, `${stem}.done`, { item_id: item.id, output_index: item.outputIndex, ...(field === 'arguments' && { name }), [field]: text })
 }
@@ -205,10 +203,9 @@ function finishPart(encoder: FrameEncoder, item: SentItem, final: FinalText): vo
   const { kind, text } = final
   const part = openPart(encoder, item, final)
   if (part.closed) return
-  const sent = part.text.length
-  if (text.length > sent && text.startsWith(bufferedText(part.text)))
-    sendText(encoder, item, deltaOf({ kind, part: final.part, text: text.slice(sent) }))
-  replaceText(part.text, text)
+  if (text.length > part.sent && text.startsWith(sentText(part)))
+    sendText(encoder, item, deltaOf({ kind, part: final.part, text: text.slice(part.sent) }))
+  part.final = text
   const annotations = final.annotations?.filter(isExpressible)
   for (const annotation of annotations?.slice(part.annotations.length) ?? [])
     sendAnnotation(encoder, item, { part: final.part, annotation })
