@@ -186,7 +186,7 @@ function finishArguments(encoder: FrameEncoder, item: SentItem, { name, text }: 
 function finishContent(encoder: FrameEncoder, item: SentItem, { number, part }: { readonly number: number; readonly part: Part }): void {
   if (part.type === 'text') finishPart(encoder, item, { ...part, kind: 'text', part: number })
   else if (part.type === 'refusal') finishPart(encoder, item, { kind: 'refusal', part: number, text: part.refusal })
-  else if (part.type === 'native' && !item.natives.has(number)) {
+  else if (part.type === 'native' && !item.natives?.has(number)) {
     if (item.current) closePart(encoder, item, item.current)
     const position = { item_id: item.id, output_index: item.outputIndex, content_index: item.contents++ }
     for (const end of ['added', 'done']) emit(encoder, `response.content_part.${end}`, { ...position, part: part.body })
@@ -227,10 +227,12 @@ function passOn(encoder: FrameEncoder, { name, index, body }: NativeEvent): void
 function passPartOn(encoder: FrameEncoder, item: SentItem, { name, body }: { readonly name: string; readonly body: JsonObject }): void {
   const theirs = indexOf(body.content_index) ?? item.contents
   const isNew = name.endsWith('.added')
-  if (item.natives.has(theirs) === isNew) return
+  const { natives = new Map<number, number>() } = item
+  if (natives.has(theirs) === isNew) return
   if (isNew && item.current) closePart(encoder, item, item.current)
-  if (isNew) item.natives.set(theirs, item.contents++)
-  emit(encoder, name, { ...body, item_id: item.id, output_index: item.outputIndex, content_index: item.natives.get(theirs) })
+  if (isNew) natives.set(theirs, item.contents++)
+  item.natives = natives
+  emit(encoder, name, { ...body, item_id: item.id, output_index: item.outputIndex, content_index: natives.get(theirs) })
 }
 
 function finishStream(encoder: FrameEncoder, event: EventOf<'finished'>): void {

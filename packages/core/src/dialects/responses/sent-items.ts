@@ -42,8 +42,8 @@ export interface SentItem extends SentText {
   current: SentPart | undefined
   contents: number
   summaries: number
-  /** Numbers of parts that are passed through, by the provider's numbers. */
-  readonly natives: Map<number, number>
+  /** Numbers of parts that are passed through, by the provider's numbers. Undefined until there is one. */
+  natives: Map<number, number> | undefined
   /** A frame up to the arguments. */
   readonly argumentsHead: string
   /** The finished item. */
@@ -61,7 +61,7 @@ export const sentItem = (item: Item, id: string, outputIndex: number): SentItem 
   current: undefined,
   contents: 0,
   summaries: 0,
-  natives: new Map(),
+  natives: undefined,
   argumentsHead: item.type === 'function_call' ? argumentsHead(item, id, outputIndex) : '',
   sent: 0,
   buffer: undefined,
