@@ -1,4 +1,5 @@
-import { appendText, bufferedText, type TextBuffer, textBuffer } from './item-assembler.ts'
+import type { TextBuffer } from '../protocol/text-delta.ts'
+import { appendText, bufferedText, textBuffer } from './item-assembler.ts'
 import { objectIn } from './json.ts'
 
 // Extracts the text of the field `input` from arguments that arrive in pieces, so that it can be streamed. The work is linear in the

@@ -1,6 +1,7 @@
 import type { Delta, InferenceEvent } from '../protocol/event.ts'
 import type { Item, ItemStatus, MessageItem, Part, ReasoningItem } from '../protocol/item.ts'
 import { originalOf, remember } from '../protocol/original.ts'
+import { type TextBuffer, textDelta } from '../protocol/text-delta.ts'
 import { append, type JsonObject } from '../protocol/wire.ts'
 
 // Assembles the items of a response from the pieces of a stream, and emits the events that announce, extend and finish them.
@@ -36,7 +37,7 @@ export interface PartialItem {
 export interface PartialPart {
   readonly kind: TextKind
   readonly number: number
-  readonly text: TextBuffer
+  text: TextBuffer
   readonly annotations: JsonObject[]
   readonly logprobs: JsonObject[]
 }
@@ -69,7 +70,7 @@ export function announceItem(assembler: ItemAssembler, partial: PartialItem): nu
   partial.index = index
   assembler.events = append(assembler.events, { type: 'item_started', index, item: shellOf(partial.item) })
   for (const { kind, number, text } of partial.parts.values())
-    if (text.length > 0) assembler.events.push({ type: 'delta', index, delta: { kind, part: number, text: bufferedText(text) } })
+    if (text.length > 0) assembler.events.push(textDelta(index, { kind, part: number, text: bufferedText(text) }, text))
   return index
 }
 
@@ -88,7 +89,7 @@ export function appendDelta(assembler: ItemAssembler, partial: PartialItem, delt
   appendText(part.text, delta.text)
   if (delta.logprobs) for (const entry of delta.logprobs) part.logprobs.push(entry)
   if (partial.index === undefined) return undefined
-  const event: InferenceEvent = { type: 'delta', index: partial.index, delta }
+  const event = textDelta(partial.index, delta, part.text)
   assembler.events = append(assembler.events, event)
   return event
 }
@@ -171,38 +172,29 @@ export const reasoningShell: ReasoningItem = { type: 'reasoning', summary: [] }
 /** The only item of an empty response, because a response always has an item. */
 export const emptyMessage: MessageItem = { type: 'message', role: 'assistant', content: [{ type: 'text', text: '' }], status: 'completed' }
 
-/**
- * A text that is built piece by piece. Pieces are kept in a list and joined in groups, because a string extended by `+=` keeps the piece and
- * 32 bytes for each addition.
- */
-export interface TextBuffer {
-  /** Total number of characters. */
-  length: number
-  joined: string
-  readonly pieces: string[]
-}
+const maxPieces = 32
 
-const maxPieces = 64
-
-export const textBuffer = (): TextBuffer => ({ length: 0, joined: '', pieces: [] })
+export const textBuffer = (text = ''): TextBuffer => ({ length: text.length, groups: text === '' ? [] : [text], pieces: [] })
 
 export function appendText(buffer: TextBuffer, piece: string): void {
   if (piece === '') return
+  const { groups, pieces } = buffer
   buffer.length += piece.length
-  if (buffer.pieces.push(piece) >= maxPieces) bufferedText(buffer)
-}
-
-export function bufferedText(buffer: TextBuffer): string {
-  if (buffer.pieces.length > 0) {
-    buffer.joined += buffer.pieces.join('')
-    buffer.pieces.length = 0
+  if (pieces.push(piece) < maxPieces) return
+  let group = pieces.join('')
+  pieces.length = 0
+  for (let last = groups.at(-1); last !== undefined && last.length <= group.length; last = groups.at(-1)) {
+    groups.pop()
+    group = [last, group].join('')
   }
-  return buffer.joined
+  groups.push(group)
 }
 
-/** Replaces the text collected so far. */
-export function replaceText(buffer: TextBuffer, text: string): void {
-  buffer.length = text.length
-  buffer.joined = text
-  buffer.pieces.length = 0
+export function bufferedText({ groups, pieces }: TextBuffer): string {
+  if (pieces.length === 0 && groups.length < 2) return groups[0] ?? ''
+  const text = groups.concat(pieces).join('')
+  groups.length = 1
+  groups[0] = text
+  pieces.length = 0
+  return text
 }

@@ -1,6 +1,8 @@
 import type { EventEncoder } from '../protocol/dialect.ts'
 import type { InferenceEvent } from '../protocol/event.ts'
+import { extendedText, type TextBuffer } from '../protocol/text-delta.ts'
 import type { Frame } from '../protocol/wire.ts'
+import { appendText, bufferedText, textBuffer } from './item-assembler.ts'
 
 export type EventOf<Type extends InferenceEvent['type']> = Extract<InferenceEvent, { readonly type: Type }>
 
@@ -42,5 +44,35 @@ function encodeEvent<State extends EncoderState>(state: State, event: InferenceE
     state.phase = 'ended'
   }
 }
+
+/** The text that was sent of a part or a call. */
+export interface SentText {
+  /** Number of characters. */
+  sent: number
+  /** Begins with what was sent. This is the decoder's text while every delta comes from it, so that an open stream keeps its text once. */
+  buffer: TextBuffer | undefined
+  isShared: boolean
+}
+
+export const nothingSent = (): SentText => ({ sent: 0, buffer: undefined, isShared: false })
+
+/** Adds text to what was sent. `event`: the delta event with this text; undefined if no event had it. */
+export function addSent(part: SentText, text: string, event?: EventOf<'delta'>): void {
+  const before = part.sent
+  part.sent += text.length
+  const shared = event && extendedText(event, part.sent)
+  if (shared !== undefined && (shared === part.buffer || before === 0)) {
+    part.buffer = shared
+    part.isShared = true
+    return
+  }
+  if (part.isShared || part.buffer === undefined) {
+    part.buffer = textBuffer(part.buffer && bufferedText(part.buffer).slice(0, before))
+    part.isShared = false
+  }
+  appendText(part.buffer, text)
+}
+
+export const sentText = ({ buffer, sent }: SentText): string => (buffer ? bufferedText(buffer).slice(0, sent) : '')
 
 export const isFailure = (event: InferenceEvent): boolean => event.type === 'finished' && event.outcome.status === 'failed'

@@ -1,3 +1,5 @@
+import { append } from '../protocol/wire.ts'
+
 /** Why a request is cancelled. */
 type CancelReason = 'client_left' | 'shut_down'
 
@@ -14,18 +16,20 @@ export interface Cancellation {
 }
 
 export function createCancellation(): Cancellation {
-  const listeners: (() => void)[] = []
+  let listeners: (() => void)[] = []
   // Plain fields instead of getters: a getter on a per-request object keeps each of them alive until a full collection.
   const cancellation: { -readonly [K in keyof Cancellation]: Cancellation[K] } = {
     reason: undefined,
     cancel(reason) {
       if (cancellation.reason !== undefined) return
       cancellation.reason = reason
-      for (const run of listeners.splice(0)) run()
+      const runs = listeners
+      listeners = []
+      for (const run of runs) run()
     },
     onCancel(run) {
       if (cancellation.reason !== undefined) run()
-      else listeners.push(run)
+      else listeners = append(listeners, run)
       return () => {
         const at = listeners.indexOf(run)
         if (at >= 0) listeners.splice(at, 1)

@@ -12,6 +12,7 @@ import {
   setBlocked,
   startStream,
   stopTimer,
+  type TimeOver,
 } from './answer-timer.ts'
 import { type Connection, type StopReason, stopFailure } from './connection.ts'
 import { messageInStream } from './error-message.ts'
@@ -55,8 +56,11 @@ export interface StreamParts<Read> {
   readonly decoder: EventDecoder
 }
 
-interface AnswerState<Read> extends StreamParts<Read>, StreamContext, ConnectionState {
+interface AnswerState<Read> extends StreamParts<Read>, Omit<StreamContext, 'onContent' | 'onFailure'>, ConnectionState {
   readonly source: StreamParts<Read>['source']
+  /** Undefined once the stream is open, so that it does not keep its attempt. */
+  onContent: StreamContext['onContent'] | undefined
+  onFailure: StreamContext['onFailure'] | undefined
   /** Batches that wait for the reader. */
   held: EventBatch[]
   heldEvents: number
@@ -73,16 +77,26 @@ const maxHeldEvents = 10_000
 
 /** The sink that a stream is pushed into, with the means to end it. */
 export interface StreamReader<Read> extends Sink<Read> {
-  readonly stopForTime: (why: 'idle' | 'deadline') => void
+  readonly stopForTime: (why: TimeOver) => void
   /** Ignores everything that follows, because the attempt has failed. */
   readonly drop: () => void
 }
 
 /** Reads a provider's stream. Calls `onContent` or `onFailure` once; the stream passed to `onContent` holds what was read so far. */
-export function readStream<Read>(parts: StreamParts<Read>, context: StreamContext): StreamReader<Read> {
+export function readStream<Read>({ source, format, decoder }: StreamParts<Read>, context: StreamContext): StreamReader<Read> {
+  const { connection, timer, candidate, isWhole, idleMs, deadlineAt, onContent, onFailure } = context
   const state: AnswerState<Read> = {
-    ...context,
-    ...parts,
+    source,
+    format,
+    decoder,
+    connection,
+    timer,
+    candidate,
+    isWhole,
+    idleMs,
+    deadlineAt,
+    onContent,
+    onFailure,
     held: [],
     heldEvents: 0,
     phase: 'opening',
@@ -98,6 +112,7 @@ export function readStream<Read>(parts: StreamParts<Read>, context: StreamContex
     end: () => sourceEnded(state),
     fail: () => sourceBroken(state),
     stopForTime: why => {
+      if (why === 'timed_out') return
       // The reader is paused at the deadline and will not read the rest: this is settled like a disconnected client.
       if (!isReading(state.timer)) state.connection.cancellation.cancel('client_left')
       stop(state, why)
@@ -175,7 +190,7 @@ function openStream<Read>(state: AnswerState<Read>, batch: EventBatch): void {
   if (last?.type === 'finished' && last.outcome.status === 'failed' && (state.isWhole || !batch.some(isContent))) {
     state.phase = 'over'
     state.source.cancel()
-    state.onFailure(last.outcome.error)
+    state.onFailure?.(last.outcome.error)
     return
   }
   holdBack(state, batch)
@@ -187,7 +202,10 @@ function openStream<Read>(state: AnswerState<Read>, batch: EventBatch): void {
     state.connection.outlivesClient = true
     startStream(state.timer, state)
   }
-  state.onContent(streamOf(state))
+  const { onContent } = state
+  state.onContent = undefined
+  state.onFailure = undefined
+  onContent?.(streamOf(state))
 }
 
 function holdBack<Read>(state: AnswerState<Read>, batch: EventBatch): void {

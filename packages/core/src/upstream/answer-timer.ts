@@ -7,7 +7,7 @@ export type TimeOver = 'timed_out' | 'idle' | 'deadline'
 /** Limits the wait for a response, then each silence of its stream. Content only updates a field; the timer is re-armed when it fires. */
 export interface AnswerTimer {
   readonly clock: Clock
-  readonly onOver: (why: TimeOver) => void
+  onOver: (why: TimeOver) => void
   timer: unknown
   /** When the timer fires, in monotonic milliseconds. */
   firesAt: number

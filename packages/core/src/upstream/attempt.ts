@@ -13,7 +13,7 @@ import type { Candidate } from '../routing/plan.ts'
 import type { Cancellation } from '../runtime/cancellation.ts'
 import type { Logger, MediaReader } from '../runtime/ports.ts'
 import { type AnswerStream, readStream } from './answer-stream.ts'
-import { type AnswerTimer, startTimer, stopTimer } from './answer-timer.ts'
+import { type AnswerTimer, startTimer, stopTimer, type TimeOver } from './answer-timer.ts'
 import { type Connection, openConnection } from './connection.ts'
 import { encodeForOffer } from './encode-for-offer.ts'
 import { withinItemLimit } from './event-batches.ts'
@@ -77,7 +77,7 @@ interface AttemptState {
   /** Settings that were sent with a different value than the client's. */
   used: UsedSettings | undefined
   /** Ends a stream that timed out. */
-  stopForTime: ((why: 'idle' | 'deadline') => void) | undefined
+  stopForTime: ((why: TimeOver) => void) | undefined
 }
 
 /** Makes one call to one candidate: encodes, sends and decodes up to the first content. Failures are values, even if provider code throws. */
@@ -232,7 +232,7 @@ function completeAttempt(state: AttemptState, answer: Answer): void {
   if ('response' in answer) {
     if (state.timer) stopTimer(state.timer)
     state.connection.release()
-  }
+  } else if (state.timer && state.stopForTime) state.timer.onOver = state.stopForTime
   state.resolve({ ok: true, answer, warnings: state.warnings, used: state.used })
 }
 
@@ -259,7 +259,7 @@ function providerThrew(state: AttemptState, error: unknown): void {
   failAttempt(state, { kind: 'unreachable', message: '' })
 }
 
-function handleTimeout(state: AttemptState, why: 'timed_out' | 'idle' | 'deadline'): void {
+function handleTimeout(state: AttemptState, why: TimeOver): void {
   if (why !== 'timed_out') {
     state.stopForTime?.(why)
     return

@@ -87,14 +87,21 @@ const blank: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 
 /** Maximum blank chunks before the response counts as empty. */
 const maxBlankPieces = 1_024
 
+const ignoring: Sink<Uint8Array> = { next() {}, end() {}, fail() {} }
+
 /** A sink that detects the format of a response, then forwards everything to the sink that `readerOf` returns for it. */
 export function detectShape(readerOf: (shape: AnswerShape) => Sink<Uint8Array>): Sink<Uint8Array> {
   let reader: Sink<Uint8Array> | undefined
-  const blanks: Uint8Array[] = []
+  let blanks: Uint8Array[] = []
+  // Dropped once the format is known: an open stream would keep its request.
+  let choose: typeof readerOf | undefined = readerOf
   const decide = (shape: AnswerShape): Sink<Uint8Array> => {
-    reader = readerOf(shape)
-    for (const piece of blanks) reader.next(piece)
-    return reader
+    const chosen = choose?.(shape) ?? ignoring
+    choose = undefined
+    reader = chosen
+    for (const piece of blanks) chosen.next(piece)
+    blanks = []
+    return chosen
   }
   return {
     next(piece) {

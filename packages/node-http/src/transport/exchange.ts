@@ -44,7 +44,12 @@ interface ExchangeCallbacks {
   readonly refuse: (error: unknown) => void
 }
 
-interface ExchangeState extends PooledRequest, ExchangeCallbacks {
+interface ExchangeState {
+  readonly pool: Pool
+  readonly connection: PooledConnection
+  readonly signal: AbortSignal
+  /** Undefined once the response has begun, so that an open stream does not keep its request. */
+  callbacks: ExchangeCallbacks | undefined
   control: Dispatcher.DispatchController | undefined
   body: ResponseBody | undefined
   /** Whether the connection was returned to its pool or dropped. */
@@ -52,23 +57,24 @@ interface ExchangeState extends PooledRequest, ExchangeCallbacks {
   readonly onAbort: () => void
 }
 
-function dispatchRequest(pooled: PooledRequest, callbacks: ExchangeCallbacks): void {
+function dispatchRequest({ pool, connection, path, request }: PooledRequest, callbacks: ExchangeCallbacks): void {
   const state: ExchangeState = {
-    ...pooled,
-    ...callbacks,
+    pool,
+    connection,
+    signal: request.signal,
+    callbacks,
     control: undefined,
     body: undefined,
     isSettled: false,
     onAbort: () => abortExchange(state),
   }
-  const { request, path, connection } = state
   request.signal.addEventListener('abort', state.onAbort, { once: true })
   const headers = { 'accept-encoding': 'identity', ...request.headers }
   try {
     connection.client.dispatch({ path, method: request.method, headers, body: request.body ?? null }, dispatchHandler(state))
   } catch (error) {
     // A header or the path is invalid.
-    if (dropConnection(state)) state.refuse(error)
+    if (dropConnection(state)) callbacks.refuse(error)
   }
 }
 
@@ -92,7 +98,7 @@ const dispatchHandler = (state: ExchangeState): Dispatcher.DispatchHandler => ({
   },
   onResponseError(_, error) {
     if (!dropConnection(state)) return
-    if (state.body === undefined) state.refuse(error)
+    if (state.body === undefined) state.callbacks?.refuse(error)
     else state.body.fail(toTransportError(error))
   },
 })
@@ -109,23 +115,27 @@ function openResponse(state: ExchangeState, controller: Dispatcher.DispatchContr
     return isOurs
   }
   if (Object.keys(headers).length > maxHeaders) {
-    if (close()) state.refuse(new Error('The response has too many headers.'))
+    if (close()) state.callbacks?.refuse(new Error('The response has too many headers.'))
     return
   }
   state.connection.interim?.stop()
+  // undici keeps the headers, which are slices of all that arrived with them, until the response ends.
+  controller.rawHeaders = null
+  const { callbacks } = state
+  state.callbacks = undefined
   state.body = createResponseBody(controller, close)
-  state.accept({ status, header: name => joinedHeader(headers, name), body: state.body.source })
+  callbacks?.accept({ status, header: name => joinedHeader(headers, name), body: state.body.source })
 }
 
 /** Ends an exchange whose request was aborted. */
 function abortExchange(state: ExchangeState): void {
-  const { control, body, request } = state
+  const { control, body, callbacks, signal } = state
   if (!dropConnection(state)) return
-  const reason: unknown = request.signal.reason
+  const reason: unknown = signal.reason
   const why = reason instanceof Error ? reason : new Error('aborted')
-  if (control === undefined) state.refuse(why)
+  if (control === undefined) callbacks?.refuse(why)
   else control.abort(why)
-  if (body === undefined) state.refuse(why)
+  if (body === undefined) callbacks?.refuse(why)
   else body.fail(why)
 }
 
@@ -133,7 +143,7 @@ function abortExchange(state: ExchangeState): void {
 function endExchange(state: ExchangeState): boolean {
   if (state.isSettled) return false
   state.isSettled = true
-  state.request.signal.removeEventListener('abort', state.onAbort)
+  state.signal.removeEventListener('abort', state.onAbort)
   return true
 }
 

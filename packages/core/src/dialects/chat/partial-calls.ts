@@ -1,6 +1,7 @@
 import type { ResponseMapping } from '../../protocol/dialect.ts'
+import type { TextBuffer } from '../../protocol/text-delta.ts'
 import { callIdFor } from '../ids.ts'
-import { bufferedText, type PartialItem, partialItem, partOf, type TextBuffer } from '../item-assembler.ts'
+import { bufferedText, type PartialItem, partialItem, partOf } from '../item-assembler.ts'
 import type { CallPiece } from './message-fields.ts'
 
 // Assigns pieces of calls to calls. The position identifies the call if it is present and correct, but some providers omit it, omit ids,

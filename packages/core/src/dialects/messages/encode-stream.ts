@@ -100,7 +100,7 @@ function handleItemEvent(state: MessageState, event: ItemEvent): void {
 
 function writeItemEvent(state: MessageState, { writer }: QueuedItem, event: ItemEvent): void {
   if (event.type === 'delta') {
-    writer?.append(event.delta)
+    writer?.append(event)
     return
   }
   if (event.type === 'native') {

@@ -2,6 +2,7 @@ import type { Delta } from '../../protocol/event.ts'
 import type { FunctionCallItem, Item, ReasoningItem } from '../../protocol/item.ts'
 import { innerDialect, type JsonObject } from '../../protocol/wire.ts'
 import { imageMarkdown, imageType, imageUrlOf } from '../generated-image.ts'
+import { addSent, type EventOf, nothingSent, type SentText, sentText } from '../stream-encoder.ts'
 import { appendToBlock, type BlockOutput, blockDeltas, closeBlock, openBlock, writeBlock, writeDelta } from './block-writer.ts'
 import { customInput, encodeCitation, reasoningSeparator, redactedBlock, thinkingText, toolUseBlock } from './encode-response.ts'
 import { dialect } from './wire.ts'
@@ -9,7 +10,7 @@ import { dialect } from './wire.ts'
 // Writes one item of a stream as content blocks.
 
 export interface ItemWriter {
-  append(delta: Delta): void
+  append(event: EventOf<'delta'>): void
   /** Passes through a delta that only this dialect has. */
   addNative?(delta: JsonObject): void
   /** Writes what no delta contained. Called without an item if the stream ended before the item did. */
@@ -30,10 +31,10 @@ export function createItemWriter(item: Item, output: BlockOutput): ItemWriter {
 }
 
 /** The unwritten rest of the text. Empty if the final text differs, because frames cannot be taken back. */
-const unwritten = (text: string, written: string): string => (text.startsWith(written) ? text.slice(written.length) : '')
+const unwritten = (text: string, written: SentText): string => (text.startsWith(sentText(written)) ? text.slice(written.sent) : '')
 
 interface WrittenPart {
-  text: string
+  readonly text: SentText
   annotations: number
 }
 
@@ -44,7 +45,7 @@ function messageWriter(output: BlockOutput): ItemWriter {
   const partAt = (number: number): WrittenPart => {
     const known = parts.get(number)
     if (known) return known
-    const part = { text: '', annotations: 0 }
+    const part: WrittenPart = { text: nothingSent(), annotations: 0 }
     parts.set(number, part)
     return part
   }
@@ -53,25 +54,26 @@ function messageWriter(output: BlockOutput): ItemWriter {
     current = number
     openBlock(output, { type: 'text', text: '' }, blockDeltas.text)
   }
-  const appendText = (number: number, text: string): void => {
+  const appendText = (number: number, text: string, event?: EventOf<'delta'>): void => {
     if (text === '') return
     openPart(number)
-    partAt(number).text += text
+    addSent(partAt(number).text, text, event)
     appendToBlock(output, text)
   }
   const addAnnotation = (number: number, annotation: JsonObject): void => {
     const written = partAt(number)
     written.annotations += 1
     const citation = encodeCitation(annotation)
-    const isClosed = current !== number && written.text !== ''
+    const isClosed = current !== number && written.text.sent > 0
     if (!citation || isClosed) return
     openPart(number)
     writeDelta(output, { type: 'citations_delta', citation })
   }
 
   return {
-    append(delta) {
-      if (delta.kind === 'text' || delta.kind === 'refusal') appendText(delta.part, delta.text)
+    append(event) {
+      const { delta } = event
+      if (delta.kind === 'text' || delta.kind === 'refusal') appendText(delta.part, delta.text, event)
       else if (delta.kind === 'annotation') addAnnotation(delta.part, delta.annotation)
     },
     addNative(delta) {
@@ -95,7 +97,7 @@ function messageWriter(output: BlockOutput): ItemWriter {
 }
 
 function reasoningWriter(output: BlockOutput): ItemWriter {
-  let written = ''
+  const written = nothingSent()
   let isOpen = false
   let kind: Delta['kind'] | undefined
   let part = -1
@@ -105,10 +107,10 @@ function reasoningWriter(output: BlockOutput): ItemWriter {
     isOpen = true
     openBlock(output, { type: 'thinking', thinking: '', signature: '' }, blockDeltas.thinking)
   }
-  const appendText = (text: string): void => {
+  const appendText = (text: string, event?: EventOf<'delta'>): void => {
     if (text === '') return
     open()
-    written += text
+    addSent(written, text, event)
     appendToBlock(output, text)
   }
   const finish = (item: ReasoningItem): void => {
@@ -123,12 +125,14 @@ function reasoningWriter(output: BlockOutput): ItemWriter {
   }
 
   return {
-    append(delta) {
+    append(event) {
+      const { delta } = event
       if ((delta.kind !== 'summary' && delta.kind !== 'reasoning') || delta.text === '') return
       const isNewPart = delta.part !== part || delta.kind !== kind
       kind = delta.kind
       part = delta.part
-      appendText(isNewPart && written !== '' ? reasoningSeparator + delta.text : delta.text)
+      if (isNewPart && written.sent > 0) appendText(reasoningSeparator + delta.text)
+      else appendText(delta.text, event)
     },
     finish(item) {
       if (item?.type === 'reasoning') finish(item)
@@ -138,7 +142,7 @@ function reasoningWriter(output: BlockOutput): ItemWriter {
 }
 
 function callWriter(started: FunctionCallItem, output: BlockOutput): ItemWriter {
-  let written = ''
+  const written = nothingSent()
   let isOpen = false
 
   const isCustom = started.custom === true
@@ -149,17 +153,17 @@ function callWriter(started: FunctionCallItem, output: BlockOutput): ItemWriter 
     openBlock(output, toolUseBlock(call), blockDeltas.input)
     if (isCustom) appendToBlock(output, `{"${customInput}":"`)
   }
-  const appendInput = (text: string): void => {
+  const appendInput = (text: string, event?: EventOf<'delta'>): void => {
     if (text === '' || !isOpen) return
-    written += text
+    addSent(written, text, event)
     appendToBlock(output, isCustom ? JSON.stringify(text).slice(1, -1) : text)
   }
 
   // A block cannot start without the name and id of its call, so it is written when the item is finished.
   if (started.name !== '' && started.call_id !== '') open(started)
   return {
-    append(delta) {
-      if (delta.kind === 'arguments') appendInput(delta.text)
+    append(event) {
+      if (event.delta.kind === 'arguments') appendInput(event.delta.text, event)
     },
     finish(item) {
       if (item?.type === 'function_call') {

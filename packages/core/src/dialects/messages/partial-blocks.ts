@@ -1,4 +1,5 @@
 import type { FunctionCallItem, Item, ItemStatus, Part } from '../../protocol/item.ts'
+import type { TextBuffer } from '../../protocol/text-delta.ts'
 import { isObject, type JsonObject, own } from '../../protocol/wire.ts'
 import {
   bufferedText,
@@ -7,7 +8,6 @@ import {
   partialItem,
   partOf,
   reasoningShell,
-  type TextBuffer,
   type TextKind,
   textBuffer,
 } from '../item-assembler.ts'

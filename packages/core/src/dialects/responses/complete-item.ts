@@ -11,8 +11,8 @@ import {
   type ItemAssembler,
   type PartialItem,
   partOf,
-  replaceText,
   type TextDelta,
+  textBuffer,
 } from '../item-assembler.ts'
 
 // Combines the end of an item: its final state, as the provider sent it, and what was streamed before.
@@ -23,7 +23,7 @@ export function completeText(assembler: ItemAssembler, partial: PartialItem, { k
   const { length } = part.text
   if (text.length > length && text.startsWith(bufferedText(part.text)))
     appendDelta(assembler, partial, { kind, part: number, text: text.slice(length) })
-  else if (text !== '') replaceText(part.text, text)
+  else if (text !== '') part.text = textBuffer(text)
 }
 
 function completePart(assembler: ItemAssembler, partial: PartialItem, [number, part]: readonly [number, Part]): void {

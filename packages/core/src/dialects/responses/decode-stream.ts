@@ -11,7 +11,6 @@ import {
   appendAnnotation,
   appendDelta,
   assembledItem,
-  createItemAssembler,
   finishItem,
   hasPart,
   noteUnmodeled,
@@ -34,7 +33,8 @@ import { dialect, hostedEvents, indexOf, type PartKind } from './wire.ts'
 
 interface DecoderState extends StreamDecoderState {
   readonly items: ItemRegistry
-  readonly callIds: Set<string>
+  /** Undefined until the first call. */
+  callIds: Set<string> | undefined
   readonly mapping: ResponseMapping
   head: Head
   isStarted: boolean
@@ -42,9 +42,12 @@ interface DecoderState extends StreamDecoderState {
 
 export function decodeEvents(mapping: ResponseMapping = {}): EventDecoder {
   const state: DecoderState = {
-    ...createItemAssembler(),
+    events: [],
+    count: 0,
+    unmodeled: undefined,
+    extended: undefined,
     items: itemRegistry(),
-    callIds: new Set(),
+    callIds: undefined,
     mapping,
     head: { id: '', model: '', created_at: 0 },
     isStarted: false,
@@ -238,13 +241,16 @@ function startAnswer(decoder: DecoderState, response: JsonObject = {}): void {
 /** Announces an item in its current state. A call is not announced before it has a name. */
 function announcePartial(decoder: DecoderState, partial: PartialItem, item: Item = partial.item): void {
   if (partial.index !== undefined) return
-  const { items, callIds, head } = decoder
-  partial.item = item.type === 'function_call' && item.name !== '' ? withCallId(item, callIds, head) : item
+  const { items } = decoder
+  partial.item = item.type === 'function_call' && item.name !== '' ? withCallId(decoder, item) : item
   registerId(items, partial)
   if (partial.item.type !== 'function_call' || partial.item.name !== '') announceItem(decoder, partial)
 }
 
-function withCallId(call: FunctionCallItem, callIds: Set<string>, { id, created_at }: Head): FunctionCallItem {
+function withCallId(decoder: DecoderState, call: FunctionCallItem): FunctionCallItem {
+  decoder.callIds ??= new Set()
+  const { callIds } = decoder
+  const { id, created_at } = decoder.head
   const call_id = callIdFor(callIds, call.call_id, [id, created_at, callIds.size, call.name])
   return call_id === call.call_id ? call : { ...call, call_id }
 }

@@ -4,8 +4,8 @@ import type { Item, ItemStatus, Part, TextPart } from '../../protocol/item.ts'
 import { originalOf } from '../../protocol/original.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
 import { append, type JsonObject } from '../../protocol/wire.ts'
-import { type AnnotationDelta, appendText, bufferedText, replaceText, type TextDelta } from '../item-assembler.ts'
-import { type EncoderState, type EventHandlers, type EventOf, streamEncoder } from '../stream-encoder.ts'
+import type { AnnotationDelta, TextDelta } from '../item-assembler.ts'
+import { addSent, type EncoderState, type EventHandlers, type EventOf, sentText, streamEncoder } from '../stream-encoder.ts'
 import { encodeFailure } from './errors.ts'
 import { itemIds } from './item-ids.ts'
 import { encodeItem, isExpressible, originalBody } from './items.ts'
@@ -95,7 +95,6 @@ function encodeDelta(encoder: FrameEncoder, event: EventOf<'delta'>): void {
 /** The part that a delta extends. Parts follow one another, so a new one closes the previous one. */
 function openPart(encoder: FrameEncoder, item: SentItem, { kind, part }: { readonly kind: PartKind; readonly part: number }): SentPart {
   const { current } = item
-  if (current?.kind === kind && current.partNumber === part) return current
   const known = item.parts.get(`${kind}:${part}`)
   if (known) return known
   if (current) closePart(encoder, item, current)
@@ -114,7 +113,7 @@ function closePart(encoder: FrameEncoder, item: SentItem, part: SentPart): void 
   if (item.current === part) item.current = undefined
   const { kind, annotations, logprobs } = part
   const { stem, bracket, textField, encode } = part.format
-  const text = bufferedText(part.text)
+  const text = part.final ?? sentText(part)
   const position = partPosition(item, part)
   emit(encoder, `${stem}.done`, { ...position, [textField]: text, ...(kind === 'text' && { logprobs: logprobs.map(withAlternatives) }) })
   emit(encoder, `${bracket}.done`, { ...position, part: encode(text, { annotations, logprobs }) })
@@ -125,9 +124,10 @@ type PartDelta = TextDelta & { readonly kind: PartKind }
 function sendText(encoder: FrameEncoder, item: SentItem, event: EventOf<'delta'>): void {
   const delta = event.delta as PartDelta
   const { kind, text, logprobs = noObjects } = delta
-  const part = openPart(encoder, item, delta)
+  const { current } = item
+  const part = current?.kind === kind && current.partNumber === delta.part ? current : openPart(encoder, item, delta)
   if (text === '' && logprobs.length === 0) return
-  appendText(part.text, text)
+  addSent(part, text, event)
   for (const entry of logprobs) part.logprobs.push(entry)
   const { deltaEvent } = part.format
   const unknown = originalOf(event) && unknownDeltaFields(event)
@@ -144,7 +144,7 @@ function sendText(encoder: FrameEncoder, item: SentItem, event: EventOf<'delta'>
 function sendArguments(encoder: FrameEncoder, item: SentItem, event: EventOf<'delta'>): void {
   const { text } = event.delta as TextDelta
   if (text === '') return
-  appendText(item.arguments, text)
+  addSent(item, text, event)
   const unknown = originalOf(event) && unknownDeltaFields(event)
   const argumentsDelta = `${argumentsFormat(item.item).stem}.delta`
   if (unknown) emit(encoder, argumentsDelta, { ...unknown, item_id: item.id, output_index: item.outputIndex, delta: text })
@@ -181,9 +181,7 @@ function finishItem(encoder: FrameEncoder, item: SentItem, final: Item): void {
 }
 
 function finishArguments(encoder: FrameEncoder, item: SentItem, { name, text }: { readonly name: string; readonly text: string }): void {
-  const sent = item.arguments.length
-  if (text.startsWith(bufferedText(item.arguments)))
-    sendArguments(encoder, item, deltaOf({ kind: 'arguments', part: 0, text: text.slice(sent) }))
+  if (text.startsWith(sentText(item))) sendArguments(encoder, item, deltaOf({ kind: 'arguments', part: 0, text: text.slice(item.sent) }))
   const { stem, field } = argumentsFormat(item.item)
   emit(encoder, `${stem}.done`, { item_id: item.id, output_index: item.outputIndex, ...(field === 'arguments' && { name }), [field]: text })
 }
@@ -191,7 +189,7 @@ function finishArguments(encoder: FrameEncoder, item: SentItem, { name, text }: 
 function finishContent(encoder: FrameEncoder, item: SentItem, { number, part }: { readonly number: number; readonly part: Part }): void {
   if (part.type === 'text') finishPart(encoder, item, { ...part, kind: 'text', part: number })
   else if (part.type === 'refusal') finishPart(encoder, item, { kind: 'refusal', part: number, text: part.refusal })
-  else if (part.type === 'native' && !item.natives.has(number)) {
+  else if (part.type === 'native' && !item.natives?.has(number)) {
     if (item.current) closePart(encoder, item, item.current)
     const position = { item_id: item.id, output_index: item.outputIndex, content_index: item.contents++ }
     for (const end of ['added', 'done']) emit(encoder, `response.content_part.${end}`, { ...position, part: part.body })
@@ -208,10 +206,9 @@ function finishPart(encoder: FrameEncoder, item: SentItem, final: FinalText): vo
   const { kind, text } = final
   const part = openPart(encoder, item, final)
   if (part.closed) return
-  const sent = part.text.length
-  if (text.length > sent && text.startsWith(bufferedText(part.text)))
-    sendText(encoder, item, deltaOf({ kind, part: final.part, text: text.slice(sent) }))
-  replaceText(part.text, text)
+  if (text.length > part.sent && text.startsWith(sentText(part)))
+    sendText(encoder, item, deltaOf({ kind, part: final.part, text: text.slice(part.sent) }))
+  part.final = text
   const annotations = final.annotations?.filter(isExpressible)
   for (const annotation of annotations?.slice(part.annotations.length) ?? [])
     sendAnnotation(encoder, item, { part: final.part, annotation })
@@ -233,10 +230,12 @@ function passOn(encoder: FrameEncoder, { name, index, body }: NativeEvent): void
 function passPartOn(encoder: FrameEncoder, item: SentItem, { name, body }: { readonly name: string; readonly body: JsonObject }): void {
   const theirs = indexOf(body.content_index) ?? item.contents
   const isNew = name.endsWith('.added')
-  if (item.natives.has(theirs) === isNew) return
+  const { natives = new Map<number, number>() } = item
+  if (natives.has(theirs) === isNew) return
   if (isNew && item.current) closePart(encoder, item, item.current)
-  if (isNew) item.natives.set(theirs, item.contents++)
-  emit(encoder, name, { ...body, item_id: item.id, output_index: item.outputIndex, content_index: item.natives.get(theirs) })
+  if (isNew) natives.set(theirs, item.contents++)
+  item.natives = natives
+  emit(encoder, name, { ...body, item_id: item.id, output_index: item.outputIndex, content_index: natives.get(theirs) })
 }
 
 function finishStream(encoder: FrameEncoder, event: EventOf<'finished'>): void {

@@ -1,5 +1,5 @@
 import type { Item } from '../../protocol/item.ts'
-import type { Json, JsonObject } from '../../protocol/wire.ts'
+import { append, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { type PartialItem, partialItem } from '../item-assembler.ts'
 import { indexOf } from './wire.ts'
 
@@ -7,36 +7,35 @@ import { indexOf } from './wire.ts'
 
 export interface ItemRegistry {
   /** In order of arrival. */
-  readonly all: PartialItem[]
+  all: PartialItem[]
+  /** By position, and the first item with each id as `id:…`. */
   readonly byPlace: Map<number | string, PartialItem>
-  /** The first item with each id. */
-  readonly byId: Map<string, PartialItem>
   /** In order. Finished items are removed from the end on access. */
-  readonly open: PartialItem[]
+  open: PartialItem[]
 }
 
-export const itemRegistry = (): ItemRegistry => ({ all: [], byPlace: new Map(), byId: new Map(), open: [] })
+export const itemRegistry = (): ItemRegistry => ({ all: [], byPlace: new Map(), open: [] })
 
 export function addItem(registry: ItemRegistry, outputIndex: number | string | undefined, item: Item): PartialItem {
   const partial = partialItem(item)
-  registry.all.push(partial)
-  registry.open.push(partial)
+  registry.all = append(registry.all, partial)
+  registry.open = append(registry.open, partial)
   registerId(registry, partial)
   registry.byPlace.set(outputIndex ?? `new:${registry.all.length}`, partial)
   return partial
 }
 
 /** Call it again when the id of an item may have changed. */
-export function registerId({ byId }: ItemRegistry, partial: PartialItem): void {
+export function registerId({ byPlace }: ItemRegistry, partial: PartialItem): void {
   const id = 'id' in partial.item ? (partial.item.id ?? '') : ''
-  if (id !== '' && !byId.has(id)) byId.set(id, partial)
+  if (id !== '' && !byPlace.has(`id:${id}`)) byPlace.set(`id:${id}`, partial)
 }
 
 /** Finds an item by position, otherwise by id; otherwise returns the last unfinished one. */
 export function findItem(registry: ItemRegistry, outputIndex: Json | undefined, id: Json | undefined): PartialItem | undefined {
   const index = indexOf(outputIndex)
   if (index !== undefined) return registry.byPlace.get(index)
-  return (typeof id === 'string' ? registry.byId.get(id) : undefined) ?? lastOpen(registry)
+  return (typeof id === 'string' ? registry.byPlace.get(`id:${id}`) : undefined) ?? lastOpen(registry)
 }
 
 function lastOpen({ open }: ItemRegistry): PartialItem | undefined {

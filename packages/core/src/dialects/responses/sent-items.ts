@@ -1,7 +1,6 @@
 import type { FunctionCallItem, Item, ItemStatus, Part } from '../../protocol/item.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
-import { bufferedText, type TextBuffer, textBuffer } from '../item-assembler.ts'
-import type { EventOf } from '../stream-encoder.ts'
+import { type EventOf, type SentText, sentText } from '../stream-encoder.ts'
 import { encodeItem, originalBody } from './items.ts'
 import { hostedEvents, type PartFormat, type PartKind, partFormats } from './wire.ts'
 
@@ -16,7 +15,7 @@ const customInput = { stem: 'response.custom_tool_call_input', field: 'input' } 
 export const argumentsFormat = (item: Item): typeof functionArguments | typeof customInput =>
   item.type === 'function_call' && item.custom ? customInput : functionArguments
 
-export interface SentPart {
+export interface SentPart extends SentText {
   readonly kind: PartKind
   readonly format: PartFormat
   /** Its number in events. */
@@ -26,13 +25,15 @@ export interface SentPart {
   /** A delta frame before and after the delta, without the sequence number: the same for all deltas of the part. */
   readonly head: string
   readonly tail: string
-  readonly text: TextBuffer
+  /** The complete text, if that is not what was sent. */
+  final: string | undefined
   annotations: JsonObject[]
   logprobs: JsonObject[]
   closed: boolean
 }
 
-export interface SentItem {
+/** An announced item, with the arguments that were sent if it is a call. */
+export interface SentItem extends SentText {
   readonly outputIndex: number
   readonly id: string
   readonly item: Item
@@ -41,11 +42,10 @@ export interface SentItem {
   current: SentPart | undefined
   contents: number
   summaries: number
-  /** Numbers of parts that are passed through, by the provider's numbers. */
-  readonly natives: Map<number, number>
+  /** Numbers of parts that are passed through, by the provider's numbers. Undefined until there is one. */
+  natives: Map<number, number> | undefined
   /** A frame up to the arguments. */
   readonly argumentsHead: string
-  readonly arguments: TextBuffer
   /** The finished item. */
   encoded: JsonObject | undefined
 }
@@ -61,9 +61,11 @@ export const sentItem = (item: Item, id: string, outputIndex: number): SentItem 
   current: undefined,
   contents: 0,
   summaries: 0,
-  natives: new Map(),
+  natives: undefined,
   argumentsHead: item.type === 'function_call' ? argumentsHead(item, id, outputIndex) : '',
-  arguments: textBuffer(),
+  sent: 0,
+  buffer: undefined,
+  isShared: false,
   encoded: undefined,
 })
 
@@ -79,7 +81,10 @@ export function addPart(item: SentItem, kind: PartKind, partNumber: number): Sen
     frameIndex,
     head: `{"type":"${format.deltaEvent}",${position},"delta":`,
     tail: kind === 'text' ? `,"logprobs":[]${numbered}` : numbered,
-    text: textBuffer(),
+    sent: 0,
+    buffer: undefined,
+    isShared: false,
+    final: undefined,
     annotations: [],
     logprobs: [],
     closed: false,
@@ -135,21 +140,22 @@ const unknownItemFields = (item: Item): JsonObject | undefined => {
 }
 
 /** An item from what was sent of it, for a response that ends before the item is finished. */
-export function itemSoFar({ item, parts, arguments: written }: SentItem, status: ItemStatus): Item {
-  const textsOf = (kind: PartKind): readonly string[] =>
-    [...parts.values()].flatMap(part => (part.kind === kind ? [bufferedText(part.text)] : []))
+export function itemSoFar(sent: SentItem, status: ItemStatus): Item {
+  const { item, parts } = sent
+  const textsOf = (kind: PartKind): readonly string[] => [...parts.values()].flatMap(part => (part.kind === kind ? [sentText(part)] : []))
   if (item.type === 'message') return { ...item, content: [...parts.values()].map(contentPart), status }
-  if (item.type === 'function_call') return { ...item, arguments: bufferedText(written), status }
+  if (item.type === 'function_call') return { ...item, arguments: sentText(sent), status }
   if (item.type !== 'reasoning') return item
   const content = textsOf('reasoning')
   return { ...item, summary: textsOf('summary'), ...(content.length > 0 && { content }) }
 }
 
-function contentPart({ kind, text, annotations, logprobs }: SentPart): Part {
-  if (kind === 'refusal') return { type: 'refusal', refusal: bufferedText(text) }
+function contentPart(part: SentPart): Part {
+  const { kind, annotations, logprobs } = part
+  if (kind === 'refusal') return { type: 'refusal', refusal: sentText(part) }
   return {
     type: 'text',
-    text: bufferedText(text),
+    text: sentText(part),
     ...(annotations.length > 0 && { annotations }),
     ...(logprobs.length > 0 && { logprobs }),
   }

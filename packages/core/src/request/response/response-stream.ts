@@ -47,9 +47,13 @@ interface ResponseState extends ResponseStreamContext {
   stopDraining: (() => void) | undefined
 }
 
-export function responseStream(source: AnswerStream, context: ResponseStreamContext): ResponseStream {
+export function responseStream(source: AnswerStream, { pipeline, meter, running, drains, settle }: ResponseStreamContext): ResponseStream {
   const state: ResponseState = {
-    ...context,
+    pipeline,
+    meter,
+    running,
+    drains,
+    settle,
     source,
     sink: undefined,
     isPaused: false,

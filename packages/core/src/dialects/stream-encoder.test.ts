@@ -1,0 +1,48 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { textDelta } from '../protocol/text-delta.ts'
+import { appendText, textBuffer } from './item-assembler.ts'
+import { addSent, nothingSent, sentText } from './stream-encoder.ts'
+
+const deltas = fc.array(
+  fc.record({ text: fc.string(), change: fc.constantFrom('none', 'none', 'none', 'shortened', 'dropped', 'replaced') }),
+)
+
+describe('the sent text of a part', () => {
+  test('is what was sent, whatever the decoder has read since and however deltas were changed on the way', () => {
+    fc.assert(
+      fc.property(deltas, fc.boolean(), (pieces, isBatch) => {
+        const sent = nothingSent()
+        const expected: string[] = []
+        let source = textBuffer()
+        const events = pieces.map(({ text, change }) => () => {
+          if (change === 'replaced') source = textBuffer('another text')
+          appendText(source, text)
+          return { text, change, event: textDelta(0, { kind: 'text', part: 0, text }, source) }
+        })
+        const read = isBatch ? events.map(next => next()).map(event => () => event) : events
+        for (const next of read) {
+          const { text, change, event } = next()
+          if (change === 'dropped') continue
+          const isShortened = change === 'shortened'
+          const words = isShortened ? text.slice(0, -1) : text
+          addSent(sent, words, isShortened ? { ...event, delta: { kind: 'text', part: 0, text: words } } : event)
+          expected.push(words)
+        }
+        expect([sentText(sent), sent.sent]).toEqual([expected.join(''), expected.join('').length])
+      }),
+    )
+  })
+
+  test('is kept once, by the decoder, while its deltas are unchanged', () => {
+    const sent = nothingSent()
+    const source = textBuffer()
+    for (const text of ['a', 'b', 'c']) {
+      appendText(source, text)
+      addSent(sent, text, textDelta(0, { kind: 'text', part: 0, text }, source))
+    }
+    expect(sent.buffer).toBe(source)
+    addSent(sent, 'd')
+    expect([sent.buffer === source, sentText(sent), source.length]).toEqual([false, 'abcd', 3])
+  })
+})
