@@ -32,7 +32,7 @@ type Facts = Readonly<Record<string, unknown>>
 
 /** Creates a log with one line per request and failure: JSON, or plain text on a terminal. All lines of one turn of the event loop are a single write. */
 export function createLog(sink: Sink, { worker, now = Date.now, defer = setImmediate }: LogOptions = {}): Log {
-  const time = (): string => new Date(now()).toISOString()
+  const time = timeWriter(now)
   const human = sink.isTTY === true
   const inTerminal = worker === undefined ? '' : ` w${worker}`
   const inJson = worker === undefined ? {} : { worker }
@@ -66,6 +66,21 @@ export function createLog(sink: Sink, { worker, now = Date.now, defer = setImmed
   }
 }
 
+/** Writes the time in ISO 8601. Formats a second once, because a date takes longer than the rest of a line. */
+function timeWriter(now: () => number): () => string {
+  let second = Number.NaN
+  let written = ''
+  return () => {
+    const at = now()
+    const since = Math.floor(at / 1_000)
+    if (since !== second) {
+      second = since
+      written = new Date(since * 1_000).toISOString().slice(0, -4)
+    }
+    return `${written}${String(Math.floor(at - since * 1_000)).padStart(3, '0')}Z`
+  }
+}
+
 /** Written field by field, because only external text needs escaping and censoring. */
 const jsonLine = (time: string, line: RequestLine, worker: number | undefined): string =>
   [
@@ -75,8 +90,8 @@ const jsonLine = (time: string, line: RequestLine, worker: number | undefined): 
     `,"status":${line.status},"ms":${line.ms}`,
     textField('key_id', line.keyId),
     textField('workspace_id', line.workspaceId),
-    untrusted('model', line.model?.slice(0, maxName)),
-    untrusted('provider', line.provider),
+    nameField('model', line.model),
+    nameField('provider', line.provider),
     number('input_tokens', line.inputTokens),
     number('output_tokens', line.outputTokens),
     number('cost_usd', line.costMicrodollars === undefined ? undefined : line.costMicrodollars / 1_000_000),
@@ -87,7 +102,26 @@ const jsonLine = (time: string, line: RequestLine, worker: number | undefined): 
 
 const textField = (name: string, value: string | undefined): string => (value === undefined ? '' : `,"${name}":"${value}"`)
 const number = (name: string, value: number | undefined): string => (value === undefined ? '' : `,"${name}":${value}`)
-const untrusted = (name: string, value: string | undefined): string => (value === undefined ? '' : `,"${name}":${censored(asJson(value))}`)
+const untrusted = (name: string, value: string | undefined): string => (value === undefined ? '' : `,"${name}":${escapeText(value)}`)
+const escapeText = (text: string): string => censored(asJson(text))
+
+/** Names of models and providers as JSON. They are few, and escaping one takes as long as the rest of a line. */
+const escapedNames = new Map<string, string>()
+const maxEscapedNames = 500
+
+/** A field with a name that is cut at `maxName`. */
+function nameField(field: string, name: string | undefined): string {
+  if (name === undefined) return ''
+  // The cut name is a slice, which would keep the whole of it in memory.
+  if (name.length > maxName) return untrusted(field, name.slice(0, maxName))
+  const known = escapedNames.get(name)
+  const json = known ?? escapeText(name)
+  if (known === undefined) {
+    if (escapedNames.size >= maxEscapedNames) escapedNames.clear()
+    escapedNames.set(name, json)
+  }
+  return `,"${field}":${json}`
+}
 
 /** Whole lines, as many as an atomic write can hold; a longer line is written alone. */
 function* atomicPieces(text: string): Generator<string> {

@@ -62,7 +62,7 @@ async function bytesOf(once: () => Promise<void>, stream: boolean): Promise<numb
     for (let at = 0; at < times; at += 1) await once()
     await settled()
   }
-  await repeat(stream ? 200 : 2_000)
+  await repeat(stream ? 800 : 2_000)
   const times = stream ? 15 : 100
   const groups: number[] = []
   for (let tries = 0; groups.length < 3 && tries < 10; tries += 1) {
