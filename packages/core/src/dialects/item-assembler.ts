@@ -8,7 +8,7 @@ import { append, type JsonObject } from '../protocol/wire.ts'
 
 export interface ItemAssembler {
   /** Events since the last drain. */
-  events: InferenceEvent[]
+  events: readonly InferenceEvent[]
   /** Number of announced items, which is the index of the next. */
   count: number
   /** Content types that no item can represent. Undefined if there are none. */
@@ -42,12 +42,20 @@ export interface PartialPart {
   readonly logprobs: JsonObject[]
 }
 
-export const createItemAssembler = (): ItemAssembler => ({ events: [], count: 0, unmodeled: undefined, extended: undefined })
+/** The list without events of all decoders. */
+export const noEvents: readonly InferenceEvent[] = []
+
+export const createItemAssembler = (): ItemAssembler => ({ events: noEvents, count: 0, unmodeled: undefined, extended: undefined })
 
 export function drainEvents(assembler: ItemAssembler): readonly InferenceEvent[] {
   const { events } = assembler
-  assembler.events = []
+  assembler.events = noEvents
   return events
+}
+
+/** Adds an event. A first event gets a list of its own size. */
+export function emitEvent(assembler: ItemAssembler, event: InferenceEvent): void {
+  assembler.events = append(assembler.events, event)
 }
 
 /** Providers use few types. A limit keeps a stream of invented ones from filling the memory. */
@@ -68,9 +76,9 @@ export function announceItem(assembler: ItemAssembler, partial: PartialItem): nu
   if (partial.index !== undefined) return partial.index
   const index = assembler.count++
   partial.index = index
-  assembler.events = append(assembler.events, { type: 'item_started', index, item: shellOf(partial.item) })
+  emitEvent(assembler, { type: 'item_started', index, item: shellOf(partial.item) })
   for (const { kind, number, text } of partial.parts.values())
-    if (text.length > 0) assembler.events.push(textDelta(index, { kind, part: number, text: bufferedText(text) }, text))
+    if (text.length > 0) emitEvent(assembler, textDelta(index, { kind, part: number, text: bufferedText(text) }, text))
   return index
 }
 
@@ -96,19 +104,20 @@ export function appendDelta(assembler: ItemAssembler, partial: PartialItem, delt
 
 export function appendAnnotation(assembler: ItemAssembler, partial: PartialItem, delta: AnnotationDelta): void {
   partOf(partial, 'text', delta.part).annotations.push(delta.annotation)
-  if (partial.index !== undefined) assembler.events.push({ type: 'delta', index: partial.index, delta })
+  if (partial.index !== undefined) emitEvent(assembler, { type: 'delta', index: partial.index, delta })
 }
 
 /** Emits `item_finished`. An item that was never announced is dropped. */
 export function finishItem(assembler: ItemAssembler, partial: PartialItem, item: Item): void {
   partial.finished = true
-  if (partial.index !== undefined) assembler.events = append(assembler.events, { type: 'item_finished', index: partial.index, item })
+  if (partial.index !== undefined) emitEvent(assembler, { type: 'item_finished', index: partial.index, item })
 }
 
 /** Emits a complete item. `announced` is its form in `item_started`. */
 export function emitItem(assembler: ItemAssembler, item: Item, announced: Item = item): void {
   const index = assembler.count++
-  assembler.events.push({ type: 'item_started', index, item: announced }, { type: 'item_finished', index, item })
+  emitEvent(assembler, { type: 'item_started', index, item: announced })
+  emitEvent(assembler, { type: 'item_finished', index, item })
 }
 
 export function partOf(partial: PartialItem, kind: TextKind, number: number): PartialPart {

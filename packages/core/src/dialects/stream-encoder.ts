@@ -1,15 +1,23 @@
 import type { EventEncoder } from '../protocol/dialect.ts'
 import type { InferenceEvent } from '../protocol/event.ts'
 import { extendedText, type TextBuffer } from '../protocol/text-delta.ts'
-import type { Frame } from '../protocol/wire.ts'
+import { append, type Frame } from '../protocol/wire.ts'
 import { appendText, bufferedText, textBuffer } from './item-assembler.ts'
 
 export type EventOf<Type extends InferenceEvent['type']> = Extract<InferenceEvent, { readonly type: Type }>
 
 /** The state common to all stream encoders. */
 export interface EncoderState {
-  frames: Frame[]
+  frames: readonly Frame[]
   phase: 'new' | 'started' | 'ended'
+}
+
+/** The list without frames of all encoders. */
+export const noFrames: readonly Frame[] = []
+
+/** Adds a frame. A first frame gets a list of its own size. */
+export function emitFrame(state: Pick<EncoderState, 'frames'>, frame: Frame): void {
+  state.frames = append(state.frames, frame)
 }
 
 /** The handler of an encoder for each type of event. */
@@ -26,7 +34,7 @@ export function streamEncoder<State extends EncoderState>(state: State, handlers
     write(events) {
       for (let at = 0; at < events.length; at += 1) encodeEvent(state, events[at] as InferenceEvent, handlers)
       const { frames } = state
-      state.frames = []
+      state.frames = noFrames
       return frames
     },
   }

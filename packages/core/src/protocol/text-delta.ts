@@ -13,31 +13,30 @@ export interface TextBuffer {
 
 type DeltaEvent = Extract<InferenceEvent, { readonly type: 'delta' }>
 
-/** A delta event with the text that it extends. Private fields are not copied, so a copy with another text does not have them. */
-class TextDeltaEvent {
-  readonly type = 'delta'
-  readonly index: number
-  readonly delta: Delta
-  readonly #text: TextBuffer
-  readonly #end: number
+// Symbols, because JSON of an event must not contain the text so far.
+const buffer = Symbol('signalbox.text')
+const end = Symbol('signalbox.end')
 
-  constructor(index: number, delta: Delta, text: TextBuffer) {
-    this.index = index
-    this.delta = delta
-    this.#text = text
-    this.#end = text.length
-  }
-
-  static textOf(event: DeltaEvent, length: number): TextBuffer | undefined {
-    return #text in event && event.#end === length ? event.#text : undefined
-  }
+interface TextDeltaEvent extends DeltaEvent {
+  readonly [buffer]?: TextBuffer
+  readonly [end]?: number
 }
 
-/** A delta event whose text was just added to `text`, so that an encoder can refer to that text instead of keeping it again. */
-export const textDelta = (index: number, delta: Delta, text: TextBuffer): DeltaEvent => new TextDeltaEvent(index, delta, text)
+/**
+ * A delta event whose text was just added to `text`, so that an encoder can refer to that text instead of keeping it again. An event with
+ * another text must be made anew: a copy by spreading would refer to this one.
+ */
+export const textDelta = (index: number, delta: Delta, text: TextBuffer): DeltaEvent & TextDeltaEvent => ({
+  type: 'delta',
+  index,
+  delta,
+  [buffer]: text,
+  [end]: text.length,
+})
 
 /**
  * The text that a delta event extends, if it had `length` characters after the event. It may be longer by now, but its beginning does not
- * change. Undefined if the event was copied.
+ * change.
  */
-export const extendedText = (event: DeltaEvent, length: number): TextBuffer | undefined => TextDeltaEvent.textOf(event, length)
+export const extendedText = (event: TextDeltaEvent, length: number): TextBuffer | undefined =>
+  event[end] === length ? event[buffer] : undefined

@@ -27,9 +27,12 @@ export const own = <T>(object: Readonly<Record<string, T>>, name: string): T | u
 /** Whether a value is an object that is neither null nor an array. */
 export const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The list with one more value. A first value gets a list of its own size, because a list grown by `push` has room for 17. */
-export function append<T>(list: T[], value: T): T[] {
-  if (list.length === 0) return [value]
-  list.push(value)
+/**
+ * The list with one more value, for lists that only this function extends. A first value gets a list of its own size, because a list grown
+ * by `push` has room for 17.
+ */
+export function append<List extends readonly unknown[]>(list: List, value: List[number]): List {
+  if (list.length === 0) return [value] as readonly unknown[] as List
+  ;(list as unknown as List[number][]).push(value)
   return list
 }

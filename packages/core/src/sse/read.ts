@@ -47,7 +47,7 @@ export function readFrames(): FrameReader {
   }
 }
 
-const noFrames: Frame[] = []
+const noFrames: readonly Frame[] = []
 const noBytes = new Uint8Array(0)
 
 function concatBytes(a: Uint8Array, b: Uint8Array): Uint8Array {

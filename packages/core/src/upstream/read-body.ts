@@ -29,7 +29,7 @@ interface CollectEvents {
 
 /** A sink that collects text. Chunks may come from `source`, or be pushed by hand before it. */
 export function collectText(source: Pick<Source<Uint8Array>, 'cancel'>, limit: number, { done, fail }: CollectEvents): Sink<Uint8Array> {
-  let pieces: Uint8Array[] = []
+  let pieces: readonly Uint8Array[] = []
   let bytes = 0
   const isCut = (): boolean => bytes > limit
   return {

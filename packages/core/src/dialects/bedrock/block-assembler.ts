@@ -13,6 +13,7 @@ import {
   assembledReasoning,
   bufferedText,
   createItemAssembler,
+  emitEvent,
   emitItem,
   emptyMessage,
   finishItem,
@@ -264,7 +265,7 @@ export function finishAnswer(assembler: BlockAssembler, ending: Outcome, metadat
   if (assembler.count === 0 && status === 'completed') emitItem(assembler, emptyMessage, messageShell)
   const counts = decodeUsage(metadata, assembler.count > 0)
   const { unmodeled } = assembler
-  assembler.events.push({ type: 'finished', outcome, ...(counts && { usage: counts }), ...(unmodeled && { unmodeled: [...unmodeled] }) })
+  emitEvent(assembler, { type: 'finished', outcome, ...(counts && { usage: counts }), ...(unmodeled && { unmodeled: [...unmodeled] }) })
 }
 
 /** Whether a call is complete although the response is not. */

@@ -13,6 +13,7 @@ import {
   assembledItem,
   bufferedText,
   createItemAssembler,
+  emitEvent,
   emitItem,
   emptyMessage,
   finishItem,
@@ -105,10 +106,10 @@ export function finishAnswer(decoder: AnswerDecoder, outcome: Outcome): void {
   const settled = decoder.outcome ?? settleOutcome(decoder, outcome)
   decoder.isFinished = true
   if (decoder.sources && !decoder.isCited) noteUnmodeled(decoder, 'citations')
-  const { events, count, lastChunk, unmodeled } = decoder
+  const { count, lastChunk, unmodeled } = decoder
   const usage = countUsage(decoder.usage, count > 0, decoder.tier)
   const facts = { outcome: settled, ...(usage && { usage }), ...(unmodeled && { unmodeled: [...unmodeled] }) }
-  events.push(remember({ type: 'finished', ...facts }, { dialect, body: lastChunk }))
+  emitEvent(decoder, remember({ type: 'finished', ...facts }, { dialect, body: lastChunk }))
 }
 
 function startAnswer(decoder: AnswerDecoder, chunk: JsonObject): void {
@@ -116,7 +117,7 @@ function startAnswer(decoder: AnswerDecoder, chunk: JsonObject): void {
   const head = headOf(chunk)
   decoder.head = head
   decoder.calls.seed = [head.id, head.created_at]
-  decoder.events.push(remember({ type: 'started', ...head }, { dialect, body: chunk }))
+  emitEvent(decoder, remember({ type: 'started', ...head }, { dialect, body: chunk }))
 }
 
 function decodeChoice(decoder: AnswerDecoder, choice: JsonObject): void {
@@ -256,7 +257,7 @@ function noteUnknown(decoder: AnswerDecoder, delta: JsonObject, isStreamed: bool
     isFound = true
   }
   if (isFound && isStreamed)
-    decoder.events.push({ type: 'native', dialect, name: 'delta', body: without(delta, messageFields), preamble: false })
+    emitEvent(decoder, { type: 'native', dialect, name: 'delta', body: without(delta, messageFields), preamble: false })
 }
 
 function noteBeside(decoder: AnswerDecoder, chunk: JsonObject): void {

@@ -2,9 +2,9 @@ import type { EventEncoder, ResponseMetadata } from '../../protocol/dialect.ts'
 import type { InferenceEvent } from '../../protocol/event.ts'
 import type { FunctionCallItem, Item, MessageItem, ReasoningItem } from '../../protocol/item.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
-import { append, type JsonObject } from '../../protocol/wire.ts'
+import type { JsonObject } from '../../protocol/wire.ts'
 import { idUnder } from '../ids.ts'
-import { type EncoderState, type EventHandlers, type EventOf, isFailure, streamEncoder } from '../stream-encoder.ts'
+import { type EncoderState, type EventHandlers, type EventOf, emitFrame, isFailure, noFrames, streamEncoder } from '../stream-encoder.ts'
 import { wantsUsage } from './decode-request.ts'
 import { encodeFailure } from './errors.ts'
 import {
@@ -80,7 +80,7 @@ export function encodeEvents(request: InferenceRequest, metadata: () => Response
   const rest = `,"finish_reason":null}]${usageField}}`
   const tail = `,"logprobs":null${rest}`
   const encoder: ChunkEncoder = {
-    frames: [],
+    frames: noFrames,
     phase: 'new',
     request,
     metadata,
@@ -129,7 +129,7 @@ function beginStream(encoder: ChunkEncoder, first: InferenceEvent): void {
     refusal: `${delta}{"refusal":`,
   }
   const announced = `${delta}{"role":"assistant","content":""}${encoder.tails.delta}`
-  encoder.frames.push({ data: `${announced.slice(0, -1)}${fieldsText(unknownFieldsOf(original), encoder.repeated)}}` })
+  emitFrame(encoder, { data: `${announced.slice(0, -1)}${fieldsText(unknownFieldsOf(original), encoder.repeated)}}` })
 }
 
 function startItem(encoder: ChunkEncoder, index: number, item: Item): SentItem {
@@ -176,8 +176,8 @@ function sendText(encoder: ChunkEncoder, item: SentItem, piece: Piece): void {
   encoder.contentLength += text.length
   if (!logprobs) pushText(encoder, 'content', text)
   else {
-    const { heads, tails, frames } = encoder
-    frames.push({
+    const { heads, tails } = encoder
+    emitFrame(encoder, {
       data: `${heads.content}${JSON.stringify(text)}},"logprobs":${JSON.stringify(encodeLogprobs(logprobs))}${tails.logprobs}`,
     })
   }
@@ -194,9 +194,9 @@ function sendRefusal(encoder: ChunkEncoder, item: SentItem, piece: Piece): void 
   pushText(encoder, 'refusal', piece.text)
 }
 
-function sendArguments({ frames, tails }: ChunkEncoder, item: SentItem, piece: Piece): void {
+function sendArguments(encoder: ChunkEncoder, item: SentItem, piece: Piece): void {
   countSent(item, piece)
-  frames.push({ data: `${item.argumentsHead}${JSON.stringify(piece.text)}${tails.arguments}` })
+  emitFrame(encoder, { data: `${item.argumentsHead}${JSON.stringify(piece.text)}${encoder.tails.arguments}` })
 }
 
 /** Counts the characters of a piece, and returns how many of its part were sent before. */
@@ -265,9 +265,9 @@ function sendNative(encoder: ChunkEncoder, item: Item): void {
 
 function finishStream(encoder: ChunkEncoder, event: EventOf<'finished'>): void {
   const { outcome, usage } = event
-  const { frames, request, heads, usageField, repeated } = encoder
+  const { request, heads, usageField, repeated } = encoder
   if (outcome.status === 'failed') {
-    frames.push({ data: JSON.stringify(encodeFailure(outcome.error, request)) })
+    emitFrame(encoder, { data: JSON.stringify(encodeFailure(outcome.error, request)) })
     return
   }
   const original = originalBody(event)
@@ -275,19 +275,20 @@ function finishStream(encoder: ChunkEncoder, event: EventOf<'finished'>): void {
   const reason = JSON.stringify(finishReasonOf(outcome, encoder.calls > 0))
   const finished = `${heads.delta}{},"logprobs":null,"finish_reason":${reason}}]${usageField}`
   if (usageField !== '' && usage) {
-    frames.push({ data: `${finished}}` })
-    frames.push({ data: `${heads.base},"choices":[],"usage":${JSON.stringify(encodeUsage(usage))}${last}}` })
-  } else frames.push({ data: `${finished}${last}}` })
-  frames.push({ data: '[DONE]' })
+    emitFrame(encoder, { data: `${finished}}` })
+    emitFrame(encoder, { data: `${heads.base},"choices":[],"usage":${JSON.stringify(encodeUsage(usage))}${last}}` })
+  } else emitFrame(encoder, { data: `${finished}${last}}` })
+  emitFrame(encoder, { data: '[DONE]' })
 }
 
 function pushText(encoder: ChunkEncoder, field: TextField, text: string): void {
-  const { frames, heads, tails } = encoder
-  encoder.frames = append(frames, { data: `${heads[field]}${JSON.stringify(text)}${tails.text}` })
+  const { heads, tails } = encoder
+  emitFrame(encoder, { data: `${heads[field]}${JSON.stringify(text)}${tails.text}` })
 }
 
-function pushDelta({ frames, heads, tails }: ChunkEncoder, delta: JsonObject): void {
-  frames.push({ data: `${heads.delta}${JSON.stringify(delta)}${tails.delta}` })
+function pushDelta(encoder: ChunkEncoder, delta: JsonObject): void {
+  const { heads, tails } = encoder
+  emitFrame(encoder, { data: `${heads.delta}${JSON.stringify(delta)}${tails.delta}` })
 }
 
 /** Fields to repeat on every chunk, if a provider of the same dialect repeats them. */

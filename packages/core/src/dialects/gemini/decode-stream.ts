@@ -2,7 +2,7 @@ import type { EventDecoder, ResponseMapping } from '../../protocol/dialect.ts'
 import type { Outcome } from '../../protocol/response.ts'
 import { type Frame, isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { failed, invalidJson } from '../answer-failures.ts'
-import { emitItem, emptyMessage, noteUnmodeled } from '../item-assembler.ts'
+import { emitEvent, emitItem, emptyMessage, noteUnmodeled } from '../item-assembler.ts'
 import { objects, stringOf } from '../json.ts'
 import { readFrame } from '../parse-frame.ts'
 import { type StreamDecoderState, streamDecoder } from '../stream-decoder.ts'
@@ -72,7 +72,7 @@ function startAnswer(state: DecoderState, chunk: JsonObject): void {
   if (state.head) return
   state.head = readHead(chunk)
   const usage = isObject(chunk.usageMetadata) ? countUsage(chunk.usageMetadata, 0) : undefined
-  state.events.push({ type: 'started', ...state.head, ...(usage && { usage }) })
+  emitEvent(state, { type: 'started', ...state.head, ...(usage && { usage }) })
 }
 
 function decodeCandidate(state: DecoderState, candidate: JsonObject): void {
@@ -98,7 +98,7 @@ export function finishStream(state: DecoderState, fallback: Outcome): void {
   const usage = countUsage(state.usage, state.sources.searches, toolsBesideSearch(state.sources))
   const { unmodeled } = state
   const extras = { ...(isCounted(usage, state.count > 0) && { usage }), ...(unmodeled && { unmodeled: [...unmodeled] }) }
-  state.events.push({ type: 'finished', outcome, ...extras })
+  emitEvent(state, { type: 'finished', outcome, ...extras })
   state.isFinished = true
 }
 

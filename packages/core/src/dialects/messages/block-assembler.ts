@@ -11,6 +11,7 @@ import {
   appendDelta,
   appendText,
   createItemAssembler,
+  emitEvent,
   finishItem,
   type ItemAssembler,
   noteUnmodeled,
@@ -117,7 +118,7 @@ export function finishBlock(assembler: BlockAssembler, block: PartialBlock, isCu
   const part = isMessagePart(block.kind) ? partOfBlock(block) : undefined
   for (const annotation of part?.type === 'text' ? (part.annotations ?? []) : [])
     appendAnnotation(assembler, block.item.partial, { kind: 'annotation', part: block.part, annotation })
-  for (const citation of block.citations) if (!isLink(citation)) assembler.events.push(citationEvent(citation, index))
+  for (const citation of block.citations) if (!isLink(citation)) emitEvent(assembler, citationEvent(citation, index))
   if (block.kind === 'text' && complete.citations)
     for (const citation of objects(complete.citations)) if (!isLink(citation)) noteUnmodeled(assembler, stringOf(citation.type))
 }

@@ -1,9 +1,10 @@
-import { append, type Frame, type JsonObject } from '../../protocol/wire.ts'
+import type { Frame, JsonObject } from '../../protocol/wire.ts'
+import { emitFrame } from '../stream-encoder.ts'
 
 // Writes start, deltas and stop of content blocks. Blocks are numbered in order and never overlap.
 
 export interface BlockOutput {
-  frames: Frame[]
+  frames: readonly Frame[]
   /** The number of the open block, or of the next one. */
   blockIndex: number
   isBlockOpen: boolean
@@ -33,23 +34,26 @@ function startBlock(output: BlockOutput, content_block: JsonObject): void {
   closeBlock(output)
   output.isBlockOpen = true
   const data = JSON.stringify({ type: 'content_block_start', index: output.blockIndex, content_block })
-  output.frames.push({ event: 'content_block_start', data })
+  emitFrame(output, { event: 'content_block_start', data })
 }
 
 /** Appends text to the open block. */
 export function appendToBlock(output: BlockOutput, text: string): void {
-  output.frames = append(output.frames, { event: 'content_block_delta', data: `${output.deltaPrefix}${JSON.stringify(text)}}}` })
+  emitFrame(output, { event: 'content_block_delta', data: `${output.deltaPrefix}${JSON.stringify(text)}}}` })
 }
 
 /** Writes a delta of another type than the one that extends the block. */
-export function writeDelta({ frames, blockIndex: index }: BlockOutput, delta: JsonObject): void {
-  frames.push({ event: 'content_block_delta', data: JSON.stringify({ type: 'content_block_delta', index, delta }) })
+export function writeDelta(output: BlockOutput, delta: JsonObject): void {
+  emitFrame(output, {
+    event: 'content_block_delta',
+    data: JSON.stringify({ type: 'content_block_delta', index: output.blockIndex, delta }),
+  })
 }
 
 export function closeBlock(output: BlockOutput): void {
   if (!output.isBlockOpen) return
   output.isBlockOpen = false
-  output.frames.push({ event: 'content_block_stop', data: `{"type":"content_block_stop","index":${output.blockIndex++}}` })
+  emitFrame(output, { event: 'content_block_stop', data: `{"type":"content_block_stop","index":${output.blockIndex++}}` })
 }
 
 /** Writes a complete block. The input of a server tool is sent as deltas, because clients assemble it like that of their own tools. */

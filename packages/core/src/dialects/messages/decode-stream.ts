@@ -5,7 +5,7 @@ import type { Outcome } from '../../protocol/response.ts'
 import { type Frame, isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { failed, invalidJson, truncated } from '../answer-failures.ts'
 import { type DeltaFrames, onlyText } from '../delta-template.ts'
-import { emitItem, emptyMessage } from '../item-assembler.ts'
+import { emitEvent, emitItem, emptyMessage } from '../item-assembler.ts'
 import { addFields, type GatheredFields, gatherFields, objects, stringOf } from '../json.ts'
 import { readFrame } from '../parse-frame.ts'
 import { type StreamDecoderState, streamDecoder } from '../stream-decoder.ts'
@@ -91,7 +91,7 @@ function startAnswer(state: DecoderState, message: JsonObject): void {
   const head = readHead(message)
   state.answerId = head.id
   const usage = decodeUsage(message.usage, true)
-  state.events.push(remember<InferenceEvent>({ type: 'started', ...head, ...(usage && { usage }) }, { dialect, body: message }))
+  emitEvent(state, remember<InferenceEvent>({ type: 'started', ...head, ...(usage && { usage }) }, { dialect, body: message }))
 }
 
 function handleMessageStart(state: DecoderState, { message: body }: JsonObject): void {
@@ -203,5 +203,5 @@ function finishStream(state: DecoderState, outcome: Outcome): void {
   const { message, content, unmodeled } = state
   const extras = { ...(usage && { usage }), ...(unmodeled && { unmodeled: [...unmodeled] }) }
   const event: InferenceEvent = { type: 'finished', outcome: state.outcome ?? outcome, ...extras }
-  state.events.push(remember(event, message && { dialect, body: { ...message.fields, content, usage: state.usage.fields } }))
+  emitEvent(state, remember(event, message && { dialect, body: { ...message.fields, content, usage: state.usage.fields } }))
 }

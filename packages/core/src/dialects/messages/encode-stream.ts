@@ -3,7 +3,7 @@ import type { InferenceEvent } from '../../protocol/event.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
 import { isObject, type JsonObject } from '../../protocol/wire.ts'
 import { requestIdOf } from '../ids.ts'
-import { type EncoderState, type EventHandlers, type EventOf, isFailure, streamEncoder } from '../stream-encoder.ts'
+import { type EncoderState, type EventHandlers, type EventOf, emitFrame, isFailure, noFrames, streamEncoder } from '../stream-encoder.ts'
 import type { BlockOutput } from './block-writer.ts'
 import { encodeGatewayFields, encodeMessageUsage, isRefusal, messageHead, passthroughFields, stopFields } from './encode-response.ts'
 import { encodeFailure } from './errors.ts'
@@ -31,7 +31,7 @@ const handlers: EventHandlers<MessageState> = {
 export const encodeEvents = (request: InferenceRequest, metadata: () => ResponseMetadata): EventEncoder =>
   streamEncoder<MessageState>(
     {
-      frames: [],
+      frames: noFrames,
       phase: 'new',
       blockIndex: 0,
       isBlockOpen: false,
@@ -45,8 +45,8 @@ export const encodeEvents = (request: InferenceRequest, metadata: () => Response
     handlers,
   )
 
-function writeMessage({ frames }: MessageState, message: JsonObject & { readonly type: string }): void {
-  frames.push({ event: message.type, data: JSON.stringify(message) })
+function writeMessage(state: MessageState, message: JsonObject & { readonly type: string }): void {
+  emitFrame(state, { event: message.type, data: JSON.stringify(message) })
 }
 
 function startMessage(state: MessageState, event: InferenceEvent): void {

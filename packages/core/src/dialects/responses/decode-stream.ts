@@ -11,8 +11,10 @@ import {
   appendAnnotation,
   appendDelta,
   assembledItem,
+  emitEvent,
   finishItem,
   hasPart,
+  noEvents,
   noteUnmodeled,
   type PartialItem,
   type TextDelta,
@@ -42,7 +44,7 @@ interface DecoderState extends StreamDecoderState {
 
 export function decodeEvents(mapping: ResponseMapping = {}): EventDecoder {
   const state: DecoderState = {
-    events: [],
+    events: noEvents,
     count: 0,
     unmodeled: undefined,
     extended: undefined,
@@ -235,7 +237,7 @@ function startAnswer(decoder: DecoderState, response: JsonObject = {}): void {
   if (decoder.isStarted) return
   decoder.isStarted = true
   decoder.head = headOf(response)
-  decoder.events.push(remember({ type: 'started', ...decoder.head }, { dialect, body: response }))
+  emitEvent(decoder, remember({ type: 'started', ...decoder.head }, { dialect, body: response }))
 }
 
 /** Announces an item in its current state. A call is not announced before it has a name. */
@@ -257,12 +259,12 @@ function withCallId(decoder: DecoderState, call: FunctionCallItem): FunctionCall
 
 /** Emits an event that is not decoded. */
 function passOn(
-  { events }: DecoderState,
+  decoder: DecoderState,
   body: JsonObject,
   { name, partial }: { readonly name: string; readonly partial: PartialItem | undefined },
 ): void {
   const preamble = hostedEvents.get(name)?.preamble ?? name.endsWith('.added')
-  events.push({ type: 'native', dialect, name, ...(partial?.index !== undefined && { index: partial.index }), body, preamble })
+  emitEvent(decoder, { type: 'native', dialect, name, ...(partial?.index !== undefined && { index: partial.index }), body, preamble })
 }
 
 function finishPartial(decoder: DecoderState, partial: PartialItem, last: Item): void {
@@ -288,6 +290,6 @@ function finishStream(decoder: DecoderState, outcome: Outcome, { response, usage
   for (const partial of items.all) if (!partial.finished) finishPartial(decoder, partial, assembledItem(partial, status))
   const stated = outcome.status !== 'failed' && items.all.some(({ index }) => index === undefined) ? namelessCall : outcome
   const extras = { ...(usage && { usage }), ...(unmodeled && { unmodeled: [...unmodeled] }) }
-  decoder.events.push(remember({ type: 'finished', outcome: stated, ...extras }, response && { dialect, body: response }))
+  emitEvent(decoder, remember({ type: 'finished', outcome: stated, ...extras }, response && { dialect, body: response }))
   decoder.isFinished = true
 }

@@ -3,9 +3,18 @@ import type { InferenceEvent, NativeEvent } from '../../protocol/event.ts'
 import type { Item, ItemStatus, Part, TextPart } from '../../protocol/item.ts'
 import { originalOf } from '../../protocol/original.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
-import { append, type JsonObject } from '../../protocol/wire.ts'
+import type { JsonObject } from '../../protocol/wire.ts'
 import type { AnnotationDelta, TextDelta } from '../item-assembler.ts'
-import { addSent, type EncoderState, type EventHandlers, type EventOf, sentText, streamEncoder } from '../stream-encoder.ts'
+import {
+  addSent,
+  type EncoderState,
+  type EventHandlers,
+  type EventOf,
+  emitFrame,
+  noFrames,
+  sentText,
+  streamEncoder,
+} from '../stream-encoder.ts'
 import { encodeFailure } from './errors.ts'
 import { itemIds } from './item-ids.ts'
 import { encodeItem, isExpressible, originalBody } from './items.ts'
@@ -38,7 +47,7 @@ interface FrameEncoder extends EncoderState {
 }
 
 export function encodeEvents(request: InferenceRequest, metadata: () => ResponseMetadata): EventEncoder {
-  const encoder: FrameEncoder = { frames: [], phase: 'new', request, metadata, items: new Map(), idOf: undefined, sequence: 0 }
+  const encoder: FrameEncoder = { frames: noFrames, phase: 'new', request, metadata, items: new Map(), idOf: undefined, sequence: 0 }
   return streamEncoder(encoder, handlers)
 }
 
@@ -60,16 +69,16 @@ const handlers: EventHandlers<FrameEncoder> = {
 
 function emit(encoder: FrameEncoder, type: string, fields: JsonObject): void {
   const data = JSON.stringify({ type, ...fields, sequence_number: encoder.sequence++ })
-  encoder.frames = append(encoder.frames, { event: type, data })
+  emitFrame(encoder, { event: type, data })
 }
 
 function beginStream(encoder: FrameEncoder, first: InferenceEvent): void {
   encoder.phase = 'started'
-  const { request, metadata, frames } = encoder
+  const { request, metadata } = encoder
   const original = first.type === 'started' ? originalBody(first) : undefined
   const response = JSON.stringify(startedResponse({ request, metadata: metadata(), original }))
   for (const type of ['response.created', 'response.in_progress'])
-    frames.push({ event: type, data: `{"type":"${type}","response":${response}${numbered}${encoder.sequence++}}` })
+    emitFrame(encoder, { event: type, data: `{"type":"${type}","response":${response}${numbered}${encoder.sequence++}}` })
 }
 
 function startItem(encoder: FrameEncoder, index: number, item: Item): SentItem | undefined {
@@ -137,7 +146,7 @@ function sendText(encoder: FrameEncoder, item: SentItem, event: EventOf<'delta'>
   } else {
     const number = `${encoder.sequence++}}`
     const data = part.head + JSON.stringify(text) + part.tail + number
-    encoder.frames = append(encoder.frames, { event: deltaEvent, data })
+    emitFrame(encoder, { event: deltaEvent, data })
   }
 }
 
@@ -151,7 +160,7 @@ function sendArguments(encoder: FrameEncoder, item: SentItem, event: EventOf<'de
   else {
     const number = `${encoder.sequence++}}`
     const data = item.argumentsHead + JSON.stringify(text) + numbered + number
-    encoder.frames = append(encoder.frames, { event: argumentsDelta, data })
+    emitFrame(encoder, { event: argumentsDelta, data })
   }
 }
 
