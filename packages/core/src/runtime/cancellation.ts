@@ -1,5 +1,3 @@
-import { append } from '../protocol/wire.ts'
-
 /** Why a request is cancelled. */
 type CancelReason = 'client_left' | 'shut_down'
 
@@ -29,7 +27,7 @@ export function createCancellation(): Cancellation {
     },
     onCancel(run) {
       if (cancellation.reason !== undefined) run()
-      else listeners = append(listeners, run)
+      else listeners = [...listeners, run]
       return () => {
         const at = listeners.indexOf(run)
         if (at >= 0) listeners.splice(at, 1)

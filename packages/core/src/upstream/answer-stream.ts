@@ -1,60 +1,12 @@
-import type { EventDecoder } from '../protocol/dialect.ts'
 import { closingEvents, hasEnd, isContent } from '../protocol/event.ts'
-import type { Failure } from '../protocol/failure.ts'
-import type { Sink, Source } from '../protocol/source.ts'
-import type { Candidate } from '../routing/plan.ts'
-import {
-  type AnswerTimer,
-  isReading,
-  noteContent,
-  readerPaused,
-  readerResumed,
-  setBlocked,
-  startStream,
-  stopTimer,
-  type TimeOver,
-} from './answer-timer.ts'
-import { type Connection, type StopReason, stopFailure } from './connection.ts'
+import type { Sink } from '../protocol/source.ts'
+import { isReading, noteContent, readerPaused, readerResumed, setBlocked, startStream, stopTimer } from './answer-timer.ts'
+import { type StopReason, stopFailure } from './connection.ts'
 import { messageInStream } from './error-message.ts'
 import { cutAtItemLimit, type EventBatch, firstBatch, isBeyondItemLimit, maxBatchEvents } from './event-batches.ts'
 import { failureWithoutSecret } from './failure-without-secret.ts'
-import type { FrameFormat } from './frame-format.ts'
 import { type ConnectionState, countReadAfterEnd, readToEnd, releaseConnection } from './read-to-end.ts'
-
-/** A provider's stream as batches of events: one batch for each read of bytes or frames. */
-export interface AnswerStream extends Source<EventBatch> {
-  /** Tracks the reader's pauses. */
-  readonly timer: AnswerTimer
-  /** Pauses until `unblock` while the gateway waits for something. Not counted as a reader's pause; the end is still delivered. */
-  readonly block: () => void
-  readonly unblock: () => void
-  /** Closes the connection and ends the response with this reason. */
-  readonly stop: (why: StopReason) => void
-  /** Cancels, and returns the events that close the decoder's open items. */
-  readonly close: () => EventBatch
-}
-
-export interface StreamContext {
-  readonly connection: Connection
-  readonly timer: AnswerTimer
-  readonly candidate: Candidate
-  /** Whether the whole response is held until its end. */
-  readonly isWhole: boolean
-  readonly idleMs: number
-  /** Monotonic milliseconds. */
-  readonly deadlineAt: number
-  /** Called at the first content, or at the end of a response without content. */
-  readonly onContent: (stream: AnswerStream) => void
-  /** Called if the stream failed before any content, so that another provider may be tried. */
-  readonly onFailure: (failure: Failure) => void
-}
-
-/** The source, frame format and decoder of a stream. */
-export interface StreamParts<Read> {
-  readonly source: Pick<Source<Read>, 'pause' | 'resume' | 'cancel'>
-  readonly format: FrameFormat<Read>
-  readonly decoder: EventDecoder
-}
+import type { AnswerStream, StreamContext, StreamParts, StreamReader } from './stream-context.ts'
 
 interface AnswerState<Read> extends StreamParts<Read>, Omit<StreamContext, 'onContent' | 'onFailure'>, ConnectionState {
   readonly source: StreamParts<Read>['source']
@@ -74,13 +26,6 @@ interface AnswerState<Read> extends StreamParts<Read>, Omit<StreamContext, 'onCo
 
 /** Maximum number of events held before the first content; a longer preamble is treated as content. */
 const maxHeldEvents = 10_000
-
-/** The sink that a stream is pushed into, with the means to end it. */
-export interface StreamReader<Read> extends Sink<Read> {
-  readonly stopForTime: (why: TimeOver) => void
-  /** Ignores everything that follows, because the attempt has failed. */
-  readonly drop: () => void
-}
 
 /** Reads a provider's stream. Calls `onContent` or `onFailure` once; the stream passed to `onContent` holds what was read so far. */
 export function readStream<Read>({ source, format, decoder }: StreamParts<Read>, context: StreamContext): StreamReader<Read> {

@@ -12,7 +12,7 @@ import type { JsonObject } from '../protocol/wire.ts'
 import type { Candidate } from '../routing/plan.ts'
 import type { Cancellation } from '../runtime/cancellation.ts'
 import type { Logger, MediaReader } from '../runtime/ports.ts'
-import { type AnswerStream, readStream } from './answer-stream.ts'
+import { readStream } from './answer-stream.ts'
 import { type AnswerTimer, startTimer, stopTimer, type TimeOver } from './answer-timer.ts'
 import { type Connection, openConnection } from './connection.ts'
 import { encodeForOffer } from './encode-for-offer.ts'
@@ -21,6 +21,7 @@ import { failurePolicies } from './failure-policy.ts'
 import { failureWithoutSecret } from './failure-without-secret.ts'
 import { inlineMedia, kindsToRead } from './inline-media.ts'
 import { type AnswerHandlers, type SendPorts, sendRequest } from './send.ts'
+import type { AnswerStream } from './stream-context.ts'
 
 export interface AttemptLimits {
   /** The request's deadline in monotonic milliseconds. */

@@ -6,9 +6,9 @@ import { createUsageDrains, usageDrainLimits } from '../../metering/usage-drains
 import type { InferenceEvent } from '../../protocol/event.ts'
 import type { Usage } from '../../protocol/response.ts'
 import type { Sink } from '../../protocol/source.ts'
-import type { AnswerStream } from '../../upstream/answer-stream.ts'
 import { startTimer } from '../../upstream/answer-timer.ts'
 import type { EventBatch } from '../../upstream/event-batches.ts'
+import type { AnswerStream } from '../../upstream/stream-context.ts'
 import { type ResponseStreamContext, responseStream } from './response-stream.ts'
 
 const delta = (text: string): InferenceEvent => ({ type: 'delta', index: 0, delta: { kind: 'text', part: 0, text } })

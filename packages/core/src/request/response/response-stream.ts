@@ -7,8 +7,8 @@ import type { InferenceEvent } from '../../protocol/event.ts'
 import { originalOf, remember } from '../../protocol/original.ts'
 import type { Usage } from '../../protocol/response.ts'
 import type { Sink, Source } from '../../protocol/source.ts'
-import type { AnswerStream } from '../../upstream/answer-stream.ts'
 import type { EventBatch } from '../../upstream/event-batches.ts'
+import type { AnswerStream } from '../../upstream/stream-context.ts'
 import type { RunningLimit } from '../settlement/running-cost.ts'
 
 /** The events of a response as the client receives them: processed by the pipeline, metered, and settled before the last one is sent. */
