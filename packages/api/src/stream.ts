@@ -126,7 +126,7 @@ function take(state: ReplyState, batch: Batch, at?: number): void {
     const text = textOfFrames(state, state.encoder.write(batch))
     const kept = last?.type === 'finished' ? state.reply.kept?.() : undefined
     // Some batches produce no frames in this dialect.
-    if (kept) state.kept = kept.then(() => writeKept(state, text))
+    if (kept) writeLater(state, kept, text)
     else if (text !== '') write(state, text, at)
     if (state.open) open(state)
   } catch (error) {
@@ -134,10 +134,12 @@ function take(state: ReplyState, batch: Batch, at?: number): void {
   }
 }
 
-/** Writes the end of a response whose items are stored now, so that its client can refer to them. */
-function writeKept(state: ReplyState, text: string): void {
-  state.kept = undefined
-  if (!isOver(state)) write(state, text)
+/** Writes the end of a response once its items are stored, so that its client can refer to them. */
+function writeLater(state: ReplyState, kept: Promise<void>, text: string): void {
+  state.kept = kept.then(() => {
+    state.kept = undefined
+    if (!isOver(state)) write(state, text)
+  })
 }
 
 function write(state: ReplyState, text: string, now = state.clock.monotonic()): void {

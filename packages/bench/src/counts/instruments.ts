@@ -19,9 +19,9 @@ export interface Instruments {
   stop(): Counts
 }
 
-/** Creates the instruments. Permanently wraps `JSON`, `Date.now` and `performance.now` of this process. */
+/** Creates the instruments. Between `start` and `stop` they wrap `JSON`, `Date.now` and `performance.now` of this process. */
 export function makeInstruments(): Instruments {
-  const calls = wrapCalls()
+  const { calls, wrap, unwrap } = countCalls()
   const made: Record<string, Map<string, number>> = {}
   Error.stackTraceLimit = 40
   const hook = createHook({
@@ -37,42 +37,50 @@ export function makeInstruments(): Instruments {
     start() {
       Object.assign(made, { PROMISE: new Map(), Timeout: new Map() })
       Object.assign(calls, { parses: 0, stringifies: 0, clockReads: 0 })
+      wrap()
       hook.enable()
     },
     stop() {
       hook.disable()
+      unwrap()
       return { promises: of('PROMISE'), timers: of('Timeout'), ...calls }
     },
   }
 }
 
-/** The wrappers have no rest parameter, whose array would count as memory of the gateway. */
-function wrapCalls(): Record<'parses' | 'stringifies' | 'clockReads', number> {
+interface CallCounts {
+  readonly calls: Record<'parses' | 'stringifies' | 'clockReads', number>
+  readonly wrap: () => void
+  readonly unwrap: () => void
+}
+
+function countCalls(): CallCounts {
   const calls = { parses: 0, stringifies: 0, clockReads: 0 }
-  const { parse, stringify } = JSON
-  const { now } = Date
-  const monotonic = performance.now.bind(performance)
-  const countedParse = (text: string, reviver?: Parameters<typeof parse>[1]): unknown => {
-    calls.parses += 1
-    return parse(text, reviver)
+  const counted = <Args extends readonly unknown[], Result>(name: keyof typeof calls, run: (...args: Args) => Result) => {
+    return (...args: Args): Result => {
+      calls[name] += 1
+      return run(...args)
+    }
   }
-  const countedStringify = (value: unknown, replacer?: null, space?: number): string => {
-    calls.stringifies += 1
-    return stringify(value, replacer, space)
+  const json = { parse: JSON.parse, stringify: JSON.stringify }
+  const date = { now: Date.now }
+  const monotonic = { now: performance.now }
+  return {
+    calls,
+    wrap() {
+      Object.assign(JSON, {
+        parse: counted('parses', json.parse),
+        stringify: counted('stringifies', json.stringify as (...args: readonly unknown[]) => string),
+      })
+      Object.assign(Date, { now: counted('clockReads', date.now) })
+      Object.assign(performance, { now: counted('clockReads', monotonic.now.bind(performance)) })
+    },
+    unwrap() {
+      Object.assign(JSON, json)
+      Object.assign(Date, date)
+      Object.assign(performance, monotonic)
+    },
   }
-  const countedNow = (): number => {
-    calls.clockReads += 1
-    return now()
-  }
-  const countedMonotonic = (): number => {
-    calls.clockReads += 1
-    return monotonic()
-  }
-  JSON.parse = countedParse
-  JSON.stringify = countedStringify as typeof stringify
-  Date.now = countedNow
-  performance.now = countedMonotonic
-  return calls
 }
 
 /**

@@ -43,8 +43,10 @@ export interface MeteredAnswer {
   readonly laterReasoningMs?: number
 }
 
-/** Pauses of a stream's reader, updated as they happen. */
+/** Times of a stream, in monotonic milliseconds, updated as they happen. */
 export interface ReaderPauses {
+  /** When the latest content arrived. Undefined if that is not recorded. */
+  readonly heardAt?: number
   /** Total milliseconds of finished pauses. */
   readonly pausedMs: number
   /** When the current pause began, in monotonic milliseconds. Undefined if not paused. */
@@ -100,20 +102,19 @@ export const createMeter = (clock: Pick<Clock, 'monotonic'>, pauses: ReaderPause
   left: undefined,
 })
 
-/** Measures events. `at`: when they arrived, in monotonic milliseconds, if that is known. */
-export function meterBatch(meter: Meter, batch: readonly InferenceEvent[], at?: number): void {
+export function meterBatch(meter: Meter, batch: readonly InferenceEvent[]): void {
   // Indexed, like all loops of a delta: an iterator would be garbage of each.
-  for (let place = 0; place < batch.length; place += 1) meterEvent(meter, batch[place] as InferenceEvent, at)
+  for (let place = 0; place < batch.length; place += 1) meterEvent(meter, batch[place] as InferenceEvent)
 }
 
-export function meterEvent(meter: Meter, event: InferenceEvent, at?: number): void {
+export function meterEvent(meter: Meter, event: InferenceEvent): void {
   if (event.type === 'delta' && event.delta.kind !== 'annotation') {
     const { kind, text } = event.delta
     meter.characters += text.length
     addPiece(meter.counted, text)
     if (kind === 'reasoning') meter.reasoningCharacters += text.length
     const isReasoning = kind === 'reasoning' || kind === 'summary'
-    if ((meter.firstContentAt === undefined || isReasoning !== meter.isThinking) && text !== '') startContent(meter, isReasoning, at)
+    if ((meter.firstContentAt === undefined || isReasoning !== meter.isThinking) && text !== '') startContent(meter, isReasoning)
     return
   }
   if (event.type === 'finished') {
@@ -132,7 +133,8 @@ export function meterEvent(meter: Meter, event: InferenceEvent, at?: number): vo
 }
 
 /** Records the first content, and each change between text and reasoning. */
-function startContent(meter: Meter, isReasoning: boolean, now = meter.clock.monotonic()): void {
+function startContent(meter: Meter, isReasoning: boolean): void {
+  const now = meter.pauses.heardAt ?? meter.clock.monotonic()
   meter.firstContentAt ??= now
   meter.hasReasoning ||= isReasoning
   if (isReasoning !== meter.isThinking) turn(meter, isReasoning, now - meter.pauses.pausedMs)

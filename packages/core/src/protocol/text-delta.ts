@@ -14,12 +14,12 @@ export interface TextBuffer {
 type DeltaEvent = Extract<InferenceEvent, { readonly type: 'delta' }>
 
 // Symbols, because JSON of an event must not contain the text so far.
-const buffer = Symbol('signalbox.text')
-const end = Symbol('signalbox.end')
+const extended = Symbol('signalbox.text')
+const textEnd = Symbol('signalbox.end')
 
 interface TextDeltaEvent extends DeltaEvent {
-  readonly [buffer]?: TextBuffer
-  readonly [end]?: number
+  readonly [extended]?: TextBuffer
+  readonly [textEnd]?: number
 }
 
 /**
@@ -30,8 +30,8 @@ export const textDelta = (index: number, delta: Delta, text: TextBuffer): DeltaE
   type: 'delta',
   index,
   delta,
-  [buffer]: text,
-  [end]: text.length,
+  [extended]: text,
+  [textEnd]: text.length,
 })
 
 /**
@@ -39,4 +39,4 @@ export const textDelta = (index: number, delta: Delta, text: TextBuffer): DeltaE
  * change.
  */
 export const extendedText = (event: TextDeltaEvent, length: number): TextBuffer | undefined =>
-  event[end] === length ? event[buffer] : undefined
+  event[textEnd] === length ? event[extended] : undefined

@@ -6,7 +6,8 @@ import { writeFrames } from './write.ts'
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 const readAll = (pieces: readonly Uint8Array[]): unknown => {
   const reader = readFrames()
-  return [...pieces.flatMap(piece => reader.push(piece)), ...reader.end()]
+  const read = [...pieces.flatMap(piece => reader.push(piece)), ...reader.end()]
+  return read.map(({ event, data }) => ({ event, data }))
 }
 
 const stream = 'event: a\ndata: {"x":"é 🚂"}\n\n: note\ndata:1\ndata:2\n\nid: 7\nretry: 10\ndata: last\n\n'

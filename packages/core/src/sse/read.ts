@@ -17,8 +17,8 @@ export function readFrames(): FrameReader {
   let tooLong = false
   const parser = createParser({
     maxBufferSize: maxEventSize,
-    onEvent: ({ event, data }) => {
-      frames = append(frames, event === undefined ? { data } : { event, data })
+    onEvent: message => {
+      frames = append(frames, message as Frame)
     },
     onError: error => {
       if (error.type === 'max-buffer-size-exceeded') tooLong = true

@@ -282,8 +282,7 @@ function finishStream(encoder: ChunkEncoder, event: EventOf<'finished'>): void {
 }
 
 function pushText(encoder: ChunkEncoder, field: TextField, text: string): void {
-  const { heads, tails } = encoder
-  emitFrame(encoder, { data: `${heads[field]}${JSON.stringify(text)}${tails.text}` })
+  emitFrame(encoder, { data: encoder.heads[field] + JSON.stringify(text) + encoder.tails.text })
 }
 
 function pushDelta(encoder: ChunkEncoder, delta: JsonObject): void {

@@ -119,12 +119,15 @@ function takeBatch(state: ResponseState, batch: EventBatch, at?: number): void {
   if (state.isOver) return
   try {
     const passed = state.pipeline(batch)
-    if ('then' in passed) waitFor(state, passed, each => handOn(state, each))
+    if ('then' in passed) handOnLater(state, passed)
     else handOn(state, passed, at)
   } catch (error) {
     failUnexpectedly(state, error)
   }
 }
+
+// Closures have functions of their own: one in a function that runs for each delta would allocate a context each time.
+const handOnLater = (state: ResponseState, passed: Promise<EventBatch>): void => waitFor(state, passed, batch => handOn(state, batch))
 
 function handOn(state: ResponseState, batch: EventBatch, at?: number): void {
   if (state.meter.left) {
@@ -132,17 +135,22 @@ function handOn(state: ResponseState, batch: EventBatch, at?: number): void {
     return
   }
   const { meter, running } = state
-  meterBatch(meter, batch, at)
+  meterBatch(meter, batch)
   if (meter.finished) {
-    const usage = settleOnce(state)
-    if (isPromise(usage)) waitFor(state, usage, each => giveLast(state, withUsage(batch, each)))
-    else giveLast(state, withUsage(batch, usage), at)
+    settleLast(state, batch, at)
     return
   }
   if (!state.isOver) state.sink?.next(batch, at)
   if (running === undefined || meter.characters <= running.characters) return
   const passed = running.passed()
   if (isPromise(passed)) waitFor(state, passed, () => {})
+}
+
+/** Settles a response whose last events have arrived, before they are sent. */
+function settleLast(state: ResponseState, batch: EventBatch, at?: number): void {
+  const usage = settleOnce(state)
+  if (isPromise(usage)) waitFor(state, usage, each => giveLast(state, withUsage(batch, each)))
+  else giveLast(state, withUsage(batch, usage), at)
 }
 
 /** Holds the source until the promise settles. */
