@@ -52,19 +52,21 @@ const shortText = 13
 /** The template of a frame that has just been decoded to a delta with this text. Undefined if the frame may have had another effect. */
 export function templateOf({ event, data }: Frame, text: string, deltaFrames: DeltaFrames): DeltaTemplate | undefined {
   if (data.length > maxCharacters) return undefined
-  // A copy, because literals are slices, and `data` is one of the whole read.
-  const json = copySlice(`${data}\n`, data.length)
+  const json = copyOf(data)
   const varying = deltaFrames.varying.flatMap(field => gapOfField(json, field) ?? [])
   const written = JSON.stringify(text)
   let at = json.indexOf(written)
   for (let places = 0; at !== -1 && places < maxPlaces; places += 1) {
     const gaps = [...varying, { kind: 'text', start: at + 1, end: at + written.length - 1 } as const].sort((a, b) => a.start - b.start)
-    const template = { event, literals: literalsOf(json, gaps), gaps }
+    const template = { event: event && copyOf(event), literals: literalsOf(json, gaps), gaps }
     if (isProven(template, text, deltaFrames)) return template
     at = json.indexOf(written, at + 1)
   }
   return undefined
 }
+
+/** A copy: a frame consists of slices, which would keep the whole read in memory. */
+const copyOf = (slice: string): string => copySlice(`${slice}\n`, slice.length)
 
 /** The text of a frame that fits the template. Undefined if the frame does not fit, or has no text. */
 export function textInFrame({ event, literals, gaps }: DeltaTemplate, frame: Frame): string | undefined {
