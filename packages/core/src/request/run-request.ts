@@ -201,6 +201,7 @@ function callProviders(ports: RequestPorts, state: RequestState, admitted: Admit
     startedAt,
     hedgeMaxCost: policed.hedgeMaxCost,
     refusedKeys: policed.policy.refusedKeys,
+    isLarge: state.options.isLarge === true,
     attempts,
   })
 }

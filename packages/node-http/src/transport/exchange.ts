@@ -71,7 +71,10 @@ function dispatchRequest({ pool, connection, path, request }: PooledRequest, cal
   request.signal.addEventListener('abort', state.onAbort, { once: true })
   const headers = { 'accept-encoding': 'identity', ...request.headers }
   try {
-    connection.client.dispatch({ path, method: request.method, headers, body: request.body ?? null }, dispatchHandler(state))
+    connection.client.dispatch(
+      { path, method: request.method, headers, body: request.bytes ?? request.body ?? null },
+      dispatchHandler(state),
+    )
   } catch (error) {
     // A header or the path is invalid.
     if (dropConnection(state)) callbacks.refuse(error)
