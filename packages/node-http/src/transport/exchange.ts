@@ -57,6 +57,8 @@ interface ExchangeState {
   readonly onAbort: () => void
 }
 
+const encoder = new TextEncoder()
+
 function dispatchRequest({ pool, connection, path, request }: PooledRequest, callbacks: ExchangeCallbacks): void {
   const state: ExchangeState = {
     pool,
@@ -72,7 +74,7 @@ function dispatchRequest({ pool, connection, path, request }: PooledRequest, cal
   const headers = { 'accept-encoding': 'identity', ...request.headers }
   try {
     connection.client.dispatch(
-      { path, method: request.method, headers, body: request.bytes ?? request.body ?? null },
+      { path, method: request.method, headers, body: request.bytes ?? (request.body === undefined ? null : encoder.encode(request.body)) },
       dispatchHandler(state),
     )
   } catch (error) {
