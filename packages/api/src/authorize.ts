@@ -13,7 +13,7 @@ import type { WebSocketTurn } from './websocket/port.ts'
  * Authenticates a request by the sign-in of the app or by an API key, then checks its workspace, its scopes and the rate limit of
  * management calls. Returns the reply of the app's sign-in if there is one.
  */
-export function* authorize(row: KeyedRoute | WorkspaceRoute, call: Omit<Call, 'query' | 'body'>): Step<Caller | ApiReply> {
+export function* authorize(row: KeyedRoute | WorkspaceRoute, call: Omit<Call, 'query' | 'body' | 'large'>): Step<Caller | ApiReply> {
   const { gateway, request, log, params } = call
   const { needs, rate, keyHeader } = row
   const { signedIn, signal, turn } = request

@@ -1,6 +1,6 @@
 import { GatewayError } from '@signalbox/core/errors'
 import { checkBody } from '@signalbox/core/in-process'
-import { isObject, type JsonObject } from '@signalbox/core/protocol'
+import { isObject, type JsonObject, largeBody } from '@signalbox/core/protocol'
 import { type Step, wait } from '@signalbox/core/runtime'
 import type { ApiRequest, BodyText } from './api.ts'
 import { checkJsonLimits } from './json-limits.ts'
@@ -101,7 +101,4 @@ function parse(text: string): unknown {
   }
 }
 
-/** Bodies longer than this (in characters) are parsed in a turn of their own, because parsing them delays other requests. */
-const heavyText = 500_000
-
-export const isHeavy = (text: string): boolean => text.length > heavyText
+export const isLarge = (text: string): boolean => text.length > largeBody

@@ -27,6 +27,8 @@ export interface Call {
   readonly params: Readonly<Record<string, string>>
   readonly query: Readonly<Record<string, string>>
   readonly body: JsonObject
+  /** Whether the text of the body is large (`largeBody`). */
+  readonly large: boolean
   readonly log: RequestLog
   readonly context: ApiContext | undefined
   /** The rate limit and slot that an inference request took before its body was read. */

@@ -37,5 +37,5 @@ export function nodeTransport({
   const pools = createPools({ connectMs, keepAliveMs, ...(tls !== undefined && { tls }) })
   const decode = (reply: TransportReply): TransportReply | Promise<TransportReply> => decompress(reply, decodedBytes)
   const transport: Transport = request => exchange(pools, request, decode)
-  return Object.assign(transport, { close: () => pools.close() })
+  return Object.assign(transport, { takesBytes: true, close: () => pools.close() })
 }

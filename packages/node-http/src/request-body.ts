@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type BodyText, type ClientLimits, collectBytes, watchUpload } from '@signalbox/api'
 import type { Gateway } from '@signalbox/core'
+import { largeBody } from '@signalbox/core/protocol'
 import type { Awaitable } from '@signalbox/core/runtime'
 
 /** The limits on slow uploads, and the clock that measures them. */
@@ -38,7 +39,7 @@ function readBuffered(message: IncomingMessage, limit: number): BodyText {
 
 function readStreamed(message: IncomingMessage, { limit, pace, heard }: BodyOptions): Promise<BodyText> {
   return new Promise(resolve => {
-    let collected = collectBytes()
+    let collected = collectorFor(message)
     let bytes = 0
     const upload = watchUpload(pace.clock, pace, () => done({ ok: false, why: 'broken' }))
     const done = (result: BodyText): void => {
@@ -46,7 +47,7 @@ function readStreamed(message: IncomingMessage, { limit, pace, heard }: BodyOpti
       message.off('data', take).off('end', end).off('close', broken)
       if (!result.ok) message.pause()
       // Listeners of the message outlive this function and must not keep the body in memory.
-      collected = collectBytes()
+      collected = nothing
       resolve(result)
     }
     const take = (piece: Buffer): void => {
@@ -54,13 +55,66 @@ function readStreamed(message: IncomingMessage, { limit, pace, heard }: BodyOpti
       upload.heard(piece.length)
       if (bytes > limit) done({ ok: false, why: 'too_large' })
       else if (heard?.(bytes) === false) done({ ok: false, why: 'stopped' })
-      else collected.add(piece)
+      else collected.add(piece, bytes)
     }
-    const end = (): void => done(utf8Text(joinPieces(collected.pieces(), bytes)))
+    const end = (): void => done(collected.text(bytes))
     const broken = (): void => done({ ok: false, why: 'broken' })
     message.on('data', take).on('end', end).on('close', broken)
   })
 }
+
+/** Collects the pieces of a body. */
+interface BodyCollector {
+  /** `bytes`: the length with this piece. */
+  add(piece: Buffer, bytes: number): void
+  text(bytes: number): BodyText
+}
+
+const nothing: BodyCollector = { add() {}, text: () => ({ ok: true, text: '' }) }
+
+function collectorFor(message: IncomingMessage): BodyCollector {
+  const length = Number(message.headers['content-length'] ?? 0)
+  return length >= largeBody ? collectLarge(message, length) : collectPieces()
+}
+
+function collectPieces(): BodyCollector {
+  const collected = collectBytes()
+  return {
+    add: piece => collected.add(piece),
+    text: bytes => utf8Text(joinPieces(collected.pieces(), bytes)),
+  }
+}
+
+/** Copies the pieces to their place in one buffer, and frees them and the buffer at once instead of leaving them to a later collection. */
+function collectLarge(message: IncomingMessage, length: number): BodyCollector {
+  const whole = Buffer.allocUnsafeSlow(length)
+  // Node's parser never delivers more than was announced, but frameworks replace the body.
+  const beyond: Buffer[] = []
+  return {
+    add(piece, bytes) {
+      if (bytes > length) {
+        beyond.push(piece)
+        return
+      }
+      whole.set(piece, bytes - piece.length)
+      if (isUnshared(message, piece, bytes)) free(piece)
+    },
+    text(bytes) {
+      const beyondBytes = beyond.reduce((sum, piece) => sum + piece.length, 0)
+      const announced = whole.subarray(0, bytes - beyondBytes)
+      const text = utf8Text(beyond.length > 0 ? Buffer.concat([announced, ...beyond]) : announced)
+      free(whole)
+      return text
+    },
+  }
+}
+
+/** Whether a piece was read from the socket for this reader alone, and fills its memory. */
+const isUnshared = (message: IncomingMessage, { buffer, length }: Buffer, bytes: number): boolean =>
+  buffer.byteLength === length && message.socket?.bytesRead >= bytes && message.listenerCount('data') === 1
+
+/** Frees the memory of a buffer that nothing refers to any more. */
+const free = ({ buffer }: Buffer): void => void (buffer as ArrayBuffer).transfer(0)
 
 function joinPieces(pieces: readonly Uint8Array[], bytes: number): Buffer {
   const [first] = pieces

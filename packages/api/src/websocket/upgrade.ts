@@ -17,7 +17,7 @@ const loadSession = () => import('./session.ts')
 /** Loads the WebSocket code ahead of the first connection, for servers that start before their clients. */
 export const loadWebSockets = async (): Promise<void> => void (await loadSession())
 
-interface UpgradeCall extends Omit<Call, 'query' | 'body'> {
+interface UpgradeCall extends Omit<Call, 'query' | 'body' | 'large'> {
   /** Handles the messages. */
   readonly api: Api
 }

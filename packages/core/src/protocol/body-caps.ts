@@ -35,6 +35,12 @@ export const bodyCaps = {
   depthInside: 128,
 } as const
 
+/**
+ * Size from which a body is large, in characters or bytes. Parsing it delays other requests, so it gets turns of the event loop of its own,
+ * and its copies are released as early as possible.
+ */
+export const largeBody = 500_000
+
 /** Fields whose value, or each element of whose value, is an identifier. */
 export const identifiers: ReadonlySet<string> = new Set([
   ...['id', 'call_id', 'tool_call_id', 'toolCallId', 'toolName', 'tool_use_id', 'item_id', 'file_id', 'filename', 'previous_response_id'],

@@ -4,7 +4,11 @@ import type { Source } from './source.ts'
  * One HTTP exchange with a provider, in plain values (Request and Response objects cost three times as much as the exchange). Redirects are
  * not followed. Rejects if there was no response (DNS, connect, TLS, reset); the message says why.
  */
-export type Transport = (request: TransportRequest) => Promise<TransportReply>
+export interface Transport {
+  (request: TransportRequest): Promise<TransportReply>
+  /** Whether a large body may be passed as `bytes` instead of `body`, which saves copies of it. Default: false. */
+  readonly takesBytes?: boolean
+}
 
 /** The request of one HTTP exchange. */
 export interface TransportRequest {
@@ -13,6 +17,8 @@ export interface TransportRequest {
   /** Headers, by lower-case name. */
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
+  /** The body as UTF-8. Only if the transport takes bytes; then `body` is absent. */
+  readonly bytes?: Uint8Array<ArrayBuffer>
   /** Aborting closes the connection at once, before or during the response. */
   readonly signal: AbortSignal
 }

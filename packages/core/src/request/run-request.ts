@@ -149,7 +149,8 @@ interface AdmittedRequest extends SettlementContext {
   readonly hedge: boolean
   readonly cacheKey: string | undefined
   readonly journal: LiveJournal
-  selection: Selection | undefined
+  /** Of the selection, only what settlement needs: an open stream does not keep the rest. */
+  selection: Pick<Selection, 'trace'> | undefined
   /** The call whose response the client receives. */
   committed: CommittedCall | undefined
 }
@@ -186,7 +187,8 @@ function callProviders(ports: RequestPorts, state: RequestState, admitted: Admit
   const leftMs = deadlineAt - clock.monotonic()
   const selecting = { facts, plan, request, inputTokens, cacheKey, hedge, leftMs, ceilingMs, attempts: limits.attempts }
   const selection = startSelection(ports, selecting)
-  admitted.selection = selection
+  const { trace } = selection
+  admitted.selection = trace && { trace }
   return attemptLoop(ports, {
     facts,
     request,
@@ -201,6 +203,7 @@ function callProviders(ports: RequestPorts, state: RequestState, admitted: Admit
     startedAt,
     hedgeMaxCost: policed.hedgeMaxCost,
     refusedKeys: policed.policy.refusedKeys,
+    isLarge: state.options.isLarge === true,
     attempts,
   })
 }

@@ -34,6 +34,8 @@ export interface AttemptLimits {
 export interface AttemptOptions {
   readonly candidate: Candidate
   readonly request: InferenceRequest
+  /** Whether the request is encoded with few copies, in a turn of the event loop of its own. Default: false. */
+  readonly isLarge?: boolean
   /** What was already left out of the request. */
   readonly warnings?: readonly Warning[] | undefined
   readonly cancellation: Cancellation
@@ -123,7 +125,8 @@ function startAttempt(state: AttemptState): void {
   const { options, ports, connection } = state
   const kinds = ports.media ? kindsToRead(options.request, state) : []
   if (kinds.length === 0 || !ports.media) {
-    encodeAndSend(state, options.request)
+    if (options.isLarge) ports.clock.setTimeout(() => state.isOver || encodeAndSend(state, options.request), 0)
+    else encodeAndSend(state, options.request)
     return
   }
   inlineMedia(options.request, { kinds, read: ports.media, signal: connection.signal }).then(
@@ -159,7 +162,9 @@ function encodeAndSend(state: AttemptState, request: InferenceRequest): void {
     const now = ports.clock.monotonic()
     options.onSent?.(now)
     const stream = request.delivery === 'stream'
-    sendRequest({ candidate, dialect, encoded, quirks, stream, signal: connection.signal, now }, ports, handlersOf(state, encoded))
+    const { isLarge = false } = options
+    const sending = { candidate, dialect, encoded, quirks, stream, isLarge, signal: connection.signal, now }
+    sendRequest(sending, ports, handlersOf(state, encoded))
   } catch (error) {
     providerThrew(state, error)
   }

@@ -3,7 +3,7 @@ import { answerLimits } from '../protocol/answer-limits.ts'
 import type { EncodedRequest, FailedAnswer, ProviderDialect } from '../protocol/dialect.ts'
 import type { Failure } from '../protocol/failure.ts'
 import type { Quirks } from '../protocol/model.ts'
-import type { LocalReply } from '../protocol/provider.ts'
+import type { AuthorizationContext, LocalReply } from '../protocol/provider.ts'
 import type { Headroom } from '../protocol/rate-limit-headroom.ts'
 import type { Sink, Source } from '../protocol/source.ts'
 import type { Frame, JsonObject } from '../protocol/wire.ts'
@@ -11,6 +11,7 @@ import type { Candidate } from '../routing/plan.ts'
 import type { Clock, Transport, TransportReply } from '../runtime/ports.ts'
 import { asSource, sourceOf } from '../runtime/source.ts'
 import { readFrames } from '../sse/read.ts'
+import { encodeLargeJson } from './encode-large-json.ts'
 import type { FrameFormat } from './frame-format.ts'
 import { type AnswerShape, type BodyText, collectText, detectShape, maxFailureBytes, parseAnswer } from './read-body.ts'
 
@@ -28,6 +29,8 @@ export interface SendOptions {
   readonly encoded: EncodedRequest
   readonly quirks: Quirks
   readonly stream: boolean
+  /** Whether the body is encoded with few copies, if the transport takes bytes. Default: false. */
+  readonly isLarge?: boolean
   readonly signal: AbortSignal
   /** Default: the provider's endpoint. */
   readonly url?: string
@@ -72,21 +75,32 @@ export function sendRequest(options: SendOptions, ports: SendPorts, handlers: An
   }
   const { dialect, provider_model_id: model } = offer
   const { transport, clock } = ports
-  const { signal } = options
+  const { signal, encoded } = options
   const url = options.url ?? provider.endpoint({ dialect, model, stream: options.stream, credential })
-  const body = JSON.stringify(options.encoded.body)
+  const bytes = options.isLarge && transport.takesBytes ? encodeLargeJson(encoded.body) : undefined
+  const body = bytes ? '' : JSON.stringify(encoded.body)
+  const content = bytes ? { bytes } : { body }
   const unreachable = (error: unknown): void => handlers.onFailure(sendFailure('unreachable', reasonOf(error)))
   const received = (reply: TransportReply): void => orError(handlers, () => readReply(reply, options, { ports, handlers }))
-  const transmit = (): void => void transport({ url, method: 'POST', headers, body, signal }).then(received, unreachable)
+  const transmit = (): void => void transport({ url, method: 'POST', headers, signal, ...content }).then(received, unreachable)
   try {
     const monotonic = options.now ?? clock.monotonic()
-    const authorizing = provider.authorize(headers, credential, { dialect, url, body, transport, now: clock.now(), monotonic, signal })
+    const call = { dialect, url, body, transport, now: clock.now(), monotonic, signal }
+    const authorizing = provider.authorize(headers, credential, bytes ? withLateBody(call, encoded.body) : call)
     if (authorizing) authorizing.then(transmit).catch(unreachable)
     else transmit()
   } catch (error) {
     unreachable(error)
   }
 }
+
+/** A call whose body becomes text only if it is signed. */
+const withLateBody = (call: AuthorizationContext, content: JsonObject): AuthorizationContext => ({
+  ...call,
+  get body() {
+    return JSON.stringify(content)
+  },
+})
 
 function orError({ onError }: AnswerHandlers, run: () => void): void {
   try {

@@ -57,6 +57,8 @@ interface ExchangeState {
   readonly onAbort: () => void
 }
 
+const encoder = new TextEncoder()
+
 function dispatchRequest({ pool, connection, path, request }: PooledRequest, callbacks: ExchangeCallbacks): void {
   const state: ExchangeState = {
     pool,
@@ -71,7 +73,10 @@ function dispatchRequest({ pool, connection, path, request }: PooledRequest, cal
   request.signal.addEventListener('abort', state.onAbort, { once: true })
   const headers = { 'accept-encoding': 'identity', ...request.headers }
   try {
-    connection.client.dispatch({ path, method: request.method, headers, body: request.body ?? null }, dispatchHandler(state))
+    connection.client.dispatch(
+      { path, method: request.method, headers, body: request.bytes ?? (request.body === undefined ? null : encoder.encode(request.body)) },
+      dispatchHandler(state),
+    )
   } catch (error) {
     // A header or the path is invalid.
     if (dropConnection(state)) callbacks.refuse(error)

@@ -8,6 +8,7 @@ import { hostedEvents, type PartFormat, type PartKind, partFormats } from './wir
 
 /** The end of every frame, up to its sequence number. */
 export const numbered = ',"sequence_number":'
+const textTail = `,"logprobs":[]${numbered}`
 
 /** The events about the arguments of a call, and the field of the last one that contains them. */
 const functionArguments = { stem: 'response.function_call_arguments', field: 'arguments' } as const
@@ -73,14 +74,16 @@ export const sentItem = (item: Item, id: string, outputIndex: number): SentItem 
 export function addPart(item: SentItem, kind: PartKind, partNumber: number): SentPart {
   const format = partFormats[kind]
   const frameIndex = kind === 'summary' ? item.summaries++ : item.contents++
-  const position = `"item_id":${JSON.stringify(item.id)},"output_index":${item.outputIndex},"${format.numberField}":${frameIndex}`
+  // Joined, because a template is kept as a chain of its pieces.
+  const position = [`"item_id":${JSON.stringify(item.id)},"output_index":`, item.outputIndex, `,"${format.numberField}":`, frameIndex]
+  const head = [`{"type":"${format.deltaEvent}",`, ...position, ',"delta":'].join('')
   const added: SentPart = {
     kind,
     format,
     partNumber,
     frameIndex,
-    head: `{"type":"${format.deltaEvent}",${position},"delta":`,
-    tail: kind === 'text' ? `,"logprobs":[]${numbered}` : numbered,
+    head,
+    tail: kind === 'text' ? textTail : numbered,
     sent: 0,
     buffer: undefined,
     isShared: false,

@@ -29,6 +29,8 @@ export interface AttemptContext {
   readonly hedgeMaxCost: number
   /** Refused BYOK keys of the workspace, by provider id. */
   readonly refusedKeys: RefusedKeysContext['refusedKeys']
+  /** Whether the request is encoded with few copies. */
+  readonly isLarge: boolean
   readonly attempts: Attempts
 }
 

@@ -101,6 +101,7 @@ async function run(
           startedAt: clock.monotonic(),
           hedgeMaxCost: 0,
           refusedKeys: undefined,
+          isLarge: false,
           attempts: { count: 0, discarded: [] },
         },
       ),

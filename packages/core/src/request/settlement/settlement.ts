@@ -68,7 +68,7 @@ export interface SettlementContext {
   readonly attempts: Attempts
   readonly waitUntil?: CallOptions['waitUntil'] | undefined
   /** The routing decisions. Undefined if routing had not started. */
-  readonly selection?: Selection | undefined
+  readonly selection?: Pick<Selection, 'trace'> | undefined
   /** Undefined if no journal has been written since the provider was called. */
   journaled?: JournaledInput | undefined
 }
