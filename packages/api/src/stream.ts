@@ -21,6 +21,8 @@ interface ReplyState {
   readonly reply: Reply
   readonly events: Source<Batch>
   readonly encoder: EventEncoder
+  /** Events in the format of the connection: server-sent events, or messages of a WebSocket. */
+  readonly formatFrames: (frames: readonly Frame[]) => string
   /** The keep-alive text of a silent stream. */
   readonly keepAliveText: string
   /** Passes the reply to the adapter. Absent once that is done. */
@@ -58,6 +60,7 @@ export function streamed(call: Call, { dialect, inferenceRequest, reply }: Diale
       reply,
       events: reply.events(),
       encoder: dialect.encodeEvents(inferenceRequest, () => reply.metadata()),
+      formatFrames: call.request.turn?.linesOf ?? writeFrames,
       keepAliveText: keepAliveTextOf(dialect),
       open: { resolve, reject },
       kept: undefined,
@@ -77,10 +80,6 @@ export function streamed(call: Call, { dialect, inferenceRequest, reply }: Diale
     state.events.read({ next: (batch, at) => take(state, batch, at), end: () => end(state), fail: error => broken(state, error) })
   })
 }
-
-/** Events in the framing of the connection: server-sent events, or messages of a WebSocket. */
-const textOfFrames = ({ call: { request } }: ReplyState, frames: readonly Frame[]): string =>
-  request.turn ? request.turn.linesOf(frames) : writeFrames(frames)
 
 const keepAliveTextOf = (dialect: ClientDialect): string => (dialect.keepAlive === undefined ? keepAlive : writeFrames([dialect.keepAlive]))
 
@@ -123,7 +122,7 @@ function take(state: ReplyState, batch: Batch, at?: number): void {
     const last = batch.at(-1)
     const { log } = state.call
     if (log.wanted && last?.type === 'finished') logOutcome(log, state.reply.metadata(), last)
-    const text = textOfFrames(state, state.encoder.write(batch))
+    const text = state.formatFrames(state.encoder.write(batch))
     const kept = last?.type === 'finished' ? state.reply.kept?.() : undefined
     // Some batches produce no frames in this dialect.
     if (kept) writeLater(state, kept, text)
@@ -186,7 +185,7 @@ function broken(state: ReplyState, thrown: unknown): void {
   call.log.note({ code: error.code })
   leave(state)
   try {
-    write(state, textOfFrames(state, encoder.write(failedEvents(error, state.isCommitted ? undefined : reply))))
+    write(state, state.formatFrames(encoder.write(failedEvents(error, state.isCommitted ? undefined : reply))))
   } catch (again) {
     asGatewayError(again, call)
   }

@@ -47,7 +47,7 @@ function readStreamed(message: IncomingMessage, { limit, pace, heard }: BodyOpti
       message.off('data', take).off('end', end).off('close', broken)
       if (!result.ok) message.pause()
       // Listeners of the message outlive this function and must not keep the body in memory.
-      collected = nothing
+      collected = ignoredBody
       resolve(result)
     }
     const take = (piece: Buffer): void => {
@@ -70,7 +70,7 @@ interface BodyCollector {
   text(bytes: number): BodyText
 }
 
-const nothing: BodyCollector = { add() {}, text: () => ({ ok: true, text: '' }) }
+const ignoredBody: BodyCollector = { add() {}, text: () => ({ ok: true, text: '' }) }
 
 function collectorFor(message: IncomingMessage): BodyCollector {
   const length = Number(message.headers['content-length'] ?? 0)
@@ -113,7 +113,7 @@ function collectLarge(message: IncomingMessage, length: number): BodyCollector {
 const isUnshared = (message: IncomingMessage, { buffer, length }: Buffer, bytes: number): boolean =>
   buffer.byteLength === length && message.socket?.bytesRead >= bytes && message.listenerCount('data') === 1
 
-/** Frees the memory of a buffer that nothing refers to any more. */
+/** Frees the memory of a buffer that ignoredBody refers to any more. */
 const free = ({ buffer }: Buffer): void => void (buffer as ArrayBuffer).transfer(0)
 
 function joinPieces(pieces: readonly Uint8Array[], bytes: number): Buffer {

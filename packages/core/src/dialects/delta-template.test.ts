@@ -11,7 +11,7 @@ import { providerDialects } from './providers.ts'
 
 type Dialect = 'responses' | 'chat' | 'messages' | 'bedrock'
 
-const nothing: Frame = { data: '' }
+const emptyFrame: Frame = { data: '' }
 const runs = inject('isLongRun') ? 20_000 : 1_500
 
 const described = (events: readonly InferenceEvent[]): unknown => events.map(event => [event, originalOf(event)?.body])
@@ -21,7 +21,7 @@ function decode(dialect: Dialect, frames: readonly Frame[]): unknown {
   return described([...frames.flatMap(frame => decoder.read([frame])), ...decoder.end()])
 }
 
-const withoutTemplates = (frames: readonly Frame[]): readonly Frame[] => frames.flatMap(frame => [frame, nothing])
+const withoutTemplates = (frames: readonly Frame[]): readonly Frame[] => frames.flatMap(frame => [frame, emptyFrame])
 
 /** Frames of one delta in each dialect, and how each begins a stream. */
 const dialects: Readonly<Record<Dialect, { readonly opening: readonly Frame[]; readonly delta: (text: string, at: number) => Frame }>> = {

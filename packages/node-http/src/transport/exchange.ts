@@ -1,7 +1,7 @@
 import type { TransportReply, TransportRequest } from '@signalbox/core/runtime'
 import type { Dispatcher } from 'undici'
 import type { Pool, PooledConnection, Pools } from './pool.ts'
-import { createResponseBody, type ResponseBody } from './response-body.ts'
+import { createResponseBody, endBody, failBody, pushChunk, type ResponseBody } from './response-body.ts'
 import { isClosedConnection, toTransportError } from './transport-errors.ts'
 
 /**
@@ -94,17 +94,17 @@ const dispatchHandler = (state: ExchangeState): Dispatcher.DispatchHandler => ({
     if (status >= 200) openResponse(state, controller, { status, headers })
   },
   onResponseData(_, chunk) {
-    state.body?.push(chunk)
+    if (state.body) pushChunk(state.body, chunk)
   },
   onResponseEnd() {
     if (!endExchange(state)) return
     state.pool.give(state.connection)
-    state.body?.end()
+    if (state.body) endBody(state.body)
   },
   onResponseError(_, error) {
     if (!dropConnection(state)) return
     if (state.body === undefined) state.callbacks?.refuse(error)
-    else state.body.fail(toTransportError(error))
+    else failBody(state.body, toTransportError(error))
   },
 })
 
@@ -141,7 +141,7 @@ function abortExchange(state: ExchangeState): void {
   if (control === undefined) callbacks?.refuse(why)
   else control.abort(why)
   if (body === undefined) callbacks?.refuse(why)
-  else body.fail(why)
+  else failBody(body, why)
 }
 
 /** Marks the exchange as over; false if it was already. */

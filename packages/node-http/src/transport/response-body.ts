@@ -1,20 +1,17 @@
 import type { Sink, Source } from '@signalbox/core/protocol'
 import type { Dispatcher } from 'undici'
 
-/** The body of one response: the socket pushes bytes in, and the reader receives bytes that arrived together as one batch. */
-export interface ResponseBody {
-  push(chunk: Uint8Array): void
-  end(): void
-  fail(error: Error): void
-  readonly source: Source<Uint8Array>
-}
-
 /** Buffered bytes at which the socket is paused. */
 const highWaterBytes = 65_536
+const noChunks: Uint8Array[] = []
 
-interface BodyState {
+/** The body of one response: the socket pushes bytes in, and the reader receives bytes that arrived together as one batch. */
+export interface ResponseBody {
+  readonly source: Source<Uint8Array>
   readonly control: Dispatcher.DispatchController
-  readonly chunks: Uint8Array[]
+  /** Flushes the chunks. */
+  readonly flush: () => void
+  chunks: Uint8Array[]
   bytes: number
   sink: Sink<Uint8Array> | undefined
   isPaused: boolean
@@ -24,68 +21,81 @@ interface BodyState {
 
 /** Creates a body. `leave` is called when the reader cancels before the end. */
 export function createResponseBody(control: Dispatcher.DispatchController, leave: () => void): ResponseBody {
-  const state: BodyState = { control, chunks: [], bytes: 0, sink: undefined, isPaused: false, isFlushing: false, ending: 'none' }
-  const flushNow = (): void => flush(state)
-  /** Flushes in a microtask, after all chunks of one socket read, so that they become one batch. */
-  const flushSoon = (): void => {
-    if (state.isFlushing || state.sink === undefined) return
-    state.isFlushing = true
-    queueMicrotask(flushNow)
-  }
-  return {
-    push(chunk) {
-      state.chunks.push(chunk)
-      state.bytes += chunk.length
-      if (state.bytes >= highWaterBytes) control.pause()
-      if (!state.isPaused && !state.isFlushing) flushSoon()
+  const source: Source<Uint8Array> = {
+    read(sink) {
+      body.sink = sink
+      flushSoon(body)
     },
-    end() {
-      state.ending = 'ended'
-      flushSoon()
+    pause() {
+      body.isPaused = true
     },
-    fail(error) {
-      state.ending = { error }
-      flushSoon()
+    resume() {
+      if (!body.isPaused) return
+      body.isPaused = false
+      flushSoon(body)
     },
-    source: {
-      read(sink) {
-        state.sink = sink
-        flushSoon()
-      },
-      pause() {
-        state.isPaused = true
-      },
-      resume() {
-        if (!state.isPaused) return
-        state.isPaused = false
-        flushSoon()
-      },
-      cancel() {
-        state.sink = undefined
-        state.chunks.length = 0
-        state.bytes = 0
-        if (state.ending === 'none') leave()
-        state.ending = 'ended'
-      },
+    cancel() {
+      body.sink = undefined
+      body.chunks = noChunks
+      body.bytes = 0
+      if (body.ending === 'none') leave()
+      body.ending = 'ended'
     },
   }
+  const body: ResponseBody = {
+    source,
+    control,
+    flush: () => flush(body),
+    chunks: noChunks,
+    bytes: 0,
+    sink: undefined,
+    isPaused: false,
+    isFlushing: false,
+    ending: 'none',
+  }
+  return body
 }
 
-function flush(state: BodyState): void {
-  state.isFlushing = false
-  if (state.isPaused) return
-  const { chunks, control } = state
+export function pushChunk(body: ResponseBody, chunk: Uint8Array): void {
+  // A list that is emptied and filled again has room for 17.
+  if (body.chunks.length === 0) body.chunks = [chunk]
+  else body.chunks.push(chunk)
+  body.bytes += chunk.length
+  if (body.bytes >= highWaterBytes) body.control.pause()
+  if (!body.isPaused && !body.isFlushing) flushSoon(body)
+}
+
+export function endBody(body: ResponseBody): void {
+  body.ending = 'ended'
+  flushSoon(body)
+}
+
+export function failBody(body: ResponseBody, error: Error): void {
+  body.ending = { error }
+  flushSoon(body)
+}
+
+/** Flushes in a microtask, after all chunks of one socket read, so that they become one batch. */
+function flushSoon(body: ResponseBody): void {
+  if (body.isFlushing || body.sink === undefined) return
+  body.isFlushing = true
+  queueMicrotask(body.flush)
+}
+
+function flush(body: ResponseBody): void {
+  body.isFlushing = false
+  if (body.isPaused) return
+  const { chunks, control, bytes } = body
   const [first] = chunks
   if (first !== undefined) {
-    const value = chunks.length === 1 ? first : Buffer.concat(chunks, state.bytes)
-    chunks.length = 0
-    state.bytes = 0
+    body.chunks = noChunks
+    body.bytes = 0
     if (control.paused) control.resume()
-    state.sink?.next(value)
+    body.sink?.next(chunks.length === 1 ? first : Buffer.concat(chunks, bytes))
   }
-  if (state.isPaused || chunks.length > 0 || state.ending === 'none') return
-  const { sink, ending } = state
-  state.sink = undefined
+  if (body.isPaused || body.chunks.length > 0 || body.ending === 'none') return
+  const { sink, ending } = body
+  body.sink = undefined
   if (ending === 'ended') sink?.end()
   else sink?.fail(ending.error)
 }
