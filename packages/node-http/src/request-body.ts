@@ -113,7 +113,7 @@ function collectLarge(message: IncomingMessage, length: number): BodyCollector {
 const isUnshared = (message: IncomingMessage, { buffer, length }: Buffer, bytes: number): boolean =>
   buffer.byteLength === length && message.socket?.bytesRead >= bytes && message.listenerCount('data') === 1
 
-/** Frees the memory of a buffer that ignoredBody refers to any more. */
+/** Frees the memory of a buffer that nothing refers to any more. */
 const free = ({ buffer }: Buffer): void => void (buffer as ArrayBuffer).transfer(0)
 
 function joinPieces(pieces: readonly Uint8Array[], bytes: number): Buffer {
