@@ -14,7 +14,10 @@ import { ask, build, checkAsWritten, checkAtRest, describeCatalogue, hangingMs, 
 const modes: readonly Mode[] = ['whole', 'stream']
 
 describe('rows that last until the gateway gives up', () => {
-  describeCatalogue(builtInDialects, ({ needs, hangs }) => needs === undefined && hangs === true, { timeouts: impatient })
+  describeCatalogue(builtInDialects, ({ needs, hangs }) => needs === undefined && hangs === true, {
+    timeouts: impatient,
+    isThorough: true,
+  })
 })
 
 const own = faults.filter(({ needs }) => needs === 'warm connection' || needs === 'own connection')
