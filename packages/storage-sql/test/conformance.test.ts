@@ -1,4 +1,5 @@
 import { describeStorage } from '@signalbox/storage/conformance'
+import { inject } from 'vitest'
 import { sqliteStorage } from '../src/sqlite.ts'
 import { temporaryFile } from './temporary-file.ts'
 
@@ -14,4 +15,5 @@ describeStorage('sqlite', async () => {
   }
 })
 
-describeStorage('sqlite, in memory', async () => ({ storage: sqliteStorage(':memory:') }))
+// The same statements: random sequences are run in full over a file.
+describeStorage('sqlite, in memory', async () => ({ storage: sqliteStorage(':memory:') }), { share: inject('isLongRun') ? 1 : 0.1 })

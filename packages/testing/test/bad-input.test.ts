@@ -253,7 +253,7 @@ test.each(endpoints.map(endpoint => [endpoint.path, endpoint] as const))(
         expect([400, 402, 404]).toContain(told.status)
         isError(JSON.parse(told.text))
       }),
-      { numRuns: inject('isLongRun') ? 3_000 : 300 },
+      { numRuns: inject('isLongRun') ? 3_000 : 150 },
     )
     expect(Object.keys(Object.prototype)).toEqual([])
   },

@@ -6,7 +6,7 @@ import { shapes } from '../tools/fuzz-bodies/shapes.ts'
 
 // A small share of what `pnpm fuzz:bodies` sends.
 
-const mutations = inject('isLongRun') ? 1_500 : 300
+const mutations = inject('isLongRun') ? 1_500 : 150
 
 let scene: FuzzScene
 

@@ -13,8 +13,8 @@ const framesOf = (pieces: readonly Uint8Array[]): readonly Frame[] => {
 }
 
 const near = 300
-/** The default run tries a quarter of the splits, different ones in each frame, plus those inside multi-byte characters and near line ends. */
-const stride = inject('isLongRun') ? 1 : 4
+/** The default run tries an eighth of the splits, different ones in each frame, plus those inside multi-byte characters and near line ends. */
+const stride = inject('isLongRun') ? 1 : 8
 
 /** Whether a split is far from the frame's ends, line ends and multi-byte characters. */
 function isWithinPlainText(window: Uint8Array, cut: number): boolean {

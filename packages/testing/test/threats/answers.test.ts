@@ -134,7 +134,7 @@ describe('requests to the rows of workspaces', () => {
     const ajv = new Ajv2020({ strict: false, validateFormats: false })
     ajv.addSchema({ $id: 'document', ...(await ask(here.mine, 'GET /v1/openapi.json')).json })
     const seen: Record<number, number> = {}
-    const [numRuns, many] = inject('isLongRun') ? [3_000, 20] : [600, 0]
+    const [numRuns, many] = inject('isLongRun') ? [3_000, 20] : [300, 0]
     await fc.assert(
       fc.asyncProperty(trials(here, few), async ({ method, path, query, body, headers, secret }) => {
         const sent = typeof body === 'string' ? body : (JSON.stringify(body) ?? '')
