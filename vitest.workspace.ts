@@ -15,10 +15,12 @@ declare module 'vitest' {
   }
 }
 
+const isLongRun = process.env.SIGNALBOX_TESTS === 'long'
+
 // Processes that tests start load the same sources: what one has compiled, the next one reads.
 process.env.NODE_COMPILE_CACHE ??= new URL('node_modules/.cache/compile', import.meta.url).pathname
 
-/** Files of thousands of requests: up to four times slower in a worker that has run others before. Each has a worker of its own. */
+/** Files of thousands of requests. In the long run, where they are slower in a worker that has run others before, each has one of its own. */
 const heavyFiles = ['packages/testing/test/fault*.test.ts', 'packages/testing/test/agents-matrix.test.ts']
 
 const postgresServer = 'packages/testing/test/postgres-server.ts'
@@ -55,7 +57,7 @@ const groups: readonly TestGroup[] = [
     files: [...processFiles, 'examples/**/*.test.ts'],
     globalSetup: ['packages/cli/test/bundle.ts', postgresServer],
   },
-  { name: '2 faults', files: heavyFiles, isolate: true },
+  { name: '2 faults', files: heavyFiles, isolate: isLongRun },
   { name: '3 packages', packages: otherPackages, exclude: [...heavyFiles, ...processFiles], globalSetup: [postgresServer] },
 ]
 
@@ -74,7 +76,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     // Files of a worker share its modules: half of the time would be loading them.
     isolate: false,
-    provide: { isLongRun: process.env.SIGNALBOX_TESTS === 'long' },
+    provide: { isLongRun },
     reporters: ['default', './packages/testing/tools/count-reporter.ts'],
     // Four files at a time: some wait for processes, servers and the clock.
     maxWorkers: 4,

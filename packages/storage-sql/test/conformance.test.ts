@@ -1,6 +1,7 @@
 import { describeStorage } from '@signalbox/storage/conformance'
 import { inject } from 'vitest'
 import { sqliteStorage } from '../src/sqlite.ts'
+import { usualShare } from './other-runtimes/expect-conformance.ts'
 import { temporaryFile } from './temporary-file.ts'
 
 describeStorage('sqlite', async () => {
@@ -16,4 +17,4 @@ describeStorage('sqlite', async () => {
 })
 
 // The same statements: random sequences are run in full over a file.
-describeStorage('sqlite, in memory', async () => ({ storage: sqliteStorage(':memory:') }), { share: inject('isLongRun') ? 1 : 0.1 })
+describeStorage('sqlite, in memory', async () => ({ storage: sqliteStorage(':memory:') }), { share: inject('isLongRun') ? 1 : usualShare })
