@@ -2,10 +2,13 @@ import { describeStorage } from '@signalbox/storage/conformance'
 import { inject } from 'vitest'
 import { sqliteStorage } from '../src/sqlite.ts'
 import { usualShare } from './other-runtimes/expect-conformance.ts'
-import { temporaryFile } from './temporary-file.ts'
+import { memoryFolder, temporaryFile } from './temporary-file.ts'
+
+/** The default run does not wait for a disk. */
+const folder = inject('isLongRun') ? undefined : memoryFolder()
 
 describeStorage('sqlite', async () => {
-  const path = temporaryFile()
+  const path = temporaryFile(folder)
   const storage = sqliteStorage(path)
   return {
     storage,

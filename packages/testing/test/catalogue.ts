@@ -208,6 +208,8 @@ interface Manner {
    * all, it meets each fault in one setting: whole or streamed, with or without a second provider. The long run meets all settings.
    */
   readonly isThorough?: boolean
+  /** Which faults the default run meets in the other dialects too, if it is thorough, beside those that the first cannot play. Default: all. */
+  readonly elsewhere?: (fault: Fault) => boolean
 }
 
 const isSent = ({ needs, hangs, asks, deadlineMs }: Fault): boolean =>
@@ -229,11 +231,16 @@ function isMetThere(fault: Fault, { dialect, mode, fallback }: Setting): boolean
 const isSlow = ({ heavy, large }: Fault): boolean => heavy === true || large === true
 
 /** The settings in which the default run meets a fault: all of the first dialect if that is wanted, and one of each other dialect. */
-function settingsOf(fault: Fault, settings: readonly Setting[], isThorough: boolean): readonly Setting[] {
+function settingsOf(
+  fault: Fault,
+  settings: readonly Setting[],
+  { isThorough = false, elsewhere = () => true }: Manner,
+): readonly Setting[] {
   const possible = settings.filter(setting => isPossible(fault, setting) && isMetThere(fault, setting))
   if (inject('isLongRun')) return possible
   const dialects = [...new Set(possible.map(({ dialect }) => dialect))]
   return dialects.flatMap((dialect, at) => {
+    if (at > 0 && !elsewhere(fault)) return []
     const own = possible.filter(setting => setting.dialect === dialect)
     return isThorough && at === 0 && !isSlow(fault) ? own : own.filter((_, place) => place === (fault.row + at) % own.length)
   })
@@ -243,7 +250,7 @@ const isPossible = (fault: Fault, { dialect, mode }: Setting): boolean => fault.
 
 /** Whole and streamed, with and without a second provider: every fault that `wanted` selects, in these provider dialects. */
 export function describeCatalogue(dialects: readonly BuiltInDialect[], wanted: (fault: Fault) => boolean, manner: Manner = {}): void {
-  const { timeouts = patient, caller = responsesCaller, modes = allModes, fallbacks = [false, true], isThorough = false } = manner
+  const { timeouts = patient, caller = responsesCaller, modes = allModes, fallbacks = [false, true] } = manner
   const { withFallback = () => true } = manner
   const settings = dialects.flatMap(dialect =>
     fallbacks.flatMap(fallback => modes.map((mode): Setting => ({ dialect, fallback, mode, caller }))),
@@ -251,7 +258,7 @@ export function describeCatalogue(dialects: readonly BuiltInDialect[], wanted: (
   const named = settings.map(setting => ({ ...setting, name: setting.caller.name ?? setting.caller.path }))
   const met = faults.filter(wanted).map(fault => {
     const open = named.filter(({ fallback }) => !fallback || withFallback(fault))
-    return { fault, where: new Set(settingsOf(fault, open, isThorough)) }
+    return { fault, where: new Set(settingsOf(fault, open, manner)) }
   })
   const casesOf = (setting: Setting, isAlone: boolean): readonly FaultCase[] =>
     met
