@@ -14,10 +14,7 @@ import { ask, build, checkAsWritten, checkAtRest, describeCatalogue, hangingMs, 
 const modes: readonly Mode[] = ['whole', 'stream']
 
 describe('rows that last until the gateway gives up', () => {
-  describeCatalogue(builtInDialects, ({ needs, hangs }) => needs === undefined && hangs === true, {
-    timeouts: impatient,
-    isThorough: true,
-  })
+  describeCatalogue(builtInDialects, ({ needs, hangs }) => needs === undefined && hangs === true, { timeouts: impatient })
 })
 
 const own = faults.filter(({ needs }) => needs === 'warm connection' || needs === 'own connection')

@@ -71,8 +71,10 @@ const allowed = (verb: string, path: string): readonly number[] => {
 describe('without a key', () => {
   test.each(Object.entries(turns))('%s in a path gives access to nothing else, at any position', async (_, turn) => {
     const { api } = await scene()
-    for (const each of routes) {
+    for (const [number, each] of routes.entries()) {
       const plain = pathOf(each)
+      // The default run turns a third of the guarded paths.
+      if (!inject('isLongRun') && each.needs !== 'nothing' && number % 3 !== 0) continue
       for (let at = 0; at <= plain.length; at += each.needs === 'nothing' ? 1 : 5) {
         const path = turn(plain, at)
         const { status } = await ask({ api, secret: undefined }, `${each.method} ${path}`)
