@@ -15,37 +15,55 @@ declare module 'vitest' {
   }
 }
 
+const isLongRun = process.env.SIGNALBOX_TESTS === 'long'
+
 // Processes that tests start load the same sources: what one has compiled, the next one reads.
 process.env.NODE_COMPILE_CACHE ??= new URL('node_modules/.cache/compile', import.meta.url).pathname
 
-/** Files of thousands of requests: up to four times slower in a worker that has run others before. Each has a worker of its own. */
+/** Files of thousands of requests. In the long run, where they are slower in a worker that has run others before, each has one of its own. */
 const heavyFiles = ['packages/testing/test/fault*.test.ts', 'packages/testing/test/agents-matrix.test.ts']
 
 const postgresServer = 'packages/testing/test/postgres-server.ts'
-const globalSetups: Readonly<Record<string, readonly string[]>> = {
-  cli: ['packages/cli/test/bundle.ts', postgresServer],
-  'storage-redis': [postgresServer],
-  'storage-sql': [postgresServer],
-  testing: [postgresServer],
-}
 
-/** Tests that start processes and databases, and wait for them more than they compute: four files at a time. */
-const waiting = { maxWorkers: 4, sequence: { groupOrder: 0 } } as const
-/** Tests that keep a core busy: three files at a time, since some wait too. */
-const computing = { maxWorkers: 3, sequence: { groupOrder: 1 } } as const
-const waitingPackages = new Set(['cli', 'node-http', 'signalbox', 'storage-redis', 'storage-sql'])
-const waitingFiles = [
+/** Tests that start processes and databases, and wait for them more than they compute. They start first, and what computes fills the gaps. */
+const processFiles = [
   'packages/testing/test/storage-faults/*.test.ts',
   ...['adapters', 'installs', 'item-references', 'kill', 'readme', 'runtimes', 'web-socket-runtimes'].map(
     name => `packages/testing/test/${name}.test.ts`,
   ),
 ]
 
+interface TestGroup {
+  readonly name: string
+  /** Names of packages. */
+  readonly packages?: readonly string[]
+  readonly files?: readonly string[]
+  readonly exclude?: readonly string[]
+  readonly globalSetup?: readonly string[]
+  readonly isolate?: boolean
+}
+
+const waitingPackages = ['cli', 'node-http', 'signalbox', 'storage-redis', 'storage-sql']
+const otherPackages = readdirSync(new URL('packages', import.meta.url)).filter(name => !waitingPackages.includes(name))
+
+/**
+ * Files of a group share workers, and so the modules that they have loaded, which costs more than most tests. Groups run in the order of
+ * their names.
+ */
+const groups: readonly TestGroup[] = [
+  {
+    name: '1 processes',
+    packages: waitingPackages,
+    files: [...processFiles, 'examples/**/*.test.ts'],
+    globalSetup: ['packages/cli/test/bundle.ts', postgresServer],
+  },
+  { name: '2 faults', files: heavyFiles, isolate: isLongRun },
+  { name: '3 packages', packages: otherPackages, exclude: [...heavyFiles, ...processFiles], globalSetup: [postgresServer] },
+]
+
 // What `pnpm generate` writes is not in the repository.
 if (!existsSync(new URL('packages/client/src/generated', import.meta.url)))
   execFileSync('node', ['--conditions=signalbox-source', new URL('packages/client/tools/generate.ts', import.meta.url).pathname])
-
-const packages = readdirSync(new URL('packages', import.meta.url))
 
 /** For tests of the packages that it depends on: as their dependency it would make a cycle, which no build order has. */
 const alias = [{ find: /^@signalbox\/testing$/, replacement: new URL('packages/testing/src/index.ts', import.meta.url).pathname }]
@@ -58,22 +76,19 @@ export default defineConfig({
     hookTimeout: 60_000,
     // Files of a worker share its modules: half of the time would be loading them.
     isolate: false,
-    provide: { isLongRun: process.env.SIGNALBOX_TESTS === 'long' },
+    provide: { isLongRun },
     reporters: ['default', './packages/testing/tools/count-reporter.ts'],
-    projects: [
-      ...packages.map(name => ({
-        extends: true as const,
-        test: {
-          name,
-          include: [`packages/${name}/src/**/*.test.ts`, `packages/${name}/test/**/*.test.ts`],
-          exclude: [...heavyFiles, ...waitingFiles],
-          ...(waitingPackages.has(name) ? waiting : computing),
-          globalSetup: [...(globalSetups[name] ?? [])],
-        },
-      })),
-      { extends: true as const, test: { name: 'heavy', include: heavyFiles, isolate: true, ...computing } },
-      { extends: true as const, test: { name: 'processes', include: waitingFiles, globalSetup: [postgresServer], ...waiting } },
-      { extends: true as const, test: { name: 'examples', include: ['examples/**/*.test.ts'], ...waiting } },
-    ],
+    // Four files at a time: some wait for processes, servers and the clock.
+    maxWorkers: 4,
+    projects: groups.map(({ name, packages = [], files = [], exclude = [], globalSetup = [], isolate = false }) => ({
+      extends: true as const,
+      test: {
+        name,
+        include: [...packages.flatMap(each => [`packages/${each}/src/**/*.test.ts`, `packages/${each}/test/**/*.test.ts`]), ...files],
+        exclude: ['**/node_modules/**', ...exclude],
+        isolate,
+        globalSetup: [...globalSetup],
+      },
+    })),
   },
 })

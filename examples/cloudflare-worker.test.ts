@@ -77,8 +77,7 @@ function start(folder: string, credit: number, openai: Readonly<Record<string, s
   const className = config.migrations[0]?.new_sqlite_classes[0] ?? ''
   const worker = (name: string, script: string) => ({
     name,
-    script,
-    modules: true,
+    modules: [{ type: 'ESModule' as const, path: 'worker.mjs', contents: script }],
     compatibilityDate: config.compatibility_date,
     compatibilityFlags: config.compatibility_flags,
     routes: [`${name}/*`],

@@ -59,7 +59,12 @@ export const startTogether = (examplesAndPorts: readonly string[], env: Env): Ru
 
 /** Runs a program; what it writes to both streams is kept. */
 export function run({ program, args, folder }: Command, env: Env): Running {
-  const child = spawn(program, args, { cwd: folder, env: { NO_COLOR: '1', DO_NOT_TRACK: '1', ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const { NODE_COMPILE_CACHE = '' } = process.env
+  const child = spawn(program, args, {
+    cwd: folder,
+    env: { NO_COLOR: '1', DO_NOT_TRACK: '1', NODE_COMPILE_CACHE, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   let output = ''
   const listeners = new Set<() => void>()
   for (const stream of [child.stdout, child.stderr])

@@ -42,7 +42,7 @@ async function refusedField(path: string, body: unknown): Promise<string | undef
   return param
 }
 
-const numRuns = inject('isLongRun') ? 2_000 : 100
+const numRuns = inject('isLongRun') ? 2_000 : 40
 
 /** Bodies name their model once, in one of the two ways. */
 const withModel = ([body, isPool]: readonly [unknown, boolean]): unknown => {

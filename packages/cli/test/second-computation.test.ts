@@ -3,13 +3,13 @@ import { providerDialects } from '@signalbox/core/dialects'
 import type { InferenceRequest, JsonObject, Model, Offer, Provider } from '@signalbox/core/protocol'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { fakeClock, testGateway } from '@signalbox/testing'
-import { expect, test } from 'vitest'
+import { expect, inject, test } from 'vitest'
 import { type Consumption, type Purchase, priceByThePage } from './price-page.ts'
 
 // Requests over all offers of the catalog, each with a random usage in its provider's format, at a random time: the amounts in the ledger
 // must equal those of a second computation, written from the price pages.
 
-const count = 10_000
+const count = inject('isLongRun') ? 10_000 : 3_000
 const seed = 20_261_122
 
 /** Every offer, and every region of one, as its own model. End dates are left out, since they are tested elsewhere. */

@@ -1,6 +1,6 @@
 import { Agent, createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { onTestFinished, vi } from 'vitest'
+import { inject, onTestFinished, vi } from 'vitest'
 import { type Asking, type LaunchOptions, type Listening, linesOf, listening } from './launch.ts'
 
 /** Milliseconds that a test waits for what takes a second on an idle machine. */
@@ -101,13 +101,19 @@ export interface Load {
   stop(): Promise<readonly Outcome[]>
 }
 
-/** Sends whole and streamed requests over so many connections, each as soon as the one before it has ended. */
+/** Milliseconds between two requests on a connection. */
+const restMs = inject('isLongRun') ? 0 : 30
+
+/** Sends whole and streamed requests over so many connections, each soon after the one before it has ended. */
 export function load(asking: Asking, connections: number): Load {
   const agent = clientAgent(connections)
   const outcomes: Outcome[] = []
   let isOver = false
   const loop = async (at: number): Promise<void> => {
-    for (let n = at; !isOver; n++) outcomes.push(await post(asking, { stream: n % 2 === 0, agent }))
+    for (let n = at; !isOver; n++) {
+      outcomes.push(await post(asking, { stream: n % 2 === 0, agent }))
+      await new Promise(resolve => setTimeout(resolve, restMs))
+    }
   }
   const loops = Array.from({ length: connections }, (_, at) => loop(at))
   onTestFinished(() => {

@@ -91,7 +91,7 @@ describe.runIf(inject('isLongRun'))('the client', () => {
       'worker.js',
       `export default { fetch: async () => Response.json(await task('${base}/api/v1', '${secret}')) }`,
     )
-    const worker = new Miniflare({ modules: true, script, compatibilityDate: '2026-01-01' })
+    const worker = new Miniflare({ modules: [{ type: 'ESModule', path: 'client.mjs', contents: script }], compatibilityDate: '2026-01-01' })
     try {
       expect(await (await worker.dispatchFetch('http://worker.example/')).json()).toEqual(expected)
     } finally {

@@ -67,7 +67,11 @@ describe('blocks that run', () => {
     const { stdout } = await promisify(execFile)(process.execPath, args, {
       cwd: folder,
       timeout: 240_000,
-      env: { GATEWAY_URL: `http://127.0.0.1:${port}`, GATEWAY_KEY: 'ak_for-the-blocks-0123456789' },
+      env: {
+        GATEWAY_URL: `http://127.0.0.1:${port}`,
+        GATEWAY_KEY: 'ak_for-the-blocks-0123456789',
+        NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '',
+      },
     })
     found = stdout.split('\n').flatMap(line => (line === '' ? [] : [JSON.parse(line)]))
   }, 240_000)

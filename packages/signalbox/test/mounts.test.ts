@@ -28,7 +28,7 @@ afterAll(async () => {
   await upstream.close()
 })
 
-describe.each(frameworks)('in $name', ({ start }) => {
+describe.each(frameworks)('in $name', ({ name, start }) => {
   let url: string
   let close: () => Promise<void>
   beforeAll(async () => {
@@ -66,9 +66,13 @@ describe.each(frameworks)('in $name', ({ start }) => {
     expect((await ask('/v1/models', { method: 'HEAD' })).status).toBe(200)
   })
 
-  test('the OpenAPI document has its URL', async () => {
-    expect((await (await ask('/v1/openapi.json')).json()).servers).toEqual([{ url: '/api/llm' }])
-  })
+  // The document is made anew for each mount, which takes long.
+  test.runIf(inject('isLongRun') || frameworks.findIndex(each => each.name === name) % 3 === 0)(
+    'the OpenAPI document has its URL',
+    async () => {
+      expect((await (await ask('/v1/openapi.json')).json()).servers).toEqual([{ url: '/api/llm' }])
+    },
+  )
 
   test('other routes of the app are not affected', async () => {
     const { origin } = new URL(url)

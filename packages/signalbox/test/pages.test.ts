@@ -15,6 +15,9 @@ const onNode = ['express', 'fastify', 'hono', 'nest']
 /** Inside the package, so that its own name and the frameworks are found. */
 const folder = mkdtempSync(join(import.meta.dirname, 'blocks-'))
 const key = 'ak_for-the-pages-0123456789'
+/** Of a program: no key of this machine reaches it. */
+const { NODE_COMPILE_CACHE = '' } = process.env
+const env = { GATEWAY_KEY: key, NODE_COMPILE_CACHE }
 let provider: Awaited<ReturnType<typeof serveFakeProvider>>
 
 beforeAll(async () => {
@@ -40,7 +43,7 @@ test.each(cases)('$page: $file responds, and the rest of the app is not affected
   put('app.module.ts', appModule)
   put(file, code.replace('8787', String(port)))
   const args = ['--conditions=signalbox-source', '--no-warnings', file]
-  const child = spawn(process.execPath, args, { cwd: folder, env: { GATEWAY_KEY: key }, stdio: ['ignore', 'ignore', 'inherit'] })
+  const child = spawn(process.execPath, args, { cwd: folder, env, stdio: ['ignore', 'ignore', 'inherit'] })
   try {
     const base = `http://127.0.0.1:${port}`
     const isUp = async (): Promise<boolean> => (await fetch(`${base}/llm/healthz`).catch(() => undefined))?.ok === true
@@ -90,7 +93,7 @@ describe('the chat of the Next.js page', () => {
       put('chat.ts', here(route))
       put('ask-chat.ts', askChat)
       const args = ['--conditions=signalbox-source', '--no-warnings', 'ask-chat.ts']
-      const { stdout, stderr } = await promisify(execFile)(process.execPath, args, { cwd: folder, env: { GATEWAY_KEY: key } })
+      const { stdout, stderr } = await promisify(execFile)(process.execPath, args, { cwd: folder, env })
       const [refused = '', answered = ''] = stdout.split(/\n(?=200 )/)
       expect(refused).toBe('401 Sign in first.')
       expect(answered).toContain(shown)

@@ -16,7 +16,9 @@ const storageOn = async (url: string | readonly string[]) => {
 }
 
 describeRedis('on one server', () => {
-  describeStorage('memory and Redis', () => storageOn(`redis://${services.redis.host}:${services.redis.port}`))
+  describeStorage('memory and Redis', () => storageOn(`redis://${services.redis.host}:${services.redis.port}`), {
+    share: inject('isLongRun') ? 1 : 0.2,
+  })
 })
 
 const describeCluster = (await describeWith('redis-server')) === describe && inject('isLongRun') ? describe : describe.skip

@@ -5,8 +5,7 @@ import { expectConformance, usualShare } from './other-runtimes/expect-conforman
 
 test('a Durable Object conforms', { timeout: 300_000 }, async () => {
   const worker = new Miniflare({
-    modules: true,
-    script: await bundleTests('durable-object.ts'),
+    modules: [{ type: 'ESModule', path: 'durable-object.mjs', contents: await bundleTests('durable-object.ts') }],
     compatibilityDate: '2026-01-01',
     durableObjects: { OBJECTS: { className: 'Conformance', useSQLite: true } },
   })

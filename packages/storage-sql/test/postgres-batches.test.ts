@@ -142,7 +142,7 @@ describePostgres('PostgreSQL, batches', () => {
         }
         expect(await entriesOf(real, name)).toEqual(await entriesOf(model, name))
       }),
-      { numRuns: inject('isLongRun') ? 1_000 : 60 },
+      { numRuns: inject('isLongRun') ? 1_000 : 30 },
     )
     expect(refused).toBeGreaterThan(100)
   })

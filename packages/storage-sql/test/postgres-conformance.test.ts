@@ -1,6 +1,7 @@
 import { describeStorage } from '@signalbox/storage/conformance'
 import { inject } from 'vitest'
 import { describeWith } from '../../testing/test/services.ts'
+import { usualShare } from './other-runtimes/expect-conformance.ts'
 import { useSchema } from './postgres-schema.ts'
 
 const describePostgres = await describeWith('postgres')
@@ -20,6 +21,6 @@ describePostgres('PostgreSQL', () => {
         },
       }
     },
-    { share: inject('isLongRun') ? 1 : 0.1 },
+    { share: inject('isLongRun') ? 1 : usualShare },
   )
 })

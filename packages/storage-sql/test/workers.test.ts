@@ -5,9 +5,9 @@ import { expectConformance } from './other-runtimes/expect-conformance.ts'
 
 /** Two Workers over the object of the first. */
 async function startWorkers({ useSQLite = true } = {}) {
-  const script = await bundleTests('workers.ts')
+  const modules = [{ type: 'ESModule' as const, path: 'workers.mjs', contents: await bundleTests('workers.ts') }]
   const object = { className: 'StorageObject', useSQLite }
-  const worker = { modules: true, script, compatibilityDate: '2026-01-01' }
+  const worker = { modules, compatibilityDate: '2026-01-01' }
   const miniflare = new Miniflare({
     workers: [
       { ...worker, name: 'one', durableObjects: { STORAGE: object } },

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { serve } from '@signalbox/node-http'
-import { afterEach, describe, test } from 'vitest'
+import { afterEach, describe, inject, test } from 'vitest'
 import { scriptedProvider, testGateway } from '../src/index.ts'
 import { aiSdkClients } from './agents/ai-sdk.ts'
 import { langchainClients } from './agents/langchain.ts'
@@ -10,7 +10,7 @@ import { mastraClients } from './agents/mastra.ts'
 import { openaiAgents } from './agents/openai-agents.ts'
 import { type AgentClient, doTask, taskScript } from './agents/task.ts'
 import { checkTable } from './drivers/docs-table.ts'
-import { providerTraits } from './drivers/provider-traits.ts'
+import { type ProviderTraits, providerTraits } from './drivers/provider-traits.ts'
 
 // Each SDK as its users set it up, with a provider of each dialect: docs/agents.md shows what ran.
 
@@ -19,20 +19,28 @@ globalThis.AI_SDK_LOG_WARNINGS = false
 const clients: readonly AgentClient[] = [...aiSdkClients, ...langchainClients, ...mastraClients, ...openaiAgents]
 const passed = new Set<string>()
 
+const nameOf = (client: AgentClient, traits: ProviderTraits): string => `${client.name} ${traits.name}`
+
+/** The default run tries two of five dialects with each SDK, others with the next one, unless it writes the table. */
+const isTried = (client: AgentClient, { name }: ProviderTraits): boolean => {
+  const at = clients.indexOf(client) + providerTraits.findIndex(each => each.name === name)
+  return inject('isLongRun') || process.env.UPDATE_DOCS !== undefined || at % 5 < 2
+}
+
 const closing: (() => Promise<unknown>)[] = []
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close()
 })
 
 describe.each(clients)('$name', client => {
-  test.each(providerTraits)('completes the task with a provider of $name', async traits => {
+  test.each(providerTraits.filter(traits => isTried(client, traits)))('completes the task with a provider of $name', async traits => {
     const provider = scriptedProvider({ id: 'scripted', dialect: traits.dialect, acts: taskScript(traits, client) })
     const testbed = await testGateway({ providers: [provider] })
     closing.push(testbed.close)
     const server = await serve(testbed.gateway, { port: 0 })
     closing.push(() => server.close())
     await doTask(client, { ...testbed, url: server.url }, { provider, traits })
-    passed.add(`${client.name} ${traits.name}`)
+    passed.add(nameOf(client, traits))
   })
 })
 
@@ -44,9 +52,10 @@ const versionOf = (name: string): string => {
   return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version
 }
 
-const row = ({ name, packages, losesReasoning }: AgentClient): string => {
+const row = (client: AgentClient): string => {
+  const { name, packages, losesReasoning } = client
   const versions = packages.map(each => `\`${each}\` ${versionOf(each)}`).join(', ')
-  const cells = providerTraits.map(traits => (passed.has(`${name} ${traits.name}`) ? '✓' : '✗'))
+  const cells = providerTraits.map(traits => (passed.has(nameOf(client, traits)) || !isTried(client, traits) ? '✓' : '✗'))
   return `| ${name} | ${versions} | ${cells.join(' | ')} | ${losesReasoning ? 'lost' : 'kept'} |`
 }
 

@@ -4,7 +4,7 @@ import { chatProvider } from '@signalbox/core/dialects'
 import type { Clock } from '@signalbox/core/runtime'
 import type { Storage } from '@signalbox/storage'
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, inject, test } from 'vitest'
 import { acts, type FakeClock, fakeClock, scriptedProvider } from '../src/index.ts'
 import { bookOf, cost, stores } from './money-scene.ts'
 
@@ -156,7 +156,7 @@ describe.each(Object.entries(stores))('over %s', (_, openStore) => {
         }
         expect(after).not.toContain('requests_per_min_exceeded')
       }),
-      { numRuns: 12 },
+      { numRuns: inject('isLongRun') ? 12 : 5 },
     )
   }, 120_000)
 })

@@ -2,8 +2,9 @@ import { GatewayError } from '@signalbox/core'
 import { clientDialects, providerDialects } from '@signalbox/core/dialects'
 import type { InferenceRequest, Json, JsonObject, Provider } from '@signalbox/core/protocol'
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, inject, test } from 'vitest'
 import { scriptedProvider, testGateway } from '../src/index.ts'
+import { shareOf } from './share-of.ts'
 
 // Client content is never dropped silently: the provider receives it, or the request is refused and nothing is sent.
 
@@ -193,7 +194,7 @@ function expectNothingLost({ bodies: sent, warnings = [], error }: Sent, said: r
 }
 
 describe.each(clients)('a client of %s', client => {
-  describe.each([...providers, 'all'])('with provider %s', model => {
+  describe.each(shareOf([...providers, 'all'], clients.indexOf(client), 2))('with provider %s', model => {
     test.each(Object.keys(samples))('%s reaches the provider, or is refused', async name => {
       const send = await fixture
       const { mark, parts } = samples[name] ?? { mark: '', parts: {} }
@@ -239,7 +240,7 @@ test('conversations of many parts lose none of them', async () => {
       const request = decode(client, { model, max_tokens: 9, [field]: [opening, ...used.flatMap(({ body }) => list(body))] })
       if (request) expectNothingLost(await send(request), used)
     }),
-    { numRuns: 300 },
+    { numRuns: inject('isLongRun') ? 300 : 100 },
   )
 })
 

@@ -7,6 +7,7 @@ import { clients } from './drivers/clients.ts'
 import { found, traitsOf } from './drivers/provider-traits.ts'
 import { look } from './drivers/scenes.ts'
 import type { Call, Client } from './drivers/sdk-response.ts'
+import { shareOf } from './share-of.ts'
 
 // A conversation moves from vendor to vendor, with the calls of each under an id that the next one accepts.
 
@@ -70,17 +71,20 @@ describe.each(clients)('a conversation of a client of $dialect', client => {
   // The last one has received the calls of all.
   const rounds = vendors.map((first, at) => ({ name: first.name, turns: [...vendors.slice(at), ...vendors.slice(0, at), first] }))
 
-  test.each(rounds)('that moves from $name to all others and back keeps valid call ids', async ({ turns }) => {
-    const told = await passAround(client, turns)
-    for (const [at, { vendor, calls }] of told.entries()) {
-      const ids = calls.map(({ id }) => id)
-      expect(calls.map(call => JSON.parse(call.arguments))).toEqual(turns.slice(0, at).map((_, place) => ({ place: `${place}` })))
-      expect(new Set(ids).size).toBe(at)
-      for (const id of ids) expect(id).toMatch(vendor.takes)
-    }
-    // Each receives its own id unchanged, if it accepts that itself.
-    const [own] = told.at(-1)?.calls ?? []
-    const { gives, takes } = turns[0] ?? { gives: '', takes: /./ }
-    if (gives !== '' && takes.test(gives)) expect(own?.id).toBe(gives)
-  })
+  test.each(shareOf(rounds, clients.indexOf(client), 2))(
+    'that moves from $name to all others and back keeps valid call ids',
+    async ({ turns }) => {
+      const told = await passAround(client, turns)
+      for (const [at, { vendor, calls }] of told.entries()) {
+        const ids = calls.map(({ id }) => id)
+        expect(calls.map(call => JSON.parse(call.arguments))).toEqual(turns.slice(0, at).map((_, place) => ({ place: `${place}` })))
+        expect(new Set(ids).size).toBe(at)
+        for (const id of ids) expect(id).toMatch(vendor.takes)
+      }
+      // Each receives its own id unchanged, if it accepts that itself.
+      const [own] = told.at(-1)?.calls ?? []
+      const { gives, takes } = turns[0] ?? { gives: '', takes: /./ }
+      if (gives !== '' && takes.test(gives)) expect(own?.id).toBe(gives)
+    },
+  )
 })

@@ -3,10 +3,10 @@ import { clients } from './drivers/clients.ts'
 import { providerTraits } from './drivers/provider-traits.ts'
 import { scenes, streamedScenes } from './drivers/scenes.ts'
 
-// Every client dialect with every provider dialect. The default run plays a third of the scenes for each pair, so that each
+// Every client dialect with every provider dialect. The default run plays a fifth of the scenes for each pair, so that each
 // scene still meets every client and every provider; the long run plays them all.
 
-const share = inject('isLongRun') ? 1 : 3
+const share = inject('isLongRun') ? 1 : 5
 
 const providers = providerTraits.map((provider, at) => ({ provider, other: providerTraits[(at + 1) % providerTraits.length] ?? provider }))
 

@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module'
 import { createGateway } from '@signalbox/core'
 import { responsesProvider } from '@signalbox/core/dialects'
 import { serve } from '@signalbox/node-http'
@@ -23,3 +24,5 @@ await gateway.workspaces(id).billing.credit({ reference: 'first', amount: 100_00
 const { secret } = await gateway.workspaces(id).apiKeys.create({ name: 'test' })
 const { url } = await serve(gateway, { port: 0 })
 process.stdout.write(`${JSON.stringify({ url, secret })}\n`)
+// It is killed, and so would not keep what it has compiled for the next one.
+flushCompileCache()

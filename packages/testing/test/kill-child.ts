@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module'
 import { createGateway } from '@signalbox/core'
 import { simulated } from '@signalbox/core/providers'
 import { serve } from '@signalbox/node-http'
@@ -17,3 +18,5 @@ await gateway.workspaces(id).billing.credit({ reference: 'first', amount: 1_000_
 const { secret } = await gateway.workspaces(id).apiKeys.create({ name: 'k' })
 const { url } = await serve(gateway, { port: 0 })
 process.stdout.write(`${JSON.stringify({ url, secret })}\n`)
+// It is killed, and so would not keep what it has compiled for the next one.
+flushCompileCache()

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, inject, test } from 'vitest'
 
 const folder = mkdtempSync(join(tmpdir(), 'signalbox-kill-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -17,7 +17,6 @@ interface Told {
 async function start(file: string): Promise<Told & { readonly kill: () => Promise<void> }> {
   const child = spawn(process.execPath, ['--conditions=signalbox-source', resolve(import.meta.dirname, 'kill-child.ts'), file], {
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, NODE_COMPILE_CACHE: resolve(import.meta.dirname, '../node_modules/.cache/compile') },
   })
   const gone = new Promise<void>(done => child.once('exit', () => done()))
   const line = await new Promise<string>((done, fail) => {
@@ -52,15 +51,17 @@ async function stream({ url, secret }: Told, model: string): Promise<string | un
   }
 }
 
-test('after a kill -9 during 200 streams no settlement is lost, the ledger adds up, and each remaining hold is listed', async () => {
+const count = inject('isLongRun') ? 200 : 80
+
+test(`after a kill -9 during ${count} streams no settlement is lost, the ledger adds up, and each remaining hold is listed`, async () => {
   const file = join(folder, 'killed.db')
   const gateway = await start(file)
-  const streams = Array.from({ length: 200 }, (_, at) => stream(gateway, at % 2 === 0 ? 'echo' : 'story'))
+  const streams = Array.from({ length: count }, (_, at) => stream(gateway, at % 2 === 0 ? 'echo' : 'story'))
   await Promise.all(streams.filter((_, at) => at % 2 === 0))
   await gateway.kill()
   const finished = (await Promise.all(streams)).filter(id => id !== undefined)
-  expect(finished.length).toBeGreaterThanOrEqual(100)
-  expect(finished.length).toBeLessThan(200)
+  expect(finished.length).toBeGreaterThanOrEqual(count / 2)
+  expect(finished.length).toBeLessThan(count)
 
   const storage = await sqliteStorage(file)
   const entries = await storage.ledger.entries('credit:w', { limit: 1_000 })
@@ -75,7 +76,7 @@ test('after a kill -9 during 200 streams no settlement is lost, the ledger adds 
   const left = db.prepare('SELECT id FROM holds ORDER BY id').all()
   db.close()
   expect(left.filter(({ id }) => settled.has(String(id)))).toEqual([])
-  expect(left.length + rows.length).toBe(200)
+  expect(left.length + rows.length).toBe(count)
   expect(held).toBeGreaterThan(0)
   const listed = await storage.ledger.holds({ limit: 1_000 })
   expect(listed.map(({ id }) => id)).toEqual(left.map(({ id }) => id))

@@ -65,8 +65,8 @@ const aLife = fc.record({
 const budget = { name: 'b', scope: 'workspace', period: 'total', limit: 1_000_000, enforce: true, includeByok: false, alertAt: [] }
 
 test.each([
-  ['memory', stores.memory, inject('isLongRun') ? 60 : 20],
-  ['sqlite', stores.sqlite, inject('isLongRun') ? 25 : 12],
+  ['memory', stores.memory, inject('isLongRun') ? 60 : 8],
+  ['sqlite', stores.sqlite, inject('isLongRun') ? 25 : 5],
 ] as const)(
   'over %s a process that ends between two store calls leaves consistent accounts, and holds that the next process frees within a minute',
   async (_, open, numRuns) => {
@@ -106,7 +106,7 @@ test.each([
 )
 
 /** Requests of a wave, of which there are twenty. */
-const waveSize = inject('isLongRun') ? 500 : 100
+const waveSize = inject('isLongRun') ? 500 : 50
 const total = 20 * waveSize
 
 test(`after ${total} requests that fail in every way nothing is held, no slot is taken, and each has one usage row`, async () => {

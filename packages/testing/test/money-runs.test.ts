@@ -16,8 +16,8 @@ let files = 0
 const seen = new Set<string>()
 
 test.each<[string, () => Storage, number]>([
-  ['memory', () => memoryStorage(), inject('isLongRun') ? 150 : 60],
-  ['SQLite', () => sqliteStorage(join(folder, `${++files}.db`)), inject('isLongRun') ? 50 : 20],
+  ['memory', () => memoryStorage(), inject('isLongRun') ? 150 : 30],
+  ['SQLite', () => sqliteStorage(join(folder, `${++files}.db`)), inject('isLongRun') ? 50 : 8],
 ])(
   'over %s false usage, endless streams and disconnecting clients take no balance below zero, and each request has one row',
   async (_, open, numRuns) => {

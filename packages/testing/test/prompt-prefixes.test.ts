@@ -9,6 +9,7 @@ import { aiPackages, generated } from './drivers/ai.ts'
 import { openTestbed } from './drivers/fixture.ts'
 import { repeatedPrefixes } from './drivers/prefix.ts'
 import { providerTraits } from './drivers/provider-traits.ts'
+import { shareOf } from './share-of.ts'
 
 // Prompt caches match prefixes. A turn of an agent sends what the turn before it sent, and then more.
 
@@ -134,7 +135,7 @@ async function run(client: AgentClient, provider: ScriptedProvider): Promise<Scr
 const steps = [3, 1, 0, 1, 2, 1, 0, 1, 1, 0].map((calls, at) => ({ calls, at }))
 
 describe.each(agents)('an agent over the $name API', client => {
-  test.each(providerTraits)('repeats its prefix with a provider of $name', async ({ dialect }) => {
+  test.each(shareOf(providerTraits, agents.indexOf(client), 2))('repeats its prefix with a provider of $name', async ({ dialect }) => {
     const calls = await run(client, scriptedProvider({ id: 'scripted', dialect }))
     expect(repeatedPrefixes(calls)).toEqual(Array(steps.length - 1).fill(true))
   })
@@ -166,8 +167,9 @@ test('an agent over the Messages API repeats its prefix with Anthropic, except f
   expect(repeatedPrefixes(without)).toEqual(Array(steps.length - 1).fill(true))
 })
 
-describe.each(aiPackages)('the AI SDK with $name', ({ model, providerOptions }) => {
-  test.each(providerTraits)('repeats its prefix in a tool loop with a provider of $name', async ({ dialect }) => {
+describe.each(aiPackages)('the AI SDK with $name', ({ name, model, providerOptions }) => {
+  const number = aiPackages.findIndex(each => each.name === name)
+  test.each(shareOf(providerTraits, number, 2))('repeats its prefix in a tool loop with a provider of $name', async ({ dialect }) => {
     const calling = { name: 'look', arguments: '{"place":"Zürich"}' }
     const looking = [1, 2, 3].map(step => acts.reply({ reasoning: 'Hm.', text: 'Looking.', tools: [{ ...calling, id: `call_${step}` }] }))
     const provider = scriptedProvider({ id: 'scripted', dialect, acts: [...looking, acts.reply('Done.')] })

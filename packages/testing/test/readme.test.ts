@@ -97,9 +97,8 @@ test.skipIf(!existsSync(join(modules, 'miniflare')))(
     await bundleFiles(folder, 'workers', { files, ...forWorkers })
     const start = () =>
       new Miniflare({
-        modules: true,
+        modules: [{ type: 'ESModule', path: join(folder, 'workers.mjs') }],
         modulesRoot: folder,
-        scriptPath: join(folder, 'workers.mjs'),
         compatibilityDate: '2025-09-01',
         compatibilityFlags: ['nodejs_compat'],
         bindings: { GATEWAY_KEY: key, OPENAI_API_KEY: 'sk-nobody', SEALING_KEY: '5'.repeat(64) },

@@ -83,9 +83,8 @@ describe('workerd', () => {
   test.skipIf(missing)('responds whole and streamed, with memory storage', async () => {
     const { Miniflare } = await import('miniflare')
     const worker = new Miniflare({
-      modules: true,
+      modules: [{ type: 'ESModule', path: join(folder, 'worker.mjs') }],
       modulesRoot: folder,
-      scriptPath: join(folder, 'worker.mjs'),
       compatibilityDate: '2025-09-01',
       host: '127.0.0.1',
       // Otherwise it requests from the network for an example of Cloudflare's request facts.

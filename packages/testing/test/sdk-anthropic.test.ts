@@ -6,6 +6,7 @@ import { openTestbed } from './drivers/fixture.ts'
 import { found, type ProviderTraits, providerTraits, traitsOf } from './drivers/provider-traits.ts'
 import { look } from './drivers/scenes.ts'
 import type { Testbed } from './drivers/sdk-response.ts'
+import { shareOf } from './share-of.ts'
 
 const model = 'test-model'
 const asked = { model, max_tokens: 4_000, messages: [{ role: 'user' as const, content: 'Go.' }] }
@@ -40,7 +41,7 @@ const thrown = (work: PromiseLike<unknown>): Promise<unknown> =>
 describe.each(versions)('@anthropic-ai/sdk $version', version => {
   const { Package } = version
 
-  describe.each(providerTraits)('before a provider of $name', traits => {
+  describe.each(shareOf(providerTraits, versions.indexOf(version), 2))('before a provider of $name', traits => {
     test('create and the last message of a stream are equal', async () => {
       const act = acts.reply({ text: defaultText, usage: { ...usage, reasoning: 0 } })
       const { client } = await open(version, traits, [act, act])

@@ -73,9 +73,8 @@ async function startProgram(program: string, args: readonly string[]): Promise<s
 async function startWorker(): Promise<string> {
   const { Miniflare } = await import('miniflare')
   const worker = new Miniflare({
-    modules: true,
+    modules: [{ type: 'ESModule', path: join(folder, 'workerd.mjs') }],
     modulesRoot: folder,
-    scriptPath: join(folder, 'workerd.mjs'),
     compatibilityDate: '2025-09-01',
     host: '127.0.0.1',
     cf: false,

@@ -1,7 +1,7 @@
 import type { BuiltInDialect } from '@signalbox/core/dialects'
 import type { JsonObject } from '@signalbox/core/protocol'
 import { createFetchHandler } from '@signalbox/fetch-handler'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, inject, test } from 'vitest'
 import { answerWriters } from '../src/answers/writers.ts'
 import { type TestGateway, testGateway } from '../src/gateway.ts'
 import { bytesOf, modelOf, type RawAnswer, rawProvider, scriptedTransport } from './scripted-transport.ts'
@@ -69,7 +69,9 @@ async function serve(dialect: BuiltInDialect, answer: (url: string) => RawAnswer
 const whole = (text: string): RawAnswer => ({ pieces: [bytesOf(text)], headers: { 'content-type': 'application/json' } })
 
 describe.each(dialects)('a provider of dialect %s', dialect => {
-  test.each(Object.entries(hostile))('that returns %s is skipped for the next one, and not paid', async (_, make) => {
+  // The default run meets each body with half of the dialects.
+  const met = Object.entries(hostile).filter((_, at) => inject('isLongRun') || (at + dialects.indexOf(dialect)) % 2 === 0)
+  test.each(met)('that returns %s is skipped for the next one, and not paid', async (_, make) => {
     const bad = make(wholeOf(dialect))
     const { ask, rows } = await serve(dialect, url => whole(url.includes('first.test') ? bad : JSON.stringify(wholeOf(dialect))))
     const fine = await ask('/v1/responses', { model: 'both', input: 'Hi' })

@@ -26,9 +26,8 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 async function startApp() {
   const { Miniflare } = await import('miniflare')
   const worker = new Miniflare({
-    modules: true,
+    modules: [{ type: 'ESModule', path: join(folder, 'app.mjs') }],
     modulesRoot: folder,
-    scriptPath: join(folder, 'app.mjs'),
     compatibilityDate: '2025-09-01',
     compatibilityFlags: ['nodejs_compat', 'enable_request_signal'],
     bindings: { OPENAI_API_KEY: 'sk-nobody', SEALING_KEY: '5'.repeat(64), SESSION_SECRET: sessionSecret },

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, inject, test } from 'vitest'
 import { readCatalog } from '../../src/schema/index.ts'
 import { current, modelsDev, opinion, routed, unchanged, update } from './samples.ts'
 
@@ -38,8 +38,10 @@ describe.each(Object.keys(good) as Source[])('%s with invalid fields', source =>
   test('updates to a valid catalog, or is refused in a few lines', () => {
     const before = JSON.stringify(current)
     let [taken, refused] = [0, 0]
-    for (const value of hostile)
-      for (const odd of replaced(good[source], value)) {
+    for (const [at, value] of hostile.entries())
+      for (const [place, odd] of [...replaced(good[source], value)].entries()) {
+        // The default run tries each value in a third of the places.
+        if (!inject('isLongRun') && (at + place) % 3 !== 0) continue
         const result = update({ 'models.dev': good['models.dev'], [source]: odd })
         const lines = result.ok ? [...result.diff, ...result.warnings] : result.problems
         expect(lines.filter(line => !isLine(line))).toEqual([])
@@ -53,6 +55,6 @@ describe.each(Object.keys(good) as Source[])('%s with invalid fields', source =>
     expect(JSON.stringify(current)).toBe(before)
     expect(Object.keys(Object.prototype)).toEqual([])
     expect('polluted' in {}).toBe(false)
-    expect([taken > 50, refused > 0]).toEqual([true, true])
+    expect([taken > 15, refused > 0]).toEqual([true, true])
   })
 })

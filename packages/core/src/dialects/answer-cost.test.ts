@@ -103,6 +103,9 @@ function batchesOf({ dialect: name, stream, whole }: BigAnswer, delivery: Delive
   return () => [unfold(dialect.decodeResponse(body))]
 }
 
+/** A third of the answers in the default run, of every dialect: encoding depends less on how a provider wrote them. */
+const encoded = bigAnswers.filter((_, at) => inject('isLongRun') || at % 3 === 0)
+
 /** The default run tries only the first. */
 const deliveries = (answer: BigAnswer): readonly Delivery[] =>
   (['stream', 'whole'] as const).filter(delivery => answer[delivery]).slice(0, inject('isLongRun') ? undefined : 1)
@@ -119,7 +122,7 @@ describe.each(bigAnswers.map(answer => [answer.dialect, answer] as const))('%s',
     },
   )
 
-  test.each(deliveries(answer))(
+  test.each(encoded.includes(answer) ? deliveries(answer) : [])(
     `encoding eight times as many ${answer.name} for a client takes about eight times as long (%s)`,
     delivery => {
       const ratio = ratioOf(counts.written, n => {

@@ -1,6 +1,6 @@
 import OpenAI from 'openai'
 import OpenAI6 from 'openai6'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, inject, test } from 'vitest'
 import { decode, encode, withoutStrangers } from '../../test/dialects/laws.ts'
 import { haveRecordings, recordings } from '../../test/dialects/recordings.ts'
 import type { ProviderDialect } from '../protocol/dialect.ts'
@@ -23,7 +23,9 @@ const dialectOf = (name: string): ProviderDialect => {
 
 describe.skipIf(!haveRecordings).each(Object.keys(clients))('openai %s', version => {
   const Client = clients[version] ?? OpenAI
-  const cases = recordings.map(recording => ({ ...recording, events: decode(dialectOf(recording.dialect), recording.frames) }))
+  // The default run tries each recording with one version.
+  const tried = recordings.filter((_, at) => inject('isLongRun') || at % 2 === Number(version === 'v6'))
+  const cases = tried.map(recording => ({ ...recording, events: decode(dialectOf(recording.dialect), recording.frames) }))
 
   const streamed = async (text: string) => {
     const client = new Client({ apiKey: 'x', baseURL: 'http://gateway.test/v1', fetch: serve(text), maxRetries: 0 })

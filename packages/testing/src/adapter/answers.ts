@@ -68,7 +68,7 @@ export function describeAnswers(fixture: () => Fixture): void {
 
   test('a client that does not read slows the provider down, and receives everything in the end', { timeout: 60_000 }, async () => {
     const { url, secret, upstream } = fixture()
-    const size = 24 * MiB
+    const size = 18 * MiB
     const block = 'z'.repeat(8_192)
     upstream.next(async line => {
       const { opening, content, closing } = line.writer.write({ text: block }, line.request)

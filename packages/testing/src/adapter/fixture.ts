@@ -42,7 +42,7 @@ export function createFixture({ start, options = {}, transport }: Staging): () =
       servers: [upstream],
       dialect: 'chat',
       clock: fasterClock(5),
-      // One of the responses is 24 MiB long.
+      // One of the responses is 18 MiB long.
       limits: { attempts: 1, maxOutputTokens: 7_000_000 },
       ...(transport && { transport: transport() }),
     })

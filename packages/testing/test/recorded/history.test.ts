@@ -46,7 +46,7 @@ const refused = (recording: Recording, clientDialect: ClientDialectName, target:
   /compaction/.test(recording.name)
 
 const isPlayed = ({ name }: Recording): boolean =>
-  inject('isLongRun') || [...name].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 997, 7) % 5 === 0
+  inject('isLongRun') || [...name].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 997, 7) % 10 === 0
 
 const played = [...recordings().all.filter(recording => recording.dialect !== 'error' && isPlayed(recording)), ...unusualAnswers]
 
@@ -59,7 +59,10 @@ afterAll(() => playing.close())
 describe.each(played.map(recording => ({ recording, label: `${recording.vendor}/${recording.name}` })))('$label', ({ recording }) => {
   const held = recording.whole ? wholeHoldings(recording) : streamHoldings(recording)
 
-  test.runIf(!held.isFailed).each(clientDialects)(
+  // The default run plays each answer to one client.
+  const clients = clientDialects.filter((_, at) => inject('isLongRun') || at === played.indexOf(recording) % clientDialects.length)
+
+  test.runIf(!held.isFailed).each(clients)(
     'is accepted as history from a client of %s by providers of every dialect',
     async clientDialect => {
       const reply = await playing.ask(clientDialect, recording, false)

@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module'
 import { DatabaseSync } from 'node:sqlite'
 import { createGateway } from '@signalbox/core'
 import { simulated } from '@signalbox/core/providers'
@@ -47,3 +48,5 @@ const gateway = createGateway({
 await gateway.problems()
 const { url } = await serve(gateway, { port: 0 })
 process.stdout.write(`${url}\n`)
+// It is killed, and so would not keep what it has compiled for the next one.
+flushCompileCache()

@@ -10,9 +10,6 @@ import { expect, onTestFinished } from 'vitest'
 import { models } from './fixture.ts'
 
 const credit = 1_000_000_000_000
-/** Halves the start of a process. */
-const NODE_COMPILE_CACHE = join(import.meta.dirname, '../../node_modules/.cache/compile')
-
 const pause = (milliseconds: number): Promise<void> => new Promise(resolve => setTimeout(resolve, milliseconds))
 
 export interface ChildOptions {
@@ -44,7 +41,7 @@ export async function newFile(): Promise<{ readonly file: string; readonly secre
 export async function startChild(file: string, { speed, busyTimeoutMs }: ChildOptions): Promise<Child> {
   const program = join(import.meta.dirname, 'child.ts')
   const args = ['--conditions=signalbox-source', program, file, String(speed), String(busyTimeoutMs)]
-  const child: ChildProcessWithoutNullStreams = spawn(process.execPath, args, { env: { ...process.env, NODE_COMPILE_CACHE } })
+  const child: ChildProcessWithoutNullStreams = spawn(process.execPath, args)
   let complaints = ''
   child.stderr.on('data', data => {
     complaints = `${complaints}${data}`.slice(-4_000)
@@ -72,7 +69,14 @@ export interface Load {
   stop(): Promise<void>
 }
 
-export function startLoad(urls: () => readonly string[], { secret, workers }: { readonly secret: string; readonly workers: number }): Load {
+export interface LoadOptions {
+  readonly secret: string
+  readonly workers: number
+  /** Milliseconds between a delivered response and the next request of the same client. */
+  readonly restMs: number
+}
+
+export function startLoad(urls: () => readonly string[], { secret, workers, restMs }: LoadOptions): Load {
   const delivered = new Set<string>()
   const outcomes = new Map<string, number>()
   let isOver = false
@@ -91,7 +95,7 @@ export function startLoad(urls: () => readonly string[], { secret, workers }: { 
       const url = alive[n % Math.max(1, alive.length)]
       const outcome = url === undefined ? 'nobody' : await askOnce(url, n % 3 === 0 ? 'story' : 'echo').catch(() => 'broken')
       outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
-      if (outcome !== 'delivered') await pause(100)
+      await pause(outcome === 'delivered' ? restMs : 100)
     }
   }
   const all = Promise.all(Array.from({ length: workers }, (_, worker) => work(worker)))

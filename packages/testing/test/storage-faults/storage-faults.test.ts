@@ -6,9 +6,9 @@ import { type Books, booksOf, expectSound, type Load, lockFile, lostIn, newFile,
 
 const isLong = inject('isLongRun')
 const figures = isLong
-  ? { lockMs: 60_000, fullMs: 30_000, kills: 100, workers: 24, speed: 1, busyTimeoutMs: 5_000 }
-  : { lockMs: 1_500, fullMs: 1_000, kills: 2, workers: 8, speed: 20, busyTimeoutMs: 250 }
-const { lockMs, fullMs, kills, workers, speed } = figures
+  ? { lockMs: 60_000, fullMs: 30_000, kills: 100, workers: 24, restMs: 0, speed: 1, busyTimeoutMs: 5_000 }
+  : { lockMs: 1_500, fullMs: 1_000, kills: 2, workers: 8, restMs: 30, speed: 20, busyTimeoutMs: 250 }
+const { lockMs, fullMs, kills, workers, restMs, speed } = figures
 /** The rest of a minute of the lease, by the clock of the children; and time for a slow machine. */
 const minuteMs = 60_000 / speed + (isLong ? 0 : 10_000)
 const testMs = isLong ? 1_800_000 : 120_000
@@ -78,7 +78,7 @@ describe('under load', () => {
       const { file, secret } = await newFile()
       const children = await Promise.all([startChild(file, figures), startChild(file, figures)])
       const urls = children.map(({ url }) => url as string | undefined)
-      const load = startLoad(() => urls.filter(url => url !== undefined), { secret, workers })
+      const load = startLoad(() => urls.filter(url => url !== undefined), { secret, workers, restMs })
       for (let n = 0; n < kills; n++) {
         const victim = n % 2
         await pause(300 + ((n * 377) % 900))
@@ -105,7 +105,7 @@ async function underLoad() {
   const { file, secret } = await newFile()
   const child = await startChild(file, figures)
   const urls = [child.url]
-  const load = startLoad(() => urls, { secret, workers })
+  const load = startLoad(() => urls, { secret, workers, restMs })
   await until(() => load.delivered.size >= 2 * workers, 30_000)
   return { file, child, load, urls }
 }

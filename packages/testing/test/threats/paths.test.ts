@@ -71,8 +71,10 @@ const allowed = (verb: string, path: string): readonly number[] => {
 describe('without a key', () => {
   test.each(Object.entries(turns))('%s in a path gives access to nothing else, at any position', async (_, turn) => {
     const { api } = await scene()
-    for (const each of routes) {
+    for (const [number, each] of routes.entries()) {
       const plain = pathOf(each)
+      // The default run turns a third of the guarded paths.
+      if (!inject('isLongRun') && each.needs !== 'nothing' && number % 3 !== 0) continue
       for (let at = 0; at <= plain.length; at += each.needs === 'nothing' ? 1 : 5) {
         const path = turn(plain, at)
         const { status } = await ask({ api, secret: undefined }, `${each.method} ${path}`)
@@ -92,7 +94,7 @@ describe('without a key', () => {
         expect([verb, path, allowed(verb, path)]).toEqual([verb, path, expect.arrayContaining([status])])
         if (!isOpen(verb, path)) expect(text).not.toContain('"data"')
       }),
-      { numRuns: inject('isLongRun') ? 4_000 : 1_000 },
+      { numRuns: inject('isLongRun') ? 4_000 : 400 },
     )
     expect([...seen].sort()).toEqual([200, 204, 400, 401, 404, 405])
     expect((await gateway.workspaces('w').auditEvents.list({ limit: 100 })).length).toBe(before)
@@ -129,7 +131,7 @@ describe('without a key', () => {
         )
         expect([verb, path, allowed(verb, new URL(url).pathname)]).toEqual([verb, path, expect.arrayContaining([status])])
       }),
-      { numRuns: inject('isLongRun') ? 1_000 : 200 },
+      { numRuns: inject('isLongRun') ? 1_000 : 100 },
     )
   })
 

@@ -25,13 +25,15 @@ export interface ClimbReport {
 export interface ClimbOptions {
   readonly rounds: number
   readonly seed: number
+  /** The size of the first body of a shape, of that which the limits allow. Default: 1. */
+  readonly size?: number
   /** Asked before each round. */
   readonly goesOn?: () => boolean
 }
 
 const models = ['m-responses', 'm-chat', 'm-messages', 'm-gemini', 'm-bedrock'] as const
 
-export async function climb(scene: FuzzScene, { rounds, seed, goesOn = () => true }: ClimbOptions): Promise<ClimbReport> {
+export async function climb(scene: FuzzScene, { rounds, seed, size = 1, goesOn = () => true }: ClimbOptions): Promise<ClimbReport> {
   const dice = seeded(seed)
   const best = new Map<ShapedBody, Dearest>()
   const failures: string[] = []
@@ -39,7 +41,7 @@ export async function climb(scene: FuzzScene, { rounds, seed, goesOn = () => tru
   for (let round = 0; round < rounds && goesOn(); round += 1) {
     const shape = round < shapes.length ? (shapes[round] as ShapedBody) : pick(dice, shapes)
     const before = best.get(shape)
-    const genes = before && dice() < 0.8 ? turned(before.genes, dice) : { ...genesOf(dice), size: 0.9 + dice() * 0.1 }
+    const genes = before && dice() < 0.8 ? turned(before.genes, dice) : { ...genesOf(dice), size: size * (0.9 + dice() * 0.1) }
     const model = before && dice() < 0.7 ? before.model : pick(dice, models)
     const text = JSON.stringify({ ...shape.make(genes), model })
     const { status, code, cpuMs } = await sendForCost(scene, shape.path, text)

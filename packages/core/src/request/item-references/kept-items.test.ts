@@ -84,8 +84,8 @@ test('memory is bounded: small items of many workspaces, and huge ones, stay wit
   const maxTotalBytes = 4_000_000
   const { items } = kept({ maxBytes: 1_000_000, maxTotalBytes })
   const before = heapUsed()
-  for (let at = 0; at < 200_000; at++) void items.keep(`w${at % 20_000}`, [message(`msg_${at}`, `Answer ${at}`)])
-  for (let at = 0; at < 200; at++) void items.keep('w', [message(`huge_${at}`, `${at}`.padEnd(900_000, 'x'))])
+  for (let at = 0; at < 60_000; at++) void items.keep(`w${at % 20_000}`, [message(`msg_${at}`, `Answer ${at}`)])
+  for (let at = 0; at < 50; at++) void items.keep('w', [message(`huge_${at}`, `${at}`.padEnd(900_000, 'x'))])
   expect(heapUsed() - before).toBeLessThan(2 * maxTotalBytes)
 })
 
