@@ -1,3 +1,4 @@
+import { answerLimits } from '../protocol/answer-limits.ts'
 import { type Frame, isObject, type Json, type JsonObject, own } from '../protocol/wire.ts'
 import { copySlice } from '../runtime/copy-slice.ts'
 import { backslash, endOfText, parseBounded, quote } from './parse-frame.ts'
@@ -42,8 +43,8 @@ export interface DeltaTemplate {
   readonly gaps: readonly Gap[]
 }
 
-/** Longer frames are rare, and are not worth the search. */
-const maxCharacters = 8_192
+/** Longer frames are rare, and are not worth the search. A shorter one has no key that is too long once the text of a frame is long. */
+const maxCharacters = answerLimits.keyCharacters
 /** How many places with the same string as the text are tried. */
 const maxPlaces = 3
 /** Engines copy a shorter slice, and represent a longer one as a reference to the whole text. */
