@@ -17,7 +17,7 @@ const runs = inject('isLongRun') ? 20_000 : 1_500
 const described = (events: readonly InferenceEvent[]): unknown => events.map(event => [event, originalOf(event)?.body])
 
 function decode(dialect: Dialect, frames: readonly Frame[]): unknown {
-  const decoder = providerDialects[dialect].decodeEvents()
+  const decoder = providerDialects[dialect].decodeEvents({ answerTool: 'answer' })
   return described([...frames.flatMap(frame => decoder.read([frame])), ...decoder.end()])
 }
 
@@ -99,6 +99,43 @@ describe('a stream decodes to the same events with and without templates', () =>
       }),
       { numRuns: runs },
     )
+  })
+
+  const longKey = (content: string): Frame => ({ data: JSON.stringify({ ['k'.repeat(5_000)]: 1, choices: [{ delta: { content } }] }) })
+  const part = { output_index: 0, content_index: 0 }
+  const started = (index: number, content_block: object, more?: object): Frame => ({
+    data: JSON.stringify({ type: 'content_block_start', index, content_block, ...more }),
+  })
+  test.each<readonly [string, Dialect, readonly Frame[]]>([
+    [
+      'chunks with a finish reason that is no text',
+      'chat',
+      ['a', 'b', 'c'].map(content => ({ data: JSON.stringify({ choices: [{ delta: { content }, finish_reason: true }] }) })),
+    ],
+    ['a key that is too long only in a long frame', 'chat', ['a', 'b', 'c'.repeat(20_000)].map(longKey)],
+    ['a key that is too long only among many brackets', 'chat', ['a', 'b', '{'.repeat(500)].map(longKey)],
+    [
+      'the end of a part, with a delta beside its text',
+      'responses',
+      ['abc', 'xyz'].map(delta => ({ data: JSON.stringify({ type: 'response.output_text.done', ...part, text: 'abc', delta }) })),
+    ],
+    [
+      'the start of a block, with a delta beside its text',
+      'messages',
+      [dialects.messages.delta('a', 0), ...['abc', 'xyz'].map(text => started(1, { type: 'text', text: 'abc' }, { delta: { text } }))],
+    ],
+    [
+      'the end of an answer block, with a delta beside it',
+      'messages',
+      [
+        started(0, { type: 'text', text: 'a' }),
+        started(1, { type: 'tool_use', id: 'i', name: 'answer', input: { a: 1 } }),
+        ...['{"a":1}', 'xyz'].map(text => ({ data: JSON.stringify({ type: 'content_block_stop', index: 1, delta: { text } }) })),
+      ],
+    ],
+  ])('%s', (_, dialect, frames) => {
+    const all = [...dialects[dialect].opening, ...frames]
+    expect(decode(dialect, all)).toEqual(decode(dialect, withoutTemplates(all)))
   })
 
   test.skipIf(!haveRecordings)('every recording', () => {

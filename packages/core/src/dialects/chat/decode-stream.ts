@@ -20,9 +20,9 @@ function decodeFrame(decoder: AnswerDecoder, frame: Frame): void {
 
 const deltaFrames: DeltaFrames = { textOf: textOfChunk, varying: ['created', 'obfuscation'] }
 
-/** Usage and pieces of calls are collected, so chunks with them are always decoded. */
+/** Usage, pieces of calls and the chunk of a finish reason are collected, so chunks with them are always decoded. */
 function textOfChunk(chunk: JsonObject): Json | undefined {
   const choice = firstChoice(chunk)
-  const isPlain = choice !== undefined && objects(chunk.choices).length === 1 && usageIn(chunk, choice) === undefined
-  return isPlain ? onlyText(choice.delta, ['content', 'reasoning_content', 'reasoning']) : undefined
+  if (!choice || choice.finish_reason || objects(chunk.choices).length !== 1) return undefined
+  return usageIn(chunk, choice) === undefined ? onlyText(choice.delta, ['content', 'reasoning_content', 'reasoning']) : undefined
 }

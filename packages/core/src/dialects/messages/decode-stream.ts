@@ -51,7 +51,11 @@ export function decodeEvents(mapping: ResponseMapping = {}): EventDecoder {
   return streamDecoder(state, { decodeFrame, finish: finishStream, deltaFrames })
 }
 
-const deltaFrames: DeltaFrames = { textOf: ({ delta }) => onlyText(delta, ['text', 'thinking', 'partial_json']), varying: [] }
+/** The text of other events is that of a whole block, even if they have a delta. */
+const deltaFrames: DeltaFrames = {
+  textOf: ({ type, delta }) => (type === 'content_block_delta' ? onlyText(delta, ['text', 'thinking', 'partial_json']) : undefined),
+  varying: [],
+}
 
 function decodeFrame(state: DecoderState, frame: Frame): void {
   const body = readFrame(frame)

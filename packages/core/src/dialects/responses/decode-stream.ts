@@ -2,7 +2,7 @@ import type { EventDecoder, ResponseMapping } from '../../protocol/dialect.ts'
 import type { FunctionCallItem, Item, ItemStatus } from '../../protocol/item.ts'
 import { remember } from '../../protocol/original.ts'
 import type { Outcome, Usage } from '../../protocol/response.ts'
-import { type Frame, isObject, type JsonObject } from '../../protocol/wire.ts'
+import { type Frame, isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { failed, invalidJson, namelessCall } from '../answer-failures.ts'
 import type { DeltaFrames } from '../delta-template.ts'
 import { callIdFor } from '../ids.ts'
@@ -58,7 +58,13 @@ export function decodeEvents(mapping: ResponseMapping = {}): EventDecoder {
   return streamDecoder(state, { decodeFrame, finish: finishStream, deltaFrames })
 }
 
-const deltaFrames: DeltaFrames = { textOf: body => unwrapEvent(body).delta, varying: ['sequence_number', 'obfuscation'] }
+const deltaFrames: DeltaFrames = { textOf: textOfEvent, varying: ['sequence_number', 'obfuscation'] }
+
+/** The text of other events is that of a whole part, even if they have a delta. */
+function textOfEvent(body: JsonObject): Json | undefined {
+  const { type, delta } = unwrapEvent(body)
+  return typeof type === 'string' && type.endsWith('.delta') ? delta : undefined
+}
 
 function decodeFrame(decoder: DecoderState, frame: Frame): void {
   const read = readFrame(frame)
