@@ -12,7 +12,6 @@ import {
   appendText,
   assembledItem,
   bufferedText,
-  createItemAssembler,
   emitItem,
   emptyMessage,
   finishItem,
@@ -49,8 +48,12 @@ import { countUsage, dialect, firstChoice, headOf, messageFields, outcomeOf, usa
 
 /** The state of one response. */
 export interface AnswerDecoder extends StreamDecoderState {
-  readonly calls: PartialCalls
-  readonly unknownCalls: UnknownCalls
+  readonly toolNames: ResponseMapping['toolNames']
+  /** Undefined until the first call, like the next. */
+  calls: PartialCalls | undefined
+  unknownCalls: UnknownCalls | undefined
+  /** The number of the current chunk. */
+  chunk: number
   readonly state: StateCollector
   head: ReturnType<typeof headOf> | undefined
   /** The open message or reasoning item. */
@@ -68,9 +71,13 @@ export interface AnswerDecoder extends StreamDecoderState {
 }
 
 export const createAnswerDecoder = ({ toolNames }: ResponseMapping = {}): AnswerDecoder => ({
-  ...createItemAssembler(),
-  calls: partialCalls(toolNames),
-  unknownCalls: new Map(),
+  events: [],
+  count: 0,
+  unmodeled: undefined,
+  toolNames,
+  calls: undefined,
+  unknownCalls: undefined,
+  chunk: 0,
   state: collectState(),
   head: undefined,
   speech: undefined,
@@ -115,7 +122,6 @@ function startAnswer(decoder: AnswerDecoder, chunk: JsonObject): void {
   if (decoder.head) return
   const head = headOf(chunk)
   decoder.head = head
-  decoder.calls.seed = [head.id, head.created_at]
   decoder.events.push(remember({ type: 'started', ...head }, { dialect, body: chunk }))
 }
 
@@ -125,8 +131,9 @@ function decodeChoice(decoder: AnswerDecoder, choice: JsonObject): void {
   decodeTexts(decoder, delta, choice.logprobs ? logprobsOf(choice) : noLogprobs)
   for (const annotation of annotationsOf(delta)) addAnnotation(decoder, annotation)
   if (delta.images || Array.isArray(delta.content)) decodeParts(decoder, delta)
-  decoder.calls.chunk++
-  const pieces = delta.tool_calls ? takeUnknownCalls(decoder.unknownCalls, delta) : delta
+  decoder.chunk++
+  if (delta.tool_calls) decoder.unknownCalls ??= new Map()
+  const pieces = delta.tool_calls && decoder.unknownCalls ? takeUnknownCalls(decoder.unknownCalls, delta) : delta
   for (const piece of callPiecesOf(pieces)) addCallPiece(decoder, piece)
   noteUnknown(decoder, delta, delta === choice.delta)
   const reason = stringOf(choice.finish_reason)
@@ -200,7 +207,10 @@ function emitState(decoder: AnswerDecoder): void {
 }
 
 function addCallPiece(decoder: AnswerDecoder, piece: CallPiece): void {
-  const { calls, state } = decoder
+  const { state, head, toolNames, chunk } = decoder
+  decoder.calls ??= partialCalls(toolNames, head ? [head.id, head.created_at] : [])
+  const { calls } = decoder
+  calls.chunk = chunk
   const known = calls.all.length
   const call = callOfPiece(calls, piece)
   if (!call) return
@@ -219,13 +229,13 @@ function addCallPiece(decoder: AnswerDecoder, piece: CallPiece): void {
 
 /** Finishes the calls with complete arguments, except one. Each call leaves the set once, so the total work is linear. */
 function finishWholeCalls(decoder: AnswerDecoder, except?: PartialCall): void {
-  for (const call of decoder.calls.whole) if (call !== except) finishCall(decoder, call, 'completed')
+  for (const call of decoder.calls?.whole ?? []) if (call !== except) finishCall(decoder, call, 'completed')
 }
 
 function finishCall(decoder: AnswerDecoder, call: PartialCall, status: ItemStatus): void {
   const { partial } = call
   if (partial.index === undefined) return
-  closeCall(decoder.calls, call)
+  if (decoder.calls) closeCall(decoder.calls, call)
   if (call.arguments.length === 0 && status === 'completed' && !isCustom(call))
     appendDelta(decoder, partial, { kind: 'arguments', part: 0, text: '{}' })
   finishItem(decoder, partial, assembledItem(partial, status))
@@ -267,7 +277,7 @@ const hasContent = (value: Json | undefined): boolean => typeof value === 'objec
 
 /** Fixes the outcome and finishes all items. */
 function settleOutcome(decoder: AnswerDecoder, outcome: Outcome): Outcome {
-  const isNameless = decoder.calls.all.some(call => call.name === '' && call.arguments.length > 0)
+  const isNameless = decoder.calls?.all.some(call => call.name === '' && call.arguments.length > 0)
   const settled = isNameless && outcome.status !== 'failed' ? namelessCall : outcome
   decoder.outcome = settled
   finishItems(decoder, settled.status === 'completed' ? 'completed' : 'incomplete')
@@ -277,9 +287,9 @@ function settleOutcome(decoder: AnswerDecoder, outcome: Outcome): Outcome {
 function finishItems(decoder: AnswerDecoder, status: ItemStatus): void {
   closeSpeech(decoder, status)
   // A call with complete arguments is completed, even if the response was cut off.
-  for (const call of decoder.calls.open) finishCall(decoder, call, isComplete(call) ? 'completed' : status)
+  for (const call of decoder.calls?.open ?? []) finishCall(decoder, call, isComplete(call) ? 'completed' : status)
   emitState(decoder)
-  for (const body of decoder.unknownCalls.values()) emitItem(decoder, { type: 'native', dialect, body })
+  for (const body of decoder.unknownCalls?.values() ?? []) emitItem(decoder, { type: 'native', dialect, body })
   if (decoder.count === 0 && status === 'completed') emitItem(decoder, emptyMessage)
 }
 
