@@ -12,12 +12,12 @@ import {
   appendText,
   assembledItem,
   bufferedText,
-  createItemAssembler,
   emitEvent,
   emitItem,
   emptyMessage,
   finishItem,
   messageShell,
+  noEvents,
   noteUnmodeled,
   type PartialItem,
   reasoningShell,
@@ -50,8 +50,12 @@ import { countUsage, dialect, firstChoice, headOf, messageFields, outcomeOf, usa
 
 /** The state of one response. */
 export interface AnswerDecoder extends StreamDecoderState {
-  readonly calls: PartialCalls
-  readonly unknownCalls: UnknownCalls
+  readonly toolNames: ResponseMapping['toolNames']
+  /** Undefined until the first call, like the next. */
+  calls: PartialCalls | undefined
+  unknownCalls: UnknownCalls | undefined
+  /** The number of the current chunk. */
+  chunk: number
   readonly state: StateCollector
   head: ReturnType<typeof headOf> | undefined
   /** The open message or reasoning item. */
@@ -69,9 +73,14 @@ export interface AnswerDecoder extends StreamDecoderState {
 }
 
 export const createAnswerDecoder = ({ toolNames }: ResponseMapping = {}): AnswerDecoder => ({
-  ...createItemAssembler(),
-  calls: partialCalls(toolNames),
-  unknownCalls: new Map(),
+  events: noEvents,
+  count: 0,
+  unmodeled: undefined,
+  extended: undefined,
+  toolNames,
+  calls: undefined,
+  unknownCalls: undefined,
+  chunk: 0,
   state: collectState(),
   head: undefined,
   speech: undefined,
@@ -116,7 +125,6 @@ function startAnswer(decoder: AnswerDecoder, chunk: JsonObject): void {
   if (decoder.head) return
   const head = headOf(chunk)
   decoder.head = head
-  decoder.calls.seed = [head.id, head.created_at]
   emitEvent(decoder, remember({ type: 'started', ...head }, { dialect, body: chunk }))
 }
 
@@ -126,8 +134,9 @@ function decodeChoice(decoder: AnswerDecoder, choice: JsonObject): void {
   decodeTexts(decoder, delta, choice.logprobs ? logprobsOf(choice) : noLogprobs)
   for (const annotation of annotationsOf(delta)) addAnnotation(decoder, annotation)
   if (delta.images || Array.isArray(delta.content)) decodeParts(decoder, delta)
-  decoder.calls.chunk++
-  const pieces = delta.tool_calls ? takeUnknownCalls(decoder.unknownCalls, delta) : delta
+  decoder.chunk++
+  if (delta.tool_calls) decoder.unknownCalls ??= new Map()
+  const pieces = delta.tool_calls && decoder.unknownCalls ? takeUnknownCalls(decoder.unknownCalls, delta) : delta
   for (const piece of callPiecesOf(pieces)) addCallPiece(decoder, piece)
   noteUnknown(decoder, delta, delta === choice.delta)
   const reason = stringOf(choice.finish_reason)
@@ -201,7 +210,10 @@ function emitState(decoder: AnswerDecoder): void {
 }
 
 function addCallPiece(decoder: AnswerDecoder, piece: CallPiece): void {
-  const { calls, state } = decoder
+  const { state, head, toolNames, chunk } = decoder
+  decoder.calls ??= partialCalls(toolNames, head ? [head.id, head.created_at] : [])
+  const { calls } = decoder
+  calls.chunk = chunk
   const known = calls.all.length
   const call = callOfPiece(calls, piece)
   if (!call) return
@@ -220,13 +232,13 @@ function addCallPiece(decoder: AnswerDecoder, piece: CallPiece): void {
 
 /** Finishes the calls with complete arguments, except one. Each call leaves the set once, so the total work is linear. */
 function finishWholeCalls(decoder: AnswerDecoder, except?: PartialCall): void {
-  for (const call of decoder.calls.whole) if (call !== except) finishCall(decoder, call, 'completed')
+  for (const call of decoder.calls?.whole ?? []) if (call !== except) finishCall(decoder, call, 'completed')
 }
 
 function finishCall(decoder: AnswerDecoder, call: PartialCall, status: ItemStatus): void {
   const { partial } = call
   if (partial.index === undefined) return
-  closeCall(decoder.calls, call)
+  if (decoder.calls) closeCall(decoder.calls, call)
   if (call.arguments.length === 0 && status === 'completed' && !isCustom(call))
     appendDelta(decoder, partial, { kind: 'arguments', part: 0, text: '{}' })
   finishItem(decoder, partial, assembledItem(partial, status))
@@ -268,7 +280,7 @@ const hasContent = (value: Json | undefined): boolean => typeof value === 'objec
 
 /** Fixes the outcome and finishes all items. */
 function settleOutcome(decoder: AnswerDecoder, outcome: Outcome): Outcome {
-  const isNameless = decoder.calls.all.some(call => call.name === '' && call.arguments.length > 0)
+  const isNameless = decoder.calls?.all.some(call => call.name === '' && call.arguments.length > 0)
   const settled = isNameless && outcome.status !== 'failed' ? namelessCall : outcome
   decoder.outcome = settled
   finishItems(decoder, settled.status === 'completed' ? 'completed' : 'incomplete')
@@ -278,9 +290,9 @@ function settleOutcome(decoder: AnswerDecoder, outcome: Outcome): Outcome {
 function finishItems(decoder: AnswerDecoder, status: ItemStatus): void {
   closeSpeech(decoder, status)
   // A call with complete arguments is completed, even if the response was cut off.
-  for (const call of decoder.calls.open) finishCall(decoder, call, isComplete(call) ? 'completed' : status)
+  for (const call of decoder.calls?.open ?? []) finishCall(decoder, call, isComplete(call) ? 'completed' : status)
   emitState(decoder)
-  for (const body of decoder.unknownCalls.values()) emitItem(decoder, { type: 'native', dialect, body })
+  for (const body of decoder.unknownCalls?.values() ?? []) emitItem(decoder, { type: 'native', dialect, body })
   if (decoder.count === 0 && status === 'completed') emitItem(decoder, emptyMessage)
 }
 

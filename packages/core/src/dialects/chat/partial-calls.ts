@@ -44,12 +44,12 @@ export interface PartialCalls {
   readonly callIds: Set<string>
   readonly toolNames: ResponseMapping['toolNames']
   /** Values of the response that call ids are derived from. */
-  seed: readonly (string | number)[]
+  readonly seed: readonly (string | number)[]
   /** The number of the current chunk. */
   chunk: number
 }
 
-export const partialCalls = (toolNames: ResponseMapping['toolNames']): PartialCalls => ({
+export const partialCalls = (toolNames: ResponseMapping['toolNames'], seed: PartialCalls['seed']): PartialCalls => ({
   all: [],
   open: new Set(),
   whole: new Set(),
@@ -57,7 +57,7 @@ export const partialCalls = (toolNames: ResponseMapping['toolNames']): PartialCa
   byPosition: new Map(),
   callIds: new Set(),
   toolNames,
-  seed: [],
+  seed,
   chunk: 0,
 })
 
