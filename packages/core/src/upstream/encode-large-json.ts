@@ -5,6 +5,9 @@ const longString = 65_536
 /** A character that JSON escapes, or that takes several bytes. */
 const notPlain = /[^ !#-[\]-~]/
 
+/** Stands for a long string in the JSON text. */
+const mark = 'signalbox:long-string'
+
 const encoder = new TextEncoder()
 
 /**
@@ -12,15 +15,16 @@ const encoder = new TextEncoder()
  * JSON text and what it is made of would be two more copies of them.
  */
 export function encodeLargeJson(value: JsonObject): Uint8Array<ArrayBuffer> {
-  const mark = crypto.randomUUID()
   const strings: string[] = []
   const text = JSON.stringify(value, (_, inner: unknown) => {
     if (typeof inner !== 'string' || inner.length < longString || notPlain.test(inner)) return inner
     strings.push(inner)
     return mark
   })
-  if (strings.length === 0) return encoder.encode(text)
-  const between = text.split(mark).map(part => encoder.encode(part))
+  const parts = text.split(`"${mark}"`)
+  // A field or a text of the value itself may equal the mark.
+  if (parts.length !== strings.length + 1) return encoder.encode(JSON.stringify(value))
+  const between = parts.map((part, at) => encoder.encode(`${at > 0 ? '"' : ''}${part}${at < strings.length ? '"' : ''}`))
   const size = between.reduce((sum, part) => sum + part.length, 0) + strings.reduce((sum, each) => sum + each.length, 0)
   const bytes = new Uint8Array(size)
   let at = 0
