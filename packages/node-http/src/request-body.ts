@@ -47,7 +47,7 @@ function readStreamed(message: IncomingMessage, { limit, pace, heard }: BodyOpti
       message.off('data', take).off('end', end).off('close', broken)
       if (!result.ok) message.pause()
       // Listeners of the message outlive this function and must not keep the body in memory.
-      collected = ignoredBody
+      collected = emptyCollector
       resolve(result)
     }
     const take = (piece: Buffer): void => {
@@ -70,7 +70,7 @@ interface BodyCollector {
   text(bytes: number): BodyText
 }
 
-const ignoredBody: BodyCollector = { add() {}, text: () => ({ ok: true, text: '' }) }
+const emptyCollector: BodyCollector = { add() {}, text: () => ({ ok: true, text: '' }) }
 
 function collectorFor(message: IncomingMessage): BodyCollector {
   const length = Number(message.headers['content-length'] ?? 0)

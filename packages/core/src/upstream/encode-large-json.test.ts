@@ -26,6 +26,14 @@ test('large JSON has the same bytes as the text of JSON.stringify', () => {
   )
 })
 
+test('a value that contains the mark of long strings is encoded unchanged', () => {
+  const mark = 'signalbox:long-string'
+  for (const odd of [{ text: mark }, { [mark]: 1 }, { text: `"${mark}"` }]) {
+    const body = { ...odd, long: 'a'.repeat(100_000) }
+    expect(utf8(body as JsonObject)).toBe(JSON.stringify(body))
+  }
+})
+
 test('several long strings keep their places', () => {
   const [a, b] = ['a'.repeat(100_000), 'b'.repeat(200_000)]
   const body = { first: a, list: [b, { again: a }], last: 'é' }
