@@ -1,6 +1,6 @@
 import { createDynamicRouter, type DynamicRouter, preferences } from '@signalbox/router'
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, inject, test } from 'vitest'
 import type { Price } from '../../protocol/model.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
 import { candidateRanks } from '../../routing/candidate-ranks.ts'
@@ -104,7 +104,7 @@ describe('a selection', () => {
           }
         },
       ),
-      { numRuns: 50 },
+      { numRuns: inject('isLongRun') ? 50 : 20 },
     )
   })
 })
