@@ -39,9 +39,3 @@ test('several long strings keep their places', () => {
   const body = { first: a, list: [b, { again: a }], last: 'é' }
   expect(utf8(body)).toBe(JSON.stringify(body))
 })
-
-test.each([1, 2, 3, 4])('a request that contains the first %i marks is encoded correctly', marks => {
-  const taken = Array.from({ length: marks }, (_, number) => `<long string ${number}>`)
-  const body = { [taken[0] as string]: 'a'.repeat(100_000), list: taken, last: 'b'.repeat(100_000) }
-  expect(utf8(body)).toBe(JSON.stringify(body))
-})
