@@ -3,7 +3,7 @@ import type { InferenceEvent, NativeEvent } from '../../protocol/event.ts'
 import type { Item, ItemStatus, Part, TextPart } from '../../protocol/item.ts'
 import { originalOf } from '../../protocol/original.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
-import type { JsonObject } from '../../protocol/wire.ts'
+import { append, type JsonObject } from '../../protocol/wire.ts'
 import type { AnnotationDelta, TextDelta } from '../item-assembler.ts'
 import {
   addSent,
@@ -146,7 +146,7 @@ function sendText(encoder: FrameEncoder, item: SentItem, event: EventOf<'delta'>
   } else {
     const number = `${encoder.sequence++}}`
     const data = part.head + JSON.stringify(text) + part.tail + number
-    emitFrame(encoder, { event: deltaEvent, data })
+    encoder.frames = append(encoder.frames, { event: deltaEvent, data })
   }
 }
 
@@ -160,7 +160,7 @@ function sendArguments(encoder: FrameEncoder, item: SentItem, event: EventOf<'de
   else {
     const number = `${encoder.sequence++}}`
     const data = item.argumentsHead + JSON.stringify(text) + numbered + number
-    emitFrame(encoder, { event: argumentsDelta, data })
+    encoder.frames = append(encoder.frames, { event: argumentsDelta, data })
   }
 }
 
