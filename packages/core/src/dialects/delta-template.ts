@@ -37,7 +37,8 @@ interface Gap {
 
 /** A frame without its text and its varying fields. */
 export interface DeltaTemplate {
-  readonly event: string | undefined
+  /** The event name of the frame, or an empty string. */
+  readonly event: string
   /** The JSON before each gap, and after the last one. Quotes around a gap belong to them. */
   readonly literals: readonly string[]
   readonly gaps: readonly Gap[]
@@ -51,16 +52,17 @@ const maxPlaces = 3
 const shortText = 13
 
 /** The template of a frame that has just been decoded to a delta with this text. Undefined if the frame may have had another effect. */
-export function templateOf({ event, data }: Frame, text: string, deltaFrames: DeltaFrames): DeltaTemplate | undefined {
-  if (data.length > maxCharacters) return undefined
-  // A copy, because literals are slices, and `data` is one of the whole read.
+export function templateOf({ event = '', data }: Frame, text: string, deltaFrames: DeltaFrames): DeltaTemplate | undefined {
+  if (event.length + data.length > maxCharacters) return undefined
+  // Copies, because literals are slices, and the frame has slices of the whole read.
   const json = copySlice(`${data}\n`, data.length)
+  const name = copySlice(`${event}\n`, event.length)
   const varying = deltaFrames.varying.flatMap(field => gapOfField(json, field) ?? [])
   const written = JSON.stringify(text)
   let at = json.indexOf(written)
   for (let places = 0; at !== -1 && places < maxPlaces; places += 1) {
     const gaps = [...varying, { kind: 'text', start: at + 1, end: at + written.length - 1 } as const].sort((a, b) => a.start - b.start)
-    const template = { event, literals: literalsOf(json, gaps), gaps }
+    const template = { event: name, literals: literalsOf(json, gaps), gaps }
     if (isProven(template, text, deltaFrames)) return template
     at = json.indexOf(written, at + 1)
   }
@@ -70,7 +72,7 @@ export function templateOf({ event, data }: Frame, text: string, deltaFrames: De
 /** The text of a frame that fits the template. Undefined if the frame does not fit, or has no text. */
 export function textInFrame({ event, literals, gaps }: DeltaTemplate, frame: Frame): string | undefined {
   const { data } = frame
-  if (frame.event !== event) return undefined
+  if ((frame.event ?? '') !== event) return undefined
   let text: string | undefined
   let at = 0
   for (let index = 0; index < gaps.length; index += 1) {
