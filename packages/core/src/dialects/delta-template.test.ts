@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { describe, expect, inject, test } from 'vitest'
 import { haveRecordings, recordings } from '../../test/dialects/recordings.ts'
@@ -175,5 +177,22 @@ describe('the template of a frame', () => {
 
   test('is not made of a long frame', () => {
     expect(templateOf(frame('a', { more: 'x'.repeat(10_000) }), 'a', deltaFrames)).toBeUndefined()
+    expect(templateOf({ ...frame('a'), event: 'x'.repeat(10_000) }, 'a', deltaFrames)).toBeUndefined()
+  })
+
+  test('does not keep the read in memory that its frame came with', () => {
+    setFlagsFromString('--expose-gc')
+    const collect = runInNewContext('gc') as () => void
+    const kept: unknown[] = []
+    collect()
+    const before = process.memoryUsage().heapUsed
+    for (let at = 0; at < 40; at += 1) {
+      const read = `content_block_delta${frame(`text ${at}`).data}${'x'.repeat(1_000_000)}`
+      const cut = { event: read.slice(0, 19), data: read.slice(19, read.indexOf('}') + 1) }
+      kept.push(templateOf(cut, `text ${at}`, deltaFrames))
+    }
+    collect()
+    expect(kept.every(template => template !== undefined)).toBe(true)
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(10_000_000)
   })
 })

@@ -52,7 +52,7 @@ const shortText = 13
 
 /** The template of a frame that has just been decoded to a delta with this text. Undefined if the frame may have had another effect. */
 export function templateOf({ event, data }: Frame, text: string, deltaFrames: DeltaFrames): DeltaTemplate | undefined {
-  if (data.length > maxCharacters) return undefined
+  if (data.length > maxCharacters || (event !== undefined && event.length > maxCharacters)) return undefined
   const json = copyOf(data)
   const varying = deltaFrames.varying.flatMap(field => gapOfField(json, field) ?? [])
   const written = JSON.stringify(text)
