@@ -20,7 +20,7 @@ import { withinItemLimit } from './event-batches.ts'
 import { failurePolicies } from './failure-policy.ts'
 import { failureWithoutSecret } from './failure-without-secret.ts'
 import { inlineMedia, kindsToRead } from './inline-media.ts'
-import { type AnswerHandlers, type SendPorts, sendRequest } from './send.ts'
+import { type AnswerHandlers, type LargeEncoding, type SendPorts, sendRequest } from './send.ts'
 import type { AnswerStream } from './stream-context.ts'
 
 export interface AttemptLimits {
@@ -125,7 +125,7 @@ function startAttempt(state: AttemptState): void {
   const { options, ports, connection } = state
   const kinds = ports.media ? kindsToRead(options.request, state) : []
   if (kinds.length === 0 || !ports.media) {
-    if (options.isLarge) ports.clock.setTimeout(() => state.isOver || encodeAndSend(state, options.request), 0)
+    if (options.isLarge) ports.clock.setTimeout(() => encodeLarge(state).catch(error => providerThrew(state, error)), 0)
     else encodeAndSend(state, options.request)
     return
   }
@@ -139,7 +139,12 @@ function startAttempt(state: AttemptState): void {
   )
 }
 
-function encodeAndSend(state: AttemptState, request: InferenceRequest): void {
+async function encodeLarge(state: AttemptState): Promise<void> {
+  const large = await import('./encode-large-json.ts')
+  if (!state.isOver) encodeAndSend(state, state.options.request, large)
+}
+
+function encodeAndSend(state: AttemptState, request: InferenceRequest, large?: LargeEncoding): void {
   const { options, ports, dialect, quirks, connection } = state
   const { candidate } = options
   try {
@@ -162,8 +167,7 @@ function encodeAndSend(state: AttemptState, request: InferenceRequest): void {
     const now = ports.clock.monotonic()
     options.onSent?.(now)
     const stream = request.delivery === 'stream'
-    const { isLarge = false } = options
-    const sending = { candidate, dialect, encoded, quirks, stream, isLarge, signal: connection.signal, now }
+    const sending = { candidate, dialect, encoded, quirks, stream, large, signal: connection.signal, now }
     sendRequest(sending, ports, handlersOf(state, encoded))
   } catch (error) {
     providerThrew(state, error)

@@ -1,3 +1,4 @@
+import type { AuthorizationContext } from '../protocol/provider.ts'
 import type { JsonObject } from '../protocol/wire.ts'
 
 /** Strings of at least this many characters are not copied into the JSON text. */
@@ -35,3 +36,11 @@ export function encodeLargeJson(value: JsonObject): Uint8Array<ArrayBuffer> {
   }
   return bytes
 }
+
+/** A call whose body becomes text only if it is signed. */
+export const withLateBody = (call: AuthorizationContext, content: JsonObject): AuthorizationContext => ({
+  ...call,
+  get body() {
+    return JSON.stringify(content)
+  },
+})

@@ -3,7 +3,7 @@ import { answerLimits } from '../protocol/answer-limits.ts'
 import type { EncodedRequest, FailedAnswer, ProviderDialect } from '../protocol/dialect.ts'
 import type { Failure } from '../protocol/failure.ts'
 import type { Quirks } from '../protocol/model.ts'
-import type { AuthorizationContext, LocalReply } from '../protocol/provider.ts'
+import type { LocalReply } from '../protocol/provider.ts'
 import type { Headroom } from '../protocol/rate-limit-headroom.ts'
 import type { Sink, Source } from '../protocol/source.ts'
 import type { Frame, JsonObject } from '../protocol/wire.ts'
@@ -11,7 +11,6 @@ import type { Candidate } from '../routing/plan.ts'
 import type { Clock, Transport, TransportReply } from '../runtime/ports.ts'
 import { asSource, sourceOf } from '../runtime/source.ts'
 import { readFrames } from '../sse/read.ts'
-import { encodeLargeJson } from './encode-large-json.ts'
 import type { FrameFormat } from './frame-format.ts'
 import { type AnswerShape, type BodyText, collectText, detectShape, maxFailureBytes, parseAnswer } from './read-body.ts'
 
@@ -22,6 +21,9 @@ export interface SendPorts {
   readonly onHeadroom?: (headroom: Headroom, header: TransportReply['header']) => void
 }
 
+/** The functions for large bodies, which are loaded with the first one. */
+export type LargeEncoding = typeof import('./encode-large-json.ts')
+
 /** One request to a provider. */
 export interface SendOptions {
   readonly candidate: Candidate
@@ -29,8 +31,8 @@ export interface SendOptions {
   readonly encoded: EncodedRequest
   readonly quirks: Quirks
   readonly stream: boolean
-  /** Whether the body is encoded with few copies, if the transport takes bytes. Default: false. */
-  readonly isLarge?: boolean
+  /** Encodes a large body with few copies, if the transport takes bytes. Absent: the body is not large. */
+  readonly large?: LargeEncoding | undefined
   readonly signal: AbortSignal
   /** Default: the provider's endpoint. */
   readonly url?: string
@@ -77,7 +79,8 @@ export function sendRequest(options: SendOptions, ports: SendPorts, handlers: An
   const { transport, clock } = ports
   const { signal, encoded } = options
   const url = options.url ?? provider.endpoint({ dialect, model, stream: options.stream, credential })
-  const bytes = options.isLarge && transport.takesBytes ? encodeLargeJson(encoded.body) : undefined
+  const large = transport.takesBytes ? options.large : undefined
+  const bytes = large?.encodeLargeJson(encoded.body)
   const body = bytes ? '' : JSON.stringify(encoded.body)
   const content = bytes ? { bytes } : { body }
   const unreachable = (error: unknown): void => handlers.onFailure(sendFailure('unreachable', reasonOf(error)))
@@ -86,21 +89,13 @@ export function sendRequest(options: SendOptions, ports: SendPorts, handlers: An
   try {
     const monotonic = options.now ?? clock.monotonic()
     const call = { dialect, url, body, transport, now: clock.now(), monotonic, signal }
-    const authorizing = provider.authorize(headers, credential, bytes ? withLateBody(call, encoded.body) : call)
+    const authorizing = provider.authorize(headers, credential, large ? large.withLateBody(call, encoded.body) : call)
     if (authorizing) authorizing.then(transmit).catch(unreachable)
     else transmit()
   } catch (error) {
     unreachable(error)
   }
 }
-
-/** A call whose body becomes text only if it is signed. */
-const withLateBody = (call: AuthorizationContext, content: JsonObject): AuthorizationContext => ({
-  ...call,
-  get body() {
-    return JSON.stringify(content)
-  },
-})
 
 function orError({ onError }: AnswerHandlers, run: () => void): void {
   try {
