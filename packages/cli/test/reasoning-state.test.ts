@@ -111,9 +111,9 @@ describe.each(rows)('the reasoning of models at %s', (id, row) => {
       ...sold.map(({ retires_at: _retires_at, ...each }) => ({ ...each, price: { input: 0, output: 0 } })),
       ...[...listed, ...others].map(each => offer(id, dialect, each)),
     ]
-    // The default run tries a fifth of the models of each host, others at the next host.
+    // The default run tries a tenth of the models of each host, others at the next host.
     const number = rows.findIndex(([each]) => each === id)
-    const offers = all.filter((_, at) => inject('isLongRun') || (at + number) % 5 === 0)
+    const offers = all.filter((_, at) => inject('isLongRun') || (at + number) % 10 === 0)
     let scene: Scene
     beforeAll(async () => {
       const provider = played(row, id, dialect)

@@ -102,7 +102,7 @@ export interface Load {
 }
 
 /** Milliseconds between two requests on a connection. */
-const restMs = inject('isLongRun') ? 0 : 30
+const restMs = inject('isLongRun') ? 0 : 60
 
 /** Sends whole and streamed requests over so many connections, each soon after the one before it has ended. */
 export function load(asking: Asking, connections: number): Load {

@@ -204,7 +204,7 @@ interface Manner {
   /** Which faults are met with another provider behind. Default: all of them. */
   readonly withFallback?: (fault: Fault) => boolean
   /**
-   * Whether the default run meets a fault in every setting of the first dialect that can play it, unless it is slow. In other dialects, and without this in
+   * Whether the default run meets the first fault of each row in every setting of the first dialect that can play it, unless it is slow. In other dialects, and without this in
    * all, it meets each fault in one setting: whole or streamed, with or without a second provider. The long run meets all settings.
    */
   readonly isThorough?: boolean
@@ -230,7 +230,7 @@ function isMetThere(fault: Fault, { dialect, mode, fallback }: Setting): boolean
 /** Whether it keeps the processor busy for long. */
 const isSlow = ({ heavy, large }: Fault): boolean => heavy === true || large === true
 
-/** The settings in which the default run meets a fault: all of the first dialect if that is wanted, and one of each other dialect. */
+/** The settings in which the default run meets a fault: one of each dialect or, if that is wanted, all of the first. */
 function settingsOf(
   fault: Fault,
   settings: readonly Setting[],
@@ -242,7 +242,9 @@ function settingsOf(
   return dialects.flatMap((dialect, at) => {
     if (at > 0 && !elsewhere(fault)) return []
     const own = possible.filter(setting => setting.dialect === dialect)
-    return isThorough && at === 0 && !isSlow(fault) ? own : own.filter((_, place) => place === (fault.row + at) % own.length)
+    return isThorough && at === 0 && !isSlow(fault) && firstOfEachRow.has(fault)
+      ? own
+      : own.filter((_, place) => place === (fault.row + at) % own.length)
   })
 }
 
