@@ -51,3 +51,16 @@ test('a large body that a framework made longer than announced is read whole', a
   })
   expect(read).toEqual({ ok: true, text: large })
 })
+
+test('a wrapped message keeps the pieces that pass through it', async () => {
+  const pieces: Buffer[] = []
+  const read = await readOf(large, message => {
+    const { emit } = message
+    message.emit = (event: string, ...values: unknown[]): boolean => {
+      if (event === 'data') pieces.push(values[0] as Buffer)
+      return emit.call(message, event, ...values)
+    }
+  })
+  expect(read).toEqual({ ok: true, text: large })
+  expect(Buffer.concat(pieces).toString()).toBe(large)
+})

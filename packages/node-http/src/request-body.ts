@@ -85,9 +85,12 @@ function collectPieces(): BodyCollector {
   }
 }
 
+/** Bytes of the buffer of a large body before it grows. It is never more than twice as large as what has arrived, whatever was announced. */
+const firstBytes = largeBody
+
 /** Copies the pieces to their place in one buffer, and frees them and the buffer at once instead of leaving them to a later collection. */
 function collectLarge(message: IncomingMessage, length: number): BodyCollector {
-  const whole = Buffer.allocUnsafeSlow(length)
+  let whole = Buffer.allocUnsafeSlow(firstBytes)
   // Node's parser never delivers more than was announced, but frameworks replace the body.
   const beyond: Buffer[] = []
   return {
@@ -96,6 +99,7 @@ function collectLarge(message: IncomingMessage, length: number): BodyCollector {
         beyond.push(piece)
         return
       }
+      if (bytes > whole.length) whole = grown(whole, Math.min(length, 2 * bytes))
       whole.set(piece, bytes - piece.length)
       if (isUnshared(message, piece, bytes)) free(piece)
     },
@@ -109,9 +113,17 @@ function collectLarge(message: IncomingMessage, length: number): BodyCollector {
   }
 }
 
+const grown = ({ buffer }: Buffer, bytes: number): Buffer<ArrayBuffer> => Buffer.from((buffer as ArrayBuffer).transfer(bytes))
+
+/** Methods through which a wrapped message passes its pieces to others. */
+const wrappable = ['emit', 'on', 'push', 'read'] as const
+
 /** Whether a piece was read from the socket for this reader alone, and fills its memory. */
 const isUnshared = (message: IncomingMessage, { buffer, length }: Buffer, bytes: number): boolean =>
-  buffer.byteLength === length && message.socket?.bytesRead >= bytes && message.listenerCount('data') === 1
+  buffer.byteLength === length &&
+  message.socket?.bytesRead >= bytes &&
+  message.listenerCount('data') === 1 &&
+  !wrappable.some(method => Object.hasOwn(message, method))
 
 /** Frees the memory of a buffer that nothing refers to any more. */
 const free = ({ buffer }: Buffer): void => void (buffer as ArrayBuffer).transfer(0)
