@@ -2,7 +2,7 @@ import type { EventDecoder, ResponseMapping } from '../../protocol/dialect.ts'
 import type { FunctionCallItem, Item, ItemStatus } from '../../protocol/item.ts'
 import { remember } from '../../protocol/original.ts'
 import type { Outcome, Usage } from '../../protocol/response.ts'
-import { type Frame, isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
+import { type Frame, isObject, type JsonObject } from '../../protocol/wire.ts'
 import { failed, invalidJson, namelessCall } from '../answer-failures.ts'
 import type { DeltaFrames } from '../delta-template.ts'
 import { callIdFor } from '../ids.ts'
@@ -27,7 +27,7 @@ import { decodeOutcome, decodeOutputItem, type Head, headOf, usageOf } from './d
 import { failureOfEvent } from './errors.ts'
 import { type AssumedType, addItem, findItem, findOrAddItem, type ItemRegistry, itemRegistry, registerId } from './item-registry.ts'
 import { matchItems } from './match-items.ts'
-import { eventNameOf, rememberUnknownFields, repairSnapshot, unwrapEvent } from './read-event.ts'
+import { deltaIn, eventNameOf, rememberUnknownFields, repairSnapshot, unwrapEvent } from './read-event.ts'
 import { dialect, hostedEvents, indexOf, type PartKind } from './wire.ts'
 
 // Turns frames into events. Positions are trusted, ids and numbers are not: some providers change ids with every event, leave gaps in the
@@ -58,13 +58,7 @@ export function decodeEvents(mapping: ResponseMapping = {}): EventDecoder {
   return streamDecoder(state, { decodeFrame, finish: finishStream, deltaFrames })
 }
 
-const deltaFrames: DeltaFrames = { textOf: textOfEvent, varying: ['sequence_number', 'obfuscation'] }
-
-/** The text of other events is that of a whole part, even if they have a delta. */
-function textOfEvent(body: JsonObject): Json | undefined {
-  const { type, delta } = unwrapEvent(body)
-  return typeof type === 'string' && type.endsWith('.delta') ? delta : undefined
-}
+const deltaFrames: DeltaFrames = { textOf: deltaIn, varying: ['sequence_number', 'obfuscation'] }
 
 function decodeFrame(decoder: DecoderState, frame: Frame): void {
   const read = readFrame(frame)

@@ -1,6 +1,6 @@
 import type { InferenceEvent } from '../../protocol/event.ts'
 import { remember } from '../../protocol/original.ts'
-import { type Frame, isObject, type JsonObject } from '../../protocol/wire.ts'
+import { type Frame, isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { readFrame } from '../parse-frame.ts'
 import { dialect } from './wire.ts'
 
@@ -17,6 +17,12 @@ export function unwrapEvent(body: JsonObject): JsonObject {
   if (typeof body.type === 'string' && (body.type === 'error' || body.type.startsWith('response.'))) return body
   const inner = [body.data, body.value, body.payload, body.chunk, body.event].find(isObject)
   return inner && typeof inner.type === 'string' ? inner : body
+}
+
+/** What a delta event adds. The text of any other event is that of a whole part, even if it has a delta. */
+export function deltaIn(body: JsonObject): Json | undefined {
+  const { type, delta } = unwrapEvent(body)
+  return typeof type === 'string' && type.endsWith('.delta') ? delta : undefined
 }
 
 /** Repairs a snapshot without its last brace, which some providers omit. The response in it is complete, so nothing has to be guessed. */
