@@ -65,8 +65,8 @@ const aLife = fc.record({
 const budget = { name: 'b', scope: 'workspace', period: 'total', limit: 1_000_000, enforce: true, includeByok: false, alertAt: [] }
 
 test.each([
-  ['memory', stores.memory, inject('isLongRun') ? 60 : 8],
-  ['sqlite', stores.sqlite, inject('isLongRun') ? 25 : 5],
+  ['memory', stores.memory, inject('isLongRun') ? 60 : 20],
+  ['sqlite', stores.sqlite, inject('isLongRun') ? 25 : 12],
 ] as const)(
   'over %s a process that ends between two store calls leaves consistent accounts, and holds that the next process frees within a minute',
   async (_, open, numRuns) => {
