@@ -65,7 +65,7 @@ export const walkCeilings: Readonly<Record<string, Ceiling>> = {
   'whole: functions': { ceiling: 649, goal: 350 },
   'whole: calls': { ceiling: 1_108, goal: 500 },
   'streamed: files': { ceiling: 173, goal: 90 },
-  'streamed: functions': { ceiling: 838, goal: 400 },
+  'streamed: functions': { ceiling: 839, goal: 400 },
   'streamed: calls': { ceiling: 1_790, goal: 600 },
   'delta: files': { ceiling: 25, goal: 15 },
   'delta: functions': { ceiling: 55, goal: 40 },

@@ -175,6 +175,11 @@ describe('the template of a frame', () => {
     expect(template && textInFrame(template, other)).toBeUndefined()
   })
 
+  test('is made of a frame with escapes beyond ASCII', () => {
+    const template = templateOf({ data: '{"n":7,"delta":"\\u4e2d\\ud83d\\ude82","pad":"xyz"}' }, '中🚂', deltaFrames)
+    expect(template && textInFrame(template, { data: '{"n":8,"delta":"\\u6587","pad":""}' })).toBe('文')
+  })
+
   test('is not made of a long frame', () => {
     expect(templateOf(frame('a', { more: 'x'.repeat(10_000) }), 'a', deltaFrames)).toBeUndefined()
     expect(templateOf({ ...frame('a'), event: 'x'.repeat(10_000) }, 'a', deltaFrames)).toBeUndefined()

@@ -55,7 +55,7 @@ export function templateOf({ event, data }: Frame, text: string, deltaFrames: De
   if (data.length > maxCharacters || (event !== undefined && event.length > maxCharacters)) return undefined
   const json = copyOf(data)
   const varying = deltaFrames.varying.flatMap(field => gapOfField(json, field) ?? [])
-  const written = JSON.stringify(text)
+  const written = writtenIn(json, text)
   let at = json.indexOf(written)
   for (let places = 0; at !== -1 && places < maxPlaces; places += 1) {
     const gaps = [...varying, { kind: 'text', start: at + 1, end: at + written.length - 1 } as const].sort((a, b) => a.start - b.start)
@@ -64,6 +64,13 @@ export function templateOf({ event, data }: Frame, text: string, deltaFrames: De
     at = json.indexOf(written, at + 1)
   }
   return undefined
+}
+
+/** The text as JSON: as it is, or with escapes for all characters beyond ASCII, which some servers write. */
+function writtenIn(json: string, text: string): string {
+  const written = JSON.stringify(text)
+  if (json.includes(written)) return written
+  return written.replace(/[\u0080-\uffff]/g, character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
 /** A copy: a frame consists of slices, which would keep the whole read in memory. */

@@ -30,7 +30,7 @@ export interface CallOptions {
   readonly admission?: EarlyAdmission
   /** Called with the bytes of memory of the kept items that the request refers to, before they are used. Throws to refuse the request. */
   readonly claimMemory?: (bytes: number) => void
-  /** Whether the request has many megabytes, so that its JSON is encoded with fewer copies in memory. Default: false. */
+  /** Whether the body was large, so that the JSON for the provider is encoded with fewer copies in memory. Default: false. */
   readonly isLarge?: boolean
   /**
    * For runtimes that may freeze after a response. Called only if the settlement has to wait for the store, with a promise that resolves
