@@ -50,6 +50,8 @@ test('SIGHUP under load: no request fails, and each restart reads the config aga
     writeConfig(folder, { ...base, operator })
     await hangUp(server, restarted)
     await vi.waitFor(async () => expect(await modelsOf(server)).toContain(`"owned_by":"${operator}"`), 5_000)
+    const before = running.count()
+    await vi.waitUntil(() => running.count() > before + 50, timeoutMs)
   }
   const outcomes = await running.stop()
   expect(countOutcomes(outcomes)).toEqual({ 200: outcomes.length })
