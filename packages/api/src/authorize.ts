@@ -4,7 +4,7 @@ import type { Actor } from '@signalbox/core/management'
 import { type Step, wait } from '@signalbox/core/runtime'
 import type { ApiReply, ApiRequest } from './api.ts'
 import { checkSite, hostOf } from './origin.ts'
-import type { Call, KeyedRoute, WorkspaceRoute } from './route.ts'
+import type { KeyedRoute, UnreadCall, WorkspaceRoute } from './route.ts'
 import { secretOf } from './secret.ts'
 import { askSignIn } from './sign-in.ts'
 import type { WebSocketTurn } from './websocket/port.ts'
@@ -13,7 +13,7 @@ import type { WebSocketTurn } from './websocket/port.ts'
  * Authenticates a request by the sign-in of the app or by an API key, then checks its workspace, its scopes and the rate limit of
  * management calls. Returns the reply of the app's sign-in if there is one.
  */
-export function* authorize(row: KeyedRoute | WorkspaceRoute, call: Omit<Call, 'query' | 'body' | 'large'>): Step<Caller | ApiReply> {
+export function* authorize(row: KeyedRoute | WorkspaceRoute, call: UnreadCall): Step<Caller | ApiReply> {
   const { gateway, request, log, params } = call
   const { needs, rate, keyHeader } = row
   const { signedIn, signal, turn } = request
@@ -71,7 +71,7 @@ const noWorkspace = (id: string, { isEndUser }: Caller): GatewayError =>
   new GatewayError('resource_not_found', { message: `There is no workspace "${id.slice(0, 100)}" for this ${isEndUser ? 'user' : 'key'}.` })
 
 /** The actor of an audit event. */
-export const actorOf = ({ keyId, keyName, scopes, isEndUser, limits, budgets }: Caller, { request, requestId }: Call): Actor => ({
+export const actorOf = ({ keyId, keyName, scopes, isEndUser, limits, budgets }: Caller, { request, requestId }: UnreadCall): Actor => ({
   key: { id: keyId, name: keyName, scopes, isBounded: isEndUser === true && (limits ?? budgets) !== undefined },
   nameStyle: 'json',
   requestId,

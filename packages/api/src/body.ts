@@ -101,4 +101,4 @@ function parse(text: string): unknown {
   }
 }
 
-export const isLarge = (text: string): boolean => text.length > largeBody
+export const isLargeText = (text: string): boolean => text.length > largeBody

@@ -3,7 +3,7 @@ import { GatewayError } from '@signalbox/core/errors'
 import { handOver, isPromise, runSteps, type Step, wait } from '@signalbox/core/runtime'
 import type { Api, ApiContext, ApiReply, ApiRequest } from './api.ts'
 import { authorize } from './authorize.ts'
-import { isLarge, parseBody, readBody } from './body.ts'
+import { isLargeText, parseBody, readBody } from './body.ts'
 import { withCacheHeaders } from './cache-headers.ts'
 import { corsHeaders, preflightHeaders } from './cors.ts'
 import { asGatewayError, errorReply } from './error-reply.ts'
@@ -11,7 +11,7 @@ import { cleanHeaders, commonHeaders, type Headers, idHeaders } from './headers.
 import { createMatcher, isManagement, nearestRow } from './match.ts'
 import { readQuery } from './query.ts'
 import { type RequestLog, startRequestLog } from './request-log.ts'
-import type { Call, Match, Matcher, Route, Site } from './route.ts'
+import type { Match, Matcher, RequestInput, Route, Site } from './route.ts'
 import type { Upload } from './uploads.ts'
 import { isWebSocketUpgrade, offerWebSocket } from './websocket/upgrade.ts'
 
@@ -122,12 +122,12 @@ function* run({ row, params }: Extract<Match, { kind: 'row' }>, state: HandledRe
   const isLong = coming() || (request.turn?.bytes ?? 0) > heavyBytes
   const admission = isLong && row.rate === 'inference' ? yield* wait(gateway.admitEarly(caller, requestId)) : undefined
   try {
-    const { text, query, body, large } = yield* read(row, state)
+    const { text, query, body, isLarge } = yield* read(row, state)
     // Only lists of items refer to stored ones.
     const mayRefer = Array.isArray(body.input) || request.turn !== undefined
     const claimMemory = mayRefer ? (bytes: number) => claimMore(state, caller, bytes) : undefined
     const keepBody = state.upload || mayRefer ? () => keepUpload(state) : undefined
-    const call = { gateway, site, request, requestId, log, context, params, query, body, large, admission, claimMemory, keepBody }
+    const call = { gateway, site, request, requestId, log, context, params, query, body, isLarge, admission, claimMemory, keepBody }
     if (row.of === undefined) return yield* wait(row.handler(call, caller))
     const management = yield* wait(site.management())
     return yield* wait(management.answer({ row, call, caller, text }))
@@ -155,18 +155,18 @@ function keepUpload(state: HandledRequest): () => void {
   return () => state.upload?.release()
 }
 
-function* read(row: Route, state: HandledRequest): Step<Pick<Call, 'query' | 'body' | 'large'> & { readonly text: string }> {
+function* read(row: Route, state: HandledRequest): Step<RequestInput & { readonly text: string }> {
   // SDKs, proxies and frameworks add their own parameters to inference requests, and providers accept them.
   const query = readQuery(row.query, state.request.query, row.rate === 'inference')
-  if (row.body === undefined) return { query, body: {}, text: '', large: false }
+  if (row.body === undefined) return { query, body: {}, text: '', isLarge: false }
   const text = yield* readBody(state)
-  const large = isLarge(text)
-  if (large) yield* wait(state.site.nextTurn())
+  const isLarge = isLargeText(text)
+  if (isLarge) yield* wait(state.site.nextTurn())
   const body = parseBody(text)
-  if (large) yield* wait(state.site.nextTurn())
+  if (isLarge) yield* wait(state.site.nextTurn())
   if (row.input) (yield* wait(state.site.management())).checkBody(row.input, body)
   // The text is only kept if an idempotency key may compare it with a later one.
-  return { query, body, text: row.of === 'workspace' ? text : '', large }
+  return { query, body, text: row.of === 'workspace' ? text : '', isLarge }
 }
 
 function withoutRow(found: Exclude<Match, { kind: 'row' }>, state: HandledRequest): ApiReply {

@@ -18,17 +18,24 @@ import type { TurnQueue } from './turn-queue.ts'
 import type { Uploads } from './uploads.ts'
 import type { WebSocketCounts } from './websocket/connections.ts'
 
+/** The input of a request, which is read after its key was checked. */
+export interface RequestInput {
+  readonly query: Readonly<Record<string, string>>
+  readonly body: JsonObject
+  /** Whether the text of the body is large (`largeBody`). */
+  readonly isLarge: boolean
+}
+
+/** A request whose input has not been read. */
+export type UnreadCall = Omit<Call, keyof RequestInput>
+
 /** A request as the handler of a route receives it, already checked. */
-export interface Call {
+export interface Call extends RequestInput {
   readonly gateway: Gateway
   readonly site: Site
   readonly request: ApiRequest
   readonly requestId: string
   readonly params: Readonly<Record<string, string>>
-  readonly query: Readonly<Record<string, string>>
-  readonly body: JsonObject
-  /** Whether the text of the body is large (`largeBody`). */
-  readonly large: boolean
   readonly log: RequestLog
   readonly context: ApiContext | undefined
   /** The rate limit and slot that an inference request took before its body was read. */

@@ -12,7 +12,7 @@ import { warmUp } from './warm-up.ts'
 export const inferenceHandler =
   (name: string) =>
   (call: Call, caller: Caller): Promise<ApiReply> => {
-    const { gateway, site, request, requestId, log, body, large, admission, claimMemory, context } = call
+    const { gateway, site, request, requestId, log, body, isLarge, admission, claimMemory, context } = call
     const dialect = dialectNamed(name, site)
     const { turn } = request
     const inferenceRequest = dialect.decodeRequest(turn ? turn.bodyOf(body) : body, request.header)
@@ -23,7 +23,7 @@ export const inferenceHandler =
       requestId,
       signal: request.signal,
       header: request.header,
-      isLarge: large,
+      isLarge,
       ...(admission && { admission }),
       ...(claimMemory && { claimMemory }),
       ...(context?.waitUntil && { waitUntil: context.waitUntil }),

@@ -3,7 +3,7 @@ import { type Step, wait } from '@signalbox/core/runtime'
 import type { Api, ApiReply, ApiRequest } from '../api.ts'
 import { authorize } from '../authorize.ts'
 import { checkSite } from '../origin.ts'
-import type { Call, Route } from '../route.ts'
+import type { Route, UnreadCall } from '../route.ts'
 import { hasSessionToken } from '../secret.ts'
 import type { WebSocketOffer } from './port.ts'
 
@@ -17,7 +17,7 @@ const loadSession = () => import('./session.ts')
 /** Loads the WebSocket code ahead of the first connection, for servers that start before their clients. */
 export const loadWebSockets = async (): Promise<void> => void (await loadSession())
 
-interface UpgradeCall extends Omit<Call, 'query' | 'body' | 'large'> {
+interface UpgradeCall extends UnreadCall {
   /** Handles the messages. */
   readonly api: Api
 }

@@ -149,14 +149,8 @@ const literalsOf = (json: string, gaps: readonly Gap[]): readonly string[] =>
 /** Whether each gap is exactly the value that it is taken for: with other values in the gaps, these are found where they belong. */
 function isProven({ literals, gaps }: DeltaTemplate, text: string, { textOf }: DeltaFrames): boolean {
   const values = { text: `${text}.`, string: 'other', integer: 7_777 }
-  const json = literals.map((literal, at) => literal + valueIn(gaps[at]?.kind, values.text)).join('')
-  const body = parseBounded(json)
+  const written = { text: JSON.stringify(values.text).slice(1, -1), string: values.string, integer: `${values.integer}` }
+  const body = parseBounded(gaps.map(({ kind }, at) => `${literals[at]}${written[kind]}`).join('') + literals.at(-1))
   if (!isObject(body) || textOf(body) !== values.text) return false
   return gaps.every(({ kind, field }) => field === undefined || own(body, field) === values[kind])
-}
-
-/** The JSON of another value for a gap, without the quotes. */
-function valueIn(kind: Gap['kind'] | undefined, text: string): string {
-  if (kind === 'text') return JSON.stringify(text).slice(1, -1)
-  return kind === undefined ? '' : kind === 'string' ? 'other' : '7777'
 }
