@@ -87,17 +87,20 @@ test('while another process writes, a call waits without blocking the event loop
   const blocker = new DatabaseSync(path)
   blocker.exec('BEGIN IMMEDIATE')
   let turns = 0
-  const turning = setInterval(() => turns++, 5)
+  let turning = setImmediate(function turn() {
+    turns += 1
+    turning = setImmediate(turn)
+  })
   const outcomes = await Promise.allSettled(['c', 'd'].map(id => storage.ledger.credit({ id, account: 'a', amount: 5, at: AT })))
   for (const outcome of outcomes) {
     expect(outcome).toMatchObject({ status: 'rejected' })
     expect(String(outcome.status === 'rejected' && outcome.reason)).toContain('busyTimeoutMs')
   }
   expect(turns).toBeGreaterThan(10)
+  clearImmediate(turning)
   const patient = storage.ledger.credit({ id: 'c', account: 'a', amount: 5, at: AT })
   setTimeout(() => blocker.exec('COMMIT'), 50)
   await patient
-  clearInterval(turning)
   expect((await storage.ledger.balance('a')).balance).toBe(5)
   blocker.close()
   await storage.close()
