@@ -74,6 +74,23 @@ test('bytes that are not UTF-8 become replacement characters, never an exception
   expect(readAll([bytes('data: a'), Uint8Array.of(0xff, 0xc3), bytes('b\n\n')])).toEqual([{ data: 'a\uFFFD\uFFFDb' }])
 })
 
+test('streams that are read by turns do not mix, though a parser serves another stream between two events', () => {
+  const readers = Array.from({ length: 3 }, () => readFrames())
+  const pieces = ['data: 1\n\ndata: 2', '\n\n', 'event: a\n', 'data: 3\n\n', 'data: 4\r\n\r\n', 'data: 5']
+  const read = readers.map((): unknown[] => [])
+  for (const piece of pieces) for (const [at, reader] of readers.entries()) read[at]?.push(...reader.push(bytes(piece)))
+  for (const [at, reader] of readers.entries()) read[at]?.push(...reader.end())
+  const whole = readAll([bytes(pieces.join(''))])
+  for (const frames of read) expect(frames).toMatchObject(whole as object)
+})
+
+test('a byte-order mark is removed at the start of every stream, and nowhere else', () => {
+  for (let round = 0; round < 3; round += 1) {
+    expect(readAll([bytes('\uFEFFdata: 1\n\n'), bytes('\uFEFFdata: 2\n\n'), bytes('data: 3\n\n')])).toEqual([{ data: '1' }, { data: '3' }])
+    readFrames().push(bytes('\uFEFFdata: an event without its end'))
+  }
+})
+
 test('an event longer than the limit is refused before it fills the memory', () => {
   const reader = readFrames()
   const block = bytes('x'.repeat(1024 * 1024))

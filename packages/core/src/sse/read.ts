@@ -8,43 +8,75 @@ export const maxEventSize: number = answerLimits.eventCharacters
 // `ignoreBOM`: the parser removes a byte-order mark, and only at the start.
 const eventDecoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
+/** A parser with the events it has found. Used by one stream at a time. */
+interface EventParser {
+  readonly feed: (text: string) => void
+  /** Forgets the stream before: a byte-order mark is removed only at the start of one. */
+  readonly reset: () => void
+  frames: readonly Frame[]
+  isTooLong: boolean
+}
+
+/** Parsers that are between two events, and so can be used by any stream. One takes 1 kB, and most reads end with a whole event. */
+const idleParsers: EventParser[] = []
+const maxIdleParsers = 100
+
+interface ReaderState {
+  /** Undefined between two events. */
+  parser: EventParser | undefined
+  isStarted: boolean
+  /** The beginning of a character. */
+  rest: Uint8Array
+}
+
 /**
  * Creates a reader that turns bytes into frames. Bytes may be split anywhere, even inside a character or a CRLF. A byte-order mark is
  * removed. A final event that lacks only its closing blank line still counts.
  */
 export function readFrames(): FrameReader {
-  let frames = noFrames
-  let tooLong = false
-  const parser = createParser({
-    maxBufferSize: maxEventSize,
-    onEvent: message => {
-      frames = append(frames, message as Frame)
-    },
-    onError: error => {
-      if (error.type === 'max-buffer-size-exceeded') tooLong = true
-    },
-  })
-  const take = (): readonly Frame[] => {
-    if (tooLong) throw new Error(`An event of the stream is longer than ${maxEventSize} characters.`)
-    const taken = frames
-    frames = noFrames
-    return taken
-  }
-  let rest: Uint8Array = noBytes
+  const state: ReaderState = { parser: undefined, isStarted: false, rest: noBytes }
   return {
     push(bytes) {
       // Decoding only whole characters avoids a stateful decoder, which costs three times as much.
-      const whole = rest.length > 0 ? concatBytes(rest, bytes) : bytes
+      const whole = state.rest.length > 0 ? concatBytes(state.rest, bytes) : bytes
       const end = wholeCharacters(whole)
-      rest = end === whole.length ? noBytes : whole.slice(end)
-      parser.feed(eventDecoder.decode(end === whole.length ? whole : whole.subarray(0, end)))
-      return take()
+      state.rest = end === whole.length ? noBytes : whole.slice(end)
+      return parseText(state, eventDecoder.decode(end === whole.length ? whole : whole.subarray(0, end)))
     },
-    end() {
-      parser.feed(`${eventDecoder.decode(rest)}\n\n`)
-      return take()
-    },
+    end: () => parseText(state, `${eventDecoder.decode(state.rest)}\n\n`),
   }
+}
+
+function parseText(state: ReaderState, text: string): readonly Frame[] {
+  const parser = state.parser ?? idleParsers.pop() ?? createEventParser()
+  if (!state.isStarted) parser.reset()
+  state.isStarted = true
+  state.parser = parser
+  parser.feed(text)
+  if (parser.isTooLong) throw new Error(`An event of the stream is longer than ${maxEventSize} characters.`)
+  const { frames } = parser
+  parser.frames = noFrames
+  if (text.endsWith('\n\n') || text.endsWith('\r\n\r\n')) {
+    state.parser = undefined
+    if (idleParsers.length < maxIdleParsers) idleParsers.push(parser)
+  }
+  return frames
+}
+
+function createEventParser(): EventParser {
+  const { feed, reset } = createParser({
+    maxBufferSize: maxEventSize,
+    onEvent: message => {
+      parser.frames = append(parser.frames, message as Frame)
+    },
+    onError: error => {
+      if (error.type === 'max-buffer-size-exceeded') parser.isTooLong = true
+    },
+  })
+  const parser: EventParser = { feed, reset, frames: noFrames, isTooLong: false }
+  // After a line it does not look for a byte-order mark.
+  feed('\n')
+  return parser
 }
 
 const noFrames: readonly Frame[] = []
