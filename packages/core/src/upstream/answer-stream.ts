@@ -1,3 +1,4 @@
+import { answerLimits } from '../protocol/answer-limits.ts'
 import { closingEvents, hasEnd, isContent } from '../protocol/event.ts'
 import type { Sink } from '../protocol/source.ts'
 import { isReading, noteContent, readerPaused, readerResumed, setBlocked, startStream, stopTimer } from './answer-timer.ts'
@@ -5,14 +6,18 @@ import { type StopReason, stopFailure } from './connection.ts'
 import { messageInStream } from './error-message.ts'
 import { cutAtItemLimit, type EventBatch, firstBatch, isBeyondItemLimit, maxBatchEvents } from './event-batches.ts'
 import { failureWithoutSecret } from './failure-without-secret.ts'
+import type { StreamRead } from './frame-format.ts'
 import { type ConnectionState, countReadAfterEnd, readToEnd, releaseConnection } from './read-to-end.ts'
 import type { AnswerStream, StreamContext, StreamParts, StreamReader } from './stream-context.ts'
 
-interface AnswerState<Read> extends StreamParts<Read>, Omit<StreamContext, 'onContent' | 'onFailure'>, ConnectionState {
+interface AnswerState<Read extends StreamRead> extends StreamParts<Read>, Omit<StreamContext, 'onContent' | 'onFailure'>, ConnectionState {
   readonly source: StreamParts<Read>['source']
   /** Undefined once the stream is open, so that it does not keep its attempt. */
   onContent: StreamContext['onContent'] | undefined
   onFailure: StreamContext['onFailure'] | undefined
+  /** Bytes read so far, and their limit. */
+  bytes: number
+  maxBytes: number
   /** Batches that wait for the reader. */
   held: EventBatch[]
   heldEvents: number
@@ -28,7 +33,10 @@ interface AnswerState<Read> extends StreamParts<Read>, Omit<StreamContext, 'onCo
 const maxHeldEvents = 10_000
 
 /** Reads a provider's stream. Calls `onContent` or `onFailure` once; the stream passed to `onContent` holds what was read so far. */
-export function readStream<Read>({ source, format, decoder }: StreamParts<Read>, context: StreamContext): StreamReader<Read> {
+export function readStream<Read extends StreamRead>(
+  { source, format, decoder }: StreamParts<Read>,
+  context: StreamContext,
+): StreamReader<Read> {
   const { connection, timer, candidate, isWhole, idleMs, deadlineAt, onContent, onFailure } = context
   const state: AnswerState<Read> = {
     source,
@@ -42,6 +50,8 @@ export function readStream<Read>({ source, format, decoder }: StreamParts<Read>,
     deadlineAt,
     onContent,
     onFailure,
+    bytes: 0,
+    maxBytes: isWhole ? answerLimits.gatheredBytes : answerLimits.heldBytes,
     held: [],
     heldEvents: 0,
     phase: 'opening',
@@ -69,30 +79,41 @@ export function readStream<Read>({ source, format, decoder }: StreamParts<Read>,
   }
 }
 
-function readOnce<Read>(state: AnswerState<Read>, read: Read): void {
+function readOnce<Read extends StreamRead>(state: AnswerState<Read>, read: Read): void {
   if (state.phase === 'ending') countReadAfterEnd(state)
   if (state.phase === 'ending' || state.phase === 'over') return
+  if ('byteLength' in read) state.bytes += read.byteLength
+  if (state.bytes > state.maxBytes) {
+    breakOff(state)
+    return
+  }
   let batch: EventBatch
   try {
-    batch = state.decoder.read(state.format.toFrames(read))
+    batch = state.decoder.read(state.format.push(read))
   } catch {
-    state.connection.close()
-    batch = endOf(state)
+    breakOff(state)
+    return
   }
   takeEvents(state, batch)
 }
 
+/** Ends the response where it cannot be read any further. */
+function breakOff<Read extends StreamRead>(state: AnswerState<Read>): void {
+  state.connection.close()
+  takeEvents(state, endOf(state))
+}
+
 /** Releases the connection of a complete response. A reset after the last event is harmless. */
-function isStreamOver<Read>(state: AnswerState<Read>): boolean {
+function isStreamOver<Read extends StreamRead>(state: AnswerState<Read>): boolean {
   if (state.phase === 'ending') releaseConnection(state)
   return state.phase === 'over'
 }
 
-function sourceEnded<Read>(state: AnswerState<Read>): void {
+function sourceEnded<Read extends StreamRead>(state: AnswerState<Read>): void {
   if (isStreamOver(state)) return
   let rest: EventBatch
   try {
-    rest = state.decoder.read(state.format.last())
+    rest = state.decoder.read(state.format.end())
     if (!hasEnd(rest)) rest = [...rest, ...endOf(state)]
   } catch {
     rest = endOf(state)
@@ -101,16 +122,14 @@ function sourceEnded<Read>(state: AnswerState<Read>): void {
   releaseConnection(state)
 }
 
-function sourceBroken<Read>(state: AnswerState<Read>): void {
-  if (isStreamOver(state)) return
-  state.connection.close()
-  takeEvents(state, endOf(state))
+function sourceBroken<Read extends StreamRead>(state: AnswerState<Read>): void {
+  if (!isStreamOver(state)) breakOff(state)
 }
 
-const endOf = <Read>({ decoder }: AnswerState<Read>): EventBatch => closingEvents(() => decoder.end())
+const endOf = <Read extends StreamRead>({ decoder }: AnswerState<Read>): EventBatch => closingEvents(() => decoder.end())
 
 /** Ends the response here. */
-function stop<Read>(state: AnswerState<Read>, why: AnswerState<Read>['stopped']): void {
+function stop<Read extends StreamRead>(state: AnswerState<Read>, why: AnswerState<Read>['stopped']): void {
   if (state.phase === 'over' || state.phase === 'ending') return
   state.stopped ??= why
   state.isBlocked = false
@@ -119,7 +138,7 @@ function stop<Read>(state: AnswerState<Read>, why: AnswerState<Read>['stopped'])
   takeEvents(state, endOf(state))
 }
 
-function takeEvents<Read>(state: AnswerState<Read>, read: EventBatch): void {
+function takeEvents<Read extends StreamRead>(state: AnswerState<Read>, read: EventBatch): void {
   if (read.length === 0) return
   const isTooLong = read.some(isBeyondItemLimit)
   if (isTooLong) state.connection.close()
@@ -130,7 +149,7 @@ function takeEvents<Read>(state: AnswerState<Read>, read: EventBatch): void {
 }
 
 /** Holds events back until the first content: until then nothing has reached the client, and another provider may be tried. */
-function openStream<Read>(state: AnswerState<Read>, batch: EventBatch): void {
+function openStream<Read extends StreamRead>(state: AnswerState<Read>, batch: EventBatch): void {
   const last = batch.at(-1)
   if (last?.type === 'finished' && last.outcome.status === 'failed' && (state.isWhole || !batch.some(isContent))) {
     state.phase = 'over'
@@ -143,7 +162,8 @@ function openStream<Read>(state: AnswerState<Read>, batch: EventBatch): void {
   state.phase = 'open'
   if (!state.isWhole) {
     state.source.pause()
-    state.format.relax()
+    // From now on events are delivered instead of being held in memory.
+    state.maxBytes = answerLimits.streamedBytes
     state.connection.outlivesClient = true
     startStream(state.timer, state)
   }
@@ -153,12 +173,12 @@ function openStream<Read>(state: AnswerState<Read>, batch: EventBatch): void {
   onContent?.(streamOf(state))
 }
 
-function holdBack<Read>(state: AnswerState<Read>, batch: EventBatch): void {
+function holdBack<Read extends StreamRead>(state: AnswerState<Read>, batch: EventBatch): void {
   state.held.push(batch)
   state.heldEvents += batch.length
 }
 
-function push<Read>(state: AnswerState<Read>, batch: EventBatch): void {
+function push<Read extends StreamRead>(state: AnswerState<Read>, batch: EventBatch): void {
   noteContent(state.timer)
   if (state.reader !== undefined && !state.isPaused && !state.isBlocked && state.held.length === 0 && batch.length <= maxBatchEvents) {
     deliver(state, state.reader, batch)
@@ -169,7 +189,7 @@ function push<Read>(state: AnswerState<Read>, batch: EventBatch): void {
 }
 
 /** Delivers held batches. Many events are spread over turns of the event loop, so that other requests are served in between. */
-function flush<Read>(state: AnswerState<Read>): void {
+function flush<Read extends StreamRead>(state: AnswerState<Read>): void {
   const { held, reader, source, timer } = state
   if (held.length === 0 || reader === undefined || state.isPaused || state.isBlocked || state.turn !== undefined) return
   const batch = held.length === 1 && held[0] ? held[0] : held.flat()
@@ -185,7 +205,7 @@ function flush<Read>(state: AnswerState<Read>): void {
 }
 
 /** Hands a batch to the reader; a failure is worded for the client. */
-function deliver<Read>(state: AnswerState<Read>, reader: Sink<EventBatch>, batch: EventBatch): void {
+function deliver<Read extends StreamRead>(state: AnswerState<Read>, reader: Sink<EventBatch>, batch: EventBatch): void {
   const last = batch.at(-1)
   const at = state.timer.stream?.heardAt
   if (last?.type !== 'finished') {
@@ -203,7 +223,7 @@ function deliver<Read>(state: AnswerState<Read>, reader: Sink<EventBatch>, batch
   reader.end()
 }
 
-function streamOf<Read>(state: AnswerState<Read>): AnswerStream {
+function streamOf<Read extends StreamRead>(state: AnswerState<Read>): AnswerStream {
   const { connection, timer, source } = state
   const stopFollowing = connection.cancellation.onCancel(() => {
     if (connection.cancellation.reason !== 'client_left') stop(state, undefined)
@@ -250,13 +270,13 @@ function streamOf<Read>(state: AnswerState<Read>): AnswerStream {
   }
 }
 
-function resume<Read>(state: AnswerState<Read>): void {
+function resume<Read extends StreamRead>(state: AnswerState<Read>): void {
   state.isPaused = false
   readerResumed(state.timer)
   flow(state)
 }
 
-function flow<Read>(state: AnswerState<Read>): void {
+function flow<Read extends StreamRead>(state: AnswerState<Read>): void {
   flush(state)
   if (!state.isPaused && !state.isBlocked && state.turn === undefined && state.phase !== 'over') state.source.resume()
 }

@@ -1,11 +1,11 @@
 import type { Frame } from '../protocol/wire.ts'
 
-/** Turns what is read into frames. A read may complete none. */
-export interface FrameFormat<Read> {
-  /** Throws if an event is too long. */
-  readonly toFrames: (read: Read) => readonly Frame[]
+/** What is read of a stream at once: bytes, or the frames of a provider that runs in this process. */
+export type StreamRead = Uint8Array | readonly Frame[]
+
+/** Turns what is read into frames. A read may complete none. Both functions throw if a frame is too long or broken. */
+export interface FrameFormat<Read extends StreamRead> {
+  readonly push: (read: Read) => readonly Frame[]
   /** The remaining frames at the end of the source. */
-  readonly last: () => readonly Frame[]
-  /** Called at the first content, after which frames are delivered at once instead of being held in memory. */
-  readonly relax: () => void
+  readonly end: () => readonly Frame[]
 }

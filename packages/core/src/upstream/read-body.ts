@@ -89,7 +89,7 @@ const maxBlankPieces = 1_024
 
 const ignoring: Sink<Uint8Array> = { next() {}, end() {}, fail() {} }
 
-/** A sink that detects the format of a response, then forwards everything to the sink that `readerOf` returns for it. */
+/** A sink that detects the format of a response, then has the functions of the sink that `readerOf` returns for it. */
 export function detectShape(readerOf: (shape: AnswerShape) => Sink<Uint8Array>): Sink<Uint8Array> {
   let reader: Sink<Uint8Array> | undefined
   let blanks: Uint8Array[] = []
@@ -99,11 +99,15 @@ export function detectShape(readerOf: (shape: AnswerShape) => Sink<Uint8Array>):
     const chosen = choose?.(shape) ?? ignoring
     choose = undefined
     reader = chosen
+    // A source that still has the functions below calls the same reader.
+    sink.next = chosen.next
+    sink.end = chosen.end
+    sink.fail = chosen.fail
     for (const piece of blanks) chosen.next(piece)
     blanks = []
     return chosen
   }
-  return {
+  const sink: Sink<Uint8Array> = {
     next(piece) {
       if (reader !== undefined) return reader.next(piece)
       const first = piece.find(byte => !blank.has(byte))
@@ -113,4 +117,5 @@ export function detectShape(readerOf: (shape: AnswerShape) => Sink<Uint8Array>):
     end: () => (reader ?? decide('empty')).end(),
     fail: error => (reader ?? decide('empty')).fail(error),
   }
+  return sink
 }

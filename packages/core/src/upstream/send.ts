@@ -11,7 +11,7 @@ import type { Candidate } from '../routing/plan.ts'
 import type { Clock, Transport, TransportReply } from '../runtime/ports.ts'
 import { asSource, sourceOf } from '../runtime/source.ts'
 import { readFrames } from '../sse/read.ts'
-import type { FrameFormat } from './frame-format.ts'
+import type { FrameFormat, StreamRead } from './frame-format.ts'
 import { type AnswerShape, type BodyText, collectText, detectShape, maxFailureBytes, parseAnswer } from './read-body.ts'
 
 export interface SendPorts {
@@ -50,7 +50,10 @@ export interface AnswerHandlers {
   readonly onAccepted: (header: TransportReply['header']) => void
   readonly onBody: (body: JsonObject) => void
   /** Returns the sink for the stream. */
-  readonly onStream: <Read>(source: Pick<Source<Read>, 'pause' | 'resume' | 'cancel'>, format: FrameFormat<Read>) => Sink<Read>
+  readonly onStream: <Read extends StreamRead>(
+    source: Pick<Source<Read>, 'pause' | 'resume' | 'cancel'>,
+    format: FrameFormat<Read>,
+  ) => Sink<Read>
   readonly onFailure: (failure: SendFailure) => void
   /** Dialect or provider code threw. Errors of `authorize` are failures instead, because it may need the network. */
   readonly onError: (error: unknown) => void
@@ -149,7 +152,7 @@ interface ReaderContext {
 }
 
 function readerOf(shape: AnswerShape, { source, options, handlers, fail, status }: ReaderContext): Sink<Uint8Array> {
-  if (shape === 'frames') return streamReader(source, byteFrames(options), handlers)
+  if (shape === 'frames') return streamReader(source, options.dialect.frames?.() ?? readFrames(), handlers)
   if (shape === 'json') {
     const done = (text: BodyText): void =>
       orError(handlers, () => {
@@ -170,7 +173,11 @@ function readerOf(shape: AnswerShape, { source, options, handlers, fail, status 
   return { next: unreadable, end: unreadable, fail: error => tell(sendFailure('unreadable', reasonOf(error), status)) }
 }
 
-function streamReader<Read>(source: Source<Read>, format: FrameFormat<Read>, { onStream, onError }: AnswerHandlers): Sink<Read> {
+function streamReader<Read extends StreamRead>(
+  source: Source<Read>,
+  format: FrameFormat<Read>,
+  { onStream, onError }: AnswerHandlers,
+): Sink<Read> {
   try {
     return onStream(source, format)
   } catch (error) {
@@ -182,27 +189,7 @@ function streamReader<Read>(source: Source<Read>, format: FrameFormat<Read>, { o
 
 const readFailure = ({ dialect }: SendOptions, answer: FailedAnswer): SendFailure => dialect.decodeFailure(answer)
 
-/** Maximum bytes held before the first content of a stream. A non-streamed response that arrives as a stream is held to its end. */
-const heldBytes = { stream: answerLimits.heldBytes, whole: answerLimits.gatheredBytes }
-
-function byteFrames({ dialect, stream }: SendOptions): FrameFormat<Uint8Array> {
-  const reader = dialect.frames?.() ?? readFrames()
-  let size = 0
-  let limit: number = stream ? heldBytes.stream : heldBytes.whole
-  return {
-    toFrames(bytes) {
-      size += bytes.byteLength
-      if (size > limit) throw new Error(`The stream is longer than ${limit} bytes.`)
-      return reader.push(bytes)
-    },
-    last: reader.end,
-    relax: () => {
-      limit = answerLimits.streamedBytes
-    },
-  }
-}
-
-const ownFrames: FrameFormat<readonly Frame[]> = { toFrames: frames => frames, last: () => [], relax: () => {} }
+const ownFrames: FrameFormat<readonly Frame[]> = { push: frames => frames, end: () => [] }
 
 const noHeader = (): undefined => undefined
 

@@ -5,7 +5,7 @@ import type { Candidate } from '../routing/plan.ts'
 import type { AnswerTimer, TimeOver } from './answer-timer.ts'
 import type { Connection, StopReason } from './connection.ts'
 import type { EventBatch } from './event-batches.ts'
-import type { FrameFormat } from './frame-format.ts'
+import type { FrameFormat, StreamRead } from './frame-format.ts'
 
 /** A provider's stream as batches of events: one batch for each read of bytes or frames. */
 export interface AnswerStream extends Source<EventBatch> {
@@ -36,7 +36,7 @@ export interface StreamContext {
 }
 
 /** The source, frame format and decoder of a stream. */
-export interface StreamParts<Read> {
+export interface StreamParts<Read extends StreamRead> {
   readonly source: Pick<Source<Read>, 'pause' | 'resume' | 'cancel'>
   readonly format: FrameFormat<Read>
   readonly decoder: EventDecoder
