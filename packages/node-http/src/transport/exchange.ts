@@ -2,6 +2,7 @@ import type { TransportReply, TransportRequest } from '@signalbox/core/runtime'
 import type { Dispatcher } from 'undici'
 import type { Pool, PooledConnection, Pools } from './pool.ts'
 import { createResponseBody, endBody, failBody, pushChunk, type ResponseBody } from './response-body.ts'
+import { readAll, skipInterim } from './skip-interim.ts'
 import { isClosedConnection, toTransportError } from './transport-errors.ts'
 
 /**
@@ -86,7 +87,7 @@ function dispatchRequest({ pool, connection, path, request }: PooledRequest, cal
 const dispatchHandler = (state: ExchangeState): Dispatcher.DispatchHandler => ({
   onRequestStart(controller) {
     state.control = controller
-    state.connection.interim?.start()
+    if (state.connection.interim) skipInterim(state.connection.interim)
     if (state.isSettled) controller.abort(new Error('aborted'))
   },
   onResponseStart(controller, status, headers) {
@@ -114,22 +115,17 @@ interface ResponseHead {
 }
 
 function openResponse(state: ExchangeState, controller: Dispatcher.DispatchController, { status, headers }: ResponseHead): void {
-  const close = (): boolean => {
-    const isOurs = dropConnection(state)
-    if (isOurs) controller.abort(new Error('aborted'))
-    return isOurs
-  }
   if (Object.keys(headers).length > maxHeaders) {
-    if (close()) state.callbacks?.refuse(new Error('The response has too many headers.'))
+    if (closeExchange(state)) state.callbacks?.refuse(new Error('The response has too many headers.'))
     return
   }
-  state.connection.interim?.stop()
+  if (state.connection.interim) readAll(state.connection.interim)
   // undici keeps the headers, which are slices of all that arrived with them, until the response ends.
   controller.rawHeaders = null
   const { callbacks } = state
   state.callbacks = undefined
-  state.body = createResponseBody(controller, close)
-  callbacks?.accept({ status, header: name => joinedHeader(headers, name), body: state.body.source })
+  state.body = createResponseBody(controller, () => closeExchange(state))
+  callbacks?.accept({ status, header: headerOf(headers), body: state.body.source })
 }
 
 /** Ends an exchange whose request was aborted. */
@@ -158,7 +154,17 @@ function dropConnection(state: ExchangeState): boolean {
   return true
 }
 
-function joinedHeader(headers: Readonly<Record<string, string | string[] | undefined>>, name: string): string | undefined {
-  const value = headers[name]
-  return typeof value === 'string' || value === undefined ? value : value.join(', ')
+/** Drops the connection of a response that is not read to its end; false if the exchange was over already. */
+function closeExchange(state: ExchangeState): boolean {
+  const isOurs = dropConnection(state)
+  if (isOurs) state.control?.abort(new Error('aborted'))
+  return isOurs
 }
+
+// A function of its own, because functions made in one place keep the values of all of them.
+const headerOf =
+  (headers: ResponseHead['headers']): TransportReply['header'] =>
+  name => {
+    const value = headers[name]
+    return typeof value === 'string' || value === undefined ? value : value.join(', ')
+  }

@@ -10,32 +10,36 @@ const maxHeadBytes = 65_536
  * broken connection. Bytes after the start of the final response are not touched.
  */
 export interface InterimFilter {
-  /** Called when a request is sent. */
-  start(): void
-  /** Called when the final response begins. */
-  stop(): void
+  readonly socket: Socket
+  /** The socket's own `read`, and the one without interim responses. */
+  readonly read: Socket['read']
+  readonly readFinal: Socket['read']
+  /** The beginning of a response. */
+  held: Buffer | undefined
 }
 
 export function interimFilter(socket: Socket): InterimFilter {
-  const read = socket.read.bind(socket)
-  let held: Buffer | undefined
-  const readFinal = (size?: number): Buffer | null => {
-    const chunk: Buffer | null = read(size)
-    if (chunk === null) return null
-    const bytes = held === undefined ? chunk : Buffer.concat([held, chunk])
-    held = undefined
-    const rest = withoutInterim(bytes)
-    if (rest === undefined) held = bytes
-    return rest === undefined || rest.length === 0 ? null : rest
-  }
-  return {
-    start() {
-      socket.read = readFinal
-    },
-    stop() {
-      socket.read = read
-    },
-  }
+  const filter: InterimFilter = { socket, read: socket.read, readFinal: size => readFinal(filter, size), held: undefined }
+  return filter
+}
+
+/** Called when a request is sent. */
+export function skipInterim({ socket, readFinal }: InterimFilter): void {
+  socket.read = readFinal
+}
+
+/** Called when the final response begins. */
+export function readAll({ socket, read }: InterimFilter): void {
+  socket.read = read
+}
+
+function readFinal(filter: InterimFilter, size?: number): Buffer | null {
+  const chunk: Buffer | null = filter.read.call(filter.socket, size)
+  if (chunk === null) return null
+  const bytes = filter.held === undefined ? chunk : Buffer.concat([filter.held, chunk])
+  const rest = withoutInterim(bytes)
+  filter.held = rest === undefined ? bytes : undefined
+  return rest === undefined || rest.length === 0 ? null : rest
 }
 
 /** Undefined if more bytes are needed to decide. */
