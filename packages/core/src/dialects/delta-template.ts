@@ -58,7 +58,7 @@ export function templateOf({ event, data }: Frame, text: string, deltaFrames: De
   const written = writtenIn(json, text)
   let at = json.indexOf(written)
   for (let places = 0; at !== -1 && places < maxPlaces; places += 1) {
-    const gaps = [...varying, { kind: 'text', start: at + 1, end: at + written.length - 1 } as const].sort((a, b) => a.start - b.start)
+    const gaps = [...varying, { kind: 'text', start: at + 1, end: at + written.length - 1 } as const].toSorted((a, b) => a.start - b.start)
     const template = { event: event && copyOf(event), literals: literalsOf(json, gaps), gaps }
     if (isProven(template, text, deltaFrames)) return template
     at = json.indexOf(written, at + 1)

@@ -1,6 +1,7 @@
 import type { Delta, InferenceEvent } from '../protocol/event.ts'
 import type { Item, ItemStatus, MessageItem, Part, ReasoningItem } from '../protocol/item.ts'
 import { originalOf, remember } from '../protocol/original.ts'
+import { entryOf, type SmallMap, setEntry, smallMap, valuesOf } from '../protocol/small-map.ts'
 import { type TextBuffer, textDelta } from '../protocol/text-delta.ts'
 import { append, type JsonObject } from '../protocol/wire.ts'
 
@@ -28,7 +29,7 @@ export interface PartialItem {
   /** The item without its text. */
   item: Item
   /** By kind and number. The arguments of a call are part 0. */
-  readonly parts: Map<string, PartialPart>
+  readonly parts: SmallMap<string, PartialPart>
   /** The part to which text was added last. */
   latest: PartialPart | undefined
   finished: boolean
@@ -69,7 +70,7 @@ export function noteUnmodeled(assembler: ItemAssembler, type: string): void {
 }
 
 /** Starts collecting an item. Nothing is emitted until it is announced. */
-export const partialItem = (item: Item): PartialItem => ({ index: undefined, item, parts: new Map(), latest: undefined, finished: false })
+export const partialItem = (item: Item): PartialItem => ({ index: undefined, item, parts: smallMap(), latest: undefined, finished: false })
 
 /** Emits `item_started`, and the text that arrived before. Repeated calls have no effect. */
 export function announceItem(assembler: ItemAssembler, partial: PartialItem): number {
@@ -77,7 +78,7 @@ export function announceItem(assembler: ItemAssembler, partial: PartialItem): nu
   const index = assembler.count++
   partial.index = index
   emitEvent(assembler, { type: 'item_started', index, item: shellOf(partial.item) })
-  for (const { kind, number, text } of partial.parts.values())
+  for (const { kind, number, text } of valuesOf(partial.parts))
     if (text.length > 0) emitEvent(assembler, textDelta(index, { kind, part: number, text: bufferedText(text) }, text))
   return index
 }
@@ -124,13 +125,14 @@ export function partOf(partial: PartialItem, kind: TextKind, number: number): Pa
   const { latest } = partial
   if (latest?.kind === kind && latest.number === number) return latest
   const key = `${kind}:${number}`
-  const known = partial.parts.get(key)
+  const known = entryOf(partial.parts, key)
   const part = known ?? { kind, number, text: textBuffer(), annotations: [], logprobs: [] }
-  if (!known) partial.parts.set(key, part)
+  if (!known) setEntry(partial.parts, key, part)
   return part
 }
 
-export const hasPart = ({ parts }: PartialItem, kind: TextKind, number: number): boolean => parts.has(`${kind}:${number}`)
+export const hasPart = ({ parts }: PartialItem, kind: TextKind, number: number): boolean =>
+  entryOf(parts, `${kind}:${number}`) !== undefined
 
 /** The item with the text that has arrived so far. */
 export function assembledItem(partial: PartialItem, status: ItemStatus): Item {
@@ -141,7 +143,7 @@ export function assembledItem(partial: PartialItem, status: ItemStatus): Item {
 }
 
 export const argumentsOf = ({ parts }: PartialItem): string => {
-  const part = parts.get('arguments:0')
+  const part = entryOf(parts, 'arguments:0')
   return part ? bufferedText(part.text) : ''
 }
 
@@ -163,7 +165,9 @@ export function assembledReasoning(partial: PartialItem): Pick<ReasoningItem, 's
 }
 
 const partsInOrder = ({ parts }: PartialItem, kinds: readonly TextKind[]): readonly PartialPart[] =>
-  [...parts.values()].filter(({ kind }) => kinds.includes(kind)).sort((a, b) => a.number - b.number)
+  valuesOf(parts)
+    .filter(({ kind }) => kinds.includes(kind))
+    .sort((a, b) => a.number - b.number)
 
 /** The item as it is announced: without text and sealed state, which are in `item_finished`. */
 function shellOf(item: Item): Item {

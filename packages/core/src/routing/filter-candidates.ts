@@ -1,3 +1,4 @@
+import { append } from '../protocol/wire.ts'
 import { type ExclusionRule, exclusionRules } from './exclusion-rules.ts'
 import type { RoutingQuery } from './needs.ts'
 import type { Candidate, Excluded, ExclusionCode } from './plan.ts'
@@ -11,12 +12,12 @@ export interface FilteredCandidates {
 /** Splits candidates into those that can serve the request, in the given order, and those that cannot, each with a reason. */
 export function filterCandidates(candidates: readonly Candidate[], query: RoutingQuery): FilteredCandidates {
   const excluded: Excluded[] = []
-  let eligible: Candidate[] = []
+  let eligible: readonly Candidate[] = []
   const rules = exclusionRules.filter(rule => rule.applies(query))
   for (const candidate of candidates) {
     const rule = firstExcluding(rules, candidate, query)
     if (rule) excluded.push(excludedBy(rule, candidate, query))
-    else eligible.push(candidate)
+    else eligible = append(eligible, candidate)
   }
   for (const rule of softFilters) {
     if (eligible.length < 2 || !rule.applies(query)) continue

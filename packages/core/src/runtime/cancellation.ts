@@ -27,7 +27,7 @@ export function createCancellation(): Cancellation {
     },
     onCancel(run) {
       if (cancellation.reason !== undefined) run()
-      else listeners = [...listeners, run]
+      else listeners = listeners.concat(run)
       return () => {
         const at = listeners.indexOf(run)
         if (at >= 0) listeners.splice(at, 1)

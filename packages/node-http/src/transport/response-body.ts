@@ -5,6 +5,8 @@ import type { Dispatcher } from 'undici'
 const highWaterBytes = 65_536
 const noChunks: Uint8Array[] = []
 
+type Ending = 'ended' | { readonly error: Error }
+
 /** The body of one response: the socket pushes bytes in, and the reader receives bytes that arrived together as one batch. */
 export interface ResponseBody {
   readonly source: Source<Uint8Array>
@@ -16,7 +18,7 @@ export interface ResponseBody {
   sink: Sink<Uint8Array> | undefined
   isPaused: boolean
   isFlushing: boolean
-  ending: 'none' | 'ended' | { readonly error: Error }
+  ending: 'none' | Ending
 }
 
 /** Creates a body. `leave` is called when the reader cancels before the end. */
@@ -45,7 +47,19 @@ export function createResponseBody(control: Dispatcher.DispatchController, leave
   const body: ResponseBody = {
     source,
     control,
-    flush: () => flush(body),
+    flush() {
+      body.isFlushing = false
+      if (body.isPaused) return
+      const { chunks, bytes } = body
+      const [first] = chunks
+      if (first !== undefined) {
+        body.chunks = noChunks
+        body.bytes = 0
+        if (control.paused) control.resume()
+        body.sink?.next(chunks.length === 1 ? first : Buffer.concat(chunks, bytes))
+      }
+      if (!body.isPaused && body.chunks.length === 0 && body.ending !== 'none') endReading(body, body.ending)
+    },
     chunks: noChunks,
     bytes: 0,
     sink: undefined,
@@ -82,19 +96,8 @@ function flushSoon(body: ResponseBody): void {
   queueMicrotask(body.flush)
 }
 
-function flush(body: ResponseBody): void {
-  body.isFlushing = false
-  if (body.isPaused) return
-  const { chunks, control, bytes } = body
-  const [first] = chunks
-  if (first !== undefined) {
-    body.chunks = noChunks
-    body.bytes = 0
-    if (control.paused) control.resume()
-    body.sink?.next(chunks.length === 1 ? first : Buffer.concat(chunks, bytes))
-  }
-  if (body.isPaused || body.chunks.length > 0 || body.ending === 'none') return
-  const { sink, ending } = body
+function endReading(body: ResponseBody, ending: Ending): void {
+  const { sink } = body
   body.sink = undefined
   if (ending === 'ended') sink?.end()
   else sink?.fail(ending.error)

@@ -2,6 +2,7 @@ import type { ResponseMapping } from '../../protocol/dialect.ts'
 import type { Item, ItemStatus } from '../../protocol/item.ts'
 import { remember } from '../../protocol/original.ts'
 import type { Outcome } from '../../protocol/response.ts'
+import { sizeOf, valuesOf } from '../../protocol/small-map.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { namelessCall } from '../answer-failures.ts'
 import { announcedImage, imageItem } from '../generated-image.ts'
@@ -160,7 +161,7 @@ function addText(decoder: AnswerDecoder, { kind, text, field }: MessageText, log
   const type = kind === 'reasoning' ? 'reasoning' : 'message'
   const speech = decoder.speech?.item.type === type ? decoder.speech : startSpeech(decoder, type)
   if (field) decoder.state.noteField(field)
-  const part = speech.latest?.kind === kind ? speech.latest.number : speech.parts.size
+  const part = speech.latest?.kind === kind ? speech.latest.number : sizeOf(speech.parts)
   appendDelta(decoder, speech, logprobs.length > 0 ? { kind, part, text, logprobs } : { kind, part, text })
 }
 
@@ -175,7 +176,7 @@ function startSpeech(decoder: AnswerDecoder, type: 'reasoning' | 'message'): Par
 
 function addAnnotation(decoder: AnswerDecoder, annotation: JsonObject): void {
   const { speech } = decoder
-  for (const { kind, number: part } of speech?.parts.values() ?? []) {
+  for (const { kind, number: part } of speech ? valuesOf(speech.parts) : []) {
     if (!speech || kind !== 'text') continue
     appendAnnotation(decoder, speech, { kind: 'annotation', part, annotation })
     return
@@ -197,7 +198,7 @@ function closeSpeech(decoder: AnswerDecoder, status: ItemStatus): void {
 function citeSources(decoder: AnswerDecoder, speech: PartialItem, sources: JsonObject): void {
   decoder.sources = undefined
   decoder.isCited = true
-  const { number: part, text } = [...speech.parts.values()].find(({ kind }) => kind === 'text') ?? {}
+  const { number: part, text } = valuesOf(speech.parts).find(({ kind }) => kind === 'text') ?? {}
   if (part === undefined || !text) return
   const citations = citationsOf(bufferedText(text), sources)
   for (const annotation of citations) appendAnnotation(decoder, speech, { kind: 'annotation', part, annotation })

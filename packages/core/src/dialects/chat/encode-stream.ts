@@ -2,6 +2,7 @@ import type { EventEncoder, ResponseMetadata } from '../../protocol/dialect.ts'
 import type { InferenceEvent } from '../../protocol/event.ts'
 import type { FunctionCallItem, Item, MessageItem, ReasoningItem } from '../../protocol/item.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
+import { entryOf, type SmallMap, setEntry, smallMap } from '../../protocol/small-map.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
 import { idUnder } from '../ids.ts'
 import { type EncoderState, type EventHandlers, type EventOf, emitFrame, isFailure, noFrames, streamEncoder } from '../stream-encoder.ts'
@@ -37,9 +38,9 @@ interface ChunkHeads extends Readonly<Record<TextField, string>> {
 /** The sent part of an item that is not finished. */
 interface SentItem {
   /** Characters sent, by part; the arguments of a call are part 0. */
-  readonly sent: Map<number, number>
+  readonly sent: SmallMap<number, number>
   /** Offset of each text in the content. */
-  readonly starts: Map<number, number>
+  readonly starts: SmallMap<number, number>
   /** A chunk up to the arguments. */
   readonly argumentsHead: string
   readonly isCustom: boolean
@@ -57,7 +58,7 @@ interface Piece {
 interface ChunkEncoder extends EncoderState {
   readonly request: InferenceRequest
   readonly metadata: () => ResponseMetadata
-  readonly items: Map<number, SentItem>
+  readonly items: SmallMap<number, SentItem>
   heads: ChunkHeads
   /** Suffixes of a chunk: after log probabilities, a delta, a text delta, or arguments. */
   readonly tails: { readonly logprobs: string; readonly delta: string; readonly text: string; readonly arguments: string }
@@ -84,7 +85,7 @@ export function encodeEvents(request: InferenceRequest, metadata: () => Response
     phase: 'new',
     request,
     metadata,
-    items: new Map(),
+    items: smallMap(),
     heads: { base: '', delta: '', content: '', reasoning_content: '', refusal: '' },
     tails: { logprobs: rest, delta: tail, text: `}${tail}`, arguments: `}}]}${tail}` },
     usageField,
@@ -101,9 +102,7 @@ export function encodeEvents(request: InferenceRequest, metadata: () => Response
 
 const handlers: EventHandlers<ChunkEncoder> = {
   begin: beginStream,
-  item_started: (encoder, { index, item }) => {
-    startItem(encoder, index, item)
-  },
+  item_started: (encoder, { index, item }) => void startItem(encoder, index, item),
   delta: encodeDelta,
   item_finished: finishItem,
   native(encoder, { dialect: itemDialect, body }) {
@@ -133,19 +132,19 @@ function beginStream(encoder: ChunkEncoder, first: InferenceEvent): void {
 }
 
 function startItem(encoder: ChunkEncoder, index: number, item: Item): SentItem {
-  const known = encoder.items.get(index)
+  const known = entryOf(encoder.items, index)
   if (known) return known
   const isCustom = item.type === 'function_call' && item.custom === true
   const call = isCustom ? '"custom":{"input":' : '"function":{"arguments":'
   const started: SentItem = {
-    sent: new Map(),
-    starts: new Map(),
+    sent: smallMap(),
+    starts: smallMap(),
     argumentsHead: item.type === 'function_call' ? `${encoder.heads.delta}{"tool_calls":[{"index":${encoder.calls},${call}` : '',
     isCustom,
     reasoningKind: undefined,
     finished: false,
   }
-  encoder.items.set(index, started)
+  setEntry(encoder.items, index, started)
   if (item.type === 'function_call') announceCall(encoder, item, isCustom)
   return started
 }
@@ -157,7 +156,7 @@ function announceCall(encoder: ChunkEncoder, { call_id: id, name }: FunctionCall
 }
 
 function encodeDelta(encoder: ChunkEncoder, { index, delta }: EventOf<'delta'>): void {
-  const item = encoder.items.get(index)
+  const item = entryOf(encoder.items, index)
   // Citations are sent at the end of their message, because clients keep only the last list.
   if (!item || item.finished || delta.kind === 'annotation') return
   if (delta.text === '' && delta.logprobs === undefined) return
@@ -172,7 +171,7 @@ function encodeDelta(encoder: ChunkEncoder, { index, delta }: EventOf<'delta'>):
 
 function sendText(encoder: ChunkEncoder, item: SentItem, piece: Piece): void {
   const { part, text, logprobs } = piece
-  if (countSent(item, piece) === 0) item.starts.set(part, encoder.contentLength)
+  if (countSent(item, piece) === 0) setEntry(item.starts, part, encoder.contentLength)
   encoder.contentLength += text.length
   if (!logprobs) pushText(encoder, 'content', text)
   else {
@@ -201,13 +200,13 @@ function sendArguments(encoder: ChunkEncoder, item: SentItem, piece: Piece): voi
 
 /** Counts the characters of a piece, and returns how many of its part were sent before. */
 function countSent({ sent }: SentItem, { part, text }: Piece): number {
-  const before = sent.get(part) ?? 0
-  sent.set(part, before + text.length)
+  const before = entryOf(sent, part) ?? 0
+  setEntry(sent, part, before + text.length)
   return before
 }
 
 /** The unsent rest of a text. */
-const unsent = ({ sent }: SentItem, part: number, text: string): Piece => ({ part, text: text.slice(sent.get(part) ?? 0) })
+const unsent = ({ sent }: SentItem, part: number, text: string): Piece => ({ part, text: text.slice(entryOf(sent, part) ?? 0) })
 
 function finishItem(encoder: ChunkEncoder, { index, item }: EventOf<'item_finished'>): void {
   const started = startItem(encoder, index, item)
@@ -228,7 +227,7 @@ function finishMessage(encoder: ChunkEncoder, item: SentItem, { content }: Messa
     } else if (part.type === 'text') {
       const rest = unsent(item, number, part.text)
       if (rest.text !== '') sendText(encoder, item, rest)
-      const start = item.starts.get(number) ?? encoder.contentLength
+      const start = entryOf(item.starts, number) ?? encoder.contentLength
       for (const annotation of encodeAnnotations(part, start)) annotations.push(annotation)
     }
   }

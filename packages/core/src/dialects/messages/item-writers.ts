@@ -1,5 +1,6 @@
 import type { Delta } from '../../protocol/event.ts'
 import type { FunctionCallItem, Item, ReasoningItem } from '../../protocol/item.ts'
+import { entryOf, setEntry, smallMap } from '../../protocol/small-map.ts'
 import { innerDialect, type JsonObject } from '../../protocol/wire.ts'
 import { imageMarkdown, imageType, imageUrlOf } from '../generated-image.ts'
 import { addSent, type EventOf, nothingSent, type SentText, sentText } from '../stream-encoder.ts'
@@ -39,14 +40,14 @@ interface WrittenPart {
 }
 
 function messageWriter(output: BlockOutput): ItemWriter {
-  const parts = new Map<number, WrittenPart>()
+  const parts = smallMap<number, WrittenPart>()
   let current = -1
 
   const partAt = (number: number): WrittenPart => {
-    const known = parts.get(number)
+    const known = entryOf(parts, number)
     if (known) return known
     const part: WrittenPart = { text: nothingSent(), annotations: 0 }
-    parts.set(number, part)
+    setEntry(parts, number, part)
     return part
   }
   const openPart = (number: number): void => {

@@ -2,6 +2,7 @@ import type { EventDecoder, ResponseMapping } from '../../protocol/dialect.ts'
 import type { FunctionCallItem, Item, ItemStatus } from '../../protocol/item.ts'
 import { remember } from '../../protocol/original.ts'
 import type { Outcome, Usage } from '../../protocol/response.ts'
+import { entryOf } from '../../protocol/small-map.ts'
 import { type Frame, isObject, type JsonObject } from '../../protocol/wire.ts'
 import { failed, invalidJson, namelessCall } from '../answer-failures.ts'
 import type { DeltaFrames } from '../delta-template.ts'
@@ -89,7 +90,7 @@ const onItemAdded: Handler = (decoder, body) => {
   const { items, mapping } = decoder
   const item = decodeOutputItem(body.item, mapping)
   const outputIndex = indexOf(body.output_index)
-  const known = outputIndex === undefined ? undefined : items.byPlace.get(outputIndex)
+  const known = outputIndex === undefined ? undefined : entryOf(items.byPlace, outputIndex)
   announcePartial(decoder, known && !known.finished && known.item.type === item.type ? known : addItem(items, outputIndex, item), item)
 }
 

@@ -3,6 +3,7 @@ import type { InferenceEvent, NativeEvent } from '../../protocol/event.ts'
 import type { Item, ItemStatus, Part, TextPart } from '../../protocol/item.ts'
 import { originalOf } from '../../protocol/original.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
+import { entryOf, type SmallMap, setEntry, sizeOf, smallMap, valuesOf } from '../../protocol/small-map.ts'
 import { append, type JsonObject } from '../../protocol/wire.ts'
 import type { AnnotationDelta, TextDelta } from '../item-assembler.ts'
 import {
@@ -40,14 +41,14 @@ import { dialect, indexOf, isPublicEvent, type PartKind } from './wire.ts'
 interface FrameEncoder extends EncoderState {
   readonly request: InferenceRequest
   readonly metadata: () => ResponseMetadata
-  readonly items: Map<number, SentItem>
+  readonly items: SmallMap<number, SentItem>
   /** Undefined until an item needs an id. */
   idOf: ((item: Item) => string) | undefined
   sequence: number
 }
 
 export function encodeEvents(request: InferenceRequest, metadata: () => ResponseMetadata): EventEncoder {
-  const encoder: FrameEncoder = { frames: noFrames, phase: 'new', request, metadata, items: new Map(), idOf: undefined, sequence: 0 }
+  const encoder: FrameEncoder = { frames: noFrames, phase: 'new', request, metadata, items: smallMap(), idOf: undefined, sequence: 0 }
   return streamEncoder(encoder, handlers)
 }
 
@@ -83,17 +84,17 @@ function beginStream(encoder: FrameEncoder, first: InferenceEvent): void {
 
 function startItem(encoder: FrameEncoder, index: number, item: Item): SentItem | undefined {
   const { items, metadata } = encoder
-  const known = items.get(index)
+  const known = entryOf(items, index)
   if (known || (item.type === 'native' && item.dialect !== dialect)) return known
   encoder.idOf ??= itemIds(metadata())
-  const started = sentItem(item, encoder.idOf(item), items.size)
-  items.set(index, started)
+  const started = sentItem(item, encoder.idOf(item), sizeOf(items))
+  setEntry(items, index, started)
   emit(encoder, 'response.output_item.added', { output_index: started.outputIndex, item: encodeShell(item, started.id) })
   return started
 }
 
 function encodeDelta(encoder: FrameEncoder, event: EventOf<'delta'>): void {
-  const item = encoder.items.get(event.index)
+  const item = entryOf(encoder.items, event.index)
   if (!item || item.encoded || item.item.type === 'native') return
   const { delta } = event
   if (delta.kind === 'arguments') sendArguments(encoder, item, event)
@@ -104,7 +105,7 @@ function encodeDelta(encoder: FrameEncoder, event: EventOf<'delta'>): void {
 /** The part that a delta extends. Parts follow one another, so a new one closes the previous one. */
 function openPart(encoder: FrameEncoder, item: SentItem, { kind, part }: { readonly kind: PartKind; readonly part: number }): SentPart {
   const { current } = item
-  const known = item.parts.get(`${kind}:${part}`)
+  const known = entryOf(item.parts, `${kind}:${part}`)
   if (known) return known
   if (current) closePart(encoder, item, current)
   const added = addPart(item, kind, part)
@@ -182,7 +183,7 @@ function finishItem(encoder: FrameEncoder, item: SentItem, final: Item): void {
     for (const [part, text] of final.summary.entries()) finishPart(encoder, item, { kind: 'summary', part, text })
     for (const [part, text] of (final.content ?? []).entries()) finishPart(encoder, item, { kind: 'reasoning', part, text })
   }
-  for (const part of item.parts.values()) closePart(encoder, item, part)
+  for (const part of valuesOf(item.parts)) closePart(encoder, item, part)
   if (final.type === 'function_call')
     finishArguments(encoder, item, { name: final.name, text: `${encoded[argumentsFormat(item.item).field]}` })
   emit(encoder, 'response.output_item.done', { output_index: item.outputIndex, item: encoded })
@@ -227,7 +228,7 @@ function finishPart(encoder: FrameEncoder, item: SentItem, final: FinalText): vo
 }
 
 function passOn(encoder: FrameEncoder, { name, index, body }: NativeEvent): void {
-  const item = index === undefined ? undefined : encoder.items.get(index)
+  const item = index === undefined ? undefined : entryOf(encoder.items, index)
   if (!isPublicEvent(name) || !isExpected(name, item)) return
   const { type, sequence_number, obfuscation, error, ...rest } = body
   if (item?.item.type === 'message') passPartOn(encoder, item, { name, body: rest })
@@ -252,9 +253,9 @@ function finishStream(encoder: FrameEncoder, event: EventOf<'finished'>): void {
   const { items, request } = encoder
   const metadata = encoder.metadata()
   const status: ItemStatus = outcome.status === 'completed' ? 'completed' : 'incomplete'
-  for (const item of items.values()) if (!item.encoded) finishItem(encoder, item, itemSoFar(item, status))
+  for (const item of valuesOf(items)) if (!item.encoded) finishItem(encoder, item, itemSoFar(item, status))
   if (outcome.status === 'failed') emitError(encoder, encodeFailure(outcome.error), outcome.error.param ?? null)
-  const output = [...items.values()].flatMap(({ encoded }): readonly JsonObject[] => (encoded ? [encoded] : []))
+  const output = valuesOf(items).flatMap(({ encoded }): readonly JsonObject[] => (encoded ? [encoded] : []))
   if (outcome.status !== 'failed') metadata.keepItems?.(output)
   const response = finishedResponse({ request, metadata, original: originalBody(event) }, { outcome, usage, output })
   emit(encoder, `response.${outcome.status}`, { response })

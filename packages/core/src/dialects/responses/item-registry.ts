@@ -1,4 +1,5 @@
 import type { Item } from '../../protocol/item.ts'
+import { entryOf, type SmallMap, setEntry, smallMap } from '../../protocol/small-map.ts'
 import { append, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { type PartialItem, partialItem } from '../item-assembler.ts'
 import { indexOf } from './wire.ts'
@@ -8,34 +9,35 @@ import { indexOf } from './wire.ts'
 export interface ItemRegistry {
   /** In order of arrival. */
   all: PartialItem[]
-  /** By position, and the first item with each id as `id:…`. */
-  readonly byPlace: Map<number | string, PartialItem>
+  readonly byPlace: SmallMap<number | string, PartialItem>
+  /** The first item with each id. */
+  readonly byId: SmallMap<string, PartialItem>
   /** In order. Finished items are removed from the end on access. */
   open: PartialItem[]
 }
 
-export const itemRegistry = (): ItemRegistry => ({ all: [], byPlace: new Map(), open: [] })
+export const itemRegistry = (): ItemRegistry => ({ all: [], byPlace: smallMap(), byId: smallMap(), open: [] })
 
 export function addItem(registry: ItemRegistry, outputIndex: number | string | undefined, item: Item): PartialItem {
   const partial = partialItem(item)
   registry.all = append(registry.all, partial)
   registry.open = append(registry.open, partial)
   registerId(registry, partial)
-  registry.byPlace.set(outputIndex ?? `new:${registry.all.length}`, partial)
+  setEntry(registry.byPlace, outputIndex ?? `new:${registry.all.length}`, partial)
   return partial
 }
 
 /** Call it again when the id of an item may have changed. */
-export function registerId({ byPlace }: ItemRegistry, partial: PartialItem): void {
+export function registerId({ byId }: ItemRegistry, partial: PartialItem): void {
   const id = 'id' in partial.item ? (partial.item.id ?? '') : ''
-  if (id !== '' && !byPlace.has(`id:${id}`)) byPlace.set(`id:${id}`, partial)
+  if (id !== '' && entryOf(byId, id) === undefined) setEntry(byId, id, partial)
 }
 
 /** Finds an item by position, otherwise by id; otherwise returns the last unfinished one. */
 export function findItem(registry: ItemRegistry, outputIndex: Json | undefined, id: Json | undefined): PartialItem | undefined {
   const index = indexOf(outputIndex)
-  if (index !== undefined) return registry.byPlace.get(index)
-  return (typeof id === 'string' ? registry.byPlace.get(`id:${id}`) : undefined) ?? lastOpen(registry)
+  if (index !== undefined) return entryOf(registry.byPlace, index)
+  return (typeof id === 'string' ? entryOf(registry.byId, id) : undefined) ?? lastOpen(registry)
 }
 
 function lastOpen({ open }: ItemRegistry): PartialItem | undefined {
@@ -58,7 +60,7 @@ export function findOrAddItem(registry: ItemRegistry, body: JsonObject, type: As
   const known = findItem(registry, outputIndex, body.item_id)
   if (known && (known.item.type === type || known.item.type === 'native')) return known
   const key = known || outputIndex === undefined ? `${outputIndex}:${type}` : outputIndex
-  const added = registry.byPlace.get(key)
+  const added = entryOf(registry.byPlace, key)
   if (added && !added.finished) return added
   return addItem(registry, key, { ...assumed[type], ...(typeof body.item_id === 'string' && body.item_id !== '' && { id: body.item_id }) })
 }

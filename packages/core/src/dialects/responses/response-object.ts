@@ -146,12 +146,13 @@ const reportable = [
 function putReported(response: ResponseObject, original: JsonObject): void {
   for (let at = 0; at < reportable.length; at += 1) {
     const field = reportable[at] as string
-    if (isLike(original[field], response[field])) response[field] = original[field]
+    const reported = original[field]
+    if (reported !== undefined && isLike(reported, response[field])) response[field] = reported
   }
 }
 
 /** Whether a reported value has the type of the option. An option that is null accepts a number. */
-const isLike = (reported: Json | undefined, option: Json | undefined): boolean => {
+const isLike = (reported: Json, option: Json | undefined): boolean => {
   if (isObject(option)) return isObject(reported)
   return typeof reported === (option === null ? 'number' : typeof option)
 }

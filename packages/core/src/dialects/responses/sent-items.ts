@@ -1,4 +1,5 @@
 import type { FunctionCallItem, Item, ItemStatus, Part } from '../../protocol/item.ts'
+import { type SmallMap, setEntry, smallMap, valuesOf } from '../../protocol/small-map.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
 import { type EventOf, type SentText, sentText } from '../stream-encoder.ts'
 import { encodeItem, originalBody } from './items.ts'
@@ -38,7 +39,7 @@ export interface SentItem extends SentText {
   readonly outputIndex: number
   readonly id: string
   readonly item: Item
-  readonly parts: Map<string, SentPart>
+  readonly parts: SmallMap<string, SentPart>
   /** The open part; parts follow one another. */
   current: SentPart | undefined
   contents: number
@@ -58,7 +59,7 @@ export const sentItem = (item: Item, id: string, outputIndex: number): SentItem 
   outputIndex,
   id,
   item,
-  parts: new Map(),
+  parts: smallMap(),
   current: undefined,
   contents: 0,
   summaries: 0,
@@ -92,7 +93,7 @@ export function addPart(item: SentItem, kind: PartKind, partNumber: number): Sen
     logprobs: [],
     closed: false,
   }
-  item.parts.set(`${kind}:${partNumber}`, added)
+  setEntry(item.parts, `${kind}:${partNumber}`, added)
   item.current = added
   return added
 }
@@ -145,8 +146,8 @@ const unknownItemFields = (item: Item): JsonObject | undefined => {
 /** An item from what was sent of it, for a response that ends before the item is finished. */
 export function itemSoFar(sent: SentItem, status: ItemStatus): Item {
   const { item, parts } = sent
-  const textsOf = (kind: PartKind): readonly string[] => [...parts.values()].flatMap(part => (part.kind === kind ? [sentText(part)] : []))
-  if (item.type === 'message') return { ...item, content: [...parts.values()].map(contentPart), status }
+  const textsOf = (kind: PartKind): readonly string[] => valuesOf(parts).flatMap(part => (part.kind === kind ? [sentText(part)] : []))
+  if (item.type === 'message') return { ...item, content: valuesOf(parts).map(contentPart), status }
   if (item.type === 'function_call') return { ...item, arguments: sentText(sent), status }
   if (item.type !== 'reasoning') return item
   const content = textsOf('reasoning')

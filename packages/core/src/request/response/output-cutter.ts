@@ -1,6 +1,7 @@
 import type { Delta, InferenceEvent } from '../../protocol/event.ts'
 import type { Item, Part } from '../../protocol/item.ts'
 import type { InferenceResponse } from '../../protocol/response.ts'
+import { deleteEntry, entryOf, type SmallMap, setEntry, smallMap } from '../../protocol/small-map.ts'
 import { copySlice } from '../../runtime/copy-slice.ts'
 import type { EventBatch } from '../../upstream/event-batches.ts'
 
@@ -42,7 +43,7 @@ interface CutterState {
   readonly maxCharacters: number
   readonly close: () => EventBatch
   /** By item, then by kind and part. Undefined until an item starts. */
-  open: Map<number, Map<string, SentPart>> | undefined
+  open: SmallMap<number, SmallMap<string, SentPart>> | undefined
   /** The part of the latest delta. */
   latest: LatestPart | undefined
   characters: number
@@ -74,19 +75,17 @@ export function outputCutter(cap: number, { onCut, close }: CutEvents): OutputCu
 type TextDelta = Exclude<Delta, { readonly kind: 'annotation' }>
 type TextEvent = Extract<InferenceEvent, { type: 'delta' }> & { readonly delta: TextDelta }
 
-const countsAsOutput = (delta: Delta): delta is TextDelta => delta.kind === 'text' || delta.kind === 'refusal' || delta.kind === 'arguments'
-
 function isOneTooMany(state: CutterState, event: InferenceEvent): event is TextEvent {
   if (event.type === 'item_started') {
     state.latest = undefined
-    state.open ??= new Map()
-    state.open.set(event.index, new Map())
+    state.open ??= smallMap()
+    setEntry(state.open, event.index, smallMap())
   } else if (event.type === 'item_finished') {
     state.latest = undefined
-    state.open?.delete(event.index)
+    if (state.open) deleteEntry(state.open, event.index)
   } else if (event.type === 'delta') {
     const { delta } = event
-    if (countsAsOutput(delta)) {
+    if (delta.kind === 'text' || delta.kind === 'refusal' || delta.kind === 'arguments') {
       state.characters += delta.text.length
       if (state.characters > state.maxCharacters) return true
     }
@@ -109,11 +108,11 @@ function notePart(state: CutterState, index: number, delta: Delta): void {
 
 /** The part that a delta extends, which becomes the latest. Undefined if its item is not open. */
 function trackedPart(state: CutterState, index: number, { kind, part }: Delta): SentPart | undefined {
-  const parts = state.open?.get(index)
+  const parts = state.open && entryOf(state.open, index)
   if (parts === undefined) return undefined
   const key = partKey(kind, part)
-  const sent = parts.get(key) ?? { characters: 0, annotations: 0, logprobs: 0 }
-  parts.set(key, sent)
+  const sent = entryOf(parts, key) ?? { characters: 0, annotations: 0, logprobs: 0 }
+  setEntry(parts, key, sent)
   state.latest = { index, kind, part, sent }
   return sent
 }
@@ -134,19 +133,19 @@ const wellFormed = (text: string): string => (/[\ud800-\udbff]$/.test(text) ? te
 function ending({ open, close }: CutterState, rest: EventBatch): EventBatch {
   const ends: InferenceEvent[] = []
   for (const event of [...rest, ...close()]) {
-    const parts = event.type === 'item_finished' ? open?.get(event.index) : undefined
-    if (event.type !== 'item_finished' || parts === undefined) continue
-    open?.delete(event.index)
+    const parts = open && event.type === 'item_finished' ? entryOf(open, event.index) : undefined
+    if (!open || event.type !== 'item_finished' || parts === undefined) continue
+    deleteEntry(open, event.index)
     ends.push({ type: 'item_finished', index: event.index, item: soFar(event.item, parts) })
   }
   return [...ends, { type: 'finished', outcome: { status: 'incomplete', reason: 'max_output_tokens' } }]
 }
 
 /** An item, reduced to what was sent of it. It may be kept for later requests, unlike the text that it was cut from. */
-function soFar(item: Item, sent: ReadonlyMap<string, SentPart>): Item {
+function soFar(item: Item, sent: SmallMap<string, SentPart>): Item {
   const sentOf = (kind: Delta['kind'], texts: readonly string[] = []): readonly string[] =>
     texts.flatMap((text, part) => {
-      const characters = sent.get(partKey(kind, part))?.characters
+      const characters = entryOf(sent, partKey(kind, part))?.characters
       return characters === undefined ? [] : [copySlice(text, characters)]
     })
   if (item.type === 'message')
@@ -158,12 +157,12 @@ function soFar(item: Item, sent: ReadonlyMap<string, SentPart>): Item {
   return { ...rest, summary: sentOf('summary', item.summary), ...(content.length > 0 && { content }) }
 }
 
-function partSoFar(part: Part, at: number, sent: ReadonlyMap<string, SentPart>): readonly Part[] {
+function partSoFar(part: Part, at: number, sent: SmallMap<string, SentPart>): readonly Part[] {
   if (part.type === 'refusal') {
-    const characters = sent.get(partKey('refusal', at))?.characters
+    const characters = entryOf(sent, partKey('refusal', at))?.characters
     return characters === undefined ? [] : [{ type: 'refusal', refusal: copySlice(part.refusal, characters) }]
   }
-  const length = part.type === 'text' ? sent.get(partKey('text', at)) : undefined
+  const length = part.type === 'text' ? entryOf(sent, partKey('text', at)) : undefined
   if (part.type !== 'text' || length === undefined) return []
   const annotations = part.annotations?.slice(0, length.annotations) ?? []
   const logprobs = part.logprobs?.slice(0, length.logprobs) ?? []

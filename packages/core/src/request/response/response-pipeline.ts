@@ -65,7 +65,6 @@ export function responsePipeline(
   const { tools, reasoning } = request.prompt
   const calls = tools && watchCalls(request.prompt)
   const summaries = reasoning?.summary ? summaryRewriter(request.prompt, dialectFor(provider, offer)) : undefined
-  const seal = itemSealer(candidate, { ring, logger, owner: caller })
   const sent: SentSoFar = { originalRequest, provider: offer.dialect, items: 0, isEmpty: true, losses: undefined }
   return {
     batch(batch) {
@@ -81,7 +80,7 @@ export function responsePipeline(
         else if (event.type === 'finished' && (sent.losses || event.unmodeled)) visible = withSentence(sent, kept, event)
       }
       const shown = summaries ? summaries.batch(visible) : visible
-      return hasReasoning ? sealBatch(seal, shown) : shown
+      return hasReasoning ? sealBatch(itemSealer(candidate, { ring, logger, owner: caller }), shown) : shown
     },
     whole(response) {
       const { usage } = response
@@ -90,7 +89,9 @@ export function responsePipeline(
       calls?.lookAt(kept.output)
       for (const item of kept.output) noteItem(sent, item)
       const visible = sent.losses || kept.unmodeled ? fold(withSentence(sent, unfold(kept), kept)) : kept
-      return sealWhole(seal, summaries ? withOutput(visible, visible.output.map(summaries.item)) : visible)
+      const shown = summaries ? withOutput(visible, visible.output.map(summaries.item)) : visible
+      const hasReasoning = shown.output.some(({ type }) => type === 'reasoning')
+      return hasReasoning ? sealWhole(itemSealer(candidate, { ring, logger, owner: caller }), shown) : shown
     },
     warnings: () => (calls || sent.losses ? [...warnings, ...(calls?.warnings() ?? []), ...(sent.losses?.warnings() ?? [])] : warnings),
   }
@@ -150,7 +151,6 @@ const withOutput = (response: InferenceResponse, output: readonly Item[]): Infer
   output.every((item, at) => item === response.output[at]) ? response : remember({ ...response, output }, originalOf(response))
 
 function sealWhole(seal: (item: Item) => Awaitable<Item>, response: InferenceResponse): Awaitable<InferenceResponse> {
-  if (!response.output.some(({ type }) => type === 'reasoning')) return response
   if (response.output.length > itemsAtOnce) return sealInParts(seal, response)
   const output = response.output.map(seal)
   return output.some(isPromise)
