@@ -36,7 +36,7 @@ export function createFinder(routes: readonly Route[], basePath: string): Finder
     const path = pathBelow(whole, basePath)
     if (path === undefined) return undefined
     const exact = fixed.get(path)
-    if (exact !== undefined) return { place: exact, params: {} }
+    if (exact !== undefined) return { place: exact, params: noParams }
     for (const place of open) {
       const params = paramsOf(place.segments, path)
       if (params !== undefined) return { place, params }
@@ -44,6 +44,9 @@ export function createFinder(routes: readonly Route[], basePath: string): Finder
     return undefined
   }
 }
+
+/** One object for all requests, because an open stream keeps it. */
+const noParams: Readonly<Record<string, string>> = {}
 
 /** A path without the base path; undefined if it is not below it. `pathBelow('/apiv1/me', '/api')` is undefined. */
 const pathBelow = (path: string, basePath: string): string | undefined =>

@@ -20,6 +20,9 @@ const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 export const beta: QueryParameter = { name: 'beta', description: 'Sent by SDKs with their beta calls. Ignored.' }
 
+/** One object for all requests, because an open stream keeps it. */
+const noParameters: Readonly<Record<string, string>> = {}
+
 /**
  * The known parameters of a query. Without a list of known ones the query is not checked, because probes add their own parameters. With
  * `ignoresOthers` unknown parameters are ignored.
@@ -29,7 +32,7 @@ export function readQuery(
   query: string,
   ignoresOthers = false,
 ): Readonly<Record<string, string>> {
-  if (query === '' || known === undefined) return {}
+  if (query === '' || known === undefined) return noParameters
   const found: Record<string, string> = {}
   for (const [name, value] of new URLSearchParams(query)) {
     const parameter = known.find(one => one.name === name)

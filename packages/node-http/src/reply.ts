@@ -78,15 +78,10 @@ function startFraming(response: ServerResponse): ChunkFormat {
 function sendStream(response: ServerResponse, body: Source<string>, { onDisconnect, drainMs }: SendOptions): void {
   let dropping: NodeJS.Timeout | undefined
   let over = false
-  const { socket } = response
-  // The head is sent together with the first chunk.
-  let isHeadHeld = true
-  socket?.cork()
+  // The head is sent together with the first chunk. Null once it was sent.
+  let corked = response.socket
+  corked?.cork()
   const framing = startFraming(response)
-  const sendHead = (): void => {
-    if (isHeadHeld) socket?.uncork()
-    isHeadHeld = false
-  }
   const destroy = (): void => void response.destroy()
   // A write may fail because the connection just broke; without a listener, its error would crash the process.
   response.on('error', destroy)
@@ -104,7 +99,8 @@ function sendStream(response: ServerResponse, body: Source<string>, { onDisconne
     next(text) {
       if (over) return
       const taken = response.write(framing.chunk(text))
-      if (isHeadHeld) sendHead()
+      corked?.uncork()
+      corked = null
       if (taken) return
       body.pause()
       clearTimeout(dropping)
@@ -116,7 +112,7 @@ function sendStream(response: ServerResponse, body: Source<string>, { onDisconne
       // `drain` is not emitted after the last write, so `destroyIfUnread` bounds the wait from here on.
       clearTimeout(dropping)
       response.end(framing.last)
-      sendHead()
+      corked?.uncork()
       destroyIfUnread(response, drainMs)
     },
     fail: destroy,

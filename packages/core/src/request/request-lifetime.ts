@@ -45,64 +45,84 @@ export interface AdmissionWatch extends Interruption {
 
 /** A running request. */
 export interface TrackedRequest {
+  readonly ports: LifetimePorts
+  readonly options: LifetimeOptions
   /** Cancelled when the client disconnects or the gateway closes. */
   readonly cancellation: Cancellation
-  readonly admissionWatch: AdmissionWatch
-  /** Starts renewing the slots and the hold, after admission. */
-  readonly startLease: (slots: readonly SlotKey[], journal: LiveJournal) => void
-  /** Stops renewing, before settlement, so that a released slot is not taken again. */
-  readonly endLease: () => void
-  /** Ends tracking when the request has ended. */
-  readonly release: () => void
+  /** Undefined after admission: from then on, the attempts and the settlement limit their own waits. */
+  admissionWatch: AdmissionWatch | undefined
+  readonly entry: RunningRequest
+  readonly onAbort: () => void
+  /** Resolves the promise that was passed to `waitUntil`. */
+  onOver: (() => void) | undefined
+  /** The timer of the request's own renewals. */
+  timer: unknown
 }
 
 export function trackRequest(ports: LifetimePorts, options: LifetimeOptions): TrackedRequest {
-  const { running, leases, sharing, clock, logger } = ports
+  const { running, clock, logger } = ports
   const { requestId, signal, leave, deadlineMs, startedAt, waitUntil } = options
   const cancellation = createCancellation()
-  const end = (): void => cancellation.cancel('client_left')
-  if (signal?.aborted) end()
-  else signal?.addEventListener('abort', end, { once: true })
-  const entry: RunningRequest = { requestId, control: { cancellation, leave }, slots: [] }
-  running.add(entry)
-  let over: (() => void) | undefined
-  if (waitUntil) {
-    const life = new Promise<void>(resolve => (over = resolve))
-    handOver(waitUntil, life, { requestId, logger })
-  }
-  let timer: unknown
-  const renew = (): void => {
-    leases.renewDue()
-    timer = clock.setTimeout(renew, leaseMs)
-  }
-  const admissionWatch = watchAdmission({ cancellation, clock, deadlineMs, startedAt })
-  return {
+  const tracked: TrackedRequest = {
+    ports,
+    options,
     cancellation,
-    admissionWatch,
-    startLease(slots, journal) {
-      // From here on, the attempts and the settlement limit their own waits.
-      admissionWatch.isOn = false
-      entry.slots = slots
-      entry.journal = journal.write
-      // The first renewal is early, because a provider has been called by then. Most requests end before it.
-      const now = clock.monotonic()
-      entry.holdDueAt = now + 1
-      entry.deadlineAt = startedAt + admissionWatch.deadlineMs
-      leases.begin(now)
-      if (waitUntil) timer = clock.setTimeout(renew, leaseMs)
-      sharing?.resume()
-    },
-    endLease() {
-      entry.slots = []
-    },
-    release() {
-      if (timer !== undefined) clock.clearTimeout(timer)
-      over?.()
-      removeRunning(running, entry)
-      if (running.size === 0) sharing?.pause()
-      signal?.removeEventListener('abort', end)
-    },
+    admissionWatch: watchAdmission({ cancellation, clock, deadlineMs, startedAt }),
+    entry: { requestId, control: { cancellation, leave }, slots: [] },
+    onAbort: () => cancellation.cancel('client_left'),
+    onOver: undefined,
+    timer: undefined,
   }
+  if (signal?.aborted) tracked.onAbort()
+  else signal?.addEventListener('abort', tracked.onAbort, { once: true })
+  running.add(tracked.entry)
+  if (waitUntil) handOver(waitUntil, untilOver(tracked), { requestId, logger })
+  return tracked
+}
+
+const untilOver = (tracked: TrackedRequest): Promise<void> =>
+  new Promise(resolve => {
+    tracked.onOver = resolve
+  })
+
+/** Starts renewing the slots and the hold, after admission. */
+export function startLease(tracked: TrackedRequest, slots: readonly SlotKey[], journal: LiveJournal): void {
+  const { ports, options, entry, admissionWatch } = tracked
+  const { deadlineMs } = admissionWatch ?? options
+  if (admissionWatch) admissionWatch.isOn = false
+  tracked.admissionWatch = undefined
+  entry.slots = slots
+  entry.journal = journal.write
+  // The first renewal is early, because a provider has been called by then. Most requests end before it.
+  const now = ports.clock.monotonic()
+  entry.holdDueAt = now + 1
+  entry.deadlineAt = options.startedAt + deadlineMs
+  ports.leases.begin(now)
+  if (options.waitUntil) renewLater(tracked)
+  ports.sharing?.resume()
+}
+
+function renewLater(tracked: TrackedRequest): void {
+  const { leases, clock } = tracked.ports
+  tracked.timer = clock.setTimeout(() => {
+    leases.renewDue()
+    renewLater(tracked)
+  }, leaseMs)
+}
+
+/** Stops renewing, before settlement, so that a released slot is not taken again. */
+export function endLease({ entry }: TrackedRequest): void {
+  entry.slots = []
+}
+
+/** Ends tracking when the request has ended. */
+export function releaseRequest({ ports, options, entry, onAbort, onOver, timer }: TrackedRequest): void {
+  const { running, sharing, clock } = ports
+  if (timer !== undefined) clock.clearTimeout(timer)
+  onOver?.()
+  removeRunning(running, entry)
+  if (running.size === 0) sharing?.pause()
+  options.signal?.removeEventListener('abort', onAbort)
 }
 
 export interface AdmissionWatchOptions {

@@ -27,7 +27,7 @@ import { applyPolicy, type PolicedRequest, type PolicyPorts } from './policy/app
 import { moneyBounds } from './policy/money-bounds.ts'
 import { type Carried, openCarried, pinned } from './reasoning-state/open-state.ts'
 import { type CallOptions, leaveReply, type OpenedReply, type Reply, replyOf } from './reply.ts'
-import { type LifetimePorts, type TrackedRequest, trackRequest } from './request-lifetime.ts'
+import { endLease, type LifetimePorts, releaseRequest, startLease, type TrackedRequest, trackRequest } from './request-lifetime.ts'
 import { type PipelinePorts, type ResponsePipeline, responsePipeline } from './response/response-pipeline.ts'
 import { responseStream } from './response/response-stream.ts'
 import { createResponseMetadata, type MetadataFacts } from './response-metadata.ts'
@@ -78,7 +78,7 @@ export function runRequest(ports: RequestPorts, originalRequest: InferenceReques
   const following = trackRequest(ports, { requestId, signal, leave, deadlineMs, startedAt, waitUntil })
   const state: RequestState = { originalRequest, options, following, at, startedAt, known: { warnings: [] } }
   const opened = promised(() => runSteps(answerRequest(ports, state), following.admissionWatch))
-  opened.catch(following.release)
+  opened.catch(() => releaseRequest(following))
   const kept = ports.items?.isStored ? () => state.known.kept?.waiting : undefined
   return replyOf(opened, { metadata: () => metadata(state.known), kept, cancellation: following.cancellation, clock: ports.clock })
 }
@@ -89,7 +89,8 @@ function* answerRequest(ports: RequestPorts, state: RequestState): Step<OpenedRe
   try {
     const policed = yield* applyPolicy(ports, state.originalRequest, state.options) // 400 an item is not kept, or a summary cannot be opened
     const { request, policy } = policed
-    state.following.admissionWatch.deadlineMs = request.routing.deadline_ms ?? ports.timeouts.deadlineMs
+    const { admissionWatch } = state.following
+    if (admissionWatch) admissionWatch.deadlineMs = request.routing.deadline_ms ?? ports.timeouts.deadlineMs
     checkContent(request.prompt) // 400 no content
     const tags = caller.tags || request.metadata?.tags ? tagsOf(caller, request.metadata) : undefined
     const model = state.originalRequest.routing.models[0]
@@ -110,7 +111,7 @@ function* answerRequest(ports: RequestPorts, state: RequestState): Step<OpenedRe
     const { at, startedAt } = state
     const holding = { requestId, caller, policy, plan: able, inputTokens, bounds, request, hedge, at, admission, journal }
     const ticket = yield* admit(holding, ports) // 429 rate or concurrency limit reached, 402 insufficient credit or budget
-    state.following.startLease(ticket.slots, journal)
+    startLease(state.following, ticket.slots, journal)
     admission?.take()
     if (recalling) yield* wait(recalling)
     return yield* callAndAnswer(ports, state, {
@@ -158,7 +159,7 @@ interface AdmittedRequest extends SettlementContext {
 /** Calls providers and returns the response. The request is settled exactly once, however it ends. */
 function* callAndAnswer(ports: RequestPorts, state: RequestState, admitted: AdmittedRequest): Step<OpenedReply> {
   const { attempts, journal } = admitted
-  const { cancellation, endLease } = state.following
+  const { cancellation } = state.following
   const progress = (): JournalProgress | undefined =>
     attempts.last && progressOf(ports.clock, admitted, { candidate: attempts.last, characters: 0, reasoningCharacters: 0 })
   journal.progress = progress
@@ -171,7 +172,7 @@ function* callAndAnswer(ports: RequestPorts, state: RequestState, admitted: Admi
       reportEnd(ports.router, committed, {})
       if ('stream' in committed.answer) committed.answer.stream.cancel()
     }
-    endLease()
+    endLease(state.following)
     yield* settleUnanswered(ports, admitted, { error, isLeft: cancellation.reason === 'client_left' })
     throw error
   }
@@ -250,8 +251,8 @@ interface AnswerToSettle {
 }
 
 function* settleAnswer(ports: RequestPorts, state: RequestState, { admitted, pipeline, seen }: AnswerToSettle): Step<Usage> {
-  const { cancellation, endLease, release } = state.following
-  endLease()
+  const { cancellation } = state.following
+  endLease(state.following)
   const isLeft = cancellation.reason === 'client_left'
   try {
     const warnings = withUsageWarning(pipeline.warnings(), seen)
@@ -260,7 +261,7 @@ function* settleAnswer(ports: RequestPorts, state: RequestState, { admitted, pip
     state.known = { ...state.known, ...settled }
     return settled.usage
   } finally {
-    release()
+    releaseRequest(state.following)
   }
 }
 
