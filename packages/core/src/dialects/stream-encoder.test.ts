@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { textDelta } from '../protocol/text-delta.ts'
 import { appendText, textBuffer } from './item-assembler.ts'
-import { addSent, nothingSent, sentText } from './stream-encoder.ts'
+import { addSent, jsonText, nothingSent, sentText } from './stream-encoder.ts'
 
 const deltas = fc.array(
   fc.record({ text: fc.string(), change: fc.constantFrom('none', 'none', 'none', 'shortened', 'dropped', 'replaced') }),
@@ -45,4 +45,14 @@ describe('the sent text of a part', () => {
     addSent(sent, 'd')
     expect([sent.buffer === source, sentText(sent), source.length]).toEqual([false, 'abcd', 3])
   })
+})
+
+test('a text is written like JSON.stringify writes it, without its quotes', () => {
+  const odd = ['', ' word', '"', '\\', '\n', '\u0000', '\u007f', '\u009f', '\u2028', '🚂', '\ud83d', 'a\ude82', '日本', '\ud83d"']
+  const check = (text: string): void => {
+    expect(`"${jsonText(text)}"`).toBe(JSON.stringify(text))
+  }
+  for (const text of odd) check(text)
+  const unit = fc.integer({ min: 0, max: 0xffff }).map(code => String.fromCharCode(code))
+  for (const texts of [fc.string({ unit: 'binary' }), fc.string({ unit })]) fc.assert(fc.property(texts, check))
 })

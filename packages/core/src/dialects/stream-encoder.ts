@@ -20,6 +20,11 @@ export function emitFrame(state: Pick<EncoderState, 'frames'>, frame: Frame): vo
   state.frames = append(state.frames, frame)
 }
 
+const needsEscapes = /["\\\p{Cc}\p{Cs}]/u
+
+/** A text as JSON without its quotes. Most deltas need no escape, and finding that takes a quarter of the time of `JSON.stringify`. */
+export const jsonText = (text: string): string => (needsEscapes.test(text) ? JSON.stringify(text).slice(1, -1) : text)
+
 /** The handler of an encoder for each type of event. */
 export type EventHandlers<State extends EncoderState> = {
   readonly [Type in Exclude<InferenceEvent['type'], 'started'>]: (state: State, event: EventOf<Type>) => void

@@ -5,7 +5,16 @@ import type { InferenceRequest } from '../../protocol/request.ts'
 import { entryOf, type SmallMap, setEntry, smallMap } from '../../protocol/small-map.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
 import { idUnder } from '../ids.ts'
-import { type EncoderState, type EventHandlers, type EventOf, emitFrame, isFailure, noFrames, streamEncoder } from '../stream-encoder.ts'
+import {
+  type EncoderState,
+  type EventHandlers,
+  type EventOf,
+  emitFrame,
+  isFailure,
+  jsonText,
+  noFrames,
+  streamEncoder,
+} from '../stream-encoder.ts'
 import { wantsUsage } from './decode-request.ts'
 import { encodeFailure } from './errors.ts'
 import {
@@ -16,8 +25,10 @@ import {
   encodeSealedState,
   encodeSignature,
   encodeUsage,
+  fieldsText,
   finishReasonOf,
   paragraphBreak,
+  repeatedFieldsOf,
   unknownCall,
   unknownFieldsOf,
 } from './response-fields.ts'
@@ -87,7 +98,7 @@ export function encodeEvents(request: InferenceRequest, metadata: () => Response
     metadata,
     items: smallMap(),
     heads: { base: '', delta: '', content: '', reasoning_content: '', refusal: '' },
-    tails: { logprobs: rest, delta: tail, text: `}${tail}`, arguments: `}}]}${tail}` },
+    tails: { logprobs: rest, delta: tail, text: `"}${tail}`, arguments: `"}}]}${tail}` },
     usageField,
     repeated: {},
     contentLength: 0,
@@ -116,16 +127,16 @@ function beginStream(encoder: ChunkEncoder, first: InferenceEvent): void {
   encoder.phase = 'started'
   const original = (first.type === 'started' && originalBody(first)) || {}
   const { model, created_at: created, id } = encoder.metadata()
-  encoder.repeated = Object.fromEntries(Object.entries(original).filter(([field, value]) => repeatedFields.has(field) && value !== null))
+  encoder.repeated = repeatedFieldsOf(original)
   const facts = { id: idUnder('chatcmpl-', { id }), object: 'chat.completion.chunk', created, model, ...encoder.repeated }
   const base = JSON.stringify(facts).slice(0, -1)
   const delta = `${base},"choices":[{"index":0,"delta":`
   encoder.heads = {
     base,
     delta,
-    content: `${delta}{"content":`,
-    reasoning_content: `${delta}{"reasoning_content":`,
-    refusal: `${delta}{"refusal":`,
+    content: `${delta}{"content":"`,
+    reasoning_content: `${delta}{"reasoning_content":"`,
+    refusal: `${delta}{"refusal":"`,
   }
   const announced = `${delta}{"role":"assistant","content":""}${encoder.tails.delta}`
   emitFrame(encoder, { data: `${announced.slice(0, -1)}${fieldsText(unknownFieldsOf(original), encoder.repeated)}}` })
@@ -135,7 +146,7 @@ function startItem(encoder: ChunkEncoder, index: number, item: Item): SentItem {
   const known = entryOf(encoder.items, index)
   if (known) return known
   const isCustom = item.type === 'function_call' && item.custom === true
-  const call = isCustom ? '"custom":{"input":' : '"function":{"arguments":'
+  const call = isCustom ? '"custom":{"input":"' : '"function":{"arguments":"'
   const started: SentItem = {
     sent: smallMap(),
     starts: smallMap(),
@@ -176,9 +187,8 @@ function sendText(encoder: ChunkEncoder, item: SentItem, piece: Piece): void {
   if (!logprobs) pushText(encoder, 'content', text)
   else {
     const { heads, tails } = encoder
-    emitFrame(encoder, {
-      data: `${heads.content}${JSON.stringify(text)}},"logprobs":${JSON.stringify(encodeLogprobs(logprobs))}${tails.logprobs}`,
-    })
+    const data = `${heads.content}${jsonText(text)}"},"logprobs":${JSON.stringify(encodeLogprobs(logprobs))}${tails.logprobs}`
+    emitFrame(encoder, { data })
   }
 }
 
@@ -195,7 +205,7 @@ function sendRefusal(encoder: ChunkEncoder, item: SentItem, piece: Piece): void 
 
 function sendArguments(encoder: ChunkEncoder, item: SentItem, piece: Piece): void {
   countSent(item, piece)
-  emitFrame(encoder, { data: `${item.argumentsHead}${JSON.stringify(piece.text)}${encoder.tails.arguments}` })
+  emitFrame(encoder, { data: `${item.argumentsHead}${jsonText(piece.text)}${encoder.tails.arguments}` })
 }
 
 /** Counts the characters of a piece, and returns how many of its part were sent before. */
@@ -281,19 +291,10 @@ function finishStream(encoder: ChunkEncoder, event: EventOf<'finished'>): void {
 }
 
 function pushText(encoder: ChunkEncoder, field: TextField, text: string): void {
-  emitFrame(encoder, { data: encoder.heads[field] + JSON.stringify(text) + encoder.tails.text })
+  emitFrame(encoder, { data: encoder.heads[field] + jsonText(text) + encoder.tails.text })
 }
 
 function pushDelta(encoder: ChunkEncoder, delta: JsonObject): void {
   const { heads, tails } = encoder
   emitFrame(encoder, { data: `${heads.delta}${JSON.stringify(delta)}${tails.delta}` })
-}
-
-/** Fields to repeat on every chunk, if a provider of the same dialect repeats them. */
-const repeatedFields: ReadonlySet<string> = new Set(['service_tier', 'system_fingerprint'])
-
-/** The fields as text to append to others, without those already present. */
-function fieldsText(fields: JsonObject, already: JsonObject): string {
-  const text = JSON.stringify(without(fields, new Set(Object.keys(already))))
-  return text === '{}' ? '' : `,${text.slice(1, -1)}`
 }

@@ -6,9 +6,9 @@ import { isObject, type JsonObject } from '../../protocol/wire.ts'
 import { imageUrlOf } from '../generated-image.ts'
 import { stringOf } from '../json.ts'
 import { renameFieldsInWarnings } from './field-names.ts'
-import { dialect, originalBody } from './wire.ts'
+import { dialect, originalBody, without } from './wire.ts'
 
-// Fields that a whole response and its chunks have in common.
+// Fields of a whole response and of its chunks.
 
 export const finishReasonOf = (outcome: Outcome, hasCalls: boolean): string => {
   if (outcome.status === 'completed') return hasCalls ? 'tool_calls' : 'stop'
@@ -106,3 +106,15 @@ export const encodeGatewayFields = ({ routing, warnings }: ResponseMetadata, req
   ...(routing && { routing_metadata: { ...routing } }),
   ...(warnings.length > 0 && { warnings: renameFieldsInWarnings(warnings, request).map(warning => ({ ...warning })) }),
 })
+
+const repeatedFields: ReadonlySet<string> = new Set(['service_tier', 'system_fingerprint'])
+
+/** The fields to repeat on every chunk, if a provider of the same dialect repeats them. */
+export const repeatedFieldsOf = (original: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(original).filter(([field, value]) => repeatedFields.has(field) && value !== null))
+
+/** The fields as text to append to others, without those already present. */
+export function fieldsText(fields: JsonObject, already: JsonObject): string {
+  const text = JSON.stringify(without(fields, new Set(Object.keys(already))))
+  return text === '{}' ? '' : `,${text.slice(1, -1)}`
+}

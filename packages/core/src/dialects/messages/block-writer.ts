@@ -1,5 +1,5 @@
 import type { Frame, JsonObject } from '../../protocol/wire.ts'
-import { emitFrame } from '../stream-encoder.ts'
+import { emitFrame, jsonText } from '../stream-encoder.ts'
 
 // Writes start, deltas and stop of content blocks. Blocks are numbered in order and never overlap.
 
@@ -27,7 +27,7 @@ export const blockDeltas = {
 /** Starts a block, after closing the open one. */
 export function openBlock(output: BlockOutput, block: JsonObject, { type, field }: BlockDelta): void {
   startBlock(output, block)
-  output.deltaPrefix = `{"type":"content_block_delta","index":${output.blockIndex},"delta":{"type":"${type}","${field}":`
+  output.deltaPrefix = `{"type":"content_block_delta","index":${output.blockIndex},"delta":{"type":"${type}","${field}":"`
 }
 
 function startBlock(output: BlockOutput, content_block: JsonObject): void {
@@ -39,7 +39,7 @@ function startBlock(output: BlockOutput, content_block: JsonObject): void {
 
 /** Appends text to the open block. */
 export function appendToBlock(output: BlockOutput, text: string): void {
-  emitFrame(output, { event: 'content_block_delta', data: `${output.deltaPrefix}${JSON.stringify(text)}}}` })
+  emitFrame(output, { event: 'content_block_delta', data: `${output.deltaPrefix}${jsonText(text)}"}}` })
 }
 
 /** Writes a delta of another type than the one that extends the block. */

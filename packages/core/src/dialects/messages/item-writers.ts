@@ -3,7 +3,7 @@ import type { FunctionCallItem, Item, ReasoningItem } from '../../protocol/item.
 import { entryOf, setEntry, smallMap } from '../../protocol/small-map.ts'
 import { innerDialect, type JsonObject } from '../../protocol/wire.ts'
 import { imageMarkdown, imageType, imageUrlOf } from '../generated-image.ts'
-import { addSent, type EventOf, nothingSent, type SentText, sentText } from '../stream-encoder.ts'
+import { addSent, type EventOf, jsonText, nothingSent, type SentText, sentText } from '../stream-encoder.ts'
 import { appendToBlock, type BlockOutput, blockDeltas, closeBlock, openBlock, writeBlock, writeDelta } from './block-writer.ts'
 import { customInput, encodeCitation, reasoningSeparator, redactedBlock, thinkingText, toolUseBlock } from './encode-response.ts'
 import { dialect } from './wire.ts'
@@ -157,7 +157,7 @@ function callWriter(started: FunctionCallItem, output: BlockOutput): ItemWriter 
   const appendInput = (text: string, event?: EventOf<'delta'>): void => {
     if (text === '' || !isOpen) return
     addSent(written, text, event)
-    appendToBlock(output, isCustom ? JSON.stringify(text).slice(1, -1) : text)
+    appendToBlock(output, isCustom ? jsonText(text) : text)
   }
 
   // A block cannot start without the name and id of its call, so it is written when the item is finished.

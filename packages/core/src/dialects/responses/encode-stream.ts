@@ -12,6 +12,7 @@ import {
   type EventHandlers,
   type EventOf,
   emitFrame,
+  jsonText,
   noFrames,
   sentText,
   streamEncoder,
@@ -23,6 +24,7 @@ import { finishedResponse, startedResponse } from './response-object.ts'
 import {
   addPart,
   argumentsFormat,
+  deltaTail,
   encodeShell,
   isExpected,
   itemSoFar,
@@ -146,7 +148,7 @@ function sendText(encoder: FrameEncoder, item: SentItem, event: EventOf<'delta'>
     emit(encoder, deltaEvent, { ...unknown, ...partPosition(item, part), delta: text, ...probabilities })
   } else {
     const number = `${encoder.sequence++}}`
-    const data = part.head + JSON.stringify(text) + part.tail + number
+    const data = part.head + jsonText(text) + part.tail + number
     encoder.frames = append(encoder.frames, { event: deltaEvent, data })
   }
 }
@@ -160,7 +162,7 @@ function sendArguments(encoder: FrameEncoder, item: SentItem, event: EventOf<'de
   if (unknown) emit(encoder, argumentsDelta, { ...unknown, item_id: item.id, output_index: item.outputIndex, delta: text })
   else {
     const number = `${encoder.sequence++}}`
-    const data = item.argumentsHead + JSON.stringify(text) + numbered + number
+    const data = item.argumentsHead + jsonText(text) + deltaTail + number
     encoder.frames = append(encoder.frames, { event: argumentsDelta, data })
   }
 }

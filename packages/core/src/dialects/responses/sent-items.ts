@@ -9,7 +9,9 @@ import { hostedEvents, type PartFormat, type PartKind, partFormats } from './wir
 
 /** The end of every frame, up to its sequence number. */
 export const numbered = ',"sequence_number":'
-const textTail = `,"logprobs":[]${numbered}`
+/** The end of a delta frame, after its text. */
+export const deltaTail = `"${numbered}`
+const textTail = `","logprobs":[]${numbered}`
 
 /** The events about the arguments of a call, and the field of the last one that contains them. */
 const functionArguments = { stem: 'response.function_call_arguments', field: 'arguments' } as const
@@ -24,7 +26,7 @@ export interface SentPart extends SentText {
   readonly partNumber: number
   /** Its number in frames. */
   readonly frameIndex: number
-  /** A delta frame before and after the delta, without the sequence number: the same for all deltas of the part. */
+  /** A delta frame before and after its text, without the sequence number: the same for all deltas of the part. */
   readonly head: string
   readonly tail: string
   /** The complete text, if that is not what was sent. */
@@ -53,7 +55,7 @@ export interface SentItem extends SentText {
 }
 
 const argumentsHead = (item: FunctionCallItem, id: string, outputIndex: number): string =>
-  `{"type":"${argumentsFormat(item).stem}.delta","item_id":${JSON.stringify(id)},"output_index":${outputIndex},"delta":`
+  `{"type":"${argumentsFormat(item).stem}.delta","item_id":${JSON.stringify(id)},"output_index":${outputIndex},"delta":"`
 
 export const sentItem = (item: Item, id: string, outputIndex: number): SentItem => ({
   outputIndex,
@@ -77,14 +79,14 @@ export function addPart(item: SentItem, kind: PartKind, partNumber: number): Sen
   const frameIndex = kind === 'summary' ? item.summaries++ : item.contents++
   // Joined, because a template is kept as a chain of its pieces.
   const position = [`"item_id":${JSON.stringify(item.id)},"output_index":`, item.outputIndex, `,"${format.numberField}":`, frameIndex]
-  const head = [`{"type":"${format.deltaEvent}",`, ...position, ',"delta":'].join('')
+  const head = [`{"type":"${format.deltaEvent}",`, ...position, ',"delta":"'].join('')
   const added: SentPart = {
     kind,
     format,
     partNumber,
     frameIndex,
     head,
-    tail: kind === 'text' ? textTail : numbered,
+    tail: kind === 'text' ? textTail : deltaTail,
     sent: 0,
     buffer: undefined,
     isShared: false,
