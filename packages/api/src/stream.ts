@@ -77,7 +77,7 @@ export function streamed(call: Call, { dialect, inferenceRequest, reply }: Diale
     const { holdMs, keepAliveMs } = call.site.settings
     // A WebSocket has its own pings, and can send an error with its status at any time.
     if (!call.request.turn) state.timer = clock.setTimeout(() => silent(state), Math.min(holdMs, keepAliveMs))
-    state.events.read({ next: (batch, at) => take(state, batch, at), end: () => end(state), fail: error => broken(state, error) })
+    state.events.read(writerOf(state))
   })
 }
 
@@ -114,24 +114,28 @@ function silent(state: ReplyState): void {
 
 const isOver = ({ phase }: ReplyState): boolean => phase !== 'open'
 
-function take(state: ReplyState, batch: Batch, at?: number): void {
-  if (state.phase !== 'open') return
-  state.isCommitted = true
-  state.releaseBody?.()
-  try {
-    const last = batch.at(-1)
-    const { log } = state.call
-    if (log.wanted && last?.type === 'finished') logOutcome(log, state.reply.metadata(), last)
-    const text = state.formatFrames(state.encoder.write(batch))
-    const kept = last?.type === 'finished' ? state.reply.kept?.() : undefined
-    // Some batches produce no frames in this dialect.
-    if (kept) writeLater(state, kept, text)
-    else if (text !== '') write(state, text, at)
-    if (state.open) open(state)
-  } catch (error) {
-    broken(state, error)
-  }
-}
+const writerOf = (state: ReplyState): Sink<Batch> => ({
+  next(batch, at) {
+    if (state.phase !== 'open') return
+    state.isCommitted = true
+    state.releaseBody?.()
+    try {
+      const last = batch.at(-1)
+      const { log } = state.call
+      if (log.wanted && last?.type === 'finished') logOutcome(log, state.reply.metadata(), last)
+      const text = state.formatFrames(state.encoder.write(batch))
+      const kept = last?.type === 'finished' ? state.reply.kept?.() : undefined
+      // Some batches produce no frames in this dialect.
+      if (kept) writeLater(state, kept, text)
+      else if (text !== '') write(state, text, at)
+      if (state.open) open(state)
+    } catch (error) {
+      broken(state, error)
+    }
+  },
+  end: () => end(state),
+  fail: error => broken(state, error),
+})
 
 /** Writes the end of a response once its items are stored, so that its client can refer to them. */
 function writeLater(state: ReplyState, kept: Promise<void>, text: string): void {

@@ -96,7 +96,20 @@ function endEarly(state: ResponseState): void {
 }
 
 const readerOf = (state: ResponseState): Sink<EventBatch> => ({
-  next: (batch, at) => takeBatch(state, batch, at),
+  next(batch, at) {
+    if (state.meter.left) {
+      observe(state, batch)
+      return
+    }
+    if (state.isOver) return
+    try {
+      const passed = state.pipeline(batch)
+      if ('then' in passed) handOnLater(state, passed)
+      else handOn(state, passed, at)
+    } catch (error) {
+      failUnexpectedly(state, error)
+    }
+  },
   end: () => {
     // Otherwise the source ended without a `finished` event.
     if (state.meter.finished !== undefined || state.isWaiting) return
@@ -110,21 +123,6 @@ const readerOf = (state: ResponseState): Sink<EventBatch> => ({
 })
 
 const isSettled = ({ usage, settling }: ResponseState): boolean => usage !== undefined || settling !== undefined
-
-function takeBatch(state: ResponseState, batch: EventBatch, at?: number): void {
-  if (state.meter.left) {
-    observe(state, batch)
-    return
-  }
-  if (state.isOver) return
-  try {
-    const passed = state.pipeline(batch)
-    if ('then' in passed) handOnLater(state, passed)
-    else handOn(state, passed, at)
-  } catch (error) {
-    failUnexpectedly(state, error)
-  }
-}
 
 // Closures have functions of their own: one in a function that runs for each delta would allocate a context each time.
 const handOnLater = (state: ResponseState, passed: Promise<EventBatch>): void => waitFor(state, passed, batch => handOn(state, batch))
