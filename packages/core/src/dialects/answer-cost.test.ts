@@ -9,7 +9,7 @@ import type { InferenceRequest, Prompt } from '../protocol/request.ts'
 import type { InferenceResponse } from '../protocol/response.ts'
 import { unfold } from '../protocol/unfold.ts'
 import type { Frame, JsonObject } from '../protocol/wire.ts'
-import { outputCutter } from '../request/response/output-cutter.ts'
+import { cutBatch, outputCutter } from '../request/response/output-cutter.ts'
 import { summaryRewriter } from '../request/response/summaries.ts'
 import { watchCalls } from '../request/response/watch-calls.ts'
 import { readFrames } from '../sse/read.ts'
@@ -37,7 +37,7 @@ function watched(batches: Iterable<Batch>): InferenceResponse {
   const retell = summaryRewriter(prompt, chatProvider)
   const folding = startFold()
   for (const batch of batches) {
-    const kept = cutter.cut(batch)
+    const kept = cutBatch(cutter, batch)
     calls?.look(kept)
     for (const event of retell ? retell.batch(kept) : kept) folding.add(event)
   }

@@ -19,12 +19,6 @@ export interface CutEvents {
   readonly close: () => EventBatch
 }
 
-export interface OutputCutter {
-  /** Returns the batch unchanged until the text exceeds what the cap allows; then ends the response there as incomplete. */
-  readonly cut: (batch: EventBatch) => EventBatch
-  readonly isTooLong: (response: InferenceResponse) => boolean
-}
-
 /** What was sent of one part of an open item. Lengths only, since the decoder keeps the text. */
 interface SentPart {
   characters: number
@@ -39,9 +33,8 @@ interface LatestPart {
   readonly sent: SentPart
 }
 
-interface CutterState {
+export interface OutputCutter extends CutEvents {
   readonly maxCharacters: number
-  readonly close: () => EventBatch
   /** By item, then by kind and part. Undefined until an item starts. */
   open: SmallMap<number, SmallMap<string, SentPart>> | undefined
   /** The part of the latest delta. */
@@ -50,32 +43,33 @@ interface CutterState {
 }
 
 /** Reasoning is not counted, since not every provider's cap includes it. A cut stream has no usage, because it is unknown. */
-export function outputCutter(cap: number, { onCut, close }: CutEvents): OutputCutter {
-  const state: CutterState = {
-    maxCharacters: Math.ceil(cap * slack * maxCharactersPerToken) + fewCharacters,
-    close,
-    open: undefined,
-    latest: undefined,
-    characters: 0,
+export const outputCutter = (cap: number, { onCut, close }: CutEvents): OutputCutter => ({
+  maxCharacters: Math.ceil(cap * slack * maxCharactersPerToken) + fewCharacters,
+  onCut,
+  close,
+  open: undefined,
+  latest: undefined,
+  characters: 0,
+})
+
+/** Returns the batch unchanged until the text exceeds what the cap allows; then ends the response there as incomplete. */
+export function cutBatch(cutter: OutputCutter, batch: EventBatch): EventBatch {
+  for (let at = 0; at < batch.length; at += 1) {
+    const event = batch[at] as InferenceEvent
+    if (!isOneTooMany(cutter, event)) continue
+    cutter.onCut()
+    return [...batch.slice(0, at), ...shortened(cutter, event), ...ending(cutter, batch.slice(at))]
   }
-  return {
-    cut(batch) {
-      for (let at = 0; at < batch.length; at += 1) {
-        const event = batch[at] as InferenceEvent
-        if (!isOneTooMany(state, event)) continue
-        onCut()
-        return [...batch.slice(0, at), ...shortened(state, event), ...ending(state, batch.slice(at))]
-      }
-      return batch
-    },
-    isTooLong: response => charactersOf(response) > state.maxCharacters,
-  }
+  return batch
 }
+
+/** Whether the text of a whole response exceeds what the cap allows. */
+export const isTooLong = (cutter: OutputCutter, response: InferenceResponse): boolean => charactersOf(response) > cutter.maxCharacters
 
 type TextDelta = Exclude<Delta, { readonly kind: 'annotation' }>
 type TextEvent = Extract<InferenceEvent, { type: 'delta' }> & { readonly delta: TextDelta }
 
-function isOneTooMany(state: CutterState, event: InferenceEvent): event is TextEvent {
+function isOneTooMany(state: OutputCutter, event: InferenceEvent): event is TextEvent {
   if (event.type === 'item_started') {
     state.latest = undefined
     state.open ??= smallMap()
@@ -94,7 +88,7 @@ function isOneTooMany(state: CutterState, event: InferenceEvent): event is TextE
   return false
 }
 
-function notePart(state: CutterState, index: number, delta: Delta): void {
+function notePart(state: OutputCutter, index: number, delta: Delta): void {
   const { latest } = state
   const isSame = latest?.index === index && latest.kind === delta.kind && latest.part === delta.part
   const sent = isSame ? latest.sent : trackedPart(state, index, delta)
@@ -107,7 +101,7 @@ function notePart(state: CutterState, index: number, delta: Delta): void {
 }
 
 /** The part that a delta extends, which becomes the latest. Undefined if its item is not open. */
-function trackedPart(state: CutterState, index: number, { kind, part }: Delta): SentPart | undefined {
+function trackedPart(state: OutputCutter, index: number, { kind, part }: Delta): SentPart | undefined {
   const parts = state.open && entryOf(state.open, index)
   if (parts === undefined) return undefined
   const key = partKey(kind, part)
@@ -120,7 +114,7 @@ function trackedPart(state: CutterState, index: number, { kind, part }: Delta): 
 const partKey = (kind: Delta['kind'], part: number): string => `${kind === 'annotation' ? 'text' : kind}:${part}`
 
 /** The first event past the limit, shortened to fit. */
-function shortened(state: CutterState, { index, delta: { kind, part, text } }: TextEvent): EventBatch {
+function shortened(state: OutputCutter, { index, delta: { kind, part, text } }: TextEvent): EventBatch {
   const delta: Delta = { kind, part, text: wellFormed(text.slice(0, text.length - (state.characters - state.maxCharacters))) }
   if (delta.text === '') return []
   notePart(state, index, delta)
@@ -130,7 +124,7 @@ function shortened(state: CutterState, { index, delta: { kind, part, text } }: T
 /** Removes half of a surrogate pair at the end. */
 const wellFormed = (text: string): string => (/[\ud800-\udbff]$/.test(text) ? text.slice(0, -1) : text)
 
-function ending({ open, close }: CutterState, rest: EventBatch): EventBatch {
+function ending({ open, close }: OutputCutter, rest: EventBatch): EventBatch {
   const ends: InferenceEvent[] = []
   for (const event of [...rest, ...close()]) {
     const parts = open && event.type === 'item_finished' ? entryOf(open, event.index) : undefined

@@ -17,7 +17,7 @@ import type { KeyRing } from '../../runtime/seal.ts'
 import type { CommittedCall } from '../../upstream/call.ts'
 import type { EventBatch } from '../../upstream/event-batches.ts'
 import { itemSealer, sealBatch } from '../reasoning-state/seal-items.ts'
-import { outputCutter } from './output-cutter.ts'
+import { cutBatch, isTooLong, outputCutter } from './output-cutter.ts'
 import { summaryRewriter } from './summaries.ts'
 import { watchCalls } from './watch-calls.ts'
 
@@ -68,7 +68,7 @@ export function responsePipeline(
   const sent: SentSoFar = { originalRequest, provider: offer.dialect, items: 0, isEmpty: true, losses: undefined }
   return {
     batch(batch) {
-      const kept = cutter ? cutter.cut(batch) : batch
+      const kept = cutter ? cutBatch(cutter, batch) : batch
       calls?.look(kept)
       let visible = kept
       let hasReasoning = false
@@ -85,7 +85,8 @@ export function responsePipeline(
     whole(response) {
       const { usage } = response
       // The usage of a whole response is known though its text is cut.
-      const kept = cutter?.isTooLong(response) ? { ...fold(cutter.cut(unfold(response))), ...(usage && { usage }) } : response
+      const kept =
+        cutter && isTooLong(cutter, response) ? { ...fold(cutBatch(cutter, unfold(response))), ...(usage && { usage }) } : response
       calls?.lookAt(kept.output)
       for (const item of kept.output) noteItem(sent, item)
       const visible = sent.losses || kept.unmodeled ? fold(withSentence(sent, unfold(kept), kept)) : kept

@@ -11,7 +11,7 @@ import type { Item } from '../../protocol/item.ts'
 import type { Prompt } from '../../protocol/request.ts'
 import type { InferenceResponse } from '../../protocol/response.ts'
 import { unfold } from '../../protocol/unfold.ts'
-import { outputCutter } from './output-cutter.ts'
+import { cutBatch, isTooLong, outputCutter } from './output-cutter.ts'
 import { watchCalls } from './watch-calls.ts'
 
 const usage = { input_tokens: 1, output_tokens: 9_999, cached_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0 }
@@ -33,7 +33,7 @@ const most = 168 + 1_024
 function under(batches: readonly (readonly InferenceEvent[])[]) {
   let cuts = 0
   const read: InferenceEvent[] = []
-  const { cut } = outputCutter(cap, {
+  const cutter = outputCutter(cap, {
     onCut: () => {
       cuts += 1
     },
@@ -43,7 +43,7 @@ function under(batches: readonly (readonly InferenceEvent[])[]) {
   for (const batch of batches)
     if (cuts === 0) {
       read.push(...batch)
-      events.push(...cut(batch))
+      events.push(...cutBatch(cutter, batch))
     }
   return { events, cuts, response: fold(events) }
 }
@@ -71,15 +71,15 @@ describe('the output cap', () => {
   test('passes a response within the cap unchanged, batch by batch', () => {
     const batch = unfold(answer(message('x'.repeat(most))))
     let cuts = 0
-    const { cut, isTooLong } = outputCutter(cap, {
+    const cutter = outputCutter(cap, {
       onCut: () => {
         cuts += 1
       },
       close: () => [],
     })
-    expect(cut(batch)).toBe(batch)
+    expect(cutBatch(cutter, batch)).toBe(batch)
     expect(cuts).toBe(0)
-    expect([most, most + 1].map(length => isTooLong(answer(message('x'.repeat(length)))))).toEqual([false, true])
+    expect([most, most + 1].map(length => isTooLong(cutter, answer(message('x'.repeat(length)))))).toEqual([false, true])
   })
 
   test('keeps of a text that was cut no more in memory than what was sent of it', () => {
@@ -167,8 +167,7 @@ describe('the output cap', () => {
     const [first, second] = [message('x'.repeat(most)), message('more')]
     const batch = unfold(answer(first, second))
     const ends = batch.filter(event => event.type === 'item_finished')
-    const { cut } = outputCutter(cap, { onCut: () => {}, close: () => ends })
-    const events = cut(batch)
+    const events = cutBatch(outputCutter(cap, { onCut: () => {}, close: () => ends }), batch)
     expect(events.filter(event => event.type === 'item_finished').map(event => 'index' in event && event.index)).toEqual([0, 1])
     expect(faultsOf(events)).toEqual([])
   })
