@@ -62,40 +62,36 @@ export function readStream<Read extends StreamRead>(
     stopped: undefined,
     readsAfterEnd: 0,
   }
-  return {
-    next: read => readOnce(state, read),
-    end: () => sourceEnded(state),
-    fail: () => sourceBroken(state),
-    stopForTime: why => {
-      if (why === 'timed_out') return
-      // The reader is paused at the deadline and will not read the rest: this is settled like a disconnected client.
-      if (!isReading(state.timer)) state.connection.cancellation.cancel('client_left')
-      stop(state, why)
-    },
-    drop: () => {
-      state.phase = 'over'
-      state.source.cancel()
-    },
-  }
+  return streamReaderOf(state)
 }
 
-function readOnce<Read extends StreamRead>(state: AnswerState<Read>, read: Read): void {
-  if (state.phase === 'ending') countReadAfterEnd(state)
-  if (state.phase === 'ending' || state.phase === 'over') return
-  if ('byteLength' in read) state.bytes += read.byteLength
-  if (state.bytes > state.maxBytes) {
-    breakOff(state)
-    return
-  }
-  let batch: EventBatch
-  try {
-    batch = state.decoder.read(state.format.push(read))
-  } catch {
-    breakOff(state)
-    return
-  }
-  takeEvents(state, batch)
-}
+const streamReaderOf = <Read extends StreamRead>(state: AnswerState<Read>): StreamReader<Read> => ({
+  next(read) {
+    if (state.phase === 'ending') countReadAfterEnd(state)
+    if (state.phase === 'ending' || state.phase === 'over') return
+    if ('byteLength' in read) state.bytes += read.byteLength
+    let batch: EventBatch | undefined
+    try {
+      if (state.bytes <= state.maxBytes) batch = state.decoder.read(state.format.push(read))
+    } catch {
+      // The frame is too long or broken.
+    }
+    if (batch) takeEvents(state, batch)
+    else breakOff(state)
+  },
+  end: () => sourceEnded(state),
+  fail: () => sourceBroken(state),
+  stopForTime(why) {
+    if (why === 'timed_out') return
+    // The reader is paused at the deadline and will not read the rest: this is settled like a disconnected client.
+    if (!isReading(state.timer)) state.connection.cancellation.cancel('client_left')
+    stop(state, why)
+  },
+  drop() {
+    state.phase = 'over'
+    state.source.cancel()
+  },
+})
 
 /** Ends the response where it cannot be read any further. */
 function breakOff<Read extends StreamRead>(state: AnswerState<Read>): void {
