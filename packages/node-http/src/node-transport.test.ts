@@ -1,3 +1,4 @@
+import { type AddressInfo, createServer } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
 import { asIterator } from '@signalbox/core/runtime'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -284,4 +285,44 @@ test('an unsolicited response on an idle connection reaches no other request', a
   expect(await readAll(await ask(late.url))).toBe('hi')
   await sleep(60)
   for (let at = 0; at < 3; at++) expect(await readAll(await ask(late.url))).toBe('hi')
+})
+
+describe('the bytes of a large request', () => {
+  const large = (size: number): Uint8Array<ArrayBuffer> => new Uint8Array(size).fill(120)
+  const sending = (bytes: Uint8Array<ArrayBuffer>) =>
+    ({ url: '', method: 'POST', headers: {}, bytes, signal: new AbortController().signal }) as const
+
+  test('are freed when the response begins, after all of them were sent', async () => {
+    const server = await rawServer(socket => void socket.write(chunked + chunk('a')))
+    const bytes = large(200_000)
+    const reply = await transport()({ ...sending(bytes), url: server.url })
+    expect(bytes.byteLength).toBe(0)
+    expect(server.heard[0]?.endsWith('x'.repeat(200_000))).toBe(true)
+    server.sockets[0]?.write(chunk('b') + chunk(''))
+    expect(await readAll(reply)).toBe('ab')
+    const again = await transport()({ ...sending(large(100_000)), url: server.url })
+    expect([server.sockets.length, server.heard[0]?.endsWith('x'.repeat(100_000))]).toEqual([1, true])
+    await asIterator(again.body).return?.()
+  })
+
+  test('stay if the response begins before the server has read them', async () => {
+    const server = createServer(socket => {
+      socket.on('error', () => {})
+      socket.once('data', () => void socket.pause().write(chunked + chunk('a')))
+    })
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void server.close())
+    const bytes = large(50_000_000)
+    const { port } = server.address() as AddressInfo
+    const reply = await transport()({ ...sending(bytes), url: `http://127.0.0.1:${port}/` })
+    expect([reply.status, bytes.byteLength]).toEqual([200, 50_000_000])
+    await asIterator(reply.body).return?.()
+  })
+
+  test('stay if they are a part of a buffer', async () => {
+    const server = await rawServer(socket => void socket.write(ok))
+    const { buffer } = large(100_000)
+    await readAll(await transport()({ ...sending(new Uint8Array(buffer, 1)), url: server.url }))
+    expect(buffer.byteLength).toBe(100_000)
+  })
 })

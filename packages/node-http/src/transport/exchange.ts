@@ -28,6 +28,9 @@ export function exchange(pools: Pools, request: TransportRequest, decompress: De
 /** Decodes a response body that has a Content-Encoding. */
 type Decompress = (reply: TransportReply) => TransportReply | Promise<TransportReply>
 
+/** Smaller bodies are not freed before the end of the response. */
+const freedFromBytes = 16_384
+
 /** Maximum header names in one response; real ones have a few dozen. */
 const maxHeaders = 500
 
@@ -49,6 +52,8 @@ interface ExchangeState {
   readonly pool: Pool
   readonly connection: PooledConnection
   readonly signal: AbortSignal
+  /** The body of a large request, until the response has begun. */
+  bytes: Uint8Array<ArrayBuffer> | undefined
   /** Undefined once the response has begun, so that an open stream does not keep its request. */
   callbacks: ExchangeCallbacks | undefined
   control: Dispatcher.DispatchController | undefined
@@ -61,10 +66,12 @@ interface ExchangeState {
 const encoder = new TextEncoder()
 
 function dispatchRequest({ pool, connection, path, request }: PooledRequest, callbacks: ExchangeCallbacks): void {
+  const body = request.bytes ?? (request.body === undefined ? null : encoder.encode(request.body))
   const state: ExchangeState = {
     pool,
     connection,
     signal: request.signal,
+    bytes: body !== null && body.byteLength >= freedFromBytes ? body : undefined,
     callbacks,
     control: undefined,
     body: undefined,
@@ -74,10 +81,7 @@ function dispatchRequest({ pool, connection, path, request }: PooledRequest, cal
   request.signal.addEventListener('abort', state.onAbort, { once: true })
   const headers = { 'accept-encoding': 'identity', ...request.headers }
   try {
-    connection.client.dispatch(
-      { path, method: request.method, headers, body: request.bytes ?? (request.body === undefined ? null : encoder.encode(request.body)) },
-      dispatchHandler(state),
-    )
+    connection.client.dispatch({ path, method: request.method, headers, body }, dispatchHandler(state))
   } catch (error) {
     // A header or the path is invalid.
     if (dropConnection(state)) callbacks.refuse(error)
@@ -120,12 +124,23 @@ function openResponse(state: ExchangeState, controller: Dispatcher.DispatchContr
     return
   }
   if (state.connection.interim) readAll(state.connection.interim)
+  if (state.bytes) freeBytes(state.bytes, state.connection)
+  state.bytes = undefined
   // undici keeps the headers, which are slices of all that arrived with them, until the response ends.
   controller.rawHeaders = null
   const { callbacks } = state
   state.callbacks = undefined
   state.body = createResponseBody(controller, () => closeExchange(state))
   callbacks?.accept({ status, header: headerOf(headers), body: state.body.source })
+}
+
+/**
+ * Frees the body of a large request, because undici keeps it until the response ends. A body of which the socket still has a part stays:
+ * a server may respond before it has read everything.
+ */
+function freeBytes({ buffer, byteLength }: Uint8Array<ArrayBuffer>, { interim }: PooledConnection): void {
+  const isSent = interim?.socket.writableLength === 0
+  if (isSent && byteLength === buffer.byteLength) buffer.transfer(0)
 }
 
 /** Ends an exchange whose request was aborted. */
