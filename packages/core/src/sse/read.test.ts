@@ -1,5 +1,7 @@
+import { createParser } from 'eventsource-parser'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import type { Frame } from '../protocol/wire.ts'
 import { maxEventSize, readFrames } from './read.ts'
 import { writeFrames } from './write.ts'
 
@@ -82,6 +84,43 @@ test('streams that are read by turns do not mix, though a parser serves another 
   for (const [at, reader] of readers.entries()) read[at]?.push(...reader.end())
   const whole = readAll([bytes(pieces.join(''))])
   for (const frames of read) expect(frames).toMatchObject(whole as object)
+})
+
+test('a stream gives the frames that a parser of its own would give, whatever is read between its pieces', () => {
+  const token = fc.constantFrom(
+    'data: 1',
+    'data:',
+    'event: a',
+    'id: 7',
+    ': note',
+    'x',
+    '\n',
+    '\n\n',
+    '\r',
+    '\r\n',
+    '\r\n\r\n',
+    '\uFEFF',
+    'é',
+  )
+  const piece = fc.array(token, { maxLength: 6 }).map(tokens => tokens.join(''))
+  const expected = (text: string): unknown => {
+    const found: unknown[] = []
+    createParser({ onEvent: ({ event, data }) => void found.push({ event, data }) }).feed(`${text}\n\n`)
+    return found
+  }
+  fc.assert(
+    fc.property(fc.array(fc.tuple(fc.nat({ max: 2 }), piece), { maxLength: 30 }), pieces => {
+      const readers = [0, 1, 2].map(() => ({ reader: readFrames(), read: [] as Frame[], text: '' }))
+      for (const [at, text] of pieces) {
+        const one = readers[at]
+        one?.read.push(...one.reader.push(bytes(text)))
+        if (one) one.text += text
+      }
+      for (const { reader, read, text } of readers)
+        expect([...read, ...reader.end()].map(({ event, data }) => ({ event, data }))).toEqual(expected(text))
+    }),
+    { numRuns: 2_000 },
+  )
 })
 
 test('a byte-order mark is removed at the start of every stream, and nowhere else', () => {
