@@ -59,8 +59,11 @@ export const makeCapacity = (at: number): Capacity => ({
 })
 
 /** The congestion price of the next slot. It falls while no slot is taken. */
-export const currentCongestionPrice = ({ congestionPrice, congestionPriceAt }: Capacity, now: number): number =>
-  Math.max(0, congestionPrice - (congestionRisePerSecond * (now - congestionPriceAt)) / 1_000)
+export function currentCongestionPrice({ congestionPrice, congestionPriceAt }: Capacity, now: number): number {
+  // The usual case. V8 would drop the optimized code of the callers again and again if `Math.max` returned the 0.
+  if (congestionPrice === 0) return 0
+  return Math.max(0, congestionPrice - (congestionRisePerSecond * (now - congestionPriceAt)) / 1_000)
+}
 
 /** Free share of the burst, as far as it is known. */
 function freeShare(capacity: Capacity, now: number): number {
