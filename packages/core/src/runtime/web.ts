@@ -1,4 +1,3 @@
-import { v7 } from 'uuid'
 import type { Clock, Ids, Logger, Transport } from './ports.ts'
 
 /** The clock of the runtime. A function, like all default ports, so that importing has no side effects. */
@@ -12,18 +11,13 @@ export const webClock = (): Clock => ({
 /** Ids and random bytes from Web Crypto. */
 export const webIds = (): Ids => {
   const random = (bytes: number): Uint8Array<ArrayBuffer> => crypto.getRandomValues(new Uint8Array(bytes))
-  // Random bytes are drawn in bulk: fetching 16 at a time would cost more than the rest of creating an id.
-  let pool = new Uint8Array(0)
-  let at = 0
-  const sixteen = (): Uint8Array => {
-    if (at + 16 > pool.length) {
-      pool = random(4096)
-      at = 0
-    }
-    at += 16
-    return pool.subarray(at - 16, at)
-  }
-  return { uuid: () => v7({ random: sixteen() }), hex: bytes => toHex(random(bytes)), random }
+  return { uuid: () => timedUuid(Date.now(), crypto.randomUUID()), hex: bytes => toHex(random(bytes)), random }
+}
+
+/** A UUID of version 7 (RFC 9562): 48 bits of Unix milliseconds, then the random bits of a UUID of version 4. */
+const timedUuid = (now: number, random: string): string => {
+  const time = now.toString(16).padStart(12, '0')
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${random.slice(15)}`
 }
 
 const toHex = (bytes: Uint8Array): string => {
