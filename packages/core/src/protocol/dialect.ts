@@ -169,6 +169,8 @@ export interface ResponseMetadata {
    * stand for two items. If undefined, provider ids are used unchanged.
    */
   readonly claimId?: (id: string, type: Item['type']) => boolean
+  /** The same for the items of a whole response, which are passed to `keepItems` in the same turn of the event loop. */
+  readonly claimIdToKeep?: (id: string, type: Item['type']) => boolean
   /**
    * Stores the items of a response as the client receives them, so that later requests can refer to them by id. Called once, at the end of
    * a response that did not fail. If undefined, nothing is stored.

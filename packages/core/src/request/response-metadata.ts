@@ -56,10 +56,12 @@ export function createResponseMetadata({ requestId, modelAsked, at }: MetadataOp
     if (estimatedInput !== undefined) metadata.estimated_input_tokens = estimatedInput
     if (kept) {
       const claimId: ResponseMetadata['claimId'] = (id, type) => kept.items.claim(kept.owner, id, type)
+      const claimIdToKeep: ResponseMetadata['claimIdToKeep'] = (id, type) => kept.items.claimToKeep(kept.owner, id, type)
       const keepItems: ResponseMetadata['keepItems'] = items => {
         kept.waiting = kept.items.keep(kept.owner, items, settledAt)
       }
       metadata.claimId = claimId
+      metadata.claimIdToKeep = claimIdToKeep
       metadata.keepItems = keepItems
     }
     if (used) metadata.used = used

@@ -10,7 +10,7 @@ import { dialect } from './wire.ts'
 
 export function encodeResponse(response: InferenceResponse, request: InferenceRequest, metadata: ResponseMetadata): JsonObject {
   const { outcome, usage } = response
-  const idOf = itemIds(metadata)
+  const idOf = itemIds(metadata.itemId, metadata.claimIdToKeep)
   const items = response.output.every(isEncodable) ? response.output : response.output.filter(isEncodable)
   const cut = outcome.status === 'completed' ? undefined : items.length - 1
   const output = items.map((item, at) => encodeItem(at === cut ? asIncomplete(item) : item, idOf(item)))

@@ -88,7 +88,10 @@ function startItem(encoder: FrameEncoder, index: number, item: Item): SentItem |
   const { items, metadata } = encoder
   const known = entryOf(items, index)
   if (known || (item.type === 'native' && item.dialect !== dialect)) return known
-  encoder.idOf ??= itemIds(metadata())
+  if (!encoder.idOf) {
+    const { itemId, claimId } = metadata()
+    encoder.idOf = itemIds(itemId, claimId)
+  }
   const started = sentItem(item, encoder.idOf(item), sizeOf(items))
   setEntry(items, index, started)
   emit(encoder, 'response.output_item.added', { output_index: started.outputIndex, item: encodeShell(item, started.id) })

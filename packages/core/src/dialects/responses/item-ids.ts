@@ -16,14 +16,12 @@ const idPrefixOf = (item: Item): string => {
 }
 
 /** Assigns ids to the items of one response: their own, unless that is empty or taken. Clients use them as keys and in references. */
-export function itemIds(metadata: Pick<ResponseMetadata, 'itemId' | 'claimId'>): (item: Item) => string {
+export function itemIds(itemId: ResponseMetadata['itemId'], claimId: ResponseMetadata['claimId']): (item: Item) => string {
   const taken = new Set<string>()
   return item => {
     const own = item.type === 'native' ? item.body.id : 'id' in item ? item.id : undefined
-    const isFree = typeof own === 'string' && own !== '' && !taken.has(own) && metadata.claimId?.(own, item.type) !== false
-    const minted = isFree
-      ? own
-      : metadata.itemId(item.type === 'message' || item.type === 'reasoning' ? prefixes[item.type] : idPrefixOf(item))
+    const isFree = typeof own === 'string' && own !== '' && !taken.has(own) && claimId?.(own, item.type) !== false
+    const minted = isFree ? own : itemId(item.type === 'message' || item.type === 'reasoning' ? prefixes[item.type] : idPrefixOf(item))
     const id = taken.has(minted) ? `${minted}_${taken.size}` : minted
     taken.add(id)
     return id

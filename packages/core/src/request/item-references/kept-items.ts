@@ -13,6 +13,8 @@ export interface KeptItems {
   readonly isStored: boolean
   /** Claims an id that a provider gave to an item. Returns false if another response may use it; then the item needs a gateway id. */
   claim(owner: string, id: string, type: Item['type']): boolean
+  /** The same for an item that is passed to `keep` in the same turn of the event loop, which itself claims the id. */
+  claimToKeep(owner: string, id: string, type: Item['type']): boolean
   /**
    * Keeps items in the client's format. Returns undefined if they are kept already; otherwise the promise resolves when they are kept or
    * the storage has failed, which is logged. `at`: monotonic milliseconds, if known.
@@ -65,6 +67,7 @@ const maxExpired = 100
 /** Entries by owner and id, bounded in bytes per owner and in total. */
 interface Entries {
   readonly claim: KeptItems['claim']
+  readonly isFree: (owner: string, id: string) => boolean
   put(entry: KeptItem, bytes: number): void
   /** Returns the entry and marks it as most recently used. Undefined if there is none or it has expired. */
   use(owner: string, id: string, now: number): KeptItem | undefined
@@ -107,10 +110,12 @@ function boundedEntries({ ttl, maxTotalBytes, ...options }: Required<ItemOptions
     mine.set(entry.id, entry, { size: bytes })
     all.set(entry, entry, { size: mine.size === 1 ? Math.min(bytes + ownerBytes, maxTotalBytes) : bytes })
   }
+  const isFree = (owner: string, id: string): boolean => id.length <= maxIdLength && !owners.get(owner)?.has(id)
   return {
     put,
+    isFree,
     claim(owner, id) {
-      if (id.length > maxIdLength || owners.get(owner)?.has(id)) return false
+      if (!isFree(owner, id)) return false
       put({ owner, id, item: undefined, until: keptAt + ttl }, entryBytes + id.length)
       return true
     },
@@ -133,11 +138,12 @@ function boundedEntries({ ttl, maxTotalBytes, ...options }: Required<ItemOptions
  */
 export function keepItemsInMemory({ clock, ...options }: Required<ItemOptions> & { readonly clock: Pick<Clock, 'monotonic'> }): KeptItems {
   const { ttl } = options
-  const { claim, put, use } = boundedEntries(options)
+  const { claim, isFree, put, use } = boundedEntries(options)
   return {
     ttl,
     isStored: false,
     claim,
+    claimToKeep: isFree,
     keep(owner, items, at = clock.monotonic()) {
       for (const item of items)
         if (typeof item.id === 'string' && item.id.length <= maxIdLength)

@@ -66,19 +66,21 @@ export function keepItemsInStorage({ ttl, maxBytes }: Required<ItemOptions>, por
   const timesAt = (at: number): ItemTimes => ({ at, latest: at + ttl + maxClockSkewMs })
   const warn = (error: unknown): void =>
     logger.warn({ error: String(error) }, 'The items of a response could not be stored. Requests that refer to them will be refused.')
+  const claim: KeptItems['claim'] = (owner, id, type) => {
+    // Another process may send the same id to its client at this moment, so only reasoning and hosted tools keep provider ids.
+    if (type === 'message' || type === 'function_call' || id.length < minUniqueLength || id.length > maxIdLength) return false
+    // One id that a database refuses would keep all items of its response from being stored.
+    if (id.includes('\0') || !id.isWellFormed()) return false
+    const name = JSON.stringify([owner, id])
+    if (claimed.has(name)) return false
+    claimed.set(name, true)
+    return true
+  }
   return {
     ttl,
     isStored: true,
-    claim(owner, id, type) {
-      // Another process may send the same id to its client at this moment, so only reasoning and hosted tools keep provider ids.
-      if (type === 'message' || type === 'function_call' || id.length < minUniqueLength || id.length > maxIdLength) return false
-      // One id that a database refuses would keep all items of its response from being stored.
-      if (id.includes('\0') || !id.isWellFormed()) return false
-      const name = JSON.stringify([owner, id])
-      if (claimed.has(name)) return false
-      claimed.set(name, true)
-      return true
-    },
+    claim,
+    claimToKeep: claim,
     async keep(owner, items) {
       try {
         const now = clock.now()
