@@ -21,7 +21,7 @@ interface PricedRequest {
 }
 
 /** The parts of a response that affect its price. */
-type StatedUsage = Pick<Usage, 'options' | 'service_tier'>
+export type StatedUsage = Pick<Usage, 'options' | 'service_tier'>
 
 /**
  * The price of an offer for this request: its default price, with tiers for long prompts, or its priority price if that tier is requested,

@@ -30,8 +30,11 @@ export interface BillContext {
   readonly at: number
 }
 
+/** Microdollars, or requests with BYOK keys, by account. */
+export type AccountAmounts = Readonly<Record<string, number>>
+
 /** The amount for each account: the credit of the workspace and each budget. */
-export function amountsOf({ cost, byokCost, isByok }: Bill, { facts, policy, at }: BillContext): Readonly<Record<string, number>> {
+export function amountsOf({ cost, byokCost, isByok }: Bill, { facts, policy, at }: BillContext): AccountAmounts {
   const amounts: Record<string, number> = {}
   if (cost > 0) amounts[creditAccount(facts.workspaceId)] = cost
   if (isByok) amounts[byokAccount(facts.workspaceId, at)] = 1

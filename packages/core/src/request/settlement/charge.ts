@@ -1,4 +1,4 @@
-import { requestPrice, unpricedExtras } from '../../dialects/request-price.ts'
+import { requestPrice, type StatedUsage, unpricedExtras } from '../../dialects/request-price.ts'
 import { billUsage } from '../../metering/bill-usage.ts'
 import { clampUsage, type UsageBounds } from '../../metering/clamp-usage.ts'
 import { estimateOutput, type OutputPaces, thinkingOf } from '../../metering/hidden-tokens.ts'
@@ -6,6 +6,7 @@ import type { MeteredAnswer } from '../../metering/meter.ts'
 import { type Microdollars, unpricedTools } from '../../metering/money.ts'
 import { acceptsOutputCap } from '../../metering/output-cap.ts'
 import { likelyInput, maxClaim } from '../../metering/prompt-size.ts'
+import type { Price } from '../../protocol/model.ts'
 import { quirksFor } from '../../protocol/provider.ts'
 import { ratesAt } from '../../protocol/rates.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
@@ -17,7 +18,7 @@ import type { CommittedCall } from '../../upstream/call.ts'
 import type { Attempts } from '../attempts/attempt-context.ts'
 import { readerPausedShare } from '../attempts/report-outcome.ts'
 import type { MoneyBounds } from '../policy/money-bounds.ts'
-import { addToBill, amountsOf, type Bill, type BillContext, noBill } from './bill.ts'
+import { type AccountAmounts, addToBill, amountsOf, type Bill, type BillContext, noBill } from './bill.ts'
 import type { Allowance } from './running-cost.ts'
 
 // Bills a response by the provider's usage, clamped to plausible values; otherwise by the received output plus estimated hidden tokens.
@@ -43,7 +44,8 @@ export interface Charge {
 export function chargeFor(charging: ChargeContext, committed: CommittedCall, seen: MeteredAnswer): Charge {
   const { facts, request, inputTokens, logger } = charging
   const { provider, offer } = committed.candidate
-  const stated = { ...(committed.call.statedTier !== undefined && { service_tier: committed.call.statedTier }), ...seen.usage }
+  const { statedTier } = committed.call
+  const stated: StatedUsage = statedTier === undefined ? (seen.usage ?? {}) : { service_tier: statedTier, ...seen.usage }
   const price = requestPrice(committed.candidate, request, stated)
   if (!seen.usage) {
     const read = knownInput(charging, committed.candidate, seen)
@@ -55,19 +57,33 @@ export function chargeFor(charging: ChargeContext, committed: CommittedCall, see
     seen.usage,
     usageBoundsOf(charging, committed.candidate, { claimed: seen.usage, reasoningCharacters }),
   )
-  const charge = billUsage({ ...seen, usage }, price, { input: inputTokens })
-  const { other_calls: others = noCalls } = seen.usage
-  const unpriced = price && usage.hosted_calls ? unpricedTools(ratesAt(price, usage.input_tokens), usage) : []
-  const toolWarnings = [...unpriced, ...(price ? others : noCalls)].map(tool => unpricedWarning('unpriced_tool', tool))
-  const extras = price ? unpricedExtras(committed.candidate, stated) : []
-  const warnings = extras.length > 0 ? [...toolWarnings, ...extras.map(extra => unpricedWarning('unpriced_option', extra))] : toolWarnings
-  if (!isClamped) return { ...charge, warnings }
+  const { cost } = billUsage(usage === seen.usage ? seen : { ...seen, usage }, price, { input: inputTokens })
+  const warnings = price ? unpricedWarnings(committed.candidate, price, { usage, stated, others: seen.usage.other_calls }) : noWarnings
+  if (!isClamped) return { usage, cost, warnings }
   const place = { requestId: facts.requestId, provider: provider.id, model: offer.provider_model_id }
   logger.warn(
     { ...place, claimed: countsOf(seen.usage), billed: countsOf(usage) },
     'The provider reported more usage than the request can have used.',
   )
-  return { ...charge, warnings: [clampedWarning, ...warnings] }
+  return { usage, cost, warnings: [clampedWarning, ...warnings] }
+}
+
+interface PricedParts {
+  readonly usage: Usage
+  readonly stated: StatedUsage
+  /** Calls of tools that the provider runs and that have no price. */
+  readonly others: readonly string[] | undefined
+}
+
+/** Warnings of what the provider charges extra, by an unknown price. */
+function unpricedWarnings(candidate: Candidate, price: Price, { usage, stated, others = [] }: PricedParts): readonly Warning[] {
+  const tools = usage.hosted_calls ? unpricedTools(ratesAt(price, usage.input_tokens), usage) : noTools
+  const extras = unpricedExtras(candidate, stated)
+  if (tools.length + others.length + extras.length === 0) return noWarnings
+  return [
+    ...[...tools, ...others].map(tool => unpricedWarning('unpriced_tool', tool)),
+    ...extras.map(extra => unpricedWarning('unpriced_option', extra)),
+  ]
 }
 
 type BoundsContext = Pick<ChargeContext, 'request' | 'bounds' | 'inputTokens'>
@@ -98,7 +114,8 @@ export function knownInput(
     : undefined
 }
 
-const noCalls: readonly string[] = []
+const noTools: readonly string[] = []
+const noWarnings: readonly Warning[] = []
 
 const countsOf = ({ input_tokens: input, output_tokens: output }: Usage): { readonly input: number; readonly output: number } => ({
   input,
@@ -177,6 +194,15 @@ export const unreadBill = (
 
 export const noText = { characters: 0 }
 
+const reservedOn = (account: string, allowance: Allowance): number => allowance.amountOf(account) ?? Number.POSITIVE_INFINITY
+
+/** The amounts of a bill by account, if that much is reserved on each of them, as it usually is. */
+export function reservedAmounts(bill: Bill, owing: BillContext, allowance: Allowance): AccountAmounts | undefined {
+  const amounts = amountsOf(bill, owing)
+  for (const account of Object.keys(amounts)) if ((amounts[account] as number) > reservedOn(account, allowance)) return undefined
+  return amounts
+}
+
 /**
  * The part of the bill that is charged: all of it if that much is or can be reserved, otherwise as much as can be reserved. So no
  * balance becomes negative and no enforced budget is exceeded, whatever usage a provider reports, and no available credit is left
@@ -184,10 +210,7 @@ export const noText = { characters: 0 }
  */
 export function* payableBill(bill: Bill, owing: BillContext, allowance: Allowance): Step<Bill> {
   const accounts = Object.entries(amountsOf(bill, owing))
-  const excessOf = ([account, amount]: readonly [string, number]): number =>
-    amount - (allowance.amountOf(account) ?? Number.POSITIVE_INFINITY)
-  if (accounts.every(account => excessOf(account) <= 0)) return bill
-  const excesses = new Map(accounts.map(account => [account[0], excessOf(account)]))
+  const excesses = new Map(accounts.map(([account, amount]) => [account, amount - reservedOn(account, allowance)]))
   const most = Math.max(...excesses.values())
   let unpaid = 0
   // Each account may refuse once. A further refusal means that other requests are spending concurrently.

@@ -33,7 +33,8 @@ const isMoney = ({ account, floor }: HeldAccount): boolean => Number.isFinite(fl
 
 export function allowanceOf(requestId: string, held: readonly HeldAccount[], { storage, clock, logger }: AllowancePorts): Allowance {
   let isExtending = false
-  const bounded = held.filter(isMoney).map(each => ({ ...each }))
+  const bounded: { readonly account: string; readonly floor: number; amount: number }[] = []
+  for (const each of held) if (isMoney(each)) bounded.push({ account: each.account, floor: each.floor, amount: each.amount })
   return {
     amountOf: account => bounded.find(each => each.account === account)?.amount,
     least: () => bounded.reduce((least, { amount }) => Math.min(least, amount), Number.POSITIVE_INFINITY),

@@ -25,9 +25,9 @@ import type { Selection } from '../attempts/select-offers.ts'
 import type { MoneyBounds } from '../policy/money-bounds.ts'
 import type { CallOptions } from '../reply.ts'
 import type { MetadataFacts } from '../response-metadata.ts'
-import { addToBill, amountsOf, type Bill, noBill } from './bill.ts'
+import { type AccountAmounts, addToBill, amountsOf, type Bill, noBill } from './bill.ts'
 import { sendBudgetAlerts } from './budget-alerts.ts'
-import { chargeFor, learnPace, noText, payableBill, unreadBill } from './charge.ts'
+import { chargeFor, learnPace, noText, payableBill, reservedAmounts, unreadBill } from './charge.ts'
 import { evidenceText, keepsFullEvidence } from './evidence.ts'
 import type { JournaledInput } from './journaled-progress.ts'
 import type { Retention } from './retention.ts'
@@ -74,9 +74,12 @@ export interface SettlementContext {
 }
 
 /** The fields of a usage row that depend on the outcome. The others are known from the start. */
-type RowOutcome = Pick<UsageRow, 'model' | 'provider' | 'credential' | 'result' | 'code' | 'warnings' | 'firstContentMs'> & {
+type RowOutcome = Pick<UsageRow, 'model' | 'provider' | 'credential' | 'result' | 'warnings'> & {
+  readonly code: string | undefined
+  readonly firstContentMs: number | undefined
   readonly usage: Usage
   readonly bill: Bill
+  readonly amounts: AccountAmounts
   /** When the request ended, in monotonic milliseconds. */
   readonly now: number
 }
@@ -105,7 +108,10 @@ export function* settleAnswered(
   if (seen.outcome?.status === 'completed') learnPace(ports, committed, { usage, endedAt: now })
   const allWarnings = warnings.length === 0 ? committed.warnings : [...committed.warnings, ...warnings]
   const unread = context.attempts.discarded.length === 0 ? noBill : unreadBill(context, likelyInput(request.prompt))
-  const bill = yield* payableBill(addToBill(unread, candidate, cost), context, allowance)
+  const full = addToBill(unread, candidate, cost)
+  const reserved = reservedAmounts(full, context, allowance)
+  const bill = reserved ? full : yield* payableBill(full, context, allowance)
+  const { result, code } = resultOf(seen, isLeft)
   const outputMs = outputTime(committed, { now, firstContentAt: request.delivery === 'stream' ? seen.firstContentAt : undefined })
   yield* writeSettlement(ports, context, {
     model: candidate.model.id,
@@ -113,14 +119,18 @@ export function* settleAnswered(
     credential: candidate.credential.owner,
     usage,
     bill,
+    amounts: reserved ?? amountsOf(bill, context),
     now,
-    ...resultOf(seen, isLeft),
-    warnings: allWarnings.map(({ code }) => code),
-    ...(seen.firstContentAt !== undefined && { firstContentMs: Math.round(seen.firstContentAt - startedAt) }),
+    result,
+    code,
+    warnings: allWarnings.length === 0 ? noCodes : allWarnings.map(({ code }) => code),
+    firstContentMs: seen.firstContentAt === undefined ? undefined : Math.round(seen.firstContentAt - startedAt),
   })
-  const byok = bill.isByok && { byokCost: bill.byokCost }
-  return { usage, cost: bill.cost, ...byok, outputMs, endedAt: context.at + now - startedAt, settledAt: now, warnings: allWarnings }
+  const settled = { usage, cost: bill.cost, outputMs, endedAt: context.at + now - startedAt, settledAt: now, warnings: allWarnings }
+  return bill.isByok ? { ...settled, byokCost: bill.byokCost } : settled
 }
+
+const noCodes: readonly string[] = []
 
 /** A stream shorter than this is timed from when its call was sent, like a response that is not streamed. */
 const minStreamMs = 10
@@ -146,19 +156,22 @@ export function* settleUnanswered(ports: SettlementPorts, context: SettlementCon
   const candidate = payer ?? plan.candidates[0]
   const input = payer ? likelyInput(request.prompt) : 0
   const { usage } = payer ? billUsage(noText, requestPrice(payer, request), { input }) : zeroBill
+  const bill = isLeft ? yield* payableBill(unreadBill(context, input), context, allowance) : noBill
   yield* writeSettlement(ports, context, {
     model: candidate.model.id,
     provider: (isGatewayError(error) ? error.facts.provider : undefined) ?? payer?.provider.id ?? '',
     credential: candidate.credential.owner,
     usage,
-    bill: isLeft ? yield* payableBill(unreadBill(context, input), context, allowance) : noBill,
+    bill,
+    amounts: amountsOf(bill, context),
     now: ports.clock.monotonic(),
     ...endingOf(error, isLeft),
-    warnings: [],
+    warnings: noCodes,
+    firstContentMs: undefined,
   })
 }
 
-function endingOf(error: unknown, left: boolean): Pick<UsageRow, 'result' | 'code'> {
+function endingOf(error: unknown, left: boolean): { readonly result: UsageResult; readonly code: string } {
   if (left) return { result: 'abandoned', code: 'client_disconnected' }
   if (!isGatewayError(error)) return { result: 'error', code: 'internal_error' }
   return { result: error.status === 429 ? 'rate_limited' : 'error', code: error.code }
@@ -167,9 +180,8 @@ function endingOf(error: unknown, left: boolean): Pick<UsageRow, 'result' | 'cod
 function* writeSettlement(ports: SettlementPorts, context: SettlementContext, outcome: RowOutcome): Step<void> {
   const { logger, hooks, pending } = ports
   const { facts, policy, ticket, waitUntil } = context
-  const { bill, usage, now } = outcome
+  const { bill, amounts, usage, now } = outcome
   const row = rowOf(ports, context, outcome)
-  const amounts = amountsOf(bill, context)
   const onSettled = (): void => {
     if (bill.cost > 0 && reloadsCredit(policy)) ports.onSpent?.(facts.workspaceId)
     const alerts = sendBudgetAlerts({ ledger: ports.storage.ledger, hooks, logger }, context, amounts)
@@ -185,14 +197,18 @@ function* writeSettlement(ports: SettlementPorts, context: SettlementContext, ou
   if (hooks.onSettle) callHook(logger, 'onSettle', () => hooks.onSettle?.(facts, row))
 }
 
-function rowOf(ports: SettlementPorts, context: SettlementContext, { usage, bill, now, ...entry }: RowOutcome): UsageRow {
+function rowOf(ports: SettlementPorts, context: SettlementContext, outcome: RowOutcome): UsageRow {
   const { facts, request, plan, at, startedAt, attempts } = context
-  return {
+  const { usage, bill, now, result, code, firstContentMs } = outcome
+  const row: Writable<UsageRow> = {
     id: facts.requestId,
     workspaceId: facts.workspaceId,
     keyId: facts.keyId,
     at,
     modelAsked: facts.model,
+    model: outcome.model,
+    provider: outcome.provider,
+    credential: outcome.credential,
     strategy: plan.strategy,
     streamed: request.delivery === 'stream',
     inputTokens: usage.input_tokens,
@@ -205,12 +221,19 @@ function rowOf(ports: SettlementPorts, context: SettlementContext, { usage, bill
     byokCost: bill.byokCost,
     attempts: attempts.count,
     durationMs: Math.round(now - startedAt),
-    ...(request.metadata && { metadata: request.metadata }),
-    ...(facts.tags && { tags: facts.tags }),
-    ...evidenceOf(ports, context, entry.result),
-    ...entry,
+    result,
+    warnings: outcome.warnings,
   }
+  if (code !== undefined) row.code = code
+  if (firstContentMs !== undefined) row.firstContentMs = firstContentMs
+  if (request.metadata) row.metadata = request.metadata
+  if (facts.tags) row.tags = facts.tags
+  const routing = evidenceOf(ports, context, result)
+  if (routing !== undefined) row.routing = routing
+  return row
 }
+
+type Writable<T> = { -readonly [Key in keyof T]: T[Key] }
 
 /** Corrects the token counters to the actual usage. If this fails, they keep the estimate. */
 function correctTokens({ storage, clock, logger }: SettlementPorts, tokens: Tokens | undefined, usage: Usage): Awaitable<unknown> {
@@ -224,17 +247,16 @@ function correctTokens({ storage, clock, logger }: SettlementPorts, tokens: Toke
 }
 
 /** The routing evidence for the usage row. An error here must not fail the settlement. */
-function evidenceOf(ports: SettlementPorts, context: SettlementContext, result: UsageResult): Pick<UsageRow, 'routing'> {
+function evidenceOf(ports: SettlementPorts, context: SettlementContext, result: UsageResult): string | undefined {
   const { facts, ticket, attempts, selection } = context
   const { excluded, strategy } = ticket.plan
-  if (!selection?.trace || ports.storedShare <= 0) return {}
+  if (!selection?.trace || ports.storedShare <= 0) return undefined
   const { requestId } = facts
   const isFull = keepsFullEvidence({ requestId, share: ports.storedShare, attempts: attempts.count, result })
   try {
-    const routing = evidenceText({ trace: selection.trace(), excluded, strategy }, isFull)
-    return routing === undefined ? {} : { routing }
+    return evidenceText({ trace: selection.trace(), excluded, strategy }, isFull)
   } catch (error) {
     ports.logger.error({ requestId, error: String(error) }, 'The routing evidence of a request could not be stored.')
-    return {}
+    return undefined
   }
 }
