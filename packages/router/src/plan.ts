@@ -10,6 +10,7 @@ import {
   type TrackedChoice,
   timeLeft,
 } from './choose-offer.ts'
+import { recordDecision, tracerOf } from './decision-log/decision-log.ts'
 import type { TrackedOffer } from './offer-state.ts'
 import { isAvailable } from './select-by-score.ts'
 import type { RouterPlan, RouterRequest } from './types.ts'
@@ -24,7 +25,7 @@ export function createPlan(router: RouterState, request: RouterRequest, among: r
   const context = createRequestContext(router, request, among)
   const first = evaluate(context, among, { now: context.startedAt })
   let choices: readonly TrackedChoice[] | undefined
-  return {
+  const plan: RouterPlan = {
     // A method, not a getter: a getter on a per-request object keeps the object alive until a full collection.
     choices() {
       if (!choices) {
@@ -39,8 +40,9 @@ export function createPlan(router: RouterState, request: RouterRequest, among: r
       if (choice) commitChoice(context, choice)
       return choice
     },
-    ...(context.log && { trace: context.log.trace }),
   }
+  if (context.log) plan.trace = tracerOf(context.log)
+  return plan
 }
 
 function commitChoice(context: RequestContext, choice: TrackedChoice): void {
@@ -85,7 +87,7 @@ function nextAttempt(context: RequestContext): TrackedChoice | undefined {
 }
 
 function logged({ log }: RequestContext, seen: Evaluation, choice: TrackedChoice): TrackedChoice {
-  if (log) choice.record = log.record(seen, choice)
+  if (log) choice.record = recordDecision(log, seen, choice)
   return choice
 }
 

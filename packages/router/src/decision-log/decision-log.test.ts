@@ -6,7 +6,7 @@ import type { OfferEstimate } from '../offer-estimate.ts'
 import { createRouter } from '../router.ts'
 import type { AttemptFailure, RouterChoice, RouterOffer, RouterOptions } from '../types.ts'
 import { standoutsOf } from './counterfactuals.ts'
-import { createDecisionLog } from './decision-log.ts'
+import { createDecisionLog, type RequestLog, recordDecision } from './decision-log.ts'
 import { type DecisionRecord, decisionLogLimits } from './records.ts'
 import { encodeTrace } from './trace.ts'
 
@@ -107,7 +107,9 @@ function recorded(chosen: { readonly at: number; readonly reason: RouterChoice['
   const score = ({ failureProbability }: OfferEstimate, { price }: RouterOffer): number => (failureProbability > 0.5 ? 1e12 : price.input)
   const among = forty.map(each => ({ offer: each }))
   const log = createDecisionLog({}, 1)
-  log.openRequest({ preference: score, prices: undefined, strategy: score, rank: undefined, among })?.record(
+  const request = log.openRequest({ preference: score, prices: undefined, strategy: score, rank: undefined, among }) as RequestLog
+  recordDecision(
+    request,
     {
       offers: forty,
       estimates,

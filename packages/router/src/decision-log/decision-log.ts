@@ -27,10 +27,14 @@ export interface DecisionLog {
   readonly trace: () => Trace
 }
 
-/** The decisions of one request. */
+/** The decisions of one request, and the settings they share. */
 export interface RequestLog {
-  readonly record: (view: RecordedView, choice: RouterChoice) => OpenRecord
-  readonly trace: () => Trace
+  readonly basis: DecisionBasis
+  readonly requestNumber: number
+  readonly strategy: StrategyName
+  readonly scale: number
+  readonly records: OpenRecord[]
+  readonly kept: KeptDecisions
 }
 
 /** A record whose attempt may still be running. */
@@ -52,6 +56,19 @@ interface DecisionBasis {
   readonly among: readonly { readonly offer: RouterOffer }[]
 }
 
+/** The decisions of all requests that a log keeps. */
+interface KeptDecisions {
+  /** Maximum number of decisions. */
+  readonly keep: number
+  readonly seed: Seed
+  /** The newest decisions; once full, the oldest is overwritten. */
+  readonly ring: OpenRecord[]
+  /** Decisions so far, including those that were dropped. */
+  recorded: number
+  /** The public fields of the offers, which all decisions about an offer share. */
+  readonly offers: WeakMap<RouterOffer, RouterOffer>
+}
+
 /** Separates the log's random numbers from the router's, so that recording changes no choice. */
 const seedMask = 0x2c1b3c6d
 
@@ -63,41 +80,37 @@ export function createDecisionLog({ keep = decisionLogLimits.decisions, share = 
   if (!Number.isSafeInteger(keep) || keep < 0) throw new TypeError(`\`record.keep\` is ${keep}; it takes a whole number, 0 or more.`)
   if (!(share >= 0 && share <= 1)) throw new TypeError(`\`record.share\` is ${share}; it takes a number from 0 to 1.`)
   const random = createRandom(() => resolveSeed(seed) ^ seedMask)
-  const offers = new WeakMap<RouterOffer, RouterOffer>()
-  const offerOf = (offer: RouterOffer): RouterOffer => {
-    const known = offers.get(offer) ?? publicOffer(offer)
-    offers.set(offer, known)
-    return known
-  }
-  const ring: OpenRecord[] = []
-  let recorded = 0
+  const kept: KeptDecisions = { keep, seed, ring: [], recorded: 0, offers: new WeakMap() }
   let requests = 0
   return {
     openRequest(basis) {
       const requestNumber = requests++
       if (share < 1 && random() >= share) return undefined
       const strategy = strategyName(basis)
-      const shared = { basis, requestNumber, strategy, scale: scaleOf(strategy, basis), offerOf }
-      const records: OpenRecord[] = []
-      return {
-        record(view, choice) {
-          const record = decisionRecord(shared, { view, choice, attempt: records.length })
-          records.push(record)
-          if (keep > 0) ring[recorded % keep] = record
-          recorded += 1
-          return record
-        },
-        trace: tracer(records, seed),
-      }
+      return { basis, requestNumber, strategy, scale: scaleOf(strategy, basis), records: [], kept }
     },
     trace() {
+      const { ring, recorded } = kept
       const oldest = recorded > ring.length ? recorded % keep : 0
       return traceOf([...ring.slice(oldest), ...ring.slice(0, oldest)], resolveSeed(seed), recorded - ring.length)
     },
   }
 }
 
-/** A separate function, so that the closure keeps only the records alive, not the rest of their request. */
+/** Adds a decision to the log of its request. */
+export function recordDecision(log: RequestLog, view: RecordedView, choice: RouterChoice): OpenRecord {
+  const record = decisionRecord(log, view, choice)
+  const { kept } = log
+  log.records.push(record)
+  if (kept.keep > 0) kept.ring[kept.recorded % kept.keep] = record
+  kept.recorded += 1
+  return record
+}
+
+/** Returns the decisions of a request so far. Keeps only them alive, not the rest of their request. */
+export const tracerOf = ({ records, kept: { seed } }: RequestLog): (() => Trace) => tracer(records, seed)
+
+/** A separate function, because a closure keeps all variables of its function alive that any closure uses. */
 const tracer = (records: readonly OpenRecord[], seed: Seed) => (): Trace => traceOf(records, resolveSeed(seed))
 
 /** A trace of copies, which later outcomes do not change. */
@@ -108,34 +121,20 @@ export const traceOf = (records: readonly DecisionRecord[], seed: number, droppe
   decisions: records.map(record => ({ ...record })),
 })
 
-interface RequestBasis {
-  readonly basis: DecisionBasis
-  readonly requestNumber: number
-  readonly strategy: StrategyName
-  readonly scale: number
-  readonly offerOf: (offer: RouterOffer) => RouterOffer
-}
-
-interface Decided {
-  readonly view: RecordedView
-  readonly choice: RouterChoice
-  readonly attempt: number
-}
-
-function decisionRecord({ basis, requestNumber, strategy, scale, offerOf }: RequestBasis, { view, choice, attempt }: Decided): OpenRecord {
+function decisionRecord(log: RequestLog, view: RecordedView, choice: RouterChoice): OpenRecord {
   const { offers, estimates, deprioritized, exploration, input } = view
-  const { rank, prices } = basis
-  const score = (estimate: OfferEstimate, at: number): number => scoreOf(basis.strategy, estimate, offers[at] as RouterOffer)
-  const scores = estimates.map(score)
+  const { rank, prices, strategy: score } = log.basis
+  const scores = new Array<number>(estimates.length)
+  for (let at = 0; at < scores.length; at += 1) scores[at] = scoreOf(score, estimates[at] as OfferEstimate, offers[at] as RouterOffer)
   const chosen = offers.indexOf(choice.offer)
-  const places = placesToKeep(view, scores, { chosen, strategy: basis.strategy })
+  const places = placesToKeep(view, scores, { chosen, strategy: score })
   return {
     at: input.now,
-    requestNumber,
-    attempt,
-    strategy,
-    prices: strategy === 'own' ? undefined : prices,
-    scale,
+    requestNumber: log.requestNumber,
+    attempt: log.records.length,
+    strategy: log.strategy,
+    prices: log.strategy === 'own' ? undefined : prices,
+    scale: log.scale,
     request: {
       inputTokens: input.inputTokens,
       outputTokens: input.outputTokens,
@@ -146,7 +145,7 @@ function decisionRecord({ basis, requestNumber, strategy, scale, offerOf }: Requ
     candidates: places.map(at => {
       const offer = offers[at] as RouterOffer
       return {
-        offer: offerOf(offer),
+        offer: publicOffer(offer, log.kept.offers),
         estimate: estimates[at] as OfferEstimate,
         score: finiteScore(scores[at] as number),
         rank: rank && finiteScore(rank(offer)),
@@ -157,7 +156,7 @@ function decisionRecord({ basis, requestNumber, strategy, scale, offerOf }: Requ
     exploration: exploration && {
       at: places.indexOf(exploration.at),
       estimate: exploration.estimate,
-      score: finiteScore(score(exploration.estimate, exploration.at)),
+      score: finiteScore(scoreOf(score, exploration.estimate, offers[exploration.at] as RouterOffer)),
     },
     chosen: places.indexOf(chosen),
     reason: choice.reason,
@@ -212,11 +211,16 @@ const pick = (value: object, ...names: readonly string[]): object =>
   Object.fromEntries(Object.entries(value).filter(([name]) => names.includes(name)))
 
 /** The fields of an offer that the router defines. Other fields of its owner do not get into a trace. */
-const publicOffer = (offer: RouterOffer): RouterOffer =>
-  ({
+function publicOffer(offer: RouterOffer, made: WeakMap<RouterOffer, RouterOffer>): RouterOffer {
+  const known = made.get(offer)
+  if (known) return known
+  const picked = {
     ...pick(offer, 'id', 'provider', 'model', 'cacheMs'),
     price: pick(offer.price, 'input', 'output', 'cached', 'cache_write', 'cache_write_1h'),
-  }) as RouterOffer
+  } as RouterOffer
+  made.set(offer, picked)
+  return picked
+}
 
 /** Adds the outcome of a call to the record of its decision, if there is one. */
 export function recordOutcome(
