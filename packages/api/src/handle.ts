@@ -33,12 +33,13 @@ export function createHandler(gateway: Gateway, site: Site): Api {
       requestId,
       log,
       context,
+      common,
       row: undefined,
       upload: undefined,
       headers: undefined,
       close: false,
     }
-    const reply = runSteps(answer(state, match, common))
+    const reply = runSteps(answer(state, match))
     if (!isPromise(reply)) return Promise.resolve(reply)
     // Workers drop the work of a request whose client disconnects, but it must be settled, and others may wait for it.
     if (context?.waitUntil)
@@ -53,25 +54,24 @@ export function createHandler(gateway: Gateway, site: Site): Api {
 }
 
 /** Turns every error of a request into a reply. */
-function* answer(state: HandledRequest, match: Matcher, common: Headers): Step<ApiReply> {
+function* answer(state: HandledRequest, match: Matcher): Step<ApiReply> {
   const { gateway, site, request, requestId, log } = state
-  const finished = (reply: ApiReply): ApiReply => finish(reply, { common, log, row: state.row, requestId, request })
   try {
     const find = isManagement(request.path, site.settings.basePath) ? (yield* wait(site.management())).match : match
     const found = find(request.method, request.path)
-    if (found.kind === 'row') return finished(yield* run(found, state))
+    if (found.kind === 'row') return finish(state, yield* run(found, state))
     const upgradable = isWebSocketUpgrade(request) ? nearestRow(site.routes, site.settings.basePath, request.path) : undefined
     if (!upgradable?.webSocket) log.note({ path: loggedPath(request) })
-    if (!upgradable?.webSocket) return finished(withoutRow(found, state))
+    if (!upgradable?.webSocket) return finish(state, withoutRow(found, state))
     state.row = upgradable
     log.note({ route: upgradable.path })
-    return finished(yield* offerWebSocket(upgradable, { ...state, params: {} }))
+    return finish(state, yield* offerWebSocket(upgradable, { ...state, params: {} }))
   } catch (thrown) {
     const error = asGatewayError(thrown, { gateway, site, requestId })
     log.note({ code: error.code, ...(state.row === undefined && { path: loggedPath(request) }) })
     state.row ??= nearestRow(site.routes, site.settings.basePath, request.path)
     if (lacksDialect(state.row, site)) yield* wait(site.loadDialect(state.row.dialect))
-    return finished(errorReply(error, { ...state, dialect: state.row?.dialect ?? 'responses' }))
+    return finish(state, errorReply(error, { ...state, dialect: state.row?.dialect ?? 'responses' }))
   } finally {
     // A stream whose reply begins before its first content may still need the body for a fallback, and releases it itself.
     if (!state.keepsUpload) state.upload?.release()
@@ -91,6 +91,8 @@ interface HandledRequest {
   readonly requestId: string
   readonly log: RequestLog
   readonly context: ApiContext | undefined
+  /** Headers of every reply. */
+  readonly common: Headers
   row: Route | undefined
   /** The body, while it is uploaded or in use. */
   upload: Upload | undefined
@@ -107,9 +109,8 @@ function* run({ row, params }: Extract<Match, { kind: 'row' }>, state: HandledRe
   const { gateway, site, request, requestId, log, context } = state
   if (lacksDialect(row, site)) yield* wait(site.loadDialect(row.dialect))
   const seen = { gateway, site, request, requestId, log, context, params }
-  const coming = (): boolean => row.body !== undefined && request.arrived?.() !== true
   if (row.needs === 'nothing') {
-    if (coming()) state.upload = site.uploads.open(undefined)
+    if (isComing(row, request)) state.upload = site.uploads.open(undefined)
     return yield* wait(row.handler({ ...seen, ...(yield* read(row, state)) }))
   }
   const caller = yield* authorize(row, seen)
@@ -118,15 +119,15 @@ function* run({ row, params }: Extract<Match, { kind: 'row' }>, state: HandledRe
     state.row = undefined
     return caller
   }
-  if (coming()) state.upload = site.uploads.open(caller)
-  const isLong = coming() || (request.turn?.bytes ?? 0) > heavyBytes
+  if (isComing(row, request)) state.upload = site.uploads.open(caller)
+  const isLong = isComing(row, request) || (request.turn?.bytes ?? 0) > heavyBytes
   const admission = isLong && row.rate === 'inference' ? yield* wait(gateway.admitEarly(caller, requestId)) : undefined
   try {
     const { text, query, body, isLarge } = yield* read(row, state)
     // Only lists of items refer to stored ones.
     const mayRefer = Array.isArray(body.input) || request.turn !== undefined
-    const claimMemory = mayRefer ? (bytes: number) => claimMore(state, caller, bytes) : undefined
-    const keepBody = state.upload || mayRefer ? () => keepUpload(state) : undefined
+    const claimMemory = mayRefer ? claimsOf(state, caller) : undefined
+    const keepBody = state.upload || mayRefer ? uploadKeeperOf(state) : undefined
     const call = { gateway, site, request, requestId, log, context, params, query, body, isLarge, admission, claimMemory, keepBody }
     if (row.of === undefined) return yield* wait(row.handler(call, caller))
     const management = yield* wait(site.management())
@@ -137,6 +138,9 @@ function* run({ row, params }: Extract<Match, { kind: 'row' }>, state: HandledRe
   }
 }
 
+/** Whether bytes of the body have not arrived yet. */
+const isComing = (row: Route, request: ApiRequest): boolean => row.body !== undefined && request.arrived?.() !== true
+
 /** Whether the dialect of the row must be loaded first. */
 const lacksDialect = (row: Route | undefined, { dialects }: Site): row is Route & { readonly dialect: string } =>
   row?.dialect !== undefined && dialects[row.dialect] === undefined
@@ -144,13 +148,17 @@ const lacksDialect = (row: Route | undefined, { dialects }: Site): row is Route 
 /** WebSocket messages of more bytes count against the rate limit before they are parsed. */
 const heavyBytes = 65_536
 
-function claimMore(state: HandledRequest, caller: Caller, bytes: number): void {
-  state.upload ??= state.site.uploads.open(caller)
-  const refusal = state.upload.claimMore(bytes)
-  if (refusal) throw refusal
-}
+/** Counts further memory of a request, in addition to its body. */
+const claimsOf =
+  (state: HandledRequest, caller: Caller) =>
+  (bytes: number): void => {
+    state.upload ??= state.site.uploads.open(caller)
+    const refusal = state.upload.claimMore(bytes)
+    if (refusal) throw refusal
+  }
 
-function keepUpload(state: HandledRequest): () => void {
+/** Counts the body of a request as in memory until the returned function is called. */
+const uploadKeeperOf = (state: HandledRequest) => (): (() => void) => {
   state.keepsUpload = true
   return () => state.upload?.release()
 }
@@ -187,15 +195,7 @@ function withoutRow(found: Exclude<Match, { kind: 'row' }>, state: HandledReques
   })
 }
 
-interface FinishOptions {
-  readonly common: Headers
-  readonly log: RequestLog
-  readonly row: Route | undefined
-  readonly requestId: string
-  readonly request: ApiRequest
-}
-
-function finish(answer: ApiReply, { common, log, row, requestId, request }: FinishOptions): ApiReply {
+function finish({ row, request, requestId, log, common }: HandledRequest, answer: ApiReply): ApiReply {
   const reply = row?.cache === undefined ? answer : withCacheHeaders(answer, row.cache, request)
   log.note({ status: reply.status })
   // A stream ends its log entry itself, with its last event.

@@ -153,7 +153,7 @@ function inferenceVerbs(
       const waitUntil = call.waitUntil ?? options.waitUntil
       collector.wake(waitUntil)
       if (settlements.isLong()) return refusedReply(unavailableErrors.overdue(), clock)
-      return runRequest(engine, request, waitUntil ? { ...call, requestId, waitUntil } : { ...call, requestId })
+      return runRequest(engine, request, { ...call, requestId, waitUntil })
     },
     compact: async (request, call) => (await import('./lazy-imports.ts')).compact({ infer: verbs.infer, ring }, request, call),
     async problems() {

@@ -24,9 +24,9 @@ export const inferenceHandler =
       signal: request.signal,
       header: request.header,
       isLarge,
-      ...(admission && { admission }),
-      ...(claimMemory && { claimMemory }),
-      ...(context?.waitUntil && { waitUntil: context.waitUntil }),
+      admission,
+      claimMemory,
+      waitUntil: context?.waitUntil,
     }
     const last = inferenceRequest.prompt.input.at(-1)
     const isTrigger = last?.type === 'native' && last.body.type === 'compaction_trigger'
