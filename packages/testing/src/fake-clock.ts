@@ -11,7 +11,7 @@ export interface FakeClock extends Clock {
 }
 
 /**
- * A clock whose time only changes by `advance`.
+ * A clock whose time only changes by `advance`. After part of a millisecond `now` is still whole, as `Date.now` is, and `monotonic` is not.
  *
  * @example
  * const clock = fakeClock()
@@ -32,7 +32,7 @@ export function fakeClock(options: { readonly now?: number } = {}): FakeClock {
   }
 
   return {
-    now: () => now + jumped,
+    now: () => Math.floor(now + jumped),
     monotonic: () => now - start,
     setTimeout(run, milliseconds) {
       const timer = {}

@@ -22,6 +22,16 @@ describe('the fake clock', () => {
     expect(clock.now()).toBe(20)
   })
 
+  test('is whole after part of a millisecond, as the clock of the runtime is', async () => {
+    const clock = fakeClock({ now: 1_000 })
+    await clock.advance(1_000 / 3)
+    expect([clock.now(), clock.monotonic()]).toEqual([1_333, expect.closeTo(333.333, 3)])
+    await clock.advance(1_000 / 3)
+    expect(clock.now()).toBe(1_666)
+    clock.jump(0.5)
+    expect(clock.now()).toBe(1_667)
+  })
+
   test('a timer set by a timer runs within the same advance', async () => {
     const clock = fakeClock({ now: 0 })
     const at: number[] = []

@@ -41,6 +41,21 @@ describe('the called provider', () => {
     expect(countsOf(await scene.load(perSecond, 20)).best).toBeGreaterThan(15 * perSecond)
   })
 
+  test('is the best of two new offers, at any rate of requests', async () => {
+    const shares: number[] = []
+    for (const perSecond of [1, 2, 3, 5, 7, 8]) {
+      const clock = startClock()
+      const [best, other] = [moody('best', clock), moody('other', clock)]
+      const scene = await openScene({ clock, providers: [best, other], offers: [offerOf(best, cheap), offerOf(other, dear)] })
+      const answers = await scene.load(perSecond, 60)
+      const { best: atBest = 0, nobody = 0 } = countsOf(answers)
+      expect({ perSecond, nobody }).toEqual({ perSecond, nobody: 0 })
+      shares.push(atBest / answers.length)
+    }
+    expect(shares[0]).toBeGreaterThan(0.9)
+    expect(shares).toEqual(shares.toSorted((a, b) => a - b))
+  })
+
   test('is a new offer at once, if it costs less', async () => {
     const clock = startClock()
     const [old, fresh] = [moody('old', clock), moody('fresh', clock)]

@@ -4,7 +4,7 @@ export type { Transport, TransportReply, TransportRequest } from '../protocol/tr
 
 /** Time and timers. Core reads them only here, so that tests control them. */
 export interface Clock {
-  /** Unix milliseconds. */
+  /** Whole Unix milliseconds, as `Date.now` returns: storages refuse fractions. */
   now(): number
   /** Monotonic milliseconds, for durations. */
   monotonic(): number
