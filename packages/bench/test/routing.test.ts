@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, inject, it } from 'vitest'
 import { barChart } from '../src/routing/bar-chart.ts'
 import { cheapest, random, roundRobin } from '../src/routing/baselines.ts'
+import { beginnings, trafficOfBest } from '../src/routing/better-offer.ts'
 import { createEvents } from '../src/routing/events.ts'
 import { oracle, oracleWith } from '../src/routing/oracle.ts'
 import { ours, policies } from '../src/routing/policies.ts'
@@ -11,7 +12,7 @@ import { randomWorld } from '../src/routing/random-world.ts'
 import { makeRequests } from '../src/routing/requests.ts'
 import { simulate } from '../src/routing/simulate.ts'
 import { createReality } from '../src/routing/true-state.ts'
-import type { World } from '../src/routing/world.ts'
+import type { Fault, World } from '../src/routing/world.ts'
 import { cache, calm, worlds } from '../src/routing/worlds.ts'
 
 const short = { seed: 7, minutes: 5, rate: 3 }
@@ -79,6 +80,36 @@ describe('the oracle', () => {
 
   it('never hits a limit that it could foresee', () => {
     for (const world of [...worlds, randomWorld(5)]) expect(simulate(world, oracle, short).limited, world.name).toBe(0)
+  })
+})
+
+describe('the best offer', () => {
+  /** Its share of the traffic at 1 request per second, and the least at 2 to 8. */
+  function shares(beginning: Fault | undefined, secondsAt: (rate: number) => number, seeds = 10): readonly [number, number] {
+    const [first = 0, ...others] = [1, 2, 3, 5, 8].map(
+      rate => trafficOfBest(ours, { beginning, seconds: [secondsAt(rate)] }, { rate, seeds, firstSeed: 201 })[0]?.share ?? 0,
+    )
+    return [first, Math.min(...others)]
+  }
+
+  it('among new ones has nearly all traffic within a minute, and no less at higher rates', () => {
+    const [atOne, least] = shares(undefined, () => 60)
+    expect(atOne).toBeGreaterThan(0.95)
+    expect(least).toBeGreaterThanOrEqual(atOne)
+  })
+
+  it('among new ones has nearly all of the first 180 requests, however soon they come', () => {
+    const [atOne, least] = shares(undefined, rate => 180 / rate)
+    expect(atOne).toBeGreaterThan(0.95)
+    expect(least).toBeGreaterThan(atOne - 0.01)
+  })
+
+  // The default run tries one.
+  const faults = ['its outage is over', 'its brown-out ×5 is over']
+  it.each(faults.filter((_, at) => inject('isLongRun') || at === 0))('has no less of five minutes at higher rates: %s', name => {
+    const [atOne, least] = shares(beginnings[name], () => 300, inject('isLongRun') ? 20 : 5)
+    expect(atOne).toBeGreaterThan(0.8)
+    expect(least).toBeGreaterThan(atOne - 0.02)
   })
 })
 

@@ -18,11 +18,12 @@ export const troubles: Readonly<Record<string, Trouble>> = {
   '25 % breaks': { breaks: 0.25 },
 }
 
-const minuteMs = 60_000
+export const minuteMs = 60_000
 const fault = { fromMs: 10 * minuteMs, toMs: 20 * minuteMs }
 
 const [, birch, cedar, elm] = sixOffers as readonly [TrueOffer, TrueOffer, TrueOffer, TrueOffer]
-const favourite = 0
+/** The index of the offer that every policy should prefer. */
+export const favourite = 0
 /** The first is the cheapest and the fastest, so every policy should prefer it. */
 const offers: readonly TrueOffer[] = [
   { ...birch, id: 'oak', firstContentMs: 400, msPerToken: 0.05, tokensPerSecond: 120, breaks: 0.0004 },
@@ -31,7 +32,8 @@ const offers: readonly TrueOffer[] = [
   elm,
 ].map(offer => ({ ...offer, requestsPerMinute: 3_000 }))
 
-const drill = (faults: readonly Fault[], size?: RequestSize): World => ({
+/** A world of these offers, in which only these faults happen. */
+export const drill = (faults: readonly Fault[], size?: RequestSize): World => ({
   name: 'drill',
   offers,
   rate: 8,

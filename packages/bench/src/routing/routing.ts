@@ -4,6 +4,7 @@ import { type Preference, preferences } from '@signalbox/router'
 import { table } from '../report.ts'
 import type { Section } from '../section.ts'
 import { barChart, type Group } from './bar-chart.ts'
+import { beginnings, trafficOfBest } from './better-offer.ts'
 import { compare, meanOf, type Pooled, type Trial } from './compare.ts'
 import { costOfDecision } from './decisions.ts'
 import { improve, meet, recover, troubles } from './drills.ts'
@@ -22,6 +23,7 @@ interface Extent {
   readonly randomWorlds: number
   readonly preferenceMinutes: number
   readonly drillSeeds: number
+  readonly byRate: { readonly rates: readonly number[]; readonly seeds: number }
 }
 
 const full: Extent = {
@@ -35,6 +37,7 @@ const full: Extent = {
   randomWorlds: 40,
   preferenceMinutes: 30,
   drillSeeds: 5,
+  byRate: { rates: [0.3, 1, 2, 3, 5, 8, 15, 30], seeds: 20 },
 }
 const glance: Extent = {
   seeds: 1,
@@ -45,6 +48,7 @@ const glance: Extent = {
   randomWorlds: 6,
   preferenceMinutes: 10,
   drillSeeds: 2,
+  byRate: { rates: [1, 3, 8], seeds: 4 },
 }
 
 interface Part {
@@ -63,6 +67,7 @@ export const routing: Section = async ({ quick, only }) => {
     'broken favourite': brokenPart,
     recovery: recoveryPart,
     'recovery by size of requests': recoveryBySizePart,
+    'the best offer by rate': byRatePart,
     decision: decisionPart,
   }
   const found: Part[] = []
@@ -205,6 +210,26 @@ function recoveryBySizePart({ drillSeeds: seeds }: Extent): Part {
     text: [
       `The same where all requests are of one size, in tokens: usual / longest seconds (of ${ours.name}; of ${seeds} runs).`,
       table(['', ...Object.keys(troubles)], rows),
+    ].join('\n\n'),
+  }
+}
+
+const windows = [60, 180, 300]
+
+function byRatePart({ byRate: { rates, seeds } }: Extent): Part {
+  const rows = Object.entries(beginnings).flatMap(([name, beginning]) =>
+    rates.map(rate => {
+      const found = trafficOfBest(ours, { beginning, seconds: windows }, { rate, seeds, firstSeed: 101 })
+      return [
+        `${name}, ${rate}/s`,
+        ...found.map(({ share, least, regret }) => `${percent(share, 0)} / ${percent(least, 0)} / ${percent(regret)}`),
+      ]
+    }),
+  )
+  return {
+    text: [
+      `Share of the requests outside conversations that go to the best offer in the first seconds since it is the best, in %: mean / least of ${seeds} runs / regret % (of ${ours.name}; the oracle sends it all of them).`,
+      table(['', ...windows.map(seconds => `${seconds} s`)], rows),
     ].join('\n\n'),
   }
 }
