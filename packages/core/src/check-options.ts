@@ -94,6 +94,7 @@ export function checkOptions(options: GatewayOptions): void {
         throw new TypeError(`createGateway: \`${group}.${name}\` is ${value}; it takes a whole number, 1 or more.`)
     }
   }
+  checkClock(options)
   checkStored(options)
   checkItems(options)
   checkStrategies(options)
@@ -113,6 +114,13 @@ function checkProviders({ providers }: GatewayOptions): void {
     if (ids.has(id)) throw new TypeError(`createGateway: \`providers\` contains "${id}" twice. Give each provider its own \`id\`.`)
     ids.add(id)
   }
+}
+
+/** The stores refuse other times, so every request would fail. */
+function checkClock({ clock }: GatewayOptions): void {
+  const now = clock?.now()
+  if (now !== undefined && !Number.isSafeInteger(now))
+    throw new TypeError(`createGateway: \`clock.now()\` returned ${now}; it returns whole Unix milliseconds, as Date.now() does.`)
 }
 
 function checkStored({ record }: GatewayOptions): void {

@@ -22,6 +22,7 @@ const good = { providers: [simulated({ id: 'sim' })], models: [model], storage: 
 const make = (options: Any): unknown => createGateway({ ...good, ...options } as Any)
 const withOffer = (change: Any): unknown => make({ models: [{ ...model, offers: [{ ...offer, ...change }] }] })
 const gateway = createGateway(good as Any)
+const { clock } = gateway
 
 const mistakes: readonly (readonly [name: string, run: () => unknown, message: string])[] = [
   ['no options', () => (createGateway as Any)(), 'createGateway: `providers` is missing; it takes a list of providers'],
@@ -50,6 +51,11 @@ const mistakes: readonly (readonly [name: string, run: () => unknown, message: s
   ['items: true', () => make({ items: true }), 'createGateway: `items` is true; it takes an object, or false.'],
   ['items.maxbytes', () => make({ items: { maxbytes: 1 } }), 'Did you mean `maxBytes`?'],
   ['record.kept', () => make({ record: { kept: 1 } }), 'Did you mean `keep`?'],
+  [
+    'a clock with fractions',
+    () => make({ clock: { ...clock, now: () => 1.5 } }),
+    '`clock.now()` returned 1.5; it returns whole Unix milliseconds',
+  ],
   ['hedge as a text', () => make({ hedge: 'yes' }), '`hedge` is a string; it takes true or false.'],
   ['openai({ baseURL })', () => openai({ baseURL: 'http://x' }), 'openai: there is no option `baseURL`. Did you mean `baseUrl`?'],
   ['anthropic({ api_key })', () => anthropic({ api_key: 'k' }), 'anthropic: there is no option `api_key`. Did you mean `apiKey`?'],
