@@ -84,14 +84,18 @@ export function routingSummary({ seed, decisions }: Trace, excluded: readonly Ex
 
 /** The chosen offer, then the others as the decision ranked them: by availability, then providers that had not failed, then score. */
 function orderOf({ candidates, chosen }: DecisionRecord): readonly string[] {
-  const first = candidates[chosen]
+  const first = candidates[chosen] as CandidateRecord
+  if (candidates.length === 1) return [first.offer.id]
   const group = (it: CandidateRecord): number => (it === first ? -1 : (isAvailable(it.estimate) ? 0 : 2) + (it.providerFailed ? 1 : 0))
   const score = (it: CandidateRecord): number => it.score ?? Number.MAX_VALUE
   return [...candidates].sort((a, b) => group(a) - group(b) || score(a) - score(b)).map(({ offer }) => offer.id)
 }
 
+const noCounts: Readonly<Record<string, number>> = {}
+
 /** The number of exclusions by code. */
 export function countsOf(excluded: readonly { readonly code: string }[]): Readonly<Record<string, number>> {
+  if (excluded.length === 0) return noCounts
   const counts = new Map<string, number>()
   for (const { code } of excluded) counts.set(code, (counts.get(code) ?? 0) + 1)
   return Object.fromEntries(counts)
@@ -138,16 +142,21 @@ function estimateEvidence(estimate: OfferEstimate): EstimateEvidence {
 }
 
 /** `outcome`: null if the attempt is still running or was never made. */
-const attemptEvidence = ({ candidates, chosen, reason, outcome }: DecisionRecord, afterMs: number) => ({
-  ...offerNamesOf((candidates[chosen] as CandidateRecord).offer),
-  reason,
-  outcome: outcome?.ended ?? null,
-  sent_after_ms: outcome ? short(afterMs + outcome.sentAfterMs) : null,
-  first_content_ms: shortOrNull(outcome?.firstContentMs),
-  total_ms: shortOrNull(outcome?.totalMs),
-  output_tokens: outcome?.outputTokens ?? null,
-  cached_tokens: outcome?.cachedTokens ?? null,
-})
+function attemptEvidence({ candidates, chosen, reason, outcome }: DecisionRecord, afterMs: number) {
+  const { id, provider = null, model = null } = (candidates[chosen] as CandidateRecord).offer
+  return {
+    offer: id,
+    provider,
+    model,
+    reason,
+    outcome: outcome?.ended ?? null,
+    sent_after_ms: outcome ? short(afterMs + outcome.sentAfterMs) : null,
+    first_content_ms: shortOrNull(outcome?.firstContentMs),
+    total_ms: shortOrNull(outcome?.totalMs),
+    output_tokens: outcome?.outputTokens ?? null,
+    cached_tokens: outcome?.cachedTokens ?? null,
+  }
+}
 
 const alternativeEvidence = ({ offer, cost, firstContentMs, failure, lost }: Alternative) => ({
   ...offerNamesOf(offer),

@@ -48,7 +48,10 @@ export function evidenceText({ trace, excluded, strategy }: RoutedRequest, isFul
   return full || textWithinLimit({ detail: 'summary', ...routingSummary(attemptsWithinLimit(trace), excluded, strategy) })
 }
 
-const attemptsWithinLimit = (trace: Trace): Trace => ({ ...trace, decisions: trace.decisions.slice(0, decisionLogLimits.rowAttempts) })
+const attemptsWithinLimit = (trace: Trace): Trace =>
+  trace.decisions.length <= decisionLogLimits.rowAttempts
+    ? trace
+    : { ...trace, decisions: trace.decisions.slice(0, decisionLogLimits.rowAttempts) }
 
 function textWithinLimit(kept: Partial<Evidence>): string | undefined {
   const text = JSON.stringify({ version: textVersion, ...kept })
