@@ -120,7 +120,7 @@ function checkProviders({ providers }: GatewayOptions): void {
 function checkClock({ clock }: GatewayOptions): void {
   const now = clock?.now()
   if (now !== undefined && !Number.isSafeInteger(now))
-    throw new TypeError(`createGateway: \`clock.now()\` returned ${now}; it returns whole Unix milliseconds, as Date.now() does.`)
+    throw new TypeError(`createGateway: \`clock.now()\` returned ${now}; it returns whole Unix milliseconds.`)
 }
 
 function checkStored({ record }: GatewayOptions): void {

@@ -200,7 +200,7 @@ function* writeSettlement(ports: SettlementPorts, context: SettlementContext, ou
 function rowOf(ports: SettlementPorts, context: SettlementContext, outcome: RowOutcome): UsageRow {
   const { facts, request, plan, at, startedAt, attempts } = context
   const { usage, bill, now, result, code, firstContentMs } = outcome
-  const row: Writable<UsageRow> = {
+  const row: { -readonly [Field in keyof UsageRow]: UsageRow[Field] } = {
     id: facts.requestId,
     workspaceId: facts.workspaceId,
     keyId: facts.keyId,
@@ -232,8 +232,6 @@ function rowOf(ports: SettlementPorts, context: SettlementContext, outcome: RowO
   if (routing !== undefined) row.routing = routing
   return row
 }
-
-type Writable<T> = { -readonly [Key in keyof T]: T[Key] }
 
 /** Corrects the token counters to the actual usage. If this fails, they keep the estimate. */
 function correctTokens({ storage, clock, logger }: SettlementPorts, tokens: Tokens | undefined, usage: Usage): Awaitable<unknown> {
