@@ -1,8 +1,9 @@
+import type { Awaitable } from '@signalbox/storage'
 import { promised } from '@signalbox/storage/awaitable'
 import { itemOwnerOf } from '../access/caller.ts'
 import { tagsOf } from '../access/tags.ts'
 import { requestPrice } from '../dialects/request-price.ts'
-import { createMeter, type MeteredAnswer, meteredAnswer, meterResponse } from '../metering/meter.ts'
+import { createMeter, type Meter, type MeteredAnswer, meteredAnswer, meterResponse } from '../metering/meter.ts'
 import type { UsageDrains } from '../metering/usage-drains.ts'
 import { originalOf, remember } from '../protocol/original.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
@@ -15,7 +16,7 @@ import type { CommittedCall } from '../upstream/call.ts'
 import type { Limits, Timeouts } from '../upstream/limits.ts'
 import type { AnswerStream } from '../upstream/stream-context.ts'
 import { type AdmitPorts, admit } from './admission/admit.ts'
-import { createJournal, type JournalProgress, type LiveJournal } from './admission/journal.ts'
+import { createJournal, type LiveJournal } from './admission/journal.ts'
 import { isOwnRateLimit } from './admission/rate-limits.ts'
 import { type AttemptLoopPorts, attemptLoop } from './attempts/attempt-loop.ts'
 import { cacheKeyOf } from './attempts/cache-key.ts'
@@ -29,10 +30,10 @@ import { type Carried, openCarried, pinned } from './reasoning-state/open-state.
 import { type CallOptions, leaveReply, type OpenedReply, type Reply, replyOf } from './reply.ts'
 import { endLease, type LifetimePorts, releaseRequest, startLease, type TrackedRequest, trackRequest } from './request-lifetime.ts'
 import { type PipelinePorts, type ResponsePipeline, responsePipeline } from './response/response-pipeline.ts'
-import { responseStream } from './response/response-stream.ts'
+import { type ResponseStream, responseStream } from './response/response-stream.ts'
 import { createResponseMetadata, type MetadataFacts } from './response-metadata.ts'
 import { withUsageWarning } from './settlement/charge.ts'
-import { progressOf } from './settlement/journaled-progress.ts'
+import { progressOfAnswer, progressOfCall } from './settlement/journaled-progress.ts'
 import { allowanceOf, runningLimit } from './settlement/running-cost.ts'
 import { type SettlementContext, type SettlementPorts, settleAnswered, settleUnanswered } from './settlement/settlement.ts'
 
@@ -158,11 +159,7 @@ interface AdmittedRequest extends SettlementContext {
 
 /** Calls providers and returns the response. The request is settled exactly once, however it ends. */
 function* callAndAnswer(ports: RequestPorts, state: RequestState, admitted: AdmittedRequest): Step<OpenedReply> {
-  const { attempts, journal } = admitted
-  const { cancellation } = state.following
-  const progress = (): JournalProgress | undefined =>
-    attempts.last && progressOf(ports.clock, admitted, { candidate: attempts.last, characters: 0, reasoningCharacters: 0 })
-  journal.progress = progress
+  admitted.journal.progress = progressOfCall(ports.clock, admitted)
   try {
     admitted.committed = yield* callProviders(ports, state, admitted)
     return yield* openAnswer(ports, state, admitted as CommittedRequest)
@@ -173,7 +170,7 @@ function* callAndAnswer(ports: RequestPorts, state: RequestState, admitted: Admi
       if ('stream' in committed.answer) committed.answer.stream.cancel()
     }
     endLease(state.following)
-    yield* settleUnanswered(ports, admitted, { error, isLeft: cancellation.reason === 'client_left' })
+    yield* settleUnanswered(ports, admitted, { error, isLeft: state.following.cancellation.reason === 'client_left' })
     throw error
   }
 }
@@ -224,24 +221,31 @@ function* openAnswer(ports: RequestPorts, state: RequestState, admitted: Committ
   const piping = { request, originalRequest: state.originalRequest, committed, caller, cap: bounds.sentCap(candidate) }
   const pipeline = responsePipeline(ports, piping)
   const meter = createMeter(ports.clock, 'stream' in answer ? answer.stream.timer.stream : undefined)
-  const progress = (): JournalProgress => progressOf(ports.clock, admitted, { candidate, ...meteredAnswer(meter) })
-  journal.progress = progress
-  const settle = (seen: MeteredAnswer): Step<Usage> => settleAnswer(ports, state, { admitted, pipeline, seen })
-  if ('stream' in answer) {
-    const running = runningLimitOf(answer.stream, admitted)
-    const stages = { pipeline: pipeline.batch, meter, running, drains: ports.drains }
-    const stream = responseStream(answer.stream, { ...stages, settle: seen => runSteps(settle(seen)) })
-    const { cancellation } = state.following
-    // If the client disconnects, the response is settled even without a reader. If the gateway closes, the caller is still there and
-    // reads the end of the response itself.
-    cancellation.onCancel(() => {
-      if (cancellation.reason === 'client_left') stream.leave().catch(() => {})
-    })
-    return { stream }
-  }
+  journal.progress = progressOfAnswer(ports.clock, admitted, { candidate, meter })
+  if ('stream' in answer) return { stream: openStream(ports, state, { admitted, pipeline, meter, answer: answer.stream }) }
   const response = yield* wait(pipeline.whole(answer.response))
   meterResponse(meter, response)
-  return { response: withUsage(response, yield* settle(meteredAnswer(meter))) }
+  return { response: withUsage(response, yield* settleAnswer(ports, state, { admitted, pipeline, seen: meteredAnswer(meter) })) }
+}
+
+interface OpenAnswer {
+  readonly admitted: CommittedRequest
+  readonly pipeline: ResponsePipeline
+  readonly meter: Meter
+  readonly answer: AnswerStream
+}
+
+function openStream(ports: RequestPorts, state: RequestState, { admitted, pipeline, meter, answer }: OpenAnswer): ResponseStream {
+  const settle = (seen: MeteredAnswer): Awaitable<Usage> => runSteps(settleAnswer(ports, state, { admitted, pipeline, seen }))
+  const running = runningLimitOf(answer, admitted)
+  const stream = responseStream(answer, { pipeline: pipeline.batch, meter, running, drains: ports.drains, settle })
+  const { cancellation } = state.following
+  // If the client disconnects, the response is settled even without a reader. If the gateway closes, the caller is still there and reads
+  // the end of the response itself.
+  cancellation.onCancel(() => {
+    if (cancellation.reason === 'client_left') stream.leave().catch(() => {})
+  })
+  return stream
 }
 
 interface AnswerToSettle {

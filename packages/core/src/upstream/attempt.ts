@@ -70,7 +70,6 @@ interface AttemptState {
   readonly endsByDeadline: boolean
   readonly resolve: (result: AttemptResult) => void
   timer: AnswerTimer | undefined
-  stopFollowing: () => void
   /** Cancels reading the response. */
   stopReading: (() => void) | undefined
   isAccepted: boolean
@@ -106,7 +105,6 @@ export function runAttempt(options: AttemptOptions, ports: AttemptPorts): Promis
       endsByDeadline: leftMs <= limits.ceilingMs + 1,
       resolve,
       timer: undefined,
-      stopFollowing: () => {},
       stopReading: undefined,
       isAccepted: false,
       isOver: false,
@@ -116,8 +114,10 @@ export function runAttempt(options: AttemptOptions, ports: AttemptPorts): Promis
       stopForTime: undefined,
     }
     state.timer = startTimer(ports.clock, { milliseconds: state.ceilingMs, now }, why => handleTimeout(state, why))
-    state.stopFollowing = cancellation.onCancel(() => failAttempt(state, { kind: cancellation.reason ?? 'client_left', message: '' }))
-    if (!state.isOver) startAttempt(state)
+    const onCancelled = (): void => failAttempt(state, { kind: cancellation.reason ?? 'client_left', message: '' })
+    state.connection.onCancelled = onCancelled
+    if (cancellation.reason === undefined) startAttempt(state)
+    else onCancelled()
   })
 }
 
@@ -238,7 +238,7 @@ function receiveContent(state: AttemptState, stream: AnswerStream): void {
 function completeAttempt(state: AttemptState, answer: Answer): void {
   if (state.isOver) return
   state.isOver = true
-  state.stopFollowing()
+  state.connection.onCancelled = undefined
   if ('response' in answer) {
     if (state.timer) stopTimer(state.timer)
     state.connection.release()
@@ -249,7 +249,7 @@ function completeAttempt(state: AttemptState, answer: Answer): void {
 function failAttempt(state: AttemptState, failure: Failure): void {
   if (state.isOver) return
   state.isOver = true
-  state.stopFollowing()
+  state.connection.onCancelled = undefined
   if (state.timer) stopTimer(state.timer)
   state.connection.close()
   state.stopReading?.()

@@ -10,6 +10,8 @@ export interface Connection {
   readonly cancellation: Cancellation
   /** The connection stays open when the client disconnects, because usage comes at the end of the response. */
   outlivesClient: boolean
+  /** Called after the request was cancelled. */
+  onCancelled: (() => void) | undefined
   /** Closes it, if it is still open. */
   close(): void
   /** Stops following the request, so that listeners do not accumulate there. */
@@ -24,6 +26,7 @@ export function openConnection(cancellation: Cancellation): Connection {
     signal: controller.signal,
     cancellation,
     outlivesClient: false,
+    onCancelled: undefined,
     close: () => {
       stop()
       controller.abort(new Error('The attempt is over.'))
@@ -32,6 +35,7 @@ export function openConnection(cancellation: Cancellation): Connection {
   }
   stop = cancellation.onCancel(() => {
     if (!(connection.outlivesClient && cancellation.reason === 'client_left')) controller.abort(new Error(cancellation.reason))
+    connection.onCancelled?.()
   })
   return connection
 }

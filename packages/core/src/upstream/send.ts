@@ -8,7 +8,7 @@ import type { Headroom } from '../protocol/rate-limit-headroom.ts'
 import type { Sink, Source } from '../protocol/source.ts'
 import type { Frame, JsonObject } from '../protocol/wire.ts'
 import type { Candidate } from '../routing/plan.ts'
-import type { Clock, Transport, TransportReply } from '../runtime/ports.ts'
+import type { Clock, Transport, TransportReply, TransportRequest } from '../runtime/ports.ts'
 import { asSource, sourceOf } from '../runtime/source.ts'
 import { readFrames } from '../sse/read.ts'
 import type { FrameFormat, StreamRead } from './frame-format.ts'
@@ -85,20 +85,36 @@ export function sendRequest(options: SendOptions, ports: SendPorts, handlers: An
   const large = transport.takesBytes ? options.large : undefined
   const bytes = large?.encodeLargeJson(encoded.body)
   const body = bytes ? '' : JSON.stringify(encoded.body)
-  const content = bytes ? { bytes } : { body }
-  const unreachable = (error: unknown): void => handlers.onFailure(sendFailure('unreachable', reasonOf(error)))
-  const received = (reply: TransportReply): void => orError(handlers, () => readReply(reply, options, { ports, handlers }))
-  const transmit = (): void => void transport({ url, method: 'POST', headers, signal, ...content }).then(received, unreachable)
+  const request: TransportRequest = bytes ? { url, method: 'POST', headers, signal, bytes } : { url, method: 'POST', headers, signal, body }
+  const exchange = { options, ports, handlers }
   try {
     const monotonic = options.now ?? clock.monotonic()
     const call = { dialect, url, body, transport, now: clock.now(), monotonic, signal }
     const authorizing = provider.authorize(headers, credential, large ? large.withLateBody(call, encoded.body) : call)
-    if (authorizing) authorizing.then(transmit).catch(unreachable)
-    else transmit()
+    if (authorizing) transmitLater(authorizing, exchange, request)
+    else transmit(exchange, request)
   } catch (error) {
-    unreachable(error)
+    unreachable(handlers, error)
   }
 }
+
+/** A request that is sent, and where its response goes. */
+interface Exchange {
+  readonly options: SendOptions
+  readonly ports: SendPorts
+  readonly handlers: AnswerHandlers
+}
+
+const transmit = (exchange: Exchange, request: TransportRequest): void =>
+  void exchange.ports.transport(request).then(
+    reply => orError(exchange.handlers, () => readReply(reply, exchange)),
+    error => unreachable(exchange.handlers, error),
+  )
+
+const transmitLater = (authorizing: Promise<void>, exchange: Exchange, request: TransportRequest): void =>
+  void authorizing.then(() => transmit(exchange, request)).catch(error => unreachable(exchange.handlers, error))
+
+const unreachable = (handlers: AnswerHandlers, error: unknown): void => handlers.onFailure(sendFailure('unreachable', reasonOf(error)))
 
 function orError({ onError }: AnswerHandlers, run: () => void): void {
   try {
@@ -108,12 +124,8 @@ function orError({ onError }: AnswerHandlers, run: () => void): void {
   }
 }
 
-interface ReadContext {
-  readonly ports: SendPorts
-  readonly handlers: AnswerHandlers
-}
-
-function readReply(reply: TransportReply, options: SendOptions, { ports, handlers }: ReadContext): void {
+function readReply(reply: TransportReply, exchange: Exchange): void {
+  const { options, ports, handlers } = exchange
   const { clock, onHeadroom } = ports
   const { rate_limits } = options.quirks
   const headroom = rate_limits && onHeadroom ? readHeadroom(reply.header, rate_limits, clock.now()) : undefined
@@ -125,52 +137,60 @@ function readReply(reply: TransportReply, options: SendOptions, { ports, handler
     return
   }
   handlers.onReading?.(source)
-  // Called if the connection breaks while the response is read.
-  const fail = (error: unknown): void => handlers.onFailure(sendFailure('unreadable', reasonOf(error), status))
   if (status >= 300 && status < 400) {
     source.cancel()
     handlers.onFailure(sendFailure('unreadable', 'The provider sent a redirect, and redirects are not followed.', status))
-  } else if (status < 200 || status >= 300) {
-    const done = ({ text }: BodyText): void =>
-      orError(handlers, () => {
-        const body = text.slice(0, maxFailureBytes)
-        handlers.onFailure(readFailure(options, { status, body, header: reply.header, now: clock.now() }))
-      })
-    source.read(collectText(source, maxFailureBytes, { done, fail }))
-  } else {
+  } else if (status < 200 || status >= 300) readFailedReply(reply, source, exchange)
+  else {
     handlers.onAccepted(reply.header)
-    source.read(detectShape(shape => readerOf(shape, { source, options, handlers, fail, status })))
+    readAnswer(source, { options, handlers, status })
   }
 }
 
-interface ReaderContext {
-  readonly source: Source<Uint8Array>
+function readFailedReply({ status, header }: TransportReply, source: Source<Uint8Array>, { options, ports, handlers }: Exchange): void {
+  const done = ({ text }: BodyText): void =>
+    orError(handlers, () => {
+      const body = text.slice(0, maxFailureBytes)
+      handlers.onFailure(readFailure(options, { status, body, header, now: ports.clock.now() }))
+    })
+  source.read(collectText(source, maxFailureBytes, { done, fail: error => failReading(handlers, error, status) }))
+}
+
+/** Called if the connection breaks while the response is read. */
+const failReading = (handlers: AnswerHandlers, error: unknown, status: number): void =>
+  handlers.onFailure(sendFailure('unreadable', reasonOf(error), status))
+
+interface AnswerContext {
   readonly options: SendOptions
   readonly handlers: AnswerHandlers
-  readonly fail: (error: unknown) => void
   readonly status: number
 }
 
-function readerOf(shape: AnswerShape, { source, options, handlers, fail, status }: ReaderContext): Sink<Uint8Array> {
+const readAnswer = (source: Source<Uint8Array>, context: AnswerContext): void =>
+  source.read(detectShape(shape => readerOf(shape, source, context)))
+
+function readerOf(shape: AnswerShape, source: Source<Uint8Array>, { options, handlers, status }: AnswerContext): Sink<Uint8Array> {
   if (shape === 'frames') return streamReader(source, options.dialect.frames?.() ?? readFrames(), handlers)
-  if (shape === 'json') {
-    const done = (text: BodyText): void =>
-      orError(handlers, () => {
-        const body = parseAnswer(text)
-        if (typeof body === 'string') handlers.onFailure(sendFailure('unreadable', body, status))
-        else handlers.onBody(body)
-      })
-    return collectText(source, answerLimits.wholeBytes, { fail, done })
-  }
+  if (shape === 'json') return bodyReader(source, handlers, status)
   source.cancel()
   let isTold = false
   const tell = (failure: SendFailure): void => {
     if (!isTold) handlers.onFailure(failure)
     isTold = true
   }
-  const unreadable = (): void =>
+  const noAnswer = (): void =>
     tell(sendFailure('unreadable', shape === 'page' ? 'The provider sent a web page.' : 'The response is empty.', status))
-  return { next: unreadable, end: unreadable, fail: error => tell(sendFailure('unreadable', reasonOf(error), status)) }
+  return { next: noAnswer, end: noAnswer, fail: error => tell(sendFailure('unreadable', reasonOf(error), status)) }
+}
+
+function bodyReader(source: Source<Uint8Array>, handlers: AnswerHandlers, status: number): Sink<Uint8Array> {
+  const done = (text: BodyText): void =>
+    orError(handlers, () => {
+      const body = parseAnswer(text)
+      if (typeof body === 'string') handlers.onFailure(sendFailure('unreadable', body, status))
+      else handlers.onBody(body)
+    })
+  return collectText(source, answerLimits.wholeBytes, { done, fail: error => failReading(handlers, error, status) })
 }
 
 function streamReader<Read extends StreamRead>(

@@ -17,7 +17,7 @@ import type { KeyRing } from '../../runtime/seal.ts'
 import type { CommittedCall } from '../../upstream/call.ts'
 import type { EventBatch } from '../../upstream/event-batches.ts'
 import { itemSealer, sealBatch } from '../reasoning-state/seal-items.ts'
-import { cutBatch, isTooLong, outputCutter } from './output-cutter.ts'
+import { cutBatch, isTooLong, type OutputCutter, outputCutter } from './output-cutter.ts'
 import { summaryRewriter } from './summaries.ts'
 import { watchCalls } from './watch-calls.ts'
 
@@ -53,15 +53,9 @@ export function responsePipeline(
   { request, originalRequest, committed, caller, cap }: PipelineContext,
 ): ResponsePipeline {
   const { ring, logger } = ports
-  const { candidate, answer, warnings } = committed
+  const { candidate, warnings } = committed
   const { provider, offer } = candidate
-  const onCut = (): void =>
-    logger.warn(
-      { provider: provider.id, model: offer.provider_model_id, cap },
-      'The provider ignored the output limit; its response was cut.',
-    )
-  const close = (): EventBatch => ('stream' in answer ? answer.stream.close() : [])
-  const cutter = cap === undefined ? undefined : outputCutter(cap, { onCut, close })
+  const cutter = cap === undefined ? undefined : cutterOf(committed, cap, logger)
   const { tools, reasoning } = request.prompt
   const calls = tools && watchCalls(request.prompt)
   const summaries = reasoning?.summary ? summaryRewriter(request.prompt, dialectFor(provider, offer)) : undefined
@@ -96,6 +90,16 @@ export function responsePipeline(
     },
     warnings: () => (calls || sent.losses ? [...warnings, ...(calls?.warnings() ?? []), ...(sent.losses?.warnings() ?? [])] : warnings),
   }
+}
+
+function cutterOf({ candidate: { provider, offer }, answer }: CommittedCall, cap: number, logger: Logger): OutputCutter {
+  const onCut = (): void =>
+    logger.warn(
+      { provider: provider.id, model: offer.provider_model_id, cap },
+      'The provider ignored the output limit; its response was cut.',
+    )
+  const close = (): EventBatch => ('stream' in answer ? answer.stream.close() : [])
+  return outputCutter(cap, { onCut, close })
 }
 
 /** What has been sent of a response. */
