@@ -20,7 +20,7 @@ const stores = Object.keys(titles) as readonly Store[]
 /** Calls under way at a time: what a busy process has. */
 const inFlight = 64
 /** CPU of the gateway at 32 connections, divided by that with memory. */
-const targets = { sqlite: 1.5, postgres: 1.3, 'postgres-redis': 1.5 } as const
+const targets = { sqlite: 1.3, postgres: 1.3, 'postgres-redis': 1.5 } as const
 /** Holds on one account a second. */
 const hotTarget = 10_000
 

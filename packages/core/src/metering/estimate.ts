@@ -68,13 +68,13 @@ export interface RequestTokens {
  */
 export function estimateMaxCost({ price, context_window }: Priced, { likely, max, output, hosted, hasAudio }: RequestTokens): Microdollars {
   if (!price) return 0
-  const fits = (tokens: number): number => Math.min(tokens, context_window ?? tokens, maxCountedTokens)
-  const prompt = { likely: fits(likely), max: fits(max), hasAudio }
+  const longest = Math.min(context_window ?? maxCountedTokens, maxCountedTokens)
+  const prompt = { likely: Math.min(likely, longest), max: Math.min(max, longest), hasAudio }
   const written = Math.min(output, maxCountedTokens)
-  return ratesUpTo(price, prompt.max).reduce(
-    (highest, rates) => Math.max(highest, maxCostAt(rates, prompt, written) + (hosted ? hostedCost(rates.tools, hosted) : 0)),
-    0,
-  )
+  let highest = 0
+  for (const rates of ratesUpTo(price, prompt.max))
+    highest = Math.max(highest, maxCostAt(rates, prompt, written) + (hosted ? hostedCost(rates.tools, hosted) : 0))
+  return highest
 }
 
 interface PromptLength {

@@ -9,14 +9,13 @@ import { originalOf, remember } from '../protocol/original.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
 import type { InferenceResponse, Usage } from '../protocol/response.ts'
 import { makePlan } from '../routing/make-plan.ts'
-import type { Plan } from '../routing/plan.ts'
-import type { CallFacts } from '../runtime/ports.ts'
+import type { CallFacts, Clock } from '../runtime/ports.ts'
 import { runSteps, type Step, wait } from '../runtime/steps.ts'
 import type { CommittedCall } from '../upstream/call.ts'
 import type { Limits, Timeouts } from '../upstream/limits.ts'
 import type { AnswerStream } from '../upstream/stream-context.ts'
 import { type AdmitPorts, admit } from './admission/admit.ts'
-import { createJournal, type LiveJournal } from './admission/journal.ts'
+import { createJournal, type JournalProgress, type LiveJournal } from './admission/journal.ts'
 import { isOwnRateLimit } from './admission/rate-limits.ts'
 import { type AttemptLoopPorts, attemptLoop } from './attempts/attempt-loop.ts'
 import { cacheKeyOf } from './attempts/cache-key.ts'
@@ -33,7 +32,7 @@ import { type PipelinePorts, type ResponsePipeline, responsePipeline } from './r
 import { type ResponseStream, responseStream } from './response/response-stream.ts'
 import { createResponseMetadata, type MetadataFacts } from './response-metadata.ts'
 import { withUsageWarning } from './settlement/charge.ts'
-import { progressOfAnswer, progressOfCall } from './settlement/journaled-progress.ts'
+import { progressOf } from './settlement/journaled-progress.ts'
 import { allowanceOf, runningLimit } from './settlement/running-cost.ts'
 import { type SettlementContext, type SettlementPorts, settleAnswered, settleUnanswered } from './settlement/settlement.ts'
 
@@ -108,7 +107,7 @@ function* answerRequest(ports: RequestPorts, state: RequestState): Step<OpenedRe
     const hedge = hedges(ports, request)
     const cacheKey = cacheKeyOf({ request, plan: able, inputTokens, workspaceId, header: state.options.header })
     const recalling = ports.sharing?.lookUpReaders(cacheKey)
-    const journal = journalOf(facts, { request, plan: able, at: state.at })
+    const journal = createJournal(facts, { request, plan: able, at: state.at })
     const { at, startedAt } = state
     const holding = { requestId, caller, policy, plan: able, inputTokens, bounds, request, hedge, at, admission, journal }
     const ticket = yield* admit(holding, ports) // 429 rate or concurrency limit reached, 402 insufficient credit or budget
@@ -175,6 +174,12 @@ function* callAndAnswer(ports: RequestPorts, state: RequestState, admitted: Admi
   }
 }
 
+/** The progress of a request whose response has not begun. */
+const progressOfCall = (clock: Clock, admitted: AdmittedRequest) => (): JournalProgress | undefined => {
+  const { last } = admitted.attempts
+  return last && progressOf(clock, admitted, { candidate: last, characters: 0, reasoningCharacters: 0 })
+}
+
 function callProviders(ports: RequestPorts, state: RequestState, admitted: AdmittedRequest): Step<CommittedCall> {
   const { facts, request, plan, policed, bounds, carried, attempts, startedAt, inputTokens, hedge, cacheKey } = admitted
   const { clock, timeouts, limits } = ports
@@ -221,12 +226,16 @@ function* openAnswer(ports: RequestPorts, state: RequestState, admitted: Committ
   const piping = { request, originalRequest: state.originalRequest, committed, caller, cap: bounds.sentCap(candidate) }
   const pipeline = responsePipeline(ports, piping)
   const meter = createMeter(ports.clock, 'stream' in answer ? answer.stream.timer.stream : undefined)
-  journal.progress = progressOfAnswer(ports.clock, admitted, { candidate, meter })
+  journal.progress = progressOfAnswer(ports.clock, admitted, meter)
   if ('stream' in answer) return { stream: openStream(ports, state, { admitted, pipeline, meter, answer: answer.stream }) }
   const response = yield* wait(pipeline.whole(answer.response))
   meterResponse(meter, response)
   return { response: withUsage(response, yield* settleAnswer(ports, state, { admitted, pipeline, seen: meteredAnswer(meter) })) }
 }
+
+/** The progress of a response. */
+const progressOfAnswer = (clock: Clock, admitted: CommittedRequest, meter: Meter) => (): JournalProgress =>
+  progressOf(clock, admitted, { candidate: admitted.committed.candidate, ...meteredAnswer(meter) })
 
 interface OpenAnswer {
   readonly admitted: CommittedRequest
@@ -275,21 +284,3 @@ function runningLimitOf(stream: AnswerStream, { committed, request, allowance, i
 
 const withUsage = (response: InferenceResponse, usage: Usage): InferenceResponse =>
   usage === response.usage ? response : remember({ ...response, usage }, originalOf(response))
-
-const journalOf = (
-  { workspaceId, keyId, ancestors, budgets, tags, model }: CallFacts,
-  { request, plan, at }: { readonly request: InferenceRequest; readonly plan: Plan; readonly at: number },
-): LiveJournal =>
-  createJournal({
-    workspaceId,
-    keyId,
-    ...(ancestors && { ancestors: ancestors.map(above => ({ keyId: above.keyId })) }),
-    ...(budgets && { budgets }),
-    ...(tags && { tags }),
-    at,
-    modelAsked: model,
-    model: plan.candidates[0].model.id,
-    strategy: plan.strategy,
-    streamed: request.delivery === 'stream',
-    metadata: request.metadata,
-  })

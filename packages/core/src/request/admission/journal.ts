@@ -1,5 +1,7 @@
 import type { UsageRow } from '@signalbox/storage'
+import type { InferenceRequest } from '../../protocol/request.ts'
 import type { Usage } from '../../protocol/response.ts'
+import type { Plan } from '../../routing/plan.ts'
 import type { CallFacts } from '../../runtime/ports.ts'
 import { type Bill, noBill } from '../settlement/bill.ts'
 
@@ -49,14 +51,43 @@ export interface LiveJournal {
   readonly write: () => string
 }
 
-export function createJournal(facts: JournalFacts): LiveJournal {
+/** What a journal is written from. */
+interface JournaledRequest {
+  readonly request: InferenceRequest
+  readonly plan: Plan
+  /** Unix milliseconds. */
+  readonly at: number
+}
+
+/** Creates the journal of a request. Its text is made whenever it is written. */
+export function createJournal(facts: CallFacts, journaled: JournaledRequest): LiveJournal {
   const journal: LiveJournal = {
     slotKeys: [],
     progress: () => undefined,
-    write: () => JSON.stringify({ ...facts, slotKeys: journal.slotKeys, progress: journal.progress() } satisfies Journal),
+    write: () => {
+      const { slotKeys, progress } = journal
+      return JSON.stringify({ ...factsOf(facts, journaled), slotKeys, progress: progress() } satisfies Journal)
+    },
   }
   return journal
 }
+
+const factsOf = (
+  { workspaceId, keyId, ancestors, budgets, tags, model }: CallFacts,
+  { request, plan, at }: JournaledRequest,
+): JournalFacts => ({
+  workspaceId,
+  keyId,
+  ...(ancestors && { ancestors: ancestors.map(above => ({ keyId: above.keyId })) }),
+  ...(budgets && { budgets }),
+  ...(tags && { tags }),
+  at,
+  modelAsked: model,
+  model: plan.candidates[0].model.id,
+  strategy: plan.strategy,
+  streamed: request.delivery === 'stream',
+  metadata: request.metadata,
+})
 
 /** Returns undefined if there is no journal or its format is unknown. */
 export function parseJournal(text: string | undefined): Journal | undefined {

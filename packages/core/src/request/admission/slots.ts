@@ -68,14 +68,9 @@ export type SlotResults = readonly PromiseSettledResult<unknown>[]
 
 /** Counts against the rate limits and takes the slots in one batch of store calls. */
 export function* takeTogether({ rates, slots, requestId, at }: SlotRequests, counters: CounterStore): Step<SlotResults> {
-  const taking = allSettled<unknown>([
-    () => takeRates(rates, counters, at),
-    ...slots.map(
-      ({ key, limit }) =>
-        () =>
-          counters.enter({ key, slot: requestId, limit, ttlMs: slotMs }, at),
-    ),
-  ])
+  const calls: (() => Awaitable<unknown>)[] = [() => takeRates(rates, counters, at)]
+  for (const { key, limit } of slots) calls.push(() => counters.enter({ key, slot: requestId, limit, ttlMs: slotMs }, at))
+  const taking = allSettled(calls)
   try {
     return yield* wait(taking)
   } catch (error) {

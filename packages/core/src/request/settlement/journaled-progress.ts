@@ -1,6 +1,6 @@
 import { requestPrice } from '../../dialects/request-price.ts'
 import { billUsage } from '../../metering/bill-usage.ts'
-import { type Meter, type MeteredAnswer, meteredAnswer } from '../../metering/meter.ts'
+import type { MeteredAnswer } from '../../metering/meter.ts'
 import { sampledInput } from '../../metering/prompt-size.ts'
 import type { Usage } from '../../protocol/response.ts'
 import type { Candidate } from '../../routing/plan.ts'
@@ -43,18 +43,6 @@ function journaledInput(context: ProgressContext, { candidate, ...seen }: Answer
   context.journaled = { sampled, stated, known: knownInput(context, candidate, seen) }
   return context.journaled
 }
-
-/** The progress of a request whose response has not begun. */
-export const progressOfCall = (clock: Clock, context: ProgressContext) => (): JournalProgress | undefined => {
-  const { last } = context.attempts
-  return last && progressOf(clock, context, { candidate: last, characters: 0, reasoningCharacters: 0 })
-}
-
-/** The progress of a response. */
-export const progressOfAnswer =
-  (clock: Clock, context: ProgressContext, { candidate, meter }: { readonly candidate: Candidate; readonly meter: Meter }) =>
-  (): JournalProgress =>
-    progressOf(clock, context, { candidate, ...meteredAnswer(meter) })
 
 /** The progress to journal, with the bill as if the request ended now. */
 export function progressOf(clock: Clock, context: ProgressContext, seen: AnswerSoFar): JournalProgress {
