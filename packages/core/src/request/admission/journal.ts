@@ -8,7 +8,7 @@ import { type Bill, noBill } from '../settlement/bill.ts'
 // The journal of a hold: text stored with it, so that another process can settle the request if its own process ends.
 
 /** The facts of a request that are known at admission. */
-export interface JournalFacts {
+interface JournalFacts {
   readonly workspaceId: string
   readonly keyId: string
   /** The parent keys, whose budgets are charged too. */
