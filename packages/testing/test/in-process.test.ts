@@ -23,6 +23,17 @@ const error = (work: Promise<unknown>): Promise<unknown> =>
     (reason: unknown) => reason,
   )
 
+test.each([undefined, null, 'text', 5])('a provider in this process that gives %j instead of frames fails with 502', async odd => {
+  const act: Act = async () => ({
+    status: 200,
+    frames: (async function* () {
+      yield odd as never
+    })(),
+  })
+  const { gateway, caller } = await testbedOf(chatProvider, act, act)
+  expect(await error(gateway.responses.create({ model: 'test-model', input }, { caller }))).toMatchObject({ status: 502 })
+})
+
 describe.each([
   ['responses', responsesProvider],
   ['chat', chatProvider],

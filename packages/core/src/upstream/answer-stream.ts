@@ -69,12 +69,12 @@ const streamReaderOf = <Read extends StreamRead>(state: AnswerState<Read>): Stre
   next(read) {
     if (state.phase === 'ending') countReadAfterEnd(state)
     if (state.phase === 'ending' || state.phase === 'over') return
-    if ('byteLength' in read) state.bytes += read.byteLength
     let batch: EventBatch | undefined
     try {
+      if ('byteLength' in read) state.bytes += read.byteLength
       if (state.bytes <= state.maxBytes) batch = state.decoder.read(state.format.push(read))
     } catch {
-      // The frame is too long or broken.
+      // The frame is too long or broken, or a provider in this process gave something else.
     }
     if (batch) takeEvents(state, batch)
     else breakOff(state)
