@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
 import { asIterator } from '@signalbox/core/runtime'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { startOwnTime } from '../test/process-time.ts'
 import { rawServer, sleep, until } from '../test/raw.ts'
 import { readAll, useTransport } from '../test/transport-requests.ts'
@@ -287,42 +287,53 @@ test('an unsolicited response on an idle connection reaches no other request', a
   for (let at = 0; at < 3; at++) expect(await readAll(await ask(late.url))).toBe('hi')
 })
 
-describe('the bytes of a large request', () => {
-  const large = (size: number): Uint8Array<ArrayBuffer> => new Uint8Array(size).fill(120)
-  const sending = (bytes: Uint8Array<ArrayBuffer>) =>
-    ({ url: '', method: 'POST', headers: {}, bytes, signal: new AbortController().signal }) as const
+describe('the encoded body of a large request', () => {
+  /** The bytes that the transport encodes from now on. */
+  const encoded = (): Uint8Array[] => {
+    const made: Uint8Array[] = []
+    const { encode } = TextEncoder.prototype
+    const spy = vi.spyOn(TextEncoder.prototype, 'encode').mockImplementation(function (this: TextEncoder, text) {
+      const bytes = encode.call(this, text)
+      made.push(bytes)
+      return bytes
+    })
+    onTestFinished(() => spy.mockRestore())
+    return made
+  }
+  const posting = (body: string) => ({ method: 'POST', headers: {}, body, signal: new AbortController().signal }) as const
 
-  test('are freed when the response begins, after all of them were sent', async () => {
+  test('is freed when the response begins, after all of it was sent', async () => {
     const server = await rawServer(socket => void socket.write(chunked + chunk('a')))
-    const bytes = large(200_000)
-    const reply = await transport()({ ...sending(bytes), url: server.url })
-    expect(bytes.byteLength).toBe(0)
+    const made = encoded()
+    const reply = await transport()({ ...posting('x'.repeat(200_000)), url: server.url })
+    expect(made.map(({ byteLength }) => byteLength)).toEqual([0])
     expect(server.heard[0]?.endsWith('x'.repeat(200_000))).toBe(true)
     server.sockets[0]?.write(chunk('b') + chunk(''))
     expect(await readAll(reply)).toBe('ab')
-    const again = await transport()({ ...sending(large(100_000)), url: server.url })
-    expect([server.sockets.length, server.heard[0]?.endsWith('x'.repeat(100_000))]).toEqual([1, true])
+    const again = await transport()({ ...posting('y'.repeat(100_000)), url: server.url })
+    expect([server.sockets.length, server.heard[0]?.endsWith('y'.repeat(100_000))]).toEqual([1, true])
     await asIterator(again.body).return?.()
   })
 
-  test('stay if the response begins before the server has read them', async () => {
+  test('stays if the response begins before the server has read it', async () => {
     const server = createServer(socket => {
       socket.on('error', () => {})
       socket.once('data', () => void socket.pause().write(chunked + chunk('a')))
     })
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
     onTestFinished(() => void server.close())
-    const bytes = large(50_000_000)
+    const made = encoded()
     const { port } = server.address() as AddressInfo
-    const reply = await transport()({ ...sending(bytes), url: `http://127.0.0.1:${port}/` })
-    expect([reply.status, bytes.byteLength]).toEqual([200, 50_000_000])
+    const reply = await transport()({ ...posting('x'.repeat(50_000_000)), url: `http://127.0.0.1:${port}/` })
+    expect([reply.status, made[0]?.byteLength]).toEqual([200, 50_000_000])
     await asIterator(reply.body).return?.()
   })
 
-  test('stay if they are a part of a buffer', async () => {
+  test('bytes of the caller are never freed: another request may be sending them', async () => {
     const server = await rawServer(socket => void socket.write(ok))
-    const { buffer } = large(100_000)
-    await readAll(await transport()({ ...sending(new Uint8Array(buffer, 1)), url: server.url }))
-    expect(buffer.byteLength).toBe(100_000)
+    const bytes = new Uint8Array(100_000).fill(120)
+    const { body: _, ...request } = posting('')
+    for (let at = 0; at < 2; at++) await readAll(await transport()({ ...request, bytes, url: server.url }))
+    expect(bytes.byteLength).toBe(100_000)
   })
 })

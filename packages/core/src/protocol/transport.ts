@@ -17,7 +17,7 @@ export interface TransportRequest {
   /** Headers, by lower-case name. */
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
-  /** The body as UTF-8. Only if the transport takes bytes; then `body` is absent. The transport may free them once they are sent. */
+  /** The body as UTF-8. Only if the transport takes bytes; then `body` is absent. */
   readonly bytes?: Uint8Array<ArrayBuffer>
   /** Aborting closes the connection at once, before or during the response. */
   readonly signal: AbortSignal

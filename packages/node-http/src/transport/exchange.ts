@@ -52,7 +52,7 @@ interface ExchangeState {
   readonly pool: Pool
   readonly connection: PooledConnection
   readonly signal: AbortSignal
-  /** The body of a large request, until the response has begun. */
+  /** The body that was encoded here, if it is large, until the response has begun. */
   bytes: Uint8Array<ArrayBuffer> | undefined
   /** Undefined once the response has begun, so that an open stream does not keep its request. */
   callbacks: ExchangeCallbacks | undefined
@@ -66,12 +66,12 @@ interface ExchangeState {
 const encoder = new TextEncoder()
 
 function dispatchRequest({ pool, connection, path, request }: PooledRequest, callbacks: ExchangeCallbacks): void {
-  const body = request.bytes ?? (request.body === undefined ? null : encoder.encode(request.body))
+  const encoded = request.body === undefined ? undefined : encoder.encode(request.body)
   const state: ExchangeState = {
     pool,
     connection,
     signal: request.signal,
-    bytes: body !== null && body.byteLength >= freedFromBytes ? body : undefined,
+    bytes: encoded && encoded.byteLength >= freedFromBytes ? encoded : undefined,
     callbacks,
     control: undefined,
     body: undefined,
@@ -81,7 +81,7 @@ function dispatchRequest({ pool, connection, path, request }: PooledRequest, cal
   request.signal.addEventListener('abort', state.onAbort, { once: true })
   const headers = { 'accept-encoding': 'identity', ...request.headers }
   try {
-    connection.client.dispatch({ path, method: request.method, headers, body }, dispatchHandler(state))
+    connection.client.dispatch({ path, method: request.method, headers, body: request.bytes ?? encoded ?? null }, dispatchHandler(state))
   } catch (error) {
     // A header or the path is invalid.
     if (dropConnection(state)) callbacks.refuse(error)
