@@ -46,7 +46,7 @@ export function createFinder(routes: readonly Route[], basePath: string): Finder
 }
 
 /** One object for all requests, because an open stream keeps it. */
-const noParams: Readonly<Record<string, string>> = {}
+const noParams: Readonly<Record<string, string>> = Object.freeze({})
 
 /** A path without the base path; undefined if it is not below it. `pathBelow('/apiv1/me', '/api')` is undefined. */
 const pathBelow = (path: string, basePath: string): string | undefined =>

@@ -21,7 +21,7 @@ const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 export const beta: QueryParameter = { name: 'beta', description: 'Sent by SDKs with their beta calls. Ignored.' }
 
 /** One object for all requests, because an open stream keeps it. */
-const noParameters: Readonly<Record<string, string>> = {}
+const noParameters: Readonly<Record<string, string>> = Object.freeze({})
 
 /**
  * The known parameters of a query. Without a list of known ones the query is not checked, because probes add their own parameters. With

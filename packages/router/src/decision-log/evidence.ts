@@ -91,11 +91,9 @@ function orderOf({ candidates, chosen }: DecisionRecord): readonly string[] {
   return [...candidates].sort((a, b) => group(a) - group(b) || score(a) - score(b)).map(({ offer }) => offer.id)
 }
 
-const noCounts: Readonly<Record<string, number>> = {}
-
 /** The number of exclusions by code. */
 export function countsOf(excluded: readonly { readonly code: string }[]): Readonly<Record<string, number>> {
-  if (excluded.length === 0) return noCounts
+  if (excluded.length === 0) return {}
   const counts = new Map<string, number>()
   for (const { code } of excluded) counts.set(code, (counts.get(code) ?? 0) + 1)
   return Object.fromEntries(counts)

@@ -123,14 +123,12 @@ export function* settleAnswered(
     now,
     result,
     code,
-    warnings: allWarnings.length === 0 ? noCodes : allWarnings.map(({ code }) => code),
+    warnings: allWarnings.map(({ code }) => code),
     firstContentMs: seen.firstContentAt === undefined ? undefined : Math.round(seen.firstContentAt - startedAt),
   })
   const settled = { usage, cost: bill.cost, outputMs, endedAt: context.at + now - startedAt, settledAt: now, warnings: allWarnings }
   return bill.isByok ? { ...settled, byokCost: bill.byokCost } : settled
 }
-
-const noCodes: readonly string[] = []
 
 /** A stream shorter than this is timed from when its call was sent, like a response that is not streamed. */
 const minStreamMs = 10
@@ -166,7 +164,7 @@ export function* settleUnanswered(ports: SettlementPorts, context: SettlementCon
     amounts: amountsOf(bill, context),
     now: ports.clock.monotonic(),
     ...endingOf(error, isLeft),
-    warnings: noCodes,
+    warnings: [],
     firstContentMs: undefined,
   })
 }
