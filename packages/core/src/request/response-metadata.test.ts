@@ -10,7 +10,7 @@ const candidate = {
 } as unknown as Candidate
 const usage = { input_tokens: 1, output_tokens: 500, cached_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0 }
 const metadata = (facts: Partial<MetadataFacts> = {}) =>
-  createResponseMetadata({ requestId: 'a-b-c', modelAsked: 'asked', at: 5_999 })({ warnings: [], ...facts })
+  createResponseMetadata({ requestId: 'a-b-c', modelAsked: 'asked', at: 5_999, startedAt: 7 })({ warnings: [], ...facts })
 const routing = (facts: Partial<MetadataFacts>) => metadata({ candidate, ...facts }).routing
 
 test('before a provider has responded the metadata names the requested model, and omits unknown values', () => {
@@ -20,7 +20,7 @@ test('before a provider has responded the metadata names the requested model, an
 })
 
 test('item ids count up in hexadecimal over all metadata of a response', () => {
-  const metadataOf = createResponseMetadata({ requestId: 'a-b', modelAsked: 'm', at: 0 })
+  const metadataOf = createResponseMetadata({ requestId: 'a-b', modelAsked: 'm', at: 0, startedAt: 0 })
   const ids = Array.from({ length: 17 }, (_, at) => metadataOf({ warnings: [] }).itemId(at % 2 ? 'msg' : 'fc'))
   expect([ids[0], ids[1], ids[9], ids[16]]).toEqual(['fc_ab0001', 'msg_ab0002', 'msg_ab000a', 'fc_ab0011'])
 })
@@ -63,7 +63,7 @@ test('items are kept for their owner from the settlement on, and claimed under i
   claimId?.('msg_1', 'message')
   keepItems?.([{ id: 'msg_1' }])
   expect(log).toEqual([
-    ['claim', 'owner', 'msg_1', 'message'],
+    ['claim', 'owner', { id: 'msg_1', type: 'message', at: 7 }],
     ['keep', 'owner', [{ id: 'msg_1' }], 9],
   ])
   expect(kept.waiting).toBe('kept')

@@ -10,6 +10,8 @@ export interface MetadataOptions {
   readonly modelAsked: string
   /** Unix milliseconds. */
   readonly at: number
+  /** The same time in monotonic milliseconds. */
+  readonly startedAt: number
 }
 
 /** What is known about a request so far, for its reply. */
@@ -36,7 +38,12 @@ export interface MetadataFacts {
 }
 
 /** Creates the metadata of one reply. Its ids are derived from the request id, so a reply can be traced by any of them. */
-export function createResponseMetadata({ requestId, modelAsked, at }: MetadataOptions): (known: MetadataFacts) => ResponseMetadata {
+export function createResponseMetadata({
+  requestId,
+  modelAsked,
+  at,
+  startedAt,
+}: MetadataOptions): (known: MetadataFacts) => ResponseMetadata {
   const tail = requestId.replaceAll('-', '')
   let items = 0
   const itemId = (prefix: string): string => {
@@ -55,8 +62,8 @@ export function createResponseMetadata({ requestId, modelAsked, at }: MetadataOp
     if (endedAt !== undefined) metadata.completed_at = Math.floor(endedAt / 1000)
     if (estimatedInput !== undefined) metadata.estimated_input_tokens = estimatedInput
     if (kept) {
-      const claimId: ResponseMetadata['claimId'] = (id, type) => kept.items.claim(kept.owner, id, type)
-      const claimIdToKeep: ResponseMetadata['claimIdToKeep'] = (id, type) => kept.items.claimToKeep(kept.owner, id, type)
+      const claimId: ResponseMetadata['claimId'] = (id, type) => kept.items.claim(kept.owner, { id, type, at: startedAt })
+      const claimIdToKeep: ResponseMetadata['claimIdToKeep'] = (id, type) => kept.items.claimToKeep(kept.owner, { id, type, at: startedAt })
       const keepItems: ResponseMetadata['keepItems'] = items => {
         kept.waiting = kept.items.keep(kept.owner, items, settledAt)
       }

@@ -71,10 +71,10 @@ interface RequestState {
 export function runRequest(ports: RequestPorts, originalRequest: InferenceRequest, options: RunOptions): Reply {
   const { requestId, signal, waitUntil } = options
   const at = ports.clock.now()
-  const metadata = createResponseMetadata({ requestId, modelAsked: originalRequest.routing.models[0], at })
+  const startedAt = ports.clock.monotonic()
+  const metadata = createResponseMetadata({ requestId, modelAsked: originalRequest.routing.models[0], at, startedAt })
   const leave = (): Promise<void> => leaveReply(opened)
   const deadlineMs = originalRequest.routing.deadline_ms ?? ports.timeouts.deadlineMs
-  const startedAt = ports.clock.monotonic()
   const following = trackRequest(ports, { requestId, signal, leave, deadlineMs, startedAt, waitUntil })
   const state: RequestState = { originalRequest, options, following, at, startedAt, known: { warnings: [] } }
   const opened = promised(() => runSteps(answerRequest(ports, state), following.admissionWatch))

@@ -70,14 +70,32 @@ test('an item larger than the limit of its workspace is not kept, and removes no
 
 test('an id is claimed once in a workspace, also for a response that is still streaming', async () => {
   const { items, find } = kept()
-  expect(items.claim('w', 'msg_1', 'message')).toBe(true)
-  expect(items.claim('w', 'msg_1', 'message')).toBe(false)
-  expect(items.claim('other', 'msg_1', 'message')).toBe(true)
+  expect(items.claim('w', { id: 'msg_1', type: 'message', at: 5 * hour })).toBe(true)
+  expect(items.claim('w', { id: 'msg_1', type: 'message', at: 5 * hour })).toBe(false)
+  expect(items.claim('other', { id: 'msg_1', type: 'message', at: 5 * hour })).toBe(true)
   expect(await find('w', 'msg_1')).toEqual([])
   void items.keep('w', [message('msg_1')])
-  expect(items.claim('w', 'msg_1', 'message')).toBe(false)
+  expect(items.claim('w', { id: 'msg_1', type: 'message', at: 5 * hour })).toBe(false)
   expect(await find('w', 'msg_1')).toEqual(['msg_1'])
-  expect(items.claim('w', 'x'.repeat(5_000), 'message')).toBe(false)
+  expect(items.claim('w', { id: 'x'.repeat(5_000), type: 'message', at: 5 * hour })).toBe(false)
+})
+
+test('the id of an item that is too large to be kept stays taken, so that a reference to it finds no item of another response', async () => {
+  const { items, find } = kept({ maxBytes: 10_000 })
+  expect(items.claimToKeep('w', { id: 'ig_1', type: 'native', at: 5 * hour })).toBe(true)
+  void items.keep('w', [message('ig_1', 'x'.repeat(10_000))])
+  expect(items.claimToKeep('w', { id: 'ig_1', type: 'native', at: 5 * hour })).toBe(false)
+  expect(items.claim('w', { id: 'ig_1', type: 'native', at: 5 * hour })).toBe(false)
+  expect(await find('w', 'ig_1')).toEqual([])
+})
+
+test('a claim lasts although nothing was kept for long before it', () => {
+  const { items, time } = kept()
+  void items.keep('w', [message('old')])
+  time.now += 2 * hour
+  expect(items.claim('w', { id: 'msg_1', type: 'message', at: time.now })).toBe(true)
+  void items.keep('other', [message('new')])
+  expect(items.claim('w', { id: 'msg_1', type: 'message', at: time.now })).toBe(false)
 })
 
 test('memory is bounded: small items of many workspaces, and huge ones, stay within the limit', () => {

@@ -12,9 +12,9 @@ export interface KeptItems {
   /** Whether items are written to the storage, in which case `keep` returns a promise. */
   readonly isStored: boolean
   /** Claims an id that a provider gave to an item. Returns false if another response may use it; then the item needs a gateway id. */
-  claim(owner: string, id: string, type: Item['type']): boolean
+  claim(owner: string, claim: ItemClaim): boolean
   /** The same for an item that is passed to `keep` in the same turn of the event loop, which itself claims the id. */
-  claimToKeep(owner: string, id: string, type: Item['type']): boolean
+  claimToKeep(owner: string, claim: ItemClaim): boolean
   /**
    * Keeps items in the client's format. Returns undefined if they are kept already; otherwise the promise resolves when they are kept or
    * the storage has failed, which is logged. `at`: monotonic milliseconds, if known.
@@ -22,6 +22,13 @@ export interface KeptItems {
   keep(owner: string, items: readonly JsonObject[], at?: number): Promise<void> | undefined
   /** Returns items by id. Ids that are unknown or have expired are missing. */
   find(owner: string, ids: readonly string[]): Awaitable<ReadonlyMap<string, JsonObject>>
+}
+
+export interface ItemClaim {
+  readonly id: string
+  readonly type: Item['type']
+  /** A recent time in monotonic milliseconds, such as the start of the request. */
+  readonly at: number
 }
 
 /** How the items of one response are kept. */
@@ -61,13 +68,14 @@ export const maxIdLength = 4_096
 /** Overhead in bytes of an item's entries and of an owner's caches, in addition to the items themselves. */
 const entryBytes = 480
 const ownerBytes = 2_200
+const claimBytes = (id: string): number => entryBytes + id.length
 /** Maximum number of expired entries removed when another is added. */
 const maxExpired = 100
 
 /** Entries by owner and id, bounded in bytes per owner and in total. */
 interface Entries {
   readonly claim: KeptItems['claim']
-  readonly isFree: (owner: string, id: string) => boolean
+  readonly isFree: KeptItems['claimToKeep']
   put(entry: KeptItem, bytes: number): void
   /** Returns the entry and marks it as most recently used. Undefined if there is none or it has expired. */
   use(owner: string, id: string, now: number): KeptItem | undefined
@@ -90,7 +98,7 @@ function boundedEntries({ ttl, maxTotalBytes, ...options }: Required<ItemOptions
     owners.set(owner, opened)
     return opened
   }
-  // When the last item was kept. Accurate enough for claims, which do not read the clock.
+  // The latest time at which an item was kept or an id was claimed.
   let keptAt = 0
   // No entry expires before this time.
   let nextExpiry = 0
@@ -103,20 +111,25 @@ function boundedEntries({ ttl, maxTotalBytes, ...options }: Required<ItemOptions
     }
   }
   const put = (entry: KeptItem, bytes: number): void => {
-    keptAt = entry.until - ttl
+    keptAt = Math.max(keptAt, entry.until - ttl)
     if (nextExpiry <= keptAt) removeExpired()
-    if (bytes > maxBytes) return
+    if (bytes > maxBytes) {
+      // Its id stays taken: a reference to it must not find an item of another response.
+      if (entry.item) put({ ...entry, item: undefined }, claimBytes(entry.id))
+      return
+    }
     const mine = owners.get(entry.owner) ?? openOwner(entry.owner)
     mine.set(entry.id, entry, { size: bytes })
     all.set(entry, entry, { size: mine.size === 1 ? Math.min(bytes + ownerBytes, maxTotalBytes) : bytes })
   }
-  const isFree = (owner: string, id: string): boolean => id.length <= maxIdLength && !owners.get(owner)?.has(id)
+  const isFree: Entries['isFree'] = (owner, { id }) => id.length <= maxIdLength && !owners.get(owner)?.has(id)
   return {
     put,
     isFree,
-    claim(owner, id) {
-      if (!isFree(owner, id)) return false
-      put({ owner, id, item: undefined, until: keptAt + ttl }, entryBytes + id.length)
+    claim(owner, claim) {
+      if (!isFree(owner, claim)) return false
+      const { id, at } = claim
+      put({ owner, id, item: undefined, until: Math.max(keptAt, at) + ttl }, claimBytes(id))
       return true
     },
     use(owner, id, now) {

@@ -60,17 +60,17 @@ test('an item is renewed once a minute of its hour has passed, and not with each
 test('a provider’s id is claimed once in a workspace, if it may be unique', () => {
   const { items } = kept()
   const id = 'rs_0123456789abcdef0123456789'
-  expect(items.claim('w', id, 'reasoning')).toBe(true)
-  expect(items.claim('w', id, 'reasoning')).toBe(false)
-  expect(items.claim('other', id, 'reasoning')).toBe(true)
-  expect(items.claim('w', 'rs_1', 'reasoning')).toBe(false)
-  expect(items.claim('w', `msg_${id}`, 'message')).toBe(false)
+  expect(items.claim('w', { id, type: 'reasoning', at: 0 })).toBe(true)
+  expect(items.claim('w', { id, type: 'reasoning', at: 0 })).toBe(false)
+  expect(items.claim('other', { id, type: 'reasoning', at: 0 })).toBe(true)
+  expect(items.claim('w', { id: 'rs_1', type: 'reasoning', at: 0 })).toBe(false)
+  expect(items.claim('w', { id: `msg_${id}`, type: 'message', at: 0 })).toBe(false)
 })
 
 test('a provider’s id that databases refuse or change is not claimed', () => {
   const { items } = kept()
   const id = 'rs_0123456789abcdef0123456789'
-  for (const odd of ['\0', '\ud800']) expect(items.claim('w', `${id}${odd}`, 'reasoning')).toBe(false)
+  for (const odd of ['\0', '\ud800']) expect(items.claim('w', { id: `${id}${odd}`, type: 'reasoning', at: 0 })).toBe(false)
 })
 
 test('items are written in one call, and nothing is written if there are none to keep', async () => {

@@ -66,7 +66,7 @@ export function keepItemsInStorage({ ttl, maxBytes }: Required<ItemOptions>, por
   const timesAt = (at: number): ItemTimes => ({ at, latest: at + ttl + maxClockSkewMs })
   const warn = (error: unknown): void =>
     logger.warn({ error: String(error) }, 'The items of a response could not be stored. Requests that refer to them will be refused.')
-  const claim: KeptItems['claim'] = (owner, id, type) => {
+  const claim: KeptItems['claim'] = (owner, { id, type }) => {
     // Another process may send the same id to its client at this moment, so only reasoning and hosted tools keep provider ids.
     if (type === 'message' || type === 'function_call' || id.length < minUniqueLength || id.length > maxIdLength) return false
     // One id that a database refuses would keep all items of its response from being stored.
