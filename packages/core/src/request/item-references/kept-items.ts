@@ -24,7 +24,7 @@ export interface KeptItems {
   find(owner: string, ids: readonly string[]): Awaitable<ReadonlyMap<string, JsonObject>>
 }
 
-export interface ItemClaim {
+interface ItemClaim {
   readonly id: string
   readonly type: Item['type']
   /** A recent time in monotonic milliseconds, such as the start of the request. */
