@@ -106,6 +106,9 @@ describe('two gateways over one storage', () => {
       await here.ask()
       await clock.advance(1_000)
     }
+    // The news has been read, but may not be applied yet.
+    await new Promise(resolve => setTimeout(resolve, 50))
+    await clock.advance(1_000)
     const before = there.cheap.calls.length
     expect(await there.ask()).toBe('dear')
     expect(there.cheap.calls).toHaveLength(before)
