@@ -120,7 +120,7 @@ function* run({ row, params }: Extract<Match, { kind: 'row' }>, state: HandledRe
     return caller
   }
   if (isComing(row, request)) state.upload = site.uploads.open(caller)
-  const isLong = isComing(row, request) || (request.turn?.bytes ?? 0) > heavyBytes
+  const isLong = state.upload !== undefined || (request.turn?.bytes ?? 0) > heavyBytes
   const admission = isLong && row.rate === 'inference' ? yield* wait(gateway.admitEarly(caller, requestId)) : undefined
   try {
     const { text, query, body, isLarge } = yield* read(row, state)

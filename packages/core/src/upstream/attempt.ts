@@ -249,7 +249,6 @@ function completeAttempt(state: AttemptState, answer: Answer): void {
 function failAttempt(state: AttemptState, failure: Failure): void {
   if (state.isOver) return
   state.isOver = true
-  state.connection.onCancelled = undefined
   if (state.timer) stopTimer(state.timer)
   state.connection.close()
   state.stopReading?.()

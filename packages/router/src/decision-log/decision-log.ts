@@ -108,10 +108,10 @@ export function recordDecision(log: RequestLog, view: RecordedView, choice: Rout
 }
 
 /** Returns the decisions of a request so far. Keeps only them alive, not the rest of their request. */
-export const tracerOf = ({ records, kept: { seed } }: RequestLog): (() => Trace) => tracer(records, seed)
-
-/** A separate function, because a closure keeps all variables of its function alive that any closure uses. */
-const tracer = (records: readonly OpenRecord[], seed: Seed) => (): Trace => traceOf(records, resolveSeed(seed))
+export const tracerOf =
+  ({ records, kept: { seed } }: RequestLog) =>
+  (): Trace =>
+    traceOf(records, resolveSeed(seed))
 
 /** A trace of copies, which later outcomes do not change. */
 export const traceOf = (records: readonly DecisionRecord[], seed: number, dropped = 0): Trace => ({

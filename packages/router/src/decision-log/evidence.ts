@@ -140,21 +140,16 @@ function estimateEvidence(estimate: OfferEstimate): EstimateEvidence {
 }
 
 /** `outcome`: null if the attempt is still running or was never made. */
-function attemptEvidence({ candidates, chosen, reason, outcome }: DecisionRecord, afterMs: number) {
-  const { id, provider = null, model = null } = (candidates[chosen] as CandidateRecord).offer
-  return {
-    offer: id,
-    provider,
-    model,
-    reason,
-    outcome: outcome?.ended ?? null,
-    sent_after_ms: outcome ? short(afterMs + outcome.sentAfterMs) : null,
-    first_content_ms: shortOrNull(outcome?.firstContentMs),
-    total_ms: shortOrNull(outcome?.totalMs),
-    output_tokens: outcome?.outputTokens ?? null,
-    cached_tokens: outcome?.cachedTokens ?? null,
-  }
-}
+const attemptEvidence = ({ candidates, chosen, reason, outcome }: DecisionRecord, afterMs: number) => ({
+  ...offerNamesOf((candidates[chosen] as CandidateRecord).offer),
+  reason,
+  outcome: outcome?.ended ?? null,
+  sent_after_ms: outcome ? short(afterMs + outcome.sentAfterMs) : null,
+  first_content_ms: shortOrNull(outcome?.firstContentMs),
+  total_ms: shortOrNull(outcome?.totalMs),
+  output_tokens: outcome?.outputTokens ?? null,
+  cached_tokens: outcome?.cachedTokens ?? null,
+})
 
 const alternativeEvidence = ({ offer, cost, firstContentMs, failure, lost }: Alternative) => ({
   ...offerNamesOf(offer),

@@ -176,13 +176,13 @@ function startSpeech(decoder: AnswerDecoder, type: 'reasoning' | 'message'): Par
 
 function addAnnotation(decoder: AnswerDecoder, annotation: JsonObject): void {
   const { speech } = decoder
-  for (const { kind, number: part } of speech ? valuesOf(speech.parts) : []) {
-    if (!speech || kind !== 'text') continue
-    appendAnnotation(decoder, speech, { kind: 'annotation', part, annotation })
-    return
-  }
-  noteUnmodeled(decoder, stringOf(annotation.type))
+  const part = speech && textPartOf(speech)?.number
+  if (!speech || part === undefined) noteUnmodeled(decoder, stringOf(annotation.type))
+  else appendAnnotation(decoder, speech, { kind: 'annotation', part, annotation })
 }
+
+/** The first text of an item, which annotations refer to. */
+const textPartOf = ({ parts }: PartialItem) => valuesOf(parts).find(({ kind }) => kind === 'text')
 
 function closeSpeech(decoder: AnswerDecoder, status: ItemStatus): void {
   const { speech, state } = decoder
@@ -198,7 +198,7 @@ function closeSpeech(decoder: AnswerDecoder, status: ItemStatus): void {
 function citeSources(decoder: AnswerDecoder, speech: PartialItem, sources: JsonObject): void {
   decoder.sources = undefined
   decoder.isCited = true
-  const { number: part, text } = valuesOf(speech.parts).find(({ kind }) => kind === 'text') ?? {}
+  const { number: part, text } = textPartOf(speech) ?? {}
   if (part === undefined || !text) return
   const citations = citationsOf(bufferedText(text), sources)
   for (const annotation of citations) appendAnnotation(decoder, speech, { kind: 'annotation', part, annotation })
