@@ -1,6 +1,7 @@
 import { createGateway, type Gateway, type GatewayOptions } from '@signalbox/core'
 import type { Model, Offer, Provider, ProviderFacts } from '@signalbox/core/protocol'
 import { compatible } from '@signalbox/core/providers'
+import { webClock } from '@signalbox/core/runtime'
 
 // A small catalog, with known and unknown facts, and requests for it.
 
@@ -93,6 +94,8 @@ export const directory = (options: Partial<Pick<GatewayOptions, 'models' | 'fact
     models,
     facts,
     storage: { ping: () => undefined } as unknown as GatewayOptions['storage'],
+    // Models without a date are as old as their directory, and a test may make two directories in different seconds.
+    clock: { ...webClock(), now: () => Date.UTC(2026, 0) },
     logger: quiet,
     ...options,
   }).models
