@@ -7,15 +7,19 @@ import { defineConfig } from 'vitest/config'
 // them for bundlers: Node cannot load every one of them.
 const conditions = ['signalbox-source', ...defaultServerConditions.filter(condition => condition !== 'module')]
 
-// The usual run meets each kind of thing; the long one multiplies it: more runs of a property, more mutations, every pair of
-// dialects. Tests read `inject('isLongRun')`.
+// `SIGNALBOX_TESTS` names the run. The usual one (no name) meets each kind of thing; `long` multiplies it: more runs of a property, more
+// mutations, every pair of dialects. Tests read `inject('isLongRun')`. `timing` measures.
 declare module 'vitest' {
   interface ProvidedContext {
     isLongRun: boolean
   }
 }
 
-const isLongRun = process.env.SIGNALBOX_TESTS === 'long'
+const run = process.env.SIGNALBOX_TESTS
+const isLongRun = run === 'long'
+
+/** Tests that measure time or memory. They run one at a time, with nothing beside them (`pnpm test:timing`). */
+const timingFiles = '**/*.timing.test.ts'
 
 // Processes that tests start load the same sources: what one has compiled, the next one reads.
 process.env.NODE_COMPILE_CACHE ??= new URL('node_modules/.cache/compile', import.meta.url).pathname
@@ -50,7 +54,7 @@ const otherPackages = readdirSync(new URL('packages', import.meta.url)).filter(n
  * Files of a group share workers, and so the modules that they have loaded, which costs more than most tests. Groups run in the order of
  * their names.
  */
-const groups: readonly TestGroup[] = [
+const usualGroups: readonly TestGroup[] = [
   {
     name: '1 processes',
     packages: waitingPackages,
@@ -60,6 +64,8 @@ const groups: readonly TestGroup[] = [
   { name: '2 faults', files: heavyFiles, isolate: isLongRun },
   { name: '3 packages', packages: otherPackages, exclude: [...heavyFiles, ...processFiles], globalSetup: [postgresServer] },
 ]
+
+const groups: readonly TestGroup[] = run === 'timing' ? [{ name: 'timing', files: [timingFiles], isolate: true }] : usualGroups
 
 // What `pnpm generate` writes is not in the repository.
 if (!existsSync(new URL('packages/client/src/generated', import.meta.url)))
@@ -79,13 +85,13 @@ export default defineConfig({
     provide: { isLongRun },
     reporters: ['default', './packages/testing/tools/count-reporter.ts'],
     // Four files at a time: some wait for processes, servers and the clock.
-    maxWorkers: 4,
+    maxWorkers: run === 'timing' ? 1 : 4,
     projects: groups.map(({ name, packages = [], files = [], exclude = [], globalSetup = [], isolate = false }) => ({
       extends: true as const,
       test: {
         name,
         include: [...packages.flatMap(each => [`packages/${each}/src/**/*.test.ts`, `packages/${each}/test/**/*.test.ts`]), ...files],
-        exclude: ['**/node_modules/**', ...exclude],
+        exclude: ['**/node_modules/**', ...(run === 'timing' ? [] : [timingFiles]), ...exclude],
         isolate,
         globalSetup: [...globalSetup],
       },

@@ -62,7 +62,7 @@ describe('a body', () => {
     }
     // The fastest of several: what else the machine does only adds to it. Quadratic code would cost 1,024 times as much.
     const fastest = (text: string): number => Math.min(...Array.from({ length: 5 }, () => cpuMicroseconds(text)))
-    expect(fastest(textOf(9_600)) / fastest(textOf(300))).toBeLessThan(320)
+    expect(fastest(textOf(9_600)) / fastest(textOf(300))).toBeLessThan(640)
   })
 })
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { checkBody } from '@signalbox/core/in-process'
 import type { JsonObject } from '@signalbox/core/protocol'
 import { bodyCaps } from '@signalbox/core/protocol'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { parseBody } from './body.ts'
 
 interface Refusal {
@@ -73,11 +73,13 @@ describe.each(Object.entries(shapes))('%s of a body', (name, [shape, param]) => 
 })
 
 describe('the text of a body', () => {
-  const cpuMs = (work: () => unknown): number => {
-    const before = process.cpuUsage()
-    work()
-    const { user, system } = process.cpuUsage(before)
-    return (user + system) / 1_000
+  /** The refusal of a text that must not be parsed before it. */
+  function refusalWithoutParsing(text: string): Refusal | undefined {
+    const parse = vi.spyOn(JSON, 'parse')
+    const refusal = refusalOf(() => parseBody(text))
+    expect(parse).not.toHaveBeenCalled()
+    parse.mockRestore()
+    return refusal
   }
 
   test.each<[string, string]>([
@@ -86,19 +88,14 @@ describe('the text of a body', () => {
     ['a million messages', `{"extensions":[${'{"role":"user","content":"x"},'.repeat(1e6)}{}]}`],
     ['blanks between a million entries', `{"extensions":[${'1 ,   '.repeat(1e6)}1]}`],
   ])('with %s is refused before it is parsed', (_what, text) => {
-    let refusal: Refusal | undefined
-    // Parsing alone would take seconds.
-    expect(cpuMs(() => (refusal = refusalOf(() => parseBody(text))))).toBeLessThan(700)
-    expect(refusal).toMatchObject({ code: 'invalid_request', param: 'extensions' })
+    expect(refusalWithoutParsing(text)).toMatchObject({ code: 'invalid_request', param: 'extensions' })
   })
 
   test('with 1,900 names of 16,500 characters is refused before it is parsed, but values of that length are accepted', () => {
     const texts = many(1_900, at => `"${'k'.repeat(16_494)}${at + 100_000}"`)
-    let refusal: Refusal | undefined
     const body = `{"extensions":{${texts.map(text => `${text} :1`).join()}}}`
     // Parsing would take seconds, because the engine compares each name with all others.
-    expect(cpuMs(() => (refusal = refusalOf(() => parseBody(body))))).toBeLessThan(500)
-    expect(refusal).toMatchObject({ code: 'invalid_request', message: expect.stringContaining('4096') })
+    expect(refusalWithoutParsing(body)).toMatchObject({ code: 'invalid_request', message: expect.stringContaining('4096') })
     expect(refusalOf(() => parseBody(`{"extensions":{"a":[${texts.join()}]}}`))).toBeUndefined()
   })
 

@@ -1,4 +1,4 @@
-import { ceilings } from './counts/ceilings.ts'
+import { byteCeilings, countCeilings } from './counts/ceilings.ts'
 import type { ByOrigin } from './counts/instruments.ts'
 import { measureCounts } from './counts/measure.ts'
 import { table } from './report.ts'
@@ -8,12 +8,12 @@ import type { Section } from './section.ts'
 export const counts: Section = async () => {
   const { figures, origins } = await measureCounts()
   const rows = Object.entries(figures).map(([name, figure]) => {
-    const { ceiling, goal = ceiling } = ceilings[name] ?? {}
-    return [name, String(figure), String(ceiling ?? ''), `${goal ?? ''} ${figure <= (goal ?? 0) ? '✓' : '✗'}`]
+    const ceiling = countCeilings[name] ?? byteCeilings[name]
+    return [name, String(figure), `${ceiling ?? ''} ${figure <= (ceiling ?? 0) ? '✓' : '✗'}`]
   })
   return [
     'Of one request. In process: the API as a function, and a provider that answers without a socket; promises, timers and bytes of the client and the provider are left out. Bytes are those of the heap. A delta is a hundredth of what 150 deltas cost more than 50.',
-    table(['figure', 'now', 'ceiling', 'goal'], rows),
+    table(['figure', 'now', 'ceiling'], rows),
     'The promises of a whole answer, and of a delta, by the file that makes them:',
     table(['file', 'whole', 'delta'], byFile(origins)),
   ].join('\n\n')

@@ -7,7 +7,7 @@ import { inject, onTestFinished } from 'vitest'
 /** Halves the start of a process, and there are many. */
 const compileCache = join(import.meta.dirname, '../node_modules/.cache/compile')
 /** Milliseconds that a test waits for a process, unless it says otherwise. */
-const defaultTimeoutMs = 15_000
+const defaultTimeoutMs = 60_000
 
 export interface Launched {
   readonly child: ChildProcess
@@ -36,7 +36,7 @@ export interface LaunchOptions {
   readonly args?: readonly string[]
   /** Default: a new one. */
   readonly folder?: string
-  /** Milliseconds that each wait for the process may take. Default: 15,000. */
+  /** Milliseconds that each wait for the process may take. Default: 60,000. */
   readonly timeoutMs?: number
 }
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { delta, type Fake, fakeGateway, goodKey } from '../../api/test/fake-gateway.ts'
-import { startOwnTime } from '../../node-http/test/process-time.ts'
 import { createFetchHandler, type FetchOptions } from './index.ts'
 
 const headers = { authorization: `Bearer ${goodKey}`, 'content-type': 'application/json' }
@@ -84,10 +83,8 @@ describe('an upload', () => {
   ])('that %s is cancelled', async (_, everyMs) => {
     const fake = fakeGateway()
     const { body, cancelled } = upload(everyMs)
-    const ownMs = startOwnTime()
     const response = await ask(fake, body, { bodyIdleMs: 80 })
     expect([response.status, cancelled(), fake.calls.length]).toEqual([400, true, 0])
-    expect(ownMs()).toBeLessThan(1_000)
   })
 
   test('may take long if it keeps its minimum rate', async () => {

@@ -2,7 +2,6 @@ import { type AddressInfo, createServer } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
 import { asIterator } from '@signalbox/core/runtime'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { startOwnTime } from '../test/process-time.ts'
 import { rawServer, sleep, until } from '../test/raw.ts'
 import { readAll, useTransport } from '../test/transport-requests.ts'
 
@@ -222,11 +221,9 @@ describe('disconnects', () => {
     const asked = ask(server.url, { signal: controller.signal })
     await until(() => server.heard[0]?.endsWith('{}') ?? false)
     const closed = new Promise(resolve => server.sockets[0]?.once('close', resolve).once('end', resolve))
-    const ownMs = startOwnTime()
     controller.abort(new Error('gone'))
     await expect(asked).rejects.toThrow('gone')
     await closed
-    expect(ownMs()).toBeLessThan(100)
   })
 
   test('abort in the middle wakes the reader and closes the connection at once', async () => {
@@ -236,11 +233,9 @@ describe('disconnects', () => {
     await body.next()
     const waiting = body.next()
     const closed = new Promise(resolve => server.sockets[0]?.once('close', resolve).once('end', resolve))
-    const ownMs = startOwnTime()
     controller.abort(new Error('gone'))
     await expect(waiting).rejects.toThrow('gone')
     await closed
-    expect(ownMs()).toBeLessThan(100)
   })
 
   test('return() closes the connection; it is not used again', async () => {

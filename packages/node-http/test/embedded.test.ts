@@ -3,7 +3,6 @@ import { connect, type Socket } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { fakeGateway } from '../../api/test/fake-gateway.ts'
 import { createNodeListener, type NodeOptions, serve } from '../src/index.ts'
-import { startOwnTime } from './process-time.ts'
 import { sleep, until } from './raw.ts'
 import { batchesOf, jsonHeaders, start, stream } from './running.ts'
 
@@ -85,13 +84,11 @@ describe('serve', () => {
     const { url, close } = await serve(fake.gateway, { port: 0, host: '127.0.0.1' })
     const running = stream(url)
     await until(() => fake.calls.length === 1)
-    const closed = close({ graceMs: 2_000 })
+    const closed = close({ graceMs: 120_000 })
     await expect(fetch(`${url}/healthz`)).rejects.toThrow()
     finish()
     expect((await running).status).toBe(200)
-    const ownMs = startOwnTime()
     await closed
-    expect(ownMs()).toBeLessThan(500)
   })
 
   test('close that keeps idle connections serves one more request on each, and may be followed by one that closes them', async () => {

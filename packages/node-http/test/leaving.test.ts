@@ -3,7 +3,6 @@ import { connect, type Socket } from 'node:net'
 import { GatewayError } from '@signalbox/core/errors'
 import { describe, expect, test } from 'vitest'
 import { completed, delta, finished } from '../../api/test/fake-gateway.ts'
-import { startOwnTime } from './process-time.ts'
 import { sleep, until } from './raw.ts'
 import { auth, type Batches, batchesOf, post, start, stream, whole } from './running.ts'
 
@@ -54,10 +53,8 @@ describe('a client that disconnects', () => {
     const controller = new AbortController()
     const response = await stream(running.url, controller.signal)
     await response.body?.getReader().read()
-    const ownMs = startOwnTime()
     controller.abort()
     await until(() => source.returned())
-    expect(ownMs()).toBeLessThan(100)
     expect(abortedAtReturn).toBe(true)
     await until(() => running.lines.length === 1)
     expect(running.lines[0]).toMatchObject({ code: 'client_disconnected' })
@@ -73,10 +70,8 @@ describe('a client that disconnects', () => {
     const controller = new AbortController()
     const asked = stream(running.url, controller.signal).catch(() => {})
     await until(() => running.calls.length === 1)
-    const ownMs = startOwnTime()
     controller.abort()
     await until(() => running.calls[0]?.signal?.aborted === true)
-    expect(ownMs()).toBeLessThan(100)
     await asked
     await until(() => running.lines.length === 1)
     expect(running.lines[0]).toMatchObject({ status: 499, code: 'client_disconnected' })

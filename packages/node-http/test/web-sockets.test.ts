@@ -3,7 +3,6 @@ import { connect } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { delta, type Fake, fakeGateway, finished, goodKey } from '../../api/test/fake-gateway.ts'
 import { serve } from '../src/index.ts'
-import { startOwnTime } from './process-time.ts'
 import { rawCall, sleep, until } from './raw.ts'
 import { batchesOf, start, stream } from './running.ts'
 import { openWebSocket, upgradeStatus } from './web-socket-client.ts'
@@ -235,16 +234,14 @@ describe('a client that disconnects', () => {
   test.each<readonly [string, (socket: import('ws').WebSocket) => void]>([
     ['by the closing handshake', socket => socket.close()],
     ['without a closing handshake', socket => socket.terminate()],
-  ])('%s ends its upstream within 100 ms', async (_, leave) => {
+  ])('%s ends its upstream', async (_, leave) => {
     const { fake, left } = endless()
     const { url } = await start({}, fake)
     const { socket, create, heard } = await openWebSocket(url, bearer)
     create({ input: 'Hello' })
     await until(() => heard.length > 3)
     leave(socket)
-    const ownMs = startOwnTime()
     await until(left)
-    expect(ownMs()).toBeLessThan(100)
     expect(fake.calls[0]?.signal?.aborted).toBe(true)
   })
 })

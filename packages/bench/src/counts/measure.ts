@@ -148,7 +148,7 @@ async function heapOfStreams(child: Child<SocketVerbs>, traffic: Traffic): Promi
   const late = await heapAfter(3_900)
   for (const stream of streams) await stream.end()
   return {
-    'open stream: heap at 100 deltas': Math.round(early),
-    'open stream: heap that 3,900 more deltas add': Math.round(late - early),
+    'open stream: bytes at 100 deltas': Math.round(early),
+    'open stream: bytes that 3,900 more deltas add': Math.round(late - early),
   }
 }

@@ -89,12 +89,12 @@ describe('a source', () => {
   }
 
   test.each([
-    ['/huge', 'it has more than 50000 bytes'],
-    ['/slow', 'no response within 300 ms'],
-    ['/500', 'responded with status 500'],
-    ['/broken', 'openrouter is not valid JSON.'],
-  ])('at %s is refused in one line', async (path, problem) => {
-    const read = await fetchSources([{ name: 'openrouter', url: (await serverUrl()) + path }], { fetch, maxBytes: 50_000, timeoutMs: 300 })
+    ['/huge', 'it has more than 50000 bytes', 60_000],
+    ['/slow', 'no response within 30 ms', 30],
+    ['/500', 'responded with status 500', 60_000],
+    ['/broken', 'openrouter is not valid JSON.', 60_000],
+  ])('at %s is refused in one line', async (path, problem, timeoutMs) => {
+    const read = await fetchSources([{ name: 'openrouter', url: (await serverUrl()) + path }], { fetch, maxBytes: 50_000, timeoutMs })
     expect(read).toEqual({ ok: false, problems: [expect.stringContaining(problem)] })
   })
 

@@ -40,7 +40,7 @@ test('a text that shares no eight letters and digits with the secret is unchange
 
 test('the time grows with the length of the text plus that of the secret, not with their product', () => {
   const began = process.cpuUsage()
-  withoutSecret('a'.repeat(20_000), { secret: 'a'.repeat(20_000) })
+  withoutSecret('a'.repeat(300_000), { secret: 'a'.repeat(300_000) })
   const { user, system } = process.cpuUsage(began)
-  expect((user + system) / 1000).toBeLessThan(500)
+  expect((user + system) / 1000).toBeLessThan(10_000)
 })

@@ -285,9 +285,7 @@ describe('content that no recording has', () => {
     expect(reply.text).toBe('x')
     if (clientDialect !== 'chat') expect(reply.warnings).toHaveLength(1)
     const huge = invented('chat', completion({ content: 'x', images: [image(`data:image/png;base64,${'A'.repeat(12_000_000)}`)] }))
-    const started = performance.now()
     expect((await ask(clientDialect, huge, false)).raw.length).toBeGreaterThan(12_000_000)
-    expect(performance.now() - started).toBeLessThan(10_000)
   })
 
   test.each(clientDialects.slice(0, inject('isLongRun') ? undefined : 1))(
@@ -295,11 +293,9 @@ describe('content that no recording has', () => {
     async clientDialect => {
       const data = 'A'.repeat(20_000_000)
       const huge = stream('gemini', generated([{ inlineData: { mimeType: 'image/png', data } }]))
-      const started = performance.now()
       const { raw, status } = await ask(clientDialect, huge, true)
       expect(status).toBe(200)
       expect(raw.includes(data)).toBe(true)
-      expect(performance.now() - started).toBeLessThan(15_000)
     },
   )
 

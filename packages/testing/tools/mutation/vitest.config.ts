@@ -16,7 +16,7 @@ const packagesLeftOut = ['bench', 'catalog', 'cli', 'signalbox', 'storage-redis'
 /** Tests that read source text, or whose gateways run in programs of their own, where no mutant can be switched on. */
 const filesLeftOut = [
   ...['style', 'layers', 'runtimes', 'image', 'launcher', 'docs', 'bundle', 'own-properties', 'adapters', 'readme', 'installs', 'packs'],
-  ...['web-socket-runtimes', 'item-references', 'web-socket-memory', 'bundled-listener', 'catalog-bundle', 'first-request', 'fuzz-bodies'],
+  ...['web-socket-runtimes', 'item-references', 'bundled-listener', 'catalog-bundle', 'first-request', 'fuzz-bodies'],
   ...[
     'fault-catalogue-waits',
     'fault-catalogue-web-socket',

@@ -88,5 +88,5 @@ test('takes time linear in the number of its pieces', () => {
     decoder.read([{ data: JSON.stringify({ id: 'a', choices: [{ index: 0, delta: { tool_calls } }] }) }])
   }
   decoder.end()
-  expect(process.cpuUsage(before).user).toBeLessThan(3_000_000)
+  expect(process.cpuUsage(before).user).toBeLessThan(20_000_000)
 })
