@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { defaultServerConditions } from 'vite'
 import { defineConfig } from 'vitest/config'
+import { filesWithoutServer } from './packages/testing/test/services-here.ts'
 
 // Workspace packages are read from their sources, so nothing needs building to be tested. What ships `module` builds means
 // them for bundlers: Node cannot load every one of them.
@@ -18,8 +19,15 @@ declare module 'vitest' {
 const run = process.env.SIGNALBOX_TESTS
 const isLongRun = run === 'long'
 
-/** Tests that measure time or memory. They run one at a time, with nothing beside them (`pnpm test:timing`). */
+/** Files that other runs have: those that measure time or memory, one at a time, and those of the long run. */
 const timingFiles = '**/*.timing.test.ts'
+const longFiles = '**/*.long.test.ts'
+const excluded = [
+  '**/node_modules/**',
+  ...filesWithoutServer,
+  ...(run === 'timing' ? [] : [timingFiles]),
+  ...(isLongRun ? [] : [longFiles]),
+]
 
 // Processes that tests start load the same sources: what one has compiled, the next one reads.
 process.env.NODE_COMPILE_CACHE ??= new URL('node_modules/.cache/compile', import.meta.url).pathname
@@ -27,13 +35,13 @@ process.env.NODE_COMPILE_CACHE ??= new URL('node_modules/.cache/compile', import
 /** Files of thousands of requests. In the long run, where they are slower in a worker that has run others before, each has one of its own. */
 const heavyFiles = ['packages/testing/test/fault*.test.ts', 'packages/testing/test/agents-matrix.test.ts']
 
-const postgresServer = 'packages/testing/test/postgres-server.ts'
+const services = 'packages/testing/test/services-setup.ts'
 
 /** Tests that start processes and databases, and wait for them more than they compute. They start first, and what computes fills the gaps. */
 const processFiles = [
   'packages/testing/test/storage-faults/*.test.ts',
   ...['adapters', 'installs', 'item-references', 'kill', 'readme', 'runtimes', 'web-socket-runtimes'].map(
-    name => `packages/testing/test/${name}.test.ts`,
+    name => `packages/testing/test/${name}{,.long}.test.ts`,
   ),
 ]
 
@@ -59,10 +67,10 @@ const usualGroups: readonly TestGroup[] = [
     name: '1 processes',
     packages: waitingPackages,
     files: [...processFiles, 'examples/**/*.test.ts'],
-    globalSetup: ['packages/cli/test/bundle.ts', postgresServer],
+    globalSetup: ['packages/cli/test/bundle.ts', services],
   },
   { name: '2 faults', files: heavyFiles, isolate: isLongRun },
-  { name: '3 packages', packages: otherPackages, exclude: [...heavyFiles, ...processFiles], globalSetup: [postgresServer] },
+  { name: '3 packages', packages: otherPackages, exclude: [...heavyFiles, ...processFiles], globalSetup: [services] },
 ]
 
 const groups: readonly TestGroup[] = run === 'timing' ? [{ name: 'timing', files: [timingFiles], isolate: true }] : usualGroups
@@ -91,7 +99,7 @@ export default defineConfig({
       test: {
         name,
         include: [...packages.flatMap(each => [`packages/${each}/src/**/*.test.ts`, `packages/${each}/test/**/*.test.ts`]), ...files],
-        exclude: ['**/node_modules/**', ...(run === 'timing' ? [] : [timingFiles]), ...exclude],
+        exclude: [...excluded, ...exclude],
         isolate,
         globalSetup: [...globalSetup],
       },

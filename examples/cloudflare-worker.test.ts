@@ -124,14 +124,15 @@ test('answers whole and streamed, and what it has kept is there after a restart'
   expect((await after.kept()).credit.balance).toBe(10_000 - 3 * tokens)
 })
 
-test.runIf(inject('isLongRun'))('with a key of OpenAI, that answers', { timeout: 60_000 }, async () => {
-  const provider = await chaosProvider()
-  onTestFinished(() => provider.close())
-  const { ask } = start(newFolder(), 10_000, { OPENAI_API_KEY: 'sk-example', OPENAI_BASE_URL: provider.url })
-  const { text } = await ask(0)
-  expect(JSON.parse(text)).toMatchObject({ output: [{ content: [{ text: defaultText }] }], routing_metadata: { provider: 'openai' } })
-  expect(provider.requests[0]?.headers.authorization).toBe('Bearer sk-example')
-})
+if (inject('isLongRun'))
+  test('with a key of OpenAI, that answers', { timeout: 60_000 }, async () => {
+    const provider = await chaosProvider()
+    onTestFinished(() => provider.close())
+    const { ask } = start(newFolder(), 10_000, { OPENAI_API_KEY: 'sk-example', OPENAI_BASE_URL: provider.url })
+    const { text } = await ask(0)
+    expect(JSON.parse(text)).toMatchObject({ output: [{ content: [{ text: defaultText }] }], routing_metadata: { provider: 'openai' } })
+    expect(provider.requests[0]?.headers.authorization).toBe('Bearer sk-example')
+  })
 
 test('a stream whose client disconnects is settled soon, and leaves no hold', async () => {
   const { ask, kept, ready } = start(newFolder(), 10_000)
@@ -172,10 +173,8 @@ test(`two Workers at once admit ${race.affordable} of ${race.requests} requests 
 const kills = 6
 
 // It waits until holds are old enough to be settled.
-test.runIf(inject('isLongRun'))(
-  'Workers that are stopped at random lose no settlement, charge none twice, and leave no hold',
-  { timeout: 300_000 },
-  async () => {
+if (inject('isLongRun'))
+  test('Workers that are stopped at random lose no settlement, charge none twice, and leave no hold', { timeout: 300_000 }, async () => {
     const folder = newFolder()
     const answered: string[] = []
     for (let round = 0; round < kills; round++) {
@@ -213,5 +212,4 @@ test.runIf(inject('isLongRun'))(
     expect(end.holds).toEqual([])
     expect(end.credit.held).toBe(0)
     expect(end.credit.spent).toBe(end.rows.reduce((sum, { cost }) => sum + cost, 0))
-  },
-)
+  })

@@ -128,9 +128,8 @@ test('express: a token answers pages of the app, for its model, and for nothing 
   expect(await ask(origin, `${origin}/llm/v1/workspaces/my-app/api-keys`)).toBe(403)
 })
 
-test.runIf(inject('isLongRun') && hasBrowser)(
-  'express: the page streams an answer in a browser, and says when its token is used up',
-  async () => {
+if (inject('isLongRun') && hasBrowser)
+  test('express: the page streams an answer in a browser, and says when its token is used up', async () => {
     const { origin } = new URL(await addressOf('express'))
     const browser = await startBrowser()
     onTestFinished(() => browser.close())
@@ -164,8 +163,7 @@ test.runIf(inject('isLongRun') && hasBrowser)(
         { timeout: 30_000 },
       )
       .toMatch(/^The request may cost up to .* has .* left/)
-  },
-)
+  })
 
 test('router-only: plans, falls back, answers both ways and accounts', async () => {
   const output = (await outputs.get('router-only')) ?? ''

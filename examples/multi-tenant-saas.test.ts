@@ -112,9 +112,8 @@ test('the admin page is for the operator, and a form that is sent twice pays onc
   expect(app.output()).not.toMatch(/Error/)
 })
 
-test.runIf(inject('isLongRun') && hasBrowser)(
-  'the operator does all of it in a browser',
-  async () => {
+if (inject('isLongRun') && hasBrowser)
+  test('the operator does all of it in a browser', async () => {
     const browser = await startBrowser()
     try {
       const context = await browser.newContext({ httpCredentials: { username: 'admin', password } })
@@ -122,6 +121,4 @@ test.runIf(inject('isLongRun') && hasBrowser)(
     } finally {
       await browser.close()
     }
-  },
-  60_000,
-)
+  }, 60_000)

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
 import { describe, expect, inject, onTestFinished, test, vi } from 'vitest'
 import { openBlockableProxy } from '../../testing/test/blockable-proxy.ts'
-import { describeWith, postgresUrl, postgresUrlAt, services } from '../../testing/test/services.ts'
+import { describeWith, postgresUrl, postgresUrlAt, redisUrl, services } from '../../testing/test/services.ts'
 import { runMigrate } from '../src/migrate.ts'
 import { namedStorage, openStorage } from '../src/storage.ts'
 import { refused, serving } from './in-process.ts'
@@ -114,13 +114,15 @@ describe('signalbox migrate', () => {
   })
 })
 
-const describePostgres = await describeWith('postgres')
+const describePostgres = describeWith('postgres')
 
 describePostgres('PostgreSQL', () => {
   test('is migrated by command or by the printed SQL, and then used by a server that may not migrate', async () => {
     const [byCommand, bySql] = [newSchema(), newSchema()]
     const variables = { SIGNALBOX_STORAGE: postgresUrl }
-    expect(await migrated(['--schema', byCommand], variables)).toBe('postgres://…@127.0.0.1:5432/postgres already has the latest schema.')
+    expect(await migrated(['--schema', byCommand], variables)).toBe(
+      `postgres://…@127.0.0.1:${services.postgres.port}/postgres already has the latest schema.`,
+    )
     await queryPostgres(await migrated(['--print', '--dialect', 'postgres', '--schema', bySql]))
     expect(await migrated(['--print', '--schema', bySql], variables)).toContain(`CREATE SCHEMA IF NOT EXISTS ${bySql};`)
     for (const schema of [byCommand, bySql]) {
@@ -182,7 +184,7 @@ describePostgres('PostgreSQL', () => {
   })
 })
 
-const describeRedis = await describeWith('redis')
+const describeRedis = describeWith('redis')
 
 describeRedis('Redis beside the storage', () => {
   test('counts the limits of all processes; credit stays in the storage', async () => {
@@ -190,7 +192,7 @@ describeRedis('Redis beside the storage', () => {
     // A loaded machine is no outage of Redis.
     const base = meteredConfig(await meteredUpstream(), {
       limits: { inference_rpm: 50 },
-      redis: { url: 'redis://127.0.0.1:6379', prefix, max_wait_ms: 10_000 },
+      redis: { url: redisUrl, prefix, max_wait_ms: 10_000 },
     })
     const folder = newFolder()
     const server = await workersListening(2, { folder, config: base })
@@ -198,7 +200,7 @@ describeRedis('Redis beside the storage', () => {
     const outcomes = await Promise.all(Array.from({ length: 200 }, () => post(server, { agent })))
     expect(countOutcomes(outcomes)).toEqual({ 200: 50, 429: 150 })
     await stop(server)
-    expect(server.out()).toContain('storage:   sqlite:signalbox.db, limits in redis://127.0.0.1:6379;')
+    expect(server.out()).toContain(`storage:   sqlite:signalbox.db, limits in ${redisUrl};`)
     const db = new DatabaseSync(join(folder, 'signalbox.db'))
     expect(db.prepare('SELECT count(*) AS count FROM usage WHERE cost > 0').get()).toEqual({ count: 50 })
     expect(db.prepare("SELECT count(*) AS count FROM counters WHERE key LIKE '%rpm%'").get()).toEqual({ count: 0 })

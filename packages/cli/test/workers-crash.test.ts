@@ -52,28 +52,29 @@ test('a worker killed under load is replaced, and only its own requests fail', a
   expect(await stop(server)).toEqual({ code: 0, signal: null })
 }, 150_000)
 
-test.runIf(inject('isLongRun'))('a connection passed to a worker that died before accepting it is served by another', async () => {
-  const server = await workersListening(2, { config: meteredConfig(await meteredUpstream()) })
-  const [victim] = server.workers()
-  process.kill(victim?.pid ?? 0, 'SIGSTOP')
-  const statusOf = (): Promise<string> =>
-    new Promise((resolve, reject) => {
-      const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
-      socket.setTimeout(timeoutMs, () => socket.destroy(new Error('It is never answered.')))
-      socket.on('error', reject)
-      socket.once('data', data => {
-        resolve(String(data).slice(9, 12))
-        socket.destroy()
+if (inject('isLongRun'))
+  test('a connection passed to a worker that died before accepting it is served by another', async () => {
+    const server = await workersListening(2, { config: meteredConfig(await meteredUpstream()) })
+    const [victim] = server.workers()
+    process.kill(victim?.pid ?? 0, 'SIGSTOP')
+    const statusOf = (): Promise<string> =>
+      new Promise((resolve, reject) => {
+        const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
+        socket.setTimeout(timeoutMs, () => socket.destroy(new Error('It is never answered.')))
+        socket.on('error', reject)
+        socket.once('data', data => {
+          resolve(String(data).slice(9, 12))
+          socket.destroy()
+        })
+        socket.write('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n')
       })
-      socket.write('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n')
-    })
-  // In turns: one of them is passed to the stopped worker.
-  const statuses = Promise.all(Array.from({ length: 4 }, statusOf))
-  await new Promise(resolve => setTimeout(resolve, 300))
-  process.kill(victim?.pid ?? 0, 'SIGKILL')
-  expect(await statuses).toEqual(['200', '200', '200', '200'])
-  await stop(server)
-})
+    // In turns: one of them is passed to the stopped worker.
+    const statuses = Promise.all(Array.from({ length: 4 }, statusOf))
+    await new Promise(resolve => setTimeout(resolve, 300))
+    process.kill(victim?.pid ?? 0, 'SIGKILL')
+    expect(await statuses).toEqual(['200', '200', '200', '200'])
+    await stop(server)
+  })
 
 test('workers that fail as soon as they start end the server with their error', async () => {
   const folder = newFolder()
@@ -88,22 +89,23 @@ test('workers that fail as soon as they start end the server with their error', 
   expect(waits.filter(ms => ms !== 0)).toEqual([250, 500, 1_000, 2_000])
 })
 
-test.runIf(inject('isLongRun'))('workers whose primary was killed finish their requests and exit', async () => {
-  const server = await workersListening(2, { config: meteredConfig(await meteredUpstream({ streamMs: 1_500 })) })
-  const agent = clientAgent(4)
-  const streams = Array.from({ length: 4 }, () => post(server, { stream: true, agent }))
-  await new Promise(resolve => setTimeout(resolve, 500))
-  server.child.kill('SIGKILL')
-  expect(await Promise.all(streams)).toEqual([200, 200, 200, 200])
-  const isAlive = (pid: number): boolean => {
-    try {
-      return process.kill(pid, 0)
-    } catch {
-      return false
+if (inject('isLongRun'))
+  test('workers whose primary was killed finish their requests and exit', async () => {
+    const server = await workersListening(2, { config: meteredConfig(await meteredUpstream({ streamMs: 1_500 })) })
+    const agent = clientAgent(4)
+    const streams = Array.from({ length: 4 }, () => post(server, { stream: true, agent }))
+    await new Promise(resolve => setTimeout(resolve, 500))
+    server.child.kill('SIGKILL')
+    expect(await Promise.all(streams)).toEqual([200, 200, 200, 200])
+    const isAlive = (pid: number): boolean => {
+      try {
+        return process.kill(pid, 0)
+      } catch {
+        return false
+      }
     }
-  }
-  await vi.waitUntil(() => server.workers().every(({ pid }) => !isAlive(pid)), timeoutMs)
-})
+    await vi.waitUntil(() => server.workers().every(({ pid }) => !isAlive(pid)), timeoutMs)
+  })
 
 test('a second signal ends all processes at once', async () => {
   const server = await workersListening(2, { config: meteredConfig(await meteredUpstream({ streamMs: 20_000 })) })

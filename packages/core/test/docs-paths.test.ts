@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { dirname, extname, join, relative, resolve } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { extname, join, relative, resolve } from 'node:path'
+import { expect, test } from 'vitest'
 
-// Every file, folder, link and name that a document mentions exists.
+// Every file, folder and name that a document mentions exists. Links are tested with the site.
 
 const root = resolve(import.meta.dirname, '../../..')
 const skipped: ReadonlySet<string> = new Set(['node_modules', 'dist', '.git'])
@@ -34,35 +34,18 @@ const textOf = (page: string): string =>
 const proseOf = (page: string): string => textOf(page).replaceAll(/^```[\s\S]*?^```/gm, '')
 const codeIn = (page: string): readonly string[] => [...new Set([...proseOf(page).matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code))]
 
-/** A heading's anchor, as GitHub makes it. */
-const anchorsOf = (page: string): readonly string[] =>
-  [...proseOf(page).matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
-    title
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
-      .replaceAll(' ', '-'),
-  )
-
 const isPath = (code: string): boolean => /^[\w.@-]+(\/[\w.@-]+)*\.(ts|md|json|yaml|svg)$/.test(code)
 const isIdentifier = (code: string): boolean => /^[A-Za-z_$][\w$]*(\(\))?$/.test(code)
 
-describe.each(pages)('%s', page => {
-  test('links to pages and headings that exist', () => {
-    const broken = [...proseOf(page).matchAll(/\]\(([^)\s]+)\)/g)]
-      .map(([, link = '']) => link)
-      .filter(link => !/^[a-z]+:/.test(link))
-      .filter(link => {
-        const [path = '', anchor] = link.split('#')
-        const target = path === '' ? page : relative(root, resolve(root, dirname(page), path))
-        const exists = files.includes(target) || files.some(file => file.startsWith(`${target}/`))
-        return !exists || (anchor !== undefined && !anchorsOf(target).includes(anchor))
-      })
-    expect(broken).toEqual([])
-  })
-
-  test('names files that exist', () => {
-    expect(codeIn(page).filter(code => isPath(code) && !known.has(code) && !examples.has(code))).toEqual([])
-  })
+test('pages name files that exist', () => {
+  const isMissing = (code: string): boolean => isPath(code) && !known.has(code) && !examples.has(code)
+  expect(
+    pages.flatMap(page =>
+      codeIn(page)
+        .filter(isMissing)
+        .map(code => `${page}: ${code}`),
+    ),
+  ).toEqual([])
 })
 
 /** Files of the reader, and of programs outside this repository. */
@@ -76,15 +59,22 @@ const words: ReadonlySet<string> = new Set(sources.match(/[A-Za-z_$][\w$]*/g))
 
 const mapped = pages.filter(page => /^docs\/(architecture|glossary|how-to\/.*)\.md$/.test(page))
 
-test.each(mapped)('%s names identifiers that exist', page => {
-  const missing = codeIn(page)
-    .filter(isIdentifier)
-    .map(code => code.replace('()', ''))
-    .filter(code => !words.has(code) && !known.has(code))
+test('pages about the code name identifiers that exist', () => {
+  const missing = mapped.flatMap(page =>
+    codeIn(page)
+      .filter(isIdentifier)
+      .map(code => code.replace('()', ''))
+      .filter(code => !words.has(code) && !known.has(code))
+      .map(code => `${page}: ${code}`),
+  )
   expect(missing).toEqual([])
 })
 
-test.each(mapped)('%s names folders and modules that exist', page => {
-  const paths = codeIn(page).filter(code => /^[a-z][\w-]*(\/[\w-]+)+$/.test(code))
-  expect(paths.filter(code => !known.has(code))).toEqual([])
+test('pages about the code name folders and modules that exist', () => {
+  const missing = mapped.flatMap(page =>
+    codeIn(page)
+      .filter(code => /^[a-z][\w-]*(\/[\w-]+)+$/.test(code) && !known.has(code))
+      .map(code => `${page}: ${code}`),
+  )
+  expect(missing).toEqual([])
 })

@@ -16,7 +16,7 @@ import { type RedisServer, testRedis } from './redis-server.ts'
 
 // Two gateways with separate connections to one database and one Redis, like two processes.
 
-const describeServer = await describeWith('redis-server')
+const describeServer = describeWith('redis-server')
 
 /** Time does not pass for caches, so that only a message can end what they hold. */
 const clock = { ...webClock(), monotonic: () => 1_000 }

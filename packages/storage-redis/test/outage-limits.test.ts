@@ -7,7 +7,7 @@ import { type RedisServer, testRedis } from './redis-server.ts'
 
 // The exact number of requests that a limit admits when Redis goes away and comes back within its window.
 
-const describeServer = await describeWith('redis-server')
+const describeServer = describeWith('redis-server')
 const limit = 10
 const windowMs = 60_000
 const slotKey = 'w/slots'

@@ -7,7 +7,7 @@ import { describeWith } from '../../testing/test/services.ts'
 import { type RedisStoresOptions, redisStores } from '../src/index.ts'
 import { type RedisServer, type RedisServerOptions, testRedis } from './redis-server.ts'
 
-const describeServer = await describeWith('redis-server')
+const describeServer = describeWith('redis-server')
 
 const maxWaitMs = 200
 /** What one call may take at most: twenty times its wait, for a busy machine. */

@@ -6,12 +6,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { describeWith, services } from '../../testing/test/services.ts'
+import { describeWith, redisUrl as url } from '../../testing/test/services.ts'
 import { redisStores } from '../src/index.ts'
 
-const describeRedis = await describeWith('redis')
+const describeRedis = describeWith('redis')
 
-const url = `redis://${services.redis.host}:${services.redis.port}`
 const child = fileURLToPath(new URL('race-child.ts', import.meta.url))
 
 interface Racer {

@@ -40,7 +40,11 @@ async function freePort(): Promise<number> {
 const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode !== null || signalCode !== null
 
 /** Starts a server on a free port in an empty directory; both are gone after the test, or when `stop` is called. */
-async function startRedis({ port: given, args = [], password }: RedisServerOptions = {}): Promise<RedisServer & { stop(): Promise<void> }> {
+export async function startRedis({
+  port: given,
+  args = [],
+  password,
+}: RedisServerOptions = {}): Promise<RedisServer & { stop(): Promise<void> }> {
   const port = given ?? (await freePort())
   const dir = mkdtempSync(join(tmpdir(), 'redis-'))
   const auth = password === undefined ? [] : ['--requirepass', password]

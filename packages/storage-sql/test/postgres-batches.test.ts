@@ -8,7 +8,7 @@ import { useSchema } from './postgres-schema.ts'
 // Calls of one moment are one batch. Its answers must be those that the memory store gives if the calls come one by one.
 
 const AT = 1_750_000_000_000
-const describePostgres = await describeWith('postgres')
+const describePostgres = describeWith('postgres')
 
 const account = fc.constantFrom('a', 'b', 'c', 'd')
 const amount = fc.integer({ min: 0, max: 40 })

@@ -6,7 +6,7 @@ import { postgresStorage } from '../src/postgres.ts'
 import { useSchema } from './postgres-schema.ts'
 
 const AT = 1_750_000_000_000
-const describePostgres = await describeWith('postgres')
+const describePostgres = describeWith('postgres')
 vi.setConfig({ testTimeout: 60_000 })
 
 const account = 'a'

@@ -4,7 +4,7 @@ import { describeWith } from '../../testing/test/services.ts'
 import { usualShare } from './other-runtimes/expect-conformance.ts'
 import { useSchema } from './postgres-schema.ts'
 
-const describePostgres = await describeWith('postgres')
+const describePostgres = describeWith('postgres')
 
 describePostgres('PostgreSQL', () => {
   const { open, empty } = useSchema()

@@ -11,7 +11,7 @@ import { postgresStorage } from '../src/postgres.ts'
 // more than there is, and acknowledged writes are stored.
 
 const AT = 1_750_000_000_000
-const describePostgres = await describeWith('postgres')
+const describePostgres = describeWith('postgres')
 
 type Step = { readonly from: 0 | 1 | 2; readonly isAwaited: boolean } & (
   | { readonly verb: 'reserve' | 'extend'; readonly id: string; readonly accounts: Readonly<Record<string, number>> }

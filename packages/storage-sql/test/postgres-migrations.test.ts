@@ -6,7 +6,7 @@ import { usageParameters, usageParameterTypes } from '../src/postgres/usage-colu
 import { useSchema } from './postgres-schema.ts'
 import { MIDNIGHT, makeRow } from './usage-row.ts'
 
-const describePostgres = await describeWith('postgres')
+const describePostgres = describeWith('postgres')
 
 describePostgres('PostgreSQL, a schema of the version before', () => {
   const { schema, pool, open, empty } = useSchema()

@@ -7,7 +7,7 @@ import { useSchema } from './postgres-schema.ts'
 import { makeRow } from './usage-row.ts'
 
 const AT = 1_750_000_000_000
-const describePostgres = await describeWith('postgres')
+const describePostgres = describeWith('postgres')
 
 describePostgres('PostgreSQL that answers, and cannot be written to as it should', () => {
   const { schema, pool, open } = useSchema()

@@ -8,7 +8,7 @@ import { useSchema } from './postgres-schema.ts'
 
 const AT = 1_750_000_000_000
 const child = fileURLToPath(new URL('child.ts', import.meta.url))
-const describePostgres = await describeWith('postgres')
+const describePostgres = describeWith('postgres')
 
 interface Running {
   readonly process: ChildProcess

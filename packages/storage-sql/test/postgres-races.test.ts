@@ -9,7 +9,7 @@ import { makeRow } from './usage-row.ts'
 // statements; nothing depends on how long anything takes.
 
 const AT = 1_750_000_000_000
-const describePostgres = await describeWith('postgres')
+const describePostgres = describeWith('postgres')
 
 describePostgres('PostgreSQL, verbs of several processes between each other’s statements', () => {
   const { schema, pool, open, empty } = useSchema()

@@ -8,7 +8,7 @@ import { temporaryFile } from './temporary-file.ts'
 import { makeRow } from './usage-row.ts'
 
 const AT = 1_750_000_000_000
-const describePostgres = await describeWith('postgres')
+const describePostgres = describeWith('postgres')
 vi.setConfig({ testTimeout: 60_000 })
 
 describePostgres('PostgreSQL with slow statements on many connections', () => {

@@ -1,11 +1,9 @@
 import type { Storage } from '@signalbox/storage'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
-import { canOwnPostgres, ownPostgres } from '../../testing/test/own-postgres.ts'
+import { ownPostgres } from '../../testing/test/own-postgres.ts'
 import { postgresStorage } from '../src/postgres.ts'
 
 const AT = 1_750_000_000_000
-const describeOwn = canOwnPostgres || process.env.SIGNALBOX_REQUIRE_SERVICES === '1' ? describe : describe.skip
-
 interface Outcomes {
   readonly held: Set<string>
   readonly settled: Set<string>
@@ -35,7 +33,7 @@ async function work({ ledger }: Storage, outcomes: Outcomes, isOver: () => boole
   )
 }
 
-describeOwn('a PostgreSQL server that goes away under load', () => {
+describe('a PostgreSQL server that goes away under load', () => {
   test.each(inject('isLongRun') ? (['fast', 'immediate'] as const) : (['immediate'] as const))(
     'by a %s shutdown fails requests with a clear error, loses and repeats nothing, and reconnects once it is back',
     async mode => {

@@ -5,7 +5,7 @@ import { describeWith } from '../../testing/test/services.ts'
 import { useSchema } from './postgres-schema.ts'
 import { MIDNIGHT, makeRow } from './usage-row.ts'
 
-const describePostgres = await describeWith('postgres')
+const describePostgres = describeWith('postgres')
 const always = { workspaceId: 'ws_1', from: 0, to: Number.MAX_SAFE_INTEGER, limit: 1_000 }
 /** Too long for an index, because it does not compress. */
 const tooLong = randomBytes(9_000).toString('base64')

@@ -9,7 +9,7 @@ import { startPostgresMaintenance } from '../src/postgres/maintenance.ts'
 import { type PostgresStorageOptions, postgresStorage, printPostgresMigrations } from '../src/postgres.ts'
 import { makeRow } from './usage-row.ts'
 
-const describePostgres = await describeWith('postgres')
+const describePostgres = describeWith('postgres')
 const DAY = 86_400_000
 
 describePostgres('postgresStorage', () => {

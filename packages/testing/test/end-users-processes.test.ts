@@ -10,7 +10,7 @@ import { dropSchema } from './stores.ts'
 
 // Signed-in users and tokens of pages against several processes of one PostgreSQL.
 
-const describePostgres = await describeWith('postgres')
+const describePostgres = describeWith('postgres')
 const schema = `end_user_processes_${process.pid}`
 /** Microdollars; a request costs one for each word. */
 const limit = 350

@@ -22,7 +22,7 @@ interface Store {
  * for (const { describeHere, name, make } of await storesFor(`users_${process.pid}`)) describeHere(name, () => { … })
  */
 export async function storesFor(schema: string): Promise<readonly Store[]> {
-  const describePostgres = await describeWith('postgres')
+  const describePostgres = describeWith('postgres')
   if (describePostgres === describe) afterAll(() => dropSchema(schema))
   return [
     { describeHere: describe, name: 'memory', make: () => memoryStorage() },

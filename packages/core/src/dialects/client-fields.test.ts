@@ -25,13 +25,15 @@ const encoded = (client: ClientDialect, provider: ProviderDialect, body: JsonObj
 const pairs = Object.values(clientDialects).flatMap(client => Object.values(providerDialects).map(provider => ({ client, provider })))
 
 describe.each(pairs)('$client.name → $provider.name', ({ client, provider }) => {
-  test.each(fields[client.name] ?? [])('$field: $body is sent, or gives a warning', ({ body, beside, silent }) => {
-    const base = { ...simple[client.name], ...beside }
-    const bare = encoded(client, provider, base)
-    const full = encoded(client, provider, { ...base, ...body })
-    const isSent = JSON.stringify([full.body, full.headers]) !== JSON.stringify([bare.body, bare.headers])
-    const isNamed = full.warnings.length > bare.warnings.length
-    if (silent === undefined) expect({ isSent, isNamed }).not.toEqual({ isSent: false, isNamed: false })
+  test('each field is sent, or gives a warning', () => {
+    const isLost = ({ body, beside, silent }: FieldSample): boolean => {
+      const base = { ...simple[client.name], ...beside }
+      const bare = encoded(client, provider, base)
+      const full = encoded(client, provider, { ...base, ...body })
+      const isSent = JSON.stringify([full.body, full.headers]) !== JSON.stringify([bare.body, bare.headers])
+      return silent === undefined && !isSent && full.warnings.length <= bare.warnings.length
+    }
+    expect((fields[client.name] ?? []).filter(isLost)).toEqual([])
   })
 
   test('default values give no warning', () => {

@@ -44,7 +44,7 @@ async function outcome(gateway: Gateway, user: EndUser, { model = 'small', works
   )
 }
 
-const describePostgres = await describeWith('postgres')
+const describePostgres = describeWith('postgres')
 const schema = `end_users_${process.pid}`
 afterAll(async () => {
   if (describePostgres !== describe) return

@@ -68,7 +68,7 @@ export default defineConfig({
     // A failure by the load of the machine catches nothing.
     retry: 1,
     setupFiles: [setup],
-    globalSetup: ['packages/testing/test/postgres-server.ts'],
+    globalSetup: ['packages/testing/test/services-setup.ts'],
     sequence: { sequencer: AsAsked },
     include: ['packages/*/{src,test}/**/*.test.ts'],
     exclude: [

@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
-import { describe, expect, inject, onTestFinished, test, vi } from 'vitest'
-import { describeWith, postgresUrl, services } from '../../testing/test/services.ts'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { describeWith, postgresUrl, redisUrl } from '../../testing/test/services.ts'
 import { namedStorage, openStorage } from '../src/storage.ts'
 import { type Ended, startFleet, traffic } from './fleet.ts'
 import { fleetLimits, isAnswered, makeCallers, outcomesOf } from './fleet-books.ts'
 import { adminKey, cost, meteredConfig, meteredUpstream } from './workers.ts'
 
-const redisUrl = `redis://${services.redis.host}:${services.redis.port}`
 vi.setConfig({ testTimeout: 240_000 })
 
 const sealing_key = '5'.repeat(64)
@@ -155,8 +154,8 @@ async function expectExactness({ title, redis }: { readonly title: string; reado
   expect(Number(poorAccount?.balance)).toBeGreaterThanOrEqual(0)
 }
 
-const describePostgres = inject('isLongRun') ? await describeWith('postgres') : describe.skip
-const describeRedis = inject('isLongRun') ? await describeWith('redis') : describe.skip
+const describePostgres = describeWith('postgres')
+const describeRedis = describeWith('redis')
 
 describePostgres(
   'four servers under load, one of which is killed every 5 s: credit and limits are exact, each answer is booked once',

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
-import { describe, expect, inject, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { openBlockableProxy } from '../../testing/test/blockable-proxy.ts'
 import { describeWith, postgresUrl, postgresUrlAt, services } from '../../testing/test/services.ts'
 import { namedStorage, openStorage } from '../src/storage.ts'
@@ -116,8 +116,8 @@ async function expectSound(outage: Outage) {
   return { ...run, away, poorBalance, inWindow, books, cutAt }
 }
 
-const describePostgres = inject('isLongRun') ? await describeWith('postgres') : describe.skip
-const describeRedis = inject('isLongRun') ? await describeWith('redis') : describe.skip
+const describePostgres = describeWith('postgres')
+const describeRedis = describeWith('redis')
 
 describePostgres('two servers under load', () => {
   describeRedis('on PostgreSQL and Redis', () => {

@@ -1,13 +1,13 @@
 import { composeStorage, type OutageEvent } from '@signalbox/storage/compose'
 import { memoryStorage } from '@signalbox/storage-memory'
-import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { describeWith } from '../../testing/test/services.ts'
 import { redisStores } from '../src/index.ts'
 import { type RedisServer, startCluster } from './redis-server.ts'
 
 // What happens to a Redis Cluster while it is used. The conformance suite on one is in `conformance.test.ts`.
 
-const describeCluster = (await describeWith('redis-server')) === describe && inject('isLongRun') ? describe : describe.skip
+const describeCluster = describeWith('redis-server')
 
 const minute = 60_000
 const maxWaitMs = 300

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, inject, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import type { CodingAgent } from './coding-agents/agent.ts'
 import { claudeCode } from './coding-agents/claude-code.ts'
 import { codexAgents } from './coding-agents/codex.ts'
@@ -18,7 +18,7 @@ const leastShares = new Map<string, number>()
 /** Milliseconds to the first byte of each answer, by program. */
 const waits = new Map<string, readonly number[]>()
 
-describe.skipIf(!inject('isLongRun'))('coding agents', () => {
+describe('coding agents', () => {
   let programs = ''
   beforeAll(() => {
     programs = installAgents()

@@ -1,12 +1,12 @@
 import { PGlite } from '@electric-sql/pglite'
 import { describeStorage } from '@signalbox/storage/conformance'
-import { afterAll, describe, inject } from 'vitest'
+import { afterAll, describe } from 'vitest'
 import { postgresStorage } from '../src/postgres.ts'
 import { emptyTables } from './postgres-schema.ts'
 
 // PostgreSQL compiled to WebAssembly, in this process: the same store over one connection.
 
-describe.skipIf(!inject('isLongRun'))('PGlite', () => {
+describe('PGlite', () => {
   const client = new PGlite()
   afterAll(() => client.close())
   const open = () => postgresStorage({ client }, { clock: 'caller' })

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync,
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../tools/runtimes/free-port.ts'
 import { serveFakeProvider } from '../tools/runtimes/provider-server.ts'
 import { askBlock, type BlockAnswers, expectedAnswers, readmeBlock } from '../tools/runtimes/readme.ts'
@@ -93,7 +93,7 @@ const managers = [
   },
 ] as const
 
-describe.runIf(inject('isLongRun'))('installed in a folder of its own', { timeout: 900_000 }, () => {
+describe('installed in a folder of its own', { timeout: 900_000 }, () => {
   beforeAll(async () => {
     tarballs = await makeTarballs(join(folder, 'tarballs'))
     provider = await serveFakeProvider()

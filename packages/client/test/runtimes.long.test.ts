@@ -9,7 +9,7 @@ import { createNodeListener } from '@signalbox/node-http'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { build } from 'esbuild'
 import { Miniflare } from 'miniflare'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 // The client in every runtime, a browser too, against a gateway on 127.0.0.1.
 
@@ -51,7 +51,7 @@ async function bundle(name: string, ending: string): Promise<string> {
   return text
 }
 
-describe.runIf(inject('isLongRun'))('the client', () => {
+describe('the client', () => {
   beforeAll(async () => {
     const gateway = createGateway({ providers: [], models: [], storage: memoryStorage() })
     const { id } = await gateway.workspaces.create({ name: 'Acme' })
