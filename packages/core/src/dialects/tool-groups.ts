@@ -18,7 +18,7 @@ export const withFlatTools = (dialect: ProviderDialect): ProviderDialect =>
   withToolAdapter(withCustomTools(dialect), {
     mapping: 'groupedTools',
     encodeWith: encode => (request, offer, quirks) => {
-      if (!hasGroups(request.prompt, dialect.name)) return encode(request, offer, quirks)
+      if (!needsFlattening(request.prompt, dialect.name)) return encode(request, offer, quirks)
       const { flat, groupedTools } = flatten(request, dialect.name)
       const encoded = encode(flat, offer, quirks)
       return { ...encoded, ...(groupedTools.size > 0 && { mapping: { ...encoded.mapping, groupedTools } }) }
@@ -27,19 +27,33 @@ export const withFlatTools = (dialect: ProviderDialect): ProviderDialect =>
     readEvents: withGroupedCalls,
   })
 
-/** All tools of a prompt, including those of groups and of the conversation. */
+/**
+ * All tools of a prompt, including those of groups and of the conversation. A tool that was deferred and then found comes again: the last
+ * definition of a name in a group takes the place of the first, since vendors refuse a name that comes twice.
+ */
 function allTools({ input, tools = [] }: Prompt): readonly Tool[] {
   const added = input.flatMap(item => (item.type === 'native' && item.tools ? item.tools : []))
-  return [...tools, ...added].flatMap(ungrouped)
+  return withoutDoubles([...tools, ...added].flatMap(ungrouped))
 }
+
+/** Each tool once, with its last definition. */
+export function withoutDoubles(tools: readonly Tool[]): readonly Tool[] {
+  const byName = new Map<Tool | string, Tool>()
+  for (const tool of tools) byName.set(keyOf(tool) ?? tool, tool)
+  return byName.size === tools.length ? tools : [...byName.values()]
+}
+
+/** The name of a function in its group. Undefined for tools that only one dialect has. */
+const keyOf = (tool: Tool): string | undefined => (tool.type === 'function' ? JSON.stringify([tool.namespace ?? '', tool.name]) : undefined)
 
 const ungrouped = (tool: Tool): readonly Tool[] => (tool.type === 'native' && tool.tools ? tool.tools.flatMap(ungrouped) : [tool])
 
 const bringsTools = (value: Item | Tool, dialect: string): boolean =>
   value.type === 'native' && value.tools !== undefined && value.dialect !== dialect
 
-const hasGroups = ({ input, tools = [] }: Prompt, dialect: string): boolean =>
+const needsFlattening = ({ input, tools = [] }: Prompt, dialect: string): boolean =>
   tools.some(tool => bringsTools(tool, dialect)) ||
+  withoutDoubles(tools) !== tools ||
   input.some(item => bringsTools(item, dialect) || (item.type === 'function_call' && item.namespace !== undefined))
 
 type GroupedTools = NonNullable<ResponseMapping['groupedTools']>

@@ -11,6 +11,10 @@ export interface FunctionTool {
   readonly namespace?: string
   readonly description?: string
   readonly parameters?: JsonObject
+  /**
+   * Whether the arguments must match the schema. Undefined or null: as the Responses API decides, which makes a schema strict if it can.
+   * The decoder of any other client dialect writes down the default of that dialect, `false`.
+   */
   readonly strict?: boolean | null
   readonly cache?: CachePoint
   /** Set on a custom tool, whose input is free text instead of JSON; it has no `parameters`. */

@@ -609,7 +609,7 @@ test('a coding agent’s request is decoded without loss', () => {
         { type: 'message', role: 'user', content: [{ type: 'text', text: 'Try again.' }] },
       ],
       tools: [
-        { type: 'function', name: 'Bash', description: 'Runs', parameters: { type: 'object', properties: {} } },
+        { type: 'function', name: 'Bash', strict: false, description: 'Runs', parameters: { type: 'object', properties: {} } },
         { type: 'native', dialect: 'messages', body: { type: 'web_search_20250305', name: 'web_search' } },
       ],
       max_output_tokens: 32_000,

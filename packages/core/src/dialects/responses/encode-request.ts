@@ -12,6 +12,7 @@ import { shortCallId, shortId } from '../ids.ts'
 import { combinedWarning, failedToolPaths, itemParts, lostCachePoints } from '../part-warnings.ts'
 import { dropSampling } from '../sampling.ts'
 import { applyServiceTier, openaiTiers, surchargedFields, tierField } from '../service-tier.ts'
+import { withoutDoubles } from '../tool-groups.ts'
 import { type Renamed, type ToolRenames, withPlainNames } from '../tool-names.ts'
 import { carriesBreakpoint, encodeInputItem, originalBody } from './items.ts'
 import { dialect } from './wire.ts'
@@ -125,7 +126,7 @@ function encodePrompt(prompt: Prompt, quirks: Quirks): Encoded {
   warnings.push(...tier.warnings)
   Object.assign(body, tier.body)
   if (prompt.safety_identifier !== undefined) body.safety_identifier = shortId(prompt.safety_identifier)
-  if (tools) body.tools = tools.flatMap((tool, at) => encodeTool(tool, `tools[${at}]`, warnings))
+  if (tools) body.tools = withoutDoubles(tools).flatMap((tool, at) => encodeTool(tool, pathOf(tool, `tools[${at}]`), warnings))
   if (tool_choice !== undefined) body.tool_choice = encodeChoice(tool_choice, tools, warnings)
   if (text)
     body.text = {
@@ -166,14 +167,22 @@ const foreign = (param: string): Warning => contentLost(param, `\`${param}\` is 
 
 function encodeTool(tool: Tool, param: string, warnings: Warning[]): readonly JsonObject[] {
   if (tool.type !== 'native') {
-    const { name, description, parameters = null, strict = null, custom } = tool
-    if (custom) return [originalBody(tool) ?? encodeCustomTool(tool, custom)]
-    return [originalBody(tool) ?? { type: 'function', name, ...(description !== undefined && { description }), parameters, strict }]
+    const { custom } = tool
+    return [originalBody(tool) ?? (custom ? encodeCustomTool(tool, custom) : encodeFunctionTool(tool))]
   }
   if (tool.dialect === dialect) return [tool.body]
   warnings.push(unsupported(param, `\`${param}\` is a tool that this provider does not support and was left out.`))
   return []
 }
+
+/** `strict` is left out only if the client left it out in this dialect, where a schema is then strict if it can be. */
+const encodeFunctionTool = ({ name, description, parameters, strict }: FunctionTool): JsonObject => ({
+  type: 'function',
+  name,
+  ...(description !== undefined && { description }),
+  parameters: parameters ?? null,
+  ...(strict !== undefined && { strict }),
+})
 
 const encodeCustomTool = ({ name, description }: FunctionTool, { grammar }: CustomInput): JsonObject => ({
   type: 'custom',
