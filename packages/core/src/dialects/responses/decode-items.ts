@@ -132,6 +132,12 @@ function readGeneratedImage(body: JsonObject): Item {
 /** Decodes tools that are added at this point of the conversation. */
 const readAddedTools = (body: JsonObject, path: string): Native => ({ type: 'native', dialect, body, tools: decodeToolsOf(body, path) })
 
+/** The tools that a search found. One that the client ran also answers the model's call. */
+function readFoundTools(body: JsonObject, path: string): Native {
+  const call_id = body.execution === 'server' ? undefined : optional({ body, path }, 'call_id', anyText)
+  return { ...readAddedTools(body, path), ...(call_id && { answers: call_id }) }
+}
+
 const itemReaders: ReadonlyMap<string, (body: JsonObject, path: string) => Item> = new Map<
   string,
   (body: JsonObject, path: string) => Item
@@ -143,6 +149,6 @@ const itemReaders: ReadonlyMap<string, (body: JsonObject, path: string) => Item>
   ['custom_tool_call_output', readCallOutput],
   ['reasoning', readReasoning],
   ['additional_tools', readAddedTools],
-  ['tool_search_output', readAddedTools],
+  ['tool_search_output', readFoundTools],
   [imageType, readGeneratedImage],
 ])
