@@ -220,6 +220,11 @@ export interface Quirks {
   readonly no_json_schema?: boolean
   /** Exact length of call ids in letters and digits. Other ids are sent as a hash. */
   readonly call_id_length?: number
+  /**
+   * Whether the provider has custom tools of its own, so that a `custom_tool_call` whose name is no custom tool of the request was run by it
+   * (Responses). Default: false, the client runs every custom call.
+   */
+  readonly own_custom_tools?: boolean
   /** Whether earlier reasoning is accepted only with its `encrypted_content`; other reasoning items are left out. Default: false. */
   readonly sealed_reasoning?: boolean
   /** How long the prompt cache keeps an entry after its last read, in milliseconds. Default: 300,000. */

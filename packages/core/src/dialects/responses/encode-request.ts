@@ -12,7 +12,7 @@ import { shortCallId, shortId } from '../ids.ts'
 import { combinedWarning, failedToolPaths, itemParts, lostCachePoints } from '../part-warnings.ts'
 import { dropSampling } from '../sampling.ts'
 import { applyServiceTier, openaiTiers, surchargedFields, tierField } from '../service-tier.ts'
-import { withoutDoubles } from '../tool-groups.ts'
+import { customToolNames, withoutDoubles } from '../tool-groups.ts'
 import { type Renamed, type ToolRenames, withPlainNames } from '../tool-names.ts'
 import { carriesBreakpoint, encodeInputItem, originalBody } from './items.ts'
 import { dialect } from './wire.ts'
@@ -30,7 +30,9 @@ export function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Q
     quirks,
   })
   const extended = extend(dropRefused(dropSampling(tiered, prompt, quirks), quirks), prompt.extensions)
-  return toolNames ? { ...extended, mapping: { toolNames } } : extended
+  const clientCustomTools = quirks.own_custom_tools ? customToolNames(prompt) : undefined
+  const mapping = { ...(toolNames && { toolNames }), ...(clientCustomTools && { clientCustomTools }) }
+  return Object.keys(mapping).length > 0 ? { ...extended, mapping } : extended
 }
 
 const renamed = (body: JsonObject, name: string): JsonObject => ({ ...body, name })
