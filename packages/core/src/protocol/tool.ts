@@ -40,7 +40,7 @@ export interface Native {
   readonly answers?: string
   /** Records what a provider did in an earlier response, such as a search. Other dialects leave it out, with a warning. */
   readonly isRecord?: true
-  /** Text that other dialects send in its place, as a message of the assistant. */
+  /** Text that other dialects send in its place: of a part, or of an item as a message of the assistant. */
   readonly text?: string
 }
 

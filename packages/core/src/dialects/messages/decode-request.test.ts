@@ -237,7 +237,7 @@ describe('the messages of a Messages request', () => {
     })
     expect(part({ type: 'document', source: { type: 'url', url: 'https://x/a.pdf' } })).toEqual({ type: 'file', url: 'https://x/a.pdf' })
     const kept = { type: 'document', source: { type: 'content', content: [] } }
-    expect(part(kept)).toEqual({ type: 'native', dialect: 'messages', body: kept })
+    expect(part(kept)).toEqual({ type: 'native', dialect: 'messages', text: '', body: kept })
   })
 
   test('keep plain text of a document whole, whatever its length and script', () => {
