@@ -20,6 +20,8 @@ export const quirks = section({
   no_json_schema: flag().exactOptional(),
   call_id_length: whole(1).exactOptional(),
   prompt_cache_ms: whole(1).exactOptional(),
+  shared_fields: list(name()).exactOptional(),
+  cache_breakpoints: flag().exactOptional(),
   own_custom_tools: flag().exactOptional(),
   sealed_reasoning: flag().exactOptional(),
   priority_tier: name().exactOptional(),

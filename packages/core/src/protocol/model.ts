@@ -221,6 +221,13 @@ export interface Quirks {
   /** Exact length of call ids in letters and digits. Other ids are sent as a hash. */
   readonly call_id_length?: number
   /**
+   * Body fields with the same name and meaning in Responses and Chat Completions of this provider, besides those of a prompt: the fields of
+   * a client of the other API are sent. Default: none, they are left out with a warning.
+   */
+  readonly shared_fields?: readonly string[]
+  /** Whether parts of user and system messages may have a `prompt_cache_breakpoint` (Chat Completions). Default: false. */
+  readonly cache_breakpoints?: boolean
+  /**
    * Whether the provider has custom tools of its own, so that a `custom_tool_call` whose name is no custom tool of the request was run by it
    * (Responses). Default: false, the client runs every custom call.
    */

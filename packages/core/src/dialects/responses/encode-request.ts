@@ -12,6 +12,7 @@ import { shortCallId, shortId } from '../ids.ts'
 import { combinedWarning, failedToolPaths, itemParts, lostCachePoints } from '../part-warnings.ts'
 import { dropSampling } from '../sampling.ts'
 import { applyServiceTier, openaiTiers, surchargedFields, tierField } from '../service-tier.ts'
+import { splitNativeFields } from '../shared-fields.ts'
 import { customToolNames, withoutDoubles } from '../tool-groups.ts'
 import { type Renamed, type ToolRenames, withPlainNames } from '../tool-names.ts'
 import { carriesBreakpoint, encodeInputItem, originalBody } from './items.ts'
@@ -137,9 +138,9 @@ function encodePrompt(prompt: Prompt, quirks: Quirks): Encoded {
       ...(text.verbosity !== undefined && { verbosity: text.verbosity }),
     }
   if (reasoning) body.reasoning = { ...originalBody(reasoning), ...encodeReasoning(reasoning) }
-  if (native && native.dialect !== dialect)
-    for (const field of Object.keys(native.body))
-      warnings.push(unsupported(field, `\`${field}\` is not supported by this provider and was left out.`))
+  const { shared, lost } = splitNativeFields(native?.dialect === dialect ? undefined : native, 'chat', quirks)
+  for (const [field, value] of shared) body[field] = value
+  for (const field of lost) warnings.push(unsupported(field, `\`${field}\` is not supported by this provider and was left out.`))
   return { body, warnings }
 }
 
