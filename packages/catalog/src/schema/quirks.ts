@@ -20,6 +20,7 @@ export const quirks = section({
   no_json_schema: flag().exactOptional(),
   call_id_length: whole(1).exactOptional(),
   prompt_cache_ms: whole(1).exactOptional(),
+  message_phases: flag().exactOptional(),
   shared_fields: list(name()).exactOptional(),
   cache_breakpoints: flag().exactOptional(),
   own_custom_tools: flag().exactOptional(),

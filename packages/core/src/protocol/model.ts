@@ -221,6 +221,11 @@ export interface Quirks {
   /** Exact length of call ids in letters and digits. Other ids are sent as a hash. */
   readonly call_id_length?: number
   /**
+   * Whether the model tells commentary and final answers apart by the `phase` of assistant messages (Responses). Messages that came in
+   * another dialect get a derived phase. Default: false.
+   */
+  readonly message_phases?: boolean
+  /**
    * Body fields with the same name and meaning in Responses and Chat Completions of this provider, besides those of a prompt: the fields of
    * a client of the other API are sent. Default: none, they are left out with a warning.
    */

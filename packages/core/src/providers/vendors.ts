@@ -64,7 +64,7 @@ export const xai = vendor({
     refuses: ['top_k', ...penalties, 'stop'],
     priority_tier: 'priority',
     rate_limits: rateLimits.openai,
-    // X search answers with custom calls (`x_keyword_search`, `view_x_video`) that xAI ran. Source: vercel/ai, packages/xai, 2026-11.
+    // X search answers with custom calls (`x_keyword_search`, `view_x_video`) that xAI ran. Source: vercel/ai, packages/xai.
     own_custom_tools: true,
   },
   quirksOf: model => (/non-reasoning/.test(model) ? { refuses: ['top_k'] } : undefined),

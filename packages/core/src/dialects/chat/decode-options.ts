@@ -53,7 +53,7 @@ function decodeFunction(body: JsonObject, path: string): FunctionTool {
 const decodeToolChoice: Read<ToolChoice> = (value, path) => {
   if (typeof value === 'string') {
     const choice = literalOf('auto', 'none', 'required', 'any')(value, path)
-    // `any` is Mistral's word (docs.mistral.ai, Function calling, 2026-11).
+    // `any` is Mistral's word (docs.mistral.ai, Function calling).
     return choice === 'any' ? 'required' : choice
   }
   if (!isObject(value)) return wrongType(path, 'a string or an object', value)

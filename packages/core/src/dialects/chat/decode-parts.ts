@@ -18,7 +18,7 @@ import { dialect } from './wire.ts'
 
 // Decodes the content of a client message: a text, or a list of parts.
 
-/** Clients of Mistral may write the address of an image as a string (docs.mistral.ai, Vision, 2026-11), which only Mistral takes. */
+/** Clients of Mistral may write the address of an image as a string (docs.mistral.ai, Vision), which only Mistral takes. */
 export function withImageObjects(message: JsonObject): JsonObject {
   const { content } = message
   if (!Array.isArray(content) || !content.some(hasBareAddress)) return message

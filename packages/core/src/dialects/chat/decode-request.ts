@@ -65,7 +65,7 @@ function decodePrompt(body: JsonObject): Prompt {
   const old = optional(place, 'max_tokens', integerBetween(1))
   const max_output_tokens = optional(place, 'max_completion_tokens', integerBetween(1)) ?? old
   const effort = optional(place, 'reasoning_effort', efforts)
-  // Mistral's name of `seed` (docs.mistral.ai, API, 2026-11).
+  // Mistral's name of `seed` (docs.mistral.ai, API).
   const seed = optional(place, 'random_seed', integerBetween())
   const stop = optional(place, 'stop', decodeStop)
   const unknown = unknownFieldsOf(body)

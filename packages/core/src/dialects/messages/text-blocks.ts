@@ -6,7 +6,7 @@ import { stringOf } from '../json.ts'
 type TextOfBlock = (block: JsonObject) => string | undefined
 
 const blocks: ReadonlyMap<string, TextOfBlock> = new Map<string, TextOfBlock>([
-  // The definition of the tool is in `tools`. Source: docs of the tool search tool at platform.claude.com, 2026-11.
+  // The definition of the tool is in `tools`. Claude Code sends it in results of its ToolSearch (pleaseai/shunt#43).
   ['tool_reference', ({ tool_name }) => `Found the tool ${stringOf(tool_name)}, which can be called now.`],
   ['search_result', ({ title, source, content }) => joined([stringOf(title), `Source: ${stringOf(source)}`, textIn(content)])],
   [

@@ -15,6 +15,7 @@ import { applyServiceTier, openaiTiers, surchargedFields, tierField } from '../s
 import { splitNativeFields } from '../shared-fields.ts'
 import { customToolNames, withoutDoubles } from '../tool-groups.ts'
 import { type Renamed, type ToolRenames, withPlainNames } from '../tool-names.ts'
+import { withDerivedPhases } from './derive-phases.ts'
 import { carriesBreakpoint, encodeInputItem, originalBody } from './items.ts'
 import { dialect } from './wire.ts'
 
@@ -115,7 +116,7 @@ function encodePrompt(prompt: Prompt, quirks: Quirks): Encoded {
   const { input, tools, tool_choice, text, reasoning, native } = prompt
   const warnings: Warning[] = [...unsupportedFields(prompt)]
   const custom = new Set(input.flatMap(item => (item.type === 'function_call' && item.custom ? [item.call_id] : [])))
-  const items = input.flatMap((item, at): readonly JsonObject[] => {
+  const items = (quirks.message_phases ? withDerivedPhases(input) : input).flatMap((item, at): readonly JsonObject[] => {
     const body = withResultType(item, custom)
     if (!body) warnings.push(foreign(pathOf(item, `input[${at}]`)))
     for (const [index, part] of itemParts(item).entries()) {
