@@ -39,14 +39,14 @@ const decodeTool =
     noteLostOptions(body, `tools[*]`, lost)
     if (Array.isArray(body.inputExamples) && body.inputExamples.length > 0) noteLost(lost, `${path}.inputExamples`)
     const description = optional(place, 'description', anyText)
-    const strict = optional(place, 'strict', booleanValue)
+    const strict = optional(place, 'strict', booleanValue) ?? false
     const cache = cachePointOf(body)
     const tool: FunctionTool = {
       type: 'function',
       name: required(place, 'name', nonEmptyText),
       parameters: required(place, 'inputSchema', objectValue),
       ...(description !== undefined && { description }),
-      ...(strict !== undefined && { strict }),
+      strict,
       ...(cache && { cache }),
     }
     return remember(tool, { dialect, body, path })

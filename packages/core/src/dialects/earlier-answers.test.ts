@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
+import { needsOf } from '../routing/needs.ts'
 import { isContentLost } from './apply-quirks.ts'
 import { withoutForeignRecords } from './earlier-answers.ts'
-import { chatClient, messagesClient, messagesProvider, responsesClient } from './index.ts'
+import { chatClient, messagesClient, messagesProvider, providerDialects, responsesClient } from './index.ts'
 
 const responses = (...input: readonly object[]) => responsesClient.decodeRequest({ model: 'm', input: input as never })
 const messages = (...content: readonly object[]) =>
@@ -117,4 +118,56 @@ test('calls that a client carries out are sent to other dialects as function cal
     expect(text).toContain(part)
   expect(text).toContain('"name":"computer","input":{"actions":[{"type":"click","x":1,"y":2}]}')
   expect(text).toContain('"data":"AAAA"')
+})
+
+const blocks = [
+  { type: 'tool_reference', tool_name: 'look' },
+  {
+    type: 'search_result',
+    title: 'Sky',
+    source: 'https://a.example',
+    content: [{ type: 'text', text: 'Blue.' }],
+    citations: { enabled: true },
+  },
+  { type: 'document', title: 'Notes', source: { type: 'content', content: [{ type: 'text', text: 'Clouds.' }] } },
+  { type: 'document', source: { type: 'content', content: 'Rain.' } },
+] as const
+const texts = ['Found the tool look, which can be called now.', 'Sky\n\nSource: https://a.example\n\nBlue.', 'Notes\n\nClouds.', 'Rain.']
+
+const withBlocks = (...content: readonly object[]) =>
+  messagesClient.decodeRequest({
+    model: 'm',
+    max_tokens: 9,
+    messages: [
+      { role: 'user', content: content as never },
+      { role: 'assistant', content: [{ type: 'tool_use', id: 't1', name: 'search', input: {} }] },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't1', content: content as never }] },
+    ],
+    tools: [{ name: 'search', input_schema: { type: 'object' } }],
+  })
+
+test.each(['chat', 'responses', 'gemini', 'bedrock'] as const)(
+  'blocks of text are sent to %s as text, with one warning for each type',
+  name => {
+    const request = withBlocks(...blocks)
+    expect(needsOf(request, 10)).toMatchObject({ natives: [], recordDialects: ['messages'] })
+    const { request: sent, warnings } = withoutForeignRecords(request, name)
+    const parts = texts.map(text => ({ type: 'text', text }))
+    expect(sent.prompt.input).toMatchObject([{ content: parts }, { type: 'function_call' }, { output: parts }])
+    expect(warnings.map(({ code, param }) => [code, param])).toEqual([
+      ['unsupported_parameter', 'messages[0].content[0]'],
+      ['unsupported_parameter', 'messages[0].content[1]'],
+      ['unsupported_parameter', 'messages[0].content[2]'],
+    ])
+    const text = JSON.stringify(providerDialects[name].encodeRequest(sent, { provider_model_id: 'm' } as never, {}).body)
+    expect(text.split('Clouds.')).toHaveLength(3)
+  },
+)
+
+test('blocks of text reach a Messages provider as they came, and one that holds an image is no text', () => {
+  const request = withBlocks(...blocks)
+  expect(withoutForeignRecords(request, 'messages')).toEqual({ request, warnings: [] })
+  const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' } }
+  const mixed = withBlocks({ type: 'document', source: { type: 'content', content: [image] } })
+  expect(needsOf(mixed, 10).natives).toMatchObject([{ dialect: 'messages', param: 'messages[0].content[0]' }, {}])
 })

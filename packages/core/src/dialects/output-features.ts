@@ -45,6 +45,16 @@ const table = {
   },
 } satisfies Readonly<Record<string, OutputFeature>>
 
+/**
+ * Types of items that only a client writes: what it says in this turn, such as a decision or a result. They are never records of an earlier
+ * answer, even with an id. All other types of the table are written by a provider, or by both: `tool_search_output` and `shell_call_output`
+ * have a `call_id` if the client wrote them.
+ */
+export const clientItems: ReadonlySet<string> = new Set([
+  ...['mcp_approval_response', 'computer_call_output', 'local_shell_call_output', 'apply_patch_call_output'],
+  ...['function_call_output', 'custom_tool_call_output', 'additional_tools', 'compaction_trigger', 'item_reference'],
+])
+
 export type OutputFeatureId = keyof typeof table
 
 /** All response features, in documentation order. */

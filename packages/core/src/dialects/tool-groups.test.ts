@@ -3,7 +3,7 @@ import { offer } from '../../test/dialects/laws.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
 import type { JsonObject } from '../protocol/wire.ts'
 import { needsOf } from '../routing/needs.ts'
-import { providerDialects, responsesClient } from './index.ts'
+import { chatClient, messagesClient, providerDialects, responsesClient } from './index.ts'
 
 const parameters = { type: 'object', properties: { city: { type: 'string' } } } as const
 const tool = (name: string): JsonObject => ({ type: 'function', name, parameters })
@@ -120,4 +120,46 @@ test.each([
   ['a list that is none', { input: [{ type: 'additional_tools', tools: 'all' }] }, 'input[0].tools'],
 ])('%s is refused with its path', (_, fields, param) => {
   expect(() => ask(fields as JsonObject)).toThrow(expect.objectContaining({ facts: expect.objectContaining({ param }) }))
+})
+
+const chatTool = (name: string, description: string): JsonObject => ({ type: 'function', function: { name, description, parameters } })
+const found = { ...tool('rate'), description: 'Found.' }
+const deferred = [{ type: 'tool_search' }, { ...tool('rate'), description: 'Deferred.', defer_loading: true }]
+const searchOutput = { type: 'tool_search_output', call_id: null, execution: 'server', status: 'completed', tools: [found] }
+const hello = { role: 'user', content: 'Hi' }
+const read = (input: readonly JsonObject[], tools: readonly JsonObject[] = []) =>
+  responsesClient.decodeRequest({ model: 'm', input, tools })
+
+describe.each(['chat', 'messages', 'gemini', 'bedrock'] as const)('tools for %s', name => {
+  test.each([
+    ['is deferred and then added', read([hello, { type: 'additional_tools', role: 'developer', tools: [found] }, hello], deferred)],
+    ['is found by two searches', read([hello, searchOutput, searchOutput, hello], [{ type: 'tool_search' }])],
+    [
+      'comes twice',
+      chatClient.decodeRequest({ model: 'm', messages: [hello], tools: [chatTool('rate', 'First.'), chatTool('rate', 'Found.')] }),
+    ],
+    [
+      'comes twice in a group',
+      read([hello, { type: 'additional_tools', tools: [group('g', found)] }], [group('g', { ...tool('rate'), description: 'Deferred.' })]),
+    ],
+  ])('have each name once, with its last definition, where a tool %s', (_, request) => {
+    const text = JSON.stringify(providerDialects[name].encodeRequest(request, offer, {}).body)
+    expect(text.split(/"name":"(?:g__)?rate"/)).toHaveLength(2)
+    expect(text).toContain('Found.')
+    expect(text).not.toContain('First.')
+  })
+})
+
+test('a tool that comes twice reaches no Messages provider from another dialect twice', () => {
+  const request = messagesClient.decodeRequest({
+    model: 'm',
+    max_tokens: 10,
+    messages: [hello],
+    tools: [
+      { name: 'rate', input_schema: parameters },
+      { name: 'rate', input_schema: parameters },
+    ],
+  })
+  for (const name of ['chat', 'gemini', 'bedrock', 'responses'] as const)
+    expect(JSON.stringify(providerDialects[name].encodeRequest(request, offer, {}).body).split('"name":"rate"')).toHaveLength(2)
 })

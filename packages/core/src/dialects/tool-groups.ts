@@ -1,14 +1,17 @@
 import type { EventDecoder, ProviderDialect, ResponseMapping } from '../protocol/dialect.ts'
 import type { InferenceEvent } from '../protocol/event.ts'
-import type { FunctionCallItem, Item } from '../protocol/item.ts'
+import type { FunctionCallItem, Item, Native } from '../protocol/item.ts'
 import { originalOf, remember } from '../protocol/original.ts'
 import type { FunctionTool, InferenceRequest, Prompt, Tool } from '../protocol/request.ts'
+import { innerDialect } from '../protocol/wire.ts'
 import { withCustomTools, withToolAdapter } from './custom-tools.ts'
+import { objectIn } from './json.ts'
 import { hashed } from './tool-names.ts'
 
 // In the Responses API, tools come in groups (`namespace`), and some are added in mid-conversation (`additional_tools`). Other dialects
 // have one list of tools. There, each tool of a group becomes an entry of the list, under a name that includes its group, and its calls
-// become calls of the group's tool again.
+// become calls of the group's tool again. A tool search that the client runs is a function in that list: its calls become items of their own
+// again, and what it found joins the list, with a result for the call.
 
 /**
  * Wraps a dialect that only has a flat list of functions: tools of groups and of the conversation are added to the list, and custom tools
@@ -18,7 +21,7 @@ export const withFlatTools = (dialect: ProviderDialect): ProviderDialect =>
   withToolAdapter(withCustomTools(dialect), {
     mapping: 'groupedTools',
     encodeWith: encode => (request, offer, quirks) => {
-      if (!hasGroups(request.prompt, dialect.name)) return encode(request, offer, quirks)
+      if (!needsFlattening(request.prompt, dialect.name)) return encode(request, offer, quirks)
       const { flat, groupedTools } = flatten(request, dialect.name)
       const encoded = encode(flat, offer, quirks)
       return { ...encoded, ...(groupedTools.size > 0 && { mapping: { ...encoded.mapping, groupedTools } }) }
@@ -27,28 +30,47 @@ export const withFlatTools = (dialect: ProviderDialect): ProviderDialect =>
     readEvents: withGroupedCalls,
   })
 
-/** All tools of a prompt, including those of groups and of the conversation. */
+/**
+ * All tools of a prompt, including those of groups and of the conversation. A tool that was deferred and then found comes again: the last
+ * definition of a name in a group takes the place of the first, since vendors refuse a name that comes twice.
+ */
 function allTools({ input, tools = [] }: Prompt): readonly Tool[] {
   const added = input.flatMap(item => (item.type === 'native' && item.tools ? item.tools : []))
-  return [...tools, ...added].flatMap(ungrouped)
+  return withoutDoubles([...tools, ...added].flatMap(ungrouped))
 }
+
+/** The names of the custom tools of a prompt, in groups or not. */
+export const customToolNames = (prompt: Prompt): ReadonlySet<string> =>
+  new Set(allTools(prompt).flatMap(tool => (tool.type === 'function' && tool.custom ? [tool.name] : [])))
+
+/** Each tool once, with its last definition. */
+export function withoutDoubles(tools: readonly Tool[]): readonly Tool[] {
+  const byName = new Map<Tool | string, Tool>()
+  for (const tool of tools) byName.set(keyOf(tool) ?? tool, tool)
+  return byName.size === tools.length ? tools : [...byName.values()]
+}
+
+/** The name of a function in its group. Undefined for tools that only one dialect has. */
+const keyOf = (tool: Tool): string | undefined => (tool.type === 'function' ? JSON.stringify([tool.namespace ?? '', tool.name]) : undefined)
 
 const ungrouped = (tool: Tool): readonly Tool[] => (tool.type === 'native' && tool.tools ? tool.tools.flatMap(ungrouped) : [tool])
 
 const bringsTools = (value: Item | Tool, dialect: string): boolean =>
   value.type === 'native' && value.tools !== undefined && value.dialect !== dialect
 
-const hasGroups = ({ input, tools = [] }: Prompt, dialect: string): boolean =>
+const needsFlattening = ({ input, tools = [] }: Prompt, dialect: string): boolean =>
   tools.some(tool => bringsTools(tool, dialect)) ||
+  withoutDoubles(tools) !== tools ||
   input.some(item => bringsTools(item, dialect) || (item.type === 'function_call' && item.namespace !== undefined))
 
 type GroupedTools = NonNullable<ResponseMapping['groupedTools']>
+type MutableGroupedTools = Map<string, GroupedTools extends ReadonlyMap<string, infer Known> ? Known : never>
 
 function flatten(request: InferenceRequest, dialect: string): { readonly flat: InferenceRequest; readonly groupedTools: GroupedTools } {
   const { prompt } = request
   const tools = allTools(prompt)
   const nameOf = namesIn(tools)
-  const groupedTools = new Map<string, { readonly namespace: string; readonly name: string }>()
+  const groupedTools: MutableGroupedTools = new Map()
   const named = <T extends FunctionTool | FunctionCallItem>(known: T): T => {
     const { namespace, ...plain } = known
     if (namespace === undefined) return known
@@ -56,15 +78,25 @@ function flatten(request: InferenceRequest, dialect: string): { readonly flat: I
     groupedTools.set(name, { namespace, name: known.name })
     return remember({ ...plain, name } as T, originalOf(known))
   }
+  for (const tool of tools) if (tool.type === 'function' && tool.isToolSearch) groupedTools.set(tool.name, 'tool_search')
   const flat: Prompt = {
     ...prompt,
     input: prompt.input.flatMap((item): readonly Item[] => {
-      if (bringsTools(item, dialect)) return []
+      if (item.type === 'native' && bringsTools(item, dialect)) return resultOf(item, tool => named(tool).name)
       return [item.type === 'function_call' ? named(item) : item]
     }),
     ...(tools.length > 0 && { tools: tools.map(tool => (tool.type === 'function' ? named(tool) : tool)) }),
   }
   return { flat: remember({ ...request, prompt: flat }, originalOf(request)), groupedTools }
+}
+
+/** The result of a search that the client ran: the names of what it found. */
+function resultOf(item: Native, nameOf: (tool: FunctionTool) => string): readonly Item[] {
+  const { answers, tools = [] } = item
+  if (answers === undefined) return []
+  const names = tools.flatMap(ungrouped).flatMap(tool => (tool.type === 'function' ? nameOf(tool) : []))
+  const output = names.length > 0 ? `Found these tools, which can be called now: ${names.join(', ')}` : 'Found no tools.'
+  return [remember<Item>({ type: 'function_call_output', call_id: answers, output }, originalOf(item))]
 }
 
 /** The group whose tools OpenAI's models know without the group name. */
@@ -89,14 +121,27 @@ function namesIn(tools: readonly Tool[]): (namespace: string, name: string) => s
 
 function grouped(item: Item, tools: GroupedTools): Item {
   const tool = item.type === 'function_call' ? tools.get(item.name) : undefined
-  return tool ? remember({ ...item, ...tool } as FunctionCallItem, originalOf(item)) : item
+  if (item.type !== 'function_call' || !tool) return item
+  return tool === 'tool_search' ? searchCall(item) : remember({ ...item, ...tool } as FunctionCallItem, originalOf(item))
 }
 
-/** Wraps a decoder so that calls of these tools become calls of their group's tools. */
+/** A call of the client's tool search. Its arguments are an object; text that is none is sent as it is. */
+const searchCall = ({ call_id, arguments: written, status = 'completed' }: FunctionCallItem): Native => ({
+  type: 'native',
+  dialect: innerDialect,
+  body: { type: 'tool_search_call', call_id, execution: 'client', status, arguments: objectIn(written === '' ? '{}' : written) ?? written },
+})
+
+/** Wraps a decoder so that calls of these tools become calls of their group's tools, and a tool search has no pieces of arguments. */
 function withGroupedCalls(decoder: EventDecoder, tools: GroupedTools): EventDecoder {
+  const searches = new Set<number>()
   const named = (events: readonly InferenceEvent[]): readonly InferenceEvent[] =>
-    events.map(event =>
-      event.type === 'item_started' || event.type === 'item_finished' ? { ...event, item: grouped(event.item, tools) } : event,
-    )
+    events.flatMap(event => {
+      if (event.type === 'delta' && searches.has(event.index)) return []
+      if (event.type !== 'item_started' && event.type !== 'item_finished') return event
+      const item = grouped(event.item, tools)
+      if (item.type === 'native' && item !== event.item) searches.add(event.index)
+      return { ...event, item }
+    })
   return { read: frames => named(decoder.read(frames)), end: () => named(decoder.end()) }
 }

@@ -119,10 +119,12 @@ export interface ResponseMapping {
   readonly toolNames?: ReadonlyMap<string, string>
   /** The tool that stands in for the response schema: its arguments become the response text. */
   readonly answerTool?: string
-  /** Tools that belong to a group, by the name they were sent under. */
-  readonly groupedTools?: ReadonlyMap<string, { readonly namespace: string; readonly name: string }>
+  /** Tools that belong to a group, and the client's tool search, by the name they were sent under. */
+  readonly groupedTools?: ReadonlyMap<string, { readonly namespace: string; readonly name: string } | 'tool_search'>
   /** Custom tools that were sent as functions: by the client's name, or for tools of a group by the name they were sent under. */
   readonly customTools?: ReadonlySet<string>
+  /** The client's custom tools, by name as sent. A custom call of another name was run by the provider. If undefined, the client runs every custom call. */
+  readonly clientCustomTools?: ReadonlySet<string>
 }
 
 /** Reads frames from the bytes of one stream. */

@@ -220,6 +220,23 @@ export interface Quirks {
   readonly no_json_schema?: boolean
   /** Exact length of call ids in letters and digits. Other ids are sent as a hash. */
   readonly call_id_length?: number
+  /**
+   * Whether the model tells commentary and final answers apart by the `phase` of assistant messages (Responses). Messages that came in
+   * another dialect get a derived phase. Default: false.
+   */
+  readonly message_phases?: boolean
+  /**
+   * Body fields with the same name and meaning in Responses and Chat Completions of this provider, besides those of a prompt: the fields of
+   * a client of the other API are sent. Default: none, they are left out with a warning.
+   */
+  readonly shared_fields?: readonly string[]
+  /** Whether parts of user and system messages may have a `prompt_cache_breakpoint` (Chat Completions). Default: false. */
+  readonly cache_breakpoints?: boolean
+  /**
+   * Whether the provider has custom tools of its own, so that a `custom_tool_call` whose name is no custom tool of the request was run by it
+   * (Responses). Default: false, the client runs every custom call.
+   */
+  readonly own_custom_tools?: boolean
   /** Whether earlier reasoning is accepted only with its `encrypted_content`; other reasoning items are left out. Default: false. */
   readonly sealed_reasoning?: boolean
   /** How long the prompt cache keeps an entry after its last read, in milliseconds. Default: 300,000. */

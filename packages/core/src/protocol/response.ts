@@ -19,7 +19,11 @@ export type Unmodeled = readonly string[]
 
 /** How a response ended. */
 export type Outcome =
-  | { readonly status: 'completed' }
+  | {
+      readonly status: 'completed'
+      /** The provider's reason, if the dialect does not know it. The response is complete as far as the gateway can tell; a warning names it. */
+      readonly unknown_reason?: string
+    }
   /** `max_output_tokens`, `content_filter`, or any other reason that the provider names. */
   | { readonly status: 'incomplete'; readonly reason: string }
   | { readonly status: 'failed'; readonly error: Failure }

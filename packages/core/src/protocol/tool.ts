@@ -11,8 +11,14 @@ export interface FunctionTool {
   readonly namespace?: string
   readonly description?: string
   readonly parameters?: JsonObject
+  /**
+   * Whether the arguments must match the schema. Undefined or null: as the Responses API decides, which makes a schema strict if it can.
+   * The decoder of any other client dialect writes down the default of that dialect, `false`.
+   */
   readonly strict?: boolean | null
   readonly cache?: CachePoint
+  /** Whether it is the client's tool search, whose calls Responses clients get as `tool_search_call`. */
+  readonly isToolSearch?: true
   /** Set on a custom tool, whose input is free text instead of JSON; it has no `parameters`. */
   readonly custom?: CustomInput
 }
@@ -30,9 +36,11 @@ export interface Native {
   readonly body: JsonObject
   /** The tools of a group, or tools added in mid-conversation. Dialects that lack the construct send these tools alone. */
   readonly tools?: readonly Tool[]
+  /** The id of the call that it answers, besides adding tools. Other dialects get a result that names the tools. */
+  readonly answers?: string
   /** Records what a provider did in an earlier response, such as a search. Other dialects leave it out, with a warning. */
   readonly isRecord?: true
-  /** Text that other dialects send in its place, as a message of the assistant. */
+  /** Text that other dialects send in its place: of a part, or of an item as a message of the assistant. */
   readonly text?: string
 }
 

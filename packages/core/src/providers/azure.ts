@@ -66,6 +66,7 @@ export function azure(given: AzureOptions = {}): Provider<'azure'> {
       refuses: ['top_k'],
       min_output_tokens: 16,
       sealed_reasoning: true,
+      shared_fields: ['prompt_cache_options', 'prompt_cache_retention'],
       standard_tier: 'default',
       rate_limits: rateLimits.openai,
     },
@@ -134,7 +135,7 @@ function rootOf({ extra }: Credential, { resource, baseUrl }: AzureOptions, serv
 }
 
 /** Models of vendors other than OpenAI, served through Chat Completions. */
-const others: Quirks = { developer_role: false, max_tokens_field: 'max_tokens', sealed_reasoning: false }
+const others: Quirks = { developer_role: false, max_tokens_field: 'max_tokens', sealed_reasoning: false, shared_fields: [] }
 
 /** Looks up quirks by model name, which is the default deployment name. */
 function azureQuirksOf(model: string): Quirks | undefined {

@@ -19,4 +19,11 @@ const models: readonly (readonly [id: RegExp, quirks: Quirks])[] = [
   [/^gpt-([5-9]|\d\d)/, { ...reasoning, effort_without_tools: true }],
 ]
 
-export const openaiQuirksOf = (model: string): Quirks | undefined => models.find(([id]) => id.test(model))?.[1]
+/** `phase` came with gpt-5.3-codex; OpenAI asks to send it back for it and later models (openai-openapi, MessagePhase, 2026-08-21). */
+const knowsPhases = /^gpt-(5\.3-codex|5\.[4-9]|[6-9]|\d\d)(?!.*-chat)/
+const withPhases: Quirks = { message_phases: true }
+
+export function openaiQuirksOf(model: string): Quirks | undefined {
+  const quirks = models.find(([id]) => id.test(model))?.[1]
+  return knowsPhases.test(model) ? { ...quirks, ...withPhases } : quirks
+}

@@ -25,6 +25,8 @@ export function openai(options: VendorOptions = {}): Provider<'openai'> {
       sealed_reasoning: true,
       earlier_reasoning: 'own',
       allowed_tools: true,
+      shared_fields: ['prompt_cache_options', 'prompt_cache_retention', 'moderation'],
+      cache_breakpoints: true,
       standard_tier: 'default',
       priority_tier: 'priority',
       rate_limits: rateLimits.openai,

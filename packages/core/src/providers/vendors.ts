@@ -60,7 +60,13 @@ export const xai = vendor({
   speaks: ['responses', 'chat'],
   data_policy: 'no_training',
   hostSurcharges: hostSurcharges.xai,
-  quirks: { refuses: ['top_k', ...penalties, 'stop'], priority_tier: 'priority', rate_limits: rateLimits.openai },
+  quirks: {
+    refuses: ['top_k', ...penalties, 'stop'],
+    priority_tier: 'priority',
+    rate_limits: rateLimits.openai,
+    // X search answers with custom calls (`x_keyword_search`, `view_x_video`) that xAI ran. Source: vercel/ai, packages/xai.
+    own_custom_tools: true,
+  },
   quirksOf: model => (/non-reasoning/.test(model) ? { refuses: ['top_k'] } : undefined),
 })
 

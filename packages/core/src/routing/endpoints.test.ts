@@ -100,3 +100,60 @@ test('a function in process refuses what the endpoint refuses, with the same mes
     facts: { param: 'gateway.routing.data_policy' },
   })
 })
+
+const user = { role: 'user', content: 'Hi' }
+const search = { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'q' } }
+const approval = { type: 'mcp_approval_response', approval_request_id: 'a', approve: true }
+
+test.each([
+  ['the answer to an approval', [user, approval], 'input[1]'],
+  ['the answer to an approval, with an id', [user, { ...approval, id: 'mcpr_1' }], 'input[1]'],
+  [
+    'a stored screenshot',
+    [user, { type: 'computer_call_output', call_id: 'c', output: { type: 'computer_screenshot', file_id: 'f' } }],
+    'input[1]',
+  ],
+  ['nothing but a record of an earlier answer', [search], 'input[0]'],
+  [
+    'nothing but parts of an earlier answer',
+    [{ role: 'assistant', content: [{ type: 'output_smell', smell: 'roses' }] }],
+    'input[0].content[0]',
+  ],
+])('%s needs a provider of the Responses API', async (_, input, param) => {
+  await expect(ask(fixture, 'responses', { model: 'one', input: input as never })).rejects.toMatchObject({
+    code: 'input_requires_responses_endpoint',
+    facts: { param },
+  })
+})
+
+const ending = (finish_reason: string) => {
+  const { whole } = answer(3, 1)
+  return { whole: { ...whole, choices: [{ ...whole.choices[0], finish_reason }] }, frames: [] }
+}
+
+test.each([
+  ['model_context_window_exceeded', 'length'],
+  ['sensitive', 'content_filter'],
+  ['STOP', 'stop'],
+])('the finish reason `%s` is `%s`, without a warning', async (reason, finish_reason) => {
+  first.play(ending(reason))
+  const { body } = await ask(fixture, 'chat', { model: 'one', messages: [user] })
+  expect(body).toMatchObject({ choices: [{ finish_reason }] })
+  expect(body).not.toHaveProperty('warnings')
+})
+
+test('an answer that ended with a network error of the provider comes from another provider', async () => {
+  first.play(ending('network_error'))
+  second.play(answer(3, 1))
+  const { body } = await ask(fixture, 'responses', pool('one', 'maker/two'))
+  expect(body).toMatchObject({ routing_metadata: { provider: 'second' } })
+})
+
+test('an unknown finish reason means that the answer is complete, with a warning that names it', async () => {
+  first.play(ending('bored'))
+  const { body } = await ask(fixture, 'responses', { model: 'one', input: 'Hi' })
+  expect(body).toMatchObject({
+    status: 'completed',
+    warnings: [{ code: 'unknown_finish_reason', message: expect.stringContaining('"bored"') }],
+  })
+})

@@ -75,8 +75,18 @@ export function contentNeedsOf(input: readonly Item[]): ContentNeeds {
     } else if (item.type === 'message') look(item.content, placeOf(item.role), `input[${at}].content`)
     else if (item.type === 'function_call_output' && typeof item.output !== 'string') look(item.output, 'tool', `input[${at}].output`)
   }
+  // Records alone say nothing in another dialect.
+  const [record] = input.flatMap(recordsOf)
+  if (record && input.every(item => recordsOf(item).length > 0)) natives.push(nativeNeed(record, 'input[0]'))
   if (media.size + natives.length + records.size === 0 && !tools) return none
   return { media: [...media.values()], natives, recordDialects: [...records], documents, tools }
+}
+
+/** The records of an item that is left out in another dialect, because it holds nothing else. */
+function recordsOf(item: Item): readonly Native[] {
+  const parts: readonly (Item | Part)[] = item.type === 'message' ? item.content : [item]
+  const records = parts.filter((part): part is Native => part.type === 'native' && part.isRecord === true)
+  return records.length === parts.length ? records : []
 }
 
 const nativeNeed = (native: Native, otherwise: string): NativeNeed => ({ dialect: native.dialect, param: pathOf(native, otherwise) })

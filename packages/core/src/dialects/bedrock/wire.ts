@@ -1,5 +1,6 @@
 import type { Outcome, Usage } from '../../protocol/response.ts'
 import { isObject, type JsonObject } from '../../protocol/wire.ts'
+import { endedFor } from '../answer-failures.ts'
 import { stringOf } from '../json.ts'
 import { isCounted, readUsage, type UsageFields, withTier } from '../usage.ts'
 
@@ -8,7 +9,7 @@ export const dialect = 'bedrock'
 const incomplete = (reason: string): Outcome => ({ status: 'incomplete', reason })
 const malformed = (what: string): Outcome => ({ status: 'failed', error: { kind: 'server_error', message: `The model wrote ${what}.` } })
 
-/** Outcomes by stop reason. Any other stop reason means that the response is complete. */
+/** Outcomes by stop reason. */
 const outcomes: ReadonlyMap<string, Outcome> = new Map([
   ['max_tokens', incomplete('max_output_tokens')],
   ['model_context_window_exceeded', incomplete('max_output_tokens')],
@@ -18,7 +19,9 @@ const outcomes: ReadonlyMap<string, Outcome> = new Map([
   ['malformed_tool_use', malformed('a malformed tool call')],
 ])
 
-export const outcomeOf = (stopReason: string): Outcome => outcomes.get(stopReason) ?? { status: 'completed' }
+const completeReasons: ReadonlySet<string> = new Set(['end_turn', 'tool_use', 'stop_sequence'])
+
+export const outcomeOf = (stopReason: string): Outcome => outcomes.get(stopReason) ?? endedFor(stopReason, completeReasons)
 
 const usageFields: UsageFields = {
   input: ['inputTokens'],

@@ -17,7 +17,7 @@ import {
 } from '../field-readers.ts'
 import { isImageUrl, sentBack } from '../generated-image.ts'
 import { deriveCallId } from '../ids.ts'
-import { decodeContent } from './decode-parts.ts'
+import { decodeContent, withImageObjects } from './decode-parts.ts'
 import { imageUrl, signatureIn, textsOf } from './message-fields.ts'
 import { dialect } from './wire.ts'
 
@@ -31,7 +31,7 @@ export const decodeMessages: Read<readonly Item[]> = (value, path) => {
   if (!Array.isArray(value)) return wrongType(path, 'an array of messages', value)
   if (value.length === 0) return refuse('invalid_parameter_value', `\`${path}\` must hold at least one message.`, path)
   const calls: OldCalls = new Map()
-  return arrayOf((entry, at) => decodeMessage({ body: objectValue(entry, at), path: at }, calls))(value, path).flat()
+  return arrayOf((entry, at) => decodeMessage({ body: withImageObjects(objectValue(entry, at)), path: at }, calls))(value, path).flat()
 }
 
 function decodeMessage(place: ObjectAtPath, calls: OldCalls): readonly Item[] {

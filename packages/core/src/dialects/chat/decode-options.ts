@@ -47,11 +47,15 @@ const decodeOldFunction: Read<Tool> = (value, path) => {
 function decodeFunction(body: JsonObject, path: string): FunctionTool {
   const place = { body, path }
   const fields = optionalFields(place, { description: anyText, parameters: objectValue, strict: booleanValue })
-  return { type: 'function', name: required(place, 'name', nonEmptyText), ...fields }
+  return { type: 'function', name: required(place, 'name', nonEmptyText), strict: false, ...fields }
 }
 
 const decodeToolChoice: Read<ToolChoice> = (value, path) => {
-  if (typeof value === 'string') return literalOf('auto', 'none', 'required')(value, path)
+  if (typeof value === 'string') {
+    const choice = literalOf('auto', 'none', 'required', 'any')(value, path)
+    // `any` is Mistral's word (docs.mistral.ai, Function calling).
+    return choice === 'any' ? 'required' : choice
+  }
   if (!isObject(value)) return wrongType(path, 'a string or an object', value)
   const type = required({ body: value, path }, 'type', nonEmptyText)
   const original = { dialect, body: value, path }

@@ -18,6 +18,19 @@ import { dialect } from './wire.ts'
 
 // Decodes the content of a client message: a text, or a list of parts.
 
+/** Clients of Mistral may write the address of an image as a string (docs.mistral.ai, Vision), which only Mistral takes. */
+export function withImageObjects(message: JsonObject): JsonObject {
+  const { content } = message
+  if (!Array.isArray(content) || !content.some(hasBareAddress)) return message
+  return {
+    ...message,
+    content: (content as readonly Json[]).map(part => (hasBareAddress(part) ? { ...part, image_url: { url: part.image_url } } : part)),
+  }
+}
+
+const hasBareAddress = (part: Json): part is JsonObject & { readonly image_url: string } =>
+  isObject(part) && part.type === 'image_url' && typeof part.image_url === 'string'
+
 export const decodeContent: Read<readonly Part[]> = (value, path) => {
   if (typeof value === 'string') return [{ type: 'text', text: value }]
   return Array.isArray(value) ? arrayOf(decodePart)(value, path) : wrongType(path, 'a string or an array of content parts', value)

@@ -74,7 +74,7 @@ describe('a field of the wrong kind is reported under the client’s path', () =
     ['messages[0].content', { messages: [{ role: 'user', content: 1 }] }],
     ['messages[0].content[0]', { messages: parts('x') }],
     ['messages[0].content[0].text', { messages: parts({ type: 'text', text: {} }) }],
-    ['messages[0].content[0].image_url', { messages: parts({ type: 'image_url', image_url: 'https://x' }) }],
+    ['messages[0].content[0].image_url', { messages: parts({ type: 'image_url', image_url: ['https://x'] }) }],
     ['messages[0].content[0].image_url.url', { messages: parts({ type: 'image_url', image_url: { url: 1 } }) }],
     ['messages[0].content[0].image_url.detail', { messages: parts({ type: 'image_url', image_url: { url: 'x', detail: 1 } }) }],
     ['messages[0].content[0].file.file_data', { messages: parts({ type: 'file', file: { file_data: 1 } }) }],
@@ -87,7 +87,7 @@ describe('a field of the wrong kind is reported under the client’s path', () =
     ['tools', { tools: {} }],
     ['tools[0].function.parameters', { tools: [{ type: 'function', function: { name: 'f', parameters: [] } }] }],
     ['tools[0].function.strict', { tools: [{ type: 'function', function: { name: 'f', strict: 'yes' } }] }],
-    ['tool_choice', { tool_choice: 'any' }],
+    ['tool_choice', { tool_choice: 'some' }],
     ['tool_choice', { tool_choice: 1 }],
     ['tool_choice.allowed_tools.mode', { tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'none', tools: [] } } }],
     ['function_call', { function_call: 'required' }],
@@ -366,7 +366,7 @@ describe('the tools of a Chat request', () => {
     }).prompt
     expect(plain(tools)).toEqual([
       { type: 'function', name: 'f', description: 'd', parameters: { a: 1 }, strict: true, cache: {} },
-      { type: 'function', name: 'g' },
+      { type: 'function', name: 'g', strict: false },
     ])
     expect(tools?.map(tool => pathOf(tool, '?'))).toEqual(['tools[0]', 'functions[0]'])
   })
@@ -523,4 +523,20 @@ test('any JSON is accepted or refused with a 400 that names a field, and an acce
     { numRuns: inject('isLongRun') ? 5_000 : 500 },
   )
   expect(Math.min(seen.taken, seen.refused)).toBeGreaterThan(10)
+})
+
+test('words of Mistral’s clients mean what they mean there: `any`, `random_seed`, and an image address as a string', () => {
+  const request = read({
+    tools: [{ type: 'function', function: { name: 'f' } }],
+    tool_choice: 'any',
+    random_seed: 7,
+    messages: [{ role: 'user', content: [{ type: 'image_url', image_url: 'https://a.example/1.png' }] }],
+  })
+  expect(request.prompt).toMatchObject({ tool_choice: 'required', seed: 7 })
+  expect(request.prompt.native).toBeUndefined()
+  const { body } = chatProvider.encodeRequest(request, offer, {})
+  expect(body).toMatchObject({ tool_choice: 'required', seed: 7 })
+  expect(body.messages).toEqual([{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://a.example/1.png' } }] }])
+  const elsewhere = responsesProvider.encodeRequest(request, offer, {}).body
+  expect(elsewhere).toMatchObject({ input: [{ content: [{ type: 'input_image', image_url: 'https://a.example/1.png' }] }] })
 })

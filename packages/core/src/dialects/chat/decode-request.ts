@@ -65,11 +65,14 @@ function decodePrompt(body: JsonObject): Prompt {
   const old = optional(place, 'max_tokens', integerBetween(1))
   const max_output_tokens = optional(place, 'max_completion_tokens', integerBetween(1)) ?? old
   const effort = optional(place, 'reasoning_effort', efforts)
+  // Mistral's name of `seed` (docs.mistral.ai, API).
+  const seed = optional(place, 'random_seed', integerBetween())
   const stop = optional(place, 'stop', decodeStop)
   const unknown = unknownFieldsOf(body)
   return {
     input: required(place, 'messages', decodeMessages),
     ...decodeTools(body),
+    ...(seed !== undefined && { seed }),
     ...optionalFields(place, sameFields),
     ...(max_output_tokens !== undefined && { max_output_tokens }),
     ...(stop && stop.length > 0 && { stop }),
@@ -104,7 +107,7 @@ export function wantsUsage(body: JsonObject): boolean {
 /** Fields that are read here, in decode-options.ts or in ../routing-options.ts. */
 const readFields: ReadonlySet<string> = new Set([
   ...Object.keys(sameFields),
-  ...['model', 'gateway', 'stream', 'stream_options', 'store', 'n', 'messages', 'stop', 'logprobs', 'reasoning_effort'],
+  ...['model', 'gateway', 'stream', 'stream_options', 'store', 'n', 'messages', 'stop', 'logprobs', 'reasoning_effort', 'random_seed'],
   ...['tools', 'tool_choice', 'functions', 'function_call', 'max_tokens', 'max_completion_tokens', 'response_format', 'verbosity'],
 ])
 

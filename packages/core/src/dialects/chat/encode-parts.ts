@@ -43,10 +43,17 @@ function refusalReason(part: Part, { files, audio }: Quirks): string | undefined
 export const goesAsItCame = (part: Part, quirks: Quirks): boolean =>
   refusalReason(part, quirks) === undefined && !(part.type === 'file' && quirks.files === false)
 
-function encodePart(part: Part, { files }: Quirks): JsonObject {
+/** Whether a cache point of the part is sent, as OpenAI's `prompt_cache_breakpoint` (openai-openapi, 2026-08-21). */
+export const hasBreakpoint = (part: Part, { cache_breakpoints }: Quirks): boolean =>
+  cache_breakpoints === true && 'cache' in part && part.cache !== undefined
+
+function encodePart(part: Part, quirks: Quirks): JsonObject {
+  const body = (goesAsItCame(part, quirks) ? originalBody(part) : undefined) ?? encodeForeignPart(part, quirks)
+  return hasBreakpoint(part, quirks) ? { ...body, prompt_cache_breakpoint: { mode: 'explicit' } } : body
+}
+
+function encodeForeignPart(part: Part, { files }: Quirks): JsonObject {
   if (part.type === 'file' && files === false) return { type: 'text', text: fileAsText(part) ?? '' }
-  const known = originalBody(part)
-  if (known) return known
   if (part.type === 'native') return part.body
   if (part.type === 'text') return { type: 'text', text: part.text }
   if (part.type === 'refusal') return { type: 'text', text: part.refusal }

@@ -1,11 +1,12 @@
 import type { EncodedRequest } from '../../protocol/dialect.ts'
 import type { Offer, Quirks } from '../../protocol/model.ts'
 import type { InferenceRequest, Prompt } from '../../protocol/request.ts'
-import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
+import { innerDialect, isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { dropRefused, type Encoded, extend, isGatewayField, unsupported } from '../apply-quirks.ts'
 import { shortId } from '../ids.ts'
 import { dropSampling, wantsLogprobs } from '../sampling.ts'
 import { applyServiceTier, isStandardTier, openaiTiers, tierField } from '../service-tier.ts'
+import { splitNativeFields } from '../shared-fields.ts'
 import { type WrittenThinking, writeThinking } from '../thinking-fields.ts'
 import { type ToolRenames, withPlainNames } from '../tool-names.ts'
 import { reasoningRulesOf } from './encode-reasoning.ts'
@@ -88,7 +89,7 @@ function encodePrompt(prompt: Prompt, quirks: Quirks, offer: Offer): Encoded {
   const { messages, warnings } = encodeMessages(input, leading, { quirks, rules: reasoningRulesOf(offer.provider_model_id, quirks) })
   const tools = encodeTools(prompt, quirks)
   const thinking = thinkingBeside(tools.fields, prompt, quirks)
-  const unknown = native?.dialect === dialect ? native.body : {}
+  const unknown = native?.dialect === dialect ? native.body : Object.fromEntries(splitNativeFields(native, innerDialect, quirks).shared)
   const body: Record<string, Json | undefined> = {
     ...Object.fromEntries(Object.entries(unknown).filter(([field]) => !isGatewayField(field))),
     messages,
@@ -104,7 +105,7 @@ function encodePrompt(prompt: Prompt, quirks: Quirks, offer: Offer): Encoded {
   Object.assign(body, encodeLogprobs(prompt))
   return {
     body,
-    warnings: [...warnings, ...tools.warnings, ...format.warnings, ...thinking.warnings, ...unsupportedFields(prompt)],
+    warnings: [...warnings, ...tools.warnings, ...format.warnings, ...thinking.warnings, ...unsupportedFields(prompt, quirks)],
   }
 }
 

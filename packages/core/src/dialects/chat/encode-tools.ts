@@ -59,7 +59,7 @@ const encodeTool = ({ name, description, parameters, strict }: FunctionTool): Js
     name,
     ...(description !== undefined && { description }),
     parameters: parameters ?? { type: 'object', properties: {} },
-    ...(typeof strict === 'boolean' && { strict }),
+    ...(strict === true && { strict }),
   },
 })
 

@@ -16,7 +16,7 @@ import { imagesSentBack } from '../generated-image.ts'
 import { itemParts } from '../part-warnings.ts'
 import { orderToolResults } from '../tool-result-order.ts'
 import { type AssistantTurn, encodeCallId, encodeTurn, originsOf, startTurn, type TurnMessage } from './assistant-turns.ts'
-import { encodeParts, goesAsItCame, type ReportLoss, textsOf } from './encode-parts.ts'
+import { encodeParts, goesAsItCame, hasBreakpoint, type ReportLoss, textsOf } from './encode-parts.ts'
 import type { ReasoningRules } from './encode-reasoning.ts'
 import { noState, readState } from './reasoning-state.ts'
 import { dialect, originalBody } from './wire.ts'
@@ -186,7 +186,8 @@ function encodeMessage(item: MessageItem, quirks: Quirks, reportLoss: ReportLoss
   const role = item.role === 'developer' ? systemRole(quirks) : item.role
   const known = originalBody(item)
   if (known && item.content.every(part => goesAsItCame(part, quirks))) return { ...known, role }
-  if (item.content.every(part => part.type === 'text' || part.type === 'refusal')) {
+  const isText = item.content.every(part => part.type === 'text' || part.type === 'refusal')
+  if (isText && !item.content.some(part => hasBreakpoint(part, quirks))) {
     // A single string, because many hosts do not support lists of parts.
     return { role, content: textsOf(item.content, reportLoss).join('\n\n') }
   }

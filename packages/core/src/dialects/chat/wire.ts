@@ -1,7 +1,7 @@
 import { originalOf } from '../../protocol/original.ts'
 import type { Outcome } from '../../protocol/response.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
-import { failed } from '../answer-failures.ts'
+import { endedFor, failed } from '../answer-failures.ts'
 import { objects, stringOf } from '../json.ts'
 import { isCounted, readUsage, type UsageFields, withTier } from '../usage.ts'
 
@@ -31,18 +31,30 @@ export const messageFields: ReadonlySet<string> = new Set([
   'function_call',
 ])
 
-/** Outcomes by finish reason. Any other reason means that the response is complete. */
+/** Outcomes by finish reason. Z.AI's own are `model_context_window_exceeded`, `sensitive` and `network_error` (docs.z.ai, Chat Completion, 2026-11). */
 const outcomes: ReadonlyMap<string, Outcome> = new Map<string, Outcome>([
   ['length', { status: 'incomplete', reason: 'max_output_tokens' }],
   ['model_length', { status: 'incomplete', reason: 'max_output_tokens' }],
   ['max_tokens', { status: 'incomplete', reason: 'max_output_tokens' }],
+  ['model_context_window_exceeded', { status: 'incomplete', reason: 'max_output_tokens' }],
   ['content_filter', { status: 'incomplete', reason: 'content_filter' }],
+  ['sensitive', { status: 'incomplete', reason: 'content_filter' }],
   ['error', failed({ kind: 'server_error', message: 'The provider ended the response with an error.' })],
+  ['network_error', failed({ kind: 'server_error', message: 'The provider ended the response with a network error.' })],
   ['abort', failed({ kind: 'server_error', message: 'The provider aborted the response.' })],
   ['insufficient_system_resource', failed({ kind: 'overloaded', message: 'The provider ended the response for lack of resources.' })],
 ])
 
-export const outcomeOf = (reason: string): Outcome => outcomes.get(reason) ?? { status: 'completed' }
+/** Finish reasons of complete responses: OpenAI's, then those of other hosts. */
+const completeReasons: ReadonlySet<string> = new Set([
+  ...['stop', 'tool_calls', 'function_call'],
+  ...['eos', 'eos_token', 'end_turn', 'stop_sequence', 'tool_use', 'tool_call', 'complete', 'done'],
+])
+
+export const outcomeOf = (reason: string): Outcome => {
+  const lower = reason.toLowerCase()
+  return outcomes.get(lower) ?? endedFor(lower, completeReasons)
+}
 
 /** The choice that is decoded: number 0, or the only one without a number. */
 export const firstChoice = (body: JsonObject): JsonObject | undefined => objects(body.choices).find(isFirst)

@@ -1,6 +1,7 @@
 import type { Failure } from '../../protocol/failure.ts'
 import type { Outcome, Usage } from '../../protocol/response.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
+import { endedFor } from '../answer-failures.ts'
 import { objects, stringOf } from '../json.ts'
 import { readUsage, type UsageFields, withOtherCalls } from '../usage.ts'
 
@@ -64,6 +65,8 @@ const outcomes: ReadonlyMap<string, Outcome> = new Map<string, Outcome>([
   ['MISSING_THOUGHT_SIGNATURE', failedWith('stale_state', 'The signature of earlier reasoning is missing.')],
 ])
 
+const completeReasons: ReadonlySet<string> = new Set(['FINISH_REASON_UNSPECIFIED'])
+
 /** Finish reasons that do not say whether the response is complete. */
 const unclearReasons: ReadonlySet<string> = new Set(['OTHER', 'IMAGE_OTHER', 'NO_IMAGE'])
 
@@ -80,7 +83,7 @@ export function outcomeOf(finishReason: string, { hasAnswer, hasCall }: AnswerSo
   // A call of a tool that was not offered: the client decides what to do with it.
   if (finishReason === 'UNEXPECTED_TOOL_CALL') return hasCall ? completed : malformed
   if (!hasAnswer) return failedWith('server_error', 'The provider ended the response without content.')
-  return unclearReasons.has(finishReason) ? incomplete('other') : completed
+  return unclearReasons.has(finishReason) ? incomplete('other') : endedFor(finishReason, completeReasons)
 }
 
 /** Whether the prompt was blocked, in which case there are no candidates. */

@@ -27,7 +27,7 @@ export const readTool: Read<Tool> = (value, path) => {
   const fields = optionalFields(place, { description: anyText, strict: booleanValue })
   const name = required(place, 'name', nonEmptyText)
   const parameters = required(place, 'input_schema', objectValue)
-  const tool: FunctionTool = { type: 'function', name, ...fields, parameters, ...readCachePoint(body, path) }
+  const tool: FunctionTool = { type: 'function', name, strict: false, ...fields, parameters, ...readCachePoint(body, path) }
   return remember(tool, { dialect, body, path })
 }
 

@@ -13,6 +13,7 @@ import {
   type Read,
   required,
 } from '../field-readers.ts'
+import { textOfBlock } from './text-blocks.ts'
 import { dialect } from './wire.ts'
 
 // Decodes content blocks into parts: text, images, documents.
@@ -20,7 +21,12 @@ import { dialect } from './wire.ts'
 export const readPart: Read<Part> = (value, path) => {
   const body = objectValue(value, path)
   const reader = partReaders.get(required({ body, path }, 'type', anyText))
-  return remember<Part>(reader?.(body, path) ?? { type: 'native', dialect, body }, { dialect, body, path })
+  return remember<Part>(reader?.(body, path) ?? nativePart(body), { dialect, body, path })
+}
+
+function nativePart(body: JsonObject): Part {
+  const text = textOfBlock(body)
+  return { type: 'native', dialect, body, ...(text !== undefined && { text }) }
 }
 
 /** Reads `cache_control`: everything up to and including this block may be cached. */

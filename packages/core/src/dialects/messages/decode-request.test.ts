@@ -237,7 +237,7 @@ describe('the messages of a Messages request', () => {
     })
     expect(part({ type: 'document', source: { type: 'url', url: 'https://x/a.pdf' } })).toEqual({ type: 'file', url: 'https://x/a.pdf' })
     const kept = { type: 'document', source: { type: 'content', content: [] } }
-    expect(part(kept)).toEqual({ type: 'native', dialect: 'messages', body: kept })
+    expect(part(kept)).toEqual({ type: 'native', dialect: 'messages', text: '', body: kept })
   })
 
   test('keep plain text of a document whole, whatever its length and script', () => {
@@ -609,7 +609,7 @@ test('a coding agent’s request is decoded without loss', () => {
         { type: 'message', role: 'user', content: [{ type: 'text', text: 'Try again.' }] },
       ],
       tools: [
-        { type: 'function', name: 'Bash', description: 'Runs', parameters: { type: 'object', properties: {} } },
+        { type: 'function', name: 'Bash', strict: false, description: 'Runs', parameters: { type: 'object', properties: {} } },
         { type: 'native', dialect: 'messages', body: { type: 'web_search_20250305', name: 'web_search' } },
       ],
       max_output_tokens: 32_000,

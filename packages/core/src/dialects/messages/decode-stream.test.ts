@@ -146,7 +146,7 @@ describe('the end of a Messages response', () => {
     ['tool_use', { status: 'completed' }],
     ['stop_sequence', { status: 'completed' }],
     ['pause_turn', { status: 'incomplete', reason: 'pause_turn' }],
-    ['something_new', { status: 'completed' }],
+    ['something_new', { status: 'completed', unknown_reason: 'something_new' }],
     ['max_tokens', { status: 'incomplete', reason: 'max_output_tokens' }],
     ['model_context_window_exceeded', { status: 'incomplete', reason: 'max_output_tokens' }],
     ['refusal', { status: 'incomplete', reason: 'content_filter' }],

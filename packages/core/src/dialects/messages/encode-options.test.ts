@@ -25,7 +25,7 @@ describe('the tools for a Messages provider', () => {
     ).toMatchObject({
       tools: [
         { name: 'f', input_schema: { type: 'object', properties: {} } },
-        { name: 'weather', description: 'Returns the weather', input_schema: { type: 'object', ...odd }, strict: false },
+        { name: 'weather', description: 'Returns the weather', input_schema: { type: 'object', ...odd } },
       ],
       warned: [],
     })

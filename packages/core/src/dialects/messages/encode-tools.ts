@@ -61,7 +61,7 @@ function encodeFunction({ name, description, parameters, strict }: FunctionTool,
     name: encodeToolName(name, context),
     ...(description !== undefined && { description }),
     input_schema: fitted?.schema ?? schema,
-    ...(typeof strict === 'boolean' && { strict }),
+    ...(strict === true && { strict }),
   }
 }
 

@@ -1,6 +1,7 @@
 import { originalOf } from '../../protocol/original.ts'
 import type { Outcome, Usage } from '../../protocol/response.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
+import { endedFor } from '../answer-failures.ts'
 import { stringOf } from '../json.ts'
 import { surchargedFields } from '../service-tier.ts'
 import { isCounted, readUsage, type UsageFields } from '../usage.ts'
@@ -33,11 +34,10 @@ export const readHead = ({ id, model }: JsonObject): MessageHead => ({ id: strin
 
 const lengthLimit: Outcome = { status: 'incomplete', reason: 'max_output_tokens' }
 const refusal: Outcome = { status: 'incomplete', reason: 'content_filter' }
-const completed: Outcome = { status: 'completed' }
 /** A hosted tool is still working: the client sends the response back to continue. */
 const paused: Outcome = { status: 'incomplete', reason: 'pause_turn' }
 
-/** Outcomes by stop reason. Any other stop reason means that the response is complete. */
+/** Outcomes by stop reason. */
 const outcomes: ReadonlyMap<string, Outcome> = new Map([
   ['max_tokens', lengthLimit],
   ['model_context_window_exceeded', lengthLimit],
@@ -45,7 +45,10 @@ const outcomes: ReadonlyMap<string, Outcome> = new Map([
   ['pause_turn', paused],
 ])
 
-export const outcomeOf = (stopReason: string): Outcome => outcomes.get(stopReason) ?? completed
+/** `compaction`: the context before the response was compacted, as the client asked. */
+const completeReasons: ReadonlySet<string> = new Set(['end_turn', 'tool_use', 'stop_sequence', 'compaction'])
+
+export const outcomeOf = (stopReason: string): Outcome => outcomes.get(stopReason) ?? endedFor(stopReason, completeReasons)
 
 /** The provider's explanation of a refusal, if any. */
 export const refusalText = (outcome: Outcome, { stop_details: details }: JsonObject): string =>

@@ -4,8 +4,11 @@ import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { stringOf } from '../json.ts'
 import { dialect } from './wire.ts'
 
-// Calls of tools that only this dialect has and the client runs: a shell, a patch, a computer. They and their results are decoded as
+// Calls of tools that only this dialect has and the client runs: a shell, a patch, a computer, a tool search. They and their results are decoded as
 // function calls, so that the conversation can continue in every dialect. In this dialect they are sent unchanged.
+
+/** The name of the client's tool search in other dialects. */
+export const toolSearchName = 'tool_search'
 
 /** The name of each call in other dialects, and the fields that contain its arguments. */
 const callTypes: ReadonlyMap<string, { readonly name: string; readonly fields: readonly string[] }> = new Map([
@@ -13,6 +16,7 @@ const callTypes: ReadonlyMap<string, { readonly name: string; readonly fields: r
   ['shell_call', { name: 'shell', fields: ['action'] }],
   ['apply_patch_call', { name: 'apply_patch', fields: ['operation'] }],
   ['computer_call', { name: 'computer', fields: ['action', 'actions'] }],
+  ['tool_search_call', { name: toolSearchName, fields: ['arguments'] }],
 ])
 
 const resultTypes: ReadonlySet<string> = new Set([...callTypes.keys()].map(type => `${type}_output`))
@@ -22,7 +26,7 @@ export function decodeClientCall(type: string, body: JsonObject): Item | undefin
   const call = callTypes.get(type)
   // The result of the first shell tool has its call id in `id`.
   const call_id = stringOf(body.call_id) || (type.startsWith('local_shell_call') ? stringOf(body.id) : '')
-  if (call_id === '') return undefined
+  if (call_id === '' || body.execution === 'server') return undefined
   if (call) return { type: 'function_call', call_id, name: call.name, arguments: argumentsOf(body, call.fields) } satisfies FunctionCallItem
   if (!resultTypes.has(type)) return undefined
   const output = outputOf(body)
@@ -33,6 +37,7 @@ export function decodeClientCall(type: string, body: JsonObject): Item | undefin
 }
 
 function argumentsOf(body: JsonObject, fields: readonly string[]): string {
+  if (typeof body.arguments === 'string') return body.arguments
   const held = Object.entries(body).filter(([field, value]) => fields.includes(field) && value !== undefined)
   const [only] = held
   return JSON.stringify(only && held.length === 1 && isObject(only[1]) ? only[1] : Object.fromEntries(held))

@@ -14,7 +14,7 @@ import { earlierItem, earlierPart } from '../earlier-answers.ts'
 import { anyText, arrayOf, literalOf, nonEmptyText, objectValue, optional, type Read, required, wrongType } from '../field-readers.ts'
 import { imageType, imageUrlOf, sentBack } from '../generated-image.ts'
 import { stringOf } from '../json.ts'
-import { outputFeatures } from '../output-features.ts'
+import { clientItems, outputFeatures } from '../output-features.ts'
 import { decodeClientCall } from './decode-client-calls.ts'
 import { decodeToolsOf } from './decode-options.ts'
 import { decodeContent, decodePart } from './decode-parts.ts'
@@ -36,9 +36,12 @@ export const decodeInputItem: Read<Item> = (value, path) => {
   return remember<Item>(decode?.(body, path) ?? decodeClientCall(stringOf(type), body) ?? unknownItem(body), { dialect, body, path })
 }
 
-/** Output items have ids. */
-const unknownItem = (body: JsonObject): Native =>
-  typeof body.id === 'string' || recordTypes.has(stringOf(body.type)) ? earlierItem(dialect, body) : { type: 'native', dialect, body }
+/** Output items have ids, but an item with an id may also be the client's own. */
+const unknownItem = (body: JsonObject): Native => {
+  const type = stringOf(body.type)
+  const isOutput = !clientItems.has(type) && (typeof body.id === 'string' || recordTypes.has(type))
+  return isOutput ? earlierItem(dialect, body) : { type: 'native', dialect, body }
+}
 
 /** Types that record what a provider ran or requested from the client. Some of them come without an id. */
 const recordTypes: ReadonlySet<string> = new Set(
@@ -129,6 +132,12 @@ function readGeneratedImage(body: JsonObject): Item {
 /** Decodes tools that are added at this point of the conversation. */
 const readAddedTools = (body: JsonObject, path: string): Native => ({ type: 'native', dialect, body, tools: decodeToolsOf(body, path) })
 
+/** The tools that a search found. One that the client ran also answers the model's call. */
+function readFoundTools(body: JsonObject, path: string): Native {
+  const call_id = body.execution === 'server' ? undefined : optional({ body, path }, 'call_id', anyText)
+  return { ...readAddedTools(body, path), ...(call_id && { answers: call_id }) }
+}
+
 const itemReaders: ReadonlyMap<string, (body: JsonObject, path: string) => Item> = new Map<
   string,
   (body: JsonObject, path: string) => Item
@@ -140,6 +149,6 @@ const itemReaders: ReadonlyMap<string, (body: JsonObject, path: string) => Item>
   ['custom_tool_call_output', readCallOutput],
   ['reasoning', readReasoning],
   ['additional_tools', readAddedTools],
-  ['tool_search_output', readAddedTools],
+  ['tool_search_output', readFoundTools],
   [imageType, readGeneratedImage],
 ])

@@ -16,6 +16,7 @@ import {
   required,
   wrongType,
 } from '../field-readers.ts'
+import { toolSearchName } from './decode-client-calls.ts'
 import { dialect } from './wire.ts'
 
 // Decodes tools, tool choice, response format and reasoning.
@@ -25,6 +26,7 @@ export const decodeTool: Read<Tool> = (value, path) => {
   const type = required({ body, path }, 'type', nonEmptyText)
   if (type === 'custom') return remember(customTool({ body, path }), { dialect, body })
   if (type === 'namespace') return { type: 'native', dialect, body, tools: decodeGroup(body, path) }
+  if (type === 'tool_search' && body.execution === 'client') return { type: 'native', dialect, body, tools: [toolSearch(body, path)] }
   if (type !== 'function') return { type: 'native', dialect, body }
   if (isObject(body.function))
     return missing(`${path}.name`, 'In the Responses API, the fields of a function are next to `type`, not inside `function`.')
@@ -35,6 +37,15 @@ export const decodeTool: Read<Tool> = (value, path) => {
     ...optionalFields({ body, path }, { description: anyText, parameters: objectValue, strict: booleanValue }),
   }
   return remember(tool, { dialect, body })
+}
+
+/** A tool search that the client runs, as the function that other dialects get. */
+function toolSearch(body: JsonObject, path: string): FunctionTool {
+  const fields = optionalFields({ body, path }, { description: anyText, parameters: objectValue })
+  return remember<FunctionTool>(
+    { type: 'function', name: toolSearchName, strict: false, isToolSearch: true, ...fields },
+    { dialect, body, path },
+  )
 }
 
 /** The tools of a `namespace`. */

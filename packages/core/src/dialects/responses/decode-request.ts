@@ -1,7 +1,9 @@
 import { GatewayError } from '../../errors/gateway-error.ts'
-import { remember } from '../../protocol/original.ts'
+import type { FunctionCallItem, Item } from '../../protocol/item.ts'
+import { originalOf, remember } from '../../protocol/original.ts'
 import type { InferenceRequest, Prompt } from '../../protocol/request.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
+import { earlierItem } from '../earlier-answers.ts'
 import {
   anyText,
   arrayOf,
@@ -16,6 +18,7 @@ import {
   stringMap,
 } from '../field-readers.ts'
 import { readRouting } from '../routing-options.ts'
+import { customToolNames } from '../tool-groups.ts'
 import { decodeInput } from './decode-items.ts'
 import { decodeReasoningOptions, decodeTextOptions, decodeTool, decodeToolChoice } from './decode-options.ts'
 import { dialect } from './wire.ts'
@@ -93,5 +96,24 @@ function decodePrompt(body: JsonObject): Prompt {
     else unknown.push([key, value])
   }
   if (unknown.length > 0) prompt.native = { type: 'native', dialect, body: Object.fromEntries(unknown) }
-  return prompt as unknown as Prompt
+  return withoutHostedCalls(prompt as unknown as Prompt)
 }
+
+/** A custom call without a result, of a tool that the request does not offer, was run by a provider: it is a record of an earlier answer. */
+function withoutHostedCalls(prompt: Prompt): Prompt {
+  const { input } = prompt
+  if (!input.some(isCustomCall)) return prompt
+  const offered = customToolNames(prompt)
+  const answered = new Set(input.flatMap(item => (item.type === 'function_call_output' ? [item.call_id] : [])))
+  const isHosted = (item: Item): boolean => isCustomCall(item) && !offered.has(item.name) && !answered.has(item.call_id)
+  if (!input.some(isHosted)) return prompt
+  return {
+    ...prompt,
+    input: input.map(item => {
+      const original = isHosted(item) ? originalOf(item) : undefined
+      return original ? remember<Item>(earlierItem(dialect, original.body), original) : item
+    }),
+  }
+}
+
+const isCustomCall = (item: Item): item is FunctionCallItem => item.type === 'function_call' && item.custom === true

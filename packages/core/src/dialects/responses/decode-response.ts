@@ -21,7 +21,7 @@ export function decodeResponse(body: JsonObject, mapping?: ResponseMapping): Inf
   const stated =
     Array.isArray(body.output) || hasError(body) ? decodeOutcome(body) : failed(unreadable('The response of the provider has no output.'))
   const outcome = stated.status !== 'failed' && output.some(isNameless) ? namelessCall : stated
-  const usage = usageOf(body, output.length > 0)
+  const usage = usageOf(body, { answered: output.length > 0, mapping })
   return remember({ ...head, output, outcome, ...(usage && { usage }) }, { dialect, body })
 }
 
@@ -38,7 +38,8 @@ function withCallIds(output: readonly Item[], head: Head): readonly Item[] {
 }
 
 /** Decodes a response item. A call gets the client's tool name, and `{}` if it has no arguments. */
-export function decodeOutputItem(body: JsonObject, { toolNames }: ResponseMapping = {}): Item {
+export function decodeOutputItem(body: JsonObject, { toolNames, clientCustomTools }: ResponseMapping = {}): Item {
+  if (isHostedCustomCall(body, clientCustomTools)) return remember<Item>({ type: 'native', dialect, body }, { dialect, body })
   const item = decodeItem(body)
   if (item.type !== 'function_call') return item
   const name = toolNames?.get(item.name) ?? item.name
@@ -46,6 +47,10 @@ export function decodeOutputItem(body: JsonObject, { toolNames }: ResponseMappin
   if (name === item.name && !isBlank) return item
   return remember({ ...item, name, arguments: isBlank ? '{}' : item.arguments }, { dialect, body })
 }
+
+/** Whether the provider ran a custom call itself. */
+const isHostedCustomCall = ({ type, name }: JsonObject, clientTools: ResponseMapping['clientCustomTools']): boolean =>
+  type === 'custom_tool_call' && clientTools?.has(stringOf(name)) === false
 
 export type Head = Pick<InferenceResponse, 'id' | 'model' | 'created_at'>
 
@@ -55,12 +60,18 @@ export const headOf = ({ id, model, created_at }: JsonObject): Head => ({
   created_at: typeof created_at === 'number' && created_at >= 0 && created_at < 1e11 ? Math.floor(created_at) : 0,
 })
 
-export function usageOf(body: JsonObject, answered: boolean): InferenceResponse['usage'] {
+interface UsageContext {
+  /** Whether the response has at least one item. */
+  readonly answered: boolean
+  readonly mapping: ResponseMapping | undefined
+}
+
+export function usageOf(body: JsonObject, { answered, mapping }: UsageContext): InferenceResponse['usage'] {
   const usage = readUsage(body.usage, usageFields)
   if (!isCounted(usage, answered)) return undefined
   const hosted_calls = readHostedCalls(body.tool_usage, hostedFields) ?? hostedCallsIn(body.output)
   const counted = hosted_calls ? { ...usage, hosted_calls } : usage
-  return withTier(withOtherCalls(counted, otherCallsIn(body.output)), body.service_tier)
+  return withTier(withOtherCalls(counted, otherCallsIn(body.output, mapping?.clientCustomTools)), body.service_tier)
 }
 
 const hostedFields = { web_search: ['web_search.num_requests'], web_fetch: ['web_fetch.num_requests'] } as const
@@ -76,10 +87,12 @@ const freeCalls: ReadonlySet<Json | undefined> = new Set([
   'tool_search_call',
 ])
 
-const otherCallsIn = (output: Json | undefined): readonly string[] =>
-  objects(output).flatMap(({ type }) =>
-    typeof type === 'string' && /_(call|results)$/.test(type) && !hostedItems.has(type) && !freeCalls.has(type) ? type : [],
-  )
+const otherCallsIn = (output: Json | undefined, clientTools: ResponseMapping['clientCustomTools']): readonly string[] =>
+  objects(output).flatMap(item => {
+    if (isHostedCustomCall(item, clientTools)) return stringOf(item.name)
+    const { type } = item
+    return typeof type === 'string' && /_(call|results)$/.test(type) && !hostedItems.has(type) && !freeCalls.has(type) ? type : []
+  })
 
 function hostedCallsIn(output: Json | undefined): HostedCalls | undefined {
   let calls: HostedCalls | undefined

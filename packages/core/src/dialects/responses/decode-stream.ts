@@ -185,7 +185,7 @@ const onTerminal: Handler = (decoder, body, name) => {
   const output = objects(response.output).map(item => decodeOutputItem(item, mapping))
   const streamed = matchItems([...items.all], output)
   for (const [at, item] of output.entries()) finishPartial(decoder, streamed[at] ?? addItem(items, undefined, item), item)
-  finishStream(decoder, outcome, { response, usage: usageOf(response, items.all.length > 0) })
+  finishStream(decoder, outcome, { response, usage: usageOf(response, { answered: items.all.length > 0, mapping }) })
 }
 
 const handlers: ReadonlyMap<string, Handler> = new Map<string, Handler>([

@@ -12,7 +12,10 @@ import { shortCallId, shortId } from '../ids.ts'
 import { combinedWarning, failedToolPaths, itemParts, lostCachePoints } from '../part-warnings.ts'
 import { dropSampling } from '../sampling.ts'
 import { applyServiceTier, openaiTiers, surchargedFields, tierField } from '../service-tier.ts'
+import { splitNativeFields } from '../shared-fields.ts'
+import { customToolNames, withoutDoubles } from '../tool-groups.ts'
 import { type Renamed, type ToolRenames, withPlainNames } from '../tool-names.ts'
+import { withDerivedPhases } from './derive-phases.ts'
 import { carriesBreakpoint, encodeInputItem, originalBody } from './items.ts'
 import { dialect } from './wire.ts'
 
@@ -29,7 +32,9 @@ export function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Q
     quirks,
   })
   const extended = extend(dropRefused(dropSampling(tiered, prompt, quirks), quirks), prompt.extensions)
-  return toolNames ? { ...extended, mapping: { toolNames } } : extended
+  const clientCustomTools = quirks.own_custom_tools ? customToolNames(prompt) : undefined
+  const mapping = { ...(toolNames && { toolNames }), ...(clientCustomTools && { clientCustomTools }) }
+  return Object.keys(mapping).length > 0 ? { ...extended, mapping } : extended
 }
 
 const renamed = (body: JsonObject, name: string): JsonObject => ({ ...body, name })
@@ -111,7 +116,7 @@ function encodePrompt(prompt: Prompt, quirks: Quirks): Encoded {
   const { input, tools, tool_choice, text, reasoning, native } = prompt
   const warnings: Warning[] = [...unsupportedFields(prompt)]
   const custom = new Set(input.flatMap(item => (item.type === 'function_call' && item.custom ? [item.call_id] : [])))
-  const items = input.flatMap((item, at): readonly JsonObject[] => {
+  const items = (quirks.message_phases ? withDerivedPhases(input) : input).flatMap((item, at): readonly JsonObject[] => {
     const body = withResultType(item, custom)
     if (!body) warnings.push(foreign(pathOf(item, `input[${at}]`)))
     for (const [index, part] of itemParts(item).entries()) {
@@ -125,7 +130,7 @@ function encodePrompt(prompt: Prompt, quirks: Quirks): Encoded {
   warnings.push(...tier.warnings)
   Object.assign(body, tier.body)
   if (prompt.safety_identifier !== undefined) body.safety_identifier = shortId(prompt.safety_identifier)
-  if (tools) body.tools = tools.flatMap((tool, at) => encodeTool(tool, `tools[${at}]`, warnings))
+  if (tools) body.tools = withoutDoubles(tools).flatMap((tool, at) => encodeTool(tool, pathOf(tool, `tools[${at}]`), warnings))
   if (tool_choice !== undefined) body.tool_choice = encodeChoice(tool_choice, tools, warnings)
   if (text)
     body.text = {
@@ -134,9 +139,9 @@ function encodePrompt(prompt: Prompt, quirks: Quirks): Encoded {
       ...(text.verbosity !== undefined && { verbosity: text.verbosity }),
     }
   if (reasoning) body.reasoning = { ...originalBody(reasoning), ...encodeReasoning(reasoning) }
-  if (native && native.dialect !== dialect)
-    for (const field of Object.keys(native.body))
-      warnings.push(unsupported(field, `\`${field}\` is not supported by this provider and was left out.`))
+  const { shared, lost } = splitNativeFields(native?.dialect === dialect ? undefined : native, 'chat', quirks)
+  for (const [field, value] of shared) body[field] = value
+  for (const field of lost) warnings.push(unsupported(field, `\`${field}\` is not supported by this provider and was left out.`))
   return { body, warnings }
 }
 
@@ -166,14 +171,22 @@ const foreign = (param: string): Warning => contentLost(param, `\`${param}\` is 
 
 function encodeTool(tool: Tool, param: string, warnings: Warning[]): readonly JsonObject[] {
   if (tool.type !== 'native') {
-    const { name, description, parameters = null, strict = null, custom } = tool
-    if (custom) return [originalBody(tool) ?? encodeCustomTool(tool, custom)]
-    return [originalBody(tool) ?? { type: 'function', name, ...(description !== undefined && { description }), parameters, strict }]
+    const { custom } = tool
+    return [originalBody(tool) ?? (custom ? encodeCustomTool(tool, custom) : encodeFunctionTool(tool))]
   }
   if (tool.dialect === dialect) return [tool.body]
   warnings.push(unsupported(param, `\`${param}\` is a tool that this provider does not support and was left out.`))
   return []
 }
+
+/** `strict` is left out only if the client left it out in this dialect, where a schema is then strict if it can be. */
+const encodeFunctionTool = ({ name, description, parameters, strict }: FunctionTool): JsonObject => ({
+  type: 'function',
+  name,
+  ...(description !== undefined && { description }),
+  parameters: parameters ?? null,
+  ...(strict !== undefined && { strict }),
+})
 
 const encodeCustomTool = ({ name, description }: FunctionTool, { grammar }: CustomInput): JsonObject => ({
   type: 'custom',

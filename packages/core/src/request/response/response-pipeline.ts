@@ -9,7 +9,7 @@ import type { Item, TextPart } from '../../protocol/item.ts'
 import { originalOf, remember } from '../../protocol/original.ts'
 import { dialectFor } from '../../protocol/provider.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
-import type { InferenceResponse, Warning } from '../../protocol/response.ts'
+import type { InferenceResponse, Outcome, Warning } from '../../protocol/response.ts'
 import { unfold } from '../../protocol/unfold.ts'
 import { type DialectName, own } from '../../protocol/wire.ts'
 import type { Logger } from '../../runtime/ports.ts'
@@ -59,7 +59,7 @@ export function responsePipeline(
   const { tools, reasoning } = request.prompt
   const calls = tools && watchCalls(request.prompt)
   const summaries = reasoning?.summary ? summaryRewriter(request.prompt, dialectFor(provider, offer)) : undefined
-  const sent: SentSoFar = { originalRequest, provider: offer.dialect, items: 0, isEmpty: true, losses: undefined }
+  const sent: SentSoFar = { originalRequest, provider: offer.dialect, items: 0, isEmpty: true, losses: undefined, outcome: undefined }
   return {
     batch(batch) {
       const kept = cutter ? cutBatch(cutter, batch) : batch
@@ -71,7 +71,10 @@ export function responsePipeline(
         if (event.type === 'delta') continue
         if ('item' in event) hasReasoning ||= event.item.type === 'reasoning'
         if (event.type === 'item_finished') noteItem(sent, event.item)
-        else if (event.type === 'finished' && (sent.losses || event.unmodeled)) visible = withSentence(sent, kept, event)
+        else if (event.type === 'finished') {
+          sent.outcome = event.outcome
+          if (sent.losses || event.unmodeled) visible = withSentence(sent, kept, event)
+        }
       }
       const shown = summaries ? summaries.batch(visible) : visible
       return hasReasoning ? sealBatch(itemSealer(candidate, { ring, logger, owner: caller }), shown) : shown
@@ -83,12 +86,16 @@ export function responsePipeline(
         cutter && isTooLong(cutter, response) ? { ...fold(cutBatch(cutter, unfold(response))), ...(usage && { usage }) } : response
       calls?.lookAt(kept.output)
       for (const item of kept.output) noteItem(sent, item)
+      sent.outcome = kept.outcome
       const visible = sent.losses || kept.unmodeled ? fold(withSentence(sent, unfold(kept), kept)) : kept
       const shown = summaries ? withOutput(visible, visible.output.map(summaries.item)) : visible
       const hasReasoning = shown.output.some(({ type }) => type === 'reasoning')
       return hasReasoning ? sealWhole(itemSealer(candidate, { ring, logger, owner: caller }), shown) : shown
     },
-    warnings: () => (calls || sent.losses ? [...warnings, ...(calls?.warnings() ?? []), ...(sent.losses?.warnings() ?? [])] : warnings),
+    warnings: () => {
+      const added = [...(calls?.warnings() ?? []), ...(sent.losses?.warnings() ?? []), ...unknownReason(sent.outcome)]
+      return added.length > 0 ? [...warnings, ...added] : warnings
+    },
   }
 }
 
@@ -111,6 +118,19 @@ interface SentSoFar {
   isEmpty: boolean
   /** Undefined until the first item that some dialect cannot express. */
   losses: OutputLosses | undefined
+  /** Set at the end of the response. */
+  outcome: Outcome | undefined
+}
+
+function unknownReason(outcome: Outcome | undefined): readonly Warning[] {
+  if (outcome?.status !== 'completed' || outcome.unknown_reason === undefined) return []
+  const reason = JSON.stringify(outcome.unknown_reason)
+  return [
+    {
+      code: 'unknown_finish_reason',
+      message: `The provider ended the response for the reason ${reason}, which is not known here; it was taken as complete.`,
+    },
+  ]
 }
 
 /** Records an item. Every dialect can express text messages, calls and reasoning, so only other items are checked for losses. */
