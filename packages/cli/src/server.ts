@@ -80,7 +80,7 @@ export async function start(config: Config, { environment, version, sink, worker
   process.once('exit', log.flush)
   try {
     const gateway = gatewayFor(config, { providers, models, facts, storage, transport, log, sealingKey: sealing.key })
-    const bootstrap = { gateway, storage, config }
+    const bootstrap = { gateway, storage, config, logger: log.logger }
     const isFirst = worker?.isFirst ?? true
     const workspaceId = isFirst ? await makeWorkspace(bootstrap) : ''
     const served = await listen(gateway, config, log)

@@ -2,7 +2,7 @@ import { createGateway, type GatewayOptions, usd } from '@signalbox/core'
 import { openai } from '@signalbox/core/providers'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
-import { expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 
 // `setup` runs in each process, and again at each restart: existing objects stay unchanged.
 
@@ -26,7 +26,7 @@ const gatewayOn = (storage: ReturnType<typeof memoryStorage>, setup: Setup, warn
     providers: [openai({ apiKey: 'sk-platform-0123456789' })],
     // No provider is called: the check of an added key finds it unreachable.
     transport: () => Promise.reject(new Error('unreachable')),
-    models: [],
+    models: [{ id: 'gpt-x', offers: [{ provider: 'openai', provider_model_id: 'gpt-x', dialect: 'responses', price: { input: 1e6, output: 2e6 } }] }],
     storage,
     sealingKey: new Uint8Array(32).fill(7),
     setup,
@@ -96,4 +96,207 @@ test('a key without a fixed secret is created at each start, and the log says ho
   expect(warnings).toEqual([])
   await gatewayOn(storage, setup, warnings).problems()
   expect(warnings).toEqual([expect.stringContaining('Pass a `secret`')])
+})
+
+// What the holder of a key can do to its workspace, over HTTP or through the app, before the process starts again.
+
+type App = ReturnType<ReturnType<typeof gatewayOn>['workspaces']>
+interface Change {
+  /** What `setup` does in each process. */
+  readonly setup: (app: App) => Promise<unknown>
+  /** What happens to the workspace after the first start. */
+  readonly then: (app: App) => Promise<unknown>
+  /** What is asked of the result of `setup` at the second start. */
+  readonly result?: object
+  readonly warning?: string
+}
+
+const apiKey = 'sk-ours-0123456789'
+const filled = (count: number, make: (number: number) => Promise<unknown>): Promise<unknown> =>
+  Promise.all(Array.from({ length: count }, (_, number) => make(number)))
+
+const changes: Readonly<Record<string, Change>> = {
+  'apiKeys.create finds a revoked key': {
+    setup: app => app.apiKeys.create({ name: 'backend', secret }),
+    then: async app => app.apiKeys.revoke((await app.apiKeys.list())[0]?.id ?? ''),
+    result: { isActive: false },
+    warning: 'was revoked',
+  },
+  'apiKeys.create finds a key whose expiry has passed': {
+    setup: app => app.apiKeys.create({ name: 'backend', secret, expiresAt: new Date(Date.UTC(2020, 0)) }),
+    then: async () => undefined,
+    result: { isActive: false },
+    warning: 'has expired',
+  },
+  'apiKeys.create with a budget finds the workspace full of budgets': {
+    setup: app => app.apiKeys.create({ name: 'x', budget: { limit: usd(1) } }),
+    then: app => filled(199, number => app.budgets.create({ name: `${number}`, limit: 1 })),
+    result: { name: 'x' },
+    warning: 'Pass a `secret`',
+  },
+  'apiKeys.update gives a revoked key a budget': {
+    setup: async app => app.apiKeys.update((await app.apiKeys.create({ name: 'backend', secret })).id, { budget: { limit: usd(1) } }),
+    then: async app => app.apiKeys.revoke((await app.apiKeys.list())[0]?.id ?? ''),
+    result: { isActive: false },
+    warning: 'was revoked',
+  },
+  'budgets.create names a revoked key': {
+    setup: async app =>
+      app.budgets.create({ name: 'b', limit: 1, apiKeyId: (await app.apiKeys.create({ name: 'backend', secret })).id }),
+    then: async app => app.apiKeys.revoke((await app.apiKeys.list())[0]?.id ?? ''),
+    result: { name: 'b' },
+    warning: 'was revoked',
+  },
+  'budgets.create finds its budget renamed and the workspace full': {
+    setup: app => app.budgets.create({ name: 'monthly', limit: usd(50) }),
+    then: async app => {
+      await app.budgets.update((await app.budgets.list())[0]?.id ?? '', { name: 'mine' })
+      await filled(199, number => app.budgets.create({ name: `${number}`, limit: 1 }))
+    },
+    result: { name: 'monthly' },
+  },
+  'budgets.update and budgets.delete change what budgets.create returned': {
+    setup: async app => {
+      await app.budgets.delete((await app.budgets.create({ name: 'old', limit: 1 })).id)
+      return app.budgets.update((await app.budgets.create({ name: 'monthly', limit: 1 })).id, { limit: 2 })
+    },
+    then: async app => app.budgets.delete((await app.budgets.list())[0]?.id ?? ''),
+    result: { limit: 2 },
+  },
+  'byokKeys.create finds its key deleted and the workspace full': {
+    setup: app => app.byokKeys.create({ name: 'ours', provider: 'openai', apiKey }),
+    then: async app => {
+      await app.byokKeys.delete((await app.byokKeys.list())[0]?.id ?? '')
+      await filled(200, number => app.byokKeys.create({ name: 'n', provider: 'openai', apiKey: `${apiKey}-${number}` }))
+    },
+    result: { name: 'ours' },
+  },
+  'byokKeys.update takes the default from a key that became it': {
+    setup: async app => {
+      await app.byokKeys.create({ name: 'first', provider: 'openai', apiKey: `${apiKey}-1` })
+      return app.byokKeys.update((await app.byokKeys.create({ name: 'ours', provider: 'openai', apiKey })).id, { isDefault: false })
+    },
+    then: async app => app.byokKeys.update((await app.byokKeys.list())[1]?.id ?? '', { isDefault: true }),
+    result: { name: 'ours', isDefault: true },
+  },
+  'members.add finds the member removed, and another role': {
+    setup: app => app.members.add({ email: 'ada@example.com', name: 'Ada', role: 'owner' }),
+    then: async app => {
+      await app.members.add({ email: 'eve@example.com', name: 'Eve', role: 'owner' })
+      await app.members.remove((await app.members.list())[0]?.id ?? '')
+    },
+    result: { email: 'ada@example.com' },
+  },
+  'members.update and members.remove change the last owner': {
+    setup: async app => {
+      await app.members.update((await app.members.add({ email: 'ada@example.com', name: 'Ada', role: 'owner' })).id, { role: 'admin' })
+      return app.members.remove((await app.members.add({ email: 'bob@example.com', name: 'Bob', role: 'owner' })).id)
+    },
+    then: async app => app.members.update((await app.members.list())[0]?.id ?? '', { role: 'owner' }),
+    result: { email: 'bob@example.com' },
+  },
+  'billing.credit finds its reference used for another amount': {
+    setup: async app => ((await app.billing.balance()).credited === 0 ? undefined : app.billing.credit({ reference: 'june', amount: usd(10) })),
+    then: app => app.billing.credit({ reference: 'june', amount: 1 }),
+    result: { credited: 1 },
+    warning: 'adds no credit here, because this reference',
+  },
+  'billing.credit finds no room': {
+    setup: async app => ((await app.billing.balance()).credited === 0 ? undefined : app.billing.credit({ reference: 'june', amount: usd(10) })),
+    then: async app => {
+      for (const amount of [...Array(9).fill(1e15), 7_199_254_740_991]) await app.billing.credit({ reference: `${Math.random()}`, amount })
+    },
+    result: { credited: 2 ** 53 - 1 },
+    warning: 'adds no credit here, because the credit',
+  },
+  'billing.adjust finds its reference used': {
+    setup: async app => ((await app.billing.balance()).credited === 0 ? undefined : app.billing.adjust({ reference: 'june', amount: -1 })),
+    then: app => app.billing.credit({ reference: 'june', amount: 5 }),
+    result: { credited: 5 },
+    warning: 'adds no credit here',
+  },
+  'billing.autoReload.update passes one of two amounts': {
+    setup: async app => {
+      const { threshold } = (await app.billing.balance()).autoReload
+      return app.billing.autoReload.update(threshold === undefined ? { enabled: false, threshold: 1, target: 5 } : { target: 5 })
+    },
+    then: app => app.billing.autoReload.update({ threshold: 8, target: 9 }),
+    result: { autoReload: { threshold: 8, target: 9 } },
+  },
+  'routingDefaults.update demands what the workspace ignores': {
+    setup: app => app.routingDefaults.update({ only: ['openai'] }),
+    then: app => app.routingDefaults.update({ only: null, ignore: ['openai'] }),
+    result: { only: ['openai'] },
+  },
+  'settings.update and limits.update find other values': {
+    setup: async app => {
+      await app.limits.update({ requestsPerMinute: 10 })
+      return app.settings.update({ dataPolicyRequired: 'zdr', allowedProviders: ['openai'] })
+    },
+    then: app => app.settings.update({ dataPolicyRequired: 'any', allowedProviders: null, blockedProviders: ['openai'] }),
+    result: { dataPolicyRequired: 'zdr' },
+  },
+  'invites.create finds a pending invite': {
+    setup: app => app.invites.create({ email: 'ada@example.com', role: 'owner' }),
+    then: async () => undefined,
+    result: { status: 'pending' },
+  },
+  'invites.create finds a member': {
+    setup: app => app.invites.create({ email: 'ada@example.com', role: 'owner' }),
+    then: app => app.members.add({ email: 'ada@example.com', name: 'Ada', role: 'owner' }),
+    result: { status: 'accepted' },
+  },
+  'sessions.create makes another session': {
+    setup: app => app.sessions.create({ user: 'u', maxSpend: 1, expiresIn: 60 }),
+    then: async () => undefined,
+    result: { user: 'u' },
+  },
+}
+
+describe('nothing that happens to a workspace makes setup fail:', () => {
+  test.each(Object.entries(changes))('%s', async (_, { setup, then, result, warning }) => {
+    const storage = memoryStorage()
+    const results: unknown[] = []
+    const warnings: string[] = []
+    const run: Setup = async ({ workspaces }) => {
+      await workspaces.create({ id: 'app', name: 'App' })
+      results.push(await setup(workspaces('app')))
+    }
+    const first = gatewayOn(storage, run)
+    expect(await first.problems()).toEqual([])
+    await then(first.workspaces('app'))
+    await first.close()
+    expect(await gatewayOn(storage, run, warnings).problems()).toEqual([])
+    expect(results).toHaveLength(2)
+    if (result) expect(results[1]).toMatchObject(result)
+    expect(warnings.filter(text => !text.startsWith('A provider key'))).toEqual(warning === undefined ? [] : [expect.stringContaining(warning)])
+  })
+
+  test('but a secret of another workspace does: no holder of a key can choose it', async () => {
+    const warnings: string[] = []
+    const gateway = gatewayOn(
+      memoryStorage(),
+      async ({ workspaces }) => {
+        for (const id of ['one', 'two']) {
+          await workspaces.create({ id, name: id })
+          await workspaces(id).apiKeys.create({ name: 'backend', secret })
+        }
+      },
+      warnings,
+    )
+    expect(await gateway.problems()).toEqual(['`setup` failed; see the log.'])
+  })
+})
+
+test('budgets that setup adds to a workspace full of budgets are enforced', async () => {
+  const storage = memoryStorage()
+  const first = gatewayOn(storage, ({ workspaces }) => workspaces.create({ id: 'app', name: 'App', billing: 'postpaid' }))
+  await filled(200, number => first.workspaces('app').budgets.create({ name: `${number}`, limit: usd(1) }))
+  const second = gatewayOn(storage, async ({ workspaces }) => {
+    await workspaces('app').budgets.create({ name: 'ours', limit: 1 })
+    await workspaces('app').apiKeys.create({ name: 'backend', secret })
+  })
+  const caller = await second.authenticate(secret)
+  const reply = second.responses.create({ model: 'gpt-x', input: 'Hello', max_output_tokens: 100 }, { caller })
+  await expect(reply).rejects.toMatchObject({ code: 'budget_exceeded' })
 })

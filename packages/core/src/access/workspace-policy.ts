@@ -48,8 +48,10 @@ const aheadMs = 10_000
 const maxWorkspaces = 10_000
 /** A read that takes longer was dropped with the request that started it, as on Workers, and its promise never settles. */
 const maxReadMs = 2 * storageWaitMs
-/** Maximum budgets, and maximum credentials, of a workspace. */
+/** Maximum budgets, and maximum credentials, that a workspace can be given while it is in use. `setup` may add more. */
 export const maxRecordsOfKind = 200
+/** How many of them are read: those that `setup` adds to a full workspace count as well. */
+export const maxRecordsRead = 1_000
 
 interface Cached {
   readonly policy: WorkspacePolicy
@@ -88,8 +90,8 @@ export function createWorkspacePolicies({ records, clock, isUsableExpired, open 
   const read = async (workspaceId: string): Promise<WorkspacePolicy | undefined> => {
     const [workspace, budgets, credentials] = await Promise.all([
       records.find('workspace', workspaceId, workspaceId),
-      records.list('budget', { workspaceId, limit: maxRecordsOfKind }),
-      records.list('credential', { workspaceId, limit: maxRecordsOfKind }),
+      records.list('budget', { workspaceId, limit: maxRecordsRead }),
+      records.list('credential', { workspaceId, limit: maxRecordsRead }),
     ])
     if (!workspace) return undefined
     const refusedKeys = refusedOf(credentials)

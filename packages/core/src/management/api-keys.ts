@@ -72,7 +72,7 @@ export const apiKeysOf = (context: WorkspaceContext): ApiKeys => {
     get: async id => oneRecord(await keyOf(id)),
     usage: async (id, { period = 'month' } = {}) => keyUsage(context, (await keyOf(id)).id, period),
     async update(id, input) {
-      checkExpiry(input, clock.now())
+      if (!ports.isForSetup) checkExpiry(input, clock.now())
       const updated = await commitWithAudit(workspaceId, actor, async () => {
         const key = await keyOf(id)
         if (Object.keys(input).length === 0) return { events: [], result: key }
@@ -122,13 +122,13 @@ async function create(context: WorkspaceContext, input: NewApiKey): Promise<ApiK
     )
   const { secret = makeSecret(ids), rateLimitRpm, limits, expiresAt } = input
   checkSecret(secret)
-  checkExpiry(defined({ expiresAt }), clock.now())
+  if (!ports.isForSetup) checkExpiry(defined({ expiresAt }), clock.now())
   const scopes = granted(input.scopes, actor)
   const hash = await hashSecret(secret)
   const id = ids.uuid()
   const key = await commitWithAudit(workspaceId, actor, async () => {
     const old = input.secret === undefined ? undefined : await records.findByName('key', hash)
-    if (old) return { events: [], result: sameWorkspace(old, workspaceId) }
+    if (old) return { events: [], result: found(context, old) }
     await findWorkspace(records, workspaceId)
     if (ports.isForSetup && input.secret === undefined) await warnOfSecondKey(context, input.name)
     const body: KeyBody = {
@@ -190,12 +190,23 @@ const keyRecordOf = ({ id, workspaceId, createdAt, usedAt, body }: TypedRecord<'
   }
 }
 
-function sameWorkspace(key: TypedRecord<'key'>, workspaceId: string): TypedRecord<'key'> {
-  if (key.workspaceId === workspaceId && key.body.revokedAt === undefined) return key
-  throw new GatewayError('duplicate_resource', {
-    message: 'This `secret` already belongs to a revoked key or to another workspace. Choose another secret.',
-    param: 'secret',
-  })
+/**
+ * The key that has the `secret` already. The holder of a key can revoke it, so `setup` is given a revoked key as any other that it finds.
+ * No holder of a key can make one with a given secret: one of another workspace is a mistake in the program, and ends `setup` too.
+ */
+function found({ ports: { isForSetup, logger, clock }, workspaceId }: WorkspaceContext, key: TypedRecord<'key'>): TypedRecord<'key'> {
+  const { name, revokedAt } = key.body
+  if (key.workspaceId !== workspaceId || (revokedAt !== undefined && !isForSetup))
+    throw new GatewayError('duplicate_resource', {
+      message: `This \`secret\` already belongs to ${key.workspaceId === workspaceId ? 'a revoked key' : 'another workspace'}. Choose another secret.`,
+      param: 'secret',
+    })
+  if (isForSetup && !isActive(key.body, clock.now()))
+    logger.warn(
+      { workspaceId, name, id: key.id },
+      `The API key that \`setup\` creates ${revokedAt === undefined ? 'has expired' : 'was revoked'} and stays so. Choose another \`secret\` for a new key.`,
+    )
+  return key
 }
 
 /** Removes optional fields that a changed body leaves out. */

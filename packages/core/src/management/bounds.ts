@@ -105,6 +105,13 @@ export interface Touched<Kind extends BoundingKind = BoundingKind> {
 export const loosenedIn = ({ kind, before, after }: Touched): readonly string[] =>
   before && !after ? [kind] : loosened(tables[kind], before, after)
 
+/** Whether a key stops sooner than before: it is revoked, or its expiry is set or brought forward. */
+export function endsKey({ kind, before, after }: Touched): boolean {
+  if (kind !== 'key' || !before || !after) return false
+  const [was, is] = [before as KeyBody, after as KeyBody]
+  return (was.revokedAt === undefined && is.revokedAt !== undefined) || (is.expiresAt ?? Infinity) < (was.expiresAt ?? Infinity)
+}
+
 /** Whether any restriction changes, in either direction. Revoking a key does not count. */
 export function changesBounds({ kind, before, after }: Touched): boolean {
   if (!before || !after) return true

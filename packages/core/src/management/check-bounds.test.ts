@@ -58,7 +58,7 @@ test('an unrestricted key manages the budgets of its workspace, and so does one 
   expect(await codeOf(clerk.w.budgets.delete(id))).toBe(well)
 })
 
-test('a key loosens no limit, expiry or budget of a key with scopes that it lacks; it may tighten and revoke it', async () => {
+test('a key loosens no limit, expiry or budget of a key with scopes that it lacks; nor ends it; it may tighten it', async () => {
   const scene = await createFixture()
   const all = scene.gateway.workspaces('w').apiKeys
   const strong = await all.create({
@@ -84,7 +84,23 @@ test('a key loosens no limit, expiry or budget of a key with scopes that it lack
   expect((await weak.w.apiKeys.update(strong.id, { rateLimitRpm: 4 })).rateLimitRpm).toBe(4)
   const peer = await as(scene, { scopes })
   expect(await codeOf(peer.w.apiKeys.update(strong.id, { rateLimitRpm: 9, expiresAt: null, budget: null }))).toBe(well)
-  expect((await weak.w.apiKeys.revoke(strong.id)).isActive).toBe(false)
+  expect(await codeOf(weak.w.apiKeys.update(strong.id, { expiresAt: new Date(scene.now.ms + 500) }))).toBe(refused)
+  expect(await codeOf(weak.w.apiKeys.revoke(strong.id))).toBe(refused)
+  expect(await codeOf(weak.w.apiKeys.revoke(strong.id, { keepMade: true }))).toBe(refused)
+  expect((await peer.w.apiKeys.revoke(strong.id)).isActive).toBe(false)
+})
+
+test('a key revokes itself, its descendants and keys that have no other scopes, but no key above it with more scopes', async () => {
+  const scene = await createFixture()
+  const admin = await as(scene, { scopes })
+  const child = await as(scene, { scopes: ['keys:write', 'inference:invoke'] }, admin)
+  const grandchild = await as(scene, { scopes: ['keys:write'] }, child)
+  const [equal] = [await as(scene, { scopes: ['inference:invoke'] })]
+  expect(await codeOf(child.w.apiKeys.revoke(admin.id))).toBe(refused)
+  await expect(child.w.apiKeys.revoke(admin.id)).rejects.toThrow('revoke it or make it expire sooner')
+  expect(await codeOf(child.w.apiKeys.revoke(equal.id))).toBe(well)
+  expect(await codeOf(child.w.apiKeys.revoke(grandchild.id))).toBe(well)
+  expect(await codeOf(child.w.apiKeys.revoke(child.id))).toBe(well)
 })
 
 test('restricted keys that spend cannot loosen restrictions for one another, nor those of keys that another has created', async () => {

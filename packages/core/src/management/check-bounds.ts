@@ -1,9 +1,9 @@
 import { nounOf } from '../access/end-user.ts'
 import type { BudgetBody, KeyBody, Kind } from '../access/kinds.ts'
 import type { Records, TypedRecord } from '../access/records.ts'
-import { maxRecordsOfKind } from '../access/workspace-policy.ts'
+import { maxRecordsRead } from '../access/workspace-policy.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
-import { type BoundingKind, changesBounds, isBounding, loosenedIn, type Touched } from './bounds.ts'
+import { type BoundingKind, changesBounds, endsKey, isBounding, loosenedIn, type Touched } from './bounds.ts'
 import type { Draft } from './commit-with-audit.ts'
 import type { Actor } from './ports.ts'
 
@@ -22,7 +22,7 @@ export type BoundsCheck = (workspaceId: string, actor: Actor, draft: Omit<Draft<
  * committed, for all resources and routes:
  *
  * - A key cannot change the restrictions (limit, expiry, budgets) of itself or an ancestor at all.
- * - A key cannot loosen the restrictions of a key with scopes that it lacks.
+ * - A key cannot loosen the restrictions of a key with scopes that it lacks, nor revoke it or make it expire sooner.
  * - A restricted key that can spend cannot loosen the restrictions of a key that is not its descendant.
  * - A restricted key that can spend cannot loosen those of the whole workspace (its budgets, settings, limits, credit).
  *
@@ -73,7 +73,7 @@ async function lineOf(records: Records, workspaceId: string, key: Line['key']): 
     return line.some(each => Object.keys(each?.body.limits ?? {}).length > 0)
   }
   const hasBudget = async (): Promise<boolean> => {
-    const budgets = await records.list('budget', { workspaceId, limit: maxRecordsOfKind })
+    const budgets = await records.list('budget', { workspaceId, limit: maxRecordsRead })
     return budgets.some(({ body }) => body.enforce && body.apiKeyId !== undefined && ids.has(body.apiKeyId))
   }
   const isBounded = async (): Promise<boolean> =>
@@ -102,10 +102,11 @@ async function check(
   const id = keyBoundBy(touched)
   if (id !== undefined && line.ids.has(id)) {
     if (changesBounds(touched)) throw boundsItself(touched.kind)
-    return
+    // A key may revoke itself. To revoke a key above it, it needs the scopes of that key.
+    if (id === line.key.id || !endsKey(touched)) return
   }
   const fields = loosenedIn(touched)
-  if (fields.length === 0) return
+  if (fields.length === 0 && !endsKey(touched)) return
   if (takenFromAbove(touched).some(above => line.ids.has(above))) throw boundsItself(touched.kind)
   if (id === undefined) {
     if (await line.isBounded()) throw boundedItself(line.key.id, `cannot loosen the limits of its workspace (${fields.join(', ')})`)
@@ -114,6 +115,7 @@ async function check(
   const owner = await records.find('key', workspaceId, id)
   const lacking = owner?.body.scopes.filter(scope => !line.key.scopes.has(scope)) ?? []
   if (owner && lacking.length > 0) throw boundsStronger(owner, lacking)
+  if (fields.length === 0) return
   // A descendant stays within this key's restrictions. Any other key could return the favour.
   const isBelow = owner?.body.ancestors?.includes(line.key.id) === true
   if (owner && !isBelow && (await line.isBounded()))
@@ -136,5 +138,5 @@ const boundedItself = (id: string, what: string): GatewayError =>
 
 const boundsStronger = ({ body }: TypedRecord<'key'>, lacking: readonly string[]): GatewayError =>
   refused(
-    `The key "${body.name}" has scopes that this key lacks (${lacking.join(', ')}), so this key cannot loosen its limits. Use a key that has these scopes.`,
+    `The key "${body.name}" has scopes that this key lacks (${lacking.join(', ')}), so this key cannot loosen its limits, revoke it or make it expire sooner. Use a key that has these scopes.`,
   )

@@ -13,7 +13,7 @@ const administers: Readonly<Record<Role, readonly Scope[]>> = {
   viewer: [],
 }
 
-/** Throws if the role does not exist, or has scopes that the actor's key lacks. The operator may grant every role. */
+/** Throws if the role has scopes that the actor's key lacks: such a key neither grants the role nor takes it away. The operator may do both. */
 export function checkGrant(role: Role, { key }: Actor): void {
   if (!key) return
   const lacking = administers[role].filter(scope => !key.scopes.has(scope))

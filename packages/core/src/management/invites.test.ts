@@ -139,6 +139,7 @@ test('a key grants no role beyond its own scopes, by invite or by change, and th
   const may = async (w: ReturnType<typeof as>): Promise<readonly string[]> => {
     const granted: string[] = []
     for (const role of roles) {
+      await gateway.workspaces('w').members.update(id, { role: 'viewer' })
       const codes = new Set<string>()
       const invite = w.invites.create({ email: `new-${role}@example.com`, role })
       codes.add(await codeOf(invite))
@@ -155,4 +156,18 @@ test('a key grants no role beyond its own scopes, by invite or by change, and th
   expect(await may(as(...scopes.filter(scope => scope !== 'billing:write')))).toEqual(['admin', 'developer', 'viewer'])
   expect(await may(as(...scopes))).toEqual([...roles])
   expect(await may(gateway.workspaces('w'))).toEqual([...roles])
+})
+
+test('a key takes no role away that it could not grant: of a member, or by revoking an invite', async () => {
+  const { gateway } = await createFixture()
+  const all = gateway.workspaces('w')
+  const [owner] = [
+    await all.members.add({ email: 'one@example.com', name: 'One', role: 'owner' }),
+    await all.members.add({ email: 'two@example.com', name: 'Two', role: 'owner' }),
+  ]
+  const invite = await all.invites.create({ email: 'three@example.com', role: 'owner' })
+  const weak = gateway.workspaces('w', { key: { id: 'k', name: 'k', scopes: new Set<string>(['invites:write', 'members:write']) } })
+  const calls = [weak.members.remove(owner.id), weak.members.update(owner.id, { role: 'viewer' }), weak.invites.revoke(invite.id)]
+  expect(await Promise.all(calls.map(codeOf))).toEqual(Array(3).fill('operation_not_allowed'))
+  expect(await codeOf(all.members.remove(owner.id))).toBe('nothing went wrong')
 })

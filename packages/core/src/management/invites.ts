@@ -53,22 +53,29 @@ export function invitesOf({ ports, workspaceId, actor }: WorkspaceContext): Invi
       const id = ids.uuid()
       const { invite, workspaceName } = await commitWithAudit(workspaceId, actor, async () => {
         const workspace = await findWorkspace(records, workspaceId)
-        if (await records.findByName('member', memberName(workspaceId, email))) throw isMember(email)
         const at = clock.now()
+        const body: InviteBody = { email, role, status: 'pending', expiresAt: at + validMs }
+        if (await records.findByName('member', memberName(workspaceId, email))) {
+          if (!ports.isForSetup) throw isMember(email)
+          return { events: [], result: { invite: { ...body, id, status: 'accepted' as const }, workspaceName: workspace.body.name } }
+        }
         const group = groupOf(email)
         const before = await records.list('invite', { workspaceId, groups: [group], limit: 100 })
-        if (before.some(each => inviteOf(each, at).status === 'pending')) throw isInvited(email)
-        const body: InviteBody = { email, role, status: 'pending', expiresAt: at + validMs }
+        const pending = before.filter(each => inviteOf(each, at).status === 'pending')
+        if (pending.length > 0 && !ports.isForSetup) throw isInvited(email)
         return {
           puts: [
-            ...before.map(each => changedRecord(each, { group: closed })),
+            ...before.map(each => changedRecord(each, { group: closed, ...(pending.includes(each) && { body: { status: 'revoked' } }) })),
             newRecord('invite', { id, workspaceId, name, group, createdAt: at, body }),
           ],
-          events: [{ event: 'invite.created', subject: { type: 'invite', id }, changes: { email, role } }],
+          events: [
+            ...pending.map(each => ({ event: 'invite.revoked', subject: { type: 'invite' as const, id: each.id } })),
+            { event: 'invite.created', subject: { type: 'invite', id }, changes: { email, role } },
+          ],
           result: { invite: { ...body, id }, workspaceName: workspace.body.name },
         }
       })
-      if (hooks.onInvite)
+      if (hooks.onInvite && invite.status === 'pending')
         callHook(logger, 'onInvite', () =>
           hooks.onInvite?.({ workspaceId, workspaceName, email, role, token, expiresAt: invite.expiresAt }),
         )
@@ -78,6 +85,7 @@ export function invitesOf({ ports, workspaceId, actor }: WorkspaceContext): Invi
       commitWithAudit(workspaceId, actor, async () => {
         const invite = await records.find('invite', workspaceId, id)
         if (!invite) throw absent('invite', id)
+        checkGrant(invite.body.role, actor)
         if (invite.body.status === 'accepted')
           throw new GatewayError('state_precondition_failed', { message: 'This invite was accepted. Remove the member instead.' })
         if (invite.body.status === 'revoked') return { events: [], result: inviteOf(invite, clock.now()) }

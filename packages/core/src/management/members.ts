@@ -37,7 +37,7 @@ export function membersOf({ ports, workspaceId, actor }: WorkspaceContext): Memb
   }
   const all = (): Promise<readonly TypedRecord<'member'>[]> => records.list('member', { workspaceId, limit: maxMembers })
   const keepAnOwner = async (leaving: TypedRecord<'member'>): Promise<void> => {
-    if (leaving.body.role !== 'owner') return
+    if (leaving.body.role !== 'owner' || ports.isForSetup) return
     if ((await all()).some(({ id, body }) => id !== leaving.id && body.role === 'owner')) return
     throw new GatewayError('state_precondition_failed', {
       message: 'This member is the last owner. Make another member owner first.',
@@ -55,7 +55,7 @@ export function membersOf({ ports, workspaceId, actor }: WorkspaceContext): Memb
         await findWorkspace(records, workspaceId)
         const old = ports.isForSetup && (await records.findByName('member', memberName(workspaceId, input.email)))
         if (old) return { events: [], result: memberOf(old) }
-        await checkSeat(records, workspaceId)
+        if (!ports.isForSetup) await checkSeat(records, workspaceId)
         return { ...joining({ id, workspaceId, at: clock.now() }, input), taken: isMember(input.email) }
       })
     },
@@ -63,6 +63,7 @@ export function membersOf({ ports, workspaceId, actor }: WorkspaceContext): Memb
       if (role !== undefined) checkGrant(role, actor)
       return commitWithAudit(workspaceId, actor, async () => {
         const member = await find(id)
+        checkGrant(member.body.role, actor)
         if (role === undefined || role === member.body.role) return { events: [], result: memberOf(member) }
         await keepAnOwner(member)
         const body = { ...member.body, role }
@@ -76,6 +77,7 @@ export function membersOf({ ports, workspaceId, actor }: WorkspaceContext): Memb
     remove: id =>
       commitWithAudit(workspaceId, actor, async () => {
         const member = await find(id)
+        checkGrant(member.body.role, actor)
         await keepAnOwner(member)
         return {
           removals: [recordRemoval(member)],

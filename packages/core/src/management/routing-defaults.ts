@@ -20,7 +20,7 @@ export interface RoutingDefaultsResource {
 }
 
 export function routingDefaultsOf(context: WorkspaceContext): RoutingDefaultsResource {
-  const { records, strategies, models } = context.ports
+  const { records, strategies, models, isForSetup } = context.ports
   return {
     get: async () => defaultsRecordOf((await findWorkspace(records, context.workspaceId)).body.routing ?? {}, models),
     async update(input) {
@@ -30,8 +30,11 @@ export function routingDefaultsOf(context: WorkspaceContext): RoutingDefaultsRes
       const updated = await changeWorkspace(context, part, kept => {
         checkKnown(models, listsOf(input), listsOf(kept.routing ?? {}))
         const routing = given<Defaults>({ ...kept.routing, ...input })
-        checkTogether(routing)
-        return { routing }
+        if (isUsable(routing)) return { routing }
+        // A list of the workspace does not decide whether `setup` succeeds: only the lists that `setup` passes stay.
+        const own = given<Defaults>({ ...kept.routing, only: undefined, ignore: undefined, ...input })
+        if (isForSetup && isUsable(own)) return { routing: own }
+        throw invalidValue('ignore', routing.ignore?.join(', '), 'names that leave a provider of `only`')
       })
       return defaultsRecordOf(updated.routing ?? {}, models)
     },
@@ -45,11 +48,8 @@ function defaultsRecordOf(routing: Defaults, models: Directory): RoutingDefaults
 
 const listsOf = ({ order, only, ignore }: RoutingDefaultsChange): NamedLists => defined({ order, only, ignore })
 
-/** Throws for lists with which no request could be served. */
-function checkTogether({ only, ignore = [] }: Defaults): void {
-  if (only && only.length > 0 && only.every(name => ignore.includes(name)))
-    throw invalidValue('ignore', ignore.join(', '), 'names that leave somebody of `only`')
-}
+/** Whether the lists leave a provider that could serve a request. */
+const isUsable = ({ only, ignore = [] }: Defaults): boolean => !only || only.length === 0 || !only.every(name => ignore.includes(name))
 
 /** The argument checks of the methods. */
 export const routingDefaultsCalls: CallSpecs<RoutingDefaultsResource> = {

@@ -11,11 +11,11 @@ const quarterMs = 900_000
 /** The count with one more session. Throws if there are too many. */
 export function countWith(
   { ends }: SessionCountBody = { ends: [] },
-  { expiresAt, now }: { readonly expiresAt: number; readonly now: number },
+  { expiresAt, now, max = maxSessions }: { readonly expiresAt: number; readonly now: number; readonly max?: number },
 ): SessionCountBody {
   const live = ends.filter(([end]) => end > now)
   const total = live.reduce((sum, [, sessions]) => sum + sessions, 0)
-  if (total >= maxSessions)
+  if (total >= max)
     throw new GatewayError('state_precondition_failed', {
       message: `The workspace has ${maxSessions} active sessions, the maximum. Revoke some, or use a shorter \`expiresIn\`.`,
       param: 'expiresIn',

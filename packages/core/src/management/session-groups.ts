@@ -52,7 +52,7 @@ async function decideGroup(drafts: readonly SessionDraft[]): Promise<Draft<reado
   const result = await Promise.allSettled(
     drafts.map(async ({ record }, place): Promise<TypedRecord<'session'>> => {
       const body = { ...record.body, ...(await lines[place]) }
-      count = countWith(count, { expiresAt: body.expiresAt, now: clock.now() })
+      count = countWith(count, { expiresAt: body.expiresAt, now: clock.now(), ...(ports.isForSetup && { max: Infinity }) })
       return { ...record, body, kind: 'session', version: 1 }
     }),
   )

@@ -85,12 +85,14 @@ export const byokKeysOf = (context: WorkspaceContext): ByokKeys => {
 
 /** The fields of a key that a change alters. */
 async function changedBy(
-  { ports: { byok } }: WorkspaceContext,
+  { ports: { byok, isForSetup } }: WorkspaceContext,
   key: TypedRecord<'credential'>,
   input: ByokKeyChange,
 ): Promise<{ readonly name: string; readonly body: BodyChanges<'credential'> }> {
   const { body, name: hash = '' } = key
-  const { name = body.name, isDefault = body.isDefault, disabled = body.disabled, accountTier, apiKey } = input
+  // Another key may have been deleted, which made this one the default.
+  const isDefault = (isForSetup && body.isDefault) || (input.isDefault ?? body.isDefault)
+  const { name = body.name, disabled = body.disabled, accountTier, apiKey } = input
   if (body.isDefault && !isDefault) throw staysDefault()
   const tiers = byok.tiersOf(body.provider)
   if (typeof accountTier === 'string') checkTier(accountTier, body.provider, tiers)

@@ -1,6 +1,6 @@
 import type { RecordPut } from '@signalbox/storage'
 import { changedRecord, type TypedRecord } from '../../access/records.ts'
-import { maxRecordsOfKind } from '../../access/workspace-policy.ts'
+import { maxRecordsRead } from '../../access/workspace-policy.ts'
 import { GatewayError } from '../../errors/gateway-error.ts'
 import { sha256 } from '../../runtime/web.ts'
 import type { WorkspaceContext } from '../ports.ts'
@@ -10,7 +10,7 @@ export async function steppedDown(
   { ports }: WorkspaceContext,
   { workspaceId, id, body }: Pick<TypedRecord<'credential'>, 'workspaceId' | 'id' | 'body'>,
 ): Promise<readonly RecordPut[]> {
-  const all = await ports.records.list('credential', { workspaceId, groups: [body.provider], limit: maxRecordsOfKind })
+  const all = await ports.records.list('credential', { workspaceId, groups: [body.provider], limit: maxRecordsRead })
   return all.filter(each => each.body.isDefault && each.id !== id).map(each => changedRecord(each, { body: { isDefault: false } }))
 }
 

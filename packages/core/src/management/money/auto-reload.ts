@@ -24,18 +24,24 @@ export const autoReloadOf = (context: WorkspaceContext, balance: () => Promise<C
   async update(input) {
     const { ports, workspaceId } = context
     if (input.enabled && !ports.reloads) throw impossible()
-    await changeWorkspace(context, { type: 'auto_reload', fields: autoReloadFields, input }, kept => withChange(kept, input))
+    await changeWorkspace(context, { type: 'auto_reload', fields: autoReloadFields, input }, kept => withChange(kept, input, ports))
     // Credit may be low already. Then no request would be admitted that could trigger a reload.
     ports.reloads?.look(workspaceId)
     return balance()
   },
 })
 
-function withChange({ autoReload }: WorkspaceBody, input: AutoReloadChange): Pick<WorkspaceBody, 'autoReload'> {
+function withChange(
+  { autoReload }: WorkspaceBody,
+  input: AutoReloadChange,
+  { isForSetup }: Pick<WorkspaceContext['ports'], 'isForSetup'>,
+): Pick<WorkspaceBody, 'autoReload'> {
   const { enabled = false, threshold, target } = { ...autoReload, ...input }
   if (!enabled && threshold === undefined && target === undefined) return {}
   if (threshold === undefined) throw missing('threshold')
   if (target === undefined) throw missing('target')
+  // An amount that `setup` leaves out is the workspace’s, which may have changed it since.
+  if (target <= threshold && isForSetup && (input.threshold === undefined || input.target === undefined)) return {}
   if (target <= threshold) throw invalidValue('target', target, `more than \`threshold\`, ${threshold}`)
   return { autoReload: { enabled, threshold, target } }
 }

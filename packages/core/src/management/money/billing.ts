@@ -9,7 +9,7 @@ import { pageFields } from '../../resources/page.ts'
 import { toWire } from '../../resources/wire.ts'
 import type { CallSpecs } from '../check-calls.ts'
 import { findWorkspace } from '../find-workspace.ts'
-import type { WorkspaceContext } from '../ports.ts'
+import type { ManagementPorts, WorkspaceContext } from '../ports.ts'
 import { type AutoReload, autoReloadOf, paidPart } from './auto-reload.ts'
 
 /** The credit of a workspace. Amounts are microdollars: `usd(5)`. */
@@ -93,14 +93,19 @@ export const billingOf = (context: WorkspaceContext): Billing => {
 
 /** Books an entry once per reference, whichever its kind. */
 async function enter({ ports, workspaceId, actor }: WorkspaceContext, kind: 'credit' | 'adjustment', input: NewCredit): Promise<void> {
-  const { storage, records, commitWithAudit, clock } = ports
+  const { storage, records, commitWithAudit, clock, isForSetup } = ports
   const { amount, reference, note } = input
   const account = creditAccount(workspaceId)
   await commitWithAudit(workspaceId, actor, async () => {
     await findWorkspace(records, workspaceId)
     const [before] = await orStoreDown(() => storage.ledger.entries(account, { id: reference, limit: 1 }))
     if (before?.kind === kind && before.amount === amount) return { events: [], result: undefined }
-    if (before) throw otherMove(reference)
+    if (before && !isForSetup) throw otherMove(reference)
+    if (before || (isForSetup && !(await hasRoom(ports, account, amount)))) {
+      const found = before ? 'this reference was already used for another amount' : 'the credit has reached its maximum'
+      ports.logger.warn({ workspaceId, reference, amount }, `\`setup\` adds no credit here, because ${found}.`)
+      return { events: [], result: undefined }
+    }
     return {
       puts: await paidPart(records, workspaceId, reference),
       credits: [{ id: reference, account, amount, kind, at: clock.now(), ...(note !== undefined && { note }) }],
@@ -108,6 +113,12 @@ async function enter({ ports, workspaceId, actor }: WorkspaceContext, kind: 'cre
       result: undefined,
     }
   })
+}
+
+/** Whether the balance and the sum of all credits stay exact integers with this amount. */
+async function hasRoom({ storage }: ManagementPorts, account: string, amount: number): Promise<boolean> {
+  const { credited, spent } = await orStoreDown(() => storage.ledger.balance(account))
+  return [credited + amount, credited - spent + amount].every(sum => Math.abs(sum) <= Number.MAX_SAFE_INTEGER)
 }
 
 /** Usage entries are named by their request, others by their reference. The kind is a prefix, so that they never collide. */

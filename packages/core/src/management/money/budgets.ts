@@ -52,7 +52,7 @@ export const budgetsOf = ({ ports, workspaceId, actor }: WorkspaceContext): Budg
         const all = await budgetsIn(records, workspaceId)
         const old = ports.isForSetup && all.find(each => each.body.name === body.name && each.body.apiKeyId === body.apiKeyId)
         if (old) return { events: [], result: old }
-        checkRoom(all)
+        checkRoom(ports, all)
         if (body.apiKeyId !== undefined) await checkKey(ports, workspaceId, body.apiKeyId)
         const record = { id, workspaceId, createdAt: clock.now(), body }
         return {

@@ -1,6 +1,6 @@
 import { isActive } from '../../access/ancestors.ts'
 import type { Records, TypedRecord } from '../../access/records.ts'
-import { maxRecordsOfKind } from '../../access/workspace-policy.ts'
+import { maxRecordsOfKind, maxRecordsRead } from '../../access/workspace-policy.ts'
 import { GatewayError } from '../../errors/gateway-error.ts'
 import type { BudgetBody, BudgetChange, NewBudget } from '../../resources/budget.ts'
 import { invalidValue } from '../../resources/invalid-value.ts'
@@ -30,21 +30,21 @@ export function changeBudgetBody(body: BudgetBody, change: BudgetChange): Budget
 
 /** All budgets of a workspace. */
 export const budgetsIn = async (records: Records, workspaceId: string): Promise<readonly TypedRecord<'budget'>[]> =>
-  records.list('budget', { workspaceId, limit: maxRecordsOfKind })
+  records.list('budget', { workspaceId, limit: maxRecordsRead })
 
-/** Throws `state_precondition_failed` if the workspace has the maximum number of budgets. */
-export function checkRoom(there: readonly TypedRecord<'budget'>[]): void {
-  if (there.length >= maxRecordsOfKind)
+/** Throws `state_precondition_failed` if the workspace has the maximum number of budgets, unless `setup` adds one. */
+export function checkRoom({ isForSetup }: Pick<ManagementPorts, 'isForSetup'>, there: readonly TypedRecord<'budget'>[]): void {
+  if (there.length >= maxRecordsOfKind && !isForSetup)
     throw new GatewayError('state_precondition_failed', {
       message: `This workspace has ${maxRecordsOfKind} budgets, the maximum. Delete one first.`,
     })
 }
 
-/** Throws if the workspace has no such key, or if the key is revoked or has expired. */
-export async function checkKey({ records, clock }: ManagementPorts, workspaceId: string, id: string): Promise<void> {
+/** Throws if the workspace has no such key, or if the key is revoked or has expired, which for `setup` is no error. */
+export async function checkKey({ records, clock, isForSetup }: ManagementPorts, workspaceId: string, id: string): Promise<void> {
   const key = await records.find('key', workspaceId, id)
   if (!key || key.group === 'system') throw absent('API key', id)
-  if (!isActive(key.body, clock.now()))
+  if (!isActive(key.body, clock.now()) && !isForSetup)
     throw new GatewayError('state_precondition_failed', {
       message: `The API key "${id}" is revoked or has expired, so it cannot have a budget. Use an active key.`,
       param: 'apiKeyId',

@@ -24,11 +24,13 @@ export async function keyBudget(ports: ManagementPorts, key: Owner, budget: KeyB
   const { records } = ports
   const old = await records.findByName('budget', keyBudgetName(key.id))
   if (budget === null) return old ? withoutBudgets([old]) : noBudgetPart
-  if (!isActive(key.body, ports.clock.now()))
+  if (!isActive(key.body, ports.clock.now())) {
+    if (ports.isForSetup) return noBudgetPart
     throw new GatewayError('state_precondition_failed', {
       message: `The API key "${key.id}" is revoked or has expired, so it cannot have a budget.`,
       param: 'budget',
     })
+  }
   if (!old) return newBudget(ports, key, budget)
   return {
     ...noBudgetPart,
@@ -37,14 +39,15 @@ export async function keyBudget(ports: ManagementPorts, key: Owner, budget: KeyB
   }
 }
 
-async function newBudget({ records, clock, ids }: ManagementPorts, key: Owner, budget: KeyBudgetChange): Promise<BudgetPart> {
+async function newBudget(ports: ManagementPorts, key: Owner, budget: KeyBudgetChange): Promise<BudgetPart> {
+  const { records, clock, ids } = ports
   const { limit } = budget
   if (limit === undefined)
     throw new GatewayError('missing_required_parameter', {
       message: '`budget.limit` is missing.',
       param: 'budget.limit',
     })
-  checkRoom(await budgetsIn(records, key.workspaceId))
+  checkRoom(ports, await budgetsIn(records, key.workspaceId))
   const input = { ...budget, limit, name: key.body.name, apiKeyId: key.id, period: 'total' } as const
   const id = ids.uuid()
   const record = { id, workspaceId: key.workspaceId, name: keyBudgetName(key.id), createdAt: clock.now(), body: createBudgetBody(input) }
