@@ -1,9 +1,10 @@
 import { originalOf } from '../../protocol/original.ts'
 import type { Outcome, Usage } from '../../protocol/response.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
+import { extraSteps, otherModelsIn, withSteps } from '../extra-steps.ts'
 import { stringOf } from '../json.ts'
 import { surchargedFields } from '../service-tier.ts'
-import { isCounted, readUsage, type UsageFields } from '../usage.ts'
+import { isCounted, readUsage, type UsageFields, withOtherCalls } from '../usage.ts'
 
 export const dialect = 'messages'
 
@@ -67,7 +68,9 @@ const unsaid = 'not_available'
 
 /** Decodes token counts; undefined if they are unusable. `hasOutput`: the response has at least one item. */
 export function decodeUsage(wire: Json | undefined, hasOutput: boolean): Usage | undefined {
-  const usage = readUsage(wire, usageFields)
+  const totals = readUsage(wire, usageFields)
+  const steps = totals && extraSteps(wire, usageFields)
+  const usage = steps ? withOtherCalls(withSteps(totals, steps), otherModelsIn(wire)) : totals
   if (!isCounted(usage, hasOutput)) return undefined
   const options = isObject(wire)
     ? surchargedFields.flatMap(field => (typeof wire[field] === 'string' && wire[field] !== unsaid ? [[field, wire[field]]] : []))
