@@ -9,6 +9,7 @@ import { recordsOf } from '../src/access/records.ts'
 import type { WorkspacePolicy } from '../src/access/workspace-policy.ts'
 import { makeSchemaCache } from '../src/dialects/fit-schemas.ts'
 import { directoryOf } from '../src/management/models.ts'
+import { createClampCounts } from '../src/metering/clamp-counts.ts'
 import { createOutputPaces } from '../src/metering/hidden-tokens.ts'
 import { createSettlements } from '../src/metering/settlements.ts'
 import { createUsageDrains } from '../src/metering/usage-drains.ts'
@@ -97,6 +98,7 @@ export function watchedEngine(clock: FakeClock, providers: readonly Provider[], 
       retention: { look: () => {}, flush: async () => {} },
       drains: createUsageDrains(clock),
       paces: createOutputPaces(),
+      clamps: createClampCounts(),
       pending: new Set(),
     },
   }

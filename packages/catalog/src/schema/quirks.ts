@@ -39,6 +39,7 @@ export const quirks = section({
   min_output_tokens: whole(1).exactOptional(),
   default_max_tokens: whole(1).exactOptional(),
   billing_header: flag().exactOptional(),
+  extends_prompt: flag().exactOptional(),
   json_schema: oneOf(['native', 'tool', 'words']).exactOptional(),
   json_schema_without_tools: flag().exactOptional(),
   no_system: flag().exactOptional(),

@@ -8,12 +8,7 @@ import type { Usage } from '../protocol/response.ts'
 import type { JsonObject } from '../protocol/wire.ts'
 import { chatClient, messagesClient, messagesProvider } from './index.ts'
 
-const step = (type: string, input_tokens: number, output_tokens: number, more: JsonObject = {}): JsonObject => ({
-  type,
-  input_tokens,
-  output_tokens,
-  ...more,
-})
+const step = (type: string, input_tokens: number, output_tokens: number): JsonObject => ({ type, input_tokens, output_tokens })
 
 const messageWith = (usage: JsonObject): JsonObject => ({
   id: 'msg_1',
@@ -30,7 +25,7 @@ const compacted = {
   input_tokens: 682,
   output_tokens: 1_320,
   iterations: [
-    step('compaction', 60_385, 592, { cache_read_input_tokens: 100, cache_creation_input_tokens: 50 }),
+    { ...step('compaction', 60_385, 592), cache_read_input_tokens: 100, cache_creation_input_tokens: 50 },
     step('message', 682, 1_320),
   ],
 }
@@ -74,8 +69,17 @@ describe('a response for which the model was called several times', () => {
     const response = messagesProvider.decodeResponse(messageWith(compacted))
     const metadata = { id: 'resp_1', model: 'm', created_at: 1, itemId: (prefix: string) => `${prefix}_1`, warnings: [] }
     const hi = { role: 'user', content: 'Hi' }
-    const message = messagesClient.encodeResponse(response, messagesClient.decodeRequest({ model: 'm', max_tokens: 9, messages: [hi] }), metadata)
-    expect(message.usage).toMatchObject({ input_tokens: 682, cache_read_input_tokens: 0, output_tokens: 1_320, iterations: compacted.iterations })
+    const message = messagesClient.encodeResponse(
+      response,
+      messagesClient.decodeRequest({ model: 'm', max_tokens: 9, messages: [hi] }),
+      metadata,
+    )
+    expect(message.usage).toMatchObject({
+      input_tokens: 682,
+      cache_read_input_tokens: 0,
+      output_tokens: 1_320,
+      iterations: compacted.iterations,
+    })
     const completion = chatClient.encodeResponse(response, chatClient.decodeRequest({ model: 'm', messages: [hi] }), metadata)
     expect(completion.usage).toMatchObject({ prompt_tokens: 61_217, completion_tokens: 1_912 })
   })

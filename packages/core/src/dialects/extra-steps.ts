@@ -44,9 +44,18 @@ export function extraSteps(wire: Json | undefined, fields: UsageFields): ExtraSt
   const input_tokens = beyond(usage => usage.input_tokens)
   const output_tokens = beyond(usage => usage.output_tokens)
   if (input_tokens + output_tokens === 0) return undefined
-  const cached_tokens = Math.min(input_tokens, beyond(usage => usage.cached_tokens))
-  const cache_write_tokens = Math.min(input_tokens - cached_tokens, beyond(usage => usage.cache_write_tokens))
-  const cache_write_1h_tokens = Math.min(cache_write_tokens, beyond(usage => usage.cache_write_1h_tokens ?? 0))
+  const cached_tokens = Math.min(
+    input_tokens,
+    beyond(usage => usage.cached_tokens),
+  )
+  const cache_write_tokens = Math.min(
+    input_tokens - cached_tokens,
+    beyond(usage => usage.cache_write_tokens),
+  )
+  const cache_write_1h_tokens = Math.min(
+    cache_write_tokens,
+    beyond(usage => usage.cache_write_1h_tokens ?? 0),
+  )
   const count = Math.max(1, steps.filter(({ type }) => type !== 'message').length)
   return { count, input_tokens, output_tokens, cached_tokens, cache_write_tokens, cache_write_1h_tokens }
 }

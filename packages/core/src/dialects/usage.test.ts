@@ -171,9 +171,7 @@ describe.skipIf(!haveRecordings)('usage', () => {
     if (!provider) throw new Error(`Nobody speaks ${dialect}.`)
     const response = fold(decode(provider, frames))
     const steps = response.usage?.extra_steps
-    const billed = steps
-      ? { ...vendor, input: vendor.input + steps.input_tokens, output: vendor.output + steps.output_tokens }
-      : vendor
+    const billed = steps ? { ...vendor, input: vendor.input + steps.input_tokens, output: vendor.output + steps.output_tokens } : vendor
     // A Messages client reads how full the context is from the totals of the provider.
     for (const [client, countsOf] of clientCounts) expect(countsOf(response)).toEqual(client === 'messages' ? vendor : billed)
   })

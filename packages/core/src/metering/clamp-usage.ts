@@ -50,10 +50,7 @@ function clampSteps(steps: ExtraSteps, { contextWindow = maxCountedTokens, maxIn
   return { count: steps.count, input_tokens, output_tokens, cached_tokens, cache_write_tokens, cache_write_1h_tokens }
 }
 
-function clampTotals(
-  claimed: Usage,
-  { contextWindow, maxInput, likelyInput, maxOutput, reasoningCharacters }: UsageBounds,
-): ClampedUsage {
+function clampTotals(claimed: Usage, { contextWindow, maxInput, likelyInput, maxOutput, reasoningCharacters }: UsageBounds): ClampedUsage {
   const usage = saneUsage(claimed)
   const longest = contextWindow ?? maxCountedTokens
   const input =

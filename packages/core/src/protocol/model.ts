@@ -271,6 +271,11 @@ export interface Quirks {
   readonly default_max_tokens?: number
   /** Whether the block `x-anthropic-billing-header: …`, which Claude Code puts before `system`, is accepted (Messages). Default: false, it is left out without a warning. */
   readonly billing_header?: boolean
+  /**
+   * Whether the provider adds to every prompt, such as the results of searches that it runs by itself. Only the context window then bounds
+   * what it may count, and what is held. Default: false.
+   */
+  readonly extends_prompt?: boolean
   /** How a response schema is enforced. `tool`: by a forced tool. `words`: by asking for it in the prompt. Both give a warning. Default: `native`; in the Bedrock dialect, `tool`. */
   readonly json_schema?: 'native' | 'tool' | 'words'
   /** Whether a response schema and function tools exclude each other. */

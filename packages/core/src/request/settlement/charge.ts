@@ -1,11 +1,12 @@
 import { requestPrice, type StatedUsage, unpricedExtras } from '../../dialects/request-price.ts'
 import { billUsage } from '../../metering/bill-usage.ts'
+import type { ClampCounts } from '../../metering/clamp-counts.ts'
 import { clampUsage, type UsageBounds } from '../../metering/clamp-usage.ts'
 import { estimateOutput, type OutputPaces, thinkingOf } from '../../metering/hidden-tokens.ts'
 import type { MeteredAnswer } from '../../metering/meter.ts'
 import { type Microdollars, unpricedTools } from '../../metering/money.ts'
 import { acceptsOutputCap } from '../../metering/output-cap.ts'
-import { likelyInput, maxClaim } from '../../metering/prompt-size.ts'
+import { likelyInput, maxClaimAt } from '../../metering/prompt-size.ts'
 import type { Price } from '../../protocol/model.ts'
 import { quirksFor } from '../../protocol/provider.ts'
 import { ratesAt } from '../../protocol/rates.ts'
@@ -30,6 +31,7 @@ export interface ChargeContext {
   readonly bounds: MoneyBounds
   readonly inputTokens: number
   readonly paces: OutputPaces
+  readonly clamps: ClampCounts
   readonly logger: Logger
 }
 
@@ -42,7 +44,7 @@ export interface Charge {
 
 /** The usage and cost of a response. */
 export function chargeFor(charging: ChargeContext, committed: CommittedCall, seen: MeteredAnswer): Charge {
-  const { facts, request, inputTokens, logger } = charging
+  const { facts, request, inputTokens, clamps, logger } = charging
   const { provider, offer } = committed.candidate
   const { statedTier } = committed.call
   const stated: StatedUsage = statedTier === undefined ? (seen.usage ?? {}) : { service_tier: statedTier, ...seen.usage }
@@ -61,6 +63,7 @@ export function chargeFor(charging: ChargeContext, committed: CommittedCall, see
   const warnings = price ? unpricedWarnings(committed.candidate, price, { usage, stated, others: seen.usage.other_calls }) : noWarnings
   if (!isClamped) return { usage, cost, warnings }
   const place = { requestId: facts.requestId, provider: provider.id, model: offer.provider_model_id }
+  clamps.add(`${provider.id}/${offer.provider_model_id}`)
   logger.warn(
     { ...place, claimed: countsOf(seen.usage), billed: countsOf(usage) },
     'The provider reported more usage than the request can have used.',
@@ -98,7 +101,8 @@ function usageBoundsOf(
   // If the offer accepts no cap, the client's cap is not sent and does not limit the usage.
   const isPassed = cap !== undefined && claimed !== undefined && claimed.output_tokens > cap
   const maxOutput = isPassed && !acceptsOutputCap(candidate, request.prompt) ? longest : (cap ?? longest)
-  return { contextWindow, likelyInput: inputTokens, maxInput: () => maxClaim(request.prompt), maxOutput, reasoningCharacters }
+  const maxInput = (): number => maxClaimAt(request.prompt, quirksFor(candidate.provider, candidate.offer))
+  return { contextWindow, likelyInput: inputTokens, maxInput, maxOutput, reasoningCharacters }
 }
 
 /** The provider's latest counts, clamped, for the input of a response without final usage. Undefined if it reported none. */
