@@ -38,6 +38,7 @@ export const quirks = section({
   no_forced_tools: flag().exactOptional(),
   min_output_tokens: whole(1).exactOptional(),
   default_max_tokens: whole(1).exactOptional(),
+  flex_percent: whole(1).exactOptional(),
   billing_header: flag().exactOptional(),
   extends_prompt: flag().exactOptional(),
   json_schema: oneOf(['native', 'tool', 'words']).exactOptional(),

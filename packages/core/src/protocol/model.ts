@@ -226,6 +226,11 @@ export interface Quirks {
   readonly prompt_cache_ms?: number
   /** The `service_tier` value for `gateway.routing.tier: priority`, if its price is known (`Price.priority`). Default: none, with a warning. */
   readonly priority_tier?: string
+  /**
+   * What tokens cost in the tier `flex`, in percent of the usual rates. Default: unknown. The usual rates are then charged, with the warning
+   * `unpriced_option` if the response states that tier.
+   */
+  readonly flex_percent?: number
   /** The `service_tier` value of the standard tier (Chat Completions). Default: that of the client, or `default` if it uses another dialect. */
   readonly standard_tier?: string
   /** The response header, in lower case, that names the tier that was used. A tier in the body takes precedence. Default: none. */

@@ -67,6 +67,8 @@ export function azure(given: AzureOptions = {}): Provider<'azure'> {
       min_output_tokens: 16,
       sealed_reasoning: true,
       standard_tier: 'default',
+      // learn.microsoft.com, Flex processing with Azure OpenAI, read on 2026-11-28.
+      flex_percent: 50,
       rate_limits: rateLimits.openai,
     },
     quirksOf: azureQuirksOf,

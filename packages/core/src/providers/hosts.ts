@@ -175,6 +175,8 @@ export const groq = host({
     refuses: groqRefuses,
     standard_tier: 'on_demand',
     priority_tier: 'performance',
+    // Flex has higher limits at the usual price (console.groq.com/docs/flex-processing, read on 2026-11-28).
+    flex_percent: 100,
     rate_limits: rateLimits.openai,
   },
   quirksOf: model => groqModels.find(([id]) => id.test(model))?.[1] ?? groqOthers,

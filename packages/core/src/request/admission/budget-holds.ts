@@ -177,8 +177,8 @@ function maxCostOf(candidate: Candidate, { request, bounds }: HoldContext, outpu
   const tokens = { ...sizeAt(bounds.size, quirksFor(candidate.provider, candidate.offer)), output }
   const { context_window } = candidate.offer
   const held = estimateMaxCost({ price: price ?? candidate.offer.price, context_window }, tokens)
-  // A provider may serve a priority request in its standard tier, where long prompts may cost more.
-  const usual = candidate.offer.price?.priority && requestPrice(candidate, request, usualTier)
+  // A provider may serve a priority request in its standard tier, where long prompts may cost more, and a flex request too.
+  const usual = requestPrice(candidate, request, usualTier)
   return usual && usual !== price ? Math.max(held, estimateMaxCost({ price: usual, context_window }, tokens)) : held
 }
 

@@ -1,4 +1,4 @@
-import { requestPrice, type StatedUsage, unpricedExtras } from '../../dialects/request-price.ts'
+import { isUnpricedFlex, requestPrice, type StatedUsage, unpricedExtras } from '../../dialects/request-price.ts'
 import { billUsage } from '../../metering/bill-usage.ts'
 import type { ClampCounts } from '../../metering/clamp-counts.ts'
 import { clampUsage, type UsageBounds } from '../../metering/clamp-usage.ts'
@@ -82,10 +82,12 @@ interface PricedParts {
 function unpricedWarnings(candidate: Candidate, price: Price, { usage, stated, others = [] }: PricedParts): readonly Warning[] {
   const tools = usage.hosted_calls ? unpricedTools(ratesAt(price, usage.input_tokens), usage) : noTools
   const extras = unpricedExtras(candidate, stated)
-  if (tools.length + others.length + extras.length === 0) return noWarnings
+  const isFlex = isUnpricedFlex(candidate, stated)
+  if (!isFlex && tools.length + others.length + extras.length === 0) return noWarnings
   return [
     ...[...tools, ...others].map(tool => unpricedWarning('unpriced_tool', tool)),
     ...extras.map(extra => unpricedWarning('unpriced_option', extra)),
+    ...(isFlex ? [unpricedFlex] : []),
   ]
 }
 
@@ -137,6 +139,11 @@ const unpricedWarning = (code: string, what: string): Warning => ({
   code,
   message: `The provider charges extra for \`${what}\`, but its price is unknown. It was not charged.`,
 })
+
+const unpricedFlex: Warning = {
+  code: 'unpriced_option',
+  message: 'The provider served the request in the `service_tier` "flex", whose price is unknown. The usual price was charged.',
+}
 
 interface UnfinishedOutput {
   /** Interim usage from the provider. */
