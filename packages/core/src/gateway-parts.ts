@@ -11,7 +11,7 @@ import { lazyByok } from './management/byok/lazy-byok.ts'
 import { lazyManagement } from './management/lazy-management.ts'
 import { directoryOf } from './management/models.ts'
 import { keepReloads } from './management/money/reloads.ts'
-import { createClampCounts } from './metering/clamp-counts.ts'
+import { createUsageNotices } from './metering/usage-notices.ts'
 import { createOutputPaces } from './metering/hidden-tokens.ts'
 import { createSettlements } from './metering/settlements.ts'
 import { createUsageDrains } from './metering/usage-drains.ts'
@@ -177,7 +177,7 @@ function assembleRequests(
     onSpent: workspaceId => reloads?.look(workspaceId),
     drains: createUsageDrains(clock),
     paces: createOutputPaces(),
-    clamps: createClampCounts(),
+    usageNotices: createUsageNotices(),
     pending,
     media: options.media,
     schemas: makeSchemaCache(),

@@ -9,10 +9,10 @@ import { recordsOf } from '../src/access/records.ts'
 import type { WorkspacePolicy } from '../src/access/workspace-policy.ts'
 import { makeSchemaCache } from '../src/dialects/fit-schemas.ts'
 import { directoryOf } from '../src/management/models.ts'
-import { createClampCounts } from '../src/metering/clamp-counts.ts'
 import { createOutputPaces } from '../src/metering/hidden-tokens.ts'
 import { createSettlements } from '../src/metering/settlements.ts'
 import { createUsageDrains } from '../src/metering/usage-drains.ts'
+import { createUsageNotices } from '../src/metering/usage-notices.ts'
 import { defaultLimits, defaultTimeouts } from '../src/options.ts'
 import type { Model } from '../src/protocol/model.ts'
 import type { Provider } from '../src/protocol/provider.ts'
@@ -98,7 +98,7 @@ export function watchedEngine(clock: FakeClock, providers: readonly Provider[], 
       retention: { look: () => {}, flush: async () => {} },
       drains: createUsageDrains(clock),
       paces: createOutputPaces(),
-      clamps: createClampCounts(),
+      usageNotices: createUsageNotices(),
       pending: new Set(),
     },
   }

@@ -46,6 +46,8 @@ export interface Usage {
   readonly options?: Readonly<Record<string, string>>
   /** The `service_tier` that served the request. Undefined if it is not reported. */
   readonly service_tier?: string
+  /** Fields with counts that no reader knows, at most five. Undefined if there are none. */
+  readonly unread?: readonly string[]
   /** Model calls that the provider's own totals leave out. Their tokens are part of the counts above. */
   readonly extra_steps?: ExtraSteps
   /** True if the provider reported no usage and the gateway counted itself. */

@@ -52,7 +52,7 @@ export const outcomeOf = (stopReason: string): Outcome => outcomes.get(stopReaso
 export const refusalText = (outcome: Outcome, { stop_details: details }: JsonObject): string =>
   outcome === refusal && isObject(details) ? stringOf(details.explanation) : ''
 
-const usageFields: UsageFields = {
+export const usageFields: UsageFields = {
   input: ['input_tokens'],
   inputBeside: ['cache_creation_input_tokens', 'cache_read_input_tokens'],
   output: ['output_tokens'],
@@ -61,6 +61,15 @@ const usageFields: UsageFields = {
   longWrite: ['cache_creation.ephemeral_1h_input_tokens'],
   reasoning: ['output_tokens_details.thinking_tokens'],
   hosted: { web_search: ['server_tool_use.web_search_requests'], web_fetch: ['server_tool_use.web_fetch_requests'] },
+  unbilled: {
+    'cache_creation.ephemeral_5m_input_tokens': 'cache writes without those of an hour',
+    iterations: 'steps that the totals leave out: extra-steps.ts reads them',
+    'server_tool_use.code_execution_requests': 'billed by the hour of a container, not by the call',
+    'server_tool_use.tool_search_requests': 'billed by its tokens alone',
+    service_tier: 'committed capacity, whose price is a contract of the account',
+    inference_geo: 'a surcharge: an option of the usage',
+    speed: 'a surcharge: an option of the usage',
+  },
 }
 
 /** The value of `inference_geo` for models without regions. */

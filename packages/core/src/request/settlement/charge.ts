@@ -1,12 +1,12 @@
 import { isUnpricedFlex, requestPrice, type StatedUsage, unpricedExtras } from '../../dialects/request-price.ts'
 import { billUsage } from '../../metering/bill-usage.ts'
-import type { ClampCounts } from '../../metering/clamp-counts.ts'
 import { clampUsage, type UsageBounds } from '../../metering/clamp-usage.ts'
 import { estimateOutput, type OutputPaces, thinkingOf } from '../../metering/hidden-tokens.ts'
 import type { MeteredAnswer } from '../../metering/meter.ts'
 import { type Microdollars, unpricedTools } from '../../metering/money.ts'
 import { acceptsOutputCap } from '../../metering/output-cap.ts'
 import { likelyInput, maxClaimAt } from '../../metering/prompt-size.ts'
+import type { UsageNotices } from '../../metering/usage-notices.ts'
 import type { Price } from '../../protocol/model.ts'
 import { quirksFor } from '../../protocol/provider.ts'
 import { ratesAt } from '../../protocol/rates.ts'
@@ -31,7 +31,7 @@ export interface ChargeContext {
   readonly bounds: MoneyBounds
   readonly inputTokens: number
   readonly paces: OutputPaces
-  readonly clamps: ClampCounts
+  readonly usageNotices: UsageNotices
   readonly logger: Logger
 }
 
@@ -44,7 +44,7 @@ export interface Charge {
 
 /** The usage and cost of a response. */
 export function chargeFor(charging: ChargeContext, committed: CommittedCall, seen: MeteredAnswer): Charge {
-  const { facts, request, inputTokens, clamps, logger } = charging
+  const { facts, request, inputTokens, usageNotices, logger } = charging
   const { provider, offer } = committed.candidate
   const { statedTier } = committed.call
   const stated: StatedUsage = statedTier === undefined ? (seen.usage ?? {}) : { service_tier: statedTier, ...seen.usage }
@@ -61,14 +61,22 @@ export function chargeFor(charging: ChargeContext, committed: CommittedCall, see
   )
   const { cost } = billUsage(usage === seen.usage ? seen : { ...seen, usage }, price, { input: inputTokens })
   const warnings = price ? unpricedWarnings(committed.candidate, price, { usage, stated, others: seen.usage.other_calls }) : noWarnings
-  if (!isClamped) return { usage, cost, warnings }
   const place = { requestId: facts.requestId, provider: provider.id, model: offer.provider_model_id }
-  clamps.add(`${provider.id}/${offer.provider_model_id}`)
+  if (seen.usage.unread) logUnread(charging, place, seen.usage.unread)
+  if (!isClamped) return { usage, cost, warnings }
+  usageNotices.addClamped(`${provider.id}/${offer.provider_model_id}`)
   logger.warn(
     { ...place, claimed: countsOf(seen.usage), billed: countsOf(usage) },
     'The provider reported more usage than the request can have used.',
   )
   return { usage, cost, warnings: [clampedWarning, ...warnings] }
+}
+
+/** Logs the fields of a provider's usage that no reader knows, each once. */
+function logUnread({ usageNotices, logger }: ChargeContext, place: { readonly provider: string }, unread: readonly string[]): void {
+  const fields = usageNotices.newFields(place.provider, unread)
+  if (fields.length > 0)
+    logger.warn({ ...place, fields }, 'The usage of a response has counts that are not billed, because their meaning is unknown.')
 }
 
 interface PricedParts {
