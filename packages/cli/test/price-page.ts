@@ -24,6 +24,8 @@ export interface Purchase {
   readonly isPriority: boolean
   /** What raises the price, by field: `{ inference_geo: 'us' }`. */
   readonly extras: Readonly<Record<string, string>>
+  /** What tokens cost in the tier that was bought, in percent of the page. */
+  readonly flexPercent: number
   /** What tokens cost at the host that was called, in percent of the page. */
   readonly hostPercent: number
 }
@@ -37,7 +39,7 @@ export function priceByThePage(offer: Offer, used: Consumption, bought: Purchase
   const raises = (page.surcharges ?? []).filter(({ field, value }) => bought.extras[field] === value)
   // Each raise is rounded up to a whole rate.
   const raised = (rate: number): number =>
-    [...raises, { percent: bought.hostPercent }].reduce(
+    [...raises, { percent: bought.flexPercent }, { percent: bought.hostPercent }].reduce(
       (before, { percent }) => Number((BigInt(before) * BigInt(percent) + 99n) / 100n),
       rate,
     )

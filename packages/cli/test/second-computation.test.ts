@@ -65,8 +65,9 @@ function consumptionOf(offer: Offer, random: Random): Consumption {
   }
 }
 
-/** One provider is called at a host that costs more. */
+/** One provider is called at a host that costs more, and sells the tier flex at half price. */
 const dearHost = 'openai'
+const flexPercent = 50
 const hostPercent = 110
 
 /** Tiers that a response states, whatever was requested. */
@@ -176,7 +177,7 @@ test(`${count} random usages over all offers cost what their price pages state`,
     dialects: Object.values(providerDialects),
     credential: { id: `${id}:platform`, owner: 'platform', secret: 'sk' },
     endpoint: () => 'http://127.0.0.1:1',
-    ...(id === dearHost && { hostSurcharges: [{ host: '127.0.0.1', percent: hostPercent }] }),
+    ...(id === dearHost && { hostSurcharges: [{ host: '127.0.0.1', percent: hostPercent }], quirks: { flex_percent: flexPercent } }),
     authorize: () => {},
     answer: async () => ({ status: 200, body }),
   }))
@@ -203,6 +204,7 @@ test(`${count} random usages over all offers cost what their price pages state`,
       at: clock.now(),
       isPriority: tier === undefined ? asksPriority : tier === 'priority',
       extras,
+      flexPercent: offer.provider === dearHost && tier === 'flex' ? flexPercent : 100,
       hostPercent: offer.provider === dearHost ? hostPercent : 100,
     }
     // An account may enable them by default: then only the response states it.

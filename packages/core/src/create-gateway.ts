@@ -164,7 +164,7 @@ function inferenceVerbs(
       const problems = await storageProblems()
       return problems.length > 0 ? problems : setupProblems(setUp)
     },
-    notices: () => outageNotices(storage),
+    notices: () => [...outageNotices(storage), ...engine.usageNotices.notices()],
     async close({ graceMs = 0 } = {}) {
       isClosing = true
       await closeGateway({ ports: engine, collector, settlements, byok, authenticator, sharing }, graceMs)

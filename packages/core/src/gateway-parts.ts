@@ -11,6 +11,7 @@ import { lazyByok } from './management/byok/lazy-byok.ts'
 import { lazyManagement } from './management/lazy-management.ts'
 import { directoryOf } from './management/models.ts'
 import { keepReloads } from './management/money/reloads.ts'
+import { createUsageNotices } from './metering/usage-notices.ts'
 import { createOutputPaces } from './metering/hidden-tokens.ts'
 import { createSettlements } from './metering/settlements.ts'
 import { createUsageDrains } from './metering/usage-drains.ts'
@@ -176,6 +177,7 @@ function assembleRequests(
     onSpent: workspaceId => reloads?.look(workspaceId),
     drains: createUsageDrains(clock),
     paces: createOutputPaces(),
+    usageNotices: createUsageNotices(),
     pending,
     media: options.media,
     schemas: makeSchemaCache(),

@@ -12,6 +12,7 @@ import { directoryOf } from '../src/management/models.ts'
 import { createOutputPaces } from '../src/metering/hidden-tokens.ts'
 import { createSettlements } from '../src/metering/settlements.ts'
 import { createUsageDrains } from '../src/metering/usage-drains.ts'
+import { createUsageNotices } from '../src/metering/usage-notices.ts'
 import { defaultLimits, defaultTimeouts } from '../src/options.ts'
 import type { Model } from '../src/protocol/model.ts'
 import type { Provider } from '../src/protocol/provider.ts'
@@ -97,6 +98,7 @@ export function watchedEngine(clock: FakeClock, providers: readonly Provider[], 
       retention: { look: () => {}, flush: async () => {} },
       drains: createUsageDrains(clock),
       paces: createOutputPaces(),
+      usageNotices: createUsageNotices(),
       pending: new Set(),
     },
   }

@@ -68,6 +68,24 @@ test('usage far above what the text and the cap allow is charged at the possible
   expect(logged.filter(message => message.includes('reported more usage'))).toHaveLength(1)
 })
 
+test('an offer that adds to every prompt is charged for what it counted, up to its context window, and the hold covers that', async () => {
+  const claim = { input: 5_296, output: 5 }
+  const offer = { context_window: 8_000, max_output_tokens: 100, quirks: { extends_prompt: true } }
+  const honest = await scene({ acts: [acts.reply({ text: 'Hello.', usage: claim })], credit: 1_000_000, price: plain, offer })
+  expect(await ended(honest.gateway.infer(honest.request(), { caller: honest.caller }).whole())).toBe('ok')
+  expect((await honest.books()).rows).toMatchObject([{ inputTokens: 5_296, warnings: [], cost: 53_010 }])
+  expect(honest.gateway.notices()).toEqual([])
+
+  const poor = await scene({ acts: [acts.reply({ text: 'Hello.', usage: claim })], credit: 60_000, price: plain, offer })
+  expect(await ended(poor.gateway.infer(poor.request(), { caller: poor.caller }).whole())).toBe('insufficient_credits')
+
+  const { quirks: _, ...usual } = offer
+  const clamped = await scene({ acts: [acts.reply({ text: 'Hello.', usage: claim })], credit: 1_000_000, price: plain, offer: usual })
+  expect(await ended(clamped.gateway.infer(clamped.request(), { caller: clamped.caller }).whole())).toBe('ok')
+  expect((await clamped.books()).rows).toMatchObject([{ warnings: ['usage_clamped'] }])
+  expect(clamped.gateway.notices()).toEqual([expect.stringContaining('p/m reported more usage than possible in 1 response')])
+})
+
 test.each<readonly [string, JsonObject, JsonObject]>([
   ['that refuses an output cap', { quirks: { refuses: ['max_tokens', 'max_completion_tokens'] } }, {}],
   ['that reasons without a cap', { quirks: { thinking_field: 'reasoningConfig' } }, { reasoning: { effort: 'high' } }],

@@ -76,7 +76,7 @@ describe.each([
     ['it has other case and spaces', { tier: 'priority', headers: { [header]: ' Standard ' }, cost: 200, warnings: [] }],
     ['the account buys priority by itself', { headers: { [header]: 'priority' }, cost: 400, warnings: [] }],
     ['priority has no price', { price: usual, headers: { [header]: 'priority' }, cost: 200, warnings: [unpriced] }],
-    ['it is half price', { headers: { [header]: 'flex' }, cost: 200, warnings: [] }],
+    ['it is half price', { headers: { [header]: 'flex' }, cost: 100, warnings: [] }],
     ['it is a word that is not known', { headers: { [header]: 'warp' }, cost: 200, warnings: [unpriced] }],
     ['it is long', { tier: 'priority', headers: { [header]: '9'.repeat(9_000) }, cost: 400, warnings: [unpriced] }],
     ['it is empty', { tier: 'priority', headers: { [header]: '' }, cost: 400, warnings: [] }],

@@ -39,6 +39,7 @@ const unknownUsage: GenerateResult['usage'] = {
 export function sdkUsage(usage: Usage | undefined): GenerateResult['usage'] {
   if (!usage) return unknownUsage
   const { input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens } = usage
+  const { extra_steps, ...counts } = usage
   return {
     inputTokens: {
       total: input_tokens,
@@ -47,7 +48,7 @@ export function sdkUsage(usage: Usage | undefined): GenerateResult['usage'] {
       cacheWrite: cache_write_tokens,
     },
     outputTokens: { total: output_tokens, text: Math.max(0, output_tokens - reasoning_tokens), reasoning: reasoning_tokens },
-    raw: { ...usage },
+    raw: { ...counts, ...(extra_steps && { extra_steps: { ...extra_steps } }) },
   }
 }
 

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { estimateMaxCost } from '../metering/estimate.ts'
 import type { Model, Offer, Quirks } from '../protocol/model.ts'
 import type { JsonObject } from '../protocol/wire.ts'
-import { googleVertex, openai, together, xai } from '../providers/index.ts'
+import { googleVertex, groq, openai, together, xai } from '../providers/index.ts'
 import { chatProvider, messagesClient, messagesProvider, responsesClient, responsesProvider } from './index.ts'
-import { requestPrice, unpricedExtras } from './request-price.ts'
+import { isUnpricedFlex, requestPrice, unpricedExtras } from './request-price.ts'
 
 const ordinary = { input: 1_000_000, output: 2_000_000 }
 const priority = { input: 3_000_000, output: 6_000_000 }
@@ -143,6 +143,39 @@ describe('the tier stated in a response', () => {
   test.each(['warp', '__proto__', 'x'.repeat(9_999)])('is taken to be the requested one if it is unknown, with a warning', tier => {
     expect([at(usual, tier), at(fast, tier)]).toEqual([tiered.price, priority])
     expect(unpricedExtras({ offer: tiered, provider: {} }, { service_tier: tier })).toEqual(['service_tier'])
+  })
+})
+
+describe('the tier flex', () => {
+  const half = { quirks: { flex_percent: 50 } }
+  const flex = ask({ service_tier: 'flex' })
+  const long: Offer = { ...tiered, price: { ...ordinary, priority, tiers: [{ over: 1_000, input: 2_000_001, output: 4_000_000 }] } }
+
+  test('has its own price, also of long prompts', () => {
+    const price = requestPrice({ offer: long, provider: half }, flex, { service_tier: 'flex' })
+    expect(price).toMatchObject({ input: 500_000, output: 1_000_000, tiers: [{ over: 1_000, input: 1_000_001, output: 2_000_000 }] })
+    expect(requestPrice({ offer: long, provider: half }, ask({}), { service_tier: 'flex' })).toBe(price)
+  })
+
+  test('is taken to be served if the response states no tier', () => {
+    expect(requestPrice({ offer: plain, provider: half }, flex)?.input).toBe(500_000)
+    expect(requestPrice({ offer: plain, provider: half }, flex, { service_tier: 'default' })).toBe(ordinary)
+    expect(requestPrice({ offer: plain, provider: { quirks: { ...half.quirks, refuses: ['service_tier'] } } }, flex)).toBe(ordinary)
+    expect(requestPrice({ offer: tiered, provider: half }, flex, { service_tier: 'priority' })).toBe(priority)
+  })
+
+  test('is billed at the usual price where its own is unknown, with a warning if it was served', () => {
+    expect(requestPrice({ offer: plain, provider: {} }, flex, { service_tier: 'flex' })).toBe(ordinary)
+    expect(isUnpricedFlex({ offer: plain, provider: {} }, { service_tier: 'flex' })).toBe(true)
+    expect(isUnpricedFlex({ offer: plain, provider: half }, { service_tier: 'flex' })).toBe(false)
+    expect(isUnpricedFlex({ offer: plain, provider: {} }, {})).toBe(false)
+  })
+
+  test('costs half at OpenAI and as much as the usual one at Groq', () => {
+    const sold = { ...plain, price: { ...ordinary } }
+    expect(requestPrice({ offer: { ...sold }, provider: openai({ apiKey: 'k' }) }, flex)?.input).toBe(500_000)
+    expect(requestPrice({ offer: { ...sold }, provider: groq({ apiKey: 'k' }) }, flex)?.input).toBe(1_000_000)
+    expect(isUnpricedFlex({ offer: { ...sold }, provider: groq({ apiKey: 'k' }) }, { service_tier: 'flex' })).toBe(false)
   })
 })
 

@@ -4,7 +4,7 @@ import { type Credential, type Provider, quirksFor } from '../protocol/provider.
 import { priorityPriceOf, withSurcharges } from '../protocol/rates.ts'
 import type { Prompt, RoutingOptions } from '../protocol/request.ts'
 import type { Usage } from '../protocol/response.ts'
-import { buysDear, isUnpricedTier, tierPriceOf, unpricedFields } from './service-tier.ts'
+import { buysDear, isUnpricedTier, paysFlex, tierPriceOf, unpricedFields } from './service-tier.ts'
 
 /** The offer and provider of a candidate. */
 interface Sold {
@@ -24,7 +24,7 @@ interface PricedRequest {
 export type StatedUsage = Pick<Usage, 'options' | 'service_tier'>
 
 /**
- * The price of an offer for this request: its default price, with tiers for long prompts, or its priority price if that tier is requested,
+ * The price of an offer for this request: its default price, with tiers for long prompts, or that of the tier that is requested,
  * with the surcharges of the host and of the requested options. Facts that the response states (`stated`) override the request. Undefined
  * if no price is known.
  *
@@ -34,9 +34,19 @@ export function requestPrice(sold: Sold, request: PricedRequest, stated?: Stated
   const { offer, provider } = sold
   const { price } = offer
   if (!price) return undefined
-  const tierPrice = price.priority && paysPriority(sold, request, stated) ? priorityPriceOf(price) : price
-  if (!tierPrice || !(price.surcharges || provider.hostSurcharges)) return tierPrice
-  return withSurcharges(tierPrice, percentsFor(sold, request, stated))
+  const isPriority = price.priority !== undefined && paysPriority(sold, request, stated)
+  const tierPrice = isPriority ? priorityPriceOf(price) : price
+  const flex = isPriority ? undefined : flexPercent(sold, request, stated)
+  if (!tierPrice || !(price.surcharges || provider.hostSurcharges || flex !== undefined)) return tierPrice
+  return withSurcharges(tierPrice, percentsFor(sold, request, { ...stated, flex }))
+}
+
+/** Undefined if the tier `flex` is not bought, or its price is unknown or usual. */
+function flexPercent({ offer, provider }: Sold, { prompt }: PricedRequest, stated?: StatedUsage): number | undefined {
+  if (prompt.service_tier !== 'flex' && stated?.service_tier !== 'flex') return undefined
+  const quirks = quirksFor(provider, offer)
+  const percent = paysFlex(prompt.service_tier, stated?.service_tier, quirks) ? quirks.flex_percent : undefined
+  return percent === 100 ? undefined : percent
 }
 
 function paysPriority({ offer, provider }: Sold, { prompt, routing }: PricedRequest, stated?: StatedUsage): boolean {
@@ -45,15 +55,24 @@ function paysPriority({ offer, provider }: Sold, { prompt, routing }: PricedRequ
   return tier === undefined ? buysDear(prompt.service_tier, routing, tiers) : tier === 'priority'
 }
 
-function percentsFor(sold: Sold, { prompt }: PricedRequest, stated?: StatedUsage): readonly number[] {
+function percentsFor(
+  sold: Sold,
+  { prompt }: PricedRequest,
+  stated: StatedUsage & { readonly flex: number | undefined },
+): readonly number[] {
   const { surcharges = [] } = sold.offer.price ?? {}
   const named = prompt.native?.dialect === sold.offer.dialect ? prompt.native.body : {}
   const percents: number[] = []
-  for (const { field, value, percent } of surcharges) if ((stated?.options?.[field] ?? named[field]) === value) percents.push(percent)
+  for (const { field, value, percent } of surcharges) if ((stated.options?.[field] ?? named[field]) === value) percents.push(percent)
+  if (stated.flex !== undefined) percents.push(stated.flex)
   const { percent } = (sold.provider.hostSurcharges && hostSurchargeOf(sold)) ?? {}
   if (percent !== undefined) percents.push(percent)
   return percents
 }
+
+/** Whether a response was served in the tier `flex` at a price that is unknown. */
+export const isUnpricedFlex = ({ offer, provider }: Sold, { service_tier }: StatedUsage): boolean =>
+  service_tier === 'flex' && quirksFor(provider, offer).flex_percent === undefined
 
 /** What made a response more expensive without a known price: names of fields, and the host. */
 export function unpricedExtras(sold: Sold, { options, service_tier }: StatedUsage): readonly string[] {

@@ -89,6 +89,10 @@ export function tierPriceOf(stated: string | undefined, { price, quirks }: Tiers
   return price?.priority ? 'priority' : 'usual'
 }
 
+/** Whether tokens have the price of the tier `flex`: the response states it, or states no tier and the request asked for it. */
+export const paysFlex = (named: string | undefined, stated: string | undefined, { refuses }: Quirks): boolean =>
+  stated === undefined || stated === 'auto' ? named === 'flex' && !refuses?.includes('service_tier') : stated === 'flex'
+
 /** Whether a response reports a tier that may be more expensive, and whose price is unknown. */
 export const isUnpricedTier = (stated: string | undefined, tiers: Tiers): boolean =>
   !standardPriceTiers.has(stated) && tierPriceOf(stated, tiers) !== 'priority'

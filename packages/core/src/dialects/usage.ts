@@ -1,6 +1,7 @@
 import { type HostedTool, hostedTools } from '../protocol/model.ts'
 import type { HostedCalls, Usage } from '../protocol/response.ts'
 import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
+import { unreadFields } from './unread-usage.ts'
 
 /** More tokens than any response has; a larger count is an error of the provider. */
 const maxCount = 1e12
@@ -23,6 +24,8 @@ export interface UsageFields {
   readonly hosted?: { readonly [Tool in HostedTool]?: readonly string[] }
   /** Default: `total_tokens`. */
   readonly total?: string
+  /** Fields that are not read, each with the reason. A name stands for everything in it. */
+  readonly unbilled: Readonly<Record<string, string>>
 }
 
 /**
@@ -31,13 +34,16 @@ export interface UsageFields {
  */
 export function readUsage(wire: Json | undefined, names: UsageFields): Usage | undefined {
   if (!isObject(wire)) return undefined
-  const input = sum(wire, names.input, names.inputBeside)
-  const output = sum(wire, names.output, names.outputBeside)
-  if (input === undefined && output === undefined) return undefined
+  const total = readCount(wire[names.total ?? 'total_tokens'])?.tokens
+  const read = { input: sum(wire, names.input, names.inputBeside), output: sum(wire, names.output, names.outputBeside) }
+  if (read.input === undefined && read.output === undefined) return undefined
+  // A count that is left out is the rest of the total.
+  const isMissing = (side: readonly string[]): boolean => total !== undefined && pick(wire, side) === undefined
+  const input = isMissing(names.input) ? restOf(total, read.output, read.input) : read.input
+  const output = isMissing(names.output) ? restOf(total, read.input, read.output) : read.output
   const cached = readCount(pick(wire, names.cached))?.tokens ?? 0
   const cacheWrite = readCount(pick(wire, names.cacheWrite))?.tokens ?? 0
   const reasoning = readCount(pick(wire, names.reasoning))?.tokens ?? 0
-  const total = readCount(wire[names.total ?? 'total_tokens'])?.tokens
   const long = names.longWrite ? (readCount(pick(wire, names.longWrite))?.tokens ?? 0) : 0
   const usage = balance({
     input: input?.tokens ?? 0,
@@ -50,14 +56,22 @@ export function readUsage(wire: Json | undefined, names: UsageFields): Usage | u
   })
   const audio = names.audio ? (readCount(pick(wire, names.audio))?.tokens ?? 0) : 0
   const hosted_calls = names.hosted && readHostedCalls(wire, names.hosted)
-  if (long === 0 && audio === 0 && !hosted_calls) return usage
+  const unread = unreadFields(wire, names, (total ?? 0) - usage.input_tokens - usage.output_tokens)
+  if (long === 0 && audio === 0 && !hosted_calls && !unread) return usage
   return {
     ...usage,
     ...(long > 0 && { cache_write_1h_tokens: Math.min(long, usage.cache_write_tokens) }),
     ...(audio > 0 && { audio_tokens: Math.min(audio, usage.input_tokens - usage.cached_tokens - usage.cache_write_tokens) }),
     ...(hosted_calls && { hosted_calls }),
+    ...(unread && { unread }),
   }
 }
+
+/** The tokens of the total that the other side does not have, but at least those that are counted. */
+const restOf = (total: number | undefined, other: Counted | undefined, known: Counted | undefined): Counted => ({
+  tokens: Math.max(known?.tokens ?? 0, (total ?? 0) - (other?.tokens ?? 0)),
+  sound: known?.sound !== false,
+})
 
 /** Undefined if none was called, or the provider does not report them. */
 export function readHostedCalls(wire: Json | undefined, names: NonNullable<UsageFields['hosted']>): HostedCalls | undefined {
@@ -120,12 +134,16 @@ function sum(wire: JsonObject, names: readonly string[], beside: readonly string
 
 function pick(wire: JsonObject, names: readonly string[]): Json | undefined {
   for (const name of names) {
-    const dot = name.indexOf('.')
-    const holder = dot === -1 ? wire : wire[name.slice(0, dot)]
-    const value = isObject(holder) ? holder[name.slice(dot + 1)] : undefined
+    const value = valueAt(wire, name)
     if (value !== undefined && value !== null) return value
   }
   return undefined
+}
+
+function valueAt(holder: Json | undefined, path: string): Json | undefined {
+  if (!isObject(holder)) return undefined
+  const dot = path.indexOf('.')
+  return dot === -1 ? holder[path] : valueAt(holder[path.slice(0, dot)], path.slice(dot + 1))
 }
 
 interface Counted {

@@ -1,4 +1,5 @@
-import type { Usage } from '../protocol/response.ts'
+import { withoutSteps, withSteps } from '../dialects/extra-steps.ts'
+import type { ExtraSteps, Usage } from '../protocol/response.ts'
 import { maxCountedTokens } from './estimate.ts'
 import { maxHostedCalls, saneUsage } from './money.ts'
 
@@ -26,10 +27,30 @@ export interface ClampedUsage {
 /** Providers may exceed an output limit by this factor. */
 const slack = 1.05
 
-export function clampUsage(
-  claimed: Usage,
-  { contextWindow, maxInput, likelyInput, maxOutput, reasoningCharacters }: UsageBounds,
-): ClampedUsage {
+export function clampUsage(claimed: Usage, bounds: UsageBounds): ClampedUsage {
+  const { extra_steps: steps } = claimed
+  if (!steps) return clampTotals(claimed, bounds)
+  const { usage, isClamped } = clampTotals(withoutSteps(claimed), bounds)
+  const possible = clampSteps(steps, bounds)
+  return { usage: withSteps(usage, possible), isClamped: isClamped || possible !== steps }
+}
+
+/** More model calls than one response makes beside its own. */
+const maxSteps = 10
+
+/** Each step reads at most the prompt, and writes no more than it reads, as a summary does. */
+function clampSteps(steps: ExtraSteps, { contextWindow = maxCountedTokens, maxInput }: UsageBounds): ExtraSteps {
+  const longest = Math.min(maxCountedTokens, Math.min(contextWindow, maxInput()) * Math.min(steps.count, maxSteps))
+  const input_tokens = Math.min(steps.input_tokens, longest)
+  const output_tokens = Math.min(steps.output_tokens, input_tokens)
+  if (input_tokens === steps.input_tokens && output_tokens === steps.output_tokens) return steps
+  const cached_tokens = Math.min(steps.cached_tokens, input_tokens)
+  const cache_write_tokens = Math.min(steps.cache_write_tokens, input_tokens - cached_tokens)
+  const cache_write_1h_tokens = Math.min(steps.cache_write_1h_tokens, cache_write_tokens)
+  return { count: steps.count, input_tokens, output_tokens, cached_tokens, cache_write_tokens, cache_write_1h_tokens }
+}
+
+function clampTotals(claimed: Usage, { contextWindow, maxInput, likelyInput, maxOutput, reasoningCharacters }: UsageBounds): ClampedUsage {
   const usage = saneUsage(claimed)
   const longest = contextWindow ?? maxCountedTokens
   const input =

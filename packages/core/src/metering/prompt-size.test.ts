@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
 import type { Part } from '../protocol/item.ts'
+import { remember } from '../protocol/original.ts'
 import type { Prompt } from '../protocol/request.ts'
 import type { JsonObject } from '../protocol/wire.ts'
 import { estimateInput } from './estimate.ts'
-import { likelyInput, maxClaim, sampledInput, sizeOfPrompt } from './prompt-size.ts'
+import { likelyInput, maxClaim, maxClaimAt, sampledInput, sizeAt, sizeOfPrompt } from './prompt-size.ts'
 
 const userPrompt = (...content: readonly Part[]): Prompt => ({ input: [{ type: 'message', role: 'user', content }] })
 const text = (value: string): Prompt => userPrompt({ type: 'text', text: value })
@@ -55,6 +56,9 @@ test.each<[string, Prompt]>([
   ['an item that the provider keeps', { input: [native({ type: 'item_reference', id: 'msg_1' })] }],
   ['an extension that searches', { ...text('Hi'), extensions: { search_parameters: { mode: 'on' } } }],
   ['an unknown field that searches', { ...text('Hi'), native: native({ web_search_options: {} }) }],
+  ['a preset of the provider', { ...text('Hi'), native: native({ preset: 'pro-search' }) }],
+  ['a larger mode of reasoning', { ...text('Hi'), reasoning: remember({}, { dialect: 'responses', body: { mode: 'pro' } }) }],
+  ['a larger mode in an extension', { ...text('Hi'), extensions: { reasoning: { mode: 'pro' } } }],
 ])('%s adds to the prompt, up to the context window', (_, prompt) => {
   expect(most(prompt)).toBe(Number.POSITIVE_INFINITY)
   expect(maxClaim(prompt)).toBeGreaterThanOrEqual(10_000_000)
@@ -67,6 +71,28 @@ test.each<[string, Prompt]>([
 ])('%s does not add to the prompt', (_, prompt) => {
   expect(most(prompt)).toBeLessThan(1_000)
   expect(maxClaim(prompt)).toBeLessThan(10_000)
+})
+
+test('the standard mode of reasoning does not add to the prompt', () => {
+  expect(most({ ...text('Hi'), reasoning: remember({}, { dialect: 'responses', body: { mode: 'standard' } }) })).toBeLessThan(1_000)
+})
+
+test('a prompt that the provider may compact is held twice, since the compaction reads it too', () => {
+  const words = text('x'.repeat(100_000))
+  const once = most(words)
+  const edit = (type: string) => native({ context_management: { edits: [{ type }] } })
+  expect(most({ ...words, native: edit('compact_20260112') })).toBeGreaterThanOrEqual(2 * once)
+  const threshold = native({ context_management: [{ type: 'compaction', compact_threshold: 50_000 }] })
+  expect(most({ ...words, native: threshold })).toBeGreaterThanOrEqual(2 * once)
+  expect(most({ ...words, native: edit('clear_thinking_20251015') })).toBeLessThan(1.1 * once)
+})
+
+test('an offer that adds to every prompt is bounded by its context window alone, in the hold and in what it may report', () => {
+  const prompt = text('Hi')
+  expect(maxClaimAt(prompt, { extends_prompt: true })).toBe(Number.POSITIVE_INFINITY)
+  expect(maxClaimAt(prompt, {})).toBe(maxClaim(prompt))
+  expect(sizeAt(sizeOfPrompt(prompt, true), { extends_prompt: true }).max).toBe(Number.POSITIVE_INFINITY)
+  expect(sizeAt(sizeOfPrompt(prompt, true), {}).max).toBe(most(prompt))
 })
 
 test('real counts of images, audio and documents are within the maximum', () => {

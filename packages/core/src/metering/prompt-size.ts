@@ -1,9 +1,11 @@
+import { objects } from '../dialects/json.ts'
 import type { FilePart, Item } from '../protocol/item.ts'
-import { type HostedTool, hostedTools } from '../protocol/model.ts'
+import { type HostedTool, hostedTools, type Quirks } from '../protocol/model.ts'
+import { originalOf } from '../protocol/original.ts'
 import { maxTokensFor } from '../protocol/rates.ts'
 import type { Prompt, Tool } from '../protocol/request.ts'
 import type { HostedCalls } from '../protocol/response.ts'
-import type { Json, JsonObject } from '../protocol/wire.ts'
+import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
 import { charactersPerToken } from './count-text.ts'
 import { estimateInput, maxCountedTokens, tokensAroundItems, tokensOfMedia, tokensOfText, tokensPerBlob } from './estimate.ts'
 import { bytesOfText, likelyTokensOfText, maxTokensOfText } from './max-tokens.ts'
@@ -38,11 +40,13 @@ export function sizeOfPrompt(prompt: Prompt, isBounded: boolean): PromptSize {
     return { likely, max: maxTokensFor(likely) }
   }
   const size = isExtended(prompt) ? { likely: estimateInput(prompt), max: Number.POSITIVE_INFINITY, hasAudio: false } : boundedSize(prompt)
+  // A compaction reads the prompt once more.
+  if (isCompacted(prompt)) size.max *= 2
   return prompt.tools || prompt.extensions || prompt.native ? { ...size, hosted: foreseenCalls(prompt) } : size
 }
 
 /** Computes both bounds in one pass. `likely` is that of `estimateInput`. */
-function boundedSize(prompt: Prompt): PromptSize {
+function boundedSize(prompt: Prompt): { likely: number; max: number; hasAudio: boolean } {
   const { prompt: base, item, tools, image, sealedCharacters, sound } = allowances.hold
   let hasAudio = false
   let tokens = base + prompt.input.length * item + (prompt.tools?.length ? tools : 0)
@@ -96,6 +100,14 @@ function maxOfFile(part: FilePart, likely: number): number {
   return part.url.startsWith('data:') ? allowances.hold.document * likely : Number.POSITIVE_INFINITY
 }
 
+/** Maximum plausible input tokens of a prompt at an offer with these quirks. */
+export const maxClaimAt = (prompt: Prompt, { extends_prompt }: Quirks): number =>
+  extends_prompt ? Number.POSITIVE_INFINITY : maxClaim(prompt)
+
+/** The size of a prompt at an offer with these quirks. */
+export const sizeAt = (size: PromptSize, { extends_prompt }: Quirks): PromptSize =>
+  extends_prompt ? { ...size, max: Number.POSITIVE_INFINITY } : size
+
 /** Maximum plausible input tokens of a prompt: its bytes plus template overhead. `Infinity` if only the context window bounds them. */
 export function maxClaim(prompt: Prompt): number {
   if (isExtended(prompt)) return Number.POSITIVE_INFINITY
@@ -123,9 +135,23 @@ const isTextFile = ({ url }: FilePart): boolean => url.startsWith('data:text/')
 const fetched = /^(?:file_url|file_id)$/
 
 /** Whether the provider adds to the prompt: by hosted tools, stored items, or body fields that do so. */
-function isExtended({ tools, input, extensions, native }: Prompt): boolean {
-  if (tools?.some(isHosted) || input.some(isReference)) return true
-  return (extensions !== undefined && hasAddingField(extensions)) || (native !== undefined && hasAddingField(native.body))
+function isExtended({ tools, input, reasoning, extensions, native }: Prompt): boolean {
+  if (tools?.some(isHosted) || input.some(isReference) || (reasoning && hasLargerMode(originalOf(reasoning)?.body))) return true
+  return (extensions !== undefined && addsToPrompt(extensions)) || (native !== undefined && addsToPrompt(native.body))
+}
+
+const addsToPrompt = (fields: JsonObject): boolean => hasAddingField(fields) || hasLargerMode(fields.reasoning)
+
+/** `reasoning.mode: pro` reads the prompt several times (developers.openai.com, reasoning guide, and a recorded answer of gpt-5.6-sol). */
+const hasLargerMode = (reasoning: Json | undefined): boolean =>
+  isObject(reasoning) && typeof reasoning.mode === 'string' && reasoning.mode !== 'standard'
+
+/** Whether the provider may compact the prompt before it answers: `context_management` of Messages or Responses, `compaction` of Messages. */
+const isCompacted = ({ extensions, native }: Prompt): boolean => hasCompaction(extensions) || hasCompaction(native?.body)
+
+function hasCompaction({ context_management: managed, compaction }: JsonObject = {}): boolean {
+  const edits = isObject(managed) ? managed.edits : managed
+  return isObject(compaction) || objects(edits).some(({ type }) => typeof type === 'string' && type.startsWith('compact'))
 }
 
 const isReference = (item: Item): boolean => item.type === 'native' && item.body.type === 'item_reference'
@@ -163,4 +189,4 @@ const typeOf = ({ type }: JsonObject): string => (typeof type === 'string' ? typ
 
 /** Fields of a body that make the provider add to the prompt. */
 const adding =
-  /search|ground|retriev|plugin|connector|mcp|container|conversation|previous_response|data_?sources?|documents?|knowledge|file|url_context|cached_?content|^prompt$/i
+  /search|ground|retriev|plugin|connector|mcp|container|conversation|previous_response|data_?sources?|documents?|knowledge|file|url_context|cached_?content|^prompt$|^preset$/i

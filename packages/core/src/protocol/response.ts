@@ -50,8 +50,22 @@ export interface Usage {
   readonly options?: Readonly<Record<string, string>>
   /** The `service_tier` that served the request. Undefined if it is not reported. */
   readonly service_tier?: string
+  /** Fields with counts that no reader knows, at most five. Undefined if there are none. */
+  readonly unread?: readonly string[]
+  /** Model calls that the provider's own totals leave out. Their tokens are part of the counts above. */
+  readonly extra_steps?: ExtraSteps
   /** True if the provider reported no usage and the gateway counted itself. */
   readonly estimated?: boolean
+}
+
+/** Token counts of the model calls that a provider made for a response beside those of its totals, such as a compaction. */
+export interface ExtraSteps {
+  readonly count: number
+  readonly input_tokens: number
+  readonly output_tokens: number
+  readonly cached_tokens: number
+  readonly cache_write_tokens: number
+  readonly cache_write_1h_tokens: number
 }
 
 /** How often each hosted tool was called. */

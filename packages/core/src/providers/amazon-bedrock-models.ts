@@ -48,9 +48,13 @@ const models: readonly (readonly [id: RegExp, quirks: Quirks])[] = [
   ],
 ]
 
+/** A prompt that is stored at Bedrock (AWS, Prompt management): `arn:aws:bedrock:us-east-1:111122223333:prompt/PROMPT12345:1`. */
+const isStoredPrompt = (model: string): boolean => /^arn:[^:]*:bedrock:[^:]*:[^:]*:prompt\//.test(model)
+
 export function bedrockQuirksOf(model: string): Quirks {
   const id = baseModelOf(model)
-  return claude(id) ?? models.find(([pattern]) => pattern.test(id))?.[1] ?? withoutStrictTools
+  const quirks = claude(id) ?? models.find(([pattern]) => pattern.test(id))?.[1] ?? withoutStrictTools
+  return isStoredPrompt(model) ? { ...quirks, extends_prompt: true } : quirks
 }
 
 /** The path prefix of the OpenAI-compatible APIs. It differs by model, and Bedrock rejects the wrong one. */

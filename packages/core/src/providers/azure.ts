@@ -68,6 +68,8 @@ export function azure(given: AzureOptions = {}): Provider<'azure'> {
       sealed_reasoning: true,
       shared_fields: ['prompt_cache_options', 'prompt_cache_retention'],
       standard_tier: 'default',
+      // learn.microsoft.com, Flex processing with Azure OpenAI, read on 2026-11-28.
+      flex_percent: 50,
       rate_limits: rateLimits.openai,
     },
     quirksOf: azureQuirksOf,

@@ -17,7 +17,8 @@ export function google(options: VendorOptions = {}): Provider<'google'> {
     apiKey,
     keyHeaders: { gemini: 'x-goog-api-key' },
     // Source: ai.google.dev/gemini-api/docs/priority-inference, 2026-11-24.
-    quirks: { priority_tier: 'priority', tier_header: 'x-gemini-service-tier' },
+    // The price of flex: ai.google.dev/gemini-api/docs/optimization, read on 2026-11-28.
+    quirks: { priority_tier: 'priority', flex_percent: 50, tier_header: 'x-gemini-service-tier' },
     quirksOf: model => geminiQuirks(model, ['top_logprobs']),
     data_policy: 'no_training',
     check: '/models?pageSize=1',

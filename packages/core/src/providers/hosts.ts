@@ -8,6 +8,10 @@ import { oldMaxTokens, openaiOnlyFields, penalties, probabilities, thinkingType 
 
 const host = <const Id extends string>(row: VendorRow<Id>): VendorFactory<Id> => vendor({ ...row, isHost: true })
 
+/** Models that search in every request, by the variant `:online` (openrouter.ai/docs, web search) or by themselves. */
+const searchingQuirksOf = (model: string): Quirks | undefined =>
+  /:online\b|^perplexity\/sonar|-search-(?:api|preview)/.test(model) ? { extends_prompt: true } : undefined
+
 /** OpenRouter. It adapts requests to its providers, so no field is dropped. */
 export const openrouter = host({
   id: 'openrouter',
@@ -17,6 +21,7 @@ export const openrouter = host({
   check: '/key',
   speaks: ['chat', 'responses', 'messages'],
   quirks: { ...oldMaxTokens, reasoning_field: 'reasoning' },
+  quirksOf: searchingQuirksOf,
 })
 
 /** Vercel AI Gateway: Chat Completions, Responses and Messages. Source: vercel.com/docs/ai-gateway, pi-ai 1.5.2, 2026-11. */
@@ -27,6 +32,7 @@ export const vercelAiGateway = host({
   apiKeyVariables: ['AI_GATEWAY_API_KEY'],
   speaks: ['chat', 'responses', 'messages'],
   quirks: { ...oldMaxTokens, reasoning_field: 'reasoning' },
+  quirksOf: searchingQuirksOf,
 })
 
 /** Hugging Face router, which forwards to many hosts. Source: pi-ai 1.5.2, 2026-11. */
@@ -147,6 +153,13 @@ const groqQwen: Quirks = {
   reasoning_field: 'reasoning',
 }
 const groqGptOss: Quirks = { efforts: ['low', 'medium', 'high'], reasoning_field: 'reasoning' }
+const groqOthers: Quirks = { earlier_reasoning: 'own' }
+/** The first match wins. Compound models search and run code by themselves (console.groq.com/docs/compound, and recorded answers). */
+const groqModels: readonly (readonly [id: RegExp, quirks: Quirks])[] = [
+  [/qwen/, groqQwen],
+  [/gpt-oss/, groqGptOss],
+  [/^(groq\/)?compound/, { ...groqOthers, extends_prompt: true }],
+]
 /** Rejects unknown fields with a 400. */
 export const groq = host({
   id: 'groq',
@@ -162,9 +175,11 @@ export const groq = host({
     refuses: groqRefuses,
     standard_tier: 'on_demand',
     priority_tier: 'performance',
+    // Flex has higher limits at the usual price (console.groq.com/docs/flex-processing, read on 2026-11-28).
+    flex_percent: 100,
     rate_limits: rateLimits.openai,
   },
-  quirksOf: model => (/qwen/.test(model) ? groqQwen : /gpt-oss/.test(model) ? groqGptOss : { earlier_reasoning: 'own' }),
+  quirksOf: model => groqModels.find(([id]) => id.test(model))?.[1] ?? groqOthers,
 })
 
 /** Together AI: Chat Completions. */

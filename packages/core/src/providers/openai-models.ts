@@ -8,6 +8,9 @@ const reasoning: Quirks = { sampling: 'unless_thinking', refuses: ['top_k', 'sto
 /** The first match wins. Models without a row accept every field. */
 const models: readonly (readonly [id: RegExp, quirks: Quirks])[] = [
   [/^gpt-5(\.\d)?-chat/, {}],
+  // These search in every request.
+  [/^gpt-4o(-mini)?-search-preview/, { extends_prompt: true }],
+  [/^gpt-5-search-api/, { ...reasoning, extends_prompt: true }],
   // Accepts `stop`, unlike its successors.
   [/^o3-mini/, { ...reasoning, refuses: ['top_k'], efforts: ['low', 'medium', 'high'] }],
   [/^o\d/, { ...reasoning, efforts: ['low', 'medium', 'high'] }],

@@ -29,6 +29,8 @@ export function openai(options: VendorOptions = {}): Provider<'openai'> {
       cache_breakpoints: true,
       standard_tier: 'default',
       priority_tier: 'priority',
+      // The prices of batches, which are half (developers.openai.com/api/docs/guides/flex-processing, read on 2026-11-28).
+      flex_percent: 50,
       rate_limits: rateLimits.openai,
     },
     quirksOf: openaiQuirksOf,

@@ -88,6 +88,8 @@ export const perplexity = vendor({
   apiKeyVariables: ['PERPLEXITY_API_KEY'],
   speaks: ['responses'],
   quirks: { refuses: ['stop', 'seed'] },
+  // Sonar models search in every request.
+  quirksOf: model => (/sonar/.test(model) ? { extends_prompt: true } : undefined),
 })
 
 /** Cohere's compatibility API, whose documentation lists the unsupported fields. Reasoning is on or off, without levels. */

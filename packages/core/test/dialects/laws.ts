@@ -64,7 +64,7 @@ export const withoutStrangers = ({ usage, ...response }: InferenceResponse): Inf
   output: response.output.filter(item => item.type !== 'native' || item.dialect === responsesClient.name),
 })
 
-const withoutOptions = ({ options: _, service_tier: _tier, ...usage }: Usage): Usage => usage
+const withoutOptions = ({ options: _, service_tier: _tier, extra_steps: _steps, ...usage }: Usage): Usage => usage
 
 const withoutId = (item: Item): unknown => {
   const { id, ...rest } = (item.type === 'native' ? item.body : item) as { readonly id?: string }

@@ -14,6 +14,8 @@ export interface Holdings {
   readonly calls: readonly Call[]
   /** Tokens; undefined where the recording names none. */
   readonly usage: { readonly input: number; readonly output: number } | undefined
+  /** What the provider's own totals say, where they leave compactions out. A client of the same dialect receives these. */
+  readonly totals?: Holdings['usage']
   /** Types of whatever else there is: items, parts, blocks, annotations and fields that hold content. */
   readonly others: ReadonlySet<string>
   /** Bytes or URLs of images. */
@@ -28,6 +30,7 @@ interface Found {
   text: string
   readonly calls: Call[]
   usage: Holdings['usage']
+  totals?: Holdings['usage']
   readonly others: Set<string>
   readonly images: string[]
   readonly links: Set<string>
@@ -204,7 +207,7 @@ function messageBlocks(bodies: readonly JsonObject[]): readonly Block[] {
   return blocks
 }
 
-const countsOf = (usage: JsonObject): Holdings['usage'] => ({
+const countsOf = (usage: JsonObject): NonNullable<Holdings['usage']> => ({
   input: number(usage.input_tokens) + number(usage.cache_creation_input_tokens) + number(usage.cache_read_input_tokens),
   output: number(usage.output_tokens),
 })
@@ -234,7 +237,10 @@ function messages(found: Found, recorded: readonly JsonObject[]): void {
     }
   }
   found.text = words + found.text
-  if (hasEnd && usage.output_tokens !== undefined) found.usage = countsOf(usage)
+  if (!hasEnd || usage.output_tokens === undefined) return
+  found.totals = countsOf(usage)
+  const compactions = list(usage.iterations).flatMap(step => (step.type === 'compaction' ? [countsOf(step)] : []))
+  found.usage = [found.totals, ...compactions].reduce((sum, each) => ({ input: sum.input + each.input, output: sum.output + each.output }))
 }
 
 function geminiPart(found: Found, part: JsonObject): void {

@@ -1,7 +1,7 @@
 import type { Outcome, Usage } from '../../protocol/response.ts'
-import { isObject, type JsonObject } from '../../protocol/wire.ts'
+import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { endedFor } from '../answer-failures.ts'
-import { stringOf } from '../json.ts'
+import { objects, stringOf } from '../json.ts'
 import { isCounted, readUsage, type UsageFields, withTier } from '../usage.ts'
 
 export const dialect = 'bedrock'
@@ -23,19 +23,34 @@ const completeReasons: ReadonlySet<string> = new Set(['end_turn', 'tool_use', 's
 
 export const outcomeOf = (stopReason: string): Outcome => outcomes.get(stopReason) ?? endedFor(stopReason, completeReasons)
 
-const usageFields: UsageFields = {
+export const usageFields: UsageFields = {
   input: ['inputTokens'],
   inputBeside: ['cacheReadInputTokens', 'cacheWriteInputTokens'],
   output: ['outputTokens'],
   cached: ['cacheReadInputTokens'],
   cacheWrite: ['cacheWriteInputTokens'],
   reasoning: [],
+  total: 'totalTokens',
+  unbilled: {
+    cacheReadInputTokenCount: 'an older name of cacheReadInputTokens, beside it',
+    cacheWriteInputTokenCount: 'an older name of cacheWriteInputTokens, beside it',
+    cacheDetails: 'cache writes by lifetime: those of an hour are read',
+  },
 }
+
+/** Cache writes with a lifetime of one hour (AWS, CacheDetail: `{ ttl: '1h', inputTokens }`). */
+const hourWrites = (wire: Json | undefined): number =>
+  (isObject(wire) ? objects(wire.cacheDetails) : []).reduce(
+    (sum, { ttl, inputTokens }) => sum + (ttl === '1h' && typeof inputTokens === 'number' && inputTokens > 0 ? inputTokens : 0),
+    0,
+  )
 
 /** Decodes token counts; undefined if they are unusable. `hasOutput`: the response has at least one item. */
 export function decodeUsage({ usage: wire, serviceTier }: JsonObject, hasOutput: boolean): Usage | undefined {
   const usage = readUsage(wire, usageFields)
-  return isCounted(usage, hasOutput) ? withTier(usage, isObject(serviceTier) ? serviceTier.type : undefined) : undefined
+  if (!isCounted(usage, hasOutput)) return undefined
+  const long = Math.min(hourWrites(wire), usage.cache_write_tokens)
+  return withTier(long > 0 ? { ...usage, cache_write_1h_tokens: long } : usage, isObject(serviceTier) ? serviceTier.type : undefined)
 }
 
 /** The arguments of a call, or a piece of them, as text. Undefined if an object is nested too deeply to serialize. */

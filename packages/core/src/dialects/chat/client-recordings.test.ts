@@ -53,8 +53,8 @@ const gist = (response: InferenceResponse): unknown =>
     thoughts: reasoningOf(response).replaceAll('\n\n', ''),
     calls: callsOf(response),
     status: response.outcome.status,
-    // Chat Completions has no field for calls of hosted tools or for price options. Its tier may be the client's.
-    usage: { ...response.usage, hosted_calls: undefined, options: undefined, service_tier: undefined },
+    // Chat Completions has no field for calls of hosted tools, extra steps or price options. Its tier may be the client's.
+    usage: { ...response.usage, hosted_calls: undefined, extra_steps: undefined, options: undefined, service_tier: undefined },
   })
 
 if (!haveRecordings) skipWithout('the recordings of real providers')

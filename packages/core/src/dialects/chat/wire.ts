@@ -77,13 +77,45 @@ export function usageIn(body: JsonObject, choice: JsonObject | undefined): Json 
   return isObject(elsewhere) ? elsewhere : undefined
 }
 
-const usageFields: UsageFields = {
+export const usageFields: UsageFields = {
   input: ['prompt_tokens', 'input_tokens'],
   output: ['completion_tokens', 'output_tokens'],
   cached: ['prompt_tokens_details.cached_tokens', 'prompt_cache_hit_tokens', 'cached_tokens', 'num_cached_tokens'],
-  cacheWrite: ['prompt_tokens_details.cache_write_tokens', 'prompt_tokens_details.cache_creation_tokens'],
+  cacheWrite: [
+    'prompt_tokens_details.cache_write_tokens',
+    'prompt_tokens_details.cache_creation_tokens',
+    'prompt_tokens_details.cache_creation_input_tokens',
+  ],
   reasoning: ['completion_tokens_details.reasoning_tokens', 'reasoning_tokens'],
   audio: ['prompt_tokens_details.audio_tokens'],
+  unbilled: {
+    prompt_cache_miss_tokens: 'the rest of the prompt (DeepSeek)',
+    'prompt_tokens_details.text_tokens': 'a part of the prompt, at the input price',
+    'prompt_tokens_details.image_tokens': 'a part of the prompt, at the input price',
+    'prompt_tokens_details.video_tokens': 'a part of the prompt, at the input price',
+    'prompt_tokens_details.cache_creation': 'cache_creation_input_tokens by lifetime (Alibaba)',
+    'prompt_tokens_details.cache_type': 'the lifetime of the cache (Alibaba)',
+    'completion_tokens_details.text_tokens': 'a part of the completion, at the output price',
+    'completion_tokens_details.image_tokens': 'a part of the completion, at the output price',
+    'completion_tokens_details.audio_tokens': 'a part of the completion; no offer writes audio',
+    'completion_tokens_details.accepted_prediction_tokens': 'a part of the completion, at the output price',
+    'completion_tokens_details.rejected_prediction_tokens': 'a part of the completion, at the output price',
+    cost: 'the bill of the vendor itself',
+    cost_details: 'the bill of the vendor itself',
+    cost_in_usd_ticks: 'the bill of the vendor itself (xAI)',
+    estimated_cost: 'the bill of the vendor itself (Deep Infra)',
+    is_byok: 'whose key paid (OpenRouter)',
+    num_sources_used: 'sources of Live Search, which xAI ended in January 2026',
+    num_search_queries: 'searches of Perplexity, whose Chat Completions ended on 2026-09-27',
+    citation_tokens: 'citations of Perplexity, whose Chat Completions ended on 2026-09-27',
+    search_context_size: 'a setting of the search (Perplexity)',
+    request_count: 'always 1 (Mistral)',
+    prompt_audio_seconds: 'the length of audio, whose tokens are in the prompt (Mistral)',
+    queue_time: 'seconds (Groq)',
+    prompt_time: 'seconds (Groq)',
+    completion_time: 'seconds (Groq)',
+    total_time: 'seconds (Groq)',
+  },
 }
 
 /** Decodes token counts. `tier`: the response's `service_tier`. */

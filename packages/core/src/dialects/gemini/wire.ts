@@ -3,11 +3,11 @@ import type { Outcome, Usage } from '../../protocol/response.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { endedFor } from '../answer-failures.ts'
 import { objects, stringOf } from '../json.ts'
-import { readUsage, type UsageFields, withOtherCalls } from '../usage.ts'
+import { readUsage, type UsageFields, withOtherCalls, withTier } from '../usage.ts'
 
 export const dialect = 'gemini'
 
-const usageFields: UsageFields = {
+export const usageFields: UsageFields = {
   input: ['promptTokenCount'],
   inputBeside: ['toolUsePromptTokenCount'],
   output: ['candidatesTokenCount'],
@@ -16,6 +16,14 @@ const usageFields: UsageFields = {
   cacheWrite: [],
   reasoning: ['thoughtsTokenCount'],
   total: 'totalTokenCount',
+  unbilled: {
+    promptTokensDetails: 'the prompt by modality: its audio is read',
+    cacheTokensDetails: 'the cached prompt by modality: its audio is read',
+    candidatesTokensDetails: 'the output by modality, at the output price of the offer',
+    toolUsePromptTokensDetails: 'the tokens of tools by modality, at the input price',
+    serviceTier: 'the tier that was served',
+    trafficType: 'the kind of capacity that was used (Vertex AI)',
+  },
 }
 
 /** Decodes token counts. `searches`: distinct search queries. `other`: other charged tools. */
@@ -24,8 +32,12 @@ export function countUsage(wire: JsonObject, searches: number, other: readonly s
   return usage && withOtherCalls(usage, other)
 }
 
+/** `SERVICE_TIER_FLEX` or `flex`. */
+const tierIn = ({ serviceTier }: JsonObject): string => stringOf(serviceTier).toLowerCase().replace('service_tier_', '')
+
 function countWithTools(wire: JsonObject, searches: number): Usage | undefined {
-  const usage = readUsage(wire, usageFields)
+  const counted = readUsage(wire, usageFields)
+  const usage = counted && withTier(counted, tierIn(wire))
   const audio = Math.max(0, audioIn(wire.promptTokensDetails) - audioIn(wire.cacheTokensDetails))
   if (!usage || (searches === 0 && audio === 0)) return usage
   return { ...usage, ...(audio > 0 && { audio_tokens: audio }), ...(searches > 0 && { hosted_calls: { web_search: searches } }) }

@@ -3,6 +3,7 @@ import type { FunctionCallItem, Item, Part, ReasoningItem } from '../../protocol
 import type { InferenceRequest } from '../../protocol/request.ts'
 import type { HostedCalls, InferenceResponse, Outcome, Usage } from '../../protocol/response.ts'
 import { isObject, type JsonObject } from '../../protocol/wire.ts'
+import { withoutSteps } from '../extra-steps.ts'
 import { imageMarkdown, imageUrlOf } from '../generated-image.ts'
 import { idUnder, requestIdOf } from '../ids.ts'
 import { objectIn } from '../json.ts'
@@ -82,11 +83,15 @@ function stopReason(outcome: Outcome, { hasRefusal, hasCall }: MessageContents):
   return hasCall ? 'tool_use' : 'end_turn'
 }
 
-/** Encodes token counts. `input_tokens` excludes cached tokens in this dialect. Unmodelled counts are kept unchanged. */
+/**
+ * Encodes token counts. `input_tokens` excludes cached tokens in this dialect. Unmodelled counts are kept unchanged. Steps that `iterations`
+ * lists are not in the totals, by which clients tell how full the context is.
+ */
 export function encodeMessageUsage(usage: Usage | undefined, original: JsonObject | undefined): JsonObject {
   const received = isObject(original?.usage) ? original.usage : {}
   if (!usage) return { input_tokens: 0, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 0, ...received }
-  const { input_tokens, cached_tokens, cache_write_tokens, output_tokens, reasoning_tokens, hosted_calls, options } = usage
+  const own = received.iterations === undefined ? usage : withoutSteps(usage)
+  const { input_tokens, cached_tokens, cache_write_tokens, output_tokens, reasoning_tokens, hosted_calls, options } = own
   return {
     ...options,
     ...received,

@@ -44,11 +44,14 @@ function vendorUsage(bodies: readonly JsonObject[]): JsonObject {
   const [fresh, written, cached] = ['input_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens'].map(field =>
     count(latest[field]),
   )
+  // The totals leave compactions out.
+  const compactions = objects(latest.iterations).filter(({ type }) => type === 'compaction')
+  const compacted = (field: string): number => compactions.reduce((sum, step) => sum + count(step[field]), 0)
   return {
-    input: (fresh ?? 0) + (written ?? 0) + (cached ?? 0),
+    input: (fresh ?? 0) + (written ?? 0) + (cached ?? 0) + compacted('input_tokens'),
     cached: cached ?? 0,
     written: written ?? 0,
-    output: count(latest.output_tokens),
+    output: count(latest.output_tokens) + compacted('output_tokens'),
   }
 }
 

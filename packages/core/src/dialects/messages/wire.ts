@@ -2,9 +2,10 @@ import { originalOf } from '../../protocol/original.ts'
 import type { Outcome, Usage } from '../../protocol/response.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { endedFor } from '../answer-failures.ts'
+import { extraSteps, otherModelsIn, withSteps } from '../extra-steps.ts'
 import { stringOf } from '../json.ts'
 import { surchargedFields } from '../service-tier.ts'
-import { isCounted, readUsage, type UsageFields } from '../usage.ts'
+import { isCounted, readUsage, type UsageFields, withOtherCalls } from '../usage.ts'
 
 export const dialect = 'messages'
 
@@ -54,7 +55,7 @@ export const outcomeOf = (stopReason: string): Outcome => outcomes.get(stopReaso
 export const refusalText = (outcome: Outcome, { stop_details: details }: JsonObject): string =>
   outcome === refusal && isObject(details) ? stringOf(details.explanation) : ''
 
-const usageFields: UsageFields = {
+export const usageFields: UsageFields = {
   input: ['input_tokens'],
   inputBeside: ['cache_creation_input_tokens', 'cache_read_input_tokens'],
   output: ['output_tokens'],
@@ -63,6 +64,15 @@ const usageFields: UsageFields = {
   longWrite: ['cache_creation.ephemeral_1h_input_tokens'],
   reasoning: ['output_tokens_details.thinking_tokens'],
   hosted: { web_search: ['server_tool_use.web_search_requests'], web_fetch: ['server_tool_use.web_fetch_requests'] },
+  unbilled: {
+    'cache_creation.ephemeral_5m_input_tokens': 'cache writes without those of an hour',
+    iterations: 'steps that the totals leave out: extra-steps.ts reads them',
+    'server_tool_use.code_execution_requests': 'billed by the hour of a container, not by the call',
+    'server_tool_use.tool_search_requests': 'billed by its tokens alone',
+    service_tier: 'committed capacity, whose price is a contract of the account',
+    inference_geo: 'a surcharge: an option of the usage',
+    speed: 'a surcharge: an option of the usage',
+  },
 }
 
 /** The value of `inference_geo` for models without regions. */
@@ -70,7 +80,9 @@ const unsaid = 'not_available'
 
 /** Decodes token counts; undefined if they are unusable. `hasOutput`: the response has at least one item. */
 export function decodeUsage(wire: Json | undefined, hasOutput: boolean): Usage | undefined {
-  const usage = readUsage(wire, usageFields)
+  const totals = readUsage(wire, usageFields)
+  const steps = totals && extraSteps(wire, usageFields)
+  const usage = steps ? withOtherCalls(withSteps(totals, steps), otherModelsIn(wire)) : totals
   if (!isCounted(usage, hasOutput)) return undefined
   const options = isObject(wire)
     ? surchargedFields.flatMap(field => (typeof wire[field] === 'string' && wire[field] !== unsaid ? [[field, wire[field]]] : []))

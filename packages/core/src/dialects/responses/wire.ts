@@ -9,6 +9,25 @@ export const usageFields: UsageFields = {
   cached: ['input_tokens_details.cached_tokens'],
   cacheWrite: ['input_tokens_details.cache_write_tokens', 'input_tokens_details.cache_creation_tokens'],
   reasoning: ['output_tokens_details.reasoning_tokens'],
+  longWrite: ['input_tokens_details.cache_write_tokens_details.ttl_12h_tokens'],
+  unbilled: {
+    'input_tokens_details.text_tokens': 'a part of the input, at the input price',
+    'input_tokens_details.image_tokens': 'a part of the input, at the input price',
+    'input_tokens_details.audio_tokens': 'a part of the input; no offer of this dialect hears',
+    'input_tokens_details.cache_write_tokens_details': 'cache writes by lifetime: those of 12 hours are read',
+    'input_tokens_details.orchestration_input_tokens': 'a part of the input: tokens of subagents',
+    'input_tokens_details.orchestration_input_cached_tokens': 'a part of the cached input: tokens of subagents',
+    'output_tokens_details.text_tokens': 'a part of the output, at the output price',
+    'output_tokens_details.image_tokens': 'a part of the output, at the output price',
+    'output_tokens_details.audio_tokens': 'a part of the output; no offer of this dialect speaks',
+    'output_tokens_details.orchestration_output_tokens': 'a part of the output: tokens of subagents',
+    cost: 'the bill of the vendor itself (Perplexity)',
+    cost_in_usd_ticks: 'the bill of the vendor itself (xAI)',
+    num_sources_used: 'sources of searches, which are counted by their calls (xAI)',
+    num_server_side_tools_used: 'calls of hosted tools, which are counted by their items (xAI)',
+    server_side_tool_usage_details: 'calls of hosted tools, which are counted by their items (xAI)',
+    tool_calls_details: 'calls of hosted tools, which are counted by their items (Perplexity)',
+  },
 }
 
 export interface HostedEvent {

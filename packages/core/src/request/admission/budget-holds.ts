@@ -9,6 +9,8 @@ import { requestPrice } from '../../dialects/request-price.ts'
 import { GatewayError, orStoreDown, storeDown } from '../../errors/gateway-error.ts'
 import { estimateMaxCost } from '../../metering/estimate.ts'
 import type { Microdollars } from '../../metering/money.ts'
+import { sizeAt } from '../../metering/prompt-size.ts'
+import { quirksFor } from '../../protocol/provider.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
 import { toUsd } from '../../protocol/usd.ts'
 import type { Candidate, Plan } from '../../routing/plan.ts'
@@ -172,11 +174,11 @@ function maxCostOfAll(holding: HoldContext, candidates: readonly Candidate[]): M
 
 function maxCostOf(candidate: Candidate, { request, bounds }: HoldContext, output: number): Microdollars {
   const price = requestPrice(candidate, request)
-  const tokens = { ...bounds.size, output }
+  const tokens = { ...sizeAt(bounds.size, quirksFor(candidate.provider, candidate.offer)), output }
   const { context_window } = candidate.offer
   const held = estimateMaxCost({ price: price ?? candidate.offer.price, context_window }, tokens)
-  // A provider may serve a priority request in its standard tier, where long prompts may cost more.
-  const usual = candidate.offer.price?.priority && requestPrice(candidate, request, usualTier)
+  // A provider may serve a priority request in its standard tier, where long prompts may cost more, and a flex request too.
+  const usual = requestPrice(candidate, request, usualTier)
   return usual && usual !== price ? Math.max(held, estimateMaxCost({ price: usual, context_window }, tokens)) : held
 }
 

@@ -1,11 +1,12 @@
-import { requestPrice, type StatedUsage, unpricedExtras } from '../../dialects/request-price.ts'
+import { isUnpricedFlex, requestPrice, type StatedUsage, unpricedExtras } from '../../dialects/request-price.ts'
 import { billUsage } from '../../metering/bill-usage.ts'
 import { clampUsage, type UsageBounds } from '../../metering/clamp-usage.ts'
 import { estimateOutput, type OutputPaces, thinkingOf } from '../../metering/hidden-tokens.ts'
 import type { MeteredAnswer } from '../../metering/meter.ts'
 import { type Microdollars, unpricedTools } from '../../metering/money.ts'
 import { acceptsOutputCap } from '../../metering/output-cap.ts'
-import { likelyInput, maxClaim } from '../../metering/prompt-size.ts'
+import { likelyInput, maxClaimAt } from '../../metering/prompt-size.ts'
+import type { UsageNotices } from '../../metering/usage-notices.ts'
 import type { Price } from '../../protocol/model.ts'
 import { quirksFor } from '../../protocol/provider.ts'
 import { ratesAt } from '../../protocol/rates.ts'
@@ -30,6 +31,7 @@ export interface ChargeContext {
   readonly bounds: MoneyBounds
   readonly inputTokens: number
   readonly paces: OutputPaces
+  readonly usageNotices: UsageNotices
   readonly logger: Logger
 }
 
@@ -42,7 +44,7 @@ export interface Charge {
 
 /** The usage and cost of a response. */
 export function chargeFor(charging: ChargeContext, committed: CommittedCall, seen: MeteredAnswer): Charge {
-  const { facts, request, inputTokens, logger } = charging
+  const { facts, request, inputTokens, usageNotices, logger } = charging
   const { provider, offer } = committed.candidate
   const { statedTier } = committed.call
   const stated: StatedUsage = statedTier === undefined ? (seen.usage ?? {}) : { service_tier: statedTier, ...seen.usage }
@@ -59,13 +61,22 @@ export function chargeFor(charging: ChargeContext, committed: CommittedCall, see
   )
   const { cost } = billUsage(usage === seen.usage ? seen : { ...seen, usage }, price, { input: inputTokens })
   const warnings = price ? unpricedWarnings(committed.candidate, price, { usage, stated, others: seen.usage.other_calls }) : noWarnings
-  if (!isClamped) return { usage, cost, warnings }
   const place = { requestId: facts.requestId, provider: provider.id, model: offer.provider_model_id }
+  if (seen.usage.unread) logUnread(charging, place, seen.usage.unread)
+  if (!isClamped) return { usage, cost, warnings }
+  usageNotices.addClamped(`${provider.id}/${offer.provider_model_id}`)
   logger.warn(
     { ...place, claimed: countsOf(seen.usage), billed: countsOf(usage) },
     'The provider reported more usage than the request can have used.',
   )
   return { usage, cost, warnings: [clampedWarning, ...warnings] }
+}
+
+/** Logs the fields of a provider's usage that no reader knows, each once. */
+function logUnread({ usageNotices, logger }: ChargeContext, place: { readonly provider: string }, unread: readonly string[]): void {
+  const fields = usageNotices.newFields(place.provider, unread)
+  if (fields.length > 0)
+    logger.warn({ ...place, fields }, 'The usage of a response has counts that are not billed, because their meaning is unknown.')
 }
 
 interface PricedParts {
@@ -79,10 +90,12 @@ interface PricedParts {
 function unpricedWarnings(candidate: Candidate, price: Price, { usage, stated, others = [] }: PricedParts): readonly Warning[] {
   const tools = usage.hosted_calls ? unpricedTools(ratesAt(price, usage.input_tokens), usage) : noTools
   const extras = unpricedExtras(candidate, stated)
-  if (tools.length + others.length + extras.length === 0) return noWarnings
+  const isFlex = isUnpricedFlex(candidate, stated)
+  if (!isFlex && tools.length + others.length + extras.length === 0) return noWarnings
   return [
     ...[...tools, ...others].map(tool => unpricedWarning('unpriced_tool', tool)),
     ...extras.map(extra => unpricedWarning('unpriced_option', extra)),
+    ...(isFlex ? [unpricedFlex] : []),
   ]
 }
 
@@ -98,7 +111,8 @@ function usageBoundsOf(
   // If the offer accepts no cap, the client's cap is not sent and does not limit the usage.
   const isPassed = cap !== undefined && claimed !== undefined && claimed.output_tokens > cap
   const maxOutput = isPassed && !acceptsOutputCap(candidate, request.prompt) ? longest : (cap ?? longest)
-  return { contextWindow, likelyInput: inputTokens, maxInput: () => maxClaim(request.prompt), maxOutput, reasoningCharacters }
+  const maxInput = (): number => maxClaimAt(request.prompt, quirksFor(candidate.provider, candidate.offer))
+  return { contextWindow, likelyInput: inputTokens, maxInput, maxOutput, reasoningCharacters }
 }
 
 /** The provider's latest counts, clamped, for the input of a response without final usage. Undefined if it reported none. */
@@ -133,6 +147,11 @@ const unpricedWarning = (code: string, what: string): Warning => ({
   code,
   message: `The provider charges extra for \`${what}\`, but its price is unknown. It was not charged.`,
 })
+
+const unpricedFlex: Warning = {
+  code: 'unpriced_option',
+  message: 'The provider served the request in the `service_tier` "flex", whose price is unknown. The usual price was charged.',
+}
 
 interface UnfinishedOutput {
   /** Interim usage from the provider. */

@@ -9,6 +9,7 @@ import type { OutputPaces } from '../../metering/hidden-tokens.ts'
 import type { MeteredAnswer } from '../../metering/meter.ts'
 import { likelyInput } from '../../metering/prompt-size.ts'
 import type { Settlements } from '../../metering/settlements.ts'
+import type { UsageNotices } from '../../metering/usage-notices.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
 import type { Usage } from '../../protocol/response.ts'
 import type { Plan } from '../../routing/plan.ts'
@@ -41,6 +42,7 @@ export interface SettlementPorts {
   readonly retention: Retention
   readonly router: DynamicRouter
   readonly paces: OutputPaces
+  readonly usageNotices: UsageNotices
   readonly clock: Clock
   readonly logger: Logger
   readonly hooks: Hooks
@@ -99,11 +101,11 @@ export function* settleAnswered(
   context: SettlementContext,
   { committed, seen, isLeft }: Completion,
 ): Step<Settled> {
-  const { clock, router, paces, logger } = ports
+  const { clock, router, paces, usageNotices, logger } = ports
   const { facts, bounds, inputTokens, request, startedAt, allowance } = context
   const { candidate } = committed
   const now = clock.monotonic()
-  const { usage, cost, warnings } = chargeFor({ facts, request, bounds, inputTokens, paces, logger }, committed, seen)
+  const { usage, cost, warnings } = chargeFor({ facts, request, bounds, inputTokens, paces, usageNotices, logger }, committed, seen)
   reportEnd(router, committed, seen.usage ? { ...seen, usage } : seen)
   if (seen.outcome?.status === 'completed') learnPace(ports, committed, { usage, endedAt: now })
   const allWarnings = warnings.length === 0 ? committed.warnings : [...committed.warnings, ...warnings]

@@ -1,0 +1,101 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { bedrockRecordings } from '../../test/dialects/bedrock-wire.ts'
+import { haveRecordings, recordings } from '../../test/dialects/recordings.ts'
+import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
+import { usageFields as bedrock } from './bedrock/wire.ts'
+import { usageFields as chat } from './chat/wire.ts'
+import { usageFields as gemini } from './gemini/wire.ts'
+import { providerDialects } from './index.ts'
+import { usageFields as messages } from './messages/wire.ts'
+import { usageFields as responses } from './responses/wire.ts'
+import { usageFieldsOf } from './unread-usage.ts'
+import type { UsageFields } from './usage.ts'
+
+const tables: Readonly<Record<string, UsageFields>> = { bedrock, chat, gemini, messages, responses }
+
+/** Every field of a usage block, by its path. Lists are one field; empty objects have none. */
+const fieldsOf = (block: JsonObject, path = ''): readonly string[] =>
+  Object.entries(block).flatMap(([field, value]) => (isObject(value) ? fieldsOf(value, `${path}${field}.`) : [path + field]))
+
+/** The usage blocks in a payload, at any depth. */
+function blocksIn(value: Json | undefined): readonly JsonObject[] {
+  if (Array.isArray(value)) return (value as readonly Json[]).flatMap(blocksIn)
+  if (!isObject(value)) return []
+  return Object.entries(value).flatMap(([field, inner]) =>
+    isObject(inner) && /^usage(Metadata)?$/.test(field) ? [inner] : blocksIn(inner),
+  )
+}
+
+/** Whether a dialect reads the field, or an object that holds it, or leaves it out on purpose. */
+const isKnown = (table: UsageFields, field: string): boolean => {
+  const known = usageFieldsOf(table)
+  const steps = field.split('.')
+  return steps.some((_, at) => known.has(steps.slice(0, at + 1).join('.')))
+}
+
+const payload = (text: string): Json | undefined => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const unknownFields = (dialect: string, bodies: readonly (Json | undefined)[]): readonly string[] => [
+  ...new Set(
+    bodies
+      .flatMap(blocksIn)
+      .flatMap(block => fieldsOf(block))
+      .filter(field => !isKnown(tables[dialect] as UsageFields, field)),
+  ),
+]
+
+describe.skipIf(!haveRecordings)('a usage block that a vendor sent', () => {
+  const all = [
+    ...recordings.map(({ name, dialect, frames, whole }) => ({
+      name,
+      dialect,
+      bodies: [...frames.map(({ data }) => payload(data)), whole],
+    })),
+    ...bedrockRecordings.map(({ name, frames }) => ({ name, dialect: 'bedrock', bodies: frames.map(({ data }) => payload(data)) })),
+  ]
+  test.each(all)('$name has only fields that are read, or left out on purpose', ({ dialect, bodies }) => {
+    expect(unknownFields(dialect, bodies)).toEqual([])
+  })
+})
+
+test('the answers that tests make have only such fields', () => {
+  const folder = join(import.meta.dirname, '../../../testing/src/answers')
+  const found = readdirSync(folder).flatMap(file => {
+    const dialect = file.replace('.ts', '')
+    const names = readFileSync(join(folder, file), 'utf8').match(/\b(?!max_)\w+(?:_tokens|Tokens|TokenCount)\b(?=:)/g) ?? []
+    const known = tables[dialect] && [...usageFieldsOf(tables[dialect])].join('.').split('.')
+    return known ? names.filter(name => !known.includes(name)) : []
+  })
+  expect(found).toEqual([])
+})
+
+test('a count under an unknown name is part of the usage, for the operator', () => {
+  const usage = {
+    prompt_tokens: 5,
+    completion_tokens: 6,
+    total_tokens: 11,
+    warp_tokens: 7,
+    prompt_tokens_details: { odd_tokens: 8, no_tokens: 0 },
+  }
+  const answer = { id: 'c', object: 'chat.completion', choices: [{ index: 0, finish_reason: 'stop', message: { content: 'Hi' } }] }
+  expect(providerDialects.chat?.decodeResponse({ ...answer, usage }).usage?.unread).toEqual([
+    'warp_tokens',
+    'prompt_tokens_details.odd_tokens',
+  ])
+  const hostile = Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [`field_${at}`, 1]))
+  expect(providerDialects.chat?.decodeResponse({ ...answer, usage: { ...hostile, prompt_tokens: 5 } }).usage?.unread).toHaveLength(5)
+})
+
+test('tokens of a total that no part has are named too', () => {
+  const answer = { id: 'c', object: 'chat.completion', choices: [{ index: 0, finish_reason: 'stop', message: { content: 'Hi' } }] }
+  const usage = { prompt_tokens: 5, completion_tokens: 6, total_tokens: 20 }
+  expect(providerDialects.chat?.decodeResponse({ ...answer, usage }).usage?.unread).toEqual(['total_tokens'])
+})
