@@ -89,7 +89,7 @@ export interface GatewayOptions<
   readonly hooks?: Hooks
   /** Auto reload of credit. */
   readonly billing?: BillingOptions
-  /** How providers are called. Default: the runtime's own fetch; on Node, `nodeTransport()` needs less CPU time. */
+  /** How providers are called. Default: the runtime's own fetch; on Node, `nodeTransport()` needs less CPU time; on Deno it keeps connections. */
   readonly transport?: Transport
   /** Downloads images and files by URL for providers that accept only bytes. Default: none, and such providers are not used for them. */
   readonly media?: MediaReader

@@ -96,6 +96,13 @@ describe('a failed connection', () => {
       (error: Error & { code?: string }) => `${error.code}: ${error.message}`,
     )
 
+  /** Stops the clock that tells a connection closed while idle from one that broke later. */
+  const stopTime = () => {
+    const time = vi.spyOn(performance, 'now').mockReturnValue(1_000)
+    onTestFinished(() => time.mockRestore())
+    return time
+  }
+
   test('a name that does not exist', async () => {
     expect(await code(ask('http://nowhere.invalid/v1'))).toMatch(/^NAME_NOT_FOUND: /)
   })
@@ -130,6 +137,7 @@ describe('a failed connection', () => {
   test.each(['reset', 'end'] as const)(
     'a kept connection that the provider closed (%s) costs one silent retry on a fresh one',
     async how => {
+      stopTime()
       const server = await rawServer((socket, { connection, request }) => {
         if (connection === 0 && request === 1) how === 'reset' ? socket.resetAndDestroy() : socket.end()
         else socket.write(ok)
@@ -140,7 +148,25 @@ describe('a failed connection', () => {
     },
   )
 
+  test.each(['reset', 'end'] as const)(
+    'a kept connection that breaks (%s) after the provider has worked on the request is not retried: it may have been applied',
+    async how => {
+      const time = stopTime()
+      const server = await rawServer((socket, { request }) => {
+        if (request === 0) socket.write(ok)
+        else {
+          time.mockReturnValue(2_500)
+          how === 'reset' ? socket.resetAndDestroy() : socket.end()
+        }
+      })
+      await readAll(await ask(server.url))
+      expect(await code(ask(server.url))).toMatch(/^CONNECTION_RESET: /)
+      expect(server.sockets.length).toBe(1)
+    },
+  )
+
   test('the retry is the only one', async () => {
+    stopTime()
     const server = await rawServer((socket, { connection, request }) => {
       if (connection === 0 && request === 0) socket.write(ok)
       else socket.resetAndDestroy()

@@ -22,6 +22,30 @@ describe('the called provider', () => {
     expect(answered?.afterMs).toBeLessThan(6_000)
   })
 
+  // OpenAI answers 429, Groq 413.
+  test.each([429, 413])(
+    'stays the cheap one for small requests, if one caller’s large request exceeds its tokens per minute: %i',
+    async status => {
+      const clock = startClock()
+      const message = 'Request too large for m on tokens per min (TPM): Limit 30000, Requested 31538.'
+      const tooLarge = acts.status(status, { code: 'rate_limit_exceeded', message })
+      const answers = acts.stall(300)
+      const [small, large] = [
+        moody('small', clock, context => (JSON.stringify(context.body).length > 9_000 ? tooLarge : answers)(context)),
+        moody('large', clock),
+      ]
+      const scene = await openScene({ clock, providers: [small, large], offers: [offerOf(small, cheap), offerOf(large, dear)] })
+      await scene.load(1, 30)
+      const long = { input: 'word '.repeat(2_000) }
+      const [first, ...others] = await scene.load(4, 3, at => (at === 0 ? long : {}))
+      expect(first?.provider).toBe('large')
+      expect(countsOf(others).small).toBeGreaterThan(8)
+      expect(await settled([scene.ask({ ...long, gateway: { routing: { only: ['small'] } } })], clock)).toMatchObject([
+        { error: 'context_length_exceeded' },
+      ])
+    },
+  )
+
   // Of a usual size: the smaller requests are, the later an offer that failed is tried again.
   const usual = acts.stall(300, acts.reply({ text: 'Yes.', usage: { input: 1_000, output: 300 } }))
   const body = () => ({ input: 'word '.repeat(1_000) })

@@ -1,6 +1,7 @@
 import type { FailedAnswer } from '../protocol/dialect.ts'
 import type { Failure, FailureKind } from '../protocol/failure.ts'
 import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
+import { isContextOverflow, isLargerThanRateLimit } from './context-overflow.ts'
 import { objects } from './json.ts'
 import { parseBounded } from './parse-frame.ts'
 import { retryAfter } from './parse-retry-after.ts'
@@ -24,12 +25,16 @@ interface FailureRule {
   readonly names?: RegExp
   /** Matched against the message. */
   readonly message?: RegExp
+  /** Reads the meaning of a message whose words differ between servers. */
+  readonly when?: (details: ErrorDetails) => boolean
 }
 
 const faulty = [400, 403, 413, 422]
 
-/** The first match wins: specific codes, then messages, then the status alone. */
+/** The first match wins: limits that the request can never pass, specific codes, then messages, then the status alone. */
 const failureRules: readonly FailureRule[] = [
+  // OpenAI with 429 and Groq with 413 send the code of an ordinary rate limit.
+  { kind: 'too_long', when: isLargerThanRateLimit },
   {
     kind: 'out_of_quota',
     names:
@@ -89,13 +94,17 @@ const failureRules: readonly FailureRule[] = [
   { kind: 'bad_credential', message: /(incorrect|invalid|expired|missing) api[- ]?key|api key (is )?(not valid|invalid|expired)/i },
   { kind: 'bad_credential', status: [401, 403, 412], strictly: true },
   { kind: 'unknown_model', status: [404], strictly: true },
-  { kind: 'too_long', names: /^(context_length_exceeded|string_above_max_length|request_too_large)$/i },
+  { kind: 'too_long', names: /^(context_length_exceeded|request_too_large)$/i },
+  // The same code is sent for a name of a tool that is too long.
+  { kind: 'too_long', names: /^string_above_max_length$/, message: /^(?!.{0,400}maximum length \d{1,5}\b)/ },
   {
     kind: 'too_long',
     status: faulty,
     message:
-      /context_length_exceeded|maximum context length|(prompt|input) is too long|exceeds? the (maximum|max) number of (input )?tokens|too many (input )?tokens|context (window|length|limit)/i,
+      /context_length_exceeded|maximum context length|(prompt|input) is too long|exceeds? the (maximum|max) number of (input )?tokens|too many (input )?tokens|context (window|length|limit)|(prompt|input) exceeds max length|reduce the length of the (messages|prompt|input)/i,
   },
+  { kind: 'too_long', status: [...faulty, 500], when: isContextOverflow },
+  { kind: 'too_long', status: [413], strictly: true },
   { kind: 'rate_limited', status: [429], strictly: true },
   {
     kind: 'server_error',
@@ -119,10 +128,15 @@ const failureRules: readonly FailureRule[] = [
   { kind: 'rejected', names: /^(invalid_request(_error)?|bad_request|invalid_argument|validationexception)$/i },
 ]
 
-const matchesRule = (row: FailureRule, { status, type, code, message }: ErrorDetails): boolean =>
-  (!row.status || (status === undefined ? !row.strictly : row.status.includes(status))) &&
-  (!row.names || (code !== undefined && row.names.test(code)) || (type !== undefined && row.names.test(type))) &&
-  (!row.message || row.message.test(message.slice(0, 2000)))
+const matchesRule = (row: FailureRule, details: ErrorDetails): boolean => {
+  const { status, type, code, message } = details
+  return (
+    (!row.status || (status === undefined ? !row.strictly : row.status.includes(status))) &&
+    (!row.names || (code !== undefined && row.names.test(code)) || (type !== undefined && row.names.test(type))) &&
+    (!row.message || row.message.test(message.slice(0, 2000))) &&
+    (!row.when || row.when(details))
+  )
+}
 
 function classify(details: ErrorDetails): FailureKind {
   const row = failureRules.find(each => matchesRule(each, details))
@@ -157,7 +171,7 @@ export const unreadable = (message: string): Failure => ({ kind: 'unreadable', m
 /** Decodes the error response of a provider with the usual error formats. */
 export function decodeFailedAnswer({ status, body, header, now }: FailedAnswer): Failure {
   if (looksLikePage(body, header('content-type'))) {
-    const kind: FailureKind = status === 429 ? 'rate_limited' : 'unreadable'
+    const kind = pageKinds.get(status) ?? 'unreadable'
     const page: Failure = { kind, message: `The provider returned a web page instead of an API response (status ${status}).`, status }
     return withDelay(page, retryAfter({ header, now, message: '', body: undefined, limited: kind === 'rate_limited' }))
   }
@@ -168,6 +182,12 @@ export function decodeFailedAnswer({ status, body, header, now }: FailedAnswer):
   const limited = failure.kind === 'rate_limited' || failure.kind === 'overloaded'
   return withDelay(failure, retryAfter({ header, now, message: details.message, body: parsed, limited }))
 }
+
+/** What the status of a web page says: 413 is the body limit of a proxy. */
+const pageKinds: ReadonlyMap<number, FailureKind> = new Map([
+  [413, 'too_long'],
+  [429, 'rate_limited'],
+])
 
 const withDelay = (failure: Failure, retryAfterMs: number | undefined): Failure =>
   retryAfterMs === undefined ? failure : { ...failure, retryAfterMs }

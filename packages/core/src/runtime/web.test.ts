@@ -1,6 +1,6 @@
 import { HttpResponse, http } from 'msw'
 import { setupServer } from 'msw/node'
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { asIterator } from './source.ts'
 import { sha256, webIds, webTransport } from './web.ts'
 
@@ -56,6 +56,18 @@ test('a redirect is returned and never followed, so that no secret is sent elsew
 test('a failed connection rejects', async () => {
   server.use(http.post(url, () => HttpResponse.error()))
   await expect(call()).rejects.toThrow()
+})
+
+test('in Deno each request has a connection of its own, because Deno sends a POST again over a new one if a reused one breaks', async () => {
+  const client = {}
+  const createHttpClient = vi.fn(() => client)
+  const fetch = vi.fn(async () => new Response('{}'))
+  vi.stubGlobal('Deno', { createHttpClient })
+  vi.stubGlobal('fetch', fetch)
+  onTestFinished(() => void vi.unstubAllGlobals())
+  await call()
+  expect(createHttpClient).toHaveBeenCalledWith({ poolMaxIdlePerHost: 0 })
+  expect(fetch).toHaveBeenCalledWith(url, expect.objectContaining({ client }))
 })
 
 test('a response without a body has an empty one, which can be cancelled', async () => {

@@ -53,11 +53,26 @@ export async function sha256(text: string): Promise<string> {
   return toHex(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))))
 }
 
+/** The part of Deno that makes the connections of `fetch`. */
+interface DenoRuntime {
+  readonly Deno?: { createHttpClient?(options: { readonly poolMaxIdlePerHost: number }): object }
+}
+
+/**
+ * Deno's `fetch` sends a POST again if a reused connection breaks, however long the provider has worked on it (Deno 2.9.6, tried on
+ * 2026-11-28; Node 24, Bun 1.4.5 and workerd do not). So it gets a connection for each request.
+ */
+const ownConnections = (): { readonly client?: object } => {
+  const client = (globalThis as DenoRuntime).Deno?.createHttpClient?.({ poolMaxIdlePerHost: 0 })
+  return client === undefined ? {} : { client }
+}
+
 /** Creates a transport that uses `fetch`. Redirects are returned, not followed: a provider key must not reach another host. */
-export const webTransport =
-  (fetch: typeof globalThis.fetch = globalThis.fetch): Transport =>
-  async ({ url, method, headers, body, signal }) => {
-    const response = await fetch(url, { method, headers, signal, redirect: 'manual', ...(body !== undefined && { body }) })
+export const webTransport = (given?: typeof globalThis.fetch): Transport => {
+  const fetch = given ?? globalThis.fetch
+  const connections = given ? {} : ownConnections()
+  return async ({ url, method, headers, body, signal }) => {
+    const response = await fetch(url, { method, headers, signal, redirect: 'manual', ...connections, ...(body !== undefined && { body }) })
     const reader = response.body?.getReader()
     return {
       status: response.status,
@@ -75,6 +90,7 @@ export const webTransport =
       },
     }
   }
+}
 
 /** A logger that writes warnings and errors to the console and drops `info`. */
 export const consoleLogger = (): Logger => ({

@@ -14,7 +14,7 @@ const gatewayMessages: Readonly<Record<FailureKind, string>> = {
   stale_state: '{provider} rejected the reasoning state of the conversation.',
   rejected: '{provider} rejected the request.',
   policy: '{provider} rejected the content of the request.',
-  too_long: 'The request is longer than the context window of {provider}.',
+  too_long: 'The request is longer than {provider} accepts.',
   unsupported: '{provider} does not support a parameter of the request.',
   rate_limited: '{provider} rate limited the request.',
   deadline: 'The request exceeded its deadline.',
@@ -28,16 +28,8 @@ const gatewayMessages: Readonly<Record<FailureKind, string>> = {
   unknown_model: '{provider} no longer serves this model.',
 }
 
-/** Provider error codes that clients act on. All others are replaced by our own. */
-const passedCodes: ReadonlySet<string> = new Set([
-  'context_length_exceeded',
-  'rate_limit_exceeded',
-  'insufficient_quota',
-  'server_is_overloaded',
-  'slow_down',
-  'invalid_prompt',
-  'content_policy_violation',
-])
+/** Provider error codes that clients act on and the policy of no failure has. All others are replaced by that of the policy. */
+const passedCodes: ReadonlySet<string> = new Set(['insufficient_quota', 'slow_down', 'invalid_prompt'])
 
 const messageOf = (failure: Failure): string => {
   const message = gatewayMessages[failure.kind].replace('{provider}', failure.provider ?? 'The provider')

@@ -6,16 +6,24 @@ import { readAll, skipInterim } from './skip-interim.ts'
 import { isClosedConnection, toTransportError } from './transport-errors.ts'
 
 /**
- * Sends a request and resolves to the head of its response. If a reused connection breaks before the first byte of the response, the
- * provider had closed it while idle, so the request is sent once more over a new connection.
+ * If a reused connection breaks within so many milliseconds of the request, the provider had closed it while idle: the reset of an idle
+ * connection arrives one round trip after the first bytes. Later, the provider may have worked on the request.
+ */
+const idleCloseMs = 250
+
+/**
+ * Sends a request and resolves to the head of its response. A request that met a connection closed while idle is sent once more, over a
+ * new one. Any other break is an error, because the provider may have applied the request, and may bill it (RFC 9110, 9.2.2).
  */
 export function exchange(pools: Pools, request: TransportRequest, decompress: Decompress): Promise<TransportReply> {
   const { pool, path } = pools.at(request.url)
   return new Promise((resolve, reject) => {
     const once = (connection: PooledConnection): void => {
       const reused = connection.served > 0
+      const startedAt = performance.now()
       const refuse = (error: unknown): void => {
-        if (reused && isClosedConnection(error) && !request.signal.aborted) once(pool.take(true))
+        const wasIdle = reused && isClosedConnection(error) && performance.now() - startedAt <= idleCloseMs
+        if (wasIdle && !request.signal.aborted) once(pool.take(true))
         else reject(request.signal.aborted ? request.signal.reason : toTransportError(error))
       }
       dispatchRequest({ pool, connection, path, request }, { accept: reply => resolve(decompress(reply)), refuse })
