@@ -9,10 +9,11 @@ import { fakeClock } from '../src/index.ts'
 import { type Asked, ask } from './matrix/asking.ts'
 import { bytesOf, type RawAnswer, scriptedTransport } from './scripted-transport.ts'
 
-// A provider that stops taking a workspace's own key: what is charged from then on, and which warning the workspace receives.
+// A provider that stops taking a workspace's own keys: which key is used next, what is charged, and which warning the workspace receives.
 
 const operators = 'sk-operator-0123456789'
 const theirs = 'sk-theirs-0123456789'
+const spare = 'sk-spare-0123456789'
 
 const told = answerWriters.chat.write({ text: 'Here.', usage: { input: 12, output: 3 } }, { model: 'm', includeUsage: true })
 const json = (body: object, status = 200): RawAnswer => ({
@@ -25,23 +26,28 @@ const streamed: RawAnswer = {
   pieces: [bytesOf(sse([...told.opening, ...told.content, ...told.closing]))],
 }
 
-/** A provider that accepts only the keys in `taken`; `asked` has the key of each inference call. */
+const failed = (status: number, code: string): RawAnswer => json({ error: { message: 'No.', code, type: code } }, status)
+
+/** A provider that accepts only the keys in `taken`; `asked` has the key of each inference call, `failing` the answers to some keys. */
 function vendor() {
   const taken = new Set([operators, theirs])
+  const failing = new Map<string, RawAnswer>()
   const asked: string[] = []
   const answerTo = ({ method, headers, body }: TransportRequest): RawAnswer => {
     const secret = headers.authorization?.replace('Bearer ', '') ?? ''
     if (method === 'POST') asked.push(secret)
     if (!taken.has(secret)) return json({ error: { message: 'No such key.' } }, 401)
     if (method === 'GET') return json({ object: 'list', data: [] })
+    const failure = failing.get(secret)
+    if (failure) return failure
     return JSON.parse(String(body)).stream === true ? streamed : json(told.whole)
   }
   const transport: Transport = request => scriptedTransport(() => answerTo(request))(request)
-  return { taken, asked, transport }
+  return { taken, asked, failing, transport }
 }
 
 async function testbed() {
-  const { taken, asked, transport } = vendor()
+  const { taken, asked, failing, transport } = vendor()
   const clock = fakeClock()
   const gateway = createGateway({
     providers: [compatible({ id: 'vendor', baseUrl: 'https://vendor.example/v1', apiKey: operators })],
@@ -63,7 +69,19 @@ async function testbed() {
   const key = await own.byokKeys.create({ provider: 'vendor', apiKey: theirs, name: 'main account' })
   const marked = (status: string) => vi.waitFor(async () => expect((await own.byokKeys.get(key.id)).validationStatus).toBe(status))
   await marked('valid')
-  return { own, clock, http, respond, key, marked, taken, asked, balance: async () => (await own.billing.balance()).balance }
+  return {
+    gateway,
+    own,
+    clock,
+    http,
+    respond,
+    key,
+    marked,
+    taken,
+    asked,
+    failing,
+    balance: async () => (await own.billing.balance()).balance,
+  }
 }
 
 const codesOf = (warnings: unknown): unknown => (Array.isArray(warnings) ? warnings.map(({ code }) => code) : [])
@@ -148,4 +166,75 @@ test('a setting that is not a boolean is a 400 that names it', async () => {
   await expect(own.settings.update({ ownKeysOnly: 'yes' as unknown as boolean })).rejects.toMatchObject({
     facts: { param: 'ownKeysOnly' },
   })
+})
+
+const failures: readonly [string, RawAnswer][] = [
+  ['limited', failed(429, 'rate_limit_exceeded')],
+  ['out of quota', failed(429, 'insufficient_quota')],
+  ['refused', failed(401, 'invalid_api_key')],
+  ['forbidden', failed(403, 'permission_denied')],
+]
+
+test.each(failures)('after the default key is %s, the next key of the workspace serves, and no credit is spent', async (_, failure) => {
+  const { own, respond, key, taken, asked, failing, balance } = await testbed()
+  taken.add(spare)
+  const { id } = await own.byokKeys.create({ provider: 'vendor', apiKey: spare, name: 'spare account' })
+  failing.set(theirs, failure)
+  for (const ownKeysOnly of [false, true]) {
+    await own.settings.update({ ownKeysOnly })
+    for (const stream of [false, true])
+      expect(await respond({ stream })).toMatchObject({
+        status: 200,
+        headers: expect.not.objectContaining({ 'x-warnings': expect.anything() }),
+      })
+  }
+  expect(asked.slice(0, 2)).toEqual([theirs, spare])
+  expect(asked.filter(secret => secret === spare)).toHaveLength(4)
+  expect(asked).not.toContain(operators)
+  expect(await balance()).toBe(1_000_000)
+  const [first] = (await own.analytics.requests({ limit: 4 })).slice(-1)
+  const { attempts } = (await own.analytics.routing(first?.id ?? '')) ?? {}
+  expect(attempts).toMatchObject([{ offer: `vendor/m@own:${key.id}` }, { offer: `vendor/m@own:${id}` }])
+})
+
+test.each(failures)(
+  'if all keys of a workspace are %s, credit pays with a warning, and keys of others are not affected',
+  async (_, failure) => {
+    const { gateway, own, respond, taken, asked, failing, balance } = await testbed()
+    taken.add(spare)
+    await own.byokKeys.create({ provider: 'vendor', apiKey: spare, name: 'spare account' })
+    for (const secret of [theirs, spare]) failing.set(secret, failure)
+    const first = await respond()
+    const later = await respond({ stream: true })
+    expect(asked.slice(0, 3)).toEqual([theirs, spare, operators])
+    expect(asked.slice(3).at(-1)).toBe(operators)
+    for (const { status, headers, text } of [first, later]) {
+      expect([status, headers['x-warnings']]).toEqual([200, expect.stringMatching(/^byok_key_(unavailable|refused)$/)])
+      expect(text).not.toContain('sk-')
+    }
+    expect(await balance()).toBe(1_000_000 - 30)
+    // Another workspace with the same account, and one without any.
+    failing.clear()
+    taken.add('sk-others-0123456789')
+    asked.length = 0
+    for (const apiKey of ['sk-others-0123456789', undefined]) {
+      const { id } = await gateway.workspaces.create({ name: 'Other' })
+      const other = gateway.workspaces(id)
+      await other.billing.credit({ reference: 'start', amount: 1_000_000 })
+      if (apiKey !== undefined) await other.byokKeys.create({ provider: 'vendor', apiKey, name: 'others' })
+      const { secret } = await other.apiKeys.create({ name: 'all' })
+      await gateway.responses.create({ model: 'm', input: 'Hi.' }, { apiKey: secret })
+    }
+    expect(asked).toEqual(['sk-others-0123456789', operators])
+  },
+)
+
+test('a monthly limit of calls with own keys gives a warning when credit pays beyond it', async () => {
+  const { own, respond, asked } = await testbed()
+  await own.subscription.set({ plan: 'p', status: 'active', byokMonthlyRequestCap: 1 })
+  expect((await respond()).headers['x-warnings']).toBeUndefined()
+  expect((await respond()).json.warnings).toMatchObject([
+    { code: 'byok_key_unavailable', message: expect.stringContaining('monthly limit') },
+  ])
+  expect(asked).toEqual([theirs, operators])
 })

@@ -103,7 +103,7 @@ test('B2: a secret sealed with an older key opens, and is not the newest', async
   expect(await vault.isNewest(sealed)).toBe(true)
 })
 
-test('only the default credential is opened, and none if it is disabled or refused', async () => {
+test('credentials are opened with the default first, then in order of creation, without those that are disabled or refused', async () => {
   const make = async (id: string, body: Partial<CredentialBody> = {}) =>
     record(await sealedFor(record('', { id, ...body })), { id, ...body })
   const rows = await Promise.all([
@@ -117,8 +117,10 @@ test('only the default credential is opened, and none if it is disabled or refus
   ])
   const opened = await vault.open(rows)
   expect([...opened].map(([provider, all]) => [provider, all.map(({ id }) => id)])).toEqual([
-    ['acme', ['usual']],
+    ['acme', ['usual', 'first']],
     ['other', ['elsewhere']],
+    ['a', ['spare of off']],
+    ['b', ['spare of refused']],
   ])
   expect(opened.get('other')?.[0]?.data_policy).toBe('may_train')
   expect(opened.get('acme')?.[0]).not.toHaveProperty('data_policy')

@@ -19,7 +19,10 @@ export interface Vault {
   unseal(credential: TypedRecord<'credential'>): Promise<string | undefined>
   /** Whether it was sealed with the first key of the ring. */
   isNewest(credential: TypedRecord<'credential'>): Promise<boolean>
-  /** Usable default credentials by provider. One that cannot be unsealed is left out, and logged once. */
+  /**
+   * Usable credentials by provider, at most `maxKeysOfProvider` each: the default first, then in order of creation. One that cannot be
+   * unsealed is left out, and logged once.
+   */
   open(credentials: readonly TypedRecord<'credential'>[]): Promise<ReadonlyMap<string, readonly Credential[]>>
   /** The record of a credential that `open` returned, as it was when read. */
   recordOf(credential: Credential): TypedRecord<'credential'> | undefined
@@ -34,6 +37,8 @@ export interface VaultPorts {
 
 const sealVersion = 'v1'
 const maxOpened = 20_000
+/** Keys of one provider that requests of a workspace use. Each is a candidate of every request, so their number is limited. */
+export const maxKeysOfProvider = 10
 
 /**
  * JSON, because it is unambiguous. `extra` is bound because it becomes part of an address: write access to the store must not redirect a
@@ -83,12 +88,15 @@ export function createVault({ ring, policyOf, logger }: VaultPorts): Vault {
     unseal,
     isNewest: async ({ body: { sealed } }) => isAsWritten(sealed) && (await ring.isNewest(sealed.slice(sealVersion.length + 1))),
     async open(credentials) {
-      const usable = credentials.filter(({ body }) => body.isDefault && !body.disabled && body.validationStatus !== 'invalid')
+      const usable = credentials
+        .filter(({ body }) => !body.disabled && body.validationStatus !== 'invalid')
+        .sort((a, b) => Number(b.body.isDefault) - Number(a.body.isDefault) || a.createdAt - b.createdAt)
       const found = await Promise.all(usable.map(openOne))
       const byProvider = new Map<string, Credential[]>()
       usable.forEach(({ body: { provider } }, at) => {
         const credential = found[at]
-        if (credential) byProvider.set(provider, [...(byProvider.get(provider) ?? []), credential])
+        const before = byProvider.get(provider) ?? []
+        if (credential && before.length < maxKeysOfProvider) byProvider.set(provider, [...before, credential])
       })
       return byProvider
     },

@@ -4,6 +4,7 @@ import { type IsUsableExpired, orExpired } from '../runtime/expired-reads.ts'
 import { createLru } from '../runtime/lru.ts'
 import type { Clock } from '../runtime/ports.ts'
 import { storageWaitMs } from '../runtime/timers.ts'
+import { maxKeysOfProvider } from './credential-vault.ts'
 import type { WorkspaceBody } from './kinds.ts'
 import type { Records, TypedRecord } from './records.ts'
 
@@ -11,16 +12,17 @@ import type { Records, TypedRecord } from './records.ts'
 export interface WorkspacePolicy {
   readonly workspace: TypedRecord<'workspace'>
   readonly budgets: readonly TypedRecord<'budget'>[]
-  /** Usable default credentials of the workspace, by provider id. The objects stay the same until the records change. */
+  /** Usable credentials of the workspace, by provider id, in the order in which they are tried. The objects stay the same until the records change. */
   readonly credentials: ReadonlyMap<string, readonly Credential[]>
-  /** Default keys, by provider id, that are not used because their provider refused them. Absent if there are none. */
-  readonly refusedKeys?: ReadonlyMap<string, RefusedKey>
+  /** Keys, by provider id, that are enabled but cannot be used. Absent if there are none. */
+  readonly unusableKeys?: ReadonlyMap<string, readonly UnusableKey[]>
 }
 
-/** A provider key of a workspace that its provider refuses. */
-interface RefusedKey {
+/** A provider key of a workspace that its provider refuses, or that cannot be unsealed. */
+interface UnusableKey {
   readonly id: string
   readonly name: string
+  readonly isRefused: boolean
 }
 
 export interface WorkspacePolicies {
@@ -94,8 +96,9 @@ export function createWorkspacePolicies({ records, clock, isUsableExpired, open 
       records.list('credential', { workspaceId, limit: maxRecordsRead }),
     ])
     if (!workspace) return undefined
-    const refusedKeys = refusedOf(credentials)
-    return { workspace, budgets, credentials: await open(credentials), ...(refusedKeys.size > 0 && { refusedKeys }) }
+    const opened = await open(credentials)
+    const unusableKeys = unusableOf(credentials, opened)
+    return { workspace, budgets, credentials: opened, ...(unusableKeys.size > 0 && { unusableKeys }) }
   }
   const ask = (workspaceId: string, { isShared = true } = {}): Promise<WorkspacePolicy | undefined> => {
     // The age counts from before the read, so that a change during a slow read takes effect in time.
@@ -138,12 +141,21 @@ export function createWorkspacePolicies({ records, clock, isUsableExpired, open 
 const drop = (kept: Pick<Map<string, unknown>, 'clear' | 'delete'>, id: string | undefined): unknown =>
   id === undefined ? kept.clear() : kept.delete(id)
 
-const refusedOf = (credentials: readonly TypedRecord<'credential'>[]): ReadonlyMap<string, RefusedKey> =>
-  new Map(
-    credentials
-      .filter(({ body }) => body.isDefault && !body.disabled && body.validationStatus === 'invalid')
-      .map(({ id, body: { provider, name } }) => [provider, { id, name }]),
-  )
+function unusableOf(
+  credentials: readonly TypedRecord<'credential'>[],
+  opened: WorkspacePolicy['credentials'],
+): ReadonlyMap<string, readonly UnusableKey[]> {
+  const byProvider = new Map<string, UnusableKey[]>()
+  for (const record of credentials) {
+    const { provider, name, disabled, validationStatus } = record.body
+    const isRefused = validationStatus === 'invalid'
+    const usable = opened.get(provider) ?? []
+    const isUsable = !isRefused && (usable.length >= maxKeysOfProvider || usable.some(({ id }) => id === record.id))
+    if (disabled || isUsable) continue
+    byProvider.set(provider, [...(byProvider.get(provider) ?? []), { id: record.id, name, isRefused }])
+  }
+  return byProvider
+}
 
 /** Whether credit is reloaded automatically when it runs low. */
 export const reloadsCredit = ({ workspace }: WorkspacePolicy): boolean => workspace.body.autoReload?.enabled === true

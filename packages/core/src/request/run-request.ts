@@ -205,7 +205,7 @@ function callProviders(ports: RequestPorts, state: RequestState, admitted: Admit
     isCeilingChosen: ceilingMs < usualMs,
     startedAt,
     hedgeMaxCost: policed.hedgeMaxCost,
-    refusedKeys: policed.policy.refusedKeys,
+    policy: policed.policy,
     isLarge: state.options.isLarge === true,
     attempts,
   })

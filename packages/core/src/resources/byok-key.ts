@@ -35,7 +35,7 @@ export const byokKeyFields = {
     update: 'optional',
     reply: 'always',
     description:
-      'Whether this is the default key of its provider, which requests use. true replaces the current default; false is refused for the default key.',
+      'Whether this is the default key of its provider, which requests use first, before its other keys in order of creation. true replaces the current default; false is refused for the default key.',
     example: true,
   },
   disabled: {

@@ -8,6 +8,8 @@ export interface RankCriteria {
   readonly distance: (candidate: Candidate) => number
   /** Position in the conversation of the candidate's latest reasoning state. Undefined if it has none. */
   readonly lastMade?: ((candidate: Candidate) => number | undefined) | undefined
+  /** Whether candidates may use credentials of the workspace, which are tried in their order. */
+  readonly byok?: boolean
   /** Whether candidates keep the order in which they are listed. */
   readonly keepsOrder: boolean
 }
@@ -15,7 +17,7 @@ export interface RankCriteria {
 /** A rank for each candidate, in the given order: 0, 1, 2…; the strategy decides among equal ranks. Undefined if all are equal. */
 export function candidateRanks(
   candidates: readonly Candidate[],
-  { order, distance, lastMade, keepsOrder }: RankCriteria,
+  { order, distance, lastMade, byok = false, keepsOrder }: RankCriteria,
 ): readonly number[] | undefined {
   if (candidates.length < 2) return undefined
   const rows = [
@@ -23,6 +25,7 @@ export function candidateRanks(
     candidates.map(distance),
     // Reasoning state can only be sent back to the candidate that created it. The creator of the latest goes first.
     ...(lastMade ? [candidates.map(candidate => -(lastMade(candidate) ?? -1))] : []),
+    ...(byok ? [byokPlaces(candidates)] : []),
     ...(keepsOrder ? [candidates.map((_, at) => at)] : []),
   ].filter(row => row.some(number => number !== row[0]))
   return rows.length === 0 ? undefined : dense(rows, candidates.length)
@@ -31,6 +34,17 @@ export function candidateRanks(
 const placeIn = (order: readonly string[], id: string): number => {
   const at = order.indexOf(id)
   return at === -1 ? order.length : at
+}
+
+/** The place of each BYOK key among those of its offer: the first one is used until it cannot be. */
+function byokPlaces(candidates: readonly Candidate[]): readonly number[] {
+  const places = new Map<Candidate['offer'], number>()
+  return candidates.map(({ offer, credential }) => {
+    if (credential.owner !== 'workspace') return 0
+    const place = places.get(offer) ?? 0
+    places.set(offer, place + 1)
+    return place
+  })
 }
 
 /** Dense ranks of numbers, because the distance between two numbers means nothing. */

@@ -59,7 +59,10 @@ export function makePlan(request: InferenceRequest, inputTokens: number, input: 
   const offline = found.length === 1 && found[0] ? found[0].missing : found.flatMap(({ missing }) => missing)
   const excluded = retired.length + offline.length === 0 ? sifted : [...retired.map(retiredModel), ...offline, ...sifted]
   if (!isNonEmpty(eligible)) throw noCandidatesError(models, excluded)
-  const ranks = eligible.length > 1 ? ranksOf(eligible, { query, models, lastMade, keepsOrder: ruling === 'order' }) : undefined
+  const ranks =
+    eligible.length > 1
+      ? ranksOf(eligible, { query, models, lastMade, byok: input.credentials !== undefined, keepsOrder: ruling === 'order' })
+      : undefined
   const pinned = lastMade ? eligible.filter(candidate => lastMade(candidate) !== undefined) : []
   return {
     candidates: eligible,
@@ -82,14 +85,19 @@ interface RankContext {
   readonly lastMade: PlanInput['lastMade']
   readonly query: RoutingQuery
   readonly models: readonly Model[]
+  readonly byok: boolean
   readonly keepsOrder: boolean
 }
 
-const ranksOf = (eligible: readonly Candidate[], { query, models, lastMade, keepsOrder }: RankContext): readonly number[] | undefined =>
+const ranksOf = (
+  eligible: readonly Candidate[],
+  { query, models, lastMade, byok, keepsOrder }: RankContext,
+): readonly number[] | undefined =>
   candidateRanks(eligible, {
     order: query.routing.order,
     distance: distanceIn(keepsOrder ? models : [], query),
     lastMade,
+    byok,
     keepsOrder,
   })
 

@@ -15,7 +15,7 @@ export interface Answered {
 /** What a vendor answers; the default: who shows a key that begins with `sk-` is served. */
 type Vendor = (request: TransportRequest) => Answered | Promise<Answered>
 
-const secretIn = ({ headers }: TransportRequest): string =>
+export const secretIn = ({ headers }: TransportRequest): string =>
   headers.authorization?.replace('Bearer ', '') ?? headers['x-api-key'] ?? headers['x-goog-api-key'] ?? headers['api-key'] ?? ''
 
 const completion = {

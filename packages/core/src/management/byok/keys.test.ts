@@ -1,7 +1,7 @@
 import { defineProvider, openai } from '@signalbox/core/providers'
 import { webClock } from '@signalbox/core/runtime'
 import { describe, expect, test, vi } from 'vitest'
-import { createByokFixture, openaiKey, refused, served, settled } from '../../../test/management/byok-fixture.ts'
+import { createByokFixture, openaiKey, refused, secretIn, served, settled } from '../../../test/management/byok-fixture.ts'
 import { codeOf, createFixture } from '../../../test/management/fixture.ts'
 
 describe('a provider key of a workspace', () => {
@@ -129,19 +129,22 @@ describe('the default of a provider', () => {
     expect(await defaults()).toEqual([elsewhere.id])
   })
 
-  test('is the only one used: no other replaces it when it is disabled, refused or deleted', async () => {
-    const { keys, ask, asked } = await createByokFixture()
+  test('is used first, and the next key in order of creation when it is disabled, refused or deleted', async () => {
+    const { keys, ask, asked, vendor } = await createByokFixture()
     const first = await keys.create(openaiKey)
-    await settled(keys, first.id)
-    const spare = await keys.create({ ...openaiKey, apiKey: 'sk-spare-0123456', name: 'spare' })
-    await settled(keys, spare.id)
-    await keys.update(first.id, { disabled: true })
-    expect(await codeOf(ask())).toBe('routing_failed')
-    await keys.delete(first.id)
-    expect(await codeOf(ask())).toBe('routing_failed')
-    await keys.update(spare.id, { isDefault: true })
+    const spare = { ...openaiKey, apiKey: 'sk-spare-0123456', name: 'spare' }
+    for (const { id } of [first, await keys.create(spare)]) await settled(keys, id)
     await ask()
-    expect(asked()).toEqual(['sk-spare-0123456'])
+    await keys.update(first.id, { disabled: true })
+    await ask()
+    await keys.update(first.id, { disabled: false })
+    vendor(request => (request.method === 'POST' && secretIn(request) === openaiKey.apiKey ? refused(request) : served(request)))
+    await ask()
+    await settled(keys, first.id)
+    await ask()
+    await keys.delete(first.id)
+    await ask()
+    expect(asked()).toEqual([openaiKey.apiKey, spare.apiKey, ...[openaiKey.apiKey, spare.apiKey], ...[spare.apiKey, spare.apiKey]])
   })
 
   test('is a single one even if many keys are created at the same time', async () => {

@@ -12,7 +12,7 @@ import { checkTier, secretOf, shownOf } from './input.ts'
 import { checkLasting, credentialName, isThere, steppedDown } from './records.ts'
 import { usualTier } from './tiers.ts'
 
-/** The provider keys of a workspace. Its requests use them before the gateway's keys. */
+/** The provider keys of a workspace. Its requests use them before the gateway's keys: the default of a provider, then the others in order of creation. */
 export interface ByokKeys {
   /**
    * Creates a provider key. The first key of a provider becomes its default. It is checked in the background; `validationStatus` is

@@ -55,12 +55,12 @@ describe('the order of credentials', () => {
     return candidates.map(({ credential }) => credential.id)
   }
 
-  test('puts the default BYOK credential of each provider before platform credentials, or after them if byok_first is false', async () => {
+  test('puts the BYOK credentials, the default of each provider first, before platform credentials, or after them if byok_first is false', async () => {
     const two = { first: [ownOf('first'), ownOf('first', { id: 'spare' })], second: [ownOf('second')] }
     const ours = ['first-credential', 'second-credential']
-    expect(await named({ own: two })).toEqual(['byok-first', 'byok-second', ...ours])
-    expect(await named({ own: two }, { byok_first: false })).toEqual([...ours, 'byok-first', 'byok-second'])
-    expect(await named({ own: two, workspace: { routing: { byokFirst: false } } })).toEqual([...ours, 'byok-first', 'byok-second'])
+    expect(await named({ own: two })).toEqual(['byok-first', 'byok-second', 'spare', ...ours])
+    expect(await named({ own: two }, { byok_first: false })).toEqual([...ours, 'byok-first', 'byok-second', 'spare'])
+    expect(await named({ own: two, workspace: { routing: { byokFirst: false } } })).toEqual([...ours, 'byok-first', 'byok-second', 'spare'])
   })
 
   test('includes an account whose own data policy meets the requirement, whatever its provider’s policy is', async () => {

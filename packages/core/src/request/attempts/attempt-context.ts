@@ -5,7 +5,7 @@ import type { CallFacts } from '../../runtime/ports.ts'
 import type { AttemptLimits } from '../../upstream/attempt.ts'
 import type { MoneyBounds } from '../policy/money-bounds.ts'
 import type { Carried } from '../reasoning-state/open-state.ts'
-import type { RefusedKeysContext } from './refused-keys.ts'
+import type { ByokWarningContext } from './byok-warnings.ts'
 import type { Selection } from './select-offers.ts'
 
 /** Context shared by all attempts of one request. */
@@ -27,8 +27,8 @@ export interface AttemptContext {
   readonly startedAt: number
   /** Maximum cost of a hedged call in USD. */
   readonly hedgeMaxCost: number
-  /** Refused BYOK keys of the workspace, by provider id. */
-  readonly refusedKeys: RefusedKeysContext['refusedKeys']
+  /** The policy of the workspace. */
+  readonly policy: ByokWarningContext['policy']
   /** Whether the request is encoded with few copies. */
   readonly isLarge: boolean
   readonly attempts: Attempts

@@ -100,7 +100,7 @@ async function run(
           isCeilingChosen: false,
           startedAt: clock.monotonic(),
           hedgeMaxCost: 0,
-          refusedKeys: undefined,
+          policy: { credentials: new Map() },
           isLarge: false,
           attempts: { count: 0, discarded: [] },
         },

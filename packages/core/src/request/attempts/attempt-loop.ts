@@ -14,9 +14,9 @@ import { allFailed } from '../../upstream/error-message.ts'
 import { failurePolicies, mostInformative } from '../../upstream/failure-policy.ts'
 import { type RacedCall, race } from '../../upstream/race.ts'
 import { type AttemptContext, noteDiscarded } from './attempt-context.ts'
+import { type ByokFailure, byokWarnings } from './byok-warnings.ts'
 import { type CallPorts, callCandidate, reportResult } from './call-candidate.ts'
 import { affordsBeside } from './hedging.ts'
-import { type Refusal, refusalOf, refusedKeyWarnings } from './refused-keys.ts'
 import { reportFailure, reportOvertaken } from './report-outcome.ts'
 
 export interface AttemptLoopPorts extends CallPorts {
@@ -39,7 +39,8 @@ interface LoopState {
   readonly called: Candidate[]
   /** Candidates that could not use the reasoning state of the conversation; they are called without it. */
   readonly stateless: Candidate[]
-  readonly refusals: Refusal[]
+  /** Failures of calls with BYOK keys. */
+  readonly byokFailures: ByokFailure[]
   callsLeft: number
   /** Chosen but not called yet. */
   chosen: SelectedOffer | undefined
@@ -58,7 +59,7 @@ export function* attemptLoop(ports: AttemptLoopPorts, context: AttemptContext): 
     rateLimited: [],
     called: [],
     stateless: [],
-    refusals: [],
+    byokFailures: [],
     callsLeft: context.maxCalls,
     chosen: undefined,
     stopped: undefined,
@@ -188,17 +189,17 @@ interface Reported {
   readonly isFinal: boolean
 }
 
-function report({ ports, context, refusals }: LoopState, call: UpstreamCall, { failure, isFinal }: Reported): void {
+function report({ ports, context, byokFailures }: LoopState, call: UpstreamCall, { failure, isFinal }: Reported): void {
   const { router, clock, hooks, logger } = ports
   const { facts, request, limits, isCeilingChosen } = context
   // A timeout that the client chose is weak evidence about the provider, and must not demote it for others.
   const isDeadlineOver = request.routing.deadline_ms !== undefined && clock.monotonic() >= limits.deadlineAt
   const chosen = isDeadlineOver || (isCeilingChosen && call.ceilingMs >= limits.ceilingMs)
   reportFailure(router, call, { ...failure, final: isFinal, chosen })
-  const refusal = refusalOf(failure)
-  if (refusal) {
-    refusals.push(refusal)
-    ports.onCredentialRefused?.(facts.workspaceId, call.selected.candidate.credential)
+  const { candidate } = call.selected
+  if (candidate.credential.owner === 'workspace') {
+    byokFailures.push({ candidate, kind: failure.kind })
+    if (failure.kind === 'bad_credential') ports.onCredentialRefused?.(facts.workspaceId, candidate.credential)
   }
   if (hooks.onFailure) callHook(logger, 'onFailure', () => hooks.onFailure?.(facts, failure))
 }
@@ -230,12 +231,12 @@ const survivedTimeouts = (failures: readonly Failure[]): readonly Warning[] =>
     .slice(0, 1)
     .map(({ provider }) => ({ code: 'provider_timeout', message: `${provider} did not respond in time; another provider was used.` }))
 
-function withWarnings(committed: CommittedCall, { context, refusals }: LoopState): CommittedCall {
-  const { plan, request, attempts, refusedKeys } = context
-  if (attempts.discarded.length === 0 && refusals.length === 0 && !refusedKeys) return committed
+function withWarnings(committed: CommittedCall, { context, byokFailures }: LoopState): CommittedCall {
+  const { attempts } = context
+  const unused = byokWarnings(committed.candidate, byokFailures, context)
+  if (attempts.discarded.length === 0 && unused.length === 0) return committed
   const hedged = attempts.discarded.map(({ provider }) => paidTwice(provider.id, committed.candidate.provider.id))
-  const refused = refusedKeyWarnings(committed.candidate, refusals, { refusedKeys, plan, request })
-  return hedged.length + refused.length > 0 ? { ...committed, warnings: [...committed.warnings, ...hedged, ...refused] } : committed
+  return { ...committed, warnings: [...committed.warnings, ...hedged, ...unused] }
 }
 
 const paidTwice = (slower: string, winner: string): Warning => ({

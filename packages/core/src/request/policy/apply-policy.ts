@@ -122,14 +122,11 @@ export function planningUnder(
     ...planning,
     ...((settings || models) && { demands: { ...(settings && demandsOf(settings)), ...(models && { caller_models: models }) } }),
     ...(defaulted && { defaulted }),
-    ...(credentials.size > 0 && { credentials: ({ id }) => usedOf(credentials.get(id)) }),
+    ...(credentials.size > 0 && { credentials: ({ id }) => credentials.get(id) ?? noCredentials }),
   }
 }
 
 const noCredentials: readonly Credential[] = []
-
-/** Only the default credential, which is the first, is used. */
-const usedOf = ([first]: readonly Credential[] = noCredentials): readonly Credential[] => (first ? [first] : noCredentials)
 
 const demandsOf = ({
   dataPolicyRequired,

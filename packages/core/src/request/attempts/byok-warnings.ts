@@ -1,0 +1,105 @@
+import type { WorkspacePolicy } from '../../access/workspace-policy.ts'
+import type { Failure, FailureKind } from '../../protocol/failure.ts'
+import type { InferenceRequest } from '../../protocol/request.ts'
+import type { Warning } from '../../protocol/response.ts'
+import type { Candidate, Plan } from '../../routing/plan.ts'
+
+// If a credential of the operator is used although the workspace has a BYOK key, the workspace pays from its credit rather than at its
+// provider. Every such response warns about it.
+
+export interface ByokWarningContext {
+  readonly policy: Pick<WorkspacePolicy, 'credentials' | 'unusableKeys'>
+  readonly plan: Plan
+  readonly request: InferenceRequest
+}
+
+/** A call with a BYOK key that failed within this request. */
+export interface ByokFailure {
+  readonly candidate: Candidate
+  readonly kind: Failure['kind']
+}
+
+const noWarnings: readonly Warning[] = []
+
+/** Whether a response by the candidate is charged to a workspace that has BYOK keys. */
+const paysBesideKeys = ({ credential }: Candidate, { policy }: ByokWarningContext): boolean =>
+  credential.owner === 'platform' && (policy.credentials.size > 0 || policy.unusableKeys !== undefined)
+
+/** Warnings for a response that used a credential of the operator, about the BYOK keys that would have been used before it. */
+export function byokWarnings(used: Candidate, failures: readonly ByokFailure[], context: ByokWarningContext): readonly Warning[] {
+  if (!paysBesideKeys(used, context)) return noWarnings
+  const rejected = new Map<string, Map<string, string>>()
+  const unavailable = new Map<string, Map<string, string>>()
+  const note = (keys: typeof rejected, provider: string, id: string, text: string): void => {
+    const ofProvider = keys.get(provider) ?? new Map<string, string>()
+    if (!ofProvider.has(id)) keys.set(provider, ofProvider.set(id, text))
+  }
+  for (const { candidate, kind } of failures) {
+    const { provider, credential } = candidate
+    if (kind === 'bad_credential') note(rejected, provider.id, credential.id, quoted(credential.id))
+    else note(unavailable, provider.id, credential.id, `${quoted(credential.id)} (${reasonOf[kind] ?? 'its call failed'})`)
+  }
+  // If the operator's credentials are tried first, no BYOK key was passed over.
+  if (context.request.routing.byok_first !== false) {
+    for (const { provider, id, name, isRefused } of unusableIn(context)) {
+      if (isRefused) note(rejected, provider, id, `"${name}" (${id})`)
+      else note(unavailable, provider, id, `"${name}" (${id}: it cannot be unsealed)`)
+    }
+    for (const { provider, credential } of passedOver(used, context)) {
+      if (!rejected.get(provider.id)?.has(credential.id))
+        note(unavailable, provider.id, credential.id, `${quoted(credential.id)} (rate limited, failing or slower)`)
+    }
+    const excluded = excludedReason(used, context)
+    if (excluded !== undefined) note(unavailable, used.provider.id, '', `(${excluded})`)
+  }
+  return [
+    ...Array.from(rejected, ([provider, keys]) => keyRefused(provider, [...keys.values()])),
+    ...Array.from(unavailable, ([provider, keys]) => keyUnavailable(provider, [...keys.values()])),
+  ]
+}
+
+const quoted = (id: string): string => `"${id}"`
+
+const reasonOf: Partial<Record<FailureKind, string>> = {
+  rate_limited: 'rate limited',
+  out_of_quota: 'out of quota',
+  timed_out: 'timed out',
+}
+
+/** Unusable keys of the providers of the plan. */
+function* unusableIn({ policy: { unusableKeys }, plan }: ByokWarningContext) {
+  if (!unusableKeys) return
+  for (const provider of new Set(plan.candidates.map(each => each.provider.id)))
+    for (const key of unusableKeys.get(provider) ?? []) yield { provider, ...key }
+}
+
+/** Candidates with a BYOK key that rank before the one that was used. */
+function passedOver(used: Candidate, { plan: { candidates, ranks } }: ByokWarningContext): readonly Candidate[] {
+  if (!ranks) return []
+  const rank = ranks[candidates.indexOf(used)] ?? 0
+  return candidates.filter(({ credential }, at) => credential.owner === 'workspace' && (ranks[at] ?? 0) < rank)
+}
+
+/** Why no BYOK key of the provider could be used for an offer that the operator's credential could: a monthly limit, a data policy. */
+function excludedReason({ provider, offer }: Candidate, { policy, plan }: ByokWarningContext): string | undefined {
+  if (!policy.credentials.has(provider.id)) return undefined
+  const isAbout = (other: { readonly provider: string; readonly provider_model_id: string }): boolean =>
+    other.provider === provider.id && other.provider_model_id === offer.provider_model_id
+  if (plan.candidates.some(each => each.credential.owner === 'workspace' && isAbout(each.offer))) return undefined
+  return plan.excluded.findLast(isAbout)?.reason
+}
+
+const consequence =
+  'so a credential of the operator was used and the workspace is charged. Replace or disable the key, or set `own_keys_only` in the settings to make such requests fail instead.'
+
+const named = (keys: readonly string[]): string => `the workspace's BYOK key${keys.length > 1 ? 's' : ''} ${keys.join(', ')}`
+
+const keyRefused = (provider: string, keys: readonly string[]): Warning => ({
+  code: 'byok_key_refused',
+  message: `${provider} rejected ${named(keys)}, ${consequence}`,
+})
+
+const keyUnavailable = (provider: string, keys: readonly string[]): Warning => ({
+  code: 'byok_key_unavailable',
+  message: `${provider} could not be called with ${named(keys)}, ${consequence.replace('Replace or disable the key, or set', 'Set')}`,
+})
