@@ -56,7 +56,7 @@ export interface ApiReply {
   readonly body: string | Source<string>
   /** Values of `Set-Cookie`, each sent as a separate header. */
   readonly cookies?: readonly string[]
-  /** Set if part of the request body was not read, so that the connection cannot be reused. */
+  /** Whether the connection ends with this reply: part of the request body was not read, or the server stops. */
   readonly close?: boolean
   /** The WebSocket to open, with status 101. */
   readonly webSocket?: WebSocketOffer

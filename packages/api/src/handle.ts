@@ -195,7 +195,7 @@ function withoutRow(found: Exclude<Match, { kind: 'row' }>, state: HandledReques
   })
 }
 
-function finish({ row, request, requestId, log, common }: HandledRequest, answer: ApiReply): ApiReply {
+function finish({ gateway, row, request, requestId, log, common }: HandledRequest, answer: ApiReply): ApiReply {
   const reply = row?.cache === undefined ? answer : withCacheHeaders(answer, row.cache, request)
   log.note({ status: reply.status })
   // A stream ends its log entry itself, with its last event.
@@ -205,10 +205,10 @@ function finish({ row, request, requestId, log, common }: HandledRequest, answer
   // Responses about a workspace may contain secrets that are shown once, so they must not be cached.
   const keeping = row?.of === 'workspace' ? { 'cache-control': 'no-store' } : undefined
   const headers = cleanHeaders({ ...whole.headers, ...keeping, ...named })
-  if (whole.webSocket || whole.cookies) return { ...whole, headers }
-  return whole.close
-    ? { status: whole.status, headers, body: whole.body, close: true }
-    : { status: whole.status, headers, body: whole.body }
+  // A load balancer that kept the connection would go on to send here.
+  const close = whole.close || gateway.isClosing()
+  if (whole.webSocket || whole.cookies) return close ? { ...whole, headers, close } : { ...whole, headers }
+  return close ? { status: whole.status, headers, body: whole.body, close: true } : { status: whole.status, headers, body: whole.body }
 }
 
 /** The reply to HEAD: that of GET without its body. A 304 has no body and no length. */

@@ -184,6 +184,7 @@ export function fakeGateway(over: Partial<Gateway> = {}): Fake {
       chat: { completions: { create: notHere } },
       messages: { create: notHere, countTokens: notHere },
       problems: async () => [],
+      isClosing: () => false,
       close: async () => {},
       ...over,
     },

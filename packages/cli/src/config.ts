@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type * as z from 'zod/v4'
-import { type Environment, type Flags, overridesIn, settingOf } from './environment.ts'
+import { type Environment, type Flags, overridesIn, settingOf, withOverrides } from './environment.ts'
 import { StartError, shown } from './fault.ts'
 import { type Config, configSchema } from './schema.ts'
 import { innermostIssue } from './schema-fields.ts'
@@ -24,11 +24,12 @@ export interface ConfigArguments {
 export function readConfig(environment: Environment, { file, flags = {} }: ConfigArguments = {}): Config {
   const named = file ?? settingOf(environment, 'SIGNALBOX_CONFIG')
   const overrides = overridesIn(environment, flags)
-  const raw = { ...readFile(named), ...Object.fromEntries([...overrides].map(([field, { value }]) => [field, value])) }
+  const raw = withOverrides(readFile(named), overrides)
   const read = configSchema.safeParse(raw)
   if (read.success) return read.data
   const [issue] = read.error.issues
-  const variable = overrides.get(String(issue?.path[0]))?.source
+  const path = issue?.path ?? []
+  const variable = (overrides.get(String(path[0])) ?? overrides.get(path.join('.')))?.source
   throw new StartError(
     variable === undefined ? `${named ?? defaultFile}: ${describeIssue(issue, raw)}` : describeIssue(issue, raw, variable),
   )

@@ -7,6 +7,7 @@ export type Flags = Readonly<Record<string, string | undefined>>
 interface Override {
   readonly variable: string
   readonly flag?: string
+  /** A field of the config, or of one of its sections: `timeouts.shutdown_ms`. */
   readonly field: string
   readonly read?: (text: string) => unknown
 }
@@ -21,6 +22,8 @@ export const overridingVariables: readonly Override[] = [
   { variable: 'SIGNALBOX_STORAGE', field: 'storage' },
   { variable: 'SIGNALBOX_WORKERS', flag: 'workers', field: 'workers', read: digits },
   { variable: 'SIGNALBOX_REDIS', field: 'redis' },
+  { variable: 'SIGNALBOX_SHUTDOWN_MS', field: 'timeouts.shutdown_ms', read: digits },
+  { variable: 'SIGNALBOX_KEEP_ALIVE_TIMEOUT_MS', field: 'timeouts.keep_alive_timeout_ms', read: digits },
   { variable: 'SIGNALBOX_ADMIN_KEY', field: 'admin_key' },
   { variable: 'SIGNALBOX_SEALING_KEY', field: 'sealing_key' },
 ]
@@ -29,6 +32,16 @@ export const overridingVariables: readonly Override[] = [
 export function settingOf(environment: Environment, variable: string): string | undefined {
   const value = environment[variable]?.trim()
   return value === '' ? undefined : value
+}
+
+/** The config file's content with the values of variables and flags in place of its own. */
+export function withOverrides(raw: Readonly<Record<string, unknown>>, overrides: ReadonlyMap<string, OverrideValue>) {
+  const result: Record<string, unknown> = { ...raw }
+  for (const [field, { value }] of overrides) {
+    const [name = '', inner] = field.split('.')
+    result[name] = inner === undefined ? value : { ...(result[name] as object | undefined), [inner]: value }
+  }
+  return result
 }
 
 /** A value from outside the config file, and the variable or flag that set it. */

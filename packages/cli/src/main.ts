@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util'
 import { readConfig } from './config.ts'
 import { StartError } from './fault.ts'
 import { watchLauncher } from './launcher.ts'
-import { graceMs, stopOnSignals } from './signals.ts'
+import { stopOnSignals } from './signals.ts'
 import { isWorker } from './workers/messages.ts'
 import { hasPrimary } from './workers/worker-count.ts'
 
@@ -101,7 +101,8 @@ async function run({ config: file, workers }: { readonly config?: string; readon
   const { start } = await import('./server.ts')
   const server = await start(config, context)
   console.log(server.announcement)
-  const stop = stopOnSignals({ stop: () => server.stop({ graceMs }), onError: exitWithError })
+  const graceMs = config.timeouts.shutdown_ms
+  const stop = stopOnSignals({ stop: () => server.stop({ graceMs }), graceMs, onError: exitWithError })
   watchLauncher(process.env, stop)
 }
 

@@ -1,15 +1,18 @@
 import type { GatewayOptions } from '@signalbox/core'
 import type { ServeOptions } from '@signalbox/node-http'
-import { type Config, gatewayLimits, gatewayTimeouts, serverLimits, serverTimeouts, webSocketLimits } from './schema.ts'
+import { type Config, gatewayLimits, serverLimits, webSocketLimits } from './schema.ts'
+import { gatewayTimeouts, serverTimeouts } from './schema-timeouts.ts'
 import { hasPrimary } from './workers/worker-count.ts'
 
 /** The gateway options that the config sets. */
-export const gatewayOptions = ({ workers, operator, strategy, record, items, limits, timeouts }: Config): Partial<GatewayOptions> => ({
-  operator,
-  strategy,
-  record,
+export const gatewayOptions = ({ workers, limits, timeouts, ...config }: Config): Partial<GatewayOptions> => ({
+  operator: config.operator,
+  strategy: config.strategy,
+  hedge: config.hedge,
+  ...(config.hedge_max_cost_usd !== undefined && { hedgeMaxCost: config.hedge_max_cost_usd }),
+  record: config.record,
   // The next request of a conversation may reach another worker.
-  items: items && { store: hasPrimary({ workers }), ...(camelKeys(items) as CamelKeys<typeof items>) },
+  items: config.items && { store: hasPrimary({ workers }), ...(camelKeys(config.items) as CamelKeys<typeof config.items>) },
   limits: optionsOf(limits, gatewayLimits),
   timeouts: optionsOf(timeouts, gatewayTimeouts),
 })

@@ -18,14 +18,14 @@ import {
 } from './schema-fields.ts'
 import { customCatalog, model, provider } from './schema-models.ts'
 import { onOutage } from './schema-outage.ts'
+import { gatewayTimeouts, serverTimeouts, stopTimeouts } from './schema-timeouts.ts'
 import { type StorageOption, schemeOf, storageExamples, storageOptions } from './storage-schemes.ts'
 
 // Each field: what it takes, its default, and what it means. Validation, the type `Config`, docs/configuration.md and
 // `signalbox/config.schema.json` are generated from it. A `default` in `meta` is that of the library, which the server does not override.
 
 const strategies = ['order', 'cost', 'latency', 'throughput', 'availability', 'balanced'] as const
-const minute = 60_000
-const hour = 60 * minute
+const hour = 3_600_000
 const mebibyte = 1_048_576
 const recordFields = section({
   keep: whole(0).exactOptional().meta({ description: 'Decisions that are kept in memory', default: 1_000 }),
@@ -160,26 +160,6 @@ export const webSocketLimits = {
   message_bytes: whole(1).exactOptional().describe('Bytes of the largest message. Default: `limits.body_bytes`'),
 }
 
-export const gatewayTimeouts = {
-  first_byte_ms: whole(1)
-    .default(2 * minute)
-    .describe('Wait for the first byte of a stream'),
-  whole_ms: whole(1)
-    .default(5 * minute)
-    .describe('Wait for a whole response'),
-  deadline_ms: whole(1)
-    .default(18 * minute)
-    .describe('Time of one request, with retries and fallbacks'),
-  idle_ms: whole(1)
-    .default(2 * minute)
-    .describe('Silence inside a stream'),
-}
-
-export const serverTimeouts = {
-  body_idle_ms: whole(1).exactOptional().meta({ description: 'Window in which the speed of an upload is judged', default: 15_000 }),
-  drain_ms: whole(1).exactOptional().meta({ description: 'How long a client may take no data', default: minute }),
-}
-
 const originsExample = '`*`, or a list of origins, as in https://app.example'
 const corsOrigins = () => z.union([z.literal('*'), someOf(originsExample, textThat(originsExample, isOrigin))], { error: originsExample })
 
@@ -220,6 +200,12 @@ export const configSchema = section({
   providers: list(provider).default([]).describe('Providers, beside those that a variable turns on ([providers](providers.md))'),
   models: list(model).default([]).describe('Models, beside those of the catalog'),
   strategy: oneOf(strategies).default('balanced').describe('How an offer is chosen where a request does not say ([routing](routing.md))'),
+  hedge: trueOrFalse()
+    .default(false)
+    .describe('Whether a second provider may be called while the first is silent, where a request does not say ([hedging](routing.md))'),
+  hedge_max_cost_usd: amountInUsd('US dollars', 1_000_000)
+    .exactOptional()
+    .describe('Maximum expected cost of such a second call. Default: any'),
   record: either('`false`, or an object of keep, share, store', z.literal([false]), recordFields)
     .default({})
     .describe('What is recorded of routing decisions; `false` records nothing'),
@@ -236,6 +222,7 @@ export const configSchema = section({
   timeouts: section({
     ...gatewayTimeouts,
     ...serverTimeouts,
+    ...stopTimeouts,
   })
     .prefault({})
     .describe('Times, in milliseconds'),

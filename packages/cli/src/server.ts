@@ -106,7 +106,7 @@ export async function start(config: Config, { environment, version, sink, worker
       }),
       showsKeys: secret !== undefined || sealing.made !== undefined,
       reloadCatalog: ({ logs }) => takeCatalog(logs ? catalog : { ...catalog, logger: silentLogger }),
-      ...stopping({ gateway, served, unwatch: worker ? () => {} : watchCatalog(catalog), ...resources }),
+      ...stopping({ gateway, served, timeouts: config.timeouts, unwatch: worker ? () => {} : watchCatalog(catalog), ...resources }),
     }
   } catch (error) {
     await closeResources(resources)
@@ -147,15 +147,12 @@ interface RunningParts extends OpenResources {
   readonly gateway: Gateway
   readonly served: RunningServer
   readonly unwatch: () => void
+  readonly timeouts: Config['timeouts']
 }
 
-/** Milliseconds to write the last bytes of finished requests. */
-const flushMs = 2_000
-/** Milliseconds to drain responses of disconnected clients after all connections have ended. */
-const afterDrainMs = 30_000
-
 /** The two ways to end. `stop` also ends a running drain. */
-function stopping({ gateway, served, unwatch, ...resources }: RunningParts): Pick<StandaloneServer, 'stop' | 'drain'> {
+function stopping({ gateway, served, unwatch, timeouts, ...resources }: RunningParts): Pick<StandaloneServer, 'stop' | 'drain'> {
+  const { flush_ms: flushMs, after_drain_ms: afterDrainMs } = timeouts
   let stopped: Promise<void> | undefined
   // First the gateway while the server still listens, so that `readyz` informs a load balancer; then the server, then the storage.
   const end = async (graceMs: number): Promise<void> => {

@@ -1,7 +1,5 @@
 import { constants } from 'node:os'
 
-/** Milliseconds that running requests have to finish when the server stops. */
-export const graceMs = 30_000
 /** Milliseconds within which signals count as one: a terminal signals the whole group, and pnpm forwards the same signal. */
 const sameSignalMs = 100
 
@@ -11,6 +9,8 @@ type StopSignal = 'SIGTERM' | 'SIGINT'
 export interface StopHandlers {
   /** Runs once, for the first signal. */
   readonly stop: () => Promise<unknown>
+  /** Milliseconds that running requests have to finish, for the message. */
+  readonly graceMs: number
   /** Runs before the process ends at once, on a second signal. */
   readonly abandon?: () => void
   readonly onError: (error: unknown) => void
@@ -20,7 +20,7 @@ export interface StopHandlers {
  * Stops on SIGTERM and SIGINT: the first signal lets running requests finish, a second one ends the process at once. Returns a function
  * with the effect of SIGTERM.
  */
-export function stopOnSignals({ stop, abandon, onError }: StopHandlers): () => void {
+export function stopOnSignals({ stop, graceMs, abandon, onError }: StopHandlers): () => void {
   let stoppingSince: number | undefined
   const onSignal = (signal: StopSignal): void => {
     if (stoppingSince !== undefined) {

@@ -128,9 +128,16 @@ export async function openStorage({ scheme, settings }: NamedStorage): Promise<S
     await storage.ping()
     return storage
   } catch (error) {
-    throw new StartError(`The storage is not available: ${missingPackage(error) ?? String((error as Error).message).replace(/^\w+: /, '')}`)
+    const message = missingPackage(error) ?? inConfigNames(String((error as Error).message).replace(/^\w+: /, ''))
+    throw new StartError(`The storage is not available: ${message}`)
   }
 }
+
+/** Names options of a storage in a message as the config does: `prepare: false` is `storage.prepare: false`. */
+const inConfigNames = (message: string): string =>
+  message.replace(/`(schema|migrate|prepare|connections)\b(: \w+)?`/g, (_, name: string, value = '') => {
+    return `\`storage.${name === 'connections' ? 'pool_size' : name}${value}\``
+  })
 
 /** The message about a package that is not installed; undefined for other errors. */
 function missingPackage(error: unknown): string | undefined {

@@ -6,6 +6,7 @@ import { limitsOf } from '../../api/src/client-limits.ts'
 import { settingsOf } from '../../api/src/settings.ts'
 import { defaultLimits, defaultStored, defaultTimeouts } from '../../core/src/options.ts'
 import { defaultItems } from '../../core/src/request/item-references/kept-items.ts'
+import { defaultServerTimes } from '../../node-http/src/serve.ts'
 import { decisionLogLimits } from '../../router/src/decision-log/records.ts'
 import { configSchema } from '../src/schema.ts'
 import { configJsonSchema, configTables, variableTable } from './reference.ts'
@@ -114,13 +115,15 @@ describe('the defaults in the reference match those of the library', () => {
     )
   }
   const settings = settingsOf()
+  /** Of the server alone. */
+  const ownTimes = { shutdownMs: 30_000, flushMs: 2_000, afterDrainMs: 30_000 }
 
   test.each<[section: string, actual: object]>([
     ['items', defaultItems],
     ['record', { keep: decisionLogLimits.decisions, share: 1, store: defaultStored }],
     ['limits', { ...settings, ...defaultLimits, ...limitsOf(), workspace: {} }],
     ['web_sockets', settings.webSockets],
-    ['timeouts', { ...defaultTimeouts, ...limitsOf() }],
+    ['timeouts', { ...defaultTimeouts, ...limitsOf(), ...defaultServerTimes, ...ownTimes }],
   ])('%s', (section, actual) => {
     const defaults = told(section)
     expect(Object.keys(defaults).length).toBeGreaterThan(2)

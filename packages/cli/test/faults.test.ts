@@ -19,7 +19,7 @@ const faults: readonly (readonly [trouble: string, config: unknown, line: string
   [
     'an unknown field',
     { prot: 1 },
-    '`prot` is not a known field; known fields are host, port, workers, operator, cors_origins, storage, redis, admin_key, sealing_key, workspace, catalog, providers, models, strategy, record, items, limits, web_sockets, timeouts, $schema.',
+    '`prot` is not a known field; known fields are host, port, workers, operator, cors_origins, storage, redis, admin_key, sealing_key, workspace, catalog, providers, models, strategy, hedge, hedge_max_cost_usd, record, items, limits, web_sockets, timeouts, $schema.',
   ],
   [
     'an unknown field of a section',
@@ -33,6 +33,16 @@ const faults: readonly (readonly [trouble: string, config: unknown, line: string
   ],
   ['a wrong port', { port: 99_999 }, '`port` is 99999; it takes a whole number from 0 to 65535.'],
   ['a port as text', { port: '80' }, '`port` is "80"; it takes a whole number from 0 to 65535.'],
+  [
+    'a wrong time to stop',
+    { timeouts: { shutdown_ms: -1 } },
+    '`timeouts.shutdown_ms` is -1; it takes a whole number from 0 to 2147483647.',
+  ],
+  [
+    'a wrong maximum of a hedge',
+    { hedge_max_cost_usd: '1' },
+    '`hedge_max_cost_usd` is "1"; it takes US dollars from 0 to 1000000, with at most 6 decimals.',
+  ],
   ['no workers', { workers: 0 }, '`workers` is 0; it takes `auto`, or a whole number from 1 to 128.'],
   ['a wrong host', { host: 'a b' }, '`host` is "a b"; it takes a host name or an IP address.'],
   ['a wrong operator', { operator: '' }, '`operator` is ""; it takes a string of 1 to 255 characters.'],

@@ -1,6 +1,8 @@
+import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
+import { Agent, type IncomingHttpHeaders, type RequestOptions, request } from 'node:http'
 import { join } from 'node:path'
-import { describe, expect, inject, test } from 'vitest'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { readConfig } from '../src/config.ts'
 import { start } from '../src/server.ts'
 import { namedStorage, openStorage } from '../src/storage.ts'
@@ -39,6 +41,26 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', signal => {
       expect(await server.exited).toEqual({ code: 0, signal: null })
     })
 
+  test('closes the connection of each reply from then on: refusals and probes', async () => {
+    const server = await listening()
+    const stream = await ask(server, story)
+    server.child.kill(signal)
+    await server.says(`${signal}: shutting down`)
+    const headers = { authorization: `Bearer ${server.key}`, connection: 'keep-alive' }
+    const replies = [
+      ['GET', '/healthz'],
+      ['HEAD', '/readyz'],
+      ['GET', '/v1/models'],
+      ['GET', '/nowhere'],
+      ['POST', '/v1/responses'],
+    ].map(async ([method, path]) => [path, (await overKeptConnection(`${server.url}${path}`, { method, headers })).connection])
+    expect(await Promise.all(replies)).toEqual(
+      ['/healthz', '/readyz', '/v1/models', '/nowhere', '/v1/responses'].map(path => [path, 'close']),
+    )
+    expect(await stream.text()).toContain('"type":"response.completed"')
+    expect(await server.exited).toEqual({ code: 0, signal: null })
+  })
+
   test('exits at once when it is repeated', async () => {
     const { baseUrl } = await upstream()
     const server = await listening({ config: stallingConfig(baseUrl) })
@@ -64,6 +86,25 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', signal => {
       expect(await stream.text()).toContain('"type":"response.completed"')
       expect(await server.exited).toEqual({ code: 0, signal: null })
     })
+})
+
+/** The headers of the reply to a client that keeps its connections. */
+async function overKeptConnection(url: string, options: RequestOptions): Promise<IncomingHttpHeaders> {
+  const agent = new Agent({ keepAlive: true })
+  onTestFinished(() => agent.destroy())
+  const [reply] = await once(request(url, { ...options, agent }).end(), 'response')
+  reply.resume()
+  return reply.headers
+}
+
+test('the time of running requests is a setting', async () => {
+  const { baseUrl } = await upstream()
+  const server = await listening({ config: stallingConfig(baseUrl), variables: { SIGNALBOX_SHUTDOWN_MS: '200' } })
+  const stream = await ask({ url: server.url, key: adminKey }, { model: 'small', input: 'x', stream: true })
+  server.child.kill('SIGTERM')
+  await server.says('Running requests have 0.2 s to finish.')
+  expect(await stream.text()).toContain('The gateway is shutting down.')
+  expect(await server.exited).toEqual({ code: 0, signal: null })
 })
 
 test('a signal during the start ends it', async () => {

@@ -117,6 +117,15 @@ describe('signalbox migrate', () => {
 const describePostgres = describeWith('postgres')
 
 describePostgres('PostgreSQL', () => {
+  test('says how to mend what a role of PostgreSQL may not do, in the words of the config', async () => {
+    const role = `test_role_${randomBytes(6).toString('hex')}`
+    await queryPostgres(`CREATE ROLE ${role} LOGIN PASSWORD 'secret'`)
+    onTestFinished(() => queryPostgres(`DROP ROLE ${role}`).then(() => {}))
+    const storage = postgresUrl.replace('postgres@', `${role}:secret@`)
+    const { line } = await refused({ config: { storage: { url: storage, schema: 'test_missing' }, sealing_key } })
+    expect(line).toMatch(/permission denied for database postgres\. .*CREATE SCHEMA … AUTHORIZATION .*`storage\.schema`\.$/)
+  })
+
   test('is migrated by command or by the printed SQL, and then used by a server that may not migrate', async () => {
     const [byCommand, bySql] = [newSchema(), newSchema()]
     const variables = { SIGNALBOX_STORAGE: postgresUrl }
@@ -124,7 +133,7 @@ describePostgres('PostgreSQL', () => {
       `postgres://…@127.0.0.1:${services.postgres.port}/postgres already has the latest schema.`,
     )
     await queryPostgres(await migrated(['--print', '--dialect', 'postgres', '--schema', bySql]))
-    expect(await migrated(['--print', '--schema', bySql], variables)).toContain(`CREATE SCHEMA IF NOT EXISTS ${bySql};`)
+    expect(await migrated(['--print', '--schema', bySql], variables)).toContain(`CREATE SCHEMA ${bySql};`)
     for (const schema of [byCommand, bySql]) {
       const folder = newFolder()
       const server = await serving({ folder, config: { sealing_key, storage: { url: postgresUrl, schema, migrate: false, pool_size: 3 } } })

@@ -125,7 +125,7 @@ function callerVerbs(base: BasePorts, parts: GatewayParts, setUp: () => Promise<
   }
 }
 
-type InferenceVerbs = Pick<Gateway, 'admitEarly' | 'countTokens' | 'infer' | 'compact' | 'problems' | 'notices' | 'close'>
+type InferenceVerbs = Pick<Gateway, 'admitEarly' | 'countTokens' | 'infer' | 'compact' | 'problems' | 'notices' | 'isClosing' | 'close'>
 
 /** Inference and shutdown. A closed gateway refuses inference. */
 function inferenceVerbs(
@@ -165,6 +165,7 @@ function inferenceVerbs(
       return problems.length > 0 ? problems : setupProblems(setUp)
     },
     notices: () => [...outageNotices(storage), ...engine.usageNotices.notices()],
+    isClosing: () => isClosing,
     async close({ graceMs = 0 } = {}) {
       isClosing = true
       await closeGateway({ ports: engine, collector, settlements, byok, authenticator, sharing }, graceMs)

@@ -99,6 +99,8 @@ export interface Gateway<ModelId extends string = string, StrategyName extends s
   problems(): Promise<readonly string[]>
   /** Problems during which requests are still served, such as a storage outage. Safe to publish. */
   notices(): readonly string[]
+  /** Whether `close` was called: new requests are refused, and servers close their connections. */
+  isClosing(): boolean
   /**
    * Refuses new requests, gives running ones `graceMs` (default 0) to end, then ends them with `service_unavailable` and closes the
    * storage.

@@ -24,7 +24,7 @@ export function sendReply(response: ServerResponse, reply: ApiReply, options: Se
     response.end(body)
     destroyIfUnread(response, options.drainMs)
   } else {
-    response.writeHead(status, { ...headers })
+    response.writeHead(status, reply.close ? { ...headers, connection: 'close' } : { ...headers })
     sendStream(response, body, options)
   }
 }

@@ -16,6 +16,15 @@ export interface ServeOptions extends NodeOptions {
   readonly host?: string
   /** Maximum connections; further ones are closed when they open. Default: 10,000. */
   readonly maxConnections?: number
+  /**
+   * Milliseconds that an idle connection stays open. Longer than the load balancer in front keeps its own, which would otherwise send into a
+   * closed connection. Default: 65,000.
+   */
+  readonly keepAliveTimeoutMs?: number
+  /** Milliseconds for the headers of a request. Default: 10,000. */
+  readonly headersTimeoutMs?: number
+  /** Milliseconds for a whole request, body included. Default: 300,000, for 32 MiB at 128 kB per second. */
+  readonly requestTimeoutMs?: number
 }
 
 /** A listening server. */
@@ -33,13 +42,17 @@ export interface CloseOptions {
   readonly graceMs?: number
   /**
    * Keeps serving requests on open connections, and asks clients to close them (`Connection: close`). Idle ones stay open until their usual
-   * timeout (65 s) or the end of the grace, so that no client sends into a closed connection. Default: false, idle connections are closed
+   * timeout (`keepAliveTimeoutMs`) or the end of the grace, so that no client sends into a closed connection. Default: false, idle connections are closed
    * at once.
    */
   readonly keepIdle?: boolean
 }
 
-const serveTable: OptionTableOf<ServeOptions> = { ...listenerTable, port: 'number', host: 'text', maxConnections: 'number' }
+/** Milliseconds. */
+export const defaultServerTimes = { keepAliveTimeoutMs: 65_000, headersTimeoutMs: 10_000, requestTimeoutMs: 300_000 } as const
+const serverTimes = { keepAliveTimeoutMs: 'milliseconds', headersTimeoutMs: 'milliseconds', requestTimeoutMs: 'milliseconds' } as const
+
+const serveTable: OptionTableOf<ServeOptions> = { ...listenerTable, port: 'number', host: 'text', ...serverTimes, maxConnections: 'number' }
 
 /**
  * Starts an HTTP server with limits suited to the public Internet. Rejects with Node's error if it cannot listen on the port.
@@ -49,7 +62,10 @@ const serveTable: OptionTableOf<ServeOptions> = { ...listenerTable, port: 'numbe
  */
 export async function serve(gateway: Gateway, options: ServeOptions = {}): Promise<RunningServer> {
   checkMount('serve', { gateway, options, table: serveTable })
-  const { port = 8787, host = '127.0.0.1', maxConnections = 10_000, ...mounting } = options
+  const { port = 8787, host = '127.0.0.1', maxConnections = 10_000, ...others } = options
+  const times = defaultServerTimes
+  const { keepAliveTimeoutMs = times.keepAliveTimeoutMs, headersTimeoutMs = times.headersTimeoutMs, ...more } = others
+  const { requestTimeoutMs = times.requestTimeoutMs, ...mounting } = more
   const listener = createNodeListener(gateway, mounting)
   let isClosing = false
   const serveOne = (request: IncomingMessage, response: ServerResponse): void => {
@@ -61,11 +77,10 @@ export async function serve(gateway: Gateway, options: ServeOptions = {}): Promi
       // The listener rejects a missing Host itself, in the common error format.
       requireHostHeader: false,
       maxHeaderSize: 16_384,
-      headersTimeout: 10_000,
-      // For a whole request including body: 32 MiB at 128 kB per second.
-      requestTimeout: 300_000,
-      // Longer than the usual 60 s of load balancers, so that they close first.
-      keepAliveTimeout: 65_000,
+      headersTimeout: headersTimeoutMs,
+      // Node refuses one below that of the headers.
+      requestTimeout: Math.max(requestTimeoutMs, headersTimeoutMs),
+      keepAliveTimeout: keepAliveTimeoutMs,
       connectionsCheckingInterval: 5_000,
       // Does not upgrade to other protocols, such as h2c: those requests are served as if they had not offered it.
       shouldUpgradeCallback: isWebSocketRequest,

@@ -108,6 +108,12 @@ describe('serve', () => {
     await until(() => idle.socket.closed)
   })
 
+  test('the time limits of connections are options', async () => {
+    const { server } = await start({ keepAliveTimeoutMs: 620_000, headersTimeoutMs: 20_000, requestTimeoutMs: 1_000 })
+    expect(server).toMatchObject({ keepAliveTimeout: 620_000, headersTimeout: 20_000, requestTimeout: 20_000 })
+    expect((await start()).server).toMatchObject({ keepAliveTimeout: 65_000, headersTimeout: 10_000, requestTimeout: 300_000 })
+  })
+
   test('connections beyond the maximum are closed as they arrive', async () => {
     const { port, server } = await start({ maxConnections: 2 })
     expect((await start()).server.maxConnections).toBe(10_000)

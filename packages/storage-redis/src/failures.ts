@@ -17,9 +17,27 @@ const refusalRows: readonly RefusalRow[] = [
   { code: /LOADING|BUSY|TRYAGAIN|CLUSTERDOWN|redirections/, failure: 'refusing', wayOut: 'Will retry.' },
   { code: /MISCONF/, failure: 'refusing', wayOut: 'Redis cannot write its snapshot: free disk space on its server.' },
   {
-    code: /NOAUTH|WRONGPASS|NOPERM|invalid password/i,
+    code: /NOAUTH/,
     failure: 'refusing',
-    wayOut: 'Check user and password, and that the user may run scripts.',
+    wayOut:
+      'The server wants a password: write it into the address, as in `redis://USER:PASSWORD@HOST:6379` (`redis://:PASSWORD@…` without a user).',
+  },
+  { code: /WRONGPASS|invalid password/i, failure: 'refusing', wayOut: 'Check user and password in the address.' },
+  {
+    code: /NOPERM/,
+    failure: 'refusing',
+    wayOut: 'Let the user run scripts on its keys and channels: `ACL SETUSER … +@all ~signalbox:* &signalbox:*`, with your `prefix`.',
+  },
+  { code: /DENIED.*protected mode/, failure: 'refusing', wayOut: 'Set a password on the server, or let it listen on this network only.' },
+  {
+    code: /wrong version number|packet length too long/i,
+    failure: 'unreachable',
+    wayOut: 'The server does not take TLS: begin the address with `redis://`, not with `rediss://`.',
+  },
+  {
+    code: /self[- ]signed certificate|unable to (?:verify|get)/i,
+    failure: 'unreachable',
+    wayOut: 'Name the file of its certificate authority in the variable NODE_EXTRA_CA_CERTS.',
   },
   { code: /WRONGTYPE/, failure: 'damaged', wayOut: 'Another program writes under the same prefix: use a different prefix for each.' },
   { code: /user_script|Script|CROSSSLOT/, failure: 'damaged', wayOut: 'Redis 7 or later is needed.' },

@@ -16,7 +16,7 @@ import { postgresSettle } from './postgres/settle.ts'
 import { postgresUsage } from './postgres/usage.ts'
 import { createUsageReader } from './postgres/usage-reader.ts'
 import { findEngine } from './sqlite/engine.ts'
-import { sqliteSpool } from './sqlite/spool.ts'
+import { checkSpool, type SqliteSpool, sqliteSpool } from './sqlite/spool.ts'
 
 export type { PostgresPool, PostgresPoolClient, PostgresSingleClient } from './postgres/client.ts'
 export { printPostgresMigrations } from './postgres/migrations.ts'
@@ -98,7 +98,7 @@ export function postgresStorage(database: PostgresDatabase, options: PostgresSto
     usage: postgresUsage(connection, usage),
   }
   const maintenance = startPostgresMaintenance(connection, { usageMonths: options.usageMonths })
-  const spool = options.spool === undefined ? undefined : sqliteSpool(findEngine(), options.spool)
+  const spool = options.spool === undefined ? undefined : createSpool(options.spool)
   return {
     records: postgresRecords(connection, months),
     audit: postgresAudit(connection),
@@ -114,6 +114,12 @@ export function postgresStorage(database: PostgresDatabase, options: PostgresSto
       return connection.close().finally(() => spool?.close())
     },
   }
+}
+
+/** SQLite writes beside its database anyway; here a folder that cannot be written would show in the first outage. */
+function createSpool(path: string): SqliteSpool {
+  const engine = findEngine()
+  return { ...sqliteSpool(engine, path), check: () => checkSpool(engine, path) }
 }
 
 interface ClientOptions {

@@ -72,11 +72,22 @@ function openDatabase(engine: SqliteEngine, path: string, { durability, busyTime
   } catch (error) {
     db?.close()
     const trouble = error instanceof Error ? error.message : String(error)
-    throw new Error(`sqliteStorage: cannot open \`${path}\`: ${trouble}. Check that its folder exists and can be written.`, {
+    throw new Error(`sqliteStorage: cannot open \`${path}\`: ${trouble}. ${wayOutOf(engine, error)}`, {
       cause: error,
     })
   }
 }
+
+/** What helps if a file cannot be opened, by the primary result code of SQLite. */
+const waysOut: ReadonlyMap<number, string> = new Map([
+  [5, 'Another program has locked it: end that program, or give each its own file.'],
+  [8, 'Let this user write the file and its folder.'],
+  [11, 'Restore a backup, or name another file.'],
+  [13, 'Free space on its disk.'],
+  [26, 'Name another file, or move this one away.'],
+])
+const wayOutOf = (engine: SqliteEngine, error: unknown): string =>
+  waysOut.get(engine.codeOf(error)) ?? 'Check that its folder exists and can be written.'
 
 /** Retries, because when two processes open a new file at once, SQLite refuses one of them without waiting for its timeout. */
 function setWal(engine: SqliteEngine, db: SqliteDatabase, busyTimeoutMs: number): void {

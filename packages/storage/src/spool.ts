@@ -11,4 +11,6 @@ export interface SpoolStore {
   clear(): Awaitable<void>
   /** Takes over the lines of ended processes. They belong to this process until `clear`. */
   adopt(): Awaitable<readonly string[]>
+  /** Tries to write, and leaves nothing behind. Fails if an append would fail now. Absent: a failure shows at the first append. */
+  check?(): Awaitable<void>
 }

@@ -3,7 +3,7 @@ import { checkAddress } from '../address.ts'
 import { StartError } from '../fault.ts'
 import { createLog, type Sink } from '../log.ts'
 import type { Config } from '../schema.ts'
-import { graceMs, stopOnSignals } from '../signals.ts'
+import { stopOnSignals } from '../signals.ts'
 import { catalogFile, watchFile } from '../watch-catalog.ts'
 import { activeWorkers, type PrimaryState } from './primary-state.ts'
 import { restartWorkers } from './restart.ts'
@@ -53,7 +53,7 @@ export async function runPrimary({ config, readConfig, sink, print, onError }: P
         .then(() => onError(error)),
   }
   watchCatalogOf(state)
-  stopOnSignals({ stop: () => stopWorkers(state), abandon: () => abandonWorkers(state), onError })
+  stopOnSignals({ stop: () => stopWorkers(state), graceMs: config.timeouts.shutdown_ms, abandon: () => abandonWorkers(state), onError })
   process.on('SIGHUP', restarter(state, readConfig))
   try {
     const { message } = await startWorker(state, { config, generation: 1, isFirst: true }, { isTrial: true }).listening
@@ -96,6 +96,7 @@ async function stopWorkers(state: PrimaryState): Promise<void> {
   state.phase = 'stopping'
   state.unwatch()
   const workers = [...state.workers]
+  const graceMs = state.config.timeouts.shutdown_ms
   for (const worker of workers) worker.send({ type: 'stop', graceMs })
   const timer = setTimeout(() => abandonWorkers(state), graceMs + maxStopMs)
   const exits = await Promise.all(workers.map(({ exited }) => exited))

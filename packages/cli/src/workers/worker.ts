@@ -4,7 +4,6 @@ import type { Environment } from '../environment.ts'
 import { StartError } from '../fault.ts'
 import type { Sink } from '../log.ts'
 import { type StandaloneServer, start } from '../server.ts'
-import { graceMs } from '../signals.ts'
 import type { WorkerCommand, WorkerReport } from './messages.ts'
 
 /** Input of a worker other than the config, which the primary sends. */
@@ -17,6 +16,8 @@ export interface WorkerContext {
 interface WorkerState extends WorkerContext {
   /** Set by the first command. */
   server: Promise<StandaloneServer> | undefined
+  /** How long running requests may go on if the primary is killed. */
+  graceMs: number
 }
 
 /**
@@ -24,7 +25,7 @@ interface WorkerState extends WorkerContext {
  * terminal or service manager reach the whole process group; only the primary reacts to them.
  */
 export function runWorker(context: WorkerContext): void {
-  const state: WorkerState = { ...context, server: undefined }
+  const state: WorkerState = { ...context, server: undefined, graceMs: 0 }
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => {})
   process.on('message', (command: WorkerCommand) => void obey(state, command))
   const { worker } = cluster
@@ -32,7 +33,7 @@ export function runWorker(context: WorkerContext): void {
     if (!state.server || worker.exitedAfterDisconnect) return
     // The primary was killed. Without this, Node would end the process along with its requests.
     worker.exitedAfterDisconnect = true
-    void obey(state, { type: 'stop', graceMs })
+    void obey(state, { type: 'stop', graceMs: state.graceMs })
   })
 }
 
@@ -49,6 +50,7 @@ async function obey(state: WorkerState, command: WorkerCommand): Promise<void> {
 async function begin(state: WorkerState, { config, isFirst }: Extract<WorkerCommand, { readonly type: 'start' }>): Promise<void> {
   const { environment, version, sink } = state
   const id = cluster.worker?.id ?? 0
+  state.graceMs = config.timeouts.shutdown_ms
   state.server = start(config, { environment, version, sink, worker: { id, isFirst, channel: primaryChannel } })
   const { announcement: message, showsKeys } = await state.server
   await report({ type: 'listening', message, showsKeys })

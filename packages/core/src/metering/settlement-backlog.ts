@@ -50,6 +50,7 @@ export function createBacklog(ports: BacklogPorts): Backlog {
     isOverfull: false,
     emptied: undefined,
   }
+  void backlog.spool.check()
   return backlog
 }
 

@@ -55,6 +55,18 @@ export function settlementSpool(spool: Storage['spool'], { clock, logger }: Sett
       }
       for (const entry of missing) entry.resolve()
     },
+    /** Logs it if the spool cannot be written, before anything has to be. */
+    check: (): Promise<void> =>
+      spool?.check
+        ? inTurn(
+            () => spool.check?.(),
+            error =>
+              logger.error(
+                { error: String(error) },
+                'The spool cannot be written: while the database is away, settlements are in memory only, and lost if the process ends.',
+              ),
+          )
+        : turn,
     clear: (): Promise<void> => (spool ? inTurn(() => spool.clear(), notWritten) : turn),
     /** Calls `take` with the adopted lines, however late they arrive. */
     adopt: (take: (lines: readonly string[]) => void): Promise<void> =>

@@ -189,6 +189,16 @@ test('quick writes never use the spool', async () => {
   expect([spooled.appends, clock.pending()]).toEqual([0, 0])
 })
 
+test('a spool that cannot be written is logged at the start', async () => {
+  const { spool } = memorySpool()
+  const check = async (): Promise<void> => {
+    throw new Error('EROFS: read-only file system')
+  }
+  const { state } = scene({ spool: { ...spool, check } })
+  await expect.poll(() => state.log).toEqual([expect.stringMatching(/^The spool cannot be written: while the database is away/)])
+  expect(scene({ spool: { ...spool, check: () => {} } }).state.log).toEqual([])
+})
+
 test('if neither store nor spool can be written, settlements in memory are written to both once possible', async () => {
   const { spool, own, state: spooled } = memorySpool()
   const { settlements, state, clock, rows } = scene({ spool })

@@ -6,6 +6,7 @@ import { failsInSilence, isReport, isSentAgain, kindOfFailure, type PostgresVerb
 import { createGates, type Gates } from './gate.ts'
 import { faultOfVersion, migratePostgres, readSchemaVersion } from './migrations.ts'
 import { callSql, keptText } from './parameters.ts'
+import { adviceFor } from './start-advice.ts'
 
 /** A database schema as the stores use it. It is set up on first use. */
 export interface PostgresConnection {
@@ -180,7 +181,9 @@ function getReady(client: PostgresClient, { schema, migrate }: PostgresConnectio
       if (error instanceof SchemaError) throw error
       const kind = kindOfFailure(error)
       if (kind === 'lost' || kind === 'notSent') throw new NotSentError(errorMessage(error), { cause: error })
-      throw new SchemaError(`postgresStorage: \`${schema}\` cannot be made ready: ${errorMessage(error)}.`, { cause: error })
+      const found = adviceFor(error)
+      const advice = found === undefined ? '' : ` ${found}`
+      throw new SchemaError(`postgresStorage: \`${schema}\` cannot be made ready: ${errorMessage(error)}.${advice}`, { cause: error })
     })
     .finally(() => {
       state.getting = undefined

@@ -1,5 +1,6 @@
 import { UnresponsiveServerError } from './circuit-breaker.ts'
 import { errorMessage, NotSentError, sqlStateOf } from './client.ts'
+import { adviceFor } from './start-advice.ts'
 
 // Decides in one place what a PostgreSQL error says about its statement, and what each method does then.
 
@@ -147,7 +148,9 @@ export function toPostgresError(verb: PostgresVerb, error: unknown, secrets: rea
   if (error instanceof RangeError || error instanceof SchemaError) return error
   const state = sqlStateOf(error) ?? sqlStateOf((error as { cause?: unknown } | undefined)?.cause)
   const trouble = `${errorMessage(error)}${state === undefined ? '' : ` (SQLSTATE ${state})`}`
-  const found = new Error(`postgresStorage: ${verb}: ${withoutSecrets(trouble, secrets)}. ${waysOut[kindOfFailure(error)]}`)
+  const found = new Error(
+    `postgresStorage: ${verb}: ${withoutSecrets(trouble, secrets)}. ${adviceFor(error) ?? waysOut[kindOfFailure(error)]}`,
+  )
   return state === undefined ? found : Object.assign(found, { code: state })
 }
 

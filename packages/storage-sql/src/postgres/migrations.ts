@@ -71,8 +71,11 @@ export function printPostgresMigrations({ schema = 'signalbox' }: { readonly sch
   return ['BEGIN;', createVersionTable(schema), ...stepsFrom(0, schema), 'COMMIT;', ''].join('\n')
 }
 
+/** `CREATE SCHEMA IF NOT EXISTS` needs the right to create schemas even where the schema exists, so a role that owns only its schema fails. */
 const createVersionTable = (schema: string): string =>
-  `CREATE SCHEMA IF NOT EXISTS ${schema};
+  `DO $$ BEGIN
+  IF NOT EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE nspname = '${schema}') THEN CREATE SCHEMA ${schema}; END IF;
+END $$;
 CREATE TABLE IF NOT EXISTS ${schema}.schema_version (version integer NOT NULL);
 INSERT INTO ${schema}.schema_version (version) SELECT 0 WHERE NOT EXISTS (SELECT FROM ${schema}.schema_version);`
 

@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { temporaryFile } from '../../test/temporary-file.ts'
 import { sqliteStorage } from '../sqlite.ts'
 import { findEngine } from './engine.ts'
-import { sqliteSpool } from './spool.ts'
+import { checkSpool, sqliteSpool } from './spool.ts'
 
 const child = fileURLToPath(new URL('../../test/spool-child.ts', import.meta.url))
 
@@ -99,4 +99,13 @@ test('a storage in memory has no spool', () => {
   const storage = sqliteStorage(':memory:')
   onTestFinished(() => storage.close())
   expect(storage.spool).toBeUndefined()
+})
+
+test('a check of a spool names the folder that cannot be written, and leaves no file where it can', () => {
+  const path = temporaryFile()
+  checkSpool(findEngine(), path)
+  expect(spoolFiles(path)).toEqual([])
+  expect(() => checkSpool(findEngine(), `${dirname(path)}/missing/signalbox`)).toThrow(
+    /`signalbox-spool-…` can be written in `.*\/missing`: .* Name a path/,
+  )
 })

@@ -42,12 +42,25 @@ export function sqliteSpool(engine: SqliteEngine, path: string): SqliteSpool {
   }
 }
 
-const spoolPrefix = ({ path }: State): string => `${basename(path)}-spool-`
+/** Creates a spool file and removes it. `checkSpool(findEngine(), '/var/lib/app/signalbox')` */
+export function checkSpool(engine: SqliteEngine, path: string): void {
+  try {
+    removeSpool(openOwn(engine, path))
+  } catch (error) {
+    const trouble = error instanceof Error ? error.message : String(error)
+    throw new Error(
+      `no file \`${spoolPrefix(path)}…\` can be written in \`${dirname(path)}\`: ${trouble}. Name a path as \`spool\` whose folder exists and can be written.`,
+      { cause: error },
+    )
+  }
+}
 
-function openOwn(state: State): SpoolFile {
+const spoolPrefix = (path: string): string => `${basename(path)}-spool-`
+
+function openOwn(engine: SqliteEngine, path: string): SpoolFile {
   for (;;) {
-    const name = join(dirname(state.path), `${spoolPrefix(state)}${randomUUID()}`)
-    const db = lock(state.engine, name)
+    const name = join(dirname(path), `${spoolPrefix(path)}${randomUUID()}`)
+    const db = lock(engine, name)
     if (!db) continue
     // Another process may have adopted and removed the new file before it was locked.
     if (existsSync(name)) return { name, db }
@@ -57,7 +70,7 @@ function openOwn(state: State): SpoolFile {
 
 function append(state: State, lines: readonly string[]): void {
   if (state.isClosed) throw new Error(`sqliteStorage: \`${state.path}\` is closed; its spool cannot be written.`)
-  state.own ??= openOwn(state)
+  state.own ??= openOwn(state.engine, state.path)
   const { db, name } = state.own
   const more = lines.reduce((sum, line) => sum + line.length, 0)
   if (usedBytes(db) + more > MAX_BYTES)
@@ -85,7 +98,7 @@ function adopt(state: State): readonly string[] {
 
 const orphans = (state: State): readonly string[] =>
   readdirSync(dirname(state.path))
-    .filter(file => file.startsWith(spoolPrefix(state)) && !file.endsWith('-journal'))
+    .filter(file => file.startsWith(spoolPrefix(state.path)) && !file.endsWith('-journal'))
     .map(file => join(dirname(state.path), file))
     .filter(name => name !== state.own?.name && !state.damaged.has(name))
 
