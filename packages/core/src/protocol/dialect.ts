@@ -81,6 +81,11 @@ export interface ProviderDialect {
    * Whether the dialect distinguishes summaries from raw reasoning, so that raw reasoning must not be sent as a summary. Default: false.
    */
   readonly hasReasoningSummaries?: boolean
+  /**
+   * Whether the API defines that the model continues a final assistant message (prefill). A request in this dialect that ends so is not
+   * sent to a model that rejects it. Default: false.
+   */
+  readonly definesPrefill?: boolean
   /** What happens to each request feature, by feature id. If undefined, all are treated as mapped. */
   readonly fidelity?: Readonly<Record<string, Fate>>
   /** Images, files and audio that the dialect can express. Default: all. */

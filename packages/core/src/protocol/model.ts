@@ -265,6 +265,20 @@ export interface Quirks {
   readonly temperature_range?: { readonly min: number; readonly max: number }
   /** Whether a forced tool call (`required`, or a tool by name) is rejected. It becomes `auto`, with a warning. Default: false. */
   readonly no_forced_tools?: boolean
+  /**
+   * Whether a conversation that ends with the assistant, whose message the model would continue, is rejected. A short user message is then
+   * added, with a warning; a request in a dialect that defines this (Messages) goes to another offer. Default: false.
+   */
+  readonly no_prefill?: boolean
+  /**
+   * Whether the properties of a tool's parameters may only have names of 1 to 64 letters, digits, `_`, `.` and `-`. Others are renamed, and
+   * put back in calls. Default: false.
+   */
+  readonly plain_properties?: boolean
+  /**
+   * Whether tool results may only contain text. Their images and files are then sent after the results (Gemini, Bedrock). Default: false.
+   */
+  readonly text_only_results?: boolean
   /** Smallest output limit (Responses). Smaller ones are raised to it, with a warning. Default: none. */
   readonly min_output_tokens?: number
   /** `max_tokens` if the dialect requires it and the client sets none. Default: the offer's `max_output_tokens`, at most 32,000. */

@@ -4,7 +4,7 @@ import type { InferenceRequest, Prompt } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
 import { makeSchemaFitter } from '../fit-schemas.ts'
-import { openingText, openingWarning } from '../opening-turn.ts'
+import { closingText, closingWarning, openingText, openingWarning } from '../opening-turn.ts'
 import { createCacheEncoder } from './cache-points.ts'
 import { betaFields, extendBedrock } from './encode-extensions.ts'
 import { encodeFormat } from './encode-format.ts'
@@ -68,9 +68,10 @@ function encodePrompt({ prompt, schemas = makeSchemaFitter() }: InferenceRequest
   const isSystemOfUser = system.length > 0 && (quirks.no_system === true || conversation.messages.length === 0)
   const messages = isSystemOfUser ? prependSystem(conversation.messages, system) : conversation.messages
   const startsWithAssistant = messages[0]?.role === 'assistant'
+  const endsWithPrefill = quirks.no_prefill === true && messages.at(-1)?.role === 'assistant'
   return {
     body: {
-      messages: startsWithAssistant ? [openingMessage, ...messages] : messages,
+      messages: [...(startsWithAssistant ? [openingMessage] : []), ...messages, ...(endsWithPrefill ? [closingMessage] : [])],
       ...(system.length > 0 && !isSystemOfUser && { system }),
       ...(tools.toolConfig && { toolConfig: tools.toolConfig }),
       ...format.fields,
@@ -79,6 +80,7 @@ function encodePrompt({ prompt, schemas = makeSchemaFitter() }: InferenceRequest
     warnings: [
       ...conversation.warnings,
       ...(startsWithAssistant ? [openingWarning] : []),
+      ...(endsWithPrefill ? [closingWarning] : []),
       ...cache.warnings,
       ...thinking.warnings,
       ...format.warnings,
@@ -98,6 +100,8 @@ function prependSystem(messages: readonly JsonObject[], system: readonly JsonObj
 
 /** The conversation must start with the user. */
 const openingMessage: JsonObject = { role: 'user', content: [{ text: openingText }] }
+/** For models that do not continue an assistant message. */
+const closingMessage: JsonObject = { role: 'user', content: [{ text: closingText }] }
 
 function readingFor({ tools = [] }: Prompt, { calledTools }: Conversation, answerTool: string | undefined): ResponseMapping | undefined {
   const names = [...tools.flatMap(tool => (tool.type === 'function' ? [tool.name] : [])), ...calledTools]

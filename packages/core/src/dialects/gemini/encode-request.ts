@@ -26,6 +26,7 @@ export function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Q
     allowsMediaResults: isCurrent,
     needsSignatures: quirks.thought_signatures ?? isCurrent,
     takesOwnImages: quirks.own_images === true,
+    noPrefill: quirks.no_prefill === true,
     noSystem: quirks.no_system === true,
     refuses: { file: quirks.files === false, audio: quirks.audio === false },
   }

@@ -4,7 +4,7 @@ import type { Prompt } from '../../protocol/request.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { hasWords } from '../dropped-reasoning.ts'
 import { objects, stringOf } from '../json.ts'
-import { openingText, openingWarning } from '../opening-turn.ts'
+import { closingText, closingWarning, openingText, openingWarning } from '../opening-turn.ts'
 import { readFrame } from '../parse-frame.ts'
 import { orderToolResults } from '../tool-result-order.ts'
 import { cacheControl, type EncodeContext, encodeToolName, limitCacheControl, loseContent, warn } from './encode-context.ts'
@@ -41,7 +41,7 @@ export function encodeConversation({ instructions, input }: Prompt, instruction:
   const isOwn = input.slice(0, systemEnd).some(item => originalBody(item) !== undefined)
   return {
     ...(system.length > 0 && { system: isOwn ? system : shortestSystem(system) }),
-    messages: openedByUser(trimPrefill(messages), input, context),
+    messages: closedByUser(openedByUser(trimPrefill(messages), input, context), input, context),
   }
 }
 
@@ -162,6 +162,17 @@ function openedByUser(messages: readonly JsonObject[], input: readonly Item[], c
   if (messages[0]?.role !== 'assistant' || input.some(item => originalBody(item))) return messages
   context.warnings.push(openingWarning)
   return [{ role: 'user', content: [{ type: 'text', text: openingText }] }, ...messages]
+}
+
+/**
+ * Ensures that the conversation ends with the user, for models that do not continue an assistant message. A call of a hosted tool at the
+ * end is a paused response, which every model continues.
+ */
+function closedByUser(messages: readonly JsonObject[], input: readonly Item[], context: EncodeContext): readonly JsonObject[] {
+  const isPaused = input.at(-1)?.type === 'native'
+  if (!context.quirks.no_prefill || messages.at(-1)?.role !== 'assistant' || isPaused) return messages
+  context.warnings.push(closingWarning)
+  return [...messages, { role: 'user', content: [{ type: 'text', text: closingText }] }]
 }
 
 /** Trims the end of a final assistant message: the model continues it, and it must not end in whitespace. */

@@ -23,6 +23,7 @@ export const messagesProvider: ProviderDialect = withFlatTools({
   path: '/messages',
   keyHeader: 'x-api-key',
   acceptsNativeReasoningState: true,
+  definesPrefill: true,
   counting: {
     encodeRequest: encodeCounting,
     decode: ({ input_tokens }) => (typeof input_tokens === 'number' ? input_tokens : undefined),
