@@ -126,6 +126,8 @@ export interface ResponseMapping {
   readonly answerTool?: string
   /** Tools that belong to a group, by the name they were sent under. */
   readonly groupedTools?: ReadonlyMap<string, { readonly namespace: string; readonly name: string }>
+  /** By tool, property names as sent → as the client knows them. Contains only names that differ. */
+  readonly propertyNames?: ReadonlyMap<string, ReadonlyMap<string, string>>
   /** Custom tools that were sent as functions: by the client's name, or for tools of a group by the name they were sent under. */
   readonly customTools?: ReadonlySet<string>
 }
