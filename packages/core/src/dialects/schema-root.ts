@@ -83,7 +83,7 @@ const mayBeObject = ({ type }: JsonObject): boolean =>
 
 /** What both require. In a conflict, the first one wins. */
 function both(first: JsonObject, second: JsonObject): JsonObject {
-  const names = new Map(propertiesOf(second))
+  const names = new Map<string, Json>(propertiesOf(second))
   for (const [name, schema] of propertiesOf(first)) names.set(name, mergedProperty(schema, names.get(name)))
   const required = [...new Set([...textsIn(first.required), ...textsIn(second.required)])]
   return {
@@ -95,8 +95,7 @@ function both(first: JsonObject, second: JsonObject): JsonObject {
 }
 
 /** A property of an object and of the branches of its union: each may say something about it. */
-const mergedProperty = (own: Json | undefined, other: Json | undefined): Json | undefined =>
-  isObject(own) && isObject(other) ? { ...other, ...own } : own
+const mergedProperty = (own: Json, other: Json | undefined): Json => (isObject(own) && isObject(other) ? { ...other, ...own } : own)
 
 /** What any of the branches allows. */
 function anyOfThem(branches: readonly JsonObject[]): JsonObject {

@@ -279,6 +279,8 @@ export interface Quirks {
    * Whether tool results may only contain text. Their images and files are then sent after the results (Gemini, Bedrock). Default: false.
    */
   readonly text_only_results?: boolean
+  /** Where cache points are accepted (Chat Completions, Bedrock). Default: everywhere; in Chat Completions, nowhere. */
+  readonly cache_marks?: readonly CachePlace[]
   /** Smallest output limit (Responses). Smaller ones are raised to it, with a warning. Default: none. */
   readonly min_output_tokens?: number
   /** `max_tokens` if the dialect requires it and the client sets none. Default: the offer's `max_output_tokens`, at most 32,000. */
@@ -300,6 +302,9 @@ export interface Quirks {
   /** Whether audio is accepted in user messages. Default: as far as the dialect can express it. */
   readonly audio?: boolean
 }
+
+/** A place where an offer accepts cache points: tools, the system prompt, messages with tool results, or tool calls. */
+export type CachePlace = 'tools' | 'system' | 'messages' | 'calls'
 
 /** How a model's thinking is configured: the model decides (`adaptive`), a named effort (`level`), a number of tokens (`budget`), or on and off (`toggle`). */
 export type ThinkingStyle = 'adaptive' | 'level' | 'budget' | 'toggle'

@@ -7,15 +7,19 @@ const penalties = ['frequency_penalty', 'presence_penalty']
 /** Thinking is set by level and cannot be switched off completely; a function call must be returned with its signature. */
 const byLevel = (...efforts: readonly string[]): Quirks => ({ thinking: ['level'], efforts, refuses: penalties })
 
-/** Thinking is set in tokens; a response schema and tools exclude each other. */
+/**
+ * Thinking is set in tokens; a response schema and tools exclude each other. Tool results hold media since Gemini 3: ai.google.dev, function
+ * calling, 2026-11.
+ */
 const byBudget = (min: number, max: number): Quirks => ({
   thinking: ['budget'],
   thinking_budget: { min, max },
   json_schema_without_tools: true,
+  text_only_results: true,
   refuses: penalties,
 })
 
-const withoutThinking: Quirks = { thinking: [], json_schema_without_tools: true }
+const withoutThinking: Quirks = { thinking: [], json_schema_without_tools: true, text_only_results: true }
 
 /**
  * Models since 3.6, and 3.5 Flash-Lite, refuse a conversation that ends with the model: 400 "Requests ending with a model turn are not

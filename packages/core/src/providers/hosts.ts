@@ -8,7 +8,10 @@ import { oldMaxTokens, openaiOnlyFields, penalties, probabilities, thinkingType 
 
 const host = <const Id extends string>(row: VendorRow<Id>): VendorFactory<Id> => vendor({ ...row, isHost: true })
 
-/** OpenRouter. It adapts requests to its providers, so no field is dropped. */
+/**
+ * OpenRouter. It adapts requests to its providers, so no field is dropped. Cache points go to text parts: openrouter.ai/docs, prompt
+ * caching, 2026-11; it converts or ignores them for providers that cache on their own.
+ */
 export const openrouter = host({
   id: 'openrouter',
   display_name: 'OpenRouter',
@@ -16,7 +19,7 @@ export const openrouter = host({
   apiKeyVariables: ['OPENROUTER_API_KEY'],
   check: '/key',
   speaks: ['chat', 'responses', 'messages'],
-  quirks: { ...oldMaxTokens, reasoning_field: 'reasoning' },
+  quirks: { ...oldMaxTokens, reasoning_field: 'reasoning', cache_marks: ['system', 'messages'] },
 })
 
 /** Vercel AI Gateway: Chat Completions, Responses and Messages. Source: vercel.com/docs/ai-gateway, pi-ai 1.5.2, 2026-11. */

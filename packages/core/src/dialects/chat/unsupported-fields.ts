@@ -1,9 +1,9 @@
 import type { Prompt } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
 import { isGatewayField, unsupported } from '../apply-quirks.ts'
-import { combinedWarning, failedToolPaths, lostCachePoints } from '../part-warnings.ts'
+import { combinedWarning, failedToolPaths } from '../part-warnings.ts'
 import { logprobsInclude } from '../sampling.ts'
-import { dialect, originalBody } from './wire.ts'
+import { dialect } from './wire.ts'
 
 /** Extra data that clients request by default. Omitting it loses nothing. */
 const ignoredIncludes: ReadonlySet<string> = new Set([logprobsInclude, 'reasoning.encrypted_content'])
@@ -21,9 +21,5 @@ export function unsupportedFields(prompt: Prompt): readonly Warning[] {
     ...include.flatMap((name, at) => (ignoredIncludes.has(name) ? [] : [unsupported(`include[${at}]`, `\`include[${at}]\` ${here}`)])),
     ...foreign.map(field => unsupported(field, `\`${field}\` ${here}`)),
     ...combinedWarning(failedToolPaths(prompt.input), 'is not supported by this provider; the tool result was sent without it.'),
-    ...combinedWarning(lostCachePoints(prompt, isSentAsIs), 'is a cache marker, which this provider does not support; it was left out.'),
   ]
 }
-
-/** Cache points of a client of this dialect are sent unchanged. */
-const isSentAsIs = (decoded: object): boolean => originalBody(decoded) !== undefined

@@ -23,7 +23,7 @@ export function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Q
   const isCurrent = thinksByLevel(quirks)
   const options: ContentOptions = {
     names,
-    allowsMediaResults: isCurrent,
+    allowsMediaResults: quirks.text_only_results !== true,
     needsSignatures: quirks.thought_signatures ?? isCurrent,
     takesOwnImages: quirks.own_images === true,
     noPrefill: quirks.no_prefill === true,

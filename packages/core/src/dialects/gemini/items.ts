@@ -6,6 +6,7 @@ import { contentLost, unsupported } from '../apply-quirks.ts'
 import { fileAsText } from '../file-text.ts'
 import { imagesSentBack } from '../generated-image.ts'
 import { objectIn, objects } from '../json.ts'
+import { movedMediaNote } from '../moved-media.ts'
 import { closingText, closingWarning, openingText, openingWarning } from '../opening-turn.ts'
 import { combinedWarning } from '../part-warnings.ts'
 import { orderToolResults } from '../tool-result-order.ts'
@@ -224,7 +225,7 @@ function encodeResult(state: EncoderState, item: FunctionCallOutputItem, param: 
     ...(allowsMediaResults && media.length > 0 && { parts: media }),
   }
   results.push({ position: call?.position ?? state.calls.size, part: { functionResponse } })
-  if (!allowsMediaResults) images.push(...media)
+  if (!allowsMediaResults && media.length > 0) images.push({ text: movedMediaNote(item.call_id) }, ...media)
 }
 
 function mediaParts({ output }: FunctionCallOutputItem): readonly { readonly part: Part; readonly at: number }[] {
