@@ -54,6 +54,7 @@ const notable: { readonly [Name in keyof Quirks]?: (value: NonNullable<Quirks[Na
   call_id_length: length => `call ids of ${length} characters`,
   no_json_schema: () => 'schemas are told in words',
   no_forced_tools: () => 'tools cannot be demanded',
+  no_prefill: () => 'does not continue an assistant message',
   inline_media_only: () => 'images as bytes only',
   standard_tier: tier => (tier === 'default' ? '' : `the standard tier is ${code(tier)}`),
   priority_tier: tier => `priority is ${code(tier)}`,

@@ -18,8 +18,10 @@ const inputSchema: JsonObject = {
   additionalProperties: false,
 }
 
+type AdaptedField = 'customTools' | 'groupedTools' | 'propertyNames'
+
 /** How tools that a dialect cannot express are sent, and how calls of them are read. `Known`: the mapping field that lists them. */
-interface ToolAdapter<Known extends 'customTools' | 'groupedTools'> {
+interface ToolAdapter<Known extends AdaptedField> {
   readonly mapping: Known
   encodeWith(encode: ProviderDialect['encodeRequest']): ProviderDialect['encodeRequest']
   /** Reads an item of a whole response. */
@@ -28,10 +30,7 @@ interface ToolAdapter<Known extends 'customTools' | 'groupedTools'> {
 }
 
 /** Wraps a dialect so that tools and their calls go through an adapter. */
-export function withToolAdapter<Known extends 'customTools' | 'groupedTools'>(
-  dialect: ProviderDialect,
-  adapter: ToolAdapter<Known>,
-): ProviderDialect {
+export function withToolAdapter<Known extends AdaptedField>(dialect: ProviderDialect, adapter: ToolAdapter<Known>): ProviderDialect {
   const { counting } = dialect
   return {
     ...dialect,

@@ -1,8 +1,9 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { ProviderDialect } from '../protocol/dialect.ts'
+import type { Quirks } from '../protocol/model.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
-import { chatClient, messagesClient, providerDialects } from './index.ts'
-import { openingText, openingWarning } from './opening-turn.ts'
+import { chatClient, messagesClient, providerDialects, responsesClient } from './index.ts'
+import { closingText, closingWarning, openingText, openingWarning } from './opening-turn.ts'
 
 const history = [
   { role: 'assistant', content: 'Hello, how can I help?' },
@@ -11,8 +12,8 @@ const history = [
 const request = chatClient.decodeRequest({ model: 'm', messages: history })
 const opened = chatClient.decodeRequest({ model: 'm', messages: history.toReversed() })
 
-const encode = (dialect: ProviderDialect, request: InferenceRequest) => {
-  const { body, warnings } = dialect.encodeRequest(request, { provider: 'p', provider_model_id: 'm', dialect: dialect.name }, {})
+const encode = (dialect: ProviderDialect, request: InferenceRequest, quirks: Quirks = {}) => {
+  const { body, warnings } = dialect.encodeRequest(request, { provider: 'p', provider_model_id: 'm', dialect: dialect.name }, quirks)
   return { turns: (body.contents ?? body.messages ?? body.input) as readonly { readonly role: string }[], warnings }
 }
 
@@ -41,4 +42,27 @@ test('a Messages client’s own first turn is sent unchanged to a Messages provi
     expect((body.messages as readonly unknown[]).length).toBe(2)
     expect(warnings).toEqual([])
   }
+})
+
+describe.each(['messages', 'gemini', 'bedrock'] as const)('a conversation that ends with the assistant, sent to %s,', name => {
+  const noPrefill = { no_prefill: true }
+
+  test('gets a note of the user last if the model does not continue it', () => {
+    const { turns, warnings } = encode(providerDialects[name], opened, noPrefill)
+    expect(turns.map(({ role }) => role)).toEqual(['user', name === 'gemini' ? 'model' : 'assistant', 'user'])
+    expect(JSON.stringify(turns.at(-1))).toContain(closingText)
+    expect(warnings).toContainEqual(closingWarning)
+  })
+
+  test('is unchanged if the model continues it', () => {
+    expect(encode(providerDialects[name], opened).turns).toHaveLength(2)
+    expect(encode(providerDialects[name], request, noPrefill).warnings).not.toContainEqual(closingWarning)
+  })
+
+  test('is recognized although items without a message come after it', () => {
+    const added = { type: 'additional_tools', role: 'developer', tools: [{ type: 'function', name: 'f', parameters: { type: 'object' } }] }
+    const input = [...history.toReversed(), added]
+    const { turns } = encode(providerDialects[name], responsesClient.decodeRequest({ model: 'm', input }), noPrefill)
+    expect(turns.at(-1)?.role).toBe('user')
+  })
 })

@@ -81,6 +81,11 @@ export interface ProviderDialect {
    * Whether the dialect distinguishes summaries from raw reasoning, so that raw reasoning must not be sent as a summary. Default: false.
    */
   readonly hasReasoningSummaries?: boolean
+  /**
+   * Whether the API defines that the model continues a final assistant message (prefill). A request in this dialect that ends so is not
+   * sent to a model that rejects it. Default: false.
+   */
+  readonly definesPrefill?: boolean
   /** What happens to each request feature, by feature id. If undefined, all are treated as mapped. */
   readonly fidelity?: Readonly<Record<string, Fate>>
   /** Images, files and audio that the dialect can express. Default: all. */
@@ -121,6 +126,8 @@ export interface ResponseMapping {
   readonly answerTool?: string
   /** Tools that belong to a group, and the client's tool search, by the name they were sent under. */
   readonly groupedTools?: ReadonlyMap<string, { readonly namespace: string; readonly name: string } | 'tool_search'>
+  /** By tool, property names as sent → as the client knows them. Contains only names that differ. */
+  readonly propertyNames?: ReadonlyMap<string, ReadonlyMap<string, string>>
   /** Custom tools that were sent as functions: by the client's name, or for tools of a group by the name they were sent under. */
   readonly customTools?: ReadonlySet<string>
   /** The client's custom tools, by name as sent. A custom call of another name was run by the provider. If undefined, the client runs every custom call. */

@@ -287,6 +287,22 @@ export interface Quirks {
   readonly temperature_range?: { readonly min: number; readonly max: number }
   /** Whether a forced tool call (`required`, or a tool by name) is rejected. It becomes `auto`, with a warning. Default: false. */
   readonly no_forced_tools?: boolean
+  /**
+   * Whether a conversation that ends with the assistant, whose message the model would continue, is rejected. A short user message is then
+   * added, with a warning; a request in a dialect that defines this (Messages) goes to another offer. Default: false.
+   */
+  readonly no_prefill?: boolean
+  /**
+   * Whether the properties of a tool's parameters may only have names of 1 to 64 letters, digits, `_`, `.` and `-`. Others are renamed, and
+   * put back in calls. Default: false.
+   */
+  readonly plain_properties?: boolean
+  /**
+   * Whether tool results may only contain text. Their images and files are then sent after the results (Gemini, Bedrock). Default: false.
+   */
+  readonly text_only_results?: boolean
+  /** Where cache points are accepted (Chat Completions, Bedrock). Default: everywhere; in Chat Completions, nowhere. */
+  readonly cache_marks?: readonly CachePlace[]
   /** Smallest output limit (Responses). Smaller ones are raised to it, with a warning. Default: none. */
   readonly min_output_tokens?: number
   /** `max_tokens` if the dialect requires it and the client sets none. Default: the offer's `max_output_tokens`, at most 32,000. */
@@ -313,6 +329,9 @@ export interface Quirks {
   /** Whether audio is accepted in user messages. Default: as far as the dialect can express it. */
   readonly audio?: boolean
 }
+
+/** A place where an offer accepts cache points: tools, the system prompt, messages with tool results, or tool calls. */
+export type CachePlace = 'tools' | 'system' | 'user' | 'assistant' | 'results' | 'calls'
 
 /** How a model's thinking is configured: the model decides (`adaptive`), a named effort (`level`), a number of tokens (`budget`), or on and off (`toggle`). */
 export type ThinkingStyle = 'adaptive' | 'level' | 'budget' | 'toggle'

@@ -9,14 +9,24 @@ export const baseModelOf = (model: string): string =>
 
 /** Models for which Bedrock itself enforces a JSON schema. */
 const enforced: Quirks = { json_schema: 'native' }
-/** Models without strict tools and without cache points in the prompt. */
-const withoutStrictTools: Quirks = { thinking: [], refuses: ['strict', 'cachePoint'] }
+/** Models without a prompt cache: AWS, prompt caching, supported models, 2026-11. */
+const withoutCache: Quirks = { cache_marks: [] }
+/** Nova caches no tools: the same page. */
+const withoutToolCache: Quirks = { cache_marks: ['system', 'user', 'assistant', 'results', 'calls'] }
+/**
+ * Models other than Claude, Nova and Llama 4 take images in user messages, but not in tool results: 400 "This model doesn't support the
+ * image field for user messages". Sources: answers of the API for GPT-5.6 in can1357/oh-my-pi#11685; anomalyco/opencode#50272 for the others.
+ */
+const textOnlyResults: Quirks = { text_only_results: true }
+const withoutStrictTools: Quirks = { ...withoutCache, ...textOnlyResults, thinking: [], refuses: ['strict'] }
 
 const openai: Quirks = {
   ...enforced,
+  ...withoutCache,
+  ...textOnlyResults,
   thinking: ['level'],
   developer_role: true,
-  refuses: ['strict', 'cachePoint', 'top_k'],
+  refuses: ['strict', 'top_k'],
 }
 
 /** The only Claude models that accept strict tools on Bedrock. */
@@ -38,9 +48,10 @@ const models: readonly (readonly [id: RegExp, quirks: Quirks])[] = [
     /^openai\./,
     { ...openai, thinking_field: 'reasoning', sampling: 'none', sealed_reasoning: true, refuses: [...(openai.refuses ?? []), 'stop'] },
   ],
-  [/^amazon\.nova-2/, { thinking: ['level'], thinking_field: 'reasoningConfig', refuses: ['strict'] }],
-  [/^amazon\.nova/, { thinking: [], refuses: ['strict'] }],
+  [/^amazon\.nova-2/, { thinking: ['level'], thinking_field: 'reasoningConfig', refuses: ['strict'], ...withoutToolCache }],
+  [/^amazon\.nova/, { thinking: [], refuses: ['strict'], ...withoutToolCache }],
   // Supports tools, but not a forced tool call.
+  [/^meta\.llama4/, { ...withoutStrictTools, no_forced_tools: true, text_only_results: false }],
   [/^meta\./, { ...withoutStrictTools, no_forced_tools: true }],
   [
     /^(qwen\.|deepseek\.v3|mistral\.(mistral-large-3|devstral)|google\.gemma|nvidia\.nemotron|minimax\.|moonshotai?\.|zai\.)/,

@@ -185,9 +185,9 @@ describe('the models of Amazon Bedrock', () => {
     ['global.openai.gpt-6-sol', { thinking_field: 'reasoning', sampling: 'none', refuses: expect.arrayContaining(['stop']) }],
     ['global.amazon.nova-2-lite-v1:0', { thinking_field: 'reasoningConfig', refuses: ['strict'] }],
     ['us.amazon.nova-pro-v1:0', { thinking: [], refuses: ['strict'] }],
-    ['us.meta.llama4-scout-17b-instruct-v1:0', { no_forced_tools: true, refuses: ['strict', 'cachePoint'] }],
+    ['us.meta.llama4-scout-17b-instruct-v1:0', { no_forced_tools: true, refuses: ['strict'], cache_marks: [], text_only_results: false }],
     ['qwen.qwen3-32b-v1:0', { json_schema: 'native', thinking: [] }],
-    ['nobody.knows', { thinking: [], refuses: ['strict', 'cachePoint'] }],
+    ['nobody.knows', { thinking: [], refuses: ['strict'], cache_marks: [], text_only_results: true }],
   ])('have the known facts of %s', (model, facts) => {
     expect(quirks(model)).toMatchObject(facts)
   })

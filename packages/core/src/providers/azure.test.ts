@@ -95,7 +95,7 @@ describe('the authorization of Azure', () => {
 test.each([
   ['gpt-5.4', { developer_role: true, sealed_reasoning: true, refuses: ['top_k', 'stop'], sampling: 'unless_thinking' }],
   ['our-deployment', { developer_role: true, refuses: ['top_k'] }],
-  ['claude-sonnet-5', { refuses: [], thinking: ['adaptive', 'budget'] }],
+  ['claude-sonnet-5', { refuses: [], thinking: ['adaptive'] }],
   ['grok-4.6', { developer_role: false, max_tokens_field: 'max_tokens' }],
   ['llama-3.3-70b-instruct', { developer_role: false, sealed_reasoning: false }],
 ])('%s has the quirks of its maker', (provider_model_id, facts) => {

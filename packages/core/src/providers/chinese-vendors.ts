@@ -135,6 +135,8 @@ const alibabaRow: VendorRow<'alibaba'> = {
   quirks: {
     ...oldMaxTokens,
     refuses: ['frequency_penalty'],
+    // At most four, in any message: Model Studio, context cache, 2026-11. A hit costs a tenth.
+    cache_marks: ['system', 'user', 'assistant', 'results'],
     thinking_switch: { on: { enable_thinking: true }, off: { enable_thinking: false } },
   },
 }

@@ -7,15 +7,26 @@ const penalties = ['frequency_penalty', 'presence_penalty']
 /** Thinking is set by level and cannot be switched off completely; a function call must be returned with its signature. */
 const byLevel = (...efforts: readonly string[]): Quirks => ({ thinking: ['level'], efforts, refuses: penalties })
 
-/** Thinking is set in tokens; a response schema and tools exclude each other. */
+/**
+ * Thinking is set in tokens; a response schema and tools exclude each other. Tool results hold media since Gemini 3: ai.google.dev, function
+ * calling, 2026-11.
+ */
 const byBudget = (min: number, max: number): Quirks => ({
   thinking: ['budget'],
   thinking_budget: { min, max },
   json_schema_without_tools: true,
+  text_only_results: true,
   refuses: penalties,
 })
 
-const withoutThinking: Quirks = { thinking: [], json_schema_without_tools: true }
+const withoutThinking: Quirks = { thinking: [], json_schema_without_tools: true, text_only_results: true }
+
+/**
+ * Models since 3.6, and 3.5 Flash-Lite, refuse a conversation that ends with the model: 400 "Requests ending with a model turn are not
+ * supported unless the last part is a function response." Sources: answers of the API in LibreChat-AI/agents#323 (2026-07-21, also which
+ * models still take it) and pipecat-ai/pipecat#5821 (2026-09-17).
+ */
+const withoutPrefill: Quirks = { no_prefill: true }
 
 /** The first match wins. */
 const geminiRules: readonly (readonly [pattern: RegExp, Quirks])[] = [
@@ -28,14 +39,16 @@ const geminiRules: readonly (readonly [pattern: RegExp, Quirks])[] = [
   [/^gemini-2/, { ...byBudget(128, 32_768), thinking_off: 'never' }],
   [/^gemini-3-pro-image/, byLevel('high')],
   [/^gemini-3-pro/, byLevel('low', 'high')],
-  [/^gemini-3(\.[1-6])?-flash/, byLevel('minimal', 'low', 'medium', 'high')],
+  [/^gemini-3(\.6-flash|\.5-flash-lite)/, { ...byLevel('minimal', 'low', 'medium', 'high'), ...withoutPrefill }],
+  [/^gemini-3(\.[1-5])?-flash/, byLevel('minimal', 'low', 'medium', 'high')],
+  [/^gemini-3\.[1-5]/, byLevel('low', 'medium', 'high')],
   // Sampling parameters are ignored, not rejected.
-  [/^gemini-4-hydrogen/, { ...byLevel('low', 'medium', 'high', 'xhigh'), sampling: 'none' }],
-  [/^gemini-4/, { ...byLevel('low', 'medium', 'high'), sampling: 'none' }],
+  [/^gemini-4-hydrogen/, { ...byLevel('low', 'medium', 'high', 'xhigh'), ...withoutPrefill, sampling: 'none' }],
+  [/^gemini-4/, { ...byLevel('low', 'medium', 'high'), ...withoutPrefill, sampling: 'none' }],
 ]
 
-/** Levels that all current models support. */
-const newest = byLevel('low', 'medium', 'high')
+/** What every new model accepts. */
+const newest: Quirks = { ...byLevel('low', 'medium', 'high'), ...withoutPrefill }
 
 /**
  * Returns the quirks of a Gemini model; an unknown model is treated like the newest. `refuses`: fields that the provider rejects for every

@@ -34,8 +34,9 @@ describe('the Gemini API', () => {
 
 test.each<[string, Quirks]>([
   ['gemini-4-argon', { thinking: ['level'], efforts: ['low', 'medium', 'high'], sampling: 'none' }],
-  ['gemini-3.8-flash', { thinking: ['level'], efforts: ['low', 'medium', 'high'] }],
-  ['gemini-3.6-flash', { thinking: ['level'], efforts: ['minimal', 'low', 'medium', 'high'] }],
+  ['gemini-3.8-flash', { thinking: ['level'], efforts: ['low', 'medium', 'high'], no_prefill: true }],
+  ['gemini-3.6-flash', { thinking: ['level'], efforts: ['minimal', 'low', 'medium', 'high'], no_prefill: true }],
+  ['gemini-3.5-flash-lite', { efforts: ['minimal', 'low', 'medium', 'high'], no_prefill: true }],
   ['gemini-3.1-flash-lite', { efforts: ['minimal', 'low', 'medium', 'high'] }],
   ['gemini-3-flash-preview', { efforts: ['minimal', 'low', 'medium', 'high'] }],
   ['gemini-3.1-pro-preview', { efforts: ['low', 'medium', 'high'] }],

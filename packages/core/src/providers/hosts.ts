@@ -12,7 +12,10 @@ const host = <const Id extends string>(row: VendorRow<Id>): VendorFactory<Id> =>
 const searchingQuirksOf = (model: string): Quirks | undefined =>
   /:online\b|^perplexity\/sonar|-search-(?:api|preview)/.test(model) ? { extends_prompt: true } : undefined
 
-/** OpenRouter. It adapts requests to its providers, so no field is dropped. */
+/**
+ * OpenRouter. It adapts requests to its providers, so no field is dropped. Cache points go to text parts: openrouter.ai/docs, prompt
+ * caching, 2026-11; it converts or ignores them for providers that cache on their own.
+ */
 export const openrouter = host({
   id: 'openrouter',
   display_name: 'OpenRouter',
@@ -20,7 +23,7 @@ export const openrouter = host({
   apiKeyVariables: ['OPENROUTER_API_KEY'],
   check: '/key',
   speaks: ['chat', 'responses', 'messages'],
-  quirks: { ...oldMaxTokens, reasoning_field: 'reasoning' },
+  quirks: { ...oldMaxTokens, reasoning_field: 'reasoning', cache_marks: ['system', 'user', 'assistant', 'results'] },
   quirksOf: searchingQuirksOf,
 })
 

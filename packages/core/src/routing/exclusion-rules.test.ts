@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { asking, candidateOf, price, questionOf } from '../../test/routing/routing-fixture.ts'
-import { chatClient, messagesClient } from '../dialects/index.ts'
-import type { Offer } from '../protocol/model.ts'
+import { chatClient, messagesClient, providerDialects } from '../dialects/index.ts'
+import type { Offer, Quirks } from '../protocol/model.ts'
 import type { Provider } from '../protocol/provider.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
 import type { JsonObject } from '../protocol/wire.ts'
@@ -157,4 +157,29 @@ test.each<[Demands, boolean]>([
   // A request cannot demand less than its workspace.
   const { excluded } = filterCandidates([named], questionOf(asking({ gateway: { routing: { data_policy: 'any' } } }), { demands }))
   expect(excluded.map(({ code, param }) => ({ code, param }))).toEqual(taken ? [] : [{ code: 'routing_constraint_unsatisfiable' }])
+})
+
+describe('a Messages request that ends with the assistant', () => {
+  const request = (...last: readonly JsonObject[]): InferenceRequest =>
+    messagesClient.decodeRequest({ model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }, ...last] })
+  const prefill = request({ role: 'assistant', content: '{' })
+  const whyNotAt = (asked: InferenceRequest, dialect: 'messages' | 'bedrock', quirks: Quirks): string | undefined => {
+    const candidate = candidateOf({ dialect, quirks }, { dialects: [providerDialects[dialect]] })
+    const { excluded } = filterCandidates([candidate], questionOf(asked))
+    return excluded[0] && `${excluded[0].code}: ${excluded[0].reason}`
+  }
+
+  test('goes to a model that continues it, or to another API', () => {
+    expect(whyNotAt(prefill, 'messages', { no_prefill: true })).toBe(
+      'capability_mismatch: it does not continue an assistant message, and `messages[1]` is one at the end',
+    )
+    expect(whyNotAt(prefill, 'messages', {})).toBeUndefined()
+    expect(whyNotAt(prefill, 'bedrock', { no_prefill: true })).toBeUndefined()
+    expect(whyNotAt(request(), 'messages', { no_prefill: true })).toBeUndefined()
+  })
+
+  test('is continued by every model if its response was paused', () => {
+    const paused = { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: {} }
+    expect(whyNotAt(request({ role: 'assistant', content: [paused] }), 'messages', { no_prefill: true })).toBeUndefined()
+  })
 })

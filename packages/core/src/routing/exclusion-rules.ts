@@ -1,4 +1,5 @@
 import type { Model } from '../protocol/model.ts'
+import { dialectFor } from '../protocol/provider.ts'
 import { type DialectName, innerDialect } from '../protocol/wire.ts'
 import type { NativeNeed } from './media-needs.ts'
 import { refusedMedia } from './media-rules.ts'
@@ -58,6 +59,17 @@ export const exclusionRules: readonly ExclusionRule[] = [
     applies: ({ needs }) => needs.natives.length > 0,
     excludes: ({ offer }, { needs }) => foreignNative(offer.dialect, needs) !== undefined,
     reason: ({ offer }, { needs }) => otherDialectReason(foreignNative(offer.dialect, needs), offer.dialect),
+  },
+  {
+    code: 'capability_mismatch',
+    param: (_, { needs }) => needs.prefill?.param,
+    suggestion: 'End with a user message that says how to go on, or choose a model that continues an assistant message.',
+    applies: ({ needs }) => needs.prefill !== undefined,
+    excludes: (candidate, { needs: { prefill } }) =>
+      prefill?.dialect === candidate.offer.dialect &&
+      quirksOf(candidate).no_prefill === true &&
+      dialectFor(candidate.provider, candidate.offer)?.definesPrefill === true,
+    reason: (_, { needs }) => `it does not continue an assistant message, and \`${needs.prefill?.param}\` is one at the end`,
   },
   {
     code: 'capability_mismatch',

@@ -1,10 +1,10 @@
 import { wantsLogprobs } from '../dialects/sampling.ts'
 import type { Model } from '../protocol/model.ts'
-import { originalOf } from '../protocol/original.ts'
+import { originalOf, pathOf } from '../protocol/original.ts'
 import type { DataPolicyDemand } from '../protocol/provider-facts.ts'
 import type { InferenceRequest, Prompt, RoutingOptions, Tool } from '../protocol/request.ts'
 import type { DialectName } from '../protocol/wire.ts'
-import { type ContentNeeds, contentNeedsOf } from './media-needs.ts'
+import { type ContentNeeds, contentNeedsOf, type NativeNeed } from './media-needs.ts'
 
 /** What a request requires of an offer. */
 export interface Needs extends ContentNeeds {
@@ -15,6 +15,8 @@ export interface Needs extends ContentNeeds {
   /** Whether reasoning is requested. */
   readonly reasoning: boolean
   readonly toolChoiceRequired: boolean
+  /** The final message, if it is an assistant message. */
+  readonly prefill?: NativeNeed
   /** Fields that affect its price. */
   readonly pricing: Pick<Prompt, 'service_tier' | 'native'>
   /**
@@ -67,6 +69,12 @@ const onlyDialectsOf = (tool: Tool): readonly DialectName[] => {
   return tool.tools ? tool.tools.flatMap(onlyDialectsOf) : [tool.dialect]
 }
 
+function prefillIn({ input }: Prompt): Pick<Needs, 'prefill'> {
+  const last = input.at(-1)
+  const original = last?.type === 'message' && last.role === 'assistant' ? originalOf(last) : undefined
+  return last && original ? { prefill: { dialect: original.dialect, param: pathOf(last, `input[${input.length - 1}]`) } } : {}
+}
+
 const noTools: readonly Tool[] = []
 const noDialects: readonly DialectName[] = []
 
@@ -82,6 +90,7 @@ export function needsOf({ prompt, delivery }: InferenceRequest, inputTokens: num
     logprobs: wantsLogprobs(prompt),
     reasoning: prompt.reasoning?.effort !== undefined && prompt.reasoning.effort !== 'none',
     toolChoiceRequired: prompt.tool_choice === 'required',
+    ...prefillIn(prompt),
     pricing: prompt,
     toolDialects: tools.length === 0 ? noDialects : tools.flatMap(onlyDialectsOf),
     inputTokens,

@@ -328,3 +328,24 @@ describe('the ids and names of tools in a Bedrock request', () => {
     expect(encode({ tools: [look] }).mapping).toBeUndefined()
   })
 })
+
+describe('images in tool results', () => {
+  const image: Part = { type: 'image', url: 'data:image/png;base64,AA==' }
+  const block = { image: { format: 'png', source: { bytes: 'AA==' } } }
+  const input = [user('Hi'), called('a'), called('b'), result('a', [image]), result('b', 'text'), user('Go')]
+  const contentWith = (quirks: Quirks): unknown => (body({ quirks, input }).messages as readonly JsonObject[]).at(-1)?.content
+
+  test('stay in the result for models that take them there', () => {
+    expect(contentWith({})).toMatchObject([{ toolResult: { content: [block] } }, { toolResult: {} }, { text: 'Go' }])
+  })
+
+  test('come after all results for other models, with the call named', () => {
+    expect(contentWith({ text_only_results: true })).toMatchObject([
+      { toolResult: { toolUseId: 'a', content: [{ text: 'The result comes after the tool results.' }] } },
+      { toolResult: { toolUseId: 'b', content: [{ text: 'text' }] } },
+      { text: 'Returned by the tool call a:' },
+      block,
+      { text: 'Go' },
+    ])
+  })
+})

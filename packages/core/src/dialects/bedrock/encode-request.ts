@@ -4,8 +4,8 @@ import type { InferenceRequest, Prompt } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
 import { makeSchemaFitter } from '../fit-schemas.ts'
-import { openingText, openingWarning } from '../opening-turn.ts'
-import { createCacheEncoder } from './cache-points.ts'
+import { closingText, closingWarning, openingText, openingWarning } from '../opening-turn.ts'
+import { acceptedCachePoints, withEndCachePoint } from './cache-points.ts'
 import { betaFields, extendBedrock } from './encode-extensions.ts'
 import { encodeFormat } from './encode-format.ts'
 import { type EncodedThinking, encodeThinking } from './encode-thinking.ts'
@@ -28,7 +28,7 @@ export function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Q
     ...(tier !== undefined && { serviceTier: { type: tier } }),
     ...(Object.keys(modelFields).length > 0 && { additionalModelRequestFields: modelFields }),
   }
-  const warnings = [...encoded.warnings, ...settings.warnings, ...unsupportedFields(prompt)]
+  const warnings = [...encoded.warnings, ...settings.warnings, ...unsupportedFields(prompt, quirks)]
   return {
     ...extendBedrock({ body, warnings }, prompt.extensions),
     ...(request.delivery === 'stream' && { headers: { accept: 'application/vnd.amazon.eventstream' } }),
@@ -53,37 +53,30 @@ interface EncodedPrompt {
 }
 
 /** Encodes conversation, tools, thinking and response format. */
-function encodePrompt({ prompt, schemas = makeSchemaFitter() }: InferenceRequest, offer: Offer, quirks: Quirks): EncodedPrompt {
-  const cache = createCacheEncoder(prompt, quirks)
-  const conversation = encodeConversation(prompt.input, cache)
+function encodePrompt({ prompt: requested, schemas = makeSchemaFitter() }: InferenceRequest, offer: Offer, quirks: Quirks): EncodedPrompt {
+  const { prompt, warnings: cacheWarnings } = acceptedCachePoints(requested, quirks)
+  const conversation = encodeConversation(prompt.input, quirks)
   const { lacksThinkingBeforeCalls } = conversation
   const thinking = encodeThinking({ prompt, offer, quirks, lacksThinkingBeforeCalls })
   const canForceCall = quirks.no_forced_tools !== true && thinking.restricts !== 'sampling-and-tools'
   const format = encodeFormat(prompt, quirks, { canForceCall, schemas })
   const { answerTool } = format
-  const tools = encodeTools(prompt, quirks, { conversation, answerTool, canForceCall, cache, schemas })
+  const tools = encodeTools(prompt, quirks, { conversation, answerTool, canForceCall, schemas })
   const added = [format.instruction, tools.instruction].flatMap(text => (text === undefined ? [] : [{ text }]))
   const system = [...(prompt.instructions?.trim() ? [{ text: prompt.instructions }] : []), ...conversation.system, ...added]
   // Without any message, the system prompt is sent as the user's message, because a request needs one.
   const isSystemOfUser = system.length > 0 && (quirks.no_system === true || conversation.messages.length === 0)
-  const messages = isSystemOfUser ? prependSystem(conversation.messages, system) : conversation.messages
-  const startsWithAssistant = messages[0]?.role === 'assistant'
+  const turns = isSystemOfUser ? prependSystem(conversation.messages, system) : conversation.messages
+  const { messages, warnings: turnWarnings } = withUserTurns(turns, quirks)
   return {
     body: {
-      messages: startsWithAssistant ? [openingMessage, ...messages] : messages,
+      messages: withEndCachePoint(messages, prompt, quirks),
       ...(system.length > 0 && !isSystemOfUser && { system }),
       ...(tools.toolConfig && { toolConfig: tools.toolConfig }),
       ...format.fields,
     },
     fields: { ...thinking.fields, ...tools.fields },
-    warnings: [
-      ...conversation.warnings,
-      ...(startsWithAssistant ? [openingWarning] : []),
-      ...cache.warnings,
-      ...thinking.warnings,
-      ...format.warnings,
-      ...tools.warnings,
-    ],
+    warnings: [...conversation.warnings, ...turnWarnings, ...cacheWarnings, ...thinking.warnings, ...format.warnings, ...tools.warnings],
     mapping: readingFor(prompt, conversation, answerTool?.name),
     thinking,
   }
@@ -96,8 +89,20 @@ function prependSystem(messages: readonly JsonObject[], system: readonly JsonObj
   return [{ role: 'user', content: [...system, ...first.content] }, ...rest]
 }
 
-/** The conversation must start with the user. */
-const openingMessage: JsonObject = { role: 'user', content: [{ text: openingText }] }
+/** Adds a user turn where the conversation needs one: at the start, and at the end for models that do not continue an assistant message. */
+function withUserTurns(
+  messages: readonly JsonObject[],
+  { no_prefill }: Quirks,
+): { readonly messages: readonly JsonObject[]; readonly warnings: readonly Warning[] } {
+  const needsOpening = messages[0]?.role === 'assistant'
+  const needsClosing = no_prefill === true && messages.at(-1)?.role === 'assistant'
+  return {
+    messages: [...(needsOpening ? [userMessage(openingText)] : []), ...messages, ...(needsClosing ? [userMessage(closingText)] : [])],
+    warnings: [...(needsOpening ? [openingWarning] : []), ...(needsClosing ? [closingWarning] : [])],
+  }
+}
+
+const userMessage = (text: string): JsonObject => ({ role: 'user', content: [{ text }] })
 
 function readingFor({ tools = [] }: Prompt, { calledTools }: Conversation, answerTool: string | undefined): ResponseMapping | undefined {
   const names = [...tools.flatMap(tool => (tool.type === 'function' ? [tool.name] : [])), ...calledTools]

@@ -8,7 +8,7 @@ import { type Encoded, unsupported } from '../apply-quirks.ts'
 import { schemaWarnings } from '../fit-schemas.ts'
 import { stringOf } from '../json.ts'
 import { strictSchemaRules } from '../schema-rules.ts'
-import type { CacheEncoder } from './cache-points.ts'
+import { cachePointAfter } from './cache-points.ts'
 import type { EncodedFormat } from './encode-format.ts'
 import type { Conversation } from './items.ts'
 import { safeName } from './tool-names.ts'
@@ -28,7 +28,6 @@ interface ToolContext {
   readonly answerTool: EncodedFormat['answerTool']
   /** Whether the model supports forced tool calls. */
   readonly canForceCall: boolean
-  readonly cache: CacheEncoder
   readonly schemas: SchemaFitter
 }
 
@@ -48,7 +47,7 @@ type Specs = readonly JsonObject[]
 function encodeSpecs(
   { tools = [], tool_choice }: Prompt,
   quirks: Quirks,
-  { cache, schemas }: ToolContext,
+  { schemas }: ToolContext,
 ): { readonly specs: Specs; readonly warnings: readonly Warning[] } {
   const allowed = readAllowedTools(tool_choice)
   const warnings: Warning[] = []
@@ -61,7 +60,7 @@ function encodeSpecs(
     if (allowed && !allowed.names.includes(tool.name)) return []
     const encoded = encodeSpec(tool, param, { quirks, schemas })
     warnings.push(...encoded.warnings)
-    return [encoded.body, ...cache.after(tool.cache)]
+    return [encoded.body, ...cachePointAfter(tool.cache)]
   })
   return { specs, warnings }
 }

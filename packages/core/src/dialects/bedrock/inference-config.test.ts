@@ -504,8 +504,7 @@ describe('the cache points of a Bedrock request', () => {
   const mark = { cachePoint: { type: 'default' } }
 
   test('come after the block that they mark, and not after a block that is left out', () => {
-    expect(body({ input, tools })).toMatchObject({
-      system: [{ text: 'Rules' }, { cachePoint: { type: 'default', ttl: '1h' } }],
+    expect(body({ input: input.slice(1), tools })).toMatchObject({
       messages: [
         { content: [{ text: 'Hi' }, mark] },
         { content: [{ toolUse: {} }, { cachePoint: { type: 'default', ttl: '5m' } }] },
@@ -513,11 +512,12 @@ describe('the cache points of a Bedrock request', () => {
       ],
       toolConfig: { tools: [{ toolSpec: {} }, mark] },
     })
+    expect(body({ input: input.slice(0, 2) }).system).toEqual([{ text: 'Rules' }, { cachePoint: { type: 'default', ttl: '1h' } }])
     expect((body({ input, tools }).messages as readonly { readonly content: unknown }[])[0]?.content).toHaveLength(2)
   })
 
   test('are left out with one warning for a model without a cache', () => {
-    const quirks: Quirks = { refuses: ['cachePoint'] }
+    const quirks: Quirks = { cache_marks: [] }
     expect(JSON.stringify(body({ quirks, input, tools }))).not.toContain('cachePoint')
     expect(warned({ quirks, input, tools })).toHaveLength(1)
     expect(warned({ quirks })).toEqual([])

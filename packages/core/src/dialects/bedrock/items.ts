@@ -1,12 +1,14 @@
 import type { CachePoint, FunctionCallItem, FunctionCallOutputItem, Item, MessageItem, Part, ReasoningItem } from '../../protocol/item.ts'
+import type { Quirks } from '../../protocol/model.ts'
 import { pathOf } from '../../protocol/original.ts'
 import type { Warning } from '../../protocol/response.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
 import { contentLost, unsupported } from '../apply-quirks.ts'
 import { droppedReasoning, hasWords } from '../dropped-reasoning.ts'
 import { objectIn } from '../json.ts'
+import { movedMediaNote, movedMediaText } from '../moved-media.ts'
 import { orderToolResults } from '../tool-result-order.ts'
-import type { CacheEncoder } from './cache-points.ts'
+import { cachePointAfter } from './cache-points.ts'
 import { createDocumentNames, type DocumentNames, encodePart, isBlank } from './encode-parts.ts'
 import { decodeReasoningState } from './reasoning-state.ts'
 import { safeCallId, safeName } from './tool-names.ts'
@@ -27,7 +29,7 @@ export interface Conversation {
 }
 
 interface EncoderState {
-  readonly cache: CacheEncoder
+  readonly quirks: Quirks
   readonly documents: DocumentNames
   readonly system: JsonObject[]
   readonly turns: Turn[]
@@ -41,6 +43,8 @@ interface EncoderState {
 interface Turn {
   readonly role: 'user' | 'assistant'
   readonly results: JsonObject[]
+  /** Images and files of results that cannot hold them. */
+  readonly media: JsonObject[]
   readonly blocks: JsonObject[]
 }
 
@@ -49,9 +53,9 @@ interface EncodedBlock {
   readonly cache?: CachePoint | undefined
 }
 
-export function encodeConversation(input: readonly Item[], cache: CacheEncoder): Conversation {
+export function encodeConversation(input: readonly Item[], quirks: Quirks): Conversation {
   const state: EncoderState = {
-    cache,
+    quirks,
     documents: createDocumentNames(),
     system: [],
     turns: [],
@@ -78,13 +82,13 @@ function encodeItem(state: EncoderState, item: Item, param: string): void {
 function turnOf({ turns }: EncoderState, role: Turn['role']): Turn {
   const last = turns.at(-1)
   if (last?.role === role) return last
-  const turn: Turn = { role, results: [], blocks: [] }
+  const turn: Turn = { role, results: [], media: [], blocks: [] }
   turns.push(turn)
   return turn
 }
 
-function addBlocks({ cache }: EncoderState, target: JsonObject[], encoded: readonly EncodedBlock[]): void {
-  for (const { block, cache: point } of encoded) target.push(block, ...cache.after(point))
+function addBlocks(target: JsonObject[], encoded: readonly EncodedBlock[]): void {
+  for (const { block, cache } of encoded) target.push(block, ...cachePointAfter(cache))
 }
 
 function loseContent({ warnings }: EncoderState, param: string): void {
@@ -113,10 +117,10 @@ const encodePartList = (state: EncoderState, { parts, param, isText }: PartList)
 function encodeMessage(state: EncoderState, { role, content }: MessageItem, param: string): void {
   const encoded = encodePartList(state, { parts: content, param: `${param}.content`, isText: role !== 'user' })
   if (encoded.length === 0) return
-  if (role === 'user' || role === 'assistant') addBlocks(state, turnOf(state, role).blocks, encoded)
-  else if (state.turns.length === 0) addBlocks(state, state.system, encoded)
+  if (role === 'user' || role === 'assistant') addBlocks(turnOf(state, role).blocks, encoded)
+  else if (state.turns.length === 0) addBlocks(state.system, encoded)
   // A later system message keeps its position: moving it to the front would change its meaning and invalidate the prompt cache.
-  else addBlocks(state, turnOf(state, 'user').blocks, encoded.map(tagSystemText))
+  else addBlocks(turnOf(state, 'user').blocks, encoded.map(tagSystemText))
 }
 
 const tagSystemText = ({ block, cache }: EncodedBlock): EncodedBlock => ({ block: { text: `<system>\n${block.text}\n</system>` }, cache })
@@ -130,21 +134,26 @@ function encodeCall(state: EncoderState, { call_id, name, arguments: written, ca
   state.calledTools.add(name)
   state.hasTools = true
   const block = { toolUse: { toolUseId: safeCallId(call_id), name: safeName(name), input: input ?? { _raw: written } } }
-  addBlocks(state, turnOf(state, 'assistant').blocks, [{ block, cache }])
+  addBlocks(turnOf(state, 'assistant').blocks, [{ block, cache }])
 }
 
 function encodeResult(state: EncoderState, { call_id, output, is_error, cache }: FunctionCallOutputItem, param: string): void {
   const parts: readonly Part[] = typeof output === 'string' ? [{ type: 'text', text: output }] : output
-  const content = encodePartList(state, { parts, param: `${param}.output`, isText: false }).map(({ block }) => block)
+  const encoded = encodePartList(state, { parts, param: `${param}.output`, isText: false })
+  const isMoved = ({ block }: EncodedBlock): boolean => state.quirks.text_only_results === true && block.text === undefined
+  const moved = encoded.filter(isMoved).map(({ block }) => block)
+  const content = encoded.filter(each => !isMoved(each)).map(({ block }) => block)
+  const { results, media } = turnOf(state, 'user')
   state.hasTools = true
-  const block = {
-    toolResult: {
-      toolUseId: safeCallId(call_id),
-      content: content.length > 0 ? content : [{ text: '(empty)' }],
-      ...(is_error && { status: 'error' }),
-    },
+  const toolUseId = safeCallId(call_id)
+  const toolResult = {
+    toolUseId,
+    content: content.length > 0 ? content : [{ text: moved.length > 0 ? movedMediaText : '(empty)' }],
+    ...(is_error && { status: 'error' }),
   }
-  addBlocks(state, turnOf(state, 'user').results, [{ block, cache }])
+  // A result has no room for a cache point of its parts, which comes after it.
+  addBlocks(results, [{ block: { toolResult }, cache: cache ?? encoded.findLast(each => each.cache)?.cache }])
+  if (moved.length > 0) media.push({ text: movedMediaNote(toolUseId) }, ...moved)
 }
 
 /** Encodes reasoning. Only reasoning with state is sent, because a model accepts only its own. */
@@ -155,7 +164,7 @@ function writeReasoning(state: EncoderState, item: ReasoningItem, param: string)
     return
   }
   const block = decodeReasoningState(encrypted_content)
-  if (block) addBlocks(state, turnOf(state, 'assistant').blocks, [{ block: { reasoningContent: block } }])
+  if (block) addBlocks(turnOf(state, 'assistant').blocks, [{ block: { reasoningContent: block } }])
   else loseState(state, `${param}.encrypted_content`)
 }
 
@@ -164,8 +173,8 @@ function endsWithoutThinking(turns: readonly Turn[]): boolean {
   return last !== undefined && last.results.length > 0 && before?.blocks[0]?.reasoningContent === undefined
 }
 
-function encodeTurn({ role, results, blocks }: Turn, at: number, turns: readonly Turn[]): JsonObject {
-  const content = [...results, ...withTextBesideDocuments(blocks)]
+function encodeTurn({ role, results, media, blocks }: Turn, at: number, turns: readonly Turn[]): JsonObject {
+  const content = [...results, ...withTextBesideDocuments([...media, ...blocks])]
   return { role, content: role === 'assistant' && at === turns.length - 1 ? trimPrefill(content) : content }
 }
 

@@ -1,6 +1,8 @@
+import type { Quirks } from '../../protocol/model.ts'
 import type { Prompt } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
 import { unsupported } from '../apply-quirks.ts'
+import { hasEndCachePoint } from './cache-points.ts'
 
 /** Optional extra data. Omitting it changes nothing, so there is no warning. */
 const ignoredIncludes: ReadonlySet<string> = new Set(['reasoning.encrypted_content'])
@@ -11,7 +13,9 @@ const omitted = (param: string): Warning => unsupported(param, `\`${param}\` is 
  * Warnings for the fields that this dialect cannot express, in addition to those of inference-config.ts. None for `metadata`, which only
  * the gateway echoes, or `max_tool_calls`, which limits only hosted tools.
  */
-export const unsupportedFields = ({ include = [], native }: Prompt): readonly Warning[] => [
-  ...include.flatMap((name, at) => (ignoredIncludes.has(name) ? [] : [omitted(`include[${at}]`)])),
-  ...Object.keys(native?.body ?? {}).map(omitted),
+export const unsupportedFields = (prompt: Prompt, quirks: Quirks): readonly Warning[] => [
+  ...(prompt.include ?? []).flatMap((name, at) => (ignoredIncludes.has(name) ? [] : [omitted(`include[${at}]`)])),
+  ...Object.keys(prompt.native?.body ?? {})
+    .filter(field => field !== 'cache_control' || !hasEndCachePoint(prompt, quirks))
+    .map(omitted),
 ]

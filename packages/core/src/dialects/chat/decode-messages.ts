@@ -17,7 +17,7 @@ import {
 } from '../field-readers.ts'
 import { isImageUrl, sentBack } from '../generated-image.ts'
 import { deriveCallId } from '../ids.ts'
-import { decodeContent, withImageObjects } from './decode-parts.ts'
+import { cacheOf, decodeContent, withImageObjects } from './decode-parts.ts'
 import { imageUrl, signatureIn, textsOf } from './message-fields.ts'
 import { dialect } from './wire.ts'
 
@@ -53,7 +53,7 @@ const message = (place: ObjectAtPath, role: Role, content: readonly Part[]): Mes
 function decodeResult(place: ObjectAtPath, call_id: string): Item {
   const read: Read<string | readonly Part[]> = (value, path) => (typeof value === 'string' ? value : decodeContent(value, path))
   const output = place.body.role === 'function' ? (optional(place, 'content', read) ?? '') : required(place, 'content', read)
-  return noted({ type: 'function_call_output', call_id, output }, place)
+  return noted({ type: 'function_call_output', call_id, output, ...cacheOf(place.body) }, place)
 }
 
 /** Decodes an assistant message: reasoning, then text, then calls. The state of a call that is not the first comes right before it. */

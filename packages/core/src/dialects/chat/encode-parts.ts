@@ -1,4 +1,4 @@
-import type { AudioPart, FilePart, ImagePart, Part } from '../../protocol/item.ts'
+import type { AudioPart, CachePoint, FilePart, ImagePart, Part } from '../../protocol/item.ts'
 import type { Quirks } from '../../protocol/model.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
 import { documentName } from '../document-name.ts'
@@ -44,7 +44,7 @@ export const goesAsItCame = (part: Part, quirks: Quirks): boolean =>
   refusalReason(part, quirks) === undefined && !(part.type === 'file' && quirks.files === false)
 
 /** Whether a cache point of the part is sent, as OpenAI's `prompt_cache_breakpoint` (openai-openapi, 2026-08-21). */
-export const hasBreakpoint = (part: Part, { cache_breakpoints }: Quirks): boolean =>
+const hasBreakpoint = (part: Part, { cache_breakpoints }: Quirks): boolean =>
   cache_breakpoints === true && 'cache' in part && part.cache !== undefined
 
 function encodePart(part: Part, quirks: Quirks): JsonObject {
@@ -52,14 +52,25 @@ function encodePart(part: Part, quirks: Quirks): JsonObject {
   return hasBreakpoint(part, quirks) ? { ...body, prompt_cache_breakpoint: { mode: 'explicit' } } : body
 }
 
-function encodeForeignPart(part: Part, { files }: Quirks): JsonObject {
+function encodeForeignPart(part: Part, { files, cache_breakpoints }: Quirks): JsonObject {
   if (part.type === 'file' && files === false) return { type: 'text', text: fileAsText(part) ?? '' }
   if (part.type === 'native') return part.body
-  if (part.type === 'text') return { type: 'text', text: part.text }
+  if (part.type === 'text') return textPart(part.text, cache_breakpoints ? undefined : part.cache)
   if (part.type === 'refusal') return { type: 'text', text: part.refusal }
   if (part.type === 'image') return encodeImage(part)
   return part.type === 'file' ? encodeFile(part) : encodeAudio(part)
 }
+
+/** A text with its cache point. Only those that the host accepts are left (dialects/cache-points.ts). */
+export const textPart = (text: string, cache: CachePoint | undefined): JsonObject => ({
+  type: 'text',
+  text,
+  ...(cache && { cache_control: { type: 'ephemeral', ...(cache.ttl && { ttl: cache.ttl }) } }),
+})
+
+/** The last cache point of these parts. */
+export const cacheOf = (parts: readonly Part[]): CachePoint | undefined =>
+  parts.reduce<CachePoint | undefined>((last, part) => ('cache' in part && part.cache) || last, undefined)
 
 const details: ReadonlySet<string> = new Set(['auto', 'low', 'high'])
 

@@ -3,6 +3,7 @@ import type { Offer, Quirks } from '../../protocol/model.ts'
 import type { InferenceRequest, Prompt } from '../../protocol/request.ts'
 import { innerDialect, isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { dropRefused, type Encoded, extend, isGatewayField, unsupported } from '../apply-quirks.ts'
+import { fitCachePoints } from '../cache-points.ts'
 import { shortId } from '../ids.ts'
 import { dropSampling, wantsLogprobs } from '../sampling.ts'
 import { applyServiceTier, isStandardTier, openaiTiers, tierField } from '../service-tier.ts'
@@ -20,7 +21,8 @@ import { dialect, originalBody } from './wire.ts'
  * that the client sent in this dialect are kept unchanged: messages, parts, calls, tools, and unknown fields.
  */
 export function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Quirks): EncodedRequest {
-  const { prompt, toolNames } = withPlainNames(request.prompt, naming)
+  const fitted = fitCachePoints(request.prompt, { dialect, sendsEnd: isOwnBody(request), ...cachePointsOf(quirks) })
+  const { prompt, toolNames } = withPlainNames(fitted.prompt, naming)
   const encoded = encodePrompt(prompt, quirks, offer)
   const stream = request.delivery === 'stream'
   const body = {
@@ -31,12 +33,20 @@ export function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Q
     ...(stream && !quirks.no_stream_options && { stream_options: { include_usage: true } }),
   }
   const tier = encodeTier(request, quirks)
-  const named = { body: { ...body, ...tier.body }, warnings: [...encoded.warnings, ...tier.warnings] }
+  const named = { body: { ...body, ...tier.body }, warnings: [...encoded.warnings, ...fitted.warnings, ...tier.warnings] }
   const tiered = applyServiceTier(named, request.routing, { price: offer.price, quirks })
   const sampled = dropSampling(tiered, prompt, quirks)
   const extended = extend(dropRefused(sampled, quirks, warningNames), prompt.extensions)
   return toolNames ? { ...extended, mapping: { toolNames } } : extended
 }
+
+/** OpenAI's breakpoints: any number, on parts of what is not the assistant's (openai-openapi, 2026-08-21). */
+const breakpoints = { places: ['system', 'user'], max: Number.POSITIVE_INFINITY } as const
+
+const cachePointsOf = ({ cache_breakpoints, cache_marks = [] }: Quirks) =>
+  cache_breakpoints ? breakpoints : { places: cache_marks, isTextOnly: true }
+
+const isOwnBody = ({ prompt: { native } }: InferenceRequest): boolean => native?.dialect === dialect
 
 /** Hosts have their own tier names, so the tier of a client of this dialect is sent unchanged, unless it names the standard tier. */
 function encodeTier(request: InferenceRequest, quirks: Quirks): Encoded {

@@ -13,10 +13,11 @@ import type { Warning } from '../../protocol/response.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
 import { contentLost } from '../apply-quirks.ts'
 import { imagesSentBack } from '../generated-image.ts'
+import { movedMediaNote } from '../moved-media.ts'
 import { itemParts } from '../part-warnings.ts'
 import { orderToolResults } from '../tool-result-order.ts'
 import { type AssistantTurn, encodeCallId, encodeTurn, originsOf, startTurn, type TurnMessage } from './assistant-turns.ts'
-import { encodeParts, goesAsItCame, hasBreakpoint, type ReportLoss, textsOf } from './encode-parts.ts'
+import { cacheOf, encodeParts, goesAsItCame, type ReportLoss, textPart, textsOf } from './encode-parts.ts'
 import type { ReasoningRules } from './encode-reasoning.ts'
 import { noState, readState } from './reasoning-state.ts'
 import { dialect, originalBody } from './wire.ts'
@@ -168,16 +169,20 @@ function encodeResult(item: FunctionCallOutputItem, quirks: Quirks, reportLoss: 
   const tool_call_id = encodeCallId(item.call_id, quirks)
   const known = originalBody(item)
   if (known?.role === 'tool') return { result: { ...known, tool_call_id }, media: [] }
-  if (typeof output === 'string') return { result: { role: 'tool', tool_call_id, content: output }, media: [] }
+  const parts: readonly Part[] = typeof output === 'string' ? [{ type: 'text', text: output }] : output
+  const cache = item.cache ?? cacheOf(parts)
   const reportAt =
     (at: number): ReportLoss =>
     (_, reason) =>
       reportLoss(at, reason)
-  const media = output.flatMap((part, at) => (isMedia(part) ? encodeParts([part], quirks, reportAt(at)) : []))
-  const text = output.flatMap((part, at) => (isMedia(part) ? [] : textsOf([part], reportAt(at)))).join('\n')
+  const media = parts.flatMap((part, at) => (isMedia(part) ? encodeParts([part], quirks, reportAt(at)) : []))
+  const text = parts.flatMap((part, at) => (isMedia(part) ? [] : textsOf([part], reportAt(at)))).join('\n')
   const content = text === '' && media.length > 0 ? 'The result is in the next message.' : text
-  const note = { type: 'text', text: `Returned by the tool call ${tool_call_id}:` }
-  return { result: { role: 'tool', tool_call_id, content }, media: media.length > 0 ? [note, ...media] : [] }
+  const note = { type: 'text', text: movedMediaNote(tool_call_id) }
+  return {
+    result: { role: 'tool', tool_call_id, content: cache ? [textPart(content, cache)] : content },
+    media: media.length > 0 ? [note, ...media] : [],
+  }
 }
 
 const isMedia = ({ type }: Part): boolean => type === 'image' || type === 'file' || type === 'audio'
@@ -186,8 +191,7 @@ function encodeMessage(item: MessageItem, quirks: Quirks, reportLoss: ReportLoss
   const role = item.role === 'developer' ? systemRole(quirks) : item.role
   const known = originalBody(item)
   if (known && item.content.every(part => goesAsItCame(part, quirks))) return { ...known, role }
-  const isText = item.content.every(part => part.type === 'text' || part.type === 'refusal')
-  if (isText && !item.content.some(part => hasBreakpoint(part, quirks))) {
+  if (!cacheOf(item.content) && item.content.every(part => part.type === 'text' || part.type === 'refusal')) {
     // A single string, because many hosts do not support lists of parts.
     return { role, content: textsOf(item.content, reportLoss).join('\n\n') }
   }

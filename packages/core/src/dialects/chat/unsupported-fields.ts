@@ -1,13 +1,12 @@
-import type { Item, Part } from '../../protocol/item.ts'
 import type { Quirks } from '../../protocol/model.ts'
 import type { Prompt } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
 import { innerDialect } from '../../protocol/wire.ts'
 import { isGatewayField, unsupported } from '../apply-quirks.ts'
-import { combinedWarning, failedToolPaths, lostCachePoints } from '../part-warnings.ts'
+import { combinedWarning, failedToolPaths } from '../part-warnings.ts'
 import { logprobsInclude } from '../sampling.ts'
 import { splitNativeFields } from '../shared-fields.ts'
-import { dialect, originalBody } from './wire.ts'
+import { dialect } from './wire.ts'
 
 /** Extra data that clients request by default. Omitting it loses nothing. */
 const ignoredIncludes: ReadonlySet<string> = new Set([logprobsInclude, 'reasoning.encrypted_content'])
@@ -21,21 +20,10 @@ export function unsupportedFields(prompt: Prompt, quirks: Quirks): readonly Warn
   const here = 'is not supported by this provider and was left out.'
   const foreign =
     native?.dialect === dialect ? Object.keys(native.body).filter(isGatewayField) : splitNativeFields(native, innerDialect, quirks).lost
-  const marked = new Set<object>(quirks.cache_breakpoints ? prompt.input.flatMap(partsWithBreakpoints) : [])
   return [
     ...(truncation !== undefined && truncation !== 'disabled' ? [unsupported('truncation', `\`truncation\` ${here}`)] : []),
     ...include.flatMap((name, at) => (ignoredIncludes.has(name) ? [] : [unsupported(`include[${at}]`, `\`include[${at}]\` ${here}`)])),
     ...foreign.map(field => unsupported(field, `\`${field}\` ${here}`)),
     ...combinedWarning(failedToolPaths(prompt.input), 'is not supported by this provider; the tool result was sent without it.'),
-    ...combinedWarning(
-      lostCachePoints(prompt, decoded => isSentAsIs(decoded) || marked.has(decoded)),
-      'is a cache marker, which this provider does not support; it was left out.',
-    ),
   ]
 }
-
-/** Cache points of a client of this dialect are sent unchanged. */
-const isSentAsIs = (decoded: object): boolean => originalBody(decoded) !== undefined
-
-/** The parts that take a breakpoint, where the offer knows them. */
-const partsWithBreakpoints = (item: Item): readonly Part[] => (item.type === 'message' && item.role !== 'assistant' ? item.content : [])

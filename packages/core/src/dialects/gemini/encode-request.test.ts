@@ -180,7 +180,13 @@ describe('images, files and audio', () => {
     const image = { inlineData: { mimeType: 'image/png', data: 'AA==' } }
     const answered = { id: '1', name: 'f', response: { output: 'see' } }
     expect(encode({ input }).contents.at(-1)?.parts).toEqual([{ functionResponse: { ...answered, parts: [image] } }, { text: 'b' }])
-    expect(encode({ input }, budget).contents.at(-1)?.parts).toEqual([{ functionResponse: answered }, image, { text: 'b' }])
+    const note = { text: 'Returned by the tool call 1:' }
+    expect(encode({ input }, { text_only_results: true }).contents.at(-1)?.parts).toEqual([
+      { functionResponse: answered },
+      note,
+      image,
+      { text: 'b' },
+    ])
   })
 })
 

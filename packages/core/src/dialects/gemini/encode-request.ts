@@ -23,9 +23,10 @@ export function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Q
   const isCurrent = thinksByLevel(quirks)
   const options: ContentOptions = {
     names,
-    allowsMediaResults: isCurrent,
+    allowsMediaResults: quirks.text_only_results !== true,
     needsSignatures: quirks.thought_signatures ?? isCurrent,
     takesOwnImages: quirks.own_images === true,
+    noPrefill: quirks.no_prefill === true,
     noSystem: quirks.no_system === true,
     refuses: { file: quirks.files === false, audio: quirks.audio === false },
   }

@@ -6,7 +6,8 @@ import { contentLost, unsupported } from '../apply-quirks.ts'
 import { fileAsText } from '../file-text.ts'
 import { imagesSentBack } from '../generated-image.ts'
 import { objectIn, objects } from '../json.ts'
-import { openingText, openingWarning } from '../opening-turn.ts'
+import { movedMediaNote } from '../moved-media.ts'
+import { closingText, closingWarning, openingText, openingWarning } from '../opening-turn.ts'
 import { combinedWarning } from '../part-warnings.ts'
 import { orderToolResults } from '../tool-result-order.ts'
 import { encodeMediaPart } from './encode-media.ts'
@@ -25,6 +26,8 @@ export interface ContentOptions {
   readonly needsSignatures: boolean
   /** Whether generated images may be sent in model turns without a signature. */
   readonly takesOwnImages: boolean
+  /** Whether the conversation must not end with a model turn. */
+  readonly noPrefill: boolean
   /** Whether system prompts are part of the first user turn. */
   readonly noSystem: boolean
   readonly refuses: { readonly file: boolean; readonly audio: boolean }
@@ -73,7 +76,7 @@ export function encodeContents(input: readonly Item[], system: readonly string[]
   }
   for (const { item, at } of orderToolResults(input)) encodeItem(state, item, `input[${at}]`)
   const encoded = withSystem(encodeTurns(state.turns, options.needsSignatures), state)
-  const contents = openedByUser(encoded.contents, state)
+  const contents = closedByUser(openedByUser(encoded.contents, state), state)
   const lostNames = combinedWarning(state.fileNames, 'is not supported by this provider and was left out.')
   return { ...encoded, contents, warnings: [...state.warnings, ...lostNames] }
 }
@@ -83,6 +86,13 @@ function openedByUser(contents: readonly JsonObject[], { warnings }: EncoderStat
   if (contents[0]?.role !== 'model') return contents
   warnings.push(openingWarning)
   return [{ role: 'user', parts: [{ text: openingText }] }, ...contents]
+}
+
+/** Ensures that the conversation ends with the user, for models that do not continue a model turn. */
+function closedByUser(contents: readonly JsonObject[], { options, warnings }: EncoderState): readonly JsonObject[] {
+  if (!options.noPrefill || contents.at(-1)?.role !== 'model') return contents
+  warnings.push(closingWarning)
+  return [...contents, { role: 'user', parts: [{ text: closingText }] }]
 }
 
 function encodeItem(state: EncoderState, item: Item, param: string): void {
@@ -215,7 +225,7 @@ function encodeResult(state: EncoderState, item: FunctionCallOutputItem, param: 
     ...(allowsMediaResults && media.length > 0 && { parts: media }),
   }
   results.push({ position: call?.position ?? state.calls.size, part: { functionResponse } })
-  if (!allowsMediaResults) images.push(...media)
+  if (!allowsMediaResults && media.length > 0) images.push({ text: movedMediaNote(item.call_id) }, ...media)
 }
 
 function mediaParts({ output }: FunctionCallOutputItem): readonly { readonly part: Part; readonly at: number }[] {

@@ -52,6 +52,24 @@ describe('a Messages request for another model', () => {
       },
     ],
     [
+      'a budget becomes adaptive thinking for every model since 4.7',
+      {
+        model: 'claude-opus-4-7',
+        fields: { thinking: { type: 'enabled', budget_tokens: 8000 } },
+        expected: { thinking: { type: 'adaptive', display: 'summarized' }, output_config: { effort: 'xhigh' } },
+        warned: ['reasoning.budget_tokens'],
+      },
+    ],
+    [
+      'a temperature is left out since 4.7, also with thinking turned off',
+      {
+        model: 'claude-sonnet-5',
+        fields: { thinking: { type: 'disabled' }, temperature: 0.3 },
+        expected: { thinking: { type: 'disabled' }, temperature: undefined },
+        warned: ['temperature'],
+      },
+    ],
+    [
       'a forced call and a temperature are left out if the model does not support them',
       {
         model: 'claude-opus-5-5',

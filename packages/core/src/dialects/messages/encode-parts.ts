@@ -3,7 +3,7 @@ import { pathOf } from '../../protocol/original.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
 import { parseDataUrl } from '../data-url.ts'
 import { decodeText, fileAsText } from '../file-text.ts'
-import { cacheControl, type EncodeContext, limitCacheControl, loseContent } from './encode-context.ts'
+import { cacheControl, type EncodeContext, loseContent } from './encode-context.ts'
 import { imageTypes, isTextType } from './media.ts'
 import { dialect, originalBody } from './wire.ts'
 
@@ -21,7 +21,7 @@ export const encodeParts = ({ parts, path, allowsMedia }: PartList, context: Enc
   parts.flatMap((part, at) => {
     const param = pathOf(part, `${path}[${at}]`)
     const original = originalBody(part)
-    const block = original ? limitCacheControl(original, param, context) : encodePart(part, { param, allowsMedia }, context)
+    const block = original ?? encodePart(part, { param, allowsMedia }, context)
     return block ? [block] : []
   })
 
@@ -31,11 +31,10 @@ interface PartPlace {
 }
 
 function encodePart(part: Part, { param, allowsMedia }: PartPlace, context: EncodeContext): JsonObject | undefined {
-  if (part.type === 'text')
-    return isBlank(part.text) ? undefined : { type: 'text', text: part.text, ...cacheControl(part.cache, param, context) }
+  if (part.type === 'text') return isBlank(part.text) ? undefined : { type: 'text', text: part.text, ...cacheControl(part.cache) }
   if (part.type === 'refusal') return isBlank(part.refusal) ? undefined : { type: 'text', text: part.refusal }
-  if (part.type === 'native' && part.dialect === dialect) return limitCacheControl(part.body, param, context)
-  const encoded = allowsMedia && (part.type === 'image' || part.type === 'file') ? encodeMedia(part, param, context) : undefined
+  if (part.type === 'native' && part.dialect === dialect) return part.body
+  const encoded = allowsMedia && (part.type === 'image' || part.type === 'file') ? encodeMedia(part, context) : undefined
   if (!encoded) loseContent(context, param)
   return encoded
 }
@@ -43,16 +42,16 @@ function encodePart(part: Part, { param, allowsMedia }: PartPlace, context: Enco
 /** Whether the text is blank, which providers reject. */
 const isBlank = (text: string): boolean => text.trim() === ''
 
-function encodeMedia(part: ImagePart | FilePart, param: string, context: EncodeContext): JsonObject | undefined {
-  if (part.type === 'file' && context.quirks.files === false) {
+function encodeMedia(part: ImagePart | FilePart, { quirks }: EncodeContext): JsonObject | undefined {
+  if (part.type === 'file' && quirks.files === false) {
     const text = fileAsText(part)
-    return text === undefined ? undefined : { type: 'text', text, ...cacheControl(part.cache, param, context) }
+    return text === undefined ? undefined : { type: 'text', text, ...cacheControl(part.cache) }
   }
   const source = sourceOf(part)
   if (!source) return undefined
   const kind =
     part.type === 'image' ? { type: 'image' } : { type: 'document', ...(part.filename !== undefined && { title: part.filename }) }
-  return { ...kind, source, ...cacheControl(part.cache, param, context) }
+  return { ...kind, source, ...cacheControl(part.cache) }
 }
 
 function sourceOf({ type, url }: ImagePart | FilePart): JsonObject | undefined {

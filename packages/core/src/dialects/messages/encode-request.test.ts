@@ -147,18 +147,6 @@ describe('the parts for a Messages provider', () => {
   test('leave out audio with a warning', () => {
     expect(blocks({ type: 'audio', data: 'AA', format: 'wav' }, text('x')).warned).toEqual(['input[0].content[0]'])
   })
-  test('have the first four cache points, and a warning for the others', () => {
-    const cached = (value: string): Part => ({ type: 'text', text: value, cache: {} })
-    const { messages, tools, warned } = send({
-      tools: [{ type: 'function', name: 'f', cache: { ttl: '5m' } }],
-      input: [user(cached('1'), cached('2')), { ...call('a'), cache: {} } as Item, { ...result('a'), cache: {} } as Item],
-    })
-    expect(tools).toMatchObject([{ cache_control: { type: 'ephemeral', ttl: '5m' } }])
-    expect(messages[0]?.content).toMatchObject([{ cache_control: { type: 'ephemeral' } }, { cache_control: { type: 'ephemeral' } }])
-    expect(messages[1]?.content).toMatchObject([{ cache_control: { type: 'ephemeral' } }])
-    expect(JSON.stringify(messages[2])).not.toContain('cache_control')
-    expect(warned).toEqual(['input[2]'])
-  })
 })
 
 describe('the calls and results for a Messages provider', () => {

@@ -4,6 +4,7 @@ import { originalOf } from '../../protocol/original.ts'
 import type { InferenceRequest, Prompt } from '../../protocol/request.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { dropGatewayFields, dropRefused, extend } from '../apply-quirks.ts'
+import { fitCachePoints } from '../cache-points.ts'
 import { droppedReasoning } from '../dropped-reasoning.ts'
 import { makeSchemaFitter } from '../fit-schemas.ts'
 import { applyServiceTier, surchargedFields, tierField } from '../service-tier.ts'
@@ -84,11 +85,13 @@ const promptNames: ReadonlyMap<string, string> = new Map([
 ])
 
 function encodePrompt(
-  { prompt, schemas = makeSchemaFitter() }: InferenceRequest,
+  { prompt: requested, schemas = makeSchemaFitter() }: InferenceRequest,
   offer: Offer,
   quirks: Quirks,
 ): Required<Omit<EncodedRequest, 'headers'>> {
-  const context = createEncodeContext(prompt, quirks, schemas)
+  const { prompt, warnings: cacheWarnings } = fitCachePoints(requested, { dialect, sendsEnd: requested.native?.dialect === dialect })
+  const context = createEncodeContext(quirks, schemas)
+  context.warnings.push(...cacheWarnings)
   const { thinking, effort, max_tokens, warnings } = encodeThinking(prompt, offer, quirks)
   context.warnings.push(...warnings)
   const canForceCall = !quirks.no_forced_tools && thinking?.type !== 'enabled'

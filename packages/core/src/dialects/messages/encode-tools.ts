@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../../protocol/wire.ts'
 import { readAllowedTools } from '../allowed-tools.ts'
 import { schemaWarnings } from '../fit-schemas.ts'
 import { strictSchemaRules } from '../schema-rules.ts'
-import { cacheControl, type EncodeContext, encodeToolName, limitCacheControl, warn, warnOmitted } from './encode-context.ts'
+import { cacheControl, type EncodeContext, encodeToolName, warn, warnOmitted } from './encode-context.ts'
 import type { EncodedFormat } from './encode-format.ts'
 import { dialect, originalBody } from './wire.ts'
 
@@ -38,14 +38,12 @@ const isForcedChoice = (choice: ToolChoice | undefined): boolean => choice !== u
 
 function encodeTool(tool: Tool, param: string, context: EncodeContext): JsonObject | undefined {
   if (tool.type === 'native') {
-    if (tool.dialect === dialect) return limitCacheControl(tool.body, param, context)
+    if (tool.dialect === dialect) return tool.body
     warnOmitted(context, param)
     return undefined
   }
   const original = originalBody(tool)
-  const encoded = original
-    ? limitCacheControl(original, param, context)
-    : { ...encodeFunction(tool, param, context), ...cacheControl(tool.cache, param, context) }
+  const encoded = original ?? { ...encodeFunction(tool, param, context), ...cacheControl(tool.cache) }
   if (!tool.strict || !context.quirks.refuses?.includes('strict')) return encoded
   warn(context, `${param}.strict`, `\`${param}.strict\` is not supported by this provider and was left out.`)
   const { strict, ...rest } = encoded

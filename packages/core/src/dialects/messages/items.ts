@@ -4,10 +4,10 @@ import type { Prompt } from '../../protocol/request.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { hasWords } from '../dropped-reasoning.ts'
 import { objects, stringOf } from '../json.ts'
-import { openingText, openingWarning } from '../opening-turn.ts'
+import { closingText, closingWarning, openingText, openingWarning } from '../opening-turn.ts'
 import { readFrame } from '../parse-frame.ts'
 import { orderToolResults } from '../tool-result-order.ts'
-import { cacheControl, type EncodeContext, encodeToolName, limitCacheControl, loseContent, warn } from './encode-context.ts'
+import { cacheControl, type EncodeContext, encodeToolName, loseContent, warn } from './encode-context.ts'
 import { encodeParts } from './encode-parts.ts'
 import { decodeReasoningState } from './reasoning-state.ts'
 import { safeId } from './tool-names.ts'
@@ -41,7 +41,7 @@ export function encodeConversation({ instructions, input }: Prompt, instruction:
   const isOwn = input.slice(0, systemEnd).some(item => originalBody(item) !== undefined)
   return {
     ...(system.length > 0 && { system: isOwn ? system : shortestSystem(system) }),
-    messages: openedByUser(trimPrefill(messages), input, context),
+    messages: closedByUser(openedByUser(trimPrefill(messages), input, context), input, context),
   }
 }
 
@@ -92,7 +92,7 @@ function encodeItem(item: Item, path: string, context: EncodeContext): EncodedIt
     if (blocks.length === 0 && hasWords(item)) context.droppedReasoning.push(path)
     return { role: 'assistant', blocks }
   }
-  if (item.dialect === dialect) return { role: 'assistant', blocks: [limitCacheControl(item.body, path, context)] }
+  if (item.dialect === dialect) return { role: 'assistant', blocks: [item.body] }
   loseContent(context, path)
   return { role: 'assistant', blocks: [] }
 }
@@ -110,13 +110,13 @@ function messageBlocks(item: MessageItem, path: string, context: EncodeContext):
   const original = originalBody(item)
   if (!original) return encodeParts({ parts: item.content, path: `${path}.content`, allowsMedia: item.role === 'user' }, context)
   if (typeof original.content === 'string') return textBlock(original.content)
-  return objects(original.content).map((block, at) => limitCacheControl(block, pathOf(item.content[at] ?? item, path), context))
+  return objects(original.content)
 }
 
 function encodeCall(item: FunctionCallItem, path: string, context: EncodeContext): JsonObject {
   const id = safeId(item.call_id)
   const original = originalBody(item)
-  if (original) return { ...limitCacheControl(original, path, context), id }
+  if (original) return { ...original, id }
   const input = parseInput(item.arguments)
   if (!input)
     warn(context, `${path}.arguments`, `\`${path}.arguments\` is not a JSON object; the text was sent as the field \`_raw\` of an object.`)
@@ -125,7 +125,7 @@ function encodeCall(item: FunctionCallItem, path: string, context: EncodeContext
     id,
     name: encodeToolName(item.name, context),
     input: input ?? { _raw: item.arguments },
-    ...cacheControl(item.cache, path, context),
+    ...cacheControl(item.cache),
   }
 }
 
@@ -138,7 +138,7 @@ function parseInput(written: string): JsonObject | undefined {
 function encodeResult(item: FunctionCallOutputItem, path: string, context: EncodeContext): JsonObject {
   const tool_use_id = safeId(item.call_id)
   const original = originalBody(item)
-  if (original) return { ...limitCacheControl(original, path, context), tool_use_id }
+  if (original) return { ...original, tool_use_id }
   const { output, is_error, cache } = item
   const content = typeof output === 'string' ? output : encodeParts({ parts: output, path: `${path}.output`, allowsMedia: true }, context)
   return {
@@ -146,7 +146,7 @@ function encodeResult(item: FunctionCallOutputItem, path: string, context: Encod
     tool_use_id,
     content,
     ...(is_error && { is_error }),
-    ...cacheControl(cache, path, context),
+    ...cacheControl(cache),
   }
 }
 
@@ -162,6 +162,17 @@ function openedByUser(messages: readonly JsonObject[], input: readonly Item[], c
   if (messages[0]?.role !== 'assistant' || input.some(item => originalBody(item))) return messages
   context.warnings.push(openingWarning)
   return [{ role: 'user', content: [{ type: 'text', text: openingText }] }, ...messages]
+}
+
+/**
+ * Ensures that the conversation ends with the user, for models that do not continue an assistant message. A call of a hosted tool at the
+ * end is a paused response, which every model continues.
+ */
+function closedByUser(messages: readonly JsonObject[], input: readonly Item[], context: EncodeContext): readonly JsonObject[] {
+  const isPaused = input.at(-1)?.type === 'native'
+  if (!context.quirks.no_prefill || messages.at(-1)?.role !== 'assistant' || isPaused) return messages
+  context.warnings.push(closingWarning)
+  return [...messages, { role: 'user', content: [{ type: 'text', text: closingText }] }]
 }
 
 /** Trims the end of a final assistant message: the model continues it, and it must not end in whitespace. */

@@ -1,0 +1,123 @@
+import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
+import { hashed } from './tool-names.ts'
+
+// Fits the names of a tool's properties for providers that restrict them, at the first level only: deeper ones are not checked. The names
+// in the arguments of calls are put back.
+
+const maxLength = 64
+const plainPattern = /^[a-zA-Z0-9_.-]{1,64}$/
+/** The length of `_` and a hash. */
+const hashLength = 22
+
+/** Client's name → name as sent, for properties whose names are not accepted. The same schema always gets the same names. */
+export function plainPropertyNames({ properties }: JsonObject): ReadonlyMap<string, string> {
+  const given = new Map<string, string>()
+  if (!isObject(properties)) return given
+  const taken = new Set(Object.keys(properties))
+  for (const name of Object.keys(properties)) {
+    if (plainPattern.test(name)) continue
+    const plain = name.replaceAll(/[^a-zA-Z0-9_.-]/g, '_') || '_'
+    const sent = plain.length > maxLength || taken.has(plain) ? hashed(name, maxLength - hashLength) : plain
+    taken.add(sent)
+    given.set(name, sent)
+  }
+  return given
+}
+
+/** The schema with other names for its properties. */
+export function renameProperties(schema: JsonObject, names: ReadonlyMap<string, string>): JsonObject {
+  const nameOf = (name: string): string => names.get(name) ?? name
+  const { properties, required } = schema
+  return {
+    ...schema,
+    ...(isObject(properties) && { properties: Object.fromEntries(Object.entries(properties).map(([name, each]) => [nameOf(name), each])) }),
+    ...(Array.isArray(required) && {
+      required: (required as readonly Json[]).map(name => (typeof name === 'string' ? nameOf(name) : name)),
+    }),
+  }
+}
+
+/** Renames the keys of one JSON object whose text arrives in pieces. All other text is unchanged. */
+export interface KeyRenamer {
+  readonly names: ReadonlyMap<string, string>
+  depth: number
+  isObject: boolean
+  /** Whether the next string at the first level is a key. */
+  expectsKey: boolean
+  inString: boolean
+  isEscaped: boolean
+  /** The text of an incomplete key, with its quotes. Undefined outside of keys. */
+  key: string | undefined
+}
+
+export const startRenaming = (names: ReadonlyMap<string, string>): KeyRenamer => ({
+  names,
+  depth: 0,
+  isObject: false,
+  expectsKey: false,
+  inString: false,
+  isEscaped: false,
+  key: undefined,
+})
+
+/** Reads the next piece and returns the text that is complete. */
+export function renameKeysIn(renamer: KeyRenamer, text: string): string {
+  let written = ''
+  let start = 0
+  for (let index = 0; index < text.length; index += 1) {
+    const character = text[index]
+    if (renamer.inString) {
+      if (!endsString(renamer, character)) continue
+      if (renamer.key === undefined) continue
+      written += renamed(renamer.key + text.slice(start, index + 1), renamer.names)
+      renamer.key = undefined
+      start = index + 1
+    } else if (character === '"') {
+      renamer.inString = true
+      if (!renamer.expectsKey || renamer.depth !== 1) continue
+      written += text.slice(start, index)
+      start = index
+      renamer.key = ''
+    } else if (character !== undefined) readPunctuation(renamer, character)
+  }
+  const rest = text.slice(start)
+  if (renamer.key === undefined) return written + rest
+  renamer.key += rest
+  return written
+}
+
+/** Returns the text that was held back, if the object ended within a key. */
+export const endRenaming = ({ key = '' }: KeyRenamer): string => key
+
+/** Renames the keys of a whole text. */
+export function renameKeys(text: string, names: ReadonlyMap<string, string>): string {
+  const renamer = startRenaming(names)
+  return renameKeysIn(renamer, text) + endRenaming(renamer)
+}
+
+function endsString(renamer: KeyRenamer, character: string | undefined): boolean {
+  if (renamer.isEscaped) renamer.isEscaped = false
+  else if (character === '\\') renamer.isEscaped = true
+  else if (character === '"') renamer.inString = false
+  return !renamer.inString
+}
+
+function readPunctuation(renamer: KeyRenamer, character: string): void {
+  if (character === '{' || character === '[') {
+    if (renamer.depth === 0) renamer.isObject = character === '{'
+    renamer.depth += 1
+    renamer.expectsKey = renamer.depth === 1 && renamer.isObject
+  } else if (character === '}' || character === ']') renamer.depth -= 1
+  else if (character === ',' && renamer.depth === 1) renamer.expectsKey = renamer.isObject
+  else if (character === ':' && renamer.depth === 1) renamer.expectsKey = false
+}
+
+/** The key in quotes under its other name, if it has one. */
+function renamed(key: string, names: ReadonlyMap<string, string>): string {
+  try {
+    const name = names.get(JSON.parse(key) as string)
+    return name === undefined ? key : JSON.stringify(name)
+  } catch {
+    return key
+  }
+}
