@@ -29,10 +29,6 @@ test('no code compares a provider’s name: differences are declared in the prov
   expect(ids.length === 0 ? [] : offences(outside, new RegExp(`'(${ids.join('|')})'`))).toEqual([])
 })
 
-test.each(packageNames)('%s has functions and plain objects; classes only for errors', name => {
-  expect(offences(sourcesOf(name), /^\s*(export )?(abstract )?class (?!\w+ extends \w*Error\b)/)).toEqual([])
-})
-
 test.each(packageNames)('%s never uses `any`', name => {
   expect(offences(sourcesOf(name), /(:|\bas|<|,|\|)\s*any\b\s*([,;)>=|[\]]|$)/)).toEqual([])
 })

@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
 import type { UsageFields } from './usage.ts'
 
-// Counts of a provider that no reader knows. They may cost money, so that the operator is told.
+// Counts of a provider that no reader knows. They may cost money, so the operator gets a warning.
 
 /** A provider may send any number of fields. */
 const maxUnread = 5
