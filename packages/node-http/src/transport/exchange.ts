@@ -10,7 +10,7 @@ import { isClosedConnection, toTransportError } from './transport-errors.ts'
  * provider had closed it while idle, so the request is sent once more over a new connection.
  */
 export function exchange(pools: Pools, request: TransportRequest, decompress: Decompress): Promise<TransportReply> {
-  const { pool, path } = pools.at(request.url)
+  const { pool, path, headers } = pools.at(request.url)
   return new Promise((resolve, reject) => {
     const once = (connection: PooledConnection): void => {
       const reused = connection.served > 0
@@ -18,7 +18,7 @@ export function exchange(pools: Pools, request: TransportRequest, decompress: De
         if (reused && isClosedConnection(error) && !request.signal.aborted) once(pool.take(true))
         else reject(request.signal.aborted ? request.signal.reason : toTransportError(error))
       }
-      dispatchRequest({ pool, connection, path, request }, { accept: reply => resolve(decompress(reply)), refuse })
+      dispatchRequest({ pool, connection, path, headers, request }, { accept: reply => resolve(decompress(reply)), refuse })
     }
     if (request.signal.aborted) reject(request.signal.reason)
     else once(pool.take())
@@ -38,6 +38,7 @@ interface PooledRequest {
   readonly pool: Pool
   readonly connection: PooledConnection
   readonly path: string
+  readonly headers: Readonly<Record<string, string>> | undefined
   readonly request: TransportRequest
 }
 
@@ -65,7 +66,7 @@ interface ExchangeState {
 
 const encoder = new TextEncoder()
 
-function dispatchRequest({ pool, connection, path, request }: PooledRequest, callbacks: ExchangeCallbacks): void {
+function dispatchRequest({ pool, connection, path, headers: ofProxy, request }: PooledRequest, callbacks: ExchangeCallbacks): void {
   const encoded = request.body === undefined ? undefined : encoder.encode(request.body)
   const state: ExchangeState = {
     pool,
@@ -79,7 +80,7 @@ function dispatchRequest({ pool, connection, path, request }: PooledRequest, cal
     onAbort: () => abortExchange(state),
   }
   request.signal.addEventListener('abort', state.onAbort, { once: true })
-  const headers = { 'accept-encoding': 'identity', ...request.headers }
+  const headers = { 'accept-encoding': 'identity', ...ofProxy, ...request.headers }
   try {
     connection.client.dispatch({ path, method: request.method, headers, body: request.bytes ?? encoded ?? null }, dispatchHandler(state))
   } catch (error) {
