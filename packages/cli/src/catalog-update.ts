@@ -3,9 +3,11 @@ import { parseArgs } from 'node:util'
 import { type Catalog, CatalogError } from '@signalbox/catalog'
 import { readOverrides } from '@signalbox/catalog/schema'
 import { fetchSources, type SourceName, type SourceRequest, sourceNames, updateCatalog } from '@signalbox/catalog/update'
+import { proxyFetch } from '@signalbox/node-http'
 import { catalogFor } from './catalog.ts'
 import { type Environment, settingOf } from './environment.ts'
 import { StartError } from './fault.ts'
+import { proxiesIn } from './outgoing.ts'
 
 /** The environment of an update. */
 export interface UpdateContext {
@@ -23,7 +25,8 @@ export async function runCatalogUpdate(args: readonly string[], { environment, t
   const { out, corrections: correctionsFile, source } = readArguments(args)
   const current = currentCatalog(out)
   const corrections = correctionsFile === undefined ? {} : readCorrections(correctionsFile)
-  const read = await fetchSources(requestsFor(source, environment), { fetch })
+  const proxy = proxiesIn(environment)
+  const read = await fetchSources(requestsFor(source, environment), { fetch: proxy === undefined ? fetch : proxyFetch({ proxy }) })
   if (!read.ok) throw refused(read.problems)
   const result = updateCatalog({ current, sources: read.sources, corrections, today })
   for (const line of result.warnings) print(`warning: ${line}`)

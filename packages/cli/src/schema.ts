@@ -71,6 +71,12 @@ const storage = () =>
     storageFields,
   )
 
+const tlsFields = section({
+  ca_file: fileName().exactOptional().describe('PEM file with certificate authorities that are trusted beside the usual ones'),
+  cert_file: fileName().exactOptional().describe('PEM file with a client certificate'),
+  key_file: fileName().exactOptional().describe('PEM file with the key of the client certificate'),
+})
+
 const isRedis = (text: string): boolean => /^rediss?:\/\/./.test(text) && URL.canParse(text)
 const redisExample = '`redis://USER:PASSWORD@HOST:6379`, or `rediss://` for TLS'
 const redisAddress = () => textThat(redisExample, isRedis)
@@ -198,6 +204,7 @@ export const configSchema = section({
     .default('built-in')
     .describe('Models and prices ([catalog](catalog.md))'),
   providers: list(provider).default([]).describe('Providers, beside those that a variable turns on ([providers](providers.md))'),
+  tls: tlsFields.exactOptional().describe('Certificates for calls of providers'),
   models: list(model).default([]).describe('Models, beside those of the catalog'),
   strategy: oneOf(strategies).default('balanced').describe('How an offer is chosen where a request does not say ([routing](routing.md))'),
   hedge: trueOrFalse()

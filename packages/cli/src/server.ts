@@ -10,6 +10,7 @@ import type { Environment } from './environment.ts'
 import { createLog, type Log, type Sink } from './log.ts'
 import { type ModelSetup, modelsOf } from './models.ts'
 import { gatewayOptions, serverOptions } from './options.ts'
+import { outgoingOptions, shownProxy } from './outgoing.ts'
 import { providersOf } from './providers.ts'
 import type { Config } from './schema.ts'
 import { sealingKeyFor } from './sealing-key.ts'
@@ -65,6 +66,7 @@ export async function start(config: Config, { environment, version, sink, worker
   const on = simulated ? simulatedProviders() : found.providers
   const { providers, models, facts, notices } = modelsOf(config, on)
   const named = namedStorage(config.storage)
+  const outgoing = outgoingOptions(config.tls, environment)
   // With workers, the primary has already checked it.
   if (!worker) await checkAddress(config)
   const sealing = sealingKeyFor(named, config.sealing_key)
@@ -74,7 +76,7 @@ export async function start(config: Config, { environment, version, sink, worker
     sealing.undo()
     throw error
   })
-  const transport = nodeTransport()
+  const transport = nodeTransport(outgoing)
   const resources = { storage, transport, log }
   // Also if the process ends by an uncaught error, which Node reports after this.
   process.once('exit', log.flush)
@@ -100,6 +102,7 @@ export async function start(config: Config, { environment, version, sink, worker
         workers: worker && workerCount(config),
         storage: named.shown,
         redis: shownRedis(config.redis),
+        proxy: outgoing.proxy && shownProxy(outgoing.proxy),
         sealingKeyFile: sealing.made,
         secret,
         notices: [...found.notices, ...notices, ...(simulated ? [] : ageNotices(config.catalog, Date.now()))],

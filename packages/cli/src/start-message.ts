@@ -14,6 +14,8 @@ export interface StartMessage {
   readonly storage: string
   /** Where limits are counted, if not in the storage. */
   readonly redis: string | undefined
+  /** The proxy of calls to providers, if there is one. */
+  readonly proxy: string | undefined
   /** The sealing key's file, if this start created it. */
   readonly sealingKeyFile: string | undefined
   /** The admin key, if this start created it. */
@@ -36,6 +38,7 @@ export function announcementText(it: StartMessage): string {
     `models:    ${listNames(it.models.map(({ id }) => id))}`,
     ...(it.workers === undefined ? [] : [`workers:   ${it.workers}`]),
     `storage:   ${it.storage}${it.redis === undefined ? '' : `, limits in ${it.redis}`}${it.sealingKeyFile === undefined ? '' : `; its sealing key is in ${it.sealingKeyFile} (back up both)`}`,
+    ...(it.proxy === undefined ? [] : [`proxy:     ${it.proxy}`]),
     ...it.notices,
     ...(it.secret === undefined
       ? []

@@ -19,7 +19,7 @@ const faults: readonly (readonly [trouble: string, config: unknown, line: string
   [
     'an unknown field',
     { prot: 1 },
-    '`prot` is not a known field; known fields are host, port, workers, operator, cors_origins, storage, redis, admin_key, sealing_key, workspace, catalog, providers, models, strategy, hedge, hedge_max_cost_usd, record, items, limits, web_sockets, timeouts, $schema.',
+    '`prot` is not a known field; known fields are host, port, workers, operator, cors_origins, storage, redis, admin_key, sealing_key, workspace, catalog, providers, tls, models, strategy, hedge, hedge_max_cost_usd, record, items, limits, web_sockets, timeouts, $schema.',
   ],
   [
     'an unknown field of a section',
@@ -43,6 +43,12 @@ const faults: readonly (readonly [trouble: string, config: unknown, line: string
     { hedge_max_cost_usd: '1' },
     '`hedge_max_cost_usd` is "1"; it takes US dollars from 0 to 1000000, with at most 6 decimals.',
   ],
+  [
+    'a client certificate without its key',
+    { tls: { cert_file: 'x.pem' } },
+    '`tls.cert_file` and `tls.key_file` belong together: set both, or neither.',
+  ],
+  ['a missing file of an authority', { tls: { ca_file: 'nowhere.pem' } }, '`tls.ca_file` is "nowhere.pem", which cannot be read (ENOENT).'],
   ['no workers', { workers: 0 }, '`workers` is 0; it takes `auto`, or a whole number from 1 to 128.'],
   ['a wrong host', { host: 'a b' }, '`host` is "a b"; it takes a host name or an IP address.'],
   ['a wrong operator', { operator: '' }, '`operator` is ""; it takes a string of 1 to 255 characters.'],

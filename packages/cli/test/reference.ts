@@ -10,7 +10,7 @@ type Json = Readonly<Record<string, unknown>>
 const parts: Readonly<Record<string, readonly string[]>> = {
   Server: ['host', 'port', 'workers', 'operator', 'cors_origins', 'admin_key', 'sealing_key', 'workspace', '$schema'],
   Storage: ['storage', 'redis'],
-  Providers: ['providers'],
+  Providers: ['providers', 'tls'],
   'Models and routing': ['models', 'catalog', 'strategy', 'hedge', 'hedge_max_cost_usd', 'record', 'items'],
   Limits: ['limits', 'web_sockets'],
   Timeouts: ['timeouts'],

@@ -2,8 +2,9 @@ import { lookup } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import type { Readable } from 'node:stream'
 import type { MediaFound, MediaReader } from '@signalbox/core/runtime'
-import { Agent, request } from 'undici'
+import { Agent, buildConnector, request } from 'undici'
 import { isPublic } from './public-addresses.ts'
+import { createProxySelector, type ProxyOptions, portOf, proxiedConnector } from './transport/proxy.ts'
 
 /** Options of `guardedMedia`. */
 export interface GuardedMediaOptions {
@@ -13,6 +14,8 @@ export interface GuardedMediaOptions {
   readonly isAllowed?: (address: string) => boolean
   /** Whether plain http is accepted too. Default: false. */
   readonly allowHttp?: boolean
+  /** Proxies, asked for addresses that were resolved and checked here. Default: none. */
+  readonly proxy?: ProxyOptions
 }
 
 const maxRedirects = 3
@@ -27,8 +30,15 @@ const refuseMedia = (why: string): MediaFound => ({ ok: false, why })
  *
  * @example createGateway({ providers, models, storage, transport: nodeTransport(), media: guardedMedia() })
  */
-export function guardedMedia({ timeoutMs = 15_000, isAllowed = isPublic, allowHttp = false }: GuardedMediaOptions = {}): MediaReader {
-  const agent = new Agent({ connect: { timeout: timeoutMs, lookup: guardedLookup(isAllowed) }, allowH2: false })
+export function guardedMedia({
+  timeoutMs = 15_000,
+  isAllowed = isPublic,
+  allowHttp = false,
+  proxy,
+}: GuardedMediaOptions = {}): MediaReader {
+  const guarded = buildConnector({ timeout: timeoutMs, lookup: guardedLookup(isAllowed), allowH2: false })
+  const connect = proxy === undefined ? guarded : guardedTunnel(proxy, { guarded, timeoutMs, isAllowed })
+  const agent = new Agent({ connect, allowH2: false })
   const protocols = allowHttp ? ['https:', 'http:'] : ['https:']
 
   const faultOfUrl = (url: URL): string | undefined => {
@@ -97,6 +107,28 @@ async function readMedia(body: AsyncIterable<Buffer>, mediaType: string, maxByte
     pieces.push(piece)
   }
   return { ok: true, mediaType, base64: Buffer.concat(pieces).toString('base64') }
+}
+
+interface TunnelOptions {
+  readonly guarded: buildConnector.connector
+  readonly timeoutMs: number
+  readonly isAllowed: (address: string) => boolean
+}
+
+/** Connects through a proxy, which is asked for a checked address: it would resolve the name itself, perhaps differently. */
+function guardedTunnel(proxies: ProxyOptions, { guarded, timeoutMs, isAllowed }: TunnelOptions): buildConnector.connector {
+  const proxyOf = createProxySelector(proxies)
+  const connect = buildConnector({ timeout: timeoutMs, allowH2: false })
+  return (options, callback) => {
+    const url = new URL(`${options.protocol}//${options.host ?? options.hostname}`)
+    const proxy = proxyOf(url)
+    if (proxy === undefined) return guarded(options, callback)
+    guardedLookup(isAllowed)(options.hostname, { all: false }, (error, address, family) => {
+      if (error) return callback(error, null)
+      const target = `${family === 6 ? `[${String(address)}]` : String(address)}:${portOf(url)}`
+      proxiedConnector({ proxy, connect, connectMs: timeoutMs, target, tunnelHttp: true })(options, callback)
+    })
+  }
 }
 
 /** Resolves a name, and fails unless all its addresses are allowed, since these are then connected to. */

@@ -3,6 +3,7 @@ import type { Transport, TransportReply } from '@signalbox/core/runtime'
 import { decompress } from './transport/decompress.ts'
 import { exchange } from './transport/exchange.ts'
 import { createPools } from './transport/pool.ts'
+import type { ProxyOptions } from './transport/proxy.ts'
 
 /** Options of `nodeTransport`. */
 export interface NodeTransportOptions {
@@ -14,6 +15,8 @@ export interface NodeTransportOptions {
   readonly decodedBytes?: number
   /** Certificate authorities and client certificates, for all providers. */
   readonly tls?: Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'rejectUnauthorized'>
+  /** The proxies of a network that lets no direct calls out; `proxyFromEnvironment(process.env)` reads the usual variables. Default: none. */
+  readonly proxy?: ProxyOptions
 }
 
 /** A transport that keeps connections open. */
@@ -33,8 +36,9 @@ export function nodeTransport({
   keepAliveMs = 30_000,
   decodedBytes = 33_554_432,
   tls,
+  proxy,
 }: NodeTransportOptions = {}): NodeTransport {
-  const pools = createPools({ connectMs, keepAliveMs, ...(tls !== undefined && { tls }) })
+  const pools = createPools({ connectMs, keepAliveMs, ...(tls !== undefined && { tls }), ...(proxy !== undefined && { proxy }) })
   const decode = (reply: TransportReply): TransportReply | Promise<TransportReply> => decompress(reply, decodedBytes)
   const transport: Transport = request => exchange(pools, request, decode)
   return Object.assign(transport, { takesBytes: true, close: () => pools.close() })

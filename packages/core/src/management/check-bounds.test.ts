@@ -197,7 +197,7 @@ test('ancestors’ counters and slots are the same as the ancestors’ own', () 
   const policy = { workspace: { body: {} } } as never
   const plan = { candidates: [{ model: { id: 'm' } }] } as never
   const rated = { caller, policy, plan, at: 0 }
-  const rates = ratesOfModel(rated, defaultLimits, 10)
+  const rates = ratesOfModel(rated, defaultLimits, { amount: 10, prompt: undefined })
   const taken = rates.map(({ key, limit }) => [key, limit])
   expect(taken).toContainEqual(['w/rpm:parent:m', 5])
   expect(taken).toContainEqual(['w/tpm:parent:0', 50])

@@ -10,6 +10,9 @@ export interface SettlementSpoolPorts {
 
 const noAnswer = (): Error => new Error(`The spool did not answer within ${settlementLimits.spoolMs / 1_000} s.`)
 
+const notReadyText =
+  'The spool cannot be written: while the database is away, settlements are in memory only, and lost if the process ends.'
+
 /** The store's spool, if it has one. Calls run one after another: nothing is added while it is being cleared. */
 export function settlementSpool(spool: Storage['spool'], { clock, logger }: SettlementSpoolPorts) {
   let turn: Promise<void> = Promise.resolve()
@@ -37,6 +40,7 @@ export function settlementSpool(spool: Storage['spool'], { clock, logger }: Sett
     if (!isFailing) logger.error({ error: String(error) }, 'The spool cannot be written: queued settlements are in memory only.')
     isFailing = true
   }
+  const notReady = (error: unknown): void => logger.error({ error: String(error) }, notReadyText)
   const notAdopted = (error: unknown): void =>
     logger.error({ error: String(error) }, 'The spool of a process that has ended cannot be read.')
   return {
@@ -56,17 +60,7 @@ export function settlementSpool(spool: Storage['spool'], { clock, logger }: Sett
       for (const entry of missing) entry.resolve()
     },
     /** Logs it if the spool cannot be written, before anything has to be. */
-    check: (): Promise<void> =>
-      spool?.check
-        ? inTurn(
-            () => spool.check?.(),
-            error =>
-              logger.error(
-                { error: String(error) },
-                'The spool cannot be written: while the database is away, settlements are in memory only, and lost if the process ends.',
-              ),
-          )
-        : turn,
+    check: (): Promise<void> => (spool?.check ? inTurn(() => spool.check?.(), notReady) : turn),
     clear: (): Promise<void> => (spool ? inTurn(() => spool.clear(), notWritten) : turn),
     /** Calls `take` with the adopted lines, however late they arrive. */
     adopt: (take: (lines: readonly string[]) => void): Promise<void> =>

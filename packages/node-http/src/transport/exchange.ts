@@ -16,7 +16,7 @@ const idleCloseMs = 250
  * new one. Any other break is an error, because the provider may have applied the request, and may bill it (RFC 9110, 9.2.2).
  */
 export function exchange(pools: Pools, request: TransportRequest, decompress: Decompress): Promise<TransportReply> {
-  const { pool, path } = pools.at(request.url)
+  const { pool, path, headers } = pools.at(request.url)
   return new Promise((resolve, reject) => {
     const once = (connection: PooledConnection): void => {
       const reused = connection.served > 0
@@ -26,7 +26,7 @@ export function exchange(pools: Pools, request: TransportRequest, decompress: De
         if (wasIdle && !request.signal.aborted) once(pool.take(true))
         else reject(request.signal.aborted ? request.signal.reason : toTransportError(error))
       }
-      dispatchRequest({ pool, connection, path, request }, { accept: reply => resolve(decompress(reply)), refuse })
+      dispatchRequest({ pool, connection, path, headers, request }, { accept: reply => resolve(decompress(reply)), refuse })
     }
     if (request.signal.aborted) reject(request.signal.reason)
     else once(pool.take())
@@ -46,6 +46,7 @@ interface PooledRequest {
   readonly pool: Pool
   readonly connection: PooledConnection
   readonly path: string
+  readonly headers: Readonly<Record<string, string>> | undefined
   readonly request: TransportRequest
 }
 
@@ -73,7 +74,7 @@ interface ExchangeState {
 
 const encoder = new TextEncoder()
 
-function dispatchRequest({ pool, connection, path, request }: PooledRequest, callbacks: ExchangeCallbacks): void {
+function dispatchRequest({ pool, connection, path, headers: ofProxy, request }: PooledRequest, callbacks: ExchangeCallbacks): void {
   const encoded = request.body === undefined ? undefined : encoder.encode(request.body)
   const state: ExchangeState = {
     pool,
@@ -87,7 +88,7 @@ function dispatchRequest({ pool, connection, path, request }: PooledRequest, cal
     onAbort: () => abortExchange(state),
   }
   request.signal.addEventListener('abort', state.onAbort, { once: true })
-  const headers = { 'accept-encoding': 'identity', ...request.headers }
+  const headers = { 'accept-encoding': 'identity', ...ofProxy, ...request.headers }
   try {
     connection.client.dispatch({ path, method: request.method, headers, body: request.bytes ?? encoded ?? null }, dispatchHandler(state))
   } catch (error) {

@@ -1,5 +1,6 @@
 import type { ConnectionOptions } from 'node:tls'
 import { buildConnector, Client } from 'undici'
+import { createProxySelector, type ProxyOptions, type ProxySelector, proxiedConnector, proxyAuthorization } from './proxy.ts'
 import { type InterimFilter, interimFilter } from './skip-interim.ts'
 
 /** A connection to a provider, used by one request at a time. Reconnects automatically. */
@@ -19,10 +20,19 @@ export interface Pool {
   drop(connection: PooledConnection): void
 }
 
+/** How a URL is requested. */
+export interface PooledUrl {
+  /** The pool of its origin. */
+  readonly pool: Pool
+  /** The path; the whole URL for a proxy that forwards the request. */
+  readonly path: string
+  /** Headers for such a proxy. */
+  readonly headers: Readonly<Record<string, string>> | undefined
+}
+
 /** The pools of all origins. */
 export interface Pools {
-  /** The pool of a URL's origin, and the path to request. */
-  at(url: string): { readonly pool: Pool; readonly path: string }
+  at(url: string): PooledUrl
   close(): Promise<void>
 }
 
@@ -30,6 +40,7 @@ export interface PoolOptions {
   readonly connectMs: number
   readonly keepAliveMs: number
   readonly tls?: Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'rejectUnauthorized'>
+  readonly proxy?: ProxyOptions
 }
 
 /** Maximum cached parsed URLs; a provider has a handful. */
@@ -39,25 +50,30 @@ const maxCachedUrls = 1_000
  * Creates pools, each a stack. undici's pools do not reveal whether a broken connection had been used before, in which case the provider
  * merely closed it and the request can be sent again.
  */
-export function createPools({ connectMs, keepAliveMs, tls }: PoolOptions): Pools {
+export function createPools({ connectMs, keepAliveMs, tls, proxy }: PoolOptions): Pools {
   const context: PoolContext = {
     // One shared connector, so that TLS sessions are resumed across connections.
     connect: buildConnector({ timeout: connectMs, allowH2: false, maxCachedSessions: 100, ...tls }),
+    connectMs,
     keepAliveMs,
+    proxyOf: proxy === undefined ? () => undefined : createProxySelector(proxy),
     all: new Set(),
   }
   const pools = new Map<string, Pool>()
-  const places = new Map<string, { readonly pool: Pool; readonly path: string }>()
+  const places = new Map<string, PooledUrl>()
 
   return {
     at(url) {
       const known = places.get(url)
       if (known !== undefined) return known
-      const { origin, pathname, search } = new URL(url)
+      const parsed = new URL(url)
+      const { origin, pathname, search, protocol } = parsed
       const pool = pools.get(origin) ?? createPool(origin, context)
       pools.set(origin, pool)
       if (places.size >= maxCachedUrls) places.clear()
-      const place = { pool, path: pathname + search }
+      const path = pathname + search
+      const forwarding = protocol === 'http:' ? context.proxyOf(parsed) : undefined
+      const place = forwarding ? { pool, path: origin + path, headers: proxyAuthorization(forwarding) } : { pool, path, headers: undefined }
       places.set(url, place)
       return place
     },
@@ -73,11 +89,15 @@ export function createPools({ connectMs, keepAliveMs, tls }: PoolOptions): Pools
 /** Opens connections, and tracks the open ones. */
 interface PoolContext {
   readonly connect: buildConnector.connector
+  readonly connectMs: number
   readonly keepAliveMs: number
+  readonly proxyOf: ProxySelector
   readonly all: Set<PooledConnection>
 }
 
-function createPool(origin: string, context: PoolContext): Pool {
+function createPool(origin: string, shared: PoolContext): Pool {
+  const proxy = shared.proxyOf(new URL(origin))
+  const context = proxy === undefined ? shared : { ...shared, connect: proxiedConnector({ ...shared, proxy }) }
   const idle: PooledConnection[] = []
   const drop = (connection: PooledConnection): void => {
     context.all.delete(connection)

@@ -9,6 +9,8 @@ const reasons: Readonly<Record<string, readonly [code: string, message: string]>
   ETIMEDOUT: ['CONNECT_TIMEOUT', 'Connecting to the server timed out.'],
   ENETUNREACH: ['UNREACHABLE', 'The network of the server cannot be reached.'],
   EHOSTUNREACH: ['UNREACHABLE', 'The server cannot be reached.'],
+  ERR_PROXY_UNREACHABLE: ['PROXY_UNREACHABLE', 'The proxy cannot be reached.'],
+  ERR_PROXY_REFUSED: ['PROXY_REFUSED', 'The proxy refused to connect to the server.'],
   EPROTO: ['TLS_FAILED', 'The TLS connection failed.'],
   ECONNRESET: ['CONNECTION_RESET', 'The connection broke.'],
   EPIPE: ['CONNECTION_RESET', 'The connection broke.'],

@@ -9,7 +9,7 @@ import { type Step, wait } from '../../runtime/steps.ts'
 import type { Limits } from '../../upstream/limits.ts'
 import { type HeldAccount, type HoldContext, holdFunds } from './budget-holds.ts'
 import type { EarlyAdmission } from './early-admission.ts'
-import { type RateContext, ratesOfModel, ratesOfWorkspace, type Tokens, takeRates, tokensIn, tokensOfRequest } from './rate-limits.ts'
+import { type Rate, type RateContext, ratesOfModel, ratesOfWorkspace, type Tokens, takeRates, tokensIn, tokensOfRequest } from './rate-limits.ts'
 import { leaveSlots, type SlotKey, slotsOf, takeTogether, throwRefusals } from './slots.ts'
 
 export interface AdmitPorts {
@@ -50,7 +50,8 @@ export function* admit(
   if (!admission) rates.push(...ratesOfWorkspace(rated, limits))
   const slots = admission ? [] : slotsOf(caller, policy, limits)
   const results = yield* takeTogether({ rates, slots, requestId, at }, counters)
-  const tokens = results[0]?.status === 'fulfilled' ? tokensIn(rates) : undefined
+  const [counted] = results
+  const tokens = counted?.status === 'fulfilled' ? tokensIn(counted.value as readonly Rate[]) : undefined
   try {
     throwRefusals(results, slots)
     const taken = admission?.slots ?? slots
@@ -73,5 +74,5 @@ export function* admit(
 export const countRequest = (
   rated: RateContext & { readonly admission?: EarlyAdmission | undefined },
   { storage, limits }: Pick<AdmitPorts, 'storage' | 'limits'>,
-): Awaitable<void> =>
+): Awaitable<unknown> =>
   takeRates([...ratesOfModel(rated, limits), ...(rated.admission ? [] : ratesOfWorkspace(rated, limits))], storage.counters, rated.at)

@@ -110,21 +110,30 @@ function accountsOf(holding: HoldContext, { candidates }: Plan): readonly HoldAc
   return accounts
 }
 
-const creditOf = ({ caller, policy }: HoldContext, amount: Microdollars): HoldAccount => ({
-  account: creditAccount(caller.workspaceId),
-  floor: isPrepaid(policy.workspace.body) ? 0 : Number.NEGATIVE_INFINITY,
+/** What makes the request cheaper: a stated maximum counts, and without one an assumed answer does. */
+const cheaperBy = ({ request }: HoldContext): string =>
+  request.prompt.max_output_tokens === undefined
+    ? 'set `max_output_tokens`, without which the longest answer is assumed'
+    : 'lower `max_output_tokens`'
+
+const capitalized = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`
+
+const creditOf = (holding: HoldContext, amount: Microdollars): HoldAccount => ({
+  account: creditAccount(holding.caller.workspaceId),
+  floor: isPrepaid(holding.policy.workspace.body) ? 0 : Number.NEGATIVE_INFINITY,
   amount,
   counts: usesPlatformKey,
   reason: 'the workspace does not have enough credit',
   refused: available =>
     new GatewayError('insufficient_credits', {
-      message: caller.isEndUser
-        ? `The request may cost up to ${formatUsd(amount)}, and the workspace of this user does not have enough credit. Lower \`max_output_tokens\`, or try again after credit was added.`
-        : `The request may cost up to ${formatUsd(amount)}, but the workspace has only ${formatUsd(Math.max(0, available))} of available credit. Add credit, or lower \`max_output_tokens\`.`,
+      message: holding.caller.isEndUser
+        ? `The request may cost up to ${formatUsd(amount)}, and the workspace of this user does not have enough credit. ${capitalized(cheaperBy(holding))}, or try again after credit was added.`
+        : `The request may cost up to ${formatUsd(amount)}, but the workspace has only ${formatUsd(Math.max(0, available))} of available credit. Add credit, or ${cheaperBy(holding)}.`,
     }),
 })
 
-function budgetOf({ caller, at }: HoldContext, budget: CallerBudget, amount: Microdollars): HoldAccount {
+function budgetOf(holding: HoldContext, budget: CallerBudget, amount: Microdollars): HoldAccount {
+  const { caller, at } = holding
   const { name, limit, period, includeByok } = budget.body
   const { end } = periodOf(period, at)
   return {
@@ -137,11 +146,11 @@ function budgetOf({ caller, at }: HoldContext, budget: CallerBudget, amount: Mic
       const until = end === undefined ? '' : ` until ${new Date(end).toISOString()}`
       if (!maySee(caller, budget))
         return new GatewayError('budget_exceeded', {
-          message: `The request may cost up to ${formatUsd(amount)}, and a shared budget of this user has less than that left${until}. Lower \`max_output_tokens\`.`,
+          message: `The request may cost up to ${formatUsd(amount)}, and a shared budget of this user has less than that left${until}. ${capitalized(cheaperBy(holding))}.`,
         })
       const remaining = Math.max(0, available)
       return new GatewayError('budget_exceeded', {
-        message: `The request may cost up to ${formatUsd(amount)}, but the budget "${name}" of ${formatUsd(limit)} has only ${formatUsd(remaining)} left${until}. ${caller.isEndUser ? 'Lower' : 'Raise the budget, or lower'} \`max_output_tokens\`.`,
+        message: `The request may cost up to ${formatUsd(amount)}, but the budget "${name}" of ${formatUsd(limit)} has only ${formatUsd(remaining)} left${until}. ${caller.isEndUser ? capitalized(cheaperBy(holding)) : `Raise the budget, or ${cheaperBy(holding)}`}.`,
         budget: budgetFacts(budget.body, { used: limit - remaining, at }),
       })
     },

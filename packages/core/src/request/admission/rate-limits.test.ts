@@ -128,3 +128,46 @@ test('a response that ends after its minute does not correct the count of anothe
   await clock.advance(60_010)
   await next
 })
+
+describe('the assumed answer of a request without a maximum', () => {
+  const prompt = counted - 10
+  const unlimited = { max_output_tokens: null }
+
+  test('refuses nothing under a small limit of tokens: what would fit is answered, until the tokens are used', async () => {
+    const { ask } = createFixture(at('key', { tokensPerMinute: 3 * used + prompt - 1 }))
+    for (let answered = 0; answered < 3; answered++) await ask(unlimited)
+    const error = await ask(unlimited).catch(reason => reason)
+    expect(error).toMatchObject({ code: 'tokens_per_min_exceeded', facts: { retryAfterMs: 60_000 } })
+    expect(error.message).toContain(`fewer tokens are left in this minute than the prompt has (${prompt};`)
+    expect(error.message).not.toContain('lower')
+  })
+
+  test('takes the room that is left, so that a second request at the same time waits', async () => {
+    const { ask, clock } = createFixture({
+      ...at('workspace', { tokensPerMinute: 100 }),
+      acts: { first: acts.stall(1_000, answer) },
+    })
+    const running = ask(unlimited)
+    await clock.advance(500)
+    await expect(ask(unlimited)).rejects.toMatchObject({ code: 'tokens_per_min_exceeded' })
+    await clock.advance(500)
+    await running
+  })
+
+  test('does not hide a prompt that is larger than the limit', async () => {
+    const { ask } = createFixture(at('key', { tokensPerMinute: prompt - 1 }))
+    await expect(ask(unlimited)).rejects.toMatchObject({
+      message: `The prompt has about ${prompt} tokens, more than the limit of ${prompt - 1} tokens per minute of this key. Shorten the prompt.`,
+      facts: { shouldRetry: false },
+    })
+  })
+
+  test('is what a budget or credit that is too small names, and not a maximum that nobody set', async () => {
+    const { ask } = createFixture({})
+    await expect(ask(unlimited)).rejects.toMatchObject({
+      code: 'insufficient_credits',
+      message: expect.stringContaining('or set `max_output_tokens`, without which the longest answer is assumed.'),
+    })
+    await expect(ask()).rejects.toMatchObject({ message: expect.stringContaining('or lower `max_output_tokens`.') })
+  })
+})

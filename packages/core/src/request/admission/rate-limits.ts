@@ -28,6 +28,15 @@ export interface Rate extends CounterRequest {
   readonly subject: RateSubject
   /** The counted unit for messages. Undefined for tokens. */
   readonly what: string | undefined
+  /** The tokens of the prompt, if `amount` also has those of an answer whose length is only assumed. */
+  readonly prompt?: number | undefined
+}
+
+/** Tokens that a request may use. */
+interface RequestTokens {
+  readonly amount: number
+  /** The tokens of the prompt, if the length of the answer is only assumed. */
+  readonly prompt: number | undefined
 }
 
 type RateSubject = keyof typeof subjects
@@ -64,19 +73,19 @@ export const uploadRate = ({ keyId, workspaceId, isEndUser, limits: own }: Calle
   })
 
 /** The counters that depend on the model. `tokens` is absent for a request that uses none. */
-export function ratesOfModel({ caller, policy, plan, at }: RateContext, limits: Limits, tokens?: number): Rate[] {
+export function ratesOfModel({ caller, policy, plan, at }: RateContext, limits: Limits, tokens?: RequestTokens): Rate[] {
   const { keyId, workspaceId, isEndUser, limits: own, ancestors = [] } = caller
   const rates = [...requestRatesOf(caller, plan.candidates[0].model.id, limits)]
   if (tokens === undefined) return rates
   const { self, above, all } = isEndUser ? ofUser : ofKey
   const maxTokens = own?.tokensPerMinute ?? limits.tokensPerMinute
-  if (maxTokens !== undefined) rates.push(tokenRate(self, { workspaceId, id: keyId, limit: maxTokens, amount: tokens, at }))
+  if (maxTokens !== undefined) rates.push(tokenRate(self, { workspaceId, id: keyId, limit: maxTokens, tokens, at }))
   for (const { keyId: id, limits: theirs } of ancestors)
     if (theirs?.tokensPerMinute !== undefined)
-      rates.push(tokenRate(above, { workspaceId, id, limit: theirs.tokensPerMinute, amount: tokens, at }))
+      rates.push(tokenRate(above, { workspaceId, id, limit: theirs.tokensPerMinute, tokens, at }))
   const shared = { ...limits.workspace, ...policy.workspace.body.limits }
   if (shared.tokensPerMinute !== undefined)
-    rates.push(tokenRate(all, { workspaceId, id: '', limit: shared.tokensPerMinute, amount: tokens, at }))
+    rates.push(tokenRate(all, { workspaceId, id: '', limit: shared.tokensPerMinute, tokens, at }))
   return rates
 }
 
@@ -124,15 +133,19 @@ const ofKey = { self: 'key', above: 'ancestor', all: 'workspace' } as const
 const ofUser = { self: 'user', above: 'shared', all: 'shared' } as const
 
 /** The input tokens plus the largest output of any candidate. */
-export function tokensOfRequest(inputTokens: number, maxOutput: number | undefined, { candidates }: Plan): number {
+export function tokensOfRequest(inputTokens: number, maxOutput: number | undefined, { candidates }: Plan): RequestTokens {
   let most = 0
   for (const { offer } of candidates) most = Math.max(most, Math.min(maxOutput ?? assumedAnswer, offer.max_output_tokens ?? Infinity))
-  return inputTokens + most
+  return { amount: inputTokens + most, prompt: maxOutput === undefined ? inputTokens : undefined }
 }
 
-/** Increments all counters or none. Throws for the first counter at its limit. */
-export function takeRates(rates: readonly Rate[], counters: CounterStore, at: number): Awaitable<void> {
-  if (rates.length === 0) return undefined
+/**
+ * Increments all counters or none, and returns them as counted. Throws for the first counter at its limit. An assumed answer refuses no
+ * request: it counts as much as the limit has room for, at least nothing, and is corrected when the request ends.
+ */
+export function takeRates(wanted: readonly Rate[], counters: CounterStore, at: number): Awaitable<readonly Rate[]> {
+  if (wanted.length === 0) return wanted
+  const rates = withinLimits(wanted)
   // A request larger than the limit per minute can never succeed.
   const vain = rates.find(({ amount, limit }) => amount > limit)
   if (vain) throw rateError(vain, { retryAfterMs: minute, at })
@@ -140,10 +153,23 @@ export function takeRates(rates: readonly Rate[], counters: CounterStore, at: nu
     orStoreDown(() => counters.take(rates, at)),
     refusal => {
       const refusing = refusal && (rates.find(({ key }) => key === refusal.key) ?? rates[0])
-      if (refusing) throw rateError(refusing, { retryAfterMs: refusal.retryAfterMs, at })
+      if (!refusing) return rates
+      const { prompt, amount } = refusing
+      if (prompt !== undefined && prompt < amount) return takeRates(withAmount(rates, prompt), counters, at)
+      throw rateError(refusing, { retryAfterMs: refusal.retryAfterMs, at })
     },
   )
 }
+
+/** The rates with assumed answers lowered to the smallest limit. All token counters have one amount, which is corrected at the end. */
+function withinLimits(rates: readonly Rate[]): readonly Rate[] {
+  let lowest = Number.POSITIVE_INFINITY
+  for (const { prompt, amount, limit } of rates) if (prompt !== undefined && amount > limit) lowest = Math.min(lowest, limit)
+  return lowest === Number.POSITIVE_INFINITY ? rates : withAmount(rates, lowest)
+}
+
+const withAmount = (rates: readonly Rate[], amount: number): readonly Rate[] =>
+  rates.map(rate => (rate.prompt === undefined ? rate : { ...rate, amount: Math.max(rate.prompt, amount) }))
 
 interface RequestLimit extends Pick<CounterRequest, 'key' | 'limit'> {
   /** The counted unit for messages. Default: all requests. */
@@ -164,7 +190,7 @@ interface TokenLimit {
   /** Key id; empty for the workspace. */
   readonly id: string
   readonly limit: number
-  readonly amount: number
+  readonly tokens: RequestTokens
   readonly at: number
 }
 
@@ -172,9 +198,10 @@ interface TokenLimit {
  * The minute is part of the counter's name, so that a late correction does not change another minute. The window exceeds a minute
  * because the clocks of the store and this process may differ, and the counter must not restart before the minute ends on both.
  */
-const tokenRate = (subject: RateSubject, { workspaceId, id, limit, amount, at }: TokenLimit): Rate => ({
+const tokenRate = (subject: RateSubject, { workspaceId, id, limit, tokens, at }: TokenLimit): Rate => ({
   key: `${workspaceId}/tpm:${id}:${Math.floor(at / minute)}`,
-  amount,
+  amount: tokens.amount,
+  prompt: tokens.prompt,
   limit,
   windowMs: 3 * minute,
   subject,
@@ -186,7 +213,7 @@ interface RateRefusal extends Pick<CounterRefusal, 'retryAfterMs'> {
   readonly at: number
 }
 
-function rateError({ subject, what, amount, limit }: Rate, { retryAfterMs, at }: RateRefusal): GatewayError {
+function rateError({ subject, what, amount, prompt, limit }: Rate, { retryAfterMs, at }: RateRefusal): GatewayError {
   const whose = subjects[subject]
   const isHidden = subject === 'shared'
   if (what !== undefined)
@@ -197,11 +224,14 @@ function rateError({ subject, what, amount, limit }: Rate, { retryAfterMs, at }:
     })
   const tokenLimit = isHidden ? '' : ` of ${limit} tokens per minute`
   const untilNextMs = minute - (at % minute)
+  const isAssumed = prompt !== undefined
+  const uses = isAssumed ? 'The prompt has about' : 'The request may use'
+  const remedy = isAssumed ? 'Shorten the prompt' : 'Shorten the prompt, or lower `max_output_tokens`'
   return new GatewayError('tokens_per_min_exceeded', {
     message:
       amount > limit
-        ? `The request may use ${amount} tokens, more than the limit${tokenLimit} of ${whose}. Shorten the prompt, or lower \`max_output_tokens\`.`
-        : `Token limit reached for ${whose}: fewer tokens are left in this minute than the request may use (${amount}${isHidden ? '' : `; the limit is ${limit} per minute`}). Try again in ${seconds(untilNextMs)} s, or lower \`max_output_tokens\`.`,
+        ? `${uses} ${amount} tokens, more than the limit${tokenLimit} of ${whose}. ${remedy}.`
+        : `Token limit reached for ${whose}: fewer tokens are left in this minute than ${isAssumed ? 'the prompt has' : 'the request may use'} (${amount}${isHidden ? '' : `; the limit is ${limit} per minute`}). Try again in ${seconds(untilNextMs)} s${isAssumed ? '' : ', or lower `max_output_tokens`'}.`,
     limitedBy: 'routing',
     ...(amount > limit ? { shouldRetry: false } : { retryAfterMs: untilNextMs }),
   })

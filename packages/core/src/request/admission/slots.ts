@@ -63,7 +63,7 @@ export interface SlotRequests {
   readonly at: number
 }
 
-/** The result of the rate limits, then for each slot, in the same order, whether it was free. */
+/** The counted rates (`Rate[]`), then for each slot, in the same order, whether it was free. */
 export type SlotResults = readonly PromiseSettledResult<unknown>[]
 
 /** Counts against the rate limits and takes the slots in one batch of store calls. */
