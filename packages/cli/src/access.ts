@@ -77,6 +77,11 @@ function fromVariable(row: ProviderAccess, field: AccessField, environment: Envi
   return variable === undefined ? undefined : credentialIn(environment, variable, field)
 }
 
+/** The keys of different accounts in `api_key`, which are separated by commas: a string if there is one. */
+export function apiKeysIn(apiKey: string): string | readonly string[] {
+  return apiKey.includes(',') ? apiKey.split(',').filter(key => key !== '') : apiKey
+}
+
 /** The value of a variable, checked to be valid in a header or URL; a file name may contain anything. */
 export function credentialIn(environment: Environment, variable: string, field: AccessField = 'api_key'): string | undefined {
   const value = settingOf(environment, variable)

@@ -1,6 +1,6 @@
 import type { Provider } from '@signalbox/core/protocol'
 import * as known from '@signalbox/core/providers'
-import type { Access, ProviderAccess } from './access.ts'
+import { type Access, apiKeysIn, type ProviderAccess } from './access.ts'
 import { readServiceAccount } from './service-account.ts'
 
 /** A provider that can be configured by its id alone. */
@@ -12,12 +12,12 @@ export interface BuiltIn extends ProviderAccess {
 }
 
 interface KeyAndUrl {
-  readonly apiKey?: string | undefined
+  readonly apiKey?: string | readonly string[] | undefined
   readonly baseUrl?: string
 }
 
 const optionsOf = ({ api_key, base_url }: Access): KeyAndUrl => ({
-  ...(api_key !== undefined && { apiKey: api_key }),
+  ...(api_key !== undefined && { apiKey: apiKeysIn(api_key) }),
   ...(base_url !== undefined && { baseUrl: base_url }),
 })
 

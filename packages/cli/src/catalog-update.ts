@@ -74,7 +74,7 @@ function readCorrections(file: string) {
 
 /** Parses `models.dev`, or `models.dev=http://mirror/api.json`. OpenAI's list needs a key. */
 function requestsFor(named: readonly string[] | undefined, environment: Environment): readonly SourceRequest[] {
-  const token = settingOf(environment, 'OPENAI_API_KEY')
+  const [token] = settingOf(environment, 'OPENAI_API_KEY')?.split(',') ?? []
   const usual = sourceNames.filter(name => name !== 'openai' || token !== undefined)
   return (named ?? usual).map(text => {
     const [name = '', ...rest] = text.split('=')

@@ -4,7 +4,7 @@ export class StartError extends Error {
 }
 
 /** Fields whose value is never shown, not even in the message that it is invalid. */
-const secrets = /(?:^|\.)(?:api_key|admin_key|sealing_key|access_key_id|secret_access_key|session_token|token)$|_KEY$/
+const secrets = /(?:^|\.)(?:api_key|admin_key|sealing_key|access_key_id|secret_access_key|session_token|token)(?:\[\d+\])?$|_KEY$/
 
 /** The error of a field: its name, its value and what it takes. `invalidField('port', 99999, 'a whole number from 0 to 65535')` */
 export const invalidField = (field: string, got: unknown, takes: string): StartError =>

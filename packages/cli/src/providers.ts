@@ -6,6 +6,7 @@ import {
   type AccessField,
   accessFields,
   accessOf,
+  apiKeysIn,
   credentialIn,
   fieldsOf,
   incompleteAccess,
@@ -69,7 +70,7 @@ function customProvider({ id, speaks, base_url, ...listed }: ProviderConfig, con
   if (foreign !== undefined) throw fieldOfOtherProviders(`${field}.${foreign}`, id, ['speaks', 'base_url', 'api_key'])
   if (base_url === undefined) throw invalidField(`${field}.base_url`, undefined, `a URL, because "${id}" is not built in`)
   const apiKey = apiKeyOf(listed, context)
-  return compatible({ id, baseUrl: base_url, ...(apiKey !== undefined && { apiKey }), ...(speaks && { speaks }) })
+  return compatible({ id, baseUrl: base_url, ...(apiKey !== undefined && { apiKey: apiKeysIn(apiKey) }), ...(speaks && { speaks }) })
 }
 
 function builtIn(row: BuiltIn, listed: ProviderConfig, context: ConfigContext): Provider {
@@ -102,7 +103,7 @@ function withDialects(
     id,
     baseUrl: base_url,
     speaks,
-    ...(apiKey !== undefined && { apiKey }),
+    ...(apiKey !== undefined && { apiKey: apiKeysIn(apiKey) }),
     ...(quirks && { quirks }),
     ...(data_policy !== undefined && { data_policy }),
   })
@@ -146,7 +147,7 @@ function apiKeyOf(
   if (api_key !== undefined && api_key_env !== undefined) {
     throw new StartError(`\`${field}\` has \`api_key\` and \`api_key_env\`; it takes one of them.`)
   }
-  if (api_key_env === undefined) return api_key
+  if (api_key_env === undefined) return typeof api_key === 'string' ? api_key : api_key?.join()
   const key = credentialIn(environment, api_key_env)
   if (key === undefined) throw new StartError(`\`${field}.api_key_env\` is "${api_key_env}", and no such variable is set.`)
   return key

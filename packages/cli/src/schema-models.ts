@@ -30,10 +30,13 @@ export const provider = section({
   base_url: textThat('an http or https address, as in https://api.example.com/v1', isWebAddress)
     .optional()
     .describe('Address of a provider that is not built in, or another address of one that is'),
-  api_key: secret().optional().describe('The key'),
+  api_key: z
+    .union([secret(), list(secret())], { error: 'a string of visible ASCII characters without spaces, or a list of them' })
+    .optional()
+    .describe('The key, or a list of keys of different accounts'),
   api_key_env: textLike('the name of an environment variable', /^\w+$/)
     .optional()
-    .describe('The environment variable that holds the key, in place of `api_key`'),
+    .describe('The environment variable that holds the key, in place of `api_key`, or several separated by commas'),
   // `built-in.ts` defines which provider takes which of these.
   region: urlPart().optional().describe('Region of the account, at Amazon'),
   access_key_id: secret().optional().describe('Id of an access key, at Amazon Bedrock'),

@@ -185,7 +185,7 @@ const faults: readonly (readonly [trouble: string, config: unknown, line: string
   [
     'a key that no header can carry',
     { providers: [{ ...local, api_key: 'sk secret' }] },
-    '`providers[0].api_key` is a string of 9 characters; it takes a string of visible ASCII characters without spaces.',
+    '`providers[0].api_key` is a string of 9 characters; it takes a string of visible ASCII characters without spaces, or a list of them.',
   ],
   [
     'an unknown data policy',

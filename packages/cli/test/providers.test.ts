@@ -148,6 +148,17 @@ describe('a built-in provider of the config', () => {
     expect(secretOf(listed({ id: 'groq' }, environment))).toBe('usual')
   })
 
+  test.each([
+    ['a list in the config', { api_key: ['one', 'two'] }, {}],
+    ['a variable that the config names', { api_key_env: 'MY_KEYS' }, { MY_KEYS: 'one,two' }],
+    ['its own variable', {}, { GROQ_API_KEY: 'one,two,' }],
+  ])('takes several keys from %s', (_, fields, environment) => {
+    for (const more of [{}, { base_url: 'http://127.0.0.1:1', speaks: ['gemini' as const] }]) {
+      const { credential, moreCredentials = [] } = listed({ id: 'groq', ...fields, ...more }, environment)
+      expect([credential, ...moreCredentials].map(each => each?.secret)).toEqual(['one', 'two'])
+    }
+  })
+
   test('keeps its facts at another base URL, where it may need no key', () => {
     const provider = listed({ id: 'mistral', base_url: 'http://127.0.0.1:1/v1', data_policy: 'zdr' })
     expect(addressOf(provider)).toBe('http://127.0.0.1:1/v1/chat/completions')

@@ -74,7 +74,7 @@ function nextAttempt(context: RequestContext): TrackedChoice | undefined {
   const open = fresh.length > 0 ? fresh : context.candidates.filter(tracked => mayRetry(lastOf(tracked)))
   if (open.length === 0) return undefined
   const timedOut = tried.some(({ failedWith }) => failedWith === 'timeout')
-  const failed = new Set(tried.flatMap(({ failedWith, offer }) => (isFault(failedWith) ? [offer.provider ?? offer.id] : [])))
+  const failed = new Set(tried.flatMap(({ failedWith, offer }) => (isOfProvider(failedWith) ? [offer.provider ?? offer.id] : [])))
   const isOpen = new Set(open)
   const retryable = context.candidates.find(tracked => !isOpen.has(tracked) && mayRetry(lastOf(tracked)))
   const seen = { ...evaluate(context, open, { now, failed }), timedOut, retryable }
@@ -91,7 +91,8 @@ function logged({ log }: RequestContext, seen: Evaluation, choice: TrackedChoice
   return choice
 }
 
-const isFault = (ended: TrackedChoice['failedWith']): boolean => ended === 'error' || ended === 'timeout'
+/** Whether other offers of the provider, such as the same model with another key, are likely to fail too. */
+const isOfProvider = (ended: TrackedChoice['failedWith']): boolean => ended === 'error' || ended === 'timeout' || ended === 'refused'
 
 const isRateLimited = (choice: TrackedChoice | undefined): boolean => choice?.failedWith === 'rate_limited' && !choice.permanent
 

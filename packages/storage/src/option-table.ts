@@ -24,6 +24,10 @@ const isPlainObject = (value: unknown): boolean => typeof value === 'object' && 
 const optionKinds = {
   text: ofType('string', 'a string'),
   'text or function': { takes: 'a string or a function', is: value => typeof value === 'string' || typeof value === 'function' },
+  'text or texts': {
+    takes: 'a string or a list of strings',
+    is: value => typeof value === 'string' || (Array.isArray(value) && value.every(each => typeof each === 'string')),
+  },
   number: ofType('number', 'a number'),
   milliseconds: { takes: 'milliseconds above 0', is: value => typeof value === 'number' && value > 0 },
   flag: ofType('boolean', 'true or false'),

@@ -10,6 +10,8 @@ export interface Provider<Id extends string = string> {
   readonly dialects: readonly ProviderDialect[]
   /** The operator's account, if any. Workspaces may bring their own. */
   readonly credential?: Credential
+  /** Further accounts of the operator. Each has rate limits of its own; the router spreads requests over all of them. */
+  readonly moreCredentials?: readonly Credential[]
   /** Quirks of all offers. An offer's own quirks take precedence, field by field. */
   readonly quirks?: Quirks
   readonly data_policy?: string
@@ -148,3 +150,22 @@ const mergedQuirks = new WeakMap<Offer, { readonly provider: Pick<Provider, 'qui
  */
 export const credentialOf = (shown: Omit<Credential, 'secret'>, secret: string): Credential =>
   Object.freeze(Object.defineProperty({ ...shown }, 'secret', { get: () => secret }) as Credential)
+
+/** One API key, or several of different accounts. */
+export type ApiKeys = string | readonly string[]
+
+/**
+ * The operator's credentials of a provider, one for each API key. In a list, `''` and repeated keys are left out.
+ *
+ * @example platformCredentials({ id: 'acme' }, ['sk-one', 'sk-two']).moreCredentials
+ */
+export function platformCredentials(
+  { id, extra }: Pick<Provider, 'id'> & Pick<Credential, 'extra'>,
+  apiKey: ApiKeys | undefined,
+): Pick<Provider, 'credential' | 'moreCredentials'> {
+  const keys = typeof apiKey === 'string' ? [apiKey] : [...new Set(apiKey)].filter(key => key !== '')
+  const [credential, ...moreCredentials] = keys.map((key, at) =>
+    credentialOf({ id: `${id}:platform${at === 0 ? '' : `:${at + 1}`}`, owner: 'platform', ...(extra && { extra }) }, key),
+  )
+  return { ...(credential && { credential }), ...(moreCredentials.length > 0 && { moreCredentials }) }
+}

@@ -4,12 +4,13 @@ import { bedrockProvider } from '../dialects/bedrock/provider.ts'
 import { chatProvider } from '../dialects/chat/provider.ts'
 import { responsesProvider } from '../dialects/responses/provider.ts'
 import {
+  type ApiKeys,
   type AuthorizationContext,
   type Credential,
-  credentialOf,
   dialectFor,
   type EndpointContext,
   type Provider,
+  platformCredentials,
 } from '../protocol/provider.ts'
 import { isObject, type Json } from '../protocol/wire.ts'
 import { baseModelOf, bedrockQuirksOf, mantlePathOf } from './amazon-bedrock-models.ts'
@@ -19,8 +20,8 @@ import { providerOptions } from './provider-options.ts'
 export interface BedrockOptions {
   /** Region of the account. Default: `us-east-1`. */
   readonly region?: string | undefined
-  /** A Bedrock API key. Replaces the access keys. */
-  readonly apiKey?: string | undefined
+  /** A Bedrock API key, or several of different accounts. Replaces the access keys. */
+  readonly apiKey?: ApiKeys | undefined
   /** Access key id. */
   readonly accessKeyId?: string | undefined
   /** Secret access key. */
@@ -38,7 +39,7 @@ export interface BedrockOptions {
 
 const bedrockOptions: OptionTableOf<BedrockOptions> = {
   region: 'text',
-  apiKey: 'text',
+  apiKey: 'text or texts',
   accessKeyId: 'text',
   secretAccessKey: 'text',
   sessionToken: 'text',
@@ -61,7 +62,6 @@ export function amazonBedrock(options: BedrockOptions = {}): Provider<'amazon-be
   } = providerOptions('amazonBedrock', options, bedrockOptions)
   const rootOf = (url: string, credential: Credential): string => url.replace(/\/+$/, '').replace('{region}', regionOf(credential, region))
   const dialects = [bedrockProvider, responsesProvider, chatProvider]
-  const secret = platformSecret(keys)
   const pathOf = (call: EndpointContext): string => {
     const path = dialectFor({ dialects }, call)?.path ?? ''
     return typeof path === 'string' ? mantlePathOf(call.model) + path : path(call)
@@ -70,7 +70,7 @@ export function amazonBedrock(options: BedrockOptions = {}): Provider<'amazon-be
     id: 'amazon-bedrock',
     display_name: 'Amazon Bedrock',
     dialects,
-    ...(secret !== undefined && { credential: credentialOf({ id: 'amazon-bedrock:platform', owner: 'platform' }, secret) }),
+    ...platformCredentials({ id: 'amazon-bedrock' }, platformSecret(keys)),
     quirks: { inline_media_only: true, priority_tier: 'priority', max_tokens_field: 'max_tokens' },
     quirksOf: bedrockQuirksOf,
     data_policy: 'zdr',
@@ -104,7 +104,7 @@ interface AccessKeys {
   readonly session_token?: string
 }
 
-function platformSecret({ apiKey, accessKeyId, secretAccessKey, sessionToken }: BedrockOptions): string | undefined {
+function platformSecret({ apiKey, accessKeyId, secretAccessKey, sessionToken }: BedrockOptions): ApiKeys | undefined {
   if (apiKey !== undefined) return apiKey
   if (accessKeyId === undefined || secretAccessKey === undefined) return undefined
   return JSON.stringify({ access_key_id: accessKeyId, secret_access_key: secretAccessKey, session_token: sessionToken })

@@ -1,5 +1,5 @@
 import { messagesProvider } from '../dialects/messages/provider.ts'
-import type { Provider } from '../protocol/provider.ts'
+import type { ApiKeys, Provider } from '../protocol/provider.ts'
 import { accountTiers } from './account-tiers.ts'
 import { claudeQuirks } from './claude-models.ts'
 import { defineProvider } from './define-provider.ts'
@@ -9,15 +9,16 @@ import { vendorOptions } from './vendor.ts'
 
 /** Options of `anthropic`. */
 export interface AnthropicOptions {
-  readonly apiKey?: string | undefined
+  /** API key, or several of different accounts. */
+  readonly apiKey?: ApiKeys | undefined
   /** API base URL, including the version. */
   readonly baseUrl?: string
 }
 
 /** Options of `claudeOnAws`. */
 export interface ClaudeOnAwsOptions {
-  /** A workspace API key. */
-  readonly apiKey?: string | undefined
+  /** API key of the workspace, or several. */
+  readonly apiKey?: ApiKeys | undefined
   /** Default: `us-east-1`. */
   readonly region?: string | undefined
   /** Workspace id, as in `wrkspc_…`. */

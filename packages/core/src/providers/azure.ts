@@ -4,7 +4,7 @@ import { messagesProvider } from '../dialects/messages/provider.ts'
 import { responsesProvider } from '../dialects/responses/provider.ts'
 import type { ProviderDialect } from '../protocol/dialect.ts'
 import type { Quirks } from '../protocol/model.ts'
-import { type Credential, credentialOf, type EndpointContext, type Provider } from '../protocol/provider.ts'
+import { type ApiKeys, type Credential, type EndpointContext, type Provider, platformCredentials } from '../protocol/provider.ts'
 import { claudeQuirks } from './claude-models.ts'
 import { openaiQuirksOf } from './openai-models.ts'
 import { providerOptions } from './provider-options.ts'
@@ -16,8 +16,8 @@ export interface AzureOptions {
   readonly resource?: string | undefined
   /** The URL before `/openai`, used instead of the resource's own host. */
   readonly baseUrl?: string | undefined
-  /** API key of the resource. */
-  readonly apiKey?: string | undefined
+  /** API key of the resource, or several. */
+  readonly apiKey?: ApiKeys | undefined
   /** Microsoft Entra ID token, used instead of a key. Pass a function if the token changes. */
   readonly accessToken?: string | (() => string | Promise<string>) | undefined
   /** `?api-version=`. Default: none on the `v1` surface; `2024-10-21` on `deployments`, which requires one. */
@@ -32,7 +32,7 @@ export interface AzureOptions {
 const azureOptions: OptionTableOf<AzureOptions> = {
   resource: 'text',
   baseUrl: 'text',
-  apiKey: 'text',
+  apiKey: 'text or texts',
   accessToken: 'text or function',
   apiVersion: 'text',
   surface: 'text',
@@ -116,13 +116,10 @@ const surfaces: Readonly<Record<'v1' | 'deployments', Surface>> = {
   },
 }
 
-function platformOf({ apiKey, accessToken }: AzureOptions): { readonly credential?: Credential } {
-  const make = (secret: string, extra?: Credential['extra']): { readonly credential: Credential } => ({
-    credential: credentialOf({ id: 'azure:platform', owner: 'platform', ...(extra && { extra }) }, secret),
-  })
-  if (accessToken !== undefined) return make(typeof accessToken === 'string' ? accessToken : '', { proof: 'token' })
-  return apiKey === undefined ? {} : make(apiKey)
-}
+const platformOf = ({ apiKey, accessToken }: AzureOptions): Pick<Provider, 'credential' | 'moreCredentials'> =>
+  accessToken === undefined
+    ? platformCredentials({ id: 'azure' }, apiKey)
+    : platformCredentials({ id: 'azure', extra: { proof: 'token' } }, typeof accessToken === 'string' ? accessToken : '')
 
 /**
  * The root URL. The account's own resource takes precedence over the operator's base URL. The name is validated because workspaces can set

@@ -2,7 +2,7 @@ import type { OptionTableOf } from '@signalbox/storage/option-table'
 import { type BuiltInDialect, providerDialects } from '../dialects/providers.ts'
 import type { ProviderDialect } from '../protocol/dialect.ts'
 import type { Quirks } from '../protocol/model.ts'
-import type { Provider } from '../protocol/provider.ts'
+import type { ApiKeys, Provider } from '../protocol/provider.ts'
 import { defineProvider } from './define-provider.ts'
 import { providerOptions } from './provider-options.ts'
 
@@ -12,8 +12,8 @@ export interface CompatibleOptions<Id extends string = string> {
   readonly id: Id
   /** API base URL, including the version, as in `http://127.0.0.1:11434/v1`. */
   readonly baseUrl: string
-  /** API key. Default: no key is sent. */
-  readonly apiKey?: string
+  /** API key, or several of different accounts. Default: no key is sent. */
+  readonly apiKey?: ApiKeys
   /** Dialects that the server supports. Default: `['chat']`. */
   readonly speaks?: readonly BuiltInDialect[]
   /** How the server departs from its dialects. */
@@ -27,7 +27,7 @@ export interface CompatibleOptions<Id extends string = string> {
 const compatibleOptions: OptionTableOf<CompatibleOptions> = {
   id: 'text',
   baseUrl: 'text',
-  apiKey: 'text',
+  apiKey: 'text or texts',
   speaks: 'list',
   quirks: 'object',
   data_policy: 'text',

@@ -2,11 +2,12 @@ import type { ProviderDialect } from '../protocol/dialect.ts'
 import type { Quirks } from '../protocol/model.ts'
 import {
   type AccountFacts,
+  type ApiKeys,
   type Credential,
-  credentialOf,
   type EndpointContext,
   type HostSurcharge,
   type Provider,
+  platformCredentials,
   type TierHeader,
 } from '../protocol/provider.ts'
 
@@ -19,8 +20,8 @@ export interface ProviderRow<Id extends string = string> {
   /** Paths below the base URL, by dialect; `../` goes up one level. Default: the dialect's usual path. */
   readonly paths?: Readonly<Record<string, Path>>
   readonly dialects: readonly ProviderDialect[]
-  /** API key. `''` means that the provider needs none; if undefined, the provider is listed but disabled. */
-  readonly apiKey?: string | undefined
+  /** API key, or several of different accounts. `''` means that the provider needs none; if undefined, the provider is listed but disabled. */
+  readonly apiKey?: ApiKeys | undefined
   /** Account facts other than the key, such as a region. */
   readonly extra?: Readonly<Record<string, string>>
   /** The header that carries the raw key, by dialect. Default: `authorization`, as a bearer token. */
@@ -44,7 +45,7 @@ export interface ProviderRow<Id extends string = string> {
 export type Path = string | ((call: EndpointContext) => string)
 
 /**
- * Creates a provider with one base URL and one key, which is the common case.
+ * Creates a provider with one base URL and one kind of key, which is the common case.
  *
  * @example defineProvider({ id: 'acme', baseUrl: 'https://llm.acme.example/v1', paths: { chat: '/chat/completions' }, dialects:
  * [chatProvider], apiKey })
@@ -65,7 +66,7 @@ export function defineProvider<const Id extends string>(row: ProviderRow<Id>): P
     id,
     dialects,
     ...(display_name !== undefined && { display_name }),
-    ...(apiKey !== undefined && { credential: credentialOf({ id: `${id}:platform`, owner: 'platform', ...(extra && { extra }) }, apiKey) }),
+    ...platformCredentials({ id, ...(extra && { extra }) }, apiKey),
     ...(quirks && { quirks }),
     ...(quirksOf && { quirksOf }),
     ...(data_policy !== undefined && { data_policy }),

@@ -4,7 +4,7 @@ import { geminiProvider } from '../dialects/gemini/provider.ts'
 import { messagesProvider } from '../dialects/messages/provider.ts'
 import type { ProviderDialect } from '../protocol/dialect.ts'
 import type { Quirks } from '../protocol/model.ts'
-import { type Credential, credentialOf, type EndpointContext, type Provider } from '../protocol/provider.ts'
+import { type ApiKeys, type Credential, type EndpointContext, type Provider, platformCredentials } from '../protocol/provider.ts'
 import { isObject, type JsonObject } from '../protocol/wire.ts'
 import { claudeQuirks } from './claude-models.ts'
 import { defineProvider } from './define-provider.ts'
@@ -21,8 +21,8 @@ export interface VertexOptions {
   readonly location?: string | undefined
   /** Parsed JSON key of a service account. */
   readonly serviceAccount?: ServiceAccount | undefined
-  /** An express mode API key. */
-  readonly apiKey?: string | undefined
+  /** An express mode API key, or several of different accounts. */
+  readonly apiKey?: ApiKeys | undefined
   /** An access token from elsewhere, such as the metadata server. Pass a function if the token changes. */
   readonly accessToken?: string | (() => string | Promise<string>) | undefined
   /** API base URL, including the version. Default: Google's URL for the location. */
@@ -33,7 +33,7 @@ const vertexOptions: OptionTableOf<VertexOptions> = {
   project: 'text',
   location: 'text',
   serviceAccount: 'object',
-  apiKey: 'text',
+  apiKey: 'text or texts',
   accessToken: 'text or function',
   baseUrl: 'text',
 }
@@ -96,17 +96,16 @@ export function googleVertex(given: VertexOptions = {}): Provider<'google-vertex
   }
 }
 
-function platformOf({ serviceAccount, apiKey, accessToken }: VertexOptions): { readonly credential?: Credential } {
-  const make = (secret: string, extra?: Credential['extra']): { readonly credential: Credential } => ({
-    credential: credentialOf({ id: 'google-vertex:platform', owner: 'platform', ...(extra && { extra }) }, secret),
-  })
+function platformOf({ serviceAccount, apiKey, accessToken }: VertexOptions): Pick<Provider, 'credential' | 'moreCredentials'> {
+  const id = 'google-vertex'
   if (serviceAccount) {
     const secret = JSON.stringify(serviceAccount)
     if (!readServiceAccount(secret)) throw new TypeError('The service account for Vertex AI needs a `client_email` and a `private_key`.')
-    return make(secret)
+    return platformCredentials({ id }, secret)
   }
-  if (accessToken !== undefined) return make(typeof accessToken === 'string' ? accessToken : '', { proof: 'token' })
-  return apiKey === undefined ? {} : make(apiKey)
+  if (accessToken !== undefined)
+    return platformCredentials({ id, extra: { proof: 'token' } }, typeof accessToken === 'string' ? accessToken : '')
+  return platformCredentials({ id }, apiKey)
 }
 
 const isToken = ({ secret, extra }: Credential): boolean => extra?.proof === 'token' || secret.startsWith('ya29.')

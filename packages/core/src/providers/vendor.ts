@@ -1,6 +1,6 @@
 import type { OptionTableOf } from '@signalbox/storage/option-table'
 import { type BuiltInDialect, providerDialects } from '../dialects/providers.ts'
-import type { Provider } from '../protocol/provider.ts'
+import type { ApiKeys, Provider } from '../protocol/provider.ts'
 import { defineProvider, type ProviderRow } from './define-provider.ts'
 import { providerOptions } from './provider-options.ts'
 
@@ -29,13 +29,13 @@ export interface VendorFactory<Id extends string = string> {
 
 /** Options of a built-in vendor. */
 export interface VendorOptions {
-  /** API key. Without one, the provider is listed but disabled, unless it is a self-hosted server. */
-  readonly apiKey?: string | undefined
+  /** API key, or several of different accounts. Without one, the provider is listed but disabled, unless it is a self-hosted server. */
+  readonly apiKey?: ApiKeys | undefined
   /** API base URL, including the version. Default: the vendor's own. */
   readonly baseUrl?: string | undefined
 }
 
-export const vendorOptions: OptionTableOf<VendorOptions> = { apiKey: 'text', baseUrl: 'text' }
+export const vendorOptions: OptionTableOf<VendorOptions> = { apiKey: 'text or texts', baseUrl: 'text' }
 
 /** Creates the factory function of an OpenAI-compatible vendor. */
 export const vendor = <const Id extends string>(row: VendorRow<Id>): VendorFactory<Id> =>

@@ -39,6 +39,8 @@ describe('from one request to the next', () => {
     expect(secretOf()).toBe('s')
     provider.credential = { id: 'a-ours', owner: 'platform', secret: 'rotated' }
     expect(secretOf()).toBe('rotated')
+    provider.moreCredentials = [{ id: 'a-second', owner: 'platform', secret: 'second' }]
+    expect(candidatesOf(model, { providers }).all.map(({ credential }) => credential.secret)).toEqual(['rotated', 'second'])
     providers.set('a', providerOf('a'))
     expect(secretOf()).toBe('s')
   })

@@ -23,7 +23,9 @@ export interface Candidates {
 interface Seller {
   readonly offer: Offer
   readonly provider: Provider | undefined
-  readonly platform: Candidate | undefined
+  /** One for each credential of the operator. */
+  readonly platform: readonly Candidate[]
+  readonly moreCredentials: Provider['moreCredentials']
   readonly missing: Excluded
   readonly own: WeakMap<Credential, Candidate>
 }
@@ -56,8 +58,10 @@ function keptOf(model: Model, providers: CandidateSources['providers']): CachedC
   return made
 }
 
-const isCurrent = ({ offer, provider, platform }: Seller, providers: CandidateSources['providers']): boolean =>
-  providers.get(offer.provider) === provider && provider?.credential === platform?.credential
+const isCurrent = ({ offer, provider, platform, moreCredentials }: Seller, providers: CandidateSources['providers']): boolean =>
+  providers.get(offer.provider) === provider &&
+  provider?.credential === platform[0]?.credential &&
+  provider?.moreCredentials === moreCredentials
 
 /**
  * The offer, restricted to the inner dialect if only that supports tools, so that a conversation keeps one dialect with and without tools.
@@ -76,11 +80,15 @@ function sellerOf(model: Model, listed: Offer, providers: CandidateSources['prov
   return {
     offer,
     provider,
-    platform: provider?.credential && { model, offer, provider, credential: provider.credential },
+    moreCredentials: provider?.moreCredentials,
+    platform: provider ? platformOf(provider).map(credential => ({ model, offer, provider, credential })) : [],
     missing: { model: model.id, provider: offer.provider, provider_model_id: offer.provider_model_id, code: 'routing_failed', reason },
     own: new WeakMap(),
   }
 }
+
+const platformOf = ({ credential, moreCredentials = [] }: Provider): readonly Credential[] =>
+  credential ? [credential, ...moreCredentials] : []
 
 /** `own`: the workspace's credentials for each seller, by index. */
 function candidatesFor(model: Model, sellers: readonly Seller[], own: readonly (readonly Credential[])[]): Candidates {
@@ -89,7 +97,7 @@ function candidatesFor(model: Model, sellers: readonly Seller[], own: readonly (
   sellers.forEach((seller, at) => {
     const before = all.length
     for (const credential of own[at] ?? []) all.push(...ownCandidate(model, seller, credential))
-    if (seller.platform) all.push(seller.platform)
+    all.push(...seller.platform)
     if (all.length === before) missing.push(seller.missing)
   })
   return { all, missing, responsesOnly: all.length > 0 && all.every(({ offer }) => offer.dialect === innerDialect) }

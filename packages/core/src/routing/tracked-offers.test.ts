@@ -14,6 +14,17 @@ test('the router learns from the facts of the provider or offer how long a promp
   expect(cacheMsOf(candidateOf({ quirks: { prompt_cache_ms: 60_000 } }, { quirks: { prompt_cache_ms: 3_600_000 } }))).toBe(60_000)
 })
 
+test('the router learns separately of each key of the operator', () => {
+  const provider = deepseek({ apiKey: ['one', 'two', 'three'] })
+  const { credential, moreCredentials = [] } = provider
+  const { offer, ...candidate } = candidateOf({}, provider)
+  const idOf = (used: typeof credential) =>
+    contenders({ ...candidate, offer, credential: used as NonNullable<typeof used> }, { rates: price, thinking: false }).offer.id.split(
+      '@',
+    )[1]
+  expect([credential, ...moreCredentials].map(idOf)).toEqual(['platform', 'platform:2', 'platform:3'])
+})
+
 test.each([
   ['groq', groq({ apiKey: 'k' }), 7_200_000],
   ['deepseek', deepseek({ apiKey: 'k' }), 3_600_000],

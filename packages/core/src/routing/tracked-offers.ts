@@ -47,12 +47,18 @@ function cacheOf(candidate: Candidate): { readonly cacheMs?: number } {
 }
 
 /**
- * The id under which the router learns. Candidates are separate if they behave differently: a workspace's own credential has other limits
- * and maybe another region, the priority tier has another queue, and reasoning is silent for longer. The price of a long prompt does not
+ * The id under which the router learns. Candidates are separate if they behave differently: each credential has limits of its own and maybe
+ * another region, the priority tier has another queue, and reasoning is silent for longer. The price of a long prompt does not
  * change how it is served.
  */
 function trackedOfferName({ provider, offer, credential }: Candidate, { rates, thinking }: OfferVariant): string {
-  const account = credential.owner === 'platform' ? 'platform' : `own:${credential.id}`
+  const account = credential.owner === 'platform' ? platformAccount(provider, credential) : `own:${credential.id}`
   const tier = offer.price && rates === priorityPriceOf(offer.price) ? '+priority' : ''
   return `${provider.id}/${offer.provider_model_id}@${account}${tier}${thinking ? '+thinking' : ''}`
+}
+
+/** `platform` for the operator's first key, `platform:2` for the second. Processes that share statistics list keys in the same order. */
+function platformAccount({ moreCredentials = [] }: Candidate['provider'], credential: Candidate['credential']): string {
+  const at = moreCredentials.indexOf(credential)
+  return at === -1 ? 'platform' : `platform:${at + 2}`
 }

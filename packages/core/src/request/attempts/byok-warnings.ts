@@ -28,34 +28,37 @@ const paysBesideKeys = ({ credential }: Candidate, { policy }: ByokWarningContex
 /** Warnings for a response that used a credential of the operator, about the BYOK keys that would have been used before it. */
 export function byokWarnings(used: Candidate, failures: readonly ByokFailure[], context: ByokWarningContext): readonly Warning[] {
   if (!paysBesideKeys(used, context)) return noWarnings
-  const rejected = new Map<string, Map<string, string>>()
-  const unavailable = new Map<string, Map<string, string>>()
-  const note = (keys: typeof rejected, provider: string, id: string, text: string): void => {
-    const ofProvider = keys.get(provider) ?? new Map<string, string>()
-    if (!ofProvider.has(id)) keys.set(provider, ofProvider.set(id, text))
-  }
+  const [rejected, unavailable] = [new Map<string, KeyTexts>(), new Map<string, KeyTexts>()]
   for (const { candidate, kind } of failures) {
     const { provider, credential } = candidate
-    if (kind === 'bad_credential') note(rejected, provider.id, credential.id, quoted(credential.id))
-    else note(unavailable, provider.id, credential.id, `${quoted(credential.id)} (${reasonOf[kind] ?? 'its call failed'})`)
+    if (kind === 'bad_credential') note(rejected, provider.id, [credential.id, quoted(credential.id)])
+    else note(unavailable, provider.id, [credential.id, `${quoted(credential.id)} (${reasonOf[kind] ?? 'its call failed'})`])
   }
   // If the operator's credentials are tried first, no BYOK key was passed over.
   if (context.request.routing.byok_first !== false) {
     for (const { provider, id, name, isRefused } of unusableIn(context)) {
-      if (isRefused) note(rejected, provider, id, `"${name}" (${id})`)
-      else note(unavailable, provider, id, `"${name}" (${id}: it cannot be unsealed)`)
+      if (isRefused) note(rejected, provider, [id, `"${name}" (${id})`])
+      else note(unavailable, provider, [id, `"${name}" (${id}: it cannot be unsealed)`])
     }
     for (const { provider, credential } of passedOver(used, context)) {
       if (!rejected.get(provider.id)?.has(credential.id))
-        note(unavailable, provider.id, credential.id, `${quoted(credential.id)} (rate limited, failing or slower)`)
+        note(unavailable, provider.id, [credential.id, `${quoted(credential.id)} (rate limited, failing or slower)`])
     }
     const excluded = excludedReason(used, context)
-    if (excluded !== undefined) note(unavailable, used.provider.id, '', `(${excluded})`)
+    if (excluded !== undefined) note(unavailable, used.provider.id, ['', `(${excluded})`])
   }
   return [
     ...Array.from(rejected, ([provider, keys]) => keyRefused(provider, [...keys.values()])),
     ...Array.from(unavailable, ([provider, keys]) => keyUnavailable(provider, [...keys.values()])),
   ]
+}
+
+/** A text for each key of a provider, by id. */
+type KeyTexts = Map<string, string>
+
+function note(keys: Map<string, KeyTexts>, provider: string, [id, text]: readonly [id: string, text: string]): void {
+  const ofProvider = keys.get(provider) ?? new Map<string, string>()
+  if (!ofProvider.has(id)) keys.set(provider, ofProvider.set(id, text))
 }
 
 const quoted = (id: string): string => `"${id}"`
