@@ -5,6 +5,7 @@ import type { Warning } from '../../protocol/response.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
 import { makeSchemaFitter } from '../fit-schemas.ts'
 import { openingText, openingWarning } from '../opening-turn.ts'
+import { isCitable, itemParts, lostCitations } from '../part-warnings.ts'
 import { createCacheEncoder } from './cache-points.ts'
 import { betaFields, extendBedrock } from './encode-extensions.ts'
 import { encodeFormat } from './encode-format.ts'
@@ -55,7 +56,7 @@ interface EncodedPrompt {
 /** Encodes conversation, tools, thinking and response format. */
 function encodePrompt({ prompt, schemas = makeSchemaFitter() }: InferenceRequest, offer: Offer, quirks: Quirks): EncodedPrompt {
   const cache = createCacheEncoder(prompt, quirks)
-  const conversation = encodeConversation(prompt.input, cache)
+  const conversation = encodeConversation(prompt.input, cache, quirks)
   const { lacksThinkingBeforeCalls } = conversation
   const thinking = encodeThinking({ prompt, offer, quirks, lacksThinkingBeforeCalls })
   const canForceCall = quirks.no_forced_tools !== true && thinking.restricts !== 'sampling-and-tools'
@@ -78,13 +79,14 @@ function encodePrompt({ prompt, schemas = makeSchemaFitter() }: InferenceRequest
     fields: { ...thinking.fields, ...tools.fields },
     warnings: [
       ...conversation.warnings,
+      ...(quirks.anthropic_fields ? [] : lostCitations(prompt.input)),
       ...(startsWithAssistant ? [openingWarning] : []),
       ...cache.warnings,
       ...thinking.warnings,
       ...format.warnings,
       ...tools.warnings,
     ],
-    mapping: readingFor(prompt, conversation, answerTool?.name),
+    mapping: readingFor(prompt, conversation, { answerTool: answerTool?.name, quirks }),
     thinking,
   }
 }
@@ -99,9 +101,23 @@ function prependSystem(messages: readonly JsonObject[], system: readonly JsonObj
 /** The conversation must start with the user. */
 const openingMessage: JsonObject = { role: 'user', content: [{ text: openingText }] }
 
-function readingFor({ tools = [] }: Prompt, { calledTools }: Conversation, answerTool: string | undefined): ResponseMapping | undefined {
+interface ReadingOptions {
+  readonly answerTool: string | undefined
+  readonly quirks: Quirks
+}
+
+function readingFor(
+  { input, tools = [] }: Prompt,
+  { calledTools }: Conversation,
+  { answerTool, quirks }: ReadingOptions,
+): ResponseMapping | undefined {
   const names = [...tools.flatMap(tool => (tool.type === 'function' ? [tool.name] : [])), ...calledTools]
   const toolNames = new Map(names.filter(name => safeName(name) !== name).map(name => [safeName(name), name]))
-  if (toolNames.size === 0 && answerTool === undefined) return undefined
-  return { ...(toolNames.size > 0 && { toolNames }), ...(answerTool !== undefined && { answerTool }) }
+  const citesDocuments = quirks.anthropic_fields === true && input.some(item => itemParts(item).some(isCitable))
+  if (toolNames.size === 0 && answerTool === undefined && !citesDocuments) return undefined
+  return {
+    ...(toolNames.size > 0 && { toolNames }),
+    ...(answerTool !== undefined && { answerTool }),
+    ...(citesDocuments && { citesDocuments }),
+  }
 }

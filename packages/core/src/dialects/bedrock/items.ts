@@ -1,4 +1,5 @@
 import type { CachePoint, FunctionCallItem, FunctionCallOutputItem, Item, MessageItem, Part, ReasoningItem } from '../../protocol/item.ts'
+import type { Quirks } from '../../protocol/model.ts'
 import { pathOf } from '../../protocol/original.ts'
 import type { Warning } from '../../protocol/response.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
@@ -49,10 +50,10 @@ interface EncodedBlock {
   readonly cache?: CachePoint | undefined
 }
 
-export function encodeConversation(input: readonly Item[], cache: CacheEncoder): Conversation {
+export function encodeConversation(input: readonly Item[], cache: CacheEncoder, quirks: Quirks): Conversation {
   const state: EncoderState = {
     cache,
-    documents: createDocumentNames(),
+    documents: createDocumentNames(quirks.anthropic_fields === true),
     system: [],
     turns: [],
     calledTools: new Set(),

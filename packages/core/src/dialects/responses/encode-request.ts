@@ -9,7 +9,7 @@ import { contentLost, dropGatewayFields, dropRefused, type Encoded, extend, near
 import { isCustomTool } from '../custom-tools.ts'
 import { droppedReasoning, hasWords } from '../dropped-reasoning.ts'
 import { shortCallId, shortId } from '../ids.ts'
-import { combinedWarning, failedToolPaths, itemParts, lostCachePoints } from '../part-warnings.ts'
+import { combinedWarning, failedToolPaths, itemParts, lostCachePoints, lostCitations } from '../part-warnings.ts'
 import { dropSampling } from '../sampling.ts'
 import { applyServiceTier, openaiTiers, surchargedFields, tierField } from '../service-tier.ts'
 import { splitNativeFields } from '../shared-fields.ts'
@@ -158,6 +158,7 @@ const encodeReasoning = ({ effort, summary }: NonNullable<Prompt['reasoning']>):
 
 /** Warnings for the fields that this dialect cannot express. */
 const unsupportedFields = ({ stop, seed, ...prompt }: Prompt): readonly Warning[] => [
+  ...lostCitations(prompt.input),
   ...combinedWarning(failedToolPaths(prompt.input), 'is not supported by this provider; the tool result was sent without it.'),
   ...combinedWarning(
     lostCachePoints(prompt, carriesBreakpoint),
