@@ -1,5 +1,5 @@
 import { remember } from '../../protocol/original.ts'
-import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
+import { isObject, type Json, type JsonObject, own } from '../../protocol/wire.ts'
 import { objects, stringOf } from '../json.ts'
 import { dialect } from './wire.ts'
 
@@ -29,7 +29,7 @@ export function annotationOf(citation: JsonObject, length: number): JsonObject |
     return remember<JsonObject>({ type: 'url_citation', url, title: stringOf(title) || url, start_index: 0, end_index: length }, original)
   }
   for (const [kind, read] of locations) {
-    const place = location[kind]
+    const place = own(location, kind)
     if (!isObject(place)) continue
     const cited_text = objects(sourceContent)
       .map(({ text }) => stringOf(text))

@@ -140,7 +140,7 @@ function encodePrompt(prompt: Prompt, quirks: Quirks): Encoded {
     }
   if (reasoning) body.reasoning = { ...originalBody(reasoning), ...encodeReasoning(reasoning) }
   const { shared, lost } = splitNativeFields(native?.dialect === dialect ? undefined : native, 'chat', quirks)
-  for (const [field, value] of shared) body[field] = value
+  Object.assign(body, Object.fromEntries(shared))
   for (const field of lost) warnings.push(unsupported(field, `\`${field}\` is not supported by this provider and was left out.`))
   return { body, warnings }
 }
