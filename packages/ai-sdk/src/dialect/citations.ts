@@ -29,9 +29,9 @@ export function encodeCitations(annotations: readonly JsonObject[] = [], before:
 }
 
 function citedSource(annotation: JsonObject, id: string): LanguageModelV4Source | undefined {
-  const { url, title, filename, file_id } = annotation
+  const { url, title, document_title, filename, file_id } = annotation
   if (typeof url === 'string') return { type: 'source', sourceType: 'url', id, url, ...(typeof title === 'string' && { title }) }
-  const name = [filename, title, file_id].find(value => typeof value === 'string')
+  const name = [filename, title, document_title, file_id].find(value => typeof value === 'string')
   if (typeof name !== 'string') return undefined
   return {
     type: 'source',

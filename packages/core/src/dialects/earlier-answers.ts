@@ -86,7 +86,7 @@ const keptParts = (item: Item, param: string, left: Left): readonly Part[] =>
     if (!isForeign(part, left.target)) return [part]
     const place = `${param}.${item.type === 'message' ? 'content' : 'output'}[${at}]`
     if (part.text === undefined) return leaveOut(part, place, left)
-    const type = typeOf(part)
+    const type = recordType(part)
     const paths = left.asText.get(type) ?? []
     left.asText.set(type, paths)
     paths.push(pathOf(part, place))
@@ -98,12 +98,12 @@ const inWords = (item: Native, text: string): Item =>
 
 function leaveOut(each: Native | FunctionCallOutputItem, param: string, { paths, types, calls }: Left): readonly never[] {
   paths.push(pathOf(each, param))
-  types.add(each.type === 'native' ? typeOf(each) : each.type)
+  types.add(each.type === 'native' ? recordType(each) : each.type)
   if (each.type === 'native') for (const id of [each.body.call_id, each.body.id]) if (id !== undefined) calls.add(id)
   return []
 }
 
-const typeOf = ({ body }: Native): string => stringOf(body.type).slice(0, maxShownType) || 'unknown'
+const recordType = ({ body }: Native): string => stringOf(body.type).slice(0, maxShownType) || 'unknown'
 
 const maxShownType = 100
 const maxTypes = 10

@@ -30,6 +30,11 @@ const samples: Readonly<Record<string, Partial<Prompt>>> = {
   'Name of a file': {
     input: [user({ type: 'text', text: 'Read' }, { type: 'file', url: 'data:application/pdf;base64,JVBERi0=', filename: 'a.pdf' })],
   },
+  'Citations and context of a file': {
+    input: [
+      user({ type: 'text', text: 'Read' }, { type: 'file', url: 'data:application/pdf;base64,JVBERi0=', citable: true, context: 'Old.' }),
+    ],
+  },
   'File as bytes (PDF)': {
     input: [user({ type: 'text', text: 'Read' }, { type: 'file', url: 'data:application/pdf;base64,JVBERi0=' })],
   },

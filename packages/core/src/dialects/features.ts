@@ -1,7 +1,7 @@
 import type { Fate } from '../protocol/dialect.ts'
 import type { Item, Part } from '../protocol/item.ts'
 import type { FunctionTool, Prompt, Tool } from '../protocol/request.ts'
-import { itemParts } from './part-warnings.ts'
+import { isCitable, itemParts } from './part-warnings.ts'
 
 // The request features that a dialect may keep, map or lose. Each dialect declares its fates in its `fidelity.ts`. docs/fidelity.md is
 // generated from both, a test checks every dialect against it, and plans are answered from it before a call.
@@ -44,6 +44,11 @@ const table = {
     param: 'input[*].content[*].filename',
     name: 'Name of a file',
     isUsed: prompt => anyPart(prompt, part => part.type === 'file' && part.filename !== undefined),
+  },
+  documentCitations: {
+    param: 'input[*].content[*].citations',
+    name: 'Citations and context of a file',
+    isUsed: prompt => anyPart(prompt, isCitable),
   },
   fileBytes: {
     param: 'input[*].content[*]',

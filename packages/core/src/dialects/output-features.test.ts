@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { metadataOf } from '../../test/dialects/laws.ts'
 import type { ClientDialect } from '../protocol/dialect.ts'
 import type { Item, Part } from '../protocol/item.ts'
+import { remember } from '../protocol/original.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
 import type { InferenceResponse } from '../protocol/response.ts'
 import { unfold } from '../protocol/unfold.ts'
@@ -26,6 +27,7 @@ const samples: Readonly<Record<string, Item>> = {
   image: native({ type: 'image_generation_call', id: 'ig_1', status: 'completed', result: mark }),
   webCitation: cited({ type: 'url_citation', url: `https://x.example/${mark}`, title: 'X', start_index: 0, end_index: 3 }),
   fileCitation: cited({ type: 'file_citation', file_id: mark, filename: 'a.txt', index: 1 }),
+  documentCitation: cited(remember({ type: 'page_location', cited_text: mark, document_index: 0 }, { dialect: 'bedrock', body: {} })),
   clientTool: native({ type: 'local_shell_call', id: 'l1', call_id: 'c1', status: 'completed', action: { type: 'exec', command: [mark] } }),
   hostedTool: native({ type: 'mcp_call', id: 'm1', name: 'n', server_label: 's', arguments: '{}', output: mark }),
   other: native({ hologram: { depth: mark } }, 'gemini'),
@@ -49,7 +51,7 @@ const streamed = (client: ClientDialect, item: Item): string =>
     .join('\n')
 
 const codes = (client: ClientDialect, item: Item): readonly string[] => {
-  const losses = outputLosses(client, item.type === 'native' ? item.dialect : 'responses')
+  const losses = outputLosses(client, item.type === 'native' ? item.dialect : item === samples.documentCitation ? 'bedrock' : 'responses')
   losses.look(item)
   return losses.warnings().map(({ code }) => code)
 }

@@ -27,6 +27,10 @@ const table = {
   },
   webCitation: { name: 'Citation of a web page', types: ['url_citation'] },
   fileCitation: { name: 'Citation of a file', types: ['file_citation', 'container_file_citation', 'file_path'] },
+  documentCitation: {
+    name: 'Citation of a place in a document of the request',
+    types: ['char_location', 'page_location', 'content_block_location'],
+  },
   clientTool: {
     name: 'Call that the client has to act on (shell, patch, computer, approval)',
     types: ['local_shell_call', 'shell_call', 'apply_patch_call', 'computer_call', 'mcp_approval_request', 'tool_search_call'],

@@ -23,6 +23,19 @@ export function combinedWarning(params: readonly string[], why: string): readonl
 export const failedToolPaths = (input: readonly Item[]): readonly string[] =>
   input.flatMap((item, at) => (item.type === 'function_call_output' && item.is_error ? [`${pathOf(item, `input[${at}]`)}.is_error`] : []))
 
+/** Whether a part has fields that only Claude's models know: citations or context of a document. */
+export const isCitable = (part: Part): boolean => part.type === 'file' && (part.citable === true || part.context !== undefined)
+
+/** One warning for the documents whose citations or context are lost. */
+export const lostCitations = (input: readonly Item[]): readonly Warning[] =>
+  combinedWarning(
+    input.flatMap((item, at) => {
+      const place = `${pathOf(item, `input[${at}]`)}.${item.type === 'message' ? 'content' : 'output'}`
+      return itemParts(item).flatMap((part, index) => (isCitable(part) ? [`${pathOf(part, `${place}[${index}]`)}.citations`] : []))
+    }),
+    'cannot be sent to this provider; the document was sent without citations and context.',
+  )
+
 /** Paths of cache points that are lost. `isSent`: whether the cache point of an item, part or tool is sent. */
 export function lostCachePoints({ input, tools = [] }: Prompt, isSent: (decoded: object) => boolean): readonly string[] {
   const isLost = (decoded: object): boolean => 'cache' in decoded && decoded.cache !== undefined && !isSent(decoded)

@@ -122,6 +122,8 @@ export interface EncodedRequest {
 export interface ResponseMapping {
   /** Tool names as sent → as the client knows them. Contains only names that differ. */
   readonly toolNames?: ReadonlyMap<string, string>
+  /** Whether documents of the request are cited (Bedrock): each block of text is then a part, because its citations are those of the block. */
+  readonly citesDocuments?: true
   /** The tool that stands in for the response schema: its arguments become the response text. */
   readonly answerTool?: string
   /** Tools that belong to a group, and the client's tool search, by the name they were sent under. */

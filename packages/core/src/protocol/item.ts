@@ -109,6 +109,10 @@ export interface FilePart {
   /** An https URL, or a data: URL with its media type. */
   readonly url: string
   readonly filename?: string
+  /** Whether the answer may cite it (Claude's models). */
+  readonly citable?: true
+  /** What the model should know of the document, which is not cited (Claude's models). */
+  readonly context?: string
   readonly cache?: CachePoint
 }
 /** Inline audio. */

@@ -1,3 +1,4 @@
+import type { OpenAIQuirks } from './openai-quirks.ts'
 import type { LimitHeaders } from './rate-limit-headroom.ts'
 import type { DialectName, JsonObject } from './wire.ts'
 
@@ -178,7 +179,7 @@ export const abilities = [
 export type Ability = (typeof abilities)[number]
 
 /** How an offer or provider departs from its dialect on the wire. Each quirk is read by exactly one codec or rule. */
-export interface Quirks {
+export interface Quirks extends OpenAIQuirks {
   /** The body field that holds the output limit. Default: `max_completion_tokens`. */
   readonly max_tokens_field?: 'max_tokens' | 'max_completion_tokens'
   /** Whether developer messages are supported. Default: false, they are sent as `system`. */
@@ -190,18 +191,10 @@ export interface Quirks {
   readonly refuses?: readonly string[]
   /** Supported reasoning efforts. Others are lowered to the next supported one, with a warning. */
   readonly efforts?: readonly string[]
-  /** Whether function tools and a reasoning effort exclude each other (Chat Completions). With tools, the effort becomes `none`, with a warning. Default: false. */
-  readonly effort_without_tools?: boolean
-  /** Whether tools are supported only through the Responses API. If the provider does not offer it, the offer has no tools. */
-  readonly tools_in_responses?: boolean
   /** Name of the `seed` field. Default: `seed`. */
   readonly seed_field?: string
   /** Body fields added to every request, unless the client's body or an extension sets them. */
   readonly fixed_fields?: JsonObject
-  /** Whether `tool_choice` may name some of the tools (Chat Completions). Default: false; the other tools are then left out. */
-  readonly allowed_tools?: boolean
-  /** The value that stands for `tool_choice: required`. Default: `required`. */
-  readonly required_tool_choice?: string
   /**
    * The message field for earlier reasoning (Chat Completions): `reasoning_content`, `reasoning`, `reasoning_details`, or `content` for a
    * part of type `thinking`. Default: the field that the provider itself used, else that of the model family
@@ -220,25 +213,6 @@ export interface Quirks {
   readonly no_json_schema?: boolean
   /** Exact length of call ids in letters and digits. Other ids are sent as a hash. */
   readonly call_id_length?: number
-  /**
-   * Whether the model tells commentary and final answers apart by the `phase` of assistant messages (Responses). Messages that came in
-   * another dialect get a derived phase. Default: false.
-   */
-  readonly message_phases?: boolean
-  /**
-   * Body fields with the same name and meaning in Responses and Chat Completions of this provider, besides those of a prompt: the fields of
-   * a client of the other API are sent. Default: none, they are left out with a warning.
-   */
-  readonly shared_fields?: readonly string[]
-  /** Whether parts of user and system messages may have a `prompt_cache_breakpoint` (Chat Completions). Default: false. */
-  readonly cache_breakpoints?: boolean
-  /**
-   * Whether the provider has custom tools of its own, so that a `custom_tool_call` whose name is no custom tool of the request was run by it
-   * (Responses). Default: false, the client runs every custom call.
-   */
-  readonly own_custom_tools?: boolean
-  /** Whether earlier reasoning is accepted only with its `encrypted_content`; other reasoning items are left out. Default: false. */
-  readonly sealed_reasoning?: boolean
   /** How long the prompt cache keeps an entry after its last read, in milliseconds. Default: 300,000. */
   readonly prompt_cache_ms?: number
   /** The `service_tier` value for `gateway.routing.tier: priority`, if its price is known (`Price.priority`). Default: none, with a warning. */

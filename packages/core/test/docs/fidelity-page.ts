@@ -59,11 +59,21 @@ warning each; an offer that is known not to take images, files or audio is not a
 user messages and in results of tools; in a message of the assistant they go to an offer of the caller’s own dialect alone. An
 image that a model made (\`image_generation_call\`, \`images\` of a chat message) goes elsewhere as an image of the user; without its bytes, it is
 refused there. Gemini gets an image of its own in its own turn, with the signature that it came with.
-What else an earlier answer held goes with the conversation as well. Calls that the client carried out (shell, patch, computer) and their
-results are function calls elsewhere, and a summary in plain text (a \`compaction\` block of the Messages API) is a text of the assistant.
+What else an earlier answer held goes with the conversation as well. Calls that the client carried out (shell, patch, computer, a tool search
+with \`execution: "client"\`) and their results are function calls elsewhere, and a summary in plain text (a \`compaction\` block of the Messages API) is a text of the assistant.
 What only the dialect of the answer has, such as a search, code that a provider ran, or an unknown type, stays out of a request in
 another dialect: one warning, \`earlier_output_dropped\`, names it, and an offer of that dialect goes first. A \`compaction\` that only its
 vendor can read is refused elsewhere, since the conversation would be another one without it.
+Blocks of the Messages API that hold nothing but text (\`tool_reference\`, \`search_result\`, a \`document\` of text blocks) are sent as text elsewhere,
+with a warning for each type. What a client says in its turn, such as the answer to an MCP approval, is no record, whatever its id: only a provider
+of the Responses API gets it, and without one the answer is 400 \`input_requires_responses_endpoint\`.
+A field that a client leaves out has the default of the client's dialect: a tool of Chat Completions, Messages or the AI SDK is sent with
+\`strict: false\` to the Responses API, which would make its schema strict. Fields that Responses and Chat Completions of one vendor share, such as
+\`prompt_cache_options\` and cache breakpoints of OpenAI, cross between them. OpenAI's models that tell commentary and answers apart get a
+\`phase\` for assistant messages of other dialects, derived from the conversation
+([decision 65](decisions/0065-derived-message-phases.md)). A tool that comes twice, as one that was deferred and then found, is sent once, with its last
+definition. Items of the Responses API that are not listed here go to its providers as they came; only an item of an answer that came
+without a \`status\` reaches the client as \`completed\`.
 Formats of images and files that a dialect does not know are refused in the same way, and so is a request in which nothing is said
 (400 \`invalid_parameter_value\`).
 \`gateway.fidelity(request, model)\` and the \`fidelity\` of \`gateway.plan(request, caller)\` answer for a real request before the call.

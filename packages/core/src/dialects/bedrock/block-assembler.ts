@@ -27,6 +27,7 @@ import {
   startItem,
 } from '../item-assembler.ts'
 import { stringOf } from '../json.ts'
+import { annotationOf } from './citations.ts'
 import { encodeReasoningState } from './reasoning-state.ts'
 import { decodeUsage } from './wire.ts'
 
@@ -50,6 +51,9 @@ type OpenItem = OpenMessage | OpenReasoning | OpenCall
 interface OpenMessage {
   readonly kind: 'message'
   readonly partial: PartialItem
+  /** The index of the latest block, and the part that its text extends. */
+  block: number
+  part: number
   /** Whether its text is the arguments of the answer tool. */
   readonly isAnswer: boolean
   isStopped: boolean
@@ -82,32 +86,31 @@ export const createBlockAssembler = (mapping: ResponseMapping = {}): BlockAssemb
   fault: undefined,
 })
 
-export function addText(assembler: BlockAssembler, text: string): void {
+export function addText(assembler: BlockAssembler, index: number, text: string): void {
   if (text === '') return
-  assembler.message ??= startMessage(assembler, false)
-  appendMessageText(assembler, assembler.message, text)
+  assembler.message ??= startMessage(assembler, index, false)
+  const { message } = assembler
+  if (assembler.mapping.citesDocuments && message.block !== index) {
+    message.block = index
+    message.part += 1
+  }
+  appendMessageText(assembler, message, text)
 }
 
-function startMessage(assembler: BlockAssembler, isAnswer: boolean): OpenMessage {
+function startMessage(assembler: BlockAssembler, block: number, isAnswer: boolean): OpenMessage {
   finishCompleteItems(assembler)
   const partial = startItem(assembler, messageShell)
   // A message without text still has one part.
   partOf(partial, 'text', 0)
-  return { kind: 'message', partial, isAnswer, isStopped: false }
+  return { kind: 'message', partial, block, part: 0, isAnswer, isStopped: false }
 }
 
-/** Adds a citation to the current message. Only web pages have a URL. */
-export function addCitation(assembler: BlockAssembler, { title, location }: JsonObject): void {
-  const web = isObject(location) && isObject(location.web) ? location.web : {}
-  const url = stringOf(web.url)
+/** Adds a citation to the current part of the message. */
+export function addCitation(assembler: BlockAssembler, citation: JsonObject): void {
   const { message } = assembler
-  if (url === '' || !message) {
-    noteUnmodeled(assembler, 'citation')
-    return
-  }
-  const { text } = partOf(message.partial, 'text', 0)
-  const annotation = { type: 'url_citation', url, title: stringOf(title) || url, start_index: 0, end_index: text.length }
-  appendAnnotation(assembler, message.partial, { kind: 'annotation', part: 0, annotation })
+  const annotation = message && annotationOf(citation, partOf(message.partial, 'text', message.part).text.length)
+  if (annotation) appendAnnotation(assembler, message.partial, { kind: 'annotation', part: message.part, annotation })
+  else noteUnmodeled(assembler, 'citation')
 }
 
 /** Fields of blocks, block starts and deltas that are handled elsewhere. */
@@ -129,8 +132,8 @@ function addUnknown(assembler: BlockAssembler, field: string, content: Json | un
   emitItem(assembler, item, announcedImage)
 }
 
-const appendMessageText = (assembler: BlockAssembler, { partial }: OpenMessage, text: string): void => {
-  appendDelta(assembler, partial, { kind: 'text', part: 0, text })
+const appendMessageText = (assembler: BlockAssembler, { partial, part }: OpenMessage, text: string): void => {
+  appendDelta(assembler, partial, { kind: 'text', part, text })
 }
 
 const appendArguments = (assembler: BlockAssembler, { partial }: OpenCall, text: string): void => {
@@ -165,7 +168,7 @@ export function addCall(assembler: BlockAssembler, index: number, call: CallStar
   const isRepeated = known?.kind === 'call' && known.sentId === call.id && call.id !== ''
   if (isRepeated) return
   finishAt(assembler, index)
-  blocks.set(index, call.name === mapping.answerTool ? startMessage(assembler, true) : startCall(assembler, call))
+  blocks.set(index, call.name === mapping.answerTool ? startMessage(assembler, index, true) : startCall(assembler, call))
 }
 
 function startCall(assembler: BlockAssembler, { id, name }: CallStart): OpenCall {

@@ -35,9 +35,9 @@ export function decodeResponse(body: JsonObject, mapping?: ResponseMapping): Inf
 
 function addBlock(assembler: BlockAssembler, index: number, block: JsonObject): void {
   const { text, toolUse, reasoningContent: reasoning, citationsContent } = block
-  if (typeof text === 'string') addText(assembler, text)
+  if (typeof text === 'string') addText(assembler, index, text)
   if (isObject(citationsContent)) {
-    for (const piece of objects(citationsContent.content)) addText(assembler, stringOf(piece.text))
+    for (const piece of objects(citationsContent.content)) addText(assembler, index, stringOf(piece.text))
     for (const citation of objects(citationsContent.citations)) addCitation(assembler, citation)
   }
   if (isObject(toolUse)) {

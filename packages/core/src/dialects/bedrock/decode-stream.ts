@@ -81,7 +81,7 @@ function handleBlockDelta(state: DecoderState, body: JsonObject): void {
   if (state.outcome || !isObject(body.delta)) return
   const index = blockIndex(state, body)
   const { text, toolUse, reasoningContent: reasoning } = body.delta
-  if (typeof text === 'string') addText(state, text)
+  if (typeof text === 'string') addText(state, index, text)
   if (isObject(toolUse)) addInput(state, index, inputText(toolUse) ?? '')
   if (isObject(body.delta.citation)) addCitation(state, body.delta.citation)
   addOther(state, body.delta)

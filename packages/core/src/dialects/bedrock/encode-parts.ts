@@ -22,22 +22,27 @@ function encodeImage({ url }: ImagePart): JsonObject | undefined {
   return data?.isBase64 && format ? { image: { format, source: { bytes: url.slice(data.dataAt) } } } : undefined
 }
 
-function encodeDocument({ url, filename }: FilePart, names: DocumentNames): JsonObject | undefined {
+function encodeDocument({ url, filename, citable, context }: FilePart, names: DocumentNames): JsonObject | undefined {
   const data = parseDataUrl(url)
   const format = documentFormats.get(data?.type ?? '')
   if (!data?.isBase64 || !format) return undefined
-  return { document: { format, name: names.unique(filename), source: { bytes: url.slice(data.dataAt) } } }
+  const document = { format, name: names.unique(filename), source: { bytes: url.slice(data.dataAt) } }
+  if (!names.citable) return { document }
+  return { document: { ...document, ...(context !== undefined && { context }), ...(citable && { citations: { enabled: true } }) } }
 }
 
 export interface DocumentNames {
+  /** Whether documents may have citations and context. */
+  readonly citable: boolean
   /** Returns a document name that is unique within the request. The same files get the same names in every turn. */
   unique(filename: string | undefined): string
 }
 
 /** Creates document names. They may contain letters, digits, single spaces, hyphens, parentheses and square brackets. */
-export function createDocumentNames(): DocumentNames {
+export function createDocumentNames(citable: boolean): DocumentNames {
   const taken = new Set<string>()
   return {
+    citable,
     unique(filename) {
       const plain = (filename ?? '')
         .slice(0, 500)

@@ -5,6 +5,7 @@ import type { Warning } from '../../protocol/response.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
 import { makeSchemaFitter } from '../fit-schemas.ts'
 import { closingText, closingWarning, openingText, openingWarning } from '../opening-turn.ts'
+import { isCitable, itemParts, lostCitations } from '../part-warnings.ts'
 import { acceptedCachePoints, withEndCachePoint } from './cache-points.ts'
 import { betaFields, extendBedrock } from './encode-extensions.ts'
 import { encodeFormat } from './encode-format.ts'
@@ -76,8 +77,16 @@ function encodePrompt({ prompt: requested, schemas = makeSchemaFitter() }: Infer
       ...format.fields,
     },
     fields: { ...thinking.fields, ...tools.fields },
-    warnings: [...conversation.warnings, ...turnWarnings, ...cacheWarnings, ...thinking.warnings, ...format.warnings, ...tools.warnings],
-    mapping: readingFor(prompt, conversation, answerTool?.name),
+    warnings: [
+      ...conversation.warnings,
+      ...(quirks.anthropic_fields ? [] : lostCitations(prompt.input)),
+      ...turnWarnings,
+      ...cacheWarnings,
+      ...thinking.warnings,
+      ...format.warnings,
+      ...tools.warnings,
+    ],
+    mapping: readingFor(prompt, conversation, { answerTool: answerTool?.name, quirks }),
     thinking,
   }
 }
@@ -104,9 +113,23 @@ function withUserTurns(
 
 const userMessage = (text: string): JsonObject => ({ role: 'user', content: [{ text }] })
 
-function readingFor({ tools = [] }: Prompt, { calledTools }: Conversation, answerTool: string | undefined): ResponseMapping | undefined {
+interface ReadingOptions {
+  readonly answerTool: string | undefined
+  readonly quirks: Quirks
+}
+
+function readingFor(
+  { input, tools = [] }: Prompt,
+  { calledTools }: Conversation,
+  { answerTool, quirks }: ReadingOptions,
+): ResponseMapping | undefined {
   const names = [...tools.flatMap(tool => (tool.type === 'function' ? [tool.name] : [])), ...calledTools]
   const toolNames = new Map(names.filter(name => safeName(name) !== name).map(name => [safeName(name), name]))
-  if (toolNames.size === 0 && answerTool === undefined) return undefined
-  return { ...(toolNames.size > 0 && { toolNames }), ...(answerTool !== undefined && { answerTool }) }
+  const citesDocuments = quirks.anthropic_fields === true && input.some(item => itemParts(item).some(isCitable))
+  if (toolNames.size === 0 && answerTool === undefined && !citesDocuments) return undefined
+  return {
+    ...(toolNames.size > 0 && { toolNames }),
+    ...(answerTool !== undefined && { answerTool }),
+    ...(citesDocuments && { citesDocuments }),
+  }
 }

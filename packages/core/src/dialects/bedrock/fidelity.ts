@@ -6,6 +6,7 @@ export const fidelity: Fidelity = {
   imageBytes: 'mapped',
   imageUrl: 'refused',
   fileName: 'mapped',
+  documentCitations: 'dropped',
   fileBytes: 'mapped',
   fileUrl: 'refused',
   audio: 'refused',

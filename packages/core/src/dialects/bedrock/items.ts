@@ -56,7 +56,7 @@ interface EncodedBlock {
 export function encodeConversation(input: readonly Item[], quirks: Quirks): Conversation {
   const state: EncoderState = {
     quirks,
-    documents: createDocumentNames(),
+    documents: createDocumentNames(quirks.anthropic_fields === true),
     system: [],
     turns: [],
     calledTools: new Set(),

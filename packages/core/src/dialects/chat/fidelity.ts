@@ -6,6 +6,7 @@ export const fidelity: Fidelity = {
   imageBytes: 'mapped',
   imageUrl: 'mapped',
   fileName: 'mapped',
+  documentCitations: 'dropped',
   fileBytes: 'mapped',
   fileUrl: 'refused',
   audio: 'mapped',

@@ -10,6 +10,7 @@ export const outputFidelity: OutputFidelity = {
   image: 'mapped',
   webCitation: 'mapped',
   fileCitation: 'dropped',
+  documentCitation: 'dropped',
   clientTool: 'dropped',
   hostedTool: 'dropped',
   other: 'dropped',

@@ -3,7 +3,7 @@ import type { Prompt } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
 import { innerDialect } from '../../protocol/wire.ts'
 import { isGatewayField, unsupported } from '../apply-quirks.ts'
-import { combinedWarning, failedToolPaths } from '../part-warnings.ts'
+import { combinedWarning, failedToolPaths, lostCitations } from '../part-warnings.ts'
 import { logprobsInclude } from '../sampling.ts'
 import { splitNativeFields } from '../shared-fields.ts'
 import { dialect } from './wire.ts'
@@ -24,6 +24,7 @@ export function unsupportedFields(prompt: Prompt, quirks: Quirks): readonly Warn
     ...(truncation !== undefined && truncation !== 'disabled' ? [unsupported('truncation', `\`truncation\` ${here}`)] : []),
     ...include.flatMap((name, at) => (ignoredIncludes.has(name) ? [] : [unsupported(`include[${at}]`, `\`include[${at}]\` ${here}`)])),
     ...foreign.map(field => unsupported(field, `\`${field}\` ${here}`)),
+    ...lostCitations(prompt.input),
     ...combinedWarning(failedToolPaths(prompt.input), 'is not supported by this provider; the tool result was sent without it.'),
   ]
 }

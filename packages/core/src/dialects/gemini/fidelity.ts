@@ -6,6 +6,7 @@ export const fidelity: Fidelity = {
   imageBytes: 'mapped',
   imageUrl: 'mapped',
   fileName: 'dropped',
+  documentCitations: 'dropped',
   fileBytes: 'mapped',
   fileUrl: 'mapped',
   audio: 'mapped',

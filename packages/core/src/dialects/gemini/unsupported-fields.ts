@@ -1,7 +1,7 @@
 import type { Prompt } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
 import { unsupported } from '../apply-quirks.ts'
-import { combinedWarning, lostCachePoints } from '../part-warnings.ts'
+import { combinedWarning, lostCachePoints, lostCitations } from '../part-warnings.ts'
 import { logprobsInclude } from '../sampling.ts'
 import { dialect } from './wire.ts'
 
@@ -25,6 +25,7 @@ export function unsupportedFields(prompt: Prompt): readonly Warning[] {
     ...(text?.verbosity === undefined ? [] : [omitted('text.verbosity')]),
     ...unsupportedSettings.filter(field => prompt[field] !== undefined).map(omitted),
     ...foreign.map(omitted),
+    ...lostCitations(prompt.input),
     ...combinedWarning(
       lostCachePoints(prompt, () => false),
       'is a cache marker, which this provider does not support; it was left out.',

@@ -53,8 +53,11 @@ const readImage: PartReader = (body, path) => {
 const readDocument: PartReader = (body, path) => {
   const url = readSource(body, path, documentSources)
   const filename = optional({ body, path }, 'title', anyText)
+  const context = optional({ body, path }, 'context', anyText)
+  const citable = isObject(body.citations) && body.citations.enabled === true
   const cache = readCachePoint(body, path)
-  return url === undefined ? undefined : { type: 'file', url, ...(filename && { filename }), ...cache }
+  if (url === undefined) return undefined
+  return { type: 'file', url, ...(filename && { filename }), ...(citable && { citable }), ...(context && { context }), ...cache }
 }
 
 const partReaders: ReadonlyMap<string, PartReader> = new Map([

@@ -49,10 +49,16 @@ function encodeMedia(part: ImagePart | FilePart, { quirks }: EncodeContext): Jso
   }
   const source = sourceOf(part)
   if (!source) return undefined
-  const kind =
-    part.type === 'image' ? { type: 'image' } : { type: 'document', ...(part.filename !== undefined && { title: part.filename }) }
+  const kind = part.type === 'image' ? { type: 'image' } : documentFields(part)
   return { ...kind, source, ...cacheControl(part.cache) }
 }
+
+const documentFields = ({ filename, citable, context }: FilePart): JsonObject => ({
+  type: 'document',
+  ...(filename !== undefined && { title: filename }),
+  ...(context !== undefined && { context }),
+  ...(citable && { citations: { enabled: true } }),
+})
 
 function sourceOf({ type, url }: ImagePart | FilePart): JsonObject | undefined {
   if (!url.startsWith('data:')) return { type: 'url', url }

@@ -6,7 +6,8 @@ import { isObject, type JsonObject } from '../../protocol/wire.ts'
 import { withoutSteps } from '../extra-steps.ts'
 import { imageMarkdown, imageUrlOf } from '../generated-image.ts'
 import { idUnder, requestIdOf } from '../ids.ts'
-import { objectIn } from '../json.ts'
+import { objectIn, stringOf } from '../json.ts'
+import { outputFeatureOf } from '../output-features.ts'
 import { encodeFailure } from './errors.ts'
 import { renameWarnings } from './field-names.ts'
 import { dialect, originalBody } from './wire.ts'
@@ -142,6 +143,7 @@ export function encodeCitation(annotation: JsonObject): JsonObject | undefined {
   const { type, url, title } = annotation
   const original = originalBody(annotation)
   if (original) return original
+  if (outputFeatureOf(stringOf(type)) === 'documentCitation') return annotation
   if (type !== 'url_citation' || typeof url !== 'string') return undefined
   return {
     type: 'web_search_result_location',

@@ -2,7 +2,7 @@ export const knownFields: ReadonlyMap<string, readonly string[]> = new Map<strin
   ['message', ['role', 'content']],
   ['text', ['type', 'text', 'cache_control', 'citations']],
   ['image', ['type', 'source', 'cache_control']],
-  ['document', ['type', 'source', 'title', 'cache_control']],
+  ['document', ['type', 'source', 'title', 'citations', 'context', 'cache_control']],
   ['tool_use', ['type', 'id', 'name', 'input', 'cache_control']],
   ['tool_result', ['type', 'tool_use_id', 'content', 'is_error', 'cache_control']],
   ['thinking', ['type', 'thinking', 'signature']],

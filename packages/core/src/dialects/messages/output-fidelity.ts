@@ -10,6 +10,7 @@ export const outputFidelity: OutputFidelity = {
   image: 'approximated',
   webCitation: 'mapped',
   fileCitation: 'dropped',
+  documentCitation: 'kept',
   clientTool: 'dropped',
   hostedTool: 'dropped',
   other: 'dropped',

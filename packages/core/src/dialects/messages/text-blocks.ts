@@ -8,11 +8,11 @@ type TextOfBlock = (block: JsonObject) => string | undefined
 const blocks: ReadonlyMap<string, TextOfBlock> = new Map<string, TextOfBlock>([
   // The definition of the tool is in `tools`. Claude Code sends it in results of its ToolSearch (pleaseai/shunt#43).
   ['tool_reference', ({ tool_name }) => `Found the tool ${stringOf(tool_name)}, which can be called now.`],
-  ['search_result', ({ title, source, content }) => joined([stringOf(title), `Source: ${stringOf(source)}`, textIn(content)])],
+  ['search_result', ({ title, source, content }) => joined([stringOf(title), `Source: ${stringOf(source)}`, contentText(content)])],
   [
     'document',
     ({ title, context, source }) =>
-      isObject(source) && source.type === 'content' ? joined([stringOf(title), stringOf(context), textIn(source.content)]) : undefined,
+      isObject(source) && source.type === 'content' ? joined([stringOf(title), stringOf(context), contentText(source.content)]) : undefined,
   ],
 ])
 
@@ -23,7 +23,7 @@ export const textOfBlock = (block: JsonObject): string | undefined => blocks.get
 const joined = (texts: readonly (string | undefined)[]): string | undefined =>
   texts.includes(undefined) ? undefined : texts.filter(text => text !== '').join('\n\n')
 
-function textIn(content: Json | undefined): string | undefined {
+function contentText(content: Json | undefined): string | undefined {
   if (typeof content === 'string') return content
   if (!Array.isArray(content)) return ''
   const entries: readonly Json[] = content

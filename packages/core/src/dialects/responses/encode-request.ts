@@ -9,7 +9,7 @@ import { contentLost, dropGatewayFields, dropRefused, type Encoded, extend, near
 import { isCustomTool } from '../custom-tools.ts'
 import { droppedReasoning, hasWords } from '../dropped-reasoning.ts'
 import { shortCallId, shortId } from '../ids.ts'
-import { combinedWarning, failedToolPaths, itemParts, lostCachePoints } from '../part-warnings.ts'
+import { combinedWarning, failedToolPaths, itemParts, lostCachePoints, lostCitations } from '../part-warnings.ts'
 import { dropSampling } from '../sampling.ts'
 import { applyServiceTier, openaiTiers, surchargedFields, tierField } from '../service-tier.ts'
 import { splitNativeFields } from '../shared-fields.ts'
@@ -140,7 +140,7 @@ function encodePrompt(prompt: Prompt, quirks: Quirks): Encoded {
     }
   if (reasoning) body.reasoning = { ...originalBody(reasoning), ...encodeReasoning(reasoning) }
   const { shared, lost } = splitNativeFields(native?.dialect === dialect ? undefined : native, 'chat', quirks)
-  for (const [field, value] of shared) body[field] = value
+  Object.assign(body, Object.fromEntries(shared))
   for (const field of lost) warnings.push(unsupported(field, `\`${field}\` is not supported by this provider and was left out.`))
   return { body, warnings }
 }
@@ -158,6 +158,7 @@ const encodeReasoning = ({ effort, summary }: NonNullable<Prompt['reasoning']>):
 
 /** Warnings for the fields that this dialect cannot express. */
 const unsupportedFields = ({ stop, seed, ...prompt }: Prompt): readonly Warning[] => [
+  ...lostCitations(prompt.input),
   ...combinedWarning(failedToolPaths(prompt.input), 'is not supported by this provider; the tool result was sent without it.'),
   ...combinedWarning(
     lostCachePoints(prompt, carriesBreakpoint),

@@ -6,6 +6,7 @@ export const fidelity: Fidelity = {
   imageBytes: 'kept',
   imageUrl: 'kept',
   fileName: 'kept',
+  documentCitations: 'dropped',
   fileBytes: 'kept',
   fileUrl: 'kept',
   audio: 'kept',

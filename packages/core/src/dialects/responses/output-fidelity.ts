@@ -10,6 +10,7 @@ export const outputFidelity: OutputFidelity = {
   image: 'kept',
   webCitation: 'kept',
   fileCitation: 'kept',
+  documentCitation: 'dropped',
   clientTool: 'kept',
   hostedTool: 'kept',
   other: 'dropped',
