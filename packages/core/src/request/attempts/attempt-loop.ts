@@ -12,6 +12,7 @@ import type { Answer } from '../../upstream/attempt.ts'
 import type { CommittedCall, SelectedOffer, UpstreamCall } from '../../upstream/call.ts'
 import { allFailed } from '../../upstream/error-message.ts'
 import { failurePolicies, mostInformative } from '../../upstream/failure-policy.ts'
+import { logFailure } from '../../upstream/log-failure.ts'
 import { type RacedCall, race } from '../../upstream/race.ts'
 import { type AttemptContext, noteDiscarded } from './attempt-context.ts'
 import { type CallPorts, callCandidate, reportResult } from './call-candidate.ts'
@@ -195,6 +196,7 @@ function report({ ports, context, refusals }: LoopState, call: UpstreamCall, { f
   const isDeadlineOver = request.routing.deadline_ms !== undefined && clock.monotonic() >= limits.deadlineAt
   const chosen = isDeadlineOver || (isCeilingChosen && call.ceilingMs >= limits.ceilingMs)
   reportFailure(router, call, { ...failure, final: isFinal, chosen })
+  logFailure(logger, call.selected.candidate, failure)
   const refusal = refusalOf(failure)
   if (refusal) {
     refusals.push(refusal)
