@@ -88,6 +88,12 @@ describe('a path', () => {
     expect(() => based('GET', '/api/v1/v1/models')).toThrow('use "/api/v1/models"')
   })
 
+  test('without "/v1", of which there is one with it, is told so', () => {
+    expect(() => match('POST', '/responses')).toThrow('There is one at "/v1/responses": end the client\'s base URL with "/v1"')
+    expect(() => createMatcher(routes, '/api')('POST', '/api/responses')).toThrow('There is one at "/api/v1/responses"')
+    expect(() => match('POST', '/respond')).not.toThrow('There is one at')
+  })
+
   test('can be looked up without a method', () => {
     const ours = pathTest({ basePath: '/api/' })
     for (const { path } of routes) expect(ours(`/api${path.replace(/:[a-z_]+\+?/g, 'x')}`)).toBe(true)

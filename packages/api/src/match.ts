@@ -72,7 +72,7 @@ export function createMatcher(routes: readonly Route[], basePath: string): Match
       const prefix = basePath === '' ? prefixOf(path, find) : undefined
       if (prefix !== undefined) throw misplaced(path, prefix)
       const below = pathBelow(path, basePath)
-      throw below === undefined ? notBelow(path, basePath) : unknownPath(below, basePath)
+      throw below === undefined ? notBelow(path, basePath) : unknownPath(below, { basePath, find })
     }
     return choose(found.place, method, found.params)
   }
@@ -140,7 +140,7 @@ const notBelow = (path: string, basePath: string): GatewayError =>
   notFound(path, ` The gateway is mounted with \`basePath: "${basePath}"\`.`)
 
 /** `path` is without the base path. */
-function unknownPath(path: string, basePath: string): GatewayError {
+function unknownPath(path: string, { basePath, find }: { readonly basePath: string; readonly find: Finder }): GatewayError {
   if (path === '/v1/v1' || path.startsWith('/v1/v1/')) {
     return new GatewayError('invalid_parameter_value', {
       param: 'path',
@@ -149,7 +149,11 @@ function unknownPath(path: string, basePath: string): GatewayError {
   }
   return path === '/v1beta' || path.startsWith('/v1beta/')
     ? new GatewayError('resource_not_found', { message: 'The prefix "/v1beta/" is reserved and has no endpoints. Use "/v1/".' })
-    : notFound(basePath + path)
+    : notFound(basePath + path, find(`${basePath}/v1${path}`) && lacksVersion(basePath, path))
 }
+
+/** For the URL of a client without "/v1", and for a gateway that is mounted below a path that a server cuts off, "/v1" included. */
+const lacksVersion = (basePath: string, path: string): string =>
+  ` There is one at "${basePath}/v1${shown(path)}": end the client's base URL with "/v1", or mount the gateway at a path without it.`
 
 const shown = (path: string): string => path.slice(0, 100).replace(/[^\x21-\x7e]/g, '')

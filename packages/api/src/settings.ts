@@ -91,5 +91,9 @@ function checkedBase(path: string): string {
   if (base !== '' && !/^(\/[A-Za-z0-9._~-]+)+$/.test(base)) {
     throw new TypeError(`createApi: \`basePath\` must look like "/api", got "${path}".`)
   }
+  if (base.endsWith('/v1'))
+    throw new TypeError(
+      `createApi: \`basePath\` is "${path}", and every path of the gateway begins with "/v1" itself; leave that out: "${base.slice(0, -3)}".`,
+    )
   return base
 }

@@ -1,3 +1,6 @@
+import { inQuotes, isQuoted } from '@signalbox/storage/option-table'
+import { StartError } from './fault.ts'
+
 /** The environment variables of the process, passed in for tests. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -28,9 +31,14 @@ export const overridingVariables: readonly Override[] = [
   { variable: 'SIGNALBOX_SEALING_KEY', field: 'sealing_key' },
 ]
 
-/** The value of a variable; an empty one counts as unset. */
+/**
+ * The value of a variable; an empty one counts as unset.
+ *
+ * @throws {StartError} The value is in quotes.
+ */
 export function settingOf(environment: Environment, variable: string): string | undefined {
   const value = environment[variable]?.trim()
+  if (isQuoted(value)) throw new StartError(`${variable} ${inQuotes}`)
   return value === '' ? undefined : value
 }
 

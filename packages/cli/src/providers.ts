@@ -44,7 +44,7 @@ export function providersOf({ providers }: Pick<Config, 'providers'>, environmen
 
 function fromEnvironment(row: BuiltIn, environment: Environment): { readonly provider?: Provider; readonly notice?: string } {
   const access = accessOf(row, {}, environment)
-  if (isOn(row, access)) return { provider: checkEndpoints(row.make(access), row.id) }
+  if (isOn(row, access)) return { provider: checkedProvider(() => row.make(access), row.id) }
   const incomplete = incompleteAccess(row, access)
   if (!incomplete) return {}
   const variable = variableOf(row, incomplete.startedBy, environment)
@@ -70,7 +70,10 @@ function customProvider({ id, speaks, base_url, ...listed }: ProviderConfig, con
   if (foreign !== undefined) throw fieldOfOtherProviders(`${field}.${foreign}`, id, ['speaks', 'base_url', 'api_key'])
   if (base_url === undefined) throw invalidField(`${field}.base_url`, undefined, `a URL, because "${id}" is not built in`)
   const apiKey = apiKeyOf(listed, context)
-  return compatible({ id, baseUrl: base_url, ...(apiKey !== undefined && { apiKey: apiKeysIn(apiKey) }), ...(speaks && { speaks }) })
+  return checkedProvider(
+    () => compatible({ id, baseUrl: base_url, ...(apiKey !== undefined && { apiKey: apiKeysIn(apiKey) }), ...(speaks && { speaks }) }),
+    field,
+  )
 }
 
 function builtIn(row: BuiltIn, listed: ProviderConfig, context: ConfigContext): Provider {
@@ -82,7 +85,10 @@ function builtIn(row: BuiltIn, listed: ProviderConfig, context: ConfigContext): 
   if (!isOn(row, known) && !isElsewhere && !row.needsNoAccess) throw missingAccess(row, known, field)
   // A server at a custom URL may need no key.
   const access = isElsewhere && known.api_key === undefined ? { ...known, api_key: '' } : known
-  return withDialects(checkEndpoints(row.make(access), field), { listed, access, context })
+  return withDialects(
+    checkedProvider(() => row.make(access), field),
+    { listed, access, context },
+  )
 }
 
 /** Limits a provider to the configured dialects. With dialects that it does not have, it becomes a compatible server at `base_url`. */
@@ -127,18 +133,23 @@ function missingAccess({ id, methods, fields }: BuiltIn, access: Access, path: s
   return invalidField(`${path}.${field}`, undefined, `${accessFields[field]} of "${id}"${also}`)
 }
 
-/** Builds the URLs once, so that an invalid value is detected now instead of by the first request. */
-function checkEndpoints(provider: Provider, context: string): Provider {
-  const { credential, dialects } = provider
-  if (!credential) return provider
+/** Makes a provider and builds its URLs once, so that an invalid value is detected now instead of by the first request. */
+function checkedProvider(make: () => Provider, context: string): Provider {
   try {
-    for (const { name: dialect } of dialects) provider.endpoint({ dialect, model: 'model', stream: false, credential })
+    const provider = make()
+    const { credential, dialects } = provider
+    if (credential) for (const { name: dialect } of dialects) provider.endpoint({ dialect, model: 'model', stream: false, credential })
+    return provider
   } catch (error) {
-    if (error instanceof TypeError) throw new StartError(`${context}: ${error.message}`)
-    throw error
+    if (!(error instanceof TypeError)) throw error
+    const message = inConfigNames(error.message)
+    throw new StartError(message.startsWith(`${context}: `) ? message : `${context}: ${message}`)
   }
-  return provider
 }
+
+/** Options as the config spells them: `baseUrl` is its `base_url`. */
+const inConfigNames = (message: string): string =>
+  message.replace(/`[a-z]+(?:[A-Z][a-z]+)+`/g, name => name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`))
 
 function apiKeyOf(
   { api_key, api_key_env }: Pick<ProviderConfig, 'api_key' | 'api_key_env'>,

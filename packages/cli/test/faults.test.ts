@@ -288,6 +288,22 @@ const badVariables: readonly (readonly [variable: string, variables: Readonly<Re
     { GROQ_API_KEY: 'gsk two' },
     'GROQ_API_KEY is not a valid header value; it takes visible ASCII characters without spaces.',
   ],
+  ...[
+    'OPENAI_API_KEY',
+    'AWS_SECRET_ACCESS_KEY',
+    'AZURE_RESOURCE_NAME',
+    'OLLAMA_HOST',
+    'SIGNALBOX_STORAGE',
+    'SIGNALBOX_SEALING_KEY',
+    'SIGNALBOX_ADMIN_KEY',
+  ].map(
+    variable =>
+      [
+        `${variable} in quotes, as docker --env-file keeps them`,
+        { [variable]: '"hunter22"' },
+        `${variable} begins and ends with a quotation mark, which is a part of the value. Remove both: \`docker --env-file\`, for one, keeps them.`,
+      ] as const,
+  ),
   ['SIGNALBOX_CONFIG', { SIGNALBOX_CONFIG: 'nowhere.json' }, 'The config file nowhere.json cannot be read (ENOENT).'],
 ]
 

@@ -127,6 +127,10 @@ describe('the environment', () => {
       { AWS_BEARER_TOKEN_BEDROCK: 'k', AWS_REGION: 'europe' },
       'amazon-bedrock: The region of a Bedrock account must look like "us-east-1".',
     ],
+    [
+      { OLLAMA_HOST: 'http://127.0.0.1:11434/v1/chat/completions' },
+      'ollama: `base_url` ends with "/chat/completions", which each call adds itself; it takes "http://127.0.0.1:11434/v1".',
+    ],
     [{ OPENAI_API_KEY: 'two words' }, 'OPENAI_API_KEY is not a valid header value'],
   ])('that is invalid stops the start: %o', (environment, message) => {
     expect(() => from(environment)).toThrow(StartError)

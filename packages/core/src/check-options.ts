@@ -1,4 +1,4 @@
-import { checkOptionTable, describeValue, type OptionTableOf } from '@signalbox/storage/option-table'
+import { checkOptionTable, describeValue, inQuotes, inSource, isQuoted, type OptionTableOf } from '@signalbox/storage/option-table'
 import { similarNames } from '@signalbox/storage/similar-names'
 import { callLimitsTable } from './access/end-user.ts'
 import type { BillingOptions } from './management/money/reloads.ts'
@@ -120,7 +120,7 @@ function checkProviders({ providers }: GatewayOptions): void {
 function checkClock({ clock }: GatewayOptions): void {
   const now = clock?.now()
   if (now !== undefined && !Number.isSafeInteger(now))
-    throw new TypeError(`createGateway: \`clock.now()\` returned ${now}; it returns whole Unix milliseconds.`)
+    throw new TypeError(`createGateway: \`clock.now()\` returned ${inSource(now)}; it returns whole Unix milliseconds.`)
 }
 
 function checkStored({ record }: GatewayOptions): void {
@@ -169,6 +169,7 @@ function checkKeys({ sealingKey, previousSealingKeys = [] }: GatewayOptions): vo
     if (bytes?.length === keyBytes && bytes.some(byte => byte !== 0)) continue
     if (bytes?.length === keyBytes)
       throw new TypeError(`createGateway: \`${name}\` is all zeros, which is easy to guess; it takes ${keyBytes} random bytes.`)
+    if (isQuoted(key)) throw new TypeError(`createGateway: \`${name}\` ${inQuotes}`)
     const got = bytes ? `${bytes.length} bytes` : typeof key === 'string' ? 'a string that is not hex' : `a ${typeof key}`
     throw new TypeError(
       `createGateway: \`${name}\` is ${got}; it takes ${keyBytes} random bytes, or ${2 * keyBytes} hex digits, as printed by \`openssl rand -hex ${keyBytes}\`.`,

@@ -66,6 +66,10 @@ test('core uses the types of storage, its reading of distributions and awaited v
     'similarNames',
     'checkOptionTable',
     'describeValue',
+    'checkUnquoted',
+    'isQuoted',
+    'inQuotes',
+    'inSource',
   ]
   const values = /import (?!type\b)([^']*)'@signalbox\/storage(?:\/[\w-]+)?'/g
   const named = core.flatMap(({ code }) =>

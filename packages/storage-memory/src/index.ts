@@ -1,4 +1,5 @@
 import type { Storage } from '@signalbox/storage'
+import { inSource } from '@signalbox/storage/option-table'
 import { memoryAudit } from './audit.ts'
 import { memoryCounters } from './counters.ts'
 import { memoryItems } from './items.ts'
@@ -31,7 +32,7 @@ export function memoryStorage(options: MemoryStorageOptions = {}): Storage {
   const { maxEntries = 10_000, maxUsageRows = 100_000, maxIds = 100_000, maxAuditRows = 100_000 } = options
   for (const [name, value] of Object.entries({ maxEntries, maxUsageRows, maxIds, maxAuditRows }))
     if (!(Number.isSafeInteger(value) && value > 0))
-      throw new RangeError(`memoryStorage: \`${name}\` must be a whole number above 0, got ${value}.`)
+      throw new RangeError(`memoryStorage: \`${name}\` must be a whole number above 0, got ${inSource(value)}.`)
   const ledger = memoryLedger({ maxEntries, maxIds })
   const audit = memoryAudit(maxAuditRows)
   const [counters, usage] = [memoryCounters(), memoryUsage(maxUsageRows)]

@@ -1,4 +1,5 @@
 import type { OutageLogger } from '@signalbox/storage/compose'
+import { checkUnquoted, inSource } from '@signalbox/storage/option-table'
 import type { RedisOptions } from 'ioredis'
 
 /** Options of one ioredis connection. Reply formats are fixed. */
@@ -40,10 +41,11 @@ export interface ResolvedOptions extends Required<Omit<RedisStoresOptions, 'url'
  */
 export function resolveOptions(options: RedisStoresOptions): ResolvedOptions {
   const { url, prefix = 'signalbox:', maxWaitMs = 250, clock = 'server', connection = {}, logger = consoleWarnings } = options
+  checkUnquoted('redisStores', { url })
   const urls = typeof url === 'string' ? [url] : url
   if (urls.length === 0) throw new TypeError('redisStores: `url` is empty. Pass one URL, or the URLs of several nodes of a cluster.')
   if (!(Number.isSafeInteger(maxWaitMs) && maxWaitMs > 0))
-    throw new TypeError(`redisStores: \`maxWaitMs\` must be whole milliseconds above 0, got ${maxWaitMs}.`)
+    throw new TypeError(`redisStores: \`maxWaitMs\` must be whole milliseconds above 0, got ${inSource(maxWaitMs)}.`)
   if (/[{}]/.test(prefix)) throw new TypeError(`redisStores: \`prefix\` must have no braces, got "${prefix}".`)
   if (clock !== 'server' && clock !== 'caller') throw new TypeError('redisStores: `clock` must be "server" or "caller".')
   const servers = urls.map((text, place) => serverOf(text, typeof url === 'string' ? '`url`' : `\`url[${place}]\``))

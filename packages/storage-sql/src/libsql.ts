@@ -1,6 +1,6 @@
 import { type Client, createClient, LibsqlError } from '@libsql/client'
 import type { Storage } from '@signalbox/storage'
-import { checkOptionTable, type OptionTableOf } from '@signalbox/storage/option-table'
+import { checkOptionTable, checkUnquoted, type OptionTableOf } from '@signalbox/storage/option-table'
 import { type BatchDriver, namedRows, openBatchConnection } from './sqlite/batch-connection.ts'
 import { sqliteStores } from './sqlite/stores.ts'
 
@@ -34,6 +34,7 @@ const libsqlOptions: OptionTableOf<LibsqlStorageOptions> = { timeoutMs: 'millise
  */
 export function libsqlStorage(database: LibsqlAddress | Client, options: LibsqlStorageOptions = {}): Storage {
   checkOptionTable({ call: 'libsqlStorage' }, options, libsqlOptions)
+  if (!('batch' in database)) checkUnquoted('libsqlStorage', database)
   const { timeoutMs = 10_000 } = options
   const client = 'batch' in database ? database : createClient(database)
   const connection = openBatchConnection(libsqlDriver(client), { timeoutMs })

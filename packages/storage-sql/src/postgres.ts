@@ -1,5 +1,5 @@
 import type { Storage } from '@signalbox/storage'
-import { checkOptionTable, type OptionTableOf, wordOf } from '@signalbox/storage/option-table'
+import { checkOptionTable, checkUnquoted, inSource, type OptionTableOf, wordOf } from '@signalbox/storage/option-table'
 import { postgresAudit } from './postgres/audit.ts'
 import { type PostgresClient, type PostgresPool, type PostgresSingleClient, poolClient, singleClient } from './postgres/client.ts'
 import { openPostgres } from './postgres/connection.ts'
@@ -77,13 +77,14 @@ const postgresOptions: OptionTableOf<PostgresStorageOptions> = {
  */
 export function postgresStorage(database: PostgresDatabase, options: PostgresStorageOptions = {}): Storage {
   checkOptionTable({ call: 'postgresStorage' }, options, postgresOptions)
+  checkUnquoted('postgresStorage', { database })
   const { schema = 'signalbox', migrate = true, prepare = true, clock = 'server' } = options
   const { connections = 10, connectTimeoutMs = 5_000, statementTimeoutMs = 10_000 } = options
   checkSchemaName(schema)
   const { usageMonths = 1 } = options
   for (const [name, value] of Object.entries({ connections, connectTimeoutMs, statementTimeoutMs, usageMonths }))
     if (!(Number.isSafeInteger(value) && value > 0))
-      throw new RangeError(`postgresStorage: \`${name}\` must be a whole number above 0, got ${value}.`)
+      throw new RangeError(`postgresStorage: \`${name}\` must be a whole number above 0, got ${inSource(value)}.`)
   const client = clientOf(database, { connections, connectTimeoutMs, statementTimeoutMs, prepare })
   const secrets = typeof database === 'string' ? secretsOf(database) : []
   const connection = openPostgres(client, {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { checkOptionTable, describeValue, type OptionTable } from './option-table.ts'
+import { checkOptionTable, checkUnquoted, describeValue, inSource, type OptionTable } from './option-table.ts'
 
 const table: OptionTable = {
   ...{ name: 'text', key: 'text or function', count: 'number', on: 'flag', make: 'function', items: 'list', extra: 'object' },
@@ -50,6 +50,21 @@ test('an unknown option is refused with the nearest option, or with all of them'
   expect(check({ nane: 'a' })).toThrow('open: there is no option `nane`. Did you mean `name`?')
   expect(check({ inner: { zzzzzzzz: 1 } })).toThrow('open: there is no option `inner.zzzzzzzz`. There are `depth`.')
   expect(check({ constructor: 1 })).toThrow('there is no option `constructor`')
+})
+
+test('a text in quotes, also in a list, is refused by its name and without its value', () => {
+  const url = 'redis://user:hunter2@host'
+  const check = (options: object) => () => checkUnquoted('open', options)
+  for (const quote of ['"', "'", '`']) {
+    expect(check({ url: quote + url + quote })).toThrow(/^open: `url` begins and ends with a quotation mark.*docker --env-file/)
+    expect(check({ url: [url, quote + url + quote] })).toThrow(/^open: `url\[1\]` begins/)
+    expect(check({ url: quote + url + quote })).not.toThrow('hunter2')
+  }
+  for (const value of ['', '"', '"a', "a'", `"a'`, 'say "a"', 5, undefined, null, {}]) expect(check({ value })).not.toThrow()
+})
+
+test('a value in a message is written as in the source', () => {
+  expect(['5', 5, undefined, null, 'x'.repeat(90)].map(inSource)).toEqual(['"5"', '5', 'undefined', 'null', `"${'x'.repeat(80)}…"`])
 })
 
 test('a value is described by its kind, and shown only if it is short and not a text', () => {

@@ -87,6 +87,26 @@ export function checkArgument(place: string, value: unknown, { takes, is, wayOut
   throw new TypeError(`${place} is ${describeValue(value)}; it takes ${takes}.${wayOut === undefined ? '' : ` ${wayOut}`}`)
 }
 
+/**
+ * Checks that no text, and no text of a list, is in quotes: `docker --env-file` keeps the quotes of `KEY="value"` as a part of the value.
+ *
+ * @throws {TypeError} The message names the option.
+ */
+export function checkUnquoted(call: string, options: object): void {
+  for (const [name, value] of Object.entries(options)) {
+    if (Array.isArray(value)) checkUnquoted(call, Object.fromEntries(value.map((each, at) => [`${name}[${at}]`, each])))
+    else if (isQuoted(value)) throw new TypeError(`${call}: \`${name}\` ${inQuotes}`)
+  }
+}
+
+/** What is wrong with a value in quotes. */
+export const inQuotes =
+  'begins and ends with a quotation mark, which is a part of the value. Remove both: `docker --env-file`, for one, keeps them.'
+
+/** Whether a value is a text that begins and ends with the same quotation mark. */
+export const isQuoted = (value: unknown): boolean =>
+  typeof value === 'string' && value.length > 1 && /^["'`]/.test(value) && value.at(0) === value.at(-1)
+
 function hintFor(name: string, known: readonly string[]): string {
   const [nearest] = similarNames(name, known)
   return nearest === undefined ? ` There are ${known.map(each => `\`${each}\``).join(', ')}.` : ` Did you mean \`${nearest}\`?`
@@ -102,6 +122,10 @@ const shapes: readonly (readonly [called: string, ...methods: string[]])[] = [
   ['a namespace of Durable Objects', 'idFromName', 'get'],
   ['a storage', 'ping', 'close'],
 ]
+
+/** A value that is no secret, as it is written in source: a text has quotes, so that "5" and 5 differ. */
+export const inSource = (value: unknown): string =>
+  typeof value === 'string' ? JSON.stringify(value.length > 80 ? `${value.slice(0, 80)}…` : value) : String(value)
 
 /** Describes a value for a message, without content that may be secret. */
 export function describeValue(value: unknown): string {

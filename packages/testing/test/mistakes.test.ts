@@ -40,6 +40,26 @@ const mistakes: readonly (readonly [name: string, run: () => unknown, message: s
   ['model_id in an offer', () => withOffer({ model_id: 'x' }), 'there is no option `models[0].offers[0].model_id`.'],
   ['providerModelId', () => withOffer({ providerModelId: 'x' }), 'Did you mean `provider_model_id`?'],
   ['an offer without a dialect', () => withOffer({ dialect: undefined }), '`models[0].offers[0].dialect` is missing.'],
+  [
+    'a rate as a text',
+    () => withOffer({ price: { input: '250000', output: 1 } }),
+    'has "250000" as its `price.input`; it takes whole microdollars per million tokens',
+  ],
+  [
+    'an hour as a number',
+    () => withOffer({ price: { ...offer.price, windows: [{ from: 1, to: '02:00', input: 1, output: 1 }] } }),
+    'has 1 in `price.windows.0`; it takes a time in UTC',
+  ],
+  [
+    'a sealing key in quotes',
+    () => make({ sealingKey: `"${'a'.repeat(64)}"` }),
+    'createGateway: `sealingKey` begins and ends with a quotation mark',
+  ],
+  [
+    'a base path with /v1',
+    () => createFetchHandler(gateway, { basePath: '/api/ai/v1' }),
+    'every path of the gateway begins with "/v1" itself; leave that out: "/api/ai".',
+  ],
   ['a price as a number', () => withOffer({ price: 2 }), '`models[0].offers[0].price` is 2; it takes an object.'],
   ['strategey', () => make({ strategey: 'cost' }), 'createGateway: there is no option `strategey`. Did you mean `strategy`?'],
   ['basePath on the gateway', () => make({ basePath: '/api' }), 'createGateway: there is no option `basePath`.'],
@@ -104,6 +124,20 @@ test('a provider without a key is off; the log says so at the start, and `proble
   logged.length = 0
   const on = createGateway({ ...good, models, providers: [openai({ apiKey: '', baseUrl: 'http://127.0.0.1:1/v1' })] } as Any)
   expect([logged, await on.problems()]).toEqual([[], []])
+})
+
+test('providers without a credential are told with the options that each of them takes', () => {
+  const told = logged.length
+  const list = [googleVertex(), amazonBedrock(), azure(), cloudflare(), openai()]
+  make({
+    providers: [...good.providers, ...list],
+    models: [{ ...model, offers: [offer, ...list.map(({ id, dialects }) => ({ ...offer, provider: id, dialect: dialects[0].name }))] }],
+  })
+  const { message = '' } = logged.slice(told).find(line => line.message.includes('they have no key')) ?? {}
+  expect(message).toContain('`serviceAccount`, or `accessToken` and `project`, or `apiKey` of "google-vertex"')
+  expect(message).toContain('`accessKeyId` and `secretAccessKey` of "amazon-bedrock"')
+  expect(message).toContain('`resource` and `apiKey`')
+  expect(message).toContain('`apiKey` and `accountId` of "cloudflare-workers-ai"; `apiKey` of "openai"')
 })
 
 test('a price that looks like dollars causes a warning, free and cheap ones do not', () => {

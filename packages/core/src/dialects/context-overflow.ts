@@ -1,10 +1,15 @@
-import type { ErrorDetails } from './failure.ts'
-
 // Servers report a prompt that is too long in words of their own, so these functions look for what the words mean. Every repetition in
 // the patterns is bounded, because the text is untrusted.
 
-/** Longest part of a message that is read. */
-const maxCharacters = 2000
+/** The texts of a provider's error. */
+interface ErrorText {
+  readonly code?: string | undefined
+  readonly type?: string | undefined
+  readonly message: string
+}
+
+/** Longest part of a message that is read, in characters. */
+const maxReadLength = 2000
 
 /** Phrases about output and media, which have limits of their own: `max_tokens`, "output tokens", "image size". */
 const otherSizes =
@@ -26,7 +31,7 @@ const perTime = /\b(?:per|a|each) (?:second|min|minute|hour|day|month)\b|\brate 
 
 const words = (text: string): string =>
   text
-    .slice(0, maxCharacters)
+    .slice(0, maxReadLength)
     .toLowerCase()
     .replace(/[^\w<>[]+/g, ' ')
     .replace(otherSizes, ' ')
@@ -38,7 +43,7 @@ function saysTooLong(text: string): boolean {
 }
 
 /** Whether an error says by its code, type or message that the prompt is longer than the model takes. */
-export const isContextOverflow = ({ code, type, message }: ErrorDetails): boolean =>
+export const isContextOverflow = ({ code, type, message }: ErrorText): boolean =>
   [code, type].some(name => name !== undefined && saysTooLong(separated(name))) || saysTooLong(message)
 
 /** `ContextWindowExceeded_error` as words. */
@@ -48,8 +53,8 @@ const separated = (name: string): string => name.replace(/([a-z])(?=[A-Z])/g, '$
  * Whether a rate limit can never let the request pass, because the request alone is larger than the limit: "Limit 30000, Requested 31538".
  * "Limit 30000, Used 29500, Requested 5000" passes later. A limit of 0 allows no request at all, so it says nothing about the size.
  */
-export function isLargerThanRateLimit({ message }: ErrorDetails): boolean {
-  const text = message.slice(0, maxCharacters)
+export function isLargerThanRateLimit({ message }: Pick<ErrorText, 'message'>): boolean {
+  const text = message.slice(0, maxReadLength)
   const limit = numberAfter(/\blimit:? ?(\d[\d,]{0,15})/i, text)
   const requested = numberAfter(/\brequested:? ?(\d[\d,]{0,15})/i, text)
   if (limit === undefined || requested === undefined) return /\brequest too large\b/i.test(text)

@@ -41,7 +41,12 @@ test.each<[FailureKind, number, unknown]>([
   ['bad_credential', 412, error({ message: 'Account suspended' })],
   ['unknown_model', 404, error({ code: 'model_not_found' })],
   ['unknown_model', 403, error({ code: 'model_not_found' })],
-  ['unknown_model', 404, '{"detail":"Not Found"}'],
+  ['unknown_model', 404, { error: 'model "x" not found, try pulling it first' }],
+  ['unknown_model', 404, { type: 'error', error: { type: 'not_found_error', message: 'model: claude-x' } }],
+  ['unknown_address', 404, '{"detail":"Not Found"}'],
+  ['unknown_address', 404, '404 page not found'],
+  ['unknown_address', 404, { type: 'error', error: { type: 'not_found_error', message: 'Not Found' } }],
+  ['unknown_address', 405, '{"detail":"Method Not Allowed"}'],
   ['unknown_model', 400, error({ code: 'model_decommissioned' })],
   ['unknown_model', 400, error({ message: 'The model `x` does not exist or you do not have access to it.' })],
   ['too_long', 400, error({ code: 'context_length_exceeded' })],
@@ -108,11 +113,12 @@ describe('a plain-text error of a provider or a proxy', () => {
     expect(fail(status, body)).toEqual({ kind, status, message: body.replaceAll('"', '') })
   })
 
-  test('about a wrong key has the kind bad_credential, and is not quoted', () => {
+  test('about a wrong key has the kind bad_credential, and is quoted for the operator alone', () => {
     expect(fail(400, 'Invalid API key provided: abc')).toEqual({
       kind: 'bad_credential',
       status: 400,
       message: 'The provider rejected the credential of the gateway.',
+      hiddenText: 'Invalid API key provided: abc',
     })
   })
 })

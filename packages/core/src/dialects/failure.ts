@@ -72,7 +72,7 @@ const failureRules: readonly FailureRule[] = [
   { kind: 'policy', status: [451], strictly: true },
   {
     kind: 'unknown_model',
-    names: /^(model_not_found|model_decommissioned|deploymentnotfound|model_not_available|not_found_error|resourcenotfoundexception)$/i,
+    names: /^(model_not_found|model_decommissioned|deploymentnotfound|model_not_available|resourcenotfoundexception)$/i,
   },
   {
     kind: 'unknown_model',
@@ -93,7 +93,11 @@ const failureRules: readonly FailureRule[] = [
   },
   { kind: 'bad_credential', message: /(incorrect|invalid|expired|missing) api[- ]?key|api key (is )?(not valid|invalid|expired)/i },
   { kind: 'bad_credential', status: [401, 403, 412], strictly: true },
-  { kind: 'unknown_model', status: [404], strictly: true },
+  { kind: 'unknown_model', names: /^not_found_error$/, message: /\bmodel|\bdeployment/i },
+  { kind: 'unknown_model', status: [404], strictly: true, message: /\bmodel|\bdeployment|\bengine\b/i },
+  // A wrong path: a model that does not exist is named.
+  { kind: 'unknown_address', names: /^not_found_error$/ },
+  { kind: 'unknown_address', status: [404, 405], strictly: true },
   { kind: 'too_long', names: /^(context_length_exceeded|request_too_large)$/i },
   // The same code is sent for a name of a tool that is too long.
   { kind: 'too_long', names: /^string_above_max_length$/, message: /^(?!.{0,400}maximum length \d{1,5}\b)/ },
@@ -150,10 +154,12 @@ function classify(details: ErrorDetails): FailureKind {
 export function failureFrom(details: ErrorDetails): Failure {
   const kind = classify(details)
   const { status, code, type, param } = details
-  const message = kind === 'bad_credential' || status === 401 || status === 403 ? '' : redact(details.message)
+  const text = redact(details.message)
+  const isHidden = kind === 'bad_credential' || status === 401 || status === 403
   return {
     kind,
-    message: message === '' ? defaultMessage(kind, status) : message,
+    message: isHidden || text === '' ? defaultMessage(kind, status) : text,
+    ...(isHidden && text !== '' && { hiddenText: text }),
     ...(code !== undefined && { code: redact(code) }),
     ...(type !== undefined && { type: redact(type) }),
     ...(param !== undefined && { param: redact(param) }),

@@ -1,4 +1,4 @@
-import { checkOptionTable, type OptionTableOf } from '@signalbox/storage/option-table'
+import { checkOptionTable, inSource, type OptionTableOf } from '@signalbox/storage/option-table'
 import { similarNames } from '@signalbox/storage/similar-names'
 import { hostedTools, type Model, type Offer, type Price } from '../protocol/model.ts'
 import type { Provider } from '../protocol/provider.ts'
@@ -11,7 +11,7 @@ import type { Logger } from '../runtime/ports.ts'
 export function checkModels(models: readonly Model[], providers: readonly Provider[], where: string): void {
   for (const { id, hostSurcharges = [] } of providers) {
     const odd = hostSurcharges.find(({ percent = 100 }) => !isRaise(percent))
-    if (odd) throw new TypeError(`${where}: "${id}" has a surcharge of ${odd.percent} at "${odd.host}"; it ${takesPercent}.`)
+    if (odd) throw new TypeError(`${where}: "${id}" has a surcharge of ${inSource(odd.percent)} at "${odd.host}"; it ${takesPercent}.`)
   }
   const spoken = new Map(providers.map(({ id, dialects }) => [id, dialects.map(({ name }) => name)]))
   for (const [at, model] of models.entries()) {
@@ -94,9 +94,9 @@ function mispriced({ provider, price, regions = [] }: Offer): string | undefined
     const numbers = numbersOf(rates, place)
     const wrong = numbers.find(([, value]) => !Number.isSafeInteger(value) || Number(value) < 0)
     if (wrong !== undefined)
-      return `at "${provider}" has ${String(wrong[1])} as its \`${wrong[0]}\`; it takes whole microdollars per million tokens (2.50 USD is 2,500,000).`
+      return `at "${provider}" has ${inSource(wrong[1])} as its \`${wrong[0]}\`; it takes whole microdollars per million tokens (2.50 USD is 2,500,000).`
     const raise = numbers.find(([part, value]) => part.endsWith('.percent') && !isRaise(Number(value)))
-    if (raise !== undefined) return `at "${provider}" has ${String(raise[1])} as its \`${raise[0]}\`; it ${takesPercent}.`
+    if (raise !== undefined) return `at "${provider}" has ${inSource(raise[1])} as its \`${raise[0]}\`; it ${takesPercent}.`
     const unknownTool = unknownToolIn(numbers.map(([part]) => part))
     if (unknownTool !== undefined)
       return `at "${provider}" has \`${unknownTool}\`; the tools that are billed per call are ${hostedTools.join(', ')}.`
@@ -121,7 +121,7 @@ function misordered({ tiers = [], windows, changes = [] }: Price, place: string)
     return `has \`${place}.tiers\` out of order; each \`over\` must be larger than the previous one.`
   for (const [at, { days = [1], from, to }] of (windows ?? []).entries()) {
     const time = [from, to].find(each => !timeOfDay.test(each))
-    if (time !== undefined) return `has "${time}" in \`${place}.windows.${at}\`; it takes a time in UTC, as in "01:00".`
+    if (time !== undefined) return `has ${inSource(time)} in \`${place}.windows.${at}\`; it takes a time in UTC, as in "01:00".`
     if (days.length === 0 || days.some(day => !Number.isInteger(day) || day < 1 || day > 7))
       return `has \`${place}.windows.${at}.days\` that are not days; it takes numbers from 1 (Monday) to 7 (Sunday).`
   }
@@ -183,7 +183,9 @@ const leastPrice = 1_000
 const isInDollars = (price: Price | undefined): boolean =>
   [price?.input, price?.output].some(rate => rate !== undefined && rate > 0 && rate < leastPrice)
 
-/** Logs the providers of the models that have no key. Returns whether that is all of them. */
+const wayIn = ({ id, account }: Provider): string => `${account?.options ?? '`apiKey`'} of "${id}"`
+
+/** Logs the providers of the models that have no credential. Returns whether that is all of them. */
 export function tellKeyless(models: readonly Model[], providers: readonly Provider[], logger: Logger): boolean {
   const offered = new Set(models.flatMap(({ offers }) => offers.map(({ provider }) => provider)))
   const used = providers.filter(({ id }) => offered.has(id))
@@ -191,7 +193,7 @@ export function tellKeyless(models: readonly Model[], providers: readonly Provid
   if (keyless.length > 0)
     logger.warn(
       { providers: keyless.map(({ id }) => id) },
-      'Some providers are disabled because they have no key. Set their `apiKey`, or remove them.',
+      `Some providers are disabled because they have no key. Set ${keyless.map(wayIn).join('; ')}; or remove them.`,
     )
   return keyless.length > 0 && keyless.length === used.length
 }

@@ -19,12 +19,15 @@ export type FailureKind =
   | 'unreachable'
   | 'bad_credential'
   | 'unknown_model'
+  | 'unknown_address'
 
 /** Why a provider call failed. */
 export interface Failure {
   readonly kind: FailureKind
   /** Redacted and capped; safe to show to a client. */
   readonly message: string
+  /** The provider's message, redacted and capped, if it is only for the operator's log. */
+  readonly hiddenText?: string
   /** The provider's own error code, if any. */
   readonly code?: string
   readonly type?: string

@@ -93,6 +93,8 @@ export interface Credential {
 export interface AccountFacts {
   /** Names of the `extra` facts that a workspace may set. Default: none. */
   readonly extra?: readonly string[]
+  /** The options that enable the provider, for messages. Default: `apiKey`. */
+  readonly options?: string
   /** Whether the secret may be a JSON object, such as access keys. */
   readonly json?: boolean
   /** How to check a credential at no cost. Undefined: only a call shows whether it is valid. */

@@ -79,7 +79,7 @@ export function amazonBedrock(options: BedrockOptions = {}): Provider<'amazon-be
     countEndpoint: ({ dialect, model, credential }) =>
       isConverse(dialect) ? `${rootOf(baseUrl, credential)}/model/${encodeURIComponent(baseModelOf(model))}/count-tokens` : undefined,
     // No check: a key that may call a model may still lack permission to list models.
-    account: { extra: ['region'], json: true },
+    account: { extra: ['region'], json: true, options: '`apiKey`, or `accessKeyId` and `secretAccessKey`' },
     async authorize(headers, credential, call) {
       const keys = accessKeysIn(credential.secret)
       if (keys) await sign(headers, { keys, region: regionOf(credential, region), call })

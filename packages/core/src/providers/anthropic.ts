@@ -1,3 +1,4 @@
+import type { OptionTableOf } from '@signalbox/storage/option-table'
 import { messagesProvider } from '../dialects/messages/provider.ts'
 import type { ApiKeys, Provider } from '../protocol/provider.ts'
 import { accountTiers } from './account-tiers.ts'
@@ -26,19 +27,17 @@ export interface ClaudeOnAwsOptions {
   readonly baseUrl?: string | undefined
 }
 
+const awsOptions: OptionTableOf<ClaudeOnAwsOptions> = { apiKey: 'text', region: 'text', workspace: 'text', baseUrl: 'text' }
+
 /**
  * Claude Platform on AWS: the Anthropic API with AWS keys on an AWS host. `extra.workspace` and `extra.region` of a credential set the
  * workspace and the region. Source: docs.aws.amazon.com/claude-platform, making requests, 2026-11.
  *
- * @throws {TypeError} On a call whose credential has no workspace.
+ * @throws {TypeError} An option is unknown or has an invalid value; on a call, if its credential has no workspace.
  * @example claudeOnAws({ apiKey, workspace: 'wrkspc_01', region: 'us-west-2' })
  */
-export function claudeOnAws({
-  apiKey,
-  region = 'us-east-1',
-  workspace,
-  baseUrl = awsUrl,
-}: ClaudeOnAwsOptions = {}): Provider<'anthropic-aws'> {
+export function claudeOnAws(options: ClaudeOnAwsOptions = {}): Provider<'anthropic-aws'> {
+  const { apiKey, region = 'us-east-1', workspace, baseUrl = awsUrl } = providerOptions('claudeOnAws', options, awsOptions)
   const provider = defineProvider({
     id: 'anthropic-aws',
     display_name: 'Claude Platform on AWS',
@@ -53,7 +52,7 @@ export function claudeOnAws({
   })
   return {
     ...provider,
-    account: { ...provider.account, extra: ['region', 'workspace'] },
+    account: { ...provider.account, extra: ['region', 'workspace'], options: '`apiKey` and `workspace`' },
     countEndpoint: call => `${provider.endpoint(call)}/count_tokens`,
     authorize(headers, credential, call) {
       if (credential.extra?.workspace === undefined) throw new TypeError('The account needs `extra.workspace`.')

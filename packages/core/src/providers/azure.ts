@@ -78,6 +78,7 @@ export function azure(given: AzureOptions = {}): Provider<'azure'> {
     countEndpoint: call => (call.dialect === messagesProvider.name ? `${endpoint(call)}/count_tokens` : undefined),
     account: {
       extra: ['resource'],
+      options: '`resource` and `apiKey`, or `resource` and `accessToken`',
       check: credential => ({ dialect: chatProvider.name, url: rootOf(credential, options, 'openai') + listPath(options) }),
     },
     async authorize(headers, { owner, secret, extra }, { dialect }) {

@@ -72,6 +72,7 @@ export function googleVertex(given: VertexOptions = {}): Provider<'google-vertex
     },
     account: {
       extra: ['project', 'location'],
+      options: '`serviceAccount`, or `accessToken` and `project`, or `apiKey`',
       json: true,
       // A service account is valid if Google issues a token for it. Express mode keys and tokens can only be checked by a call.
       check: credential => (isExpressKey(credential) || isToken(credential) ? undefined : { dialect: vertexGemini.name }),

@@ -26,13 +26,16 @@ const gatewayMessages: Readonly<Record<FailureKind, string>> = {
   out_of_quota: 'The account at {provider} has no quota left.',
   bad_credential: '{provider} rejected the credential.',
   unknown_model: '{provider} no longer serves this model.',
+  unknown_address: 'The address of {provider} was not found ({status}): check its base URL (`baseUrl`, or `base_url` in the config).',
 }
 
 /** Provider error codes that clients act on and the policy of no failure has. All others are replaced by that of the policy. */
 const passedCodes: ReadonlySet<string> = new Set(['insufficient_quota', 'slow_down', 'invalid_prompt'])
 
 const messageOf = (failure: Failure): string => {
-  const message = gatewayMessages[failure.kind].replace('{provider}', failure.provider ?? 'The provider')
+  const message = gatewayMessages[failure.kind]
+    .replace('{provider}', failure.provider ?? 'The provider')
+    .replace('{status}', String(failure.status ?? 404))
   if (failure.credential !== undefined)
     return `${message} The credential is your BYOK key "${failure.credential}": check its account, or replace the key.`
   const detail = failurePolicies[failure.kind].detail

@@ -36,6 +36,7 @@ export const failurePolicies: Readonly<Record<FailureKind, FailurePolicy>> = {
   out_of_quota: { action: 'next', code: 'provider_error', detail: 'none', recordedAs: 'credential' },
   bad_credential: { action: 'next', code: 'provider_error', detail: 'none', recordedAs: 'credential' },
   unknown_model: { action: 'next', code: 'provider_error', detail: 'none', recordedAs: 'error' },
+  unknown_address: { action: 'next', code: 'provider_error', detail: 'none', recordedAs: 'error' },
   // Retried without the state; the provider's message is reported if that fails too.
   stale_state: { action: 'strip', code: 'invalid_parameter_value', detail: 'provider', recordedAs: 'refused' },
 }

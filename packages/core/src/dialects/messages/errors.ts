@@ -82,6 +82,7 @@ const statusByKind: Readonly<Record<FailureKind, number>> = {
   unreachable: 502,
   bad_credential: 502,
   unknown_model: 502,
+  unknown_address: 502,
 }
 
 const ownCodes: Readonly<Record<string, { readonly status: number } | undefined>> = codes

@@ -390,3 +390,10 @@ test('an error has the shape of the API', () => {
     error: { message: 'm', type: 't', param: null, code: 'c', suggestion: 's', doc_url: 'd', provider: 'p' },
   })
 })
+
+test('`prompt` as a text is told to be `input`', () => {
+  expect(() => responsesClient.decodeRequest({ model: 'm', prompt: 'Hi' })).toThrow('write `"input"` instead')
+  expect(() => responsesClient.decodeRequest({ model: 'm', input: 'Hi', prompt: { id: 'pmpt_1' } })).toThrow(
+    'this gateway does not store responses',
+  )
+})

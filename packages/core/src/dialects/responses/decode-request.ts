@@ -73,10 +73,13 @@ const stateful: ReadonlySet<string> = new Set(['previous_response_id', 'conversa
 /** Fields that are read elsewhere, or have no effect here. */
 const otherFields: ReadonlySet<string> = new Set(['model', 'gateway', 'stream', 'stream_options', 'store', ...stateful])
 
+const promptAsText = '`prompt` is a stored prompt, which is not supported. The text of a request is its `input`: write `"input"` instead.'
+
 function checkEnvelope(body: JsonObject): void {
   for (const key of stateful) {
     const value = body[key]
     if (value === undefined || value === null || value === false) continue
+    if (key === 'prompt' && typeof value === 'string') refuse('unknown_parameter', promptAsText, key)
     refuse('unknown_parameter', `\`${key}\` is not supported: this gateway does not store responses. Send the conversation in full.`, key)
   }
   if (optional({ body, path: '' }, 'store', booleanValue) === true) {

@@ -12,6 +12,7 @@ import type { Answer } from '../../upstream/attempt.ts'
 import type { CommittedCall, SelectedOffer, UpstreamCall } from '../../upstream/call.ts'
 import { allFailed } from '../../upstream/error-message.ts'
 import { failurePolicies, mostInformative } from '../../upstream/failure-policy.ts'
+import { logFailure } from '../../upstream/log-failure.ts'
 import { type RacedCall, race } from '../../upstream/race.ts'
 import { type AttemptContext, noteDiscarded } from './attempt-context.ts'
 import { type ByokFailure, byokWarnings } from './byok-warnings.ts'
@@ -197,6 +198,7 @@ function report({ ports, context, byokFailures }: LoopState, call: UpstreamCall,
   const chosen = isDeadlineOver || (isCeilingChosen && call.ceilingMs >= limits.ceilingMs)
   reportFailure(router, call, { ...failure, final: isFinal, chosen })
   const { candidate } = call.selected
+  logFailure(logger, candidate, failure)
   if (candidate.credential.owner === 'workspace') {
     byokFailures.push({ candidate, kind: failure.kind })
     if (failure.kind === 'bad_credential') ports.onCredentialRefused?.(facts.workspaceId, candidate.credential)

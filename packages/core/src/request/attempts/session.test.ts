@@ -14,13 +14,25 @@ test('the session of the body comes before that of a header, and a header before
   expect(sessionOf(request({ user }), undefined)).toBe('of-user')
 })
 
-test.each(['x-session-id', 'x-session-affinity', 'session_id', 'session-id'])(
-  'the header %s names the session, unless it is empty',
-  name => {
-    expect(sessionOf(request({}), header({ [name]: 's' }))).toBe('s')
-    expect(sessionOf(request({}), header({ [name]: '' }))).toBeUndefined()
-  },
-)
+test.each([
+  'x-session-id',
+  'x-session-affinity',
+  'session_id',
+  'session-id',
+  'x-claude-code-session-id',
+  'x-opencode-session',
+  'x-litellm-session-id',
+])('the header %s names the session, unless it is empty', name => {
+  expect(sessionOf(request({}), header({ [name]: 's' }))).toBe('s')
+  expect(sessionOf(request({}), header({ [name]: '' }))).toBeUndefined()
+})
+
+test('`session_id` of the metadata names the session, after a header and before the user id', () => {
+  const prompt = { metadata: { session_id: 'of-metadata' }, user: 'user_1_session_of-user' }
+  expect(sessionOf(request(prompt), noHeaders)).toBe('of-metadata')
+  expect(sessionOf(request(prompt), header({ 'x-session-id': 'of-header' }))).toBe('of-header')
+  expect(sessionOf(request({ ...prompt, metadata: { session_id: '' } }), noHeaders)).toBe('of-user')
+})
 
 test.each<readonly [string, string, string | undefined]>([
   ['ends in a session', 'user_ab_account_cd_session_12-34', '12-34'],

@@ -6,8 +6,20 @@ import { isObject, type Json } from '../../protocol/wire.ts'
 /** Returns a request header by its lower-case name. */
 export type HeaderReader = (name: string) => string | undefined
 
-/** The first header present is used. Some proxies drop header names with an underscore. */
-const sessionHeaders = ['x-session-id', 'x-session-affinity', 'session_id', 'session-id'] as const
+/** The first header present is used. Sources: what each client sends, 2026-11. */
+const sessionHeaders = [
+  // Several agents; opencode, which sends both.
+  'x-session-id',
+  'x-session-affinity',
+  // Codex. Some proxies drop header names with an underscore.
+  'session_id',
+  'session-id',
+  'x-claude-code-session-id',
+  // opencode before it sent `x-session-affinity`, and to its own provider.
+  'x-opencode-session',
+  // Clients that were written for LiteLLM; docs.litellm.ai, session_id.
+  'x-litellm-session-id',
+] as const
 
 /** The session named by the request, if any. */
 export function sessionOf({ session, prompt }: InferenceRequest, header: HeaderReader | undefined): string | undefined {
@@ -16,8 +28,11 @@ export function sessionOf({ session, prompt }: InferenceRequest, header: HeaderR
     const named = header?.(name)
     if (named) return named
   }
-  return sessionInUser(prompt.safety_identifier ?? prompt.user)
+  return prompt.metadata?.[metadataField] || sessionInUser(prompt.safety_identifier ?? prompt.user)
 }
+
+/** The field of `metadata` in which clients of LiteLLM name the session. */
+const metadataField = 'session_id'
 
 /** Maximum length in characters of a user id that is searched for a session. */
 const maxUserLength = 2_048
