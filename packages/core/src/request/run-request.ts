@@ -207,6 +207,7 @@ function callProviders(ports: RequestPorts, state: RequestState, admitted: Admit
     hedgeMaxCost: policed.hedgeMaxCost,
     refusedKeys: policed.policy.refusedKeys,
     isLarge: state.options.isLarge === true,
+    claimMemory: state.options.claimMemory,
     attempts,
   })
 }
