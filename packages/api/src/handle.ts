@@ -124,9 +124,9 @@ function* run({ row, params }: Extract<Match, { kind: 'row' }>, state: HandledRe
   const admission = isLong && row.rate === 'inference' ? yield* wait(gateway.admitEarly(caller, requestId)) : undefined
   try {
     const { text, query, body, isLarge } = yield* read(row, state)
-    // Only lists of items refer to stored ones.
+    // Only lists of items refer to stored ones. Images and files at URLs are in lists of items or messages.
     const mayRefer = Array.isArray(body.input) || request.turn !== undefined
-    const claimMemory = mayRefer ? claimsOf(state, caller) : undefined
+    const claimMemory = mayRefer || row.rate === 'inference' ? claimsOf(state, caller) : undefined
     const keepBody = state.upload || mayRefer ? uploadKeeperOf(state) : undefined
     const call = { gateway, site, request, requestId, log, context, params, query, body, isLarge, admission, claimMemory, keepBody }
     if (row.of === undefined) return yield* wait(row.handler(call, caller))

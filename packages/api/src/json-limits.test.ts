@@ -27,7 +27,7 @@ const spread = (count: number): object => ({ a: many(count / 5_000, () => named(
 
 /** Bodies with exactly this number of the limited values, and the field with the last of them. */
 const shapes: Readonly<
-  Record<Exclude<keyof typeof bodyCaps, 'escapes' | 'depth' | 'depthInside'>, readonly [(count: number) => object, string]>
+  Record<Exclude<keyof typeof bodyCaps, 'escapes' | 'depth' | 'depthInside' | 'remoteParts'>, readonly [(count: number) => object, string]>
 > = {
   fields: [count => ({ extensions: count === bodyCaps.fields ? { a: many(9, () => named(5_000)) } : spread(count + 4_999) }), 'extensions'],
   values: [count => ({ extensions: { a: many(10, () => many(count === bodyCaps.values ? 9_900 : 10_001, () => 1)) } }), 'extensions'],

@@ -13,6 +13,7 @@ import {
   section,
   textLike,
   textThat,
+  trueOrFalse,
   urlPart,
   whole,
 } from './schema-fields.ts'
@@ -51,6 +52,11 @@ export const provider = section({
   data_policy: oneOf(['zdr', 'no_training', 'may_train', 'unknown'])
     .optional()
     .describe('What the provider does with prompts by your contract, if that differs from its terms'),
+  provider_storage: trueOrFalse()
+    .optional()
+    .describe(
+      'Whether requests with your key may name what is stored in your account (files, containers, vector stores, `gs:` addresses). Default: false',
+    ),
 })
 
 const offer = section({

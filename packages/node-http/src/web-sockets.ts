@@ -45,8 +45,15 @@ interface WebSocketsContext {
 const pingMs = 30_000
 /** Milliseconds that a client has to close its side of a finished connection. */
 const closeAfterMs = 2_000
-/** Bytes from which incomplete messages are counted. */
-const countedBytes = 16_384
+/** Maximum fragments of a message. Browsers send a message of 32 MiB in fewer. A client that sends more is closed with code 1008. */
+const maxFragments = 1_024
+/** Bytes of memory that `ws` needs for a fragment in addition to its payload, and fewest bytes of a fragment on the wire. */
+const fragmentOverhead = 200
+const minFragmentBytes = 7
+
+/** The memory of an incomplete message, from its bytes on the wire: at most twice this. A message never counts as more than the longest. */
+const heldBytes = (bytes: number, maxBytes: number): number =>
+  Math.max(bytes, Math.min(Math.ceil(bytes / minFragmentBytes) * fragmentOverhead, maxFragments * fragmentOverhead, maxBytes))
 
 /** Bytes of a client's ping or pong in addition to its payload. */
 const controlFrameBytes = 6
@@ -74,7 +81,7 @@ export function createWebSockets(context: WebSocketsContext): WebSockets {
   const serverFor = async (maxPayload: number): Promise<WebSocketServer> => {
     const { WebSocketServer: Server } = await loadServer()
     // Compression would cost hundreds of kilobytes per connection.
-    server ??= new Server({ noServer: true, clientTracking: false, perMessageDeflate: false, maxPayload }).on(
+    server ??= new Server({ noServer: true, clientTracking: false, perMessageDeflate: false, maxPayload, maxFragments }).on(
       'wsClientError',
       (error, socket, request) => refuseInvalid(request, socket, `${error.message}.`),
     )
@@ -198,7 +205,10 @@ function connect(opened: WebSocket, socket: Duplex, { pace, webSocket, onEnd }: 
     drainMs: pace.drainMs,
   })
   const connection: OpenConnection = { socket: opened, drain: session.drain, isAlive: true }
-  const arriving = watchArrival(pace, { onBytes: session.receiving, onTooSlow: () => opened.terminate() })
+  const arriving = watchArrival(pace, {
+    onBytes: bytes => session.receiving(heldBytes(bytes, webSocket.maxMessageBytes)),
+    onTooSlow: () => opened.terminate(),
+  })
   let isOver = false
   const over = (): void => {
     isOver = true
@@ -237,11 +247,15 @@ interface ArrivalHandlers {
   readonly onTooSlow: () => void
 }
 
-/** Counts the bytes of the incoming message, and checks its speed from `countedBytes` on. */
+/** Counts the memory of an incomplete message and checks its speed, from its first byte on. A message within one chunk costs nothing. */
 function watchArrival(pace: BodyPace, { onBytes, onTooSlow }: ArrivalHandlers) {
   let bytes = 0
   let isComplete = false
   let speed: ReturnType<typeof watchUpload> | undefined
+  const stop = (): void => {
+    speed?.stop()
+    speed = undefined
+  }
   return {
     add(more: number): void {
       // The chunk that ends a message is not part of the next one, except for a few bytes.
@@ -250,10 +264,14 @@ function watchArrival(pace: BodyPace, { onBytes, onTooSlow }: ArrivalHandlers) {
         return
       }
       bytes += more
-      if (bytes <= countedBytes) return
+      // The chunk was the rest of a ping.
+      if (bytes <= 0) {
+        stop()
+        return
+      }
+      onBytes(bytes)
       speed ??= watchUpload(pace.clock, pace, onTooSlow)
       speed.heard(more)
-      onBytes(bytes)
     },
     /** A ping or pong is not part of a message. */
     control(payload: Buffer): void {
@@ -262,8 +280,7 @@ function watchArrival(pace: BodyPace, { onBytes, onTooSlow }: ArrivalHandlers) {
     complete(): void {
       bytes = 0
       isComplete = true
-      speed?.stop()
-      speed = undefined
+      stop()
     },
   }
 }

@@ -159,6 +159,13 @@ describe('a hostile client', () => {
       },
       1009,
     ],
+    [
+      'more fragments than a message may have',
+      send => {
+        for (let at = 0; at < 1_100; at += 1) send('x', { fin: false })
+      },
+      1008,
+    ],
     ['invalid UTF-8', send => send(Buffer.from([0xff, 0xfe]), { binary: false }), 1007],
     [
       'more messages than may wait',
@@ -185,10 +192,18 @@ describe('a hostile client', () => {
     expect(clients.flatMap(({ heard }) => heard)).toMatchObject([{ status: 429, error: { code: 'concurrent_requests_exceeded' } }])
   })
 
-  test('that is slow with a large message is cut', async () => {
+  test('that holds many fragments of little content is closed: what is counted is the memory that they take', async () => {
+    const { url } = await start({ bodyBytes: 200_000, uploadBytesPerWorkspace: 200_000 }, saying('a'))
+    const clients = await Promise.all(Array.from({ length: 5 }, () => openWebSocket(url, bearer)))
+    for (const { socket } of clients) for (let at = 0; at < 500; at += 1) socket.send('x', { fin: false })
+    await until(() => clients.filter(({ closed }) => closed() !== undefined).length === 3)
+    expect(clients.flatMap(({ closed }) => closed() ?? []).map(({ code }) => code)).toEqual([1013, 1013, 1013])
+  })
+
+  test.each([2, 20_000])('that is slow with a message of which %i bytes have arrived is cut', async bytes => {
     const { url } = await start({ bodyIdleMs: 100 }, saying('a'))
     const { socket, untilClosed } = await openWebSocket(url, bearer)
-    socket.send('x'.repeat(20_000), { fin: false })
+    socket.send('x'.repeat(bytes), { fin: false })
     expect(await untilClosed()).toMatchObject({ code: 1006 })
   })
 

@@ -120,6 +120,7 @@ async function openFixture(): Promise<(request: InferenceRequest) => Promise<Sen
     const { answer, ...provider } = scriptedProvider({ id: name, dialect: providerDialects[name] })
     return {
       ...provider,
+      providerStorage: true,
       answer: call => {
         bodies.push(call.body)
         if (!answer) throw new Error('The provider function returned nothing.')

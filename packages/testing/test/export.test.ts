@@ -113,6 +113,13 @@ const nasty = [
   'two\nlines',
   'zwölf 日本語',
   '=1\n=2',
+  'a";=1+1;"',
+  'a;=HYPERLINK("http://evil")',
+  'a\t=1',
+  'a|@x',
+  'a -1',
+  '＝1+1',
+  'a;＠x',
   ' =1',
   "'=1",
   '\u0000',
@@ -133,8 +140,16 @@ describe.each(Object.entries(stores))('an export from %s', (_, open) => {
       const column = (name: string): readonly string[] => lines.map(line => line[head.indexOf(name)] ?? '')
       expect(column('id')).toEqual(rows.map(({ id }) => id).reverse())
       const told = column('model_requested').toReversed()
-      expect(told).toEqual(nasty.map(each => (/^[=+\-@\t\r]/.test(each) ? `'${each}` : each)))
-      for (const line of lines) for (const cell of line) expect(cell).not.toMatch(/^[=+\-@\t\r]/)
+      const plain = (text: string): string => text.replaceAll("'", '')
+      expect(told.map(plain)).toEqual(nasty.map(plain))
+      expect(told.filter((each, n) => each === nasty[n])).toEqual(['a,b', 'say "so"', 'two\nlines', nasty[9], '\u0000'])
+      for (const line of lines) for (const cell of line) expect(cell).not.toMatch(/^[=+\-@＝＋－＠\t\r]/)
+    }
+    // Opened with another separator, or with none of the quotes removed.
+    for (const separator of [';', '\t', '|', ' ', ',']) {
+      const { data } = Papa.parse<string[]>(text, { delimiter: separator, skipEmptyLines: true })
+      const cells = [...data.flat(), ...text.split(/[\r\n]+/).flatMap(line => line.split(separator)).map(cell => cell.replace(/^"+/, ''))]
+      for (const cell of cells) expect(cell.trim()).not.toMatch(/^[=+\-@＝＋－＠]/)
     }
   })
 

@@ -150,10 +150,10 @@ function fileOf(url: string, usual: string): AnyPart {
 
 /** A generated image becomes a file. Any other item without its own type becomes a custom part, which can be sent back with the next turn. */
 function encodeNative({ dialect, body }: Native): AnyPart {
-  const { type = 'item', result } = body
+  const { type, result } = body
   if (type === 'image_generation_call' && typeof result === 'string' && result !== '')
     return { type: 'file', mediaType: imageTypeOf(body), data: { type: 'data', data: result } }
-  return { type: 'custom', kind: `gateway.${String(type)}`, ...metadataOf({ item: { dialect, body } }) }
+  return { type: 'custom', kind: `gateway.${typeof type === 'string' ? type : 'item'}`, ...metadataOf({ item: { dialect, body } }) }
 }
 
 const imageTypeOf = ({ output_format: format }: JsonObject): string => `image/${typeof format === 'string' ? format : 'png'}`

@@ -52,7 +52,7 @@ export async function exportRequests(call: Call, analytics: Analytics, range: An
 async function linesOf(pages: ReturnType<Analytics['pages']>): Promise<AsyncGenerator<string, undefined>> {
   const { stringify } = await import('csv-stringify/browser/esm/sync')
   const csv = (rows: readonly (readonly string[])[]): string =>
-    stringify(rows as string[][], { escape_formulas: true, record_delimiter: '\r\n', quoted_match: /[\r\n]/ })
+    stringify(rows as string[][], { record_delimiter: '\r\n', quoted_match: /[\r\n]/ })
   return (async function* () {
     yield csv([columns])
     for await (const rows of pages) yield csv(rows.map(cellsOf))
@@ -60,7 +60,13 @@ async function linesOf(pages: ReturnType<Analytics['pages']>): Promise<AsyncGene
   })()
 }
 
-const cellText = (value: unknown): string => (value === null || value === undefined ? '' : String(value))
+/**
+ * A character with which spreadsheets begin a formula, wherever a cell may begin: the reader chooses the separator, which may be any
+ * character but a letter or digit. Full-width forms count as formulas too.
+ */
+const formulaStart = /(?<![\p{L}\p{N}])[=+\-@＝＋－＠]|^[\t\r]/gu
+
+const cellText = (value: unknown): string => (value === null || value === undefined ? '' : String(value).replaceAll(formulaStart, "'$&"))
 
 /** Ends the request's log entry after the last line. */
 function untilOver(lines: AsyncGenerator<string, undefined>, { log }: Call): AsyncIterator<string, undefined> {

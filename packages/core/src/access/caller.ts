@@ -28,6 +28,8 @@ export interface Caller {
   readonly models?: readonly string[]
   /** The session whose token was sent, and the browser origins that may use it. Absent origins: any. */
   readonly session?: { readonly id: string; readonly origins?: readonly string[] }
+  /** Whether an end user may name what is stored at a provider, such as files, where keys of its workspace may. Default: false. */
+  readonly providerStorage?: boolean
   /** Nearest first. Absent if the key has no ancestors. */
   readonly ancestors?: readonly AncestorKey[]
   /** Unix milliseconds of the earliest expiry among the key and its ancestors. */

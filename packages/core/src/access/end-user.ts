@@ -23,6 +23,8 @@ export interface EndUser {
    * Budgets of the user, in addition to the credit and budgets of the workspace. At most 8; of two with the same account the lower applies.
    */
   readonly budgets?: readonly EndUserBudget[]
+  /** Whether the user may name what is stored at a provider, such as files, where keys of its workspace may. Default: false. */
+  readonly providerStorage?: boolean
 }
 
 /** A spending limit for a user, or for all users of a group together, in a period. */
@@ -55,6 +57,7 @@ const endUserTable: OptionTableOf<EndUser> = {
   scopes: 'list',
   limits: callLimitsTable,
   budgets: 'list',
+  providerStorage: 'flag',
 }
 const budgetTable: OptionTableOf<EndUserBudget> = { limit: 'number', period: 'text', group: 'text', includeByok: 'flag' }
 const periods: readonly string[] = budgetFields.period.values
@@ -95,6 +98,7 @@ export function userCaller(workspace: TypedRecord<'workspace'>, user: EndUser): 
     ...(user.tags && { tags: user.tags }),
     isEndUser: true,
     ...(user.limits && { limits: user.limits }),
+    ...(user.providerStorage && { providerStorage: true }),
     ...(user.budgets && { budgets: callerBudgetsOf(user.budgets, workspace.id, user) }),
   }
 }

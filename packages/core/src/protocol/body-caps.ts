@@ -21,6 +21,8 @@ export const bodyCaps = {
   messages: 10_000,
   /** Parts of the content of one message or tool result. */
   parts: 5_000,
+  /** Images and files at URLs that are downloaded for one request, counted where they are named. */
+  remoteParts: 100,
   /** Elements of `tools`. */
   tools: 1_000,
   /** Fields of `metadata`. */

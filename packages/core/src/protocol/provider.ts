@@ -29,6 +29,12 @@ export interface Provider<Id extends string = string> {
   readonly account?: AccountFacts
   /** Whether workspaces may bring their own keys. If false, the list of BYOK providers omits it. Default: true. */
   readonly byok?: boolean
+  /**
+   * Whether requests with the operator's credential may name what is stored in the operator's account: files, containers, vector stores,
+   * skills, `gs:` addresses. Then every workspace can use what it knows the name of. With a key of the workspace they always may.
+   * Default: false.
+   */
+  readonly providerStorage?: boolean
   /** Responds in this process instead of over the network (simulated providers). */
   readonly answer?: LocalAnswer
 }

@@ -28,7 +28,7 @@ export interface CallOptions {
   readonly requestId?: string
   /** The result of `gateway.admit` for the same `requestId`, which has already taken the slot and counted the request. */
   readonly admission?: EarlyAdmission | undefined
-  /** Called with the bytes of memory of the kept items that the request refers to, before they are used. Throws to refuse the request. */
+  /** Called with the bytes of memory of the kept items, and of the images and files at URLs, that the request refers to, before they are used. Throws to refuse the request. */
   readonly claimMemory?: ((bytes: number) => void) | undefined
   /** Whether the body was large, so that the JSON for the provider is encoded with fewer copies in memory. Default: false. */
   readonly isLarge?: boolean

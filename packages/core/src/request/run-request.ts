@@ -207,6 +207,7 @@ function callProviders(ports: RequestPorts, state: RequestState, admitted: Admit
     hedgeMaxCost: policed.hedgeMaxCost,
     policy: policed.policy,
     isLarge: state.options.isLarge === true,
+    claimMemory: state.options.claimMemory,
     attempts,
   })
 }

@@ -97,6 +97,14 @@ export const sessionFields = {
     description: 'Budgets of the user across all of its sessions.',
     example: [{ limit_usd: 5, period: 'month' }],
   },
+  providerStorage: {
+    kind: 'boolean',
+    create: 'optional',
+    reply: 'optional',
+    description:
+      'Whether the session may name what is stored at a provider (files, containers, vector stores), where keys of its workspace may. Default: false.',
+    example: false,
+  },
   expiresIn: {
     kind: 'integer',
     min: 1,

@@ -94,7 +94,7 @@ test('items of one dialect need offers that use it, with a code for each dialect
   expect(whyNot(compacted, {})).toMatch(/^input_requires_responses_endpoint: .* only supported by the dialect "responses"/)
   expect(whyNot(compacted, { dialect: 'responses' })).toBeUndefined()
   expect(whyNotFor(upload, {})).toMatch(/^capability_mismatch: .* only supported by the dialect "messages"/)
-  expect(whyNotFor(upload, { dialect: 'messages' })).toBeUndefined()
+  expect(whyNotFor(upload, { dialect: 'messages' })).toMatch(/^operation_not_allowed: /)
 })
 
 test('for a feature of the caller’s dialect, the error suggests POST /v1/responses if the model is only available through it', () => {

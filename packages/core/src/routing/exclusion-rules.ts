@@ -61,6 +61,21 @@ export const exclusionRules: readonly ExclusionRule[] = [
     reason: ({ offer }, { needs }) => otherDialectReason(foreignNative(offer.dialect, needs), offer.dialect),
   },
   {
+    code: 'operation_not_allowed',
+    param: (_, { needs }) => needs.storedField,
+    suggestion: (_, { demands }) =>
+      demands.no_stored_fields
+        ? 'Send the data itself. The app can allow it for a user or session (`providerStorage`).'
+        : 'Send the data itself, use a provider key of the workspace, or have the operator allow it (`providerStorage` of the provider).',
+    applies: ({ needs }) => needs.storedField !== undefined,
+    excludes: ({ credential, provider }, { demands }) =>
+      demands.no_stored_fields === true || !(credential.owner === 'workspace' || provider.providerStorage === true),
+    reason: (_, { needs, demands }) =>
+      demands.no_stored_fields
+        ? `\`${needs.storedField}\` names something stored at the provider, which this user may not use`
+        : `\`${needs.storedField}\` names something stored at the provider, and the account there is the operator's`,
+  },
+  {
     code: 'capability_mismatch',
     param: (_, { needs }) => needs.prefill?.param,
     suggestion: 'End with a user message that says how to go on, or choose a model that continues an assistant message.',

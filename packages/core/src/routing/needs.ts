@@ -5,6 +5,7 @@ import type { DataPolicyDemand } from '../protocol/provider-facts.ts'
 import type { InferenceRequest, Prompt, RoutingOptions, Tool } from '../protocol/request.ts'
 import type { DialectName } from '../protocol/wire.ts'
 import { type ContentNeeds, contentNeedsOf, type NativeNeed } from './media-needs.ts'
+import { storedFieldOf } from './stored-fields.ts'
 
 /** What a request requires of an offer. */
 export interface Needs extends ContentNeeds {
@@ -28,6 +29,8 @@ export interface Needs extends ContentNeeds {
   readonly inputTokens: number
   /** The client's limit on output tokens. */
   readonly outputTokens: number | undefined
+  /** The path of the first field that names something stored at the provider, such as a file. */
+  readonly storedField: string | undefined
 }
 
 /** Requirements of the workspace's settings for all requests, and restrictions of the caller. */
@@ -42,6 +45,8 @@ export interface Demands {
   readonly caller_models?: readonly string[]
   /** Whether the operator's credentials are excluded. */
   readonly own_keys_only?: boolean
+  /** Whether the caller, an end user, may name nothing that is stored at a provider. */
+  readonly no_stored_fields?: boolean
 }
 
 /** Everything that decides which candidates can serve a request. */
@@ -95,5 +100,6 @@ export function needsOf({ prompt, delivery }: InferenceRequest, inputTokens: num
     toolDialects: tools.length === 0 ? noDialects : tools.flatMap(onlyDialectsOf),
     inputTokens,
     outputTokens: prompt.max_output_tokens,
+    storedField: storedFieldOf(prompt),
   }
 }

@@ -46,4 +46,5 @@ export type ExclusionCode =
   | 'tool_choice_required_not_supported'
   | 'input_requires_responses_endpoint'
   | 'response_api_only'
+  | 'operation_not_allowed'
   | 'routing_failed'

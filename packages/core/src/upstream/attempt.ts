@@ -1,5 +1,6 @@
 import { isContentLost } from '../dialects/apply-quirks.ts'
 import { type UsedSettings, usedSettings } from '../dialects/used-settings.ts'
+import { largeBody } from '../protocol/body-caps.ts'
 import type { EncodedRequest, ProviderDialect } from '../protocol/dialect.ts'
 import type { InferenceEvent } from '../protocol/event.ts'
 import type { Failure } from '../protocol/failure.ts'
@@ -36,6 +37,8 @@ export interface AttemptOptions {
   readonly request: InferenceRequest
   /** Whether the request is encoded with few copies, in a turn of the event loop of its own. Default: false. */
   readonly isLarge?: boolean
+  /** Called with the bytes of memory that downloaded images and files take. Throws to refuse them. */
+  readonly claimMemory?: ((bytes: number) => void) | undefined
   /** What was already left out of the request. */
   readonly warnings?: readonly Warning[] | undefined
   readonly cancellation: Cancellation
@@ -125,23 +128,29 @@ function startAttempt(state: AttemptState): void {
   const { options, ports, connection } = state
   const kinds = ports.media ? kindsToRead(options.request, state) : []
   if (kinds.length === 0 || !ports.media) {
-    if (options.isLarge) ports.clock.setTimeout(() => encodeLarge(state).catch(error => providerThrew(state, error)), 0)
+    if (options.isLarge) encodeLater(state, options.request)
     else encodeAndSend(state, options.request)
     return
   }
-  inlineMedia(options.request, { kinds, read: ports.media, signal: connection.signal }).then(
+  inlineMedia(options.request, { kinds, read: ports.media, signal: connection.signal, claimMemory: options.claimMemory }).then(
     inlined => {
       if (state.isOver) return
-      if (inlined.ok) encodeAndSend(state, inlined.request)
-      else failAttempt(state, notSent(inlined.why))
+      if (!inlined.ok) failAttempt(state, notSent(inlined.why))
+      else if (options.isLarge || inlined.bytes > largeBody) encodeLater(state, inlined.request)
+      else encodeAndSend(state, inlined.request)
     },
     (error: unknown) => providerThrew(state, error),
   )
 }
 
-async function encodeLarge(state: AttemptState): Promise<void> {
+/** Encodes a large request in a turn of the event loop of its own. */
+function encodeLater(state: AttemptState, request: InferenceRequest): void {
+  state.ports.clock.setTimeout(() => encodeLarge(state, request).catch(error => providerThrew(state, error)), 0)
+}
+
+async function encodeLarge(state: AttemptState, request: InferenceRequest): Promise<void> {
   const large = await import('./encode-large-json.ts')
-  if (!state.isOver) encodeAndSend(state, state.options.request, large)
+  if (!state.isOver) encodeAndSend(state, request, large)
 }
 
 function encodeAndSend(state: AttemptState, request: InferenceRequest, large?: LargeEncoding): void {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { GatewayError } from '../errors/gateway-error.ts'
 import type { Part } from '../protocol/item.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
 import type { MediaReader } from '../runtime/ports.ts'
@@ -44,7 +45,7 @@ test('a URL is read once, however often it occurs', async () => {
 
 test('a request without URLs is returned as the same object', async () => {
   const request = requestWith(image('data:image/png;base64,AAAA'))
-  expect(await inlineMedia(request, { kinds, read: bytes, signal })).toEqual({ ok: true, request })
+  expect(await inlineMedia(request, { kinds, read: bytes, signal })).toEqual({ ok: true, request, bytes: 0 })
   const inlined = await inlineMedia(request, { kinds, read: bytes, signal })
   expect(inlined.ok && inlined.request).toBe(request)
 })
@@ -60,7 +61,8 @@ test('all bytes read count against one limit', async () => {
     },
     signal,
   })
-  expect(limits).toEqual([20 * 1024 * 1024, 20 * 1024 * 1024 - 3_000_000])
+  // Each is named in a message and in a tool result.
+  expect(limits).toEqual([10 * 1024 * 1024, 10 * 1024 * 1024 - 3_000_000])
 })
 
 test('a URL that cannot be read is reported, and so is too much content', async () => {
@@ -76,4 +78,25 @@ test('a URL that cannot be read is reported, and so is too much content', async 
     ok: false,
     why: expect.stringContaining('8192'),
   })
+})
+
+test('what is put into a request counts as often as it is named, and is claimed before it is encoded', async () => {
+  const named = (times: number) => requestWith(...Array.from({ length: times }, () => image('https://a.example/1')))
+  const limits: number[] = []
+  const claims: number[] = []
+  const read: MediaReader = async (_, { maxBytes }) => {
+    limits.push(maxBytes)
+    return { ok: true, mediaType: 'image/png', base64: 'A'.repeat(1_000_000) }
+  }
+  const options = { kinds, read, signal, claimMemory: (size: number) => void claims.push(size) }
+  expect(await inlineMedia(named(10), options)).toMatchObject({ ok: true, bytes: 20 * (1_000_000 + 'data:image/png;base64,'.length) })
+  expect([limits, claims]).toEqual([[Math.floor((20 * 1024 * 1024) / 20)], [20 * 1_000_022]])
+  expect(await inlineMedia(named(51), options)).toEqual({
+    ok: false,
+    why: 'The request names images and files at URLs 102 times; the limit is 100.',
+  })
+  expect(await inlineMedia(named(40), options)).toMatchObject({ ok: false, why: expect.stringContaining('more than 20971520 bytes together') })
+  const full = new GatewayError('concurrent_requests_exceeded', { message: 'Wait for one to finish.' })
+  const refusing = { ...options, claimMemory: () => { throw full } }
+  expect(await inlineMedia(named(1), refusing)).toEqual({ ok: false, why: 'Wait for one to finish.' })
 })

@@ -1,5 +1,7 @@
 import { itemParts } from '../dialects/part-warnings.ts'
 import { requiresInlineMedia } from '../dialects/requires-inline-media.ts'
+import { isGatewayError } from '../errors/gateway-error.ts'
+import { bodyCaps } from '../protocol/body-caps.ts'
 import type { ProviderDialect } from '../protocol/dialect.ts'
 import type { FilePart, ImagePart, Item, Part } from '../protocol/item.ts'
 import type { Quirks } from '../protocol/model.ts'
@@ -8,12 +10,12 @@ import type { MediaReader } from '../runtime/ports.ts'
 
 // Some providers accept images and files only as bytes. For these, URLs are downloaded first.
 
-/** Total bytes downloaded for one request. */
+/** Bytes of images and files that are put into one request: one that is named twice counts twice. */
 const maxMediaBytes = 20 * 1024 * 1024
 const maxAddresses = 20
 const maxAddressCharacters = 8_192
 
-export type Inlined = { readonly ok: true; readonly request: InferenceRequest } | { readonly ok: false; readonly why: string }
+export type Inlined = { readonly ok: true; readonly request: InferenceRequest; readonly bytes: number } | { readonly ok: false; readonly why: string }
 
 type Remote = ImagePart | FilePart
 
@@ -38,29 +40,43 @@ export interface MediaToRead {
   readonly kinds: RemoteKinds
   readonly read: MediaReader
   readonly signal: AbortSignal
+  /** Called with the bytes of memory that the parts take, before they are encoded. Throws to refuse the request. */
+  readonly claimMemory?: ((bytes: number) => void) | undefined
 }
 
 /** The request with images and files at URLs replaced by their bytes. Each URL is downloaded once. */
-export async function inlineMedia(request: InferenceRequest, { kinds, read, signal }: MediaToRead): Promise<Inlined> {
+export async function inlineMedia(request: InferenceRequest, { kinds, read, signal, claimMemory }: MediaToRead): Promise<Inlined> {
   const { prompt } = request
   const isRead = (part: Part): part is Remote => isRemote(part) && kinds.includes(part.type)
   const named = prompt.input.flatMap(item => itemParts(item).filter(isRead)).map(({ url }) => url)
   if (named.some(url => url.length > maxAddressCharacters))
     return { ok: false, why: `The URL of an image or file in the request is longer than ${maxAddressCharacters} characters.` }
-  const addresses = new Set(named)
-  if (addresses.size === 0) return { ok: true, request }
-  if (addresses.size > maxAddresses)
-    return { ok: false, why: `The request has ${addresses.size} URLs of images and files; the limit is ${maxAddresses}.` }
+  const uses = new Map<string, number>()
+  for (const url of named) uses.set(url, (uses.get(url) ?? 0) + 1)
+  if (named.length === 0) return { ok: true, request, bytes: 0 }
+  if (named.length > bodyCaps.remoteParts)
+    return { ok: false, why: `The request names images and files at URLs ${named.length} times; the limit is ${bodyCaps.remoteParts}.` }
+  if (uses.size > maxAddresses)
+    return { ok: false, why: `The request has ${uses.size} URLs of images and files; the limit is ${maxAddresses}.` }
   const found = new Map<string, string>()
   let left = maxMediaBytes
-  for (const url of addresses) {
-    const media = await read(url, { maxBytes: left, signal })
+  for (const [url, times] of uses) {
+    const media = await read(url, { maxBytes: Math.floor(left / times), signal })
     if (!media.ok) return { ok: false, why: `An image or file of the request could not be downloaded: ${media.why}` }
-    left -= Math.ceil((media.base64.length * 3) / 4)
+    left -= times * Math.ceil((media.base64.length * 3) / 4)
+    if (left < 0) return { ok: false, why: `The images and files at URLs of the request have more than ${maxMediaBytes} bytes together.` }
     found.set(url, `data:${media.mediaType};base64,${media.base64}`)
+  }
+  const bytes = named.reduce((sum, url) => sum + (found.get(url)?.length ?? 0), 0)
+  try {
+    claimMemory?.(bytes)
+  } catch (error) {
+    if (isGatewayError(error)) return { ok: false, why: error.message }
+    throw error
   }
   return {
     ok: true,
+    bytes,
     request: { ...request, prompt: { ...prompt, input: prompt.input.map(item => withInlinedMedia(item, found, isRead)) } },
   }
 }

@@ -2,7 +2,7 @@ import type { InferenceRequest } from '../../protocol/request.ts'
 import type { Candidate, Plan } from '../../routing/plan.ts'
 import type { Cancellation } from '../../runtime/cancellation.ts'
 import type { CallFacts } from '../../runtime/ports.ts'
-import type { AttemptLimits } from '../../upstream/attempt.ts'
+import type { AttemptLimits, AttemptOptions } from '../../upstream/attempt.ts'
 import type { MoneyBounds } from '../policy/money-bounds.ts'
 import type { Carried } from '../reasoning-state/open-state.ts'
 import type { ByokWarningContext } from './byok-warnings.ts'
@@ -31,6 +31,7 @@ export interface AttemptContext {
   readonly policy: ByokWarningContext['policy']
   /** Whether the request is encoded with few copies. */
   readonly isLarge: boolean
+  readonly claimMemory?: AttemptOptions['claimMemory']
   readonly attempts: Attempts
 }
 

@@ -15,7 +15,7 @@ export interface CallPorts extends AttemptPorts {
 /** Calls one candidate once. */
 export function callCandidate(ports: CallPorts, context: AttemptContext, call: UpstreamCall): Promise<AttemptResult> {
   const { router, transport, clock, logger, media, onOwnAnswer } = ports
-  const { request, bounds, carried, limits, attempts, isLarge } = context
+  const { request, bounds, carried, limits, attempts, isLarge, claimMemory } = context
   const { candidate, choice, contender: tracked } = call.selected
   attempts.count += 1
   const fitted = carried?.fit(candidate, call.isStateless)
@@ -34,6 +34,7 @@ export function callCandidate(ports: CallPorts, context: AttemptContext, call: U
       request: bounds.capped(fitted?.request ?? request, candidate),
       candidate,
       isLarge,
+      claimMemory,
       cancellation: call.cancellation,
       limits: { deadlineAt: limits.deadlineAt, ceilingMs: call.ceilingMs, idleMs: limits.idleMs },
       onSent,

@@ -17,7 +17,7 @@ export interface CallableOffers {
 
 export async function callableOffers(ports: Pick<PolicyPorts, 'policies' | 'planning'>, caller: Caller): Promise<CallableOffers> {
   const policy = await runSteps(policyFor(ports, caller))
-  const planning = planningUnder(ports.planning, policy, { models: caller.models })
+  const planning = planningUnder(ports.planning, policy, { caller })
   const demands = planning.demands ?? {}
   const query = { needs: needsOf(anyRequest, 0), routing: anyRequest.routing, demands, readsMedia: true, responsesOnly: new Set<Model>() }
   return {

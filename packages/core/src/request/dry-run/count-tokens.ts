@@ -34,6 +34,8 @@ export interface CountTokensOptions {
   readonly signal?: AbortSignal | undefined
   /** An early admission that has already counted the request. */
   readonly admission?: EarlyAdmission | undefined
+  /** As in `CallOptions`. If it throws, the tokens are estimated. */
+  readonly claimMemory?: ((bytes: number) => void) | undefined
 }
 
 /** Longest wait for a provider's count in milliseconds; after that, the count is estimated. */
@@ -46,14 +48,14 @@ const countingMs = 5_000
 export async function countRequestTokens(
   ports: RequestPorts,
   originalRequest: InferenceRequest,
-  { caller, signal, admission }: CountTokensOptions,
+  { caller, signal, admission, claimMemory }: CountTokensOptions,
 ): Promise<TokenCount> {
   const { request, plan, carried } = await admitCount(ports, originalRequest, { caller, signal, admission })
   const candidates = plan.candidates.length > 1 ? rankedCandidates(ports, { plan, request, caller }) : plan.candidates
   const counter = firstOf(candidates, counterOf)
   const candidate = counter?.candidate ?? candidates[0]
   const seen = carried?.fit(candidate, false).request ?? request
-  const counted = counter && (await byProvider(ports, seen, { ...counter, signal }))
+  const counted = counter && (await byProvider(ports, seen, { ...counter, signal, claimMemory }))
   return { input_tokens: counted ?? estimateTokens(seen.prompt), estimated: counted === undefined }
 }
 
@@ -111,7 +113,7 @@ interface Counter {
   readonly url: string
 }
 
-interface CounterCall extends Counter {
+interface CounterCall extends Counter, Pick<CountTokensOptions, 'claimMemory'> {
   readonly signal: AbortSignal | undefined
 }
 
@@ -151,11 +153,11 @@ async function byProvider(
 async function callCounter(
   { transport, clock, media }: RequestPorts,
   request: InferenceRequest,
-  { candidate, dialect, counting, url, signal }: Counter & { readonly signal: AbortSignal },
+  { candidate, dialect, counting, url, signal, claimMemory }: CounterCall & { readonly signal: AbortSignal },
 ): Promise<number | undefined> {
   const quirks = quirksFor(candidate.provider, candidate.offer)
   const kinds = media ? kindsToRead(request, { dialect, quirks }) : []
-  const inlined = media && kinds.length > 0 ? await inlineMedia(request, { kinds, read: media, signal }) : undefined
+  const inlined = media && kinds.length > 0 ? await inlineMedia(request, { kinds, read: media, signal, claimMemory }) : undefined
   if (inlined && !inlined.ok) return undefined
   const { request: sent } = withoutForeignRecords(inlined?.request ?? request, candidate.offer.dialect)
   const encoded = counting.encodeRequest(sent, candidate.offer, quirks)

@@ -73,7 +73,7 @@ export function* applyPolicy(
   return {
     policy,
     request: withSchemas(prepared, ports.schemas),
-    planning: planningUnder(ports.planning, policy, { defaulted: defaultedIn(originalRequest, policy), models: caller.models }),
+    planning: planningUnder(ports.planning, policy, { defaulted: defaultedIn(originalRequest, policy), caller }),
     hedgeMaxCost: Math.min(ports.hedgeMaxCost, settings?.hedgeMaxExtraCost ?? Number.POSITIVE_INFINITY),
     keepsItems,
   }
@@ -106,21 +106,28 @@ function withSchemas(request: InferenceRequest, cache: SchemaCache): InferenceRe
 interface PlanningBounds {
   /** Fields of `routing` that are defaults of the workspace. */
   readonly defaulted?: ReadonlySet<string> | undefined
-  /** Models that the caller may use. */
-  readonly models: Caller['models'] | undefined
+  readonly caller: Pick<Caller, 'models' | 'isEndUser' | 'providerStorage'>
 }
 
 /** Returns the same object if neither the workspace nor the caller restricts offers. */
 export function planningUnder(
   planning: PlanInput,
   { workspace, credentials }: WorkspacePolicy,
-  { defaulted, models }: PlanningBounds,
+  { defaulted, caller }: PlanningBounds,
 ): PlanInput {
   const { settings } = workspace.body
-  if (!settings && credentials.size === 0 && !defaulted && !models) return planning
+  const { models, isEndUser, providerStorage } = caller
+  const isRestricted = models !== undefined || (isEndUser === true && providerStorage !== true)
+  if (!settings && credentials.size === 0 && !defaulted && !isRestricted) return planning
   return {
     ...planning,
-    ...((settings || models) && { demands: { ...(settings && demandsOf(settings)), ...(models && { caller_models: models }) } }),
+    ...((settings || isRestricted) && {
+      demands: {
+        ...(settings && demandsOf(settings)),
+        ...(models && { caller_models: models }),
+        ...(isEndUser && !providerStorage && { no_stored_fields: true }),
+      },
+    }),
     ...(defaulted && { defaulted }),
     ...(credentials.size > 0 && { credentials: ({ id }) => credentials.get(id) ?? noCredentials }),
   }

@@ -1,0 +1,136 @@
+import { describe, expect, test } from 'vitest'
+import { candidateOf, questionOf } from '../../test/routing/routing-fixture.ts'
+import { chatClient, messagesClient, responsesClient } from '../dialects/index.ts'
+import type { ClientDialect } from '../protocol/dialect.ts'
+import type { Provider } from '../protocol/provider.ts'
+import type { InferenceRequest } from '../protocol/request.ts'
+import type { Json, JsonObject } from '../protocol/wire.ts'
+import { filterCandidates } from './filter-candidates.ts'
+import type { Demands } from './needs.ts'
+import { storedFieldOf } from './stored-fields.ts'
+
+const image = 'https://example.com/a.png'
+const ask = (client: ClientDialect, body: JsonObject): InferenceRequest => client.decodeRequest({ model: 'm', ...body })
+
+const responses = (part: JsonObject) => ask(responsesClient, { input: [{ role: 'user', content: [part] }] })
+const responsesTool = (tool: JsonObject) => ask(responsesClient, { input: 'Hi', tools: [tool] })
+const chat = (part: JsonObject, more: JsonObject = {}) => ask(chatClient, { messages: [{ role: 'user', content: [part] }], ...more })
+const messages = (part: JsonObject, more: JsonObject = {}) =>
+  ask(messagesClient, { max_tokens: 9, messages: [{ role: 'user', content: [part] }], ...more })
+const text = { type: 'text', text: 'Hi' }
+const file = { type: 'file', file_id: 'file-1' }
+
+const stored: readonly (readonly [param: string, InferenceRequest])[] = [
+  ['input[0].content[0].file_id', responses({ type: 'input_file', file_id: 'file-1' })],
+  ['input[0].content[0].file_id', responses({ type: 'input_image', file_id: 'file-1' })],
+  ['input[0].content[0].file_id', responses({ type: 'input_image', image_url: image, file_id: 'file-1' })],
+  ['input[0].content[0]', responses({ type: 'input_file', file_url: 'gs://any-bucket/private.pdf' })],
+  ['input[0].content[0]', responses({ type: 'input_file', file_url: 's3://any-bucket/private.pdf' })],
+  ['input[0].content[0]', responses({ type: 'input_image', image_url: 'file:///etc/passwd' })],
+  ['input[0].content[0]', responses({ type: 'input_image', image_url: 'ms://file-1' })],
+  ['input[0].content[0]', responses({ type: 'input_file', file_url: 'https://generativelanguage.googleapis.com/v1beta/files/abc' })],
+  ['input[0].content[0]', responses({ type: 'input_file', file_url: 'HTTPS://x@generativelanguage.googleapis.com:443/v1beta/files/abc' })],
+  [
+    'input[1].output[0].file_id',
+    ask(responsesClient, {
+      input: [
+        { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' },
+        { type: 'function_call_output', call_id: 'c', output: [{ type: 'input_image', file_id: 'file-1' }] },
+      ],
+    }),
+  ],
+  [
+    'input[0].output.file_id',
+    ask(responsesClient, {
+      input: [{ type: 'computer_call_output', call_id: 'c', output: { type: 'computer_screenshot', file_id: 'file-1' } }],
+    }),
+  ],
+  ['tools[0].vector_store_ids', responsesTool({ type: 'file_search', vector_store_ids: ['vs_1'] })],
+  ['tools[0].container', responsesTool({ type: 'code_interpreter', container: 'cntr_1' })],
+  ['tools[0].container.file_ids', responsesTool({ type: 'code_interpreter', container: { type: 'auto', file_ids: ['file-1'] } })],
+  ['tools[0].environment.container_id', responsesTool({ type: 'shell', environment: { type: 'container_reference', container_id: 'c' } })],
+  [
+    'tools[0].environment.skills[0].skill_id',
+    responsesTool({ type: 'shell', environment: { type: 'container_auto', skills: [{ type: 'skill_reference', skill_id: 's' }] } }),
+  ],
+  ['tools[0].input_image_mask.file_id', responsesTool({ type: 'image_generation', input_image_mask: { file_id: 'file-1' } })],
+  ['messages[0].content[0].file.file_id', chat({ type: 'file', file: { file_id: 'file-1' } })],
+  ['messages[0].content[0]', chat({ type: 'image_url', image_url: { url: 'gs://bucket/a.png' } })],
+  ['audio.voice', chat(text, { audio: { voice: { id: 'voice_1' }, format: 'wav' } })],
+  ...[null, 'Hi'].map(
+    content =>
+      [
+        'messages[1].audio.id',
+        ask(chatClient, {
+          messages: [
+            { role: 'user', content: 'Hi' },
+            { role: 'assistant', content, audio: { id: 'audio_1' } },
+            { role: 'user', content: 'And?' },
+          ],
+        }),
+      ] as const,
+  ),
+  ['messages[0].content[0].source.file_id', messages({ type: 'document', source: file })],
+  ['messages[0].content[0].source.file_id', messages({ type: 'image', source: file })],
+  ['messages[0].content[0].file_id', messages({ type: 'container_upload', file_id: 'file-1' })],
+  ['messages[0].content[0].source.content[0].source.file_id', messages({ type: 'document', source: { type: 'content', content: [{ type: 'image', source: file }] } })],
+  ['container', messages(text, { container: 'container_1' })],
+  ['container', messages(text, { container: { id: 'container_1' } })],
+  ['container.skills[0].skill_id', messages(text, { container: { skills: [{ type: 'custom', skill_id: 'skill_1' }] } })],
+  ['extensions.tool_options.datastore', messages(text, { extensions: { tool_options: { datastore: 'projects/p/datastores/d' } } })],
+]
+
+const open: readonly (readonly [what: string, InferenceRequest])[] = [
+  ['text', responses({ type: 'input_text', text: 'file_id: file-1, gs://bucket' })],
+  ['an image at an address', responses({ type: 'input_image', image_url: image })],
+  ['bytes of a file', responses({ type: 'input_file', filename: 'a.pdf', file_data: 'data:application/pdf;base64,AAAA' })],
+  ['an address that contains the name of a file host', responses({ type: 'input_image', image_url: `${image}?of=generativelanguage.googleapis.com/v1` })],
+  ['a container that is made for the request', responsesTool({ type: 'code_interpreter', container: { type: 'auto' } })],
+  ["a skill of the vendor's", messages(text, { container: { skills: [{ type: 'anthropic', skill_id: 'xlsx' }] } })],
+  ['a voice of the vendor', chat(text, { audio: { voice: 'alloy', format: 'wav' } })],
+  [
+    'a function with a parameter of that name',
+    responsesTool({ type: 'function', name: 'f', parameters: { properties: { file_id: { default: 'x' }, container: { const: 'x' } } } }),
+  ],
+  [
+    'a record of an earlier answer',
+    ask(responsesClient, {
+      input: [
+        { role: 'user', content: 'Hi' },
+        { type: 'code_interpreter_call', id: 'ci_1', code: '1', container_id: 'cntr_1', status: 'completed', outputs: null },
+      ],
+    }),
+  ],
+]
+
+describe('what is stored at a provider', () => {
+  test.each(stored)('is found at %s (%#)', (param, { prompt }) => {
+    expect(storedFieldOf(prompt)).toBe(param)
+  })
+
+  test.each(open)('is not %s', (_, { prompt }) => {
+    expect(storedFieldOf(prompt)).toBeUndefined()
+  })
+})
+
+describe('a request that names something stored', () => {
+  const request = responses({ type: 'input_file', file_id: 'file-1' })
+  const excluded = (owner: 'platform' | 'workspace', provider: Partial<Provider> = {}, demands: Demands = {}): Json => {
+    const made = candidateOf({ dialect: 'responses' }, provider)
+    const candidate = { ...made, credential: { ...made.credential, owner } }
+    const [reason] = filterCandidates([candidate], questionOf(request, { demands })).excluded
+    return reason ? [reason.code, reason.param ?? ''] : null
+  }
+  const refused = ['operation_not_allowed', 'input[0].content[0].file_id']
+
+  test("goes to no credential of the operator's, unless its provider allows that, and to keys of the workspace", () => {
+    expect(excluded('platform')).toEqual(refused)
+    expect(excluded('platform', { providerStorage: true })).toBeNull()
+    expect(excluded('workspace')).toBeNull()
+  })
+
+  test('goes nowhere for a user whom the app does not allow it', () => {
+    for (const owner of ['platform', 'workspace'] as const)
+      expect(excluded(owner, { providerStorage: true }, { no_stored_fields: true })).toEqual(refused)
+  })
+})
