@@ -16,6 +16,8 @@ const inUsd = ({ input, output, cached }: Pick<Price, 'input' | 'output' | 'cach
 
 /** Newer lists, and pages of vendors. */
 const newer = 'npm:@earendil-works/pi-ai@1.5.2'
+const newest = 'npm:@earendil-works/pi-ai@1.6.0'
+const openai62 = 'https://developers.openai.com/api/docs/models/gpt-6.2-sol'
 const both = 'npm:@earendil-works/pi-ai@1.5.2; npm:@pydantic/genai-prices@0.1.8'
 const toml = 'models.dev providers/anthropic/models/claude-sonnet-5-5.toml'
 const claude = 'https://platform.claude.com/docs/en/about-claude/pricing'
@@ -32,6 +34,21 @@ describe('prices', () => {
     ['anthropic', 'claude-haiku-5-5', [0.1, 0.5, 0.01], newer],
     ['anthropic', 'claude-fable-5-2', [8, 40, 0.2], fastMode],
     ['openai', 'gpt-6.1-terra', [1, 5, 0.05], newer],
+    ['openai', 'gpt-6.2-astra', [8, 40, 0.4], openai62.replace('sol', 'astra')],
+    ['openai', 'gpt-6.2-sol', [2, 10, 0.1], openai62],
+    ['amazon-bedrock', 'global.openai.gpt-6.2-sol', [2, 10, 0.1], newest],
+    ['google', 'gemini-4-hydrogen', [1.5, 7.5, 0.075], `${newest}; TokenMeter 0.17.0`],
+    ['google', 'gemini-4-neon', [3, 15, 0.15], `${newest}; TokenMeter 0.17.0`],
+    ['google', 'gemini-4-carbon', [2, 10, 0.1], `${newest}; litellm discussion 50970`],
+    ['openrouter', 'deepseek/deepseek-v4.1-flash-1017', [0.15, 0.6, 0.003], newest],
+    ['openai', 'gpt-5.4-pro', [30, 180, undefined], newest],
+    ['openai', 'gpt-5.2-pro', [21, 168, undefined], newest],
+    ['openai', 'gpt-5-pro', [15, 120, undefined], newest],
+    ['openai', 'o3-pro', [20, 80, undefined], newest],
+    ['openrouter', 'thinkingmachines/inkling-2-small', [0.3, 1, 0.03], newest],
+    ['amazon-bedrock', 'qwen.qwen3-coder-next', [0.5, 1.2, undefined], newest],
+    ['openrouter', 'xiaomi/mimo-v2.6-flash', [0.14, 0.28, 0.0028], newest],
+    ['zai', 'glm-5-turbo', [1.2, 4, 0.24], newest],
     ['google', 'gemini-4-argon', [2, 10, 0.1], newer],
     ['moonshotai', 'kimi-k3.1-pro', [2, 10, 0.2], newer],
     ['moonshotai', 'kimi-k3.1-pro-highspeed', [4, 20, 0.2], newer],
@@ -115,6 +132,24 @@ describe('prices', () => {
     ).not.toContain('openai')
   })
 
+  test('of the priority tier are those of its page, for every model that the page lists', () => {
+    const priority = (id: string) => offerOf('openai', id).price?.priority as Price
+    expect(inUsd(priority('gpt-5-mini'))).toEqual([0.45, 3.6, 0.045])
+    expect(inUsd(priority('gpt-4.1'))).toEqual([3.5, 14, 0.875])
+    expect(inUsd(priority('gpt-6.2-astra'))).toEqual([16, 80, 0.8])
+  })
+
+  test('of cache writes that last twelve hours are those of GPT-6.2 Sol', () => {
+    expect(usd(offerOf('openai', 'gpt-6.2-sol').price?.cache_write_1h)).toBe(5)
+  })
+
+  test('of Gemini 4 Carbon double in December', () => {
+    for (const provider of ['google', 'google-vertex']) {
+      const [change] = offerOf(provider, 'gemini-4-carbon').price?.changes ?? []
+      expect([change?.from, inUsd(change?.price as Price)]).toEqual(['2026-12-01', [4, 20, 0.2]])
+    }
+  })
+
   test.each([
     ['claude-opus-5-5', [8, 40, 0.4]],
     ['claude-fable-5-2', [16, 80, 0.4]],
@@ -194,4 +229,9 @@ test('capabilities that hosts have or lack', () => {
   expect(can('alibaba', 'kimi-k3', 'structured_output')).toBe(false)
   expect(offerOf('azure', 'gpt-6-astra').quirks?.efforts).not.toContain('none')
   expect(offerOf('xai', 'grok-4.5').quirks?.efforts).toContain('xhigh')
+})
+
+test('the last day of claude-opus-4-5 at Anthropic is known', () => {
+  // The list of deprecated models in Anthropic's SDK 1.14.0.
+  expect(offerOf('anthropic', 'claude-opus-4-5').retires_at).toBe('2027-01-22')
 })

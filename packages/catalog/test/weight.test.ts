@@ -33,8 +33,8 @@ async function freshCatalog(): Promise<typeof import('../src/index.ts')> {
   return import('../src/index.ts')
 }
 
-test('the facts are less than 20 kB compressed', () => {
-  expect(gzipSync(source, { level: 9 }).length).toBeLessThan(20_000)
+test('the facts are less than 22 kB compressed', () => {
+  expect(gzipSync(source, { level: 9 }).length).toBeLessThan(22_000)
 })
 
 test('loading the package parses nothing', async () => {

@@ -95,6 +95,22 @@ describe('a response for which the model was called several times', () => {
   })
 })
 
+test('each step pays the rates for a prompt of its length', () => {
+  const price = { input: 1_000_000, output: 2_000_000, tiers: [{ over: 100_000, input: 10_000_000, output: 20_000_000 }] }
+  const usage = usageOf({
+    input_tokens: 90_000,
+    output_tokens: 10,
+    iterations: [step('compaction', 95_000, 5), step('message', 90_000, 10)],
+  })
+  expect(costOf(price, usage as Usage)).toBe(185_000 + 30)
+  const long = usageOf({
+    input_tokens: 90_000,
+    output_tokens: 10,
+    iterations: [step('compaction', 120_000, 5), step('message', 90_000, 10)],
+  })
+  expect(costOf(price, long as Usage)).toBe(90_000 + 20 + 1_200_000 + 100)
+})
+
 test.skipIf(!haveRecordings)('a recorded compaction is billed whole and streamed', () => {
   const recording = recordings.find(({ name }) => name === 'anthropic/anthropic-compaction.1') ?? expect.fail('no recording')
   const price = { input: 5_000_000, output: 25_000_000 }

@@ -15,7 +15,7 @@ export interface UsageFields {
   readonly outputBeside?: readonly string[]
   readonly cached: readonly string[]
   readonly cacheWrite: readonly string[]
-  /** Cache writes with a one-hour lifetime. */
+  /** Cache writes with a longer lifetime. */
   readonly longWrite?: readonly string[]
   readonly reasoning: readonly string[]
   /** Uncached audio input. */

@@ -1,3 +1,4 @@
+import { withoutSteps } from '../dialects/extra-steps.ts'
 import { type HostedTool, type HostedToolRates, hostedTools, type Price, type Rates } from '../protocol/model.ts'
 import { ratesAt } from '../protocol/rates.ts'
 import type { HostedCalls, Usage } from '../protocol/response.ts'
@@ -6,7 +7,14 @@ import type { HostedCalls, Usage } from '../protocol/response.ts'
 export type Microdollars = number
 
 /** Cost of usage at a price, all of it at the tier that its input falls into. Rounded up once per request. */
-export const costOf = (price: Price, usage: Usage): Microdollars => costAt(ratesAt(price, usage.input_tokens), usage)
+export function costOf(price: Price, usage: Usage): Microdollars {
+  const { extra_steps: steps } = usage
+  if (!steps) return costAt(ratesAt(price, usage.input_tokens), usage)
+  // Each call of the model has a prompt of its own, and so a tier of its own.
+  const own = withoutSteps(usage)
+  const length = Math.ceil(steps.input_tokens / Math.max(1, steps.count))
+  return costAt(ratesAt(price, own.input_tokens), own) + tokenCost(ratesAt(price, length), { ...steps, reasoning_tokens: 0 })
+}
 
 /** Cost of usage at rates that are already selected. */
 export function costAt(rates: Rates, usage: Usage): Microdollars {

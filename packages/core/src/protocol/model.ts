@@ -144,7 +144,7 @@ export interface Rates {
   readonly cached?: number
   /** Cache writes. Default: the input rate. */
   readonly cache_write?: number
-  /** Cache writes with a one-hour lifetime. Default: twice the input rate, which is what the only vendor that sells them charges. */
+  /** Cache writes with a longer lifetime: one hour at Anthropic, twelve hours at OpenAI. Default: twice the input rate, as Anthropic charges. */
   readonly cache_write_1h?: number
   /** Microdollars per request, regardless of length. Default: 0. */
   readonly request?: number

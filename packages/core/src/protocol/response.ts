@@ -34,7 +34,7 @@ export interface Usage {
   readonly output_tokens: number
   readonly cached_tokens: number
   readonly cache_write_tokens: number
-  /** Cache writes with a one-hour lifetime, which cost more. */
+  /** Cache writes with a longer lifetime (one hour, or twelve at OpenAI), which cost more. */
   readonly cache_write_1h_tokens?: number
   readonly reasoning_tokens: number
   /** Uncached audio input. Undefined if there is none, or if it is not reported. */

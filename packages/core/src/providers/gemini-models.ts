@@ -43,7 +43,8 @@ const geminiRules: readonly (readonly [pattern: RegExp, Quirks])[] = [
   [/^gemini-3(\.[1-5])?-flash/, byLevel('minimal', 'low', 'medium', 'high')],
   [/^gemini-3\.[1-5]/, byLevel('low', 'medium', 'high')],
   // Sampling parameters are ignored, not rejected.
-  [/^gemini-4-hydrogen/, { ...byLevel('low', 'medium', 'high', 'xhigh'), ...withoutPrefill, sampling: 'none' }],
+  // Google's page of Gemini 4 Neon, as quoted on dev.to, and pi-ai 1.6.0: read on 2026-11-28.
+  [/^gemini-4-(hydrogen|neon)/, { ...byLevel('low', 'medium', 'high', 'xhigh'), ...withoutPrefill, sampling: 'none' }],
   [/^gemini-4/, { ...byLevel('low', 'medium', 'high'), ...withoutPrefill, sampling: 'none' }],
 ]
 

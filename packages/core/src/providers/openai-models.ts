@@ -18,8 +18,13 @@ const models: readonly (readonly [id: RegExp, quirks: Quirks])[] = [
   // These reason only if requested.
   [/^gpt-5\.[1-4]/, { ...reasoning, thinks_unasked: false }],
   [/^gpt-5(?!\.[6-9])/, reasoning],
-  [/^gpt-(6-astra|6\.1-sol)/, { ...reasoning, effort_without_tools: true, tools_in_responses: true }],
-  [/^gpt-([5-9]|\d\d)/, { ...reasoning, effort_without_tools: true }],
+  [/^gpt-(5|6-sol|6-luna|6\.1-terra)/, { ...reasoning, effort_without_tools: true }],
+  // The newest, and any newer one: tools in Responses only, and the effort `none` is rejected
+  // (developers.openai.com/api/docs/models/gpt-6.1-sol and gpt-6.2-sol, read on 2026-11-28).
+  [
+    /^gpt-([6-9]|\d\d)/,
+    { ...reasoning, effort_without_tools: true, tools_in_responses: true, efforts: ['low', 'medium', 'high', 'xhigh', 'max'] },
+  ],
 ]
 
 /** `phase` came with gpt-5.3-codex; OpenAI asks to send it back for it and later models (openai-openapi, MessagePhase, 2026-08-21). */
