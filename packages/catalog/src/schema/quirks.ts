@@ -39,7 +39,7 @@ export const quirks = section({
   no_prefill: flag().exactOptional(),
   plain_properties: flag().exactOptional(),
   text_only_results: flag().exactOptional(),
-  cache_marks: list(oneOf(['tools', 'system', 'messages', 'calls'])).exactOptional(),
+  cache_marks: list(oneOf(['tools', 'system', 'conversation', 'calls'])).exactOptional(),
   min_output_tokens: whole(1).exactOptional(),
   default_max_tokens: whole(1).exactOptional(),
   billing_header: flag().exactOptional(),

@@ -15,7 +15,7 @@ import { combinedWarning, itemParts } from './part-warnings.ts'
 const maxCachePoints = 4
 
 /** Every place where a dialect may accept cache points. */
-const everywhere: readonly CachePlace[] = ['tools', 'system', 'messages', 'calls']
+const everywhere: readonly CachePlace[] = ['tools', 'system', 'conversation', 'calls']
 
 interface Holder {
   readonly value: Tool | Item | Part
@@ -98,7 +98,7 @@ function shortLived(holders: readonly Holder[]): readonly Holder[] {
 
 const cacheIn = (value: Tool | Item | Part): CachePoint | undefined => ('cache' in value ? value.cache : undefined)
 
-const isBlank = (part: Part): boolean => part.type === 'text' && part.text.trim() === ''
+const isEmptyText = (part: Part): boolean => part.type === 'text' && part.text.trim() === ''
 
 /** In the order of the cached prefix. */
 function holdersIn({ tools = [], input }: Prompt, dialect: string): readonly Holder[] {
@@ -111,9 +111,10 @@ function holdersIn({ tools = [], input }: Prompt, dialect: string): readonly Hol
   let isStart = true
   for (const [at, item] of input.entries()) {
     isStart &&= item.type === 'message' && (item.role === 'system' || item.role === 'developer')
-    const place = isStart ? 'system' : 'messages'
+    const place = isStart ? 'system' : 'conversation'
     const where = item.type === 'message' ? 'content' : 'output'
-    for (const [index, part] of itemParts(item).entries()) add(part, isBlank(part) ? undefined : place, `input[${at}].${where}[${index}]`)
+    for (const [index, part] of itemParts(item).entries())
+      add(part, isEmptyText(part) ? undefined : place, `input[${at}].${where}[${index}]`)
     add(item, item.type === 'function_call' ? 'calls' : place, `input[${at}]`)
   }
   return holders

@@ -12,7 +12,7 @@ const enforced: Quirks = { json_schema: 'native' }
 /** Models without a prompt cache: AWS, prompt caching, supported models, 2026-11. */
 const withoutCache: Quirks = { cache_marks: [] }
 /** Nova caches no tools: the same page. */
-const withoutToolCache: Quirks = { cache_marks: ['system', 'messages', 'calls'] }
+const withoutToolCache: Quirks = { cache_marks: ['system', 'conversation', 'calls'] }
 /**
  * Models other than Claude, Nova and Llama 4 take images in user messages, but not in tool results: 400 "This model doesn't support the
  * image field for user messages". Sources: answers of the API for GPT-5.6 in can1357/oh-my-pi#11685; anomalyco/opencode#50272 for the others.

@@ -136,7 +136,7 @@ const alibabaRow: VendorRow<'alibaba'> = {
     ...oldMaxTokens,
     refuses: ['frequency_penalty'],
     // At most four, in any message: Model Studio, context cache, 2026-11. A hit costs a tenth.
-    cache_marks: ['system', 'messages'],
+    cache_marks: ['system', 'conversation'],
     thinking_switch: { on: { enable_thinking: true }, off: { enable_thinking: false } },
   },
 }

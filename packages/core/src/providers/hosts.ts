@@ -19,7 +19,7 @@ export const openrouter = host({
   apiKeyVariables: ['OPENROUTER_API_KEY'],
   check: '/key',
   speaks: ['chat', 'responses', 'messages'],
-  quirks: { ...oldMaxTokens, reasoning_field: 'reasoning', cache_marks: ['system', 'messages'] },
+  quirks: { ...oldMaxTokens, reasoning_field: 'reasoning', cache_marks: ['system', 'conversation'] },
 })
 
 /** Vercel AI Gateway: Chat Completions, Responses and Messages. Source: vercel.com/docs/ai-gateway, pi-ai 1.5.2, 2026-11. */

@@ -15,7 +15,7 @@ export const acceptedCachePoints = (prompt: Prompt, { cache_marks: places }: Qui
     ...(places?.length === 0 && { refusal: 'is a cache marker, but this model has no prompt cache; it was left out.' }),
   })
 
-const sendsEnd = (places: Quirks['cache_marks']): boolean => places?.includes('messages') ?? true
+const sendsEnd = (places: Quirks['cache_marks']): boolean => places?.includes('conversation') ?? true
 
 /** The `cachePoint` block to insert after a block with this cache point. */
 export const cachePointAfter = (cache: CachePoint | undefined): readonly JsonObject[] =>
