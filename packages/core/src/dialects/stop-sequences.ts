@@ -2,8 +2,8 @@ import type { Prompt } from '../protocol/request.ts'
 import { type Encoded, unsupported } from './apply-quirks.ts'
 
 /**
- * The stop sequences that Anthropic's models accept, as `stop`: 400 "stop_sequences: each stop sequence must contain non-whitespace", also on
- * Bedrock. Absent if none is left.
+ * The stop sequences that Anthropic's models accept, as `stop`: 400 "stop_sequences: each stop sequence must contain non-whitespace"
+ * (BerriAI/litellm#3286), also on Bedrock. Absent if none is left.
  */
 export function visibleStops({ stop = [] }: Prompt): Encoded {
   const visible = stop.filter(text => text.trim() !== '')

@@ -3,7 +3,7 @@ import { originalOf, remember } from '../protocol/original.ts'
 import { usableCallId } from './ids.ts'
 
 // Some servers of Chat Completions give their calls the same ids in every turn (`call_0`). OpenAI accepts that; Anthropic: 400 "`tool_use`
-// ids must be unique", Bedrock likewise.
+// ids must be unique" (trycua/cua#524, BerriAI/litellm#23510), Bedrock likewise.
 
 /** The items with call ids that occur once. A result belongs to the earliest call of its id that has none yet. */
 export function withUniqueCallIds(input: readonly Item[]): readonly Item[] {

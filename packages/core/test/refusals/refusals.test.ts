@@ -61,8 +61,10 @@ test.skipIf(missingRecordings)('no next turn of a recorded response is refused',
   expect(requests.flatMap(({ name, request }) => refusedIn(request).map(found => `${name}: ${found}`))).toEqual([])
 })
 
+const longRunMs = 1_800_000
+
 describe.each(clientNames)('no request of a client of %s', client => {
-  test('is refused by a row of the table', () => {
+  test('is refused by a row of the table', { timeout: longRunMs }, () => {
     fc.assert(
       fc.property(bodiesOf(client), body => {
         const request = decoded(client, body)

@@ -172,7 +172,7 @@ const messages: readonly RefusalRow[] = [
         .flatMap(({ id, tool_use_id }) => [id, tool_use_id])
         .filter(id => id !== undefined && !/^[a-zA-Z0-9_-]+$/.test(String(id))),
   },
-  // "each stop sequence must contain non-whitespace": langchain-ai/langchain#11866 and the page of the Messages API
+  // "stop_sequences: each stop sequence must contain non-whitespace": BerriAI/litellm#3286
   { id: 'blank stop sequences', dialect: 'messages', models: allClaude, find: ({ stop_sequences: stops }) => texts(stops).filter(isBlank) },
   {
     id: 'length of user_id',
@@ -351,6 +351,17 @@ const gemini: readonly RefusalRow[] = [
     find: body => declarations(body).flatMap(({ parametersJsonSchema: schema }) => (isObject(schema) ? oddRoot(schema) : [])),
   },
   { id: 'empty turns', dialect: 'gemini', find: ({ contents }) => list(contents).filter(({ parts }) => list(parts).length === 0) },
+  // agentgateway/agentgateway#2811, MoonshotAI/kimi-code#3274, google/oss-rebuild#1559
+  {
+    id: 'parts after function responses',
+    dialect: 'gemini',
+    models: /gemini-(3\.6|3\.5-flash-lite|4)/,
+    find: ({ contents }) =>
+      list(contents).filter(({ parts }) => {
+        const all = list(parts)
+        return all.some(({ functionResponse }) => isObject(functionResponse)) && !isObject(all.at(-1)?.functionResponse)
+      }),
+  },
   // "The set of character sequences (up to 5)"
   {
     id: 'number of stop sequences',

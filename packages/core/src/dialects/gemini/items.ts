@@ -76,7 +76,10 @@ export function encodeContents(input: readonly Item[], system: readonly string[]
     isStart: true,
   }
   for (const { item, at } of orderToolResults(withUniqueCallIds(input))) encodeItem(state, item, `input[${at}]`)
-  const encoded = withSystem(encodeTurns(state.turns, options.needsSignatures), state)
+  const encoded = withSystem(
+    encodeTurns(state.turns, { needsSignatures: options.needsSignatures, resultsLast: options.allowsMediaResults }),
+    state,
+  )
   const contents = closedByUser(openedByUser(encoded.contents, state), state)
   const lostNames = combinedWarning(state.fileNames, 'is not supported by this provider and was left out.')
   return { ...encoded, contents, warnings: [...state.warnings, ...lostNames] }
