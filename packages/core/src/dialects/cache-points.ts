@@ -107,7 +107,7 @@ const cacheIn = (value: Tool | Item | Part): CachePoint | undefined => ('cache' 
 
 const isMedia = ({ type }: Tool | Item | Part): boolean => type === 'image' || type === 'file' || type === 'audio'
 
-const isBlank = (part: Part): boolean => part.type === 'text' && part.text.trim() === ''
+const isEmptyText = (part: Part): boolean => part.type === 'text' && part.text.trim() === ''
 
 function placeOf(item: Item, isStart: boolean): CachePlace {
   if (isStart) return 'system'
@@ -128,7 +128,7 @@ function holdersIn({ tools = [], input }: Prompt, dialect: string): readonly Hol
     isStart &&= item.type === 'message' && (item.role === 'system' || item.role === 'developer')
     const place = placeOf(item, isStart)
     const where = item.type === 'message' ? 'content' : 'output'
-    for (const [index, part] of itemParts(item).entries()) add(part, isBlank(part) ? undefined : place, `input[${at}].${where}[${index}]`)
+    for (const [index, part] of itemParts(item).entries()) add(part, isEmptyText(part) ? undefined : place, `input[${at}].${where}[${index}]`)
     add(item, place, `input[${at}]`)
   }
   return holders

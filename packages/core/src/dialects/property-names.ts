@@ -4,10 +4,10 @@ import { hashed } from './tool-names.ts'
 // Fits the names of a tool's properties for providers that restrict them, at the first level only: deeper ones are not checked. The names
 // in the arguments of calls are put back.
 
-const maxLength = 64
+const maxPropertyLength = 64
 const plainPattern = /^[a-zA-Z0-9_.-]{1,64}$/
 /** The length of `_` and a hash. */
-const hashLength = 22
+const propertyHashLength = 22
 
 /** Client's name → name as sent, for properties whose names are not accepted. The same schema always gets the same names. */
 export function plainPropertyNames({ properties }: JsonObject): ReadonlyMap<string, string> {
@@ -17,7 +17,7 @@ export function plainPropertyNames({ properties }: JsonObject): ReadonlyMap<stri
   for (const name of Object.keys(properties)) {
     if (plainPattern.test(name)) continue
     const plain = name.replaceAll(/[^a-zA-Z0-9_.-]/g, '_') || '_'
-    const sent = plain.length > maxLength || taken.has(plain) ? hashed(name, maxLength - hashLength) : plain
+    const sent = plain.length > maxPropertyLength || taken.has(plain) ? hashed(name, maxPropertyLength - propertyHashLength) : plain
     taken.add(sent)
     given.set(name, sent)
   }
@@ -69,7 +69,7 @@ export function renameKeysIn(renamer: KeyRenamer, text: string): string {
     if (renamer.inString) {
       if (!endsString(renamer, character)) continue
       if (renamer.key === undefined) continue
-      written += renamed(renamer.key + text.slice(start, index + 1), renamer.names)
+      written += renamedKey(renamer.key + text.slice(start, index + 1), renamer.names)
       renamer.key = undefined
       start = index + 1
     } else if (character === '"') {
@@ -113,7 +113,7 @@ function readPunctuation(renamer: KeyRenamer, character: string): void {
 }
 
 /** The key in quotes under its other name, if it has one. */
-function renamed(key: string, names: ReadonlyMap<string, string>): string {
+function renamedKey(key: string, names: ReadonlyMap<string, string>): string {
   try {
     const name = names.get(JSON.parse(key) as string)
     return name === undefined ? key : JSON.stringify(name)

@@ -9,7 +9,7 @@ import { definitionsOf } from './schema-definitions.ts'
 // `anyOf` are refused (spring-projects/spring-ai#1373).
 
 const unions = ['anyOf', 'oneOf'] as const
-const maxDepth = 16
+const maxRootDepth = 16
 
 /** Whether every provider accepts the root. */
 export const isPlainRoot = (schema: JsonObject): boolean =>
@@ -45,7 +45,7 @@ export function plainRoot(schema: JsonObject): FittedSchema {
 /** The node without references and unions at its root. */
 function flattened(node: JsonObject, state: RootState, depth: number): JsonObject {
   const { $ref: reference, anyOf, oneOf, allOf, ...own } = node
-  if (depth > maxDepth) return own
+  if (depth > maxRootDepth) return own
   let merged: JsonObject = own
   if (typeof reference === 'string') merged = both(merged, targetOf(reference, state, depth))
   if (allOf !== undefined) {

@@ -20,7 +20,7 @@ import {
 import { isPlainRoot, plainRoot } from './schema-root.ts'
 
 /** Whether a schema can be the parameters of a tool as it is. */
-export const isPlain = (schema: JsonObject): boolean => isPlainRoot(schema) && plainPropertyNames(schema).size === 0
+export const isPlainParameters = (schema: JsonObject): boolean => isPlainRoot(schema) && plainPropertyNames(schema).size === 0
 
 /**
  * Wraps a dialect so that the parameters of tools from other dialects meet the rules for their root and for the names of their properties.

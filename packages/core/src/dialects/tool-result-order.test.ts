@@ -70,7 +70,7 @@ describe('no message comes between a call and its result', () => {
     expect(sent('gemini')).toMatchObject([
       { role: 'user' },
       { role: 'model', parts: [{ functionCall: { id: '1' } }, { functionCall: { id: '2' } }] },
-      { role: 'user', parts: [{ functionResponse: { id: '1' } }, { functionResponse: { id: '2' } }, { text: 'Hurry' }] },
+      { role: 'user', parts: [{ text: 'Hurry' }, { functionResponse: { id: '1' } }, { functionResponse: { id: '2' } }] },
       { role: 'model', parts: [{ text: 'Yes' }] },
     ]))
   test('for Bedrock', () =>

@@ -1,6 +1,9 @@
+import type { Ability } from './abilities.ts'
 import type { OpenAIQuirks } from './openai-quirks.ts'
 import type { LimitHeaders } from './rate-limit-headroom.ts'
 import type { DialectName, JsonObject } from './wire.ts'
+
+export { type Ability, abilities } from './abilities.ts'
 
 /** A model of the catalog, with the offers that serve it. `Id`: the ids and aliases it can be requested by. `ProviderId`: the ids of its providers. */
 export interface Model<Id extends string = string, ProviderId extends string = string> {
@@ -159,25 +162,6 @@ export type HostedTool = (typeof hostedTools)[number]
 /** Microdollars per call, by kind. A missing kind has no known price. */
 export type HostedToolRates = { readonly [Tool in HostedTool]?: number }
 
-/** Features that a request may require of an offer. */
-export const abilities = [
-  'tools',
-  'tool_choice_required',
-  'parallel_tools',
-  'vision',
-  'json_mode',
-  'structured_output',
-  'reasoning',
-  'streaming',
-  'logprobs',
-  'web_search',
-  'computer_use',
-  'code_interpreter',
-  'prompt_caching',
-] as const
-/** A feature that an offer may support, as listed in `Offer.abilities`. */
-export type Ability = (typeof abilities)[number]
-
 /** How an offer or provider departs from its dialect on the wire. Each quirk is read by exactly one codec or rule. */
 export interface Quirks extends OpenAIQuirks {
   /** The body field that holds the output limit. Default: `max_completion_tokens`. */
@@ -304,7 +288,7 @@ export interface Quirks extends OpenAIQuirks {
   readonly audio?: boolean
 }
 
-/** A place where an offer accepts cache points: tools, the system prompt, messages with tool results, or tool calls. */
+/** A place where an offer accepts cache points: tools, the system prompt, messages of the user or the assistant, tool results, or tool calls. */
 export type CachePlace = 'tools' | 'system' | 'user' | 'assistant' | 'results' | 'calls'
 
 /** How a model's thinking is configured: the model decides (`adaptive`), a named effort (`level`), a number of tokens (`budget`), or on and off (`toggle`). */

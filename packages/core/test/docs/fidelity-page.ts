@@ -9,7 +9,7 @@ const requestNotes: ReadonlyMap<string, string> = new Map(
     midConversationSystem: 'Where there is no such role it stays in its place as marked text of the user.',
     imageUrl: 'Where images or files are taken as bytes only and `media` is set, the gateway reads the address and sends the bytes.',
     cachePoint:
-      'On parts of a conversation; where tools and results take no mark, a warning says so. A caller of the same dialect keeps its own.',
+      'On parts of a conversation; where tools and results take no mark, a warning says so. Of more than four, the last four are sent. Hosts of Chat Completions that document marks get them on texts (OpenRouter, Alibaba). A caller of the same dialect keeps its own.',
     customTools:
       'Where tools take JSON, a function with one field `input`; its calls come back as calls of the custom tool. Those of a caller of the same dialect go as they came.',
     toolGrammar: 'By words, where it cannot be enforced.',

@@ -6,7 +6,7 @@ import type { JsonObject } from '../../protocol/wire.ts'
 import { unsupported } from '../apply-quirks.ts'
 import { schemaWarnings } from '../fit-schemas.ts'
 import { strictSchemaRules } from '../schema-rules.ts'
-import { isPlain } from '../tool-parameters.ts'
+import { isPlainParameters } from '../tool-parameters.ts'
 import { safeName } from './tool-names.ts'
 
 // The response format: a schema that the provider enforces, a tool that the model must call, or an instruction.
@@ -36,7 +36,7 @@ export function encodeFormat({ text, tools = [] }: Prompt, quirks: Quirks, { can
   const isBesideTools = json_schema_without_tools === true && tools.some(({ type }) => type === 'function')
   if (support === 'native' && !isBesideTools) return enforcedFormat(format, schemas)
   const names = new Set(tools.map(tool => (tool.type === 'function' ? safeName(tool.name) : '')))
-  return support === 'tool' && canForceCall && isPlain(format.schema) ? toolFormat(format, names) : instructionFormat(format)
+  return support === 'tool' && canForceCall && isPlainParameters(format.schema) ? toolFormat(format, names) : instructionFormat(format)
 }
 
 function enforcedFormat({ name, schema, description }: SchemaFormat, schemas: SchemaFitter): EncodedFormat {

@@ -4,6 +4,7 @@ import type { Warning } from '../../protocol/response.ts'
 import type { Json, JsonObject } from '../../protocol/wire.ts'
 import { dropRefused, unsupported } from '../apply-quirks.ts'
 import { applyServiceTier, commonTiers, tierField } from '../service-tier.ts'
+import { visibleStops } from '../stop-sequences.ts'
 import { fitSampling } from './encode-sampling.ts'
 import type { EncodedThinking } from './encode-thinking.ts'
 
@@ -49,10 +50,12 @@ export function encodeSettings(
   for (const field of readFields) if (prompt[field] !== undefined) requested[field] = prompt[field]
   const limit = limitTokens(prompt, offer, thinking)
   if (limit.maxTokens !== undefined) requested.max_output_tokens = limit.maxTokens
-  if (prompt.stop?.length === 0) delete requested.stop
+  const stops = quirks.anthropic_fields ? visibleStops(prompt) : { body: prompt.stop?.length ? { stop: prompt.stop } : {}, warnings: [] }
+  if (stops.body.stop === undefined) delete requested.stop
+  else requested.stop = stops.body.stop
   if (prompt.text?.verbosity !== undefined) requested.verbosity = prompt.text.verbosity
   const named = tierField(prompt, commonTiers, quirks)
-  const requestedBody = { body: { ...requested, ...named.body }, warnings: [...limit.warnings, ...named.warnings] }
+  const requestedBody = { body: { ...requested, ...named.body }, warnings: [...limit.warnings, ...stops.warnings, ...named.warnings] }
   const tiered = applyServiceTier(requestedBody, routing, { price: offer.price, quirks })
   const refuses = [...unsupportedSettings, 'verbosity', ...(quirks.refuses ?? [])]
   const { body, warnings } = fitSampling(dropRefused(tiered, { refuses }, promptNames), quirks, thinking)

@@ -8,6 +8,7 @@ import { droppedReasoning, hasWords } from '../dropped-reasoning.ts'
 import { objectIn } from '../json.ts'
 import { movedMediaNote, movedMediaText } from '../moved-media.ts'
 import { orderToolResults } from '../tool-result-order.ts'
+import { withUniqueCallIds } from '../unique-call-ids.ts'
 import { cachePointAfter } from './cache-points.ts'
 import { createDocumentNames, type DocumentNames, encodePart, isBlank } from './encode-parts.ts'
 import { decodeReasoningState } from './reasoning-state.ts'
@@ -64,7 +65,7 @@ export function encodeConversation(input: readonly Item[], quirks: Quirks): Conv
     hasTools: false,
     droppedReasoning: [],
   }
-  for (const { item, at } of orderToolResults(input)) encodeItem(state, item, pathOf(item, `input[${at}]`))
+  for (const { item, at } of orderToolResults(withUniqueCallIds(input))) encodeItem(state, item, pathOf(item, `input[${at}]`))
   const { system, turns, calledTools, hasTools } = state
   const warnings = [...state.warnings, ...droppedReasoning(state.droppedReasoning)]
   const lacksThinkingBeforeCalls = endsWithoutThinking(turns)

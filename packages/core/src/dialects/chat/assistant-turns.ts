@@ -4,7 +4,7 @@ import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { deriveCallId, shortCallId } from '../ids.ts'
 import { objects, stringOf } from '../json.ts'
 import { isAssistantItem } from '../tool-result-order.ts'
-import { cacheOf, textPart } from './encode-parts.ts'
+import { cachedText, lastCachePoint } from './encode-parts.ts'
 import { encodeTurnReasoning, type ReasoningRules, startReasoning, type TurnReasoning } from './encode-reasoning.ts'
 import { signatureIn } from './message-fields.ts'
 import { originalBody, reasoningFields, without } from './wire.ts'
@@ -99,9 +99,9 @@ function encodeSpeech({ origin, messages, calls }: AssistantTurn): JsonObject {
     .map(({ text }) => text())
     .filter(text => text !== '')
     .join('\n\n')
-  const cache = content === '' ? undefined : cacheOf(messages.flatMap(({ item }) => item.content))
+  const cache = content === '' ? undefined : lastCachePoint(messages.flatMap(({ item }) => item.content))
   const spoken = content === '' && calls.length > 0 ? null : content
-  return { ...rest, role: 'assistant', content: cache ? [textPart(content, cache)] : spoken }
+  return { ...rest, role: 'assistant', content: cache ? [cachedText(content, cache)] : spoken }
 }
 
 const isBlank = (value: Json | undefined): boolean => value === undefined || value === null || value === ''

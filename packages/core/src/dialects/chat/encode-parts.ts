@@ -55,21 +55,21 @@ function encodePart(part: Part, quirks: Quirks): JsonObject {
 function encodeForeignPart(part: Part, { files, cache_breakpoints }: Quirks): JsonObject {
   if (part.type === 'file' && files === false) return { type: 'text', text: fileAsText(part) ?? '' }
   if (part.type === 'native') return part.body
-  if (part.type === 'text') return textPart(part.text, cache_breakpoints ? undefined : part.cache)
+  if (part.type === 'text') return cachedText(part.text, cache_breakpoints ? undefined : part.cache)
   if (part.type === 'refusal') return { type: 'text', text: part.refusal }
   if (part.type === 'image') return encodeImage(part)
   return part.type === 'file' ? encodeFile(part) : encodeAudio(part)
 }
 
 /** A text with its cache point. Only those that the host accepts are left (dialects/cache-points.ts). */
-export const textPart = (text: string, cache: CachePoint | undefined): JsonObject => ({
+export const cachedText = (text: string, cache: CachePoint | undefined): JsonObject => ({
   type: 'text',
   text,
   ...(cache && { cache_control: { type: 'ephemeral', ...(cache.ttl && { ttl: cache.ttl }) } }),
 })
 
 /** The last cache point of these parts. */
-export const cacheOf = (parts: readonly Part[]): CachePoint | undefined =>
+export const lastCachePoint = (parts: readonly Part[]): CachePoint | undefined =>
   parts.reduce<CachePoint | undefined>((last, part) => ('cache' in part && part.cache) || last, undefined)
 
 const details: ReadonlySet<string> = new Set(['auto', 'low', 'high'])

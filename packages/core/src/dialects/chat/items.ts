@@ -17,7 +17,7 @@ import { movedMediaNote } from '../moved-media.ts'
 import { itemParts } from '../part-warnings.ts'
 import { orderToolResults } from '../tool-result-order.ts'
 import { type AssistantTurn, encodeCallId, encodeTurn, originsOf, startTurn, type TurnMessage } from './assistant-turns.ts'
-import { cacheOf, encodeParts, goesAsItCame, type ReportLoss, textPart, textsOf } from './encode-parts.ts'
+import { cachedText, encodeParts, goesAsItCame, lastCachePoint, type ReportLoss, textsOf } from './encode-parts.ts'
 import type { ReasoningRules } from './encode-reasoning.ts'
 import { noState, readState } from './reasoning-state.ts'
 import { dialect, originalBody } from './wire.ts'
@@ -170,7 +170,7 @@ function encodeResult(item: FunctionCallOutputItem, quirks: Quirks, reportLoss: 
   const known = originalBody(item)
   if (known?.role === 'tool') return { result: { ...known, tool_call_id }, media: [] }
   const parts: readonly Part[] = typeof output === 'string' ? [{ type: 'text', text: output }] : output
-  const cache = item.cache ?? cacheOf(parts)
+  const cache = item.cache ?? lastCachePoint(parts)
   const reportAt =
     (at: number): ReportLoss =>
     (_, reason) =>
@@ -180,7 +180,7 @@ function encodeResult(item: FunctionCallOutputItem, quirks: Quirks, reportLoss: 
   const content = text === '' && media.length > 0 ? 'The result is in the next message.' : text
   const note = { type: 'text', text: movedMediaNote(tool_call_id) }
   return {
-    result: { role: 'tool', tool_call_id, content: cache ? [textPart(content, cache)] : content },
+    result: { role: 'tool', tool_call_id, content: cache ? [cachedText(content, cache)] : content },
     media: media.length > 0 ? [note, ...media] : [],
   }
 }
@@ -191,7 +191,7 @@ function encodeMessage(item: MessageItem, quirks: Quirks, reportLoss: ReportLoss
   const role = item.role === 'developer' ? systemRole(quirks) : item.role
   const known = originalBody(item)
   if (known && item.content.every(part => goesAsItCame(part, quirks))) return { ...known, role }
-  if (!cacheOf(item.content) && item.content.every(part => part.type === 'text' || part.type === 'refusal')) {
+  if (!lastCachePoint(item.content) && item.content.every(part => part.type === 'text' || part.type === 'refusal')) {
     // A single string, because many hosts do not support lists of parts.
     return { role, content: textsOf(item.content, reportLoss).join('\n\n') }
   }

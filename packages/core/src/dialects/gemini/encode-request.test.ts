@@ -53,7 +53,7 @@ describe('the contents of a Gemini request', () => {
     ).toEqual([
       { role: 'user', parts: [{ text: 'a' }, { text: 'b' }] },
       { role: 'model', parts: [{ text: 'c' }, { functionCall: { id: '1', name: 'f', args: {} } }] },
-      { role: 'user', parts: [{ functionResponse: { id: '1', name: 'f', response: { output: 'r' } } }, { text: 'd' }] },
+      { role: 'user', parts: [{ text: 'd' }, { functionResponse: { id: '1', name: 'f', response: { output: 'r' } } }] },
     ])
   })
   test('put parallel tool results into one turn, in the order of the calls, each with the name of its function', () => {
@@ -87,7 +87,7 @@ describe('the contents of a Gemini request', () => {
   })
   test('send a tool result without a matching call under a placeholder name, with a warning', () => {
     const { contents, warned } = encode({ input: [user('a'), result('9', 'r')] })
-    expect(contents[0]?.parts).toMatchObject([{ functionResponse: { name: 'tool' } }, { text: 'a' }])
+    expect(contents[0]?.parts).toMatchObject([{ text: 'a' }, { functionResponse: { name: 'tool' } }])
     expect(warned).toEqual(['input[1].call_id'])
   })
   test('leave out empty texts, which the API rejects', () => {
@@ -179,7 +179,7 @@ describe('images, files and audio', () => {
     ]
     const image = { inlineData: { mimeType: 'image/png', data: 'AA==' } }
     const answered = { id: '1', name: 'f', response: { output: 'see' } }
-    expect(encode({ input }).contents.at(-1)?.parts).toEqual([{ functionResponse: { ...answered, parts: [image] } }, { text: 'b' }])
+    expect(encode({ input }).contents.at(-1)?.parts).toEqual([{ text: 'b' }, { functionResponse: { ...answered, parts: [image] } }])
     const note = { text: 'Returned by the tool call 1:' }
     expect(encode({ input }, { text_only_results: true }).contents.at(-1)?.parts).toEqual([
       { functionResponse: answered },

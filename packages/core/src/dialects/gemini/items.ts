@@ -10,6 +10,7 @@ import { movedMediaNote } from '../moved-media.ts'
 import { closingText, closingWarning, openingText, openingWarning } from '../opening-turn.ts'
 import { combinedWarning } from '../part-warnings.ts'
 import { orderToolResults } from '../tool-result-order.ts'
+import { withUniqueCallIds } from '../unique-call-ids.ts'
 import { encodeMediaPart } from './encode-media.ts'
 import { decodeReasoningState, type SignatureState } from './reasoning-state.ts'
 import type { ToolNames } from './tool-names.ts'
@@ -74,8 +75,11 @@ export function encodeContents(input: readonly Item[], system: readonly string[]
     fileNames: [],
     isStart: true,
   }
-  for (const { item, at } of orderToolResults(input)) encodeItem(state, item, `input[${at}]`)
-  const encoded = withSystem(encodeTurns(state.turns, options.needsSignatures), state)
+  for (const { item, at } of orderToolResults(withUniqueCallIds(input))) encodeItem(state, item, `input[${at}]`)
+  const encoded = withSystem(
+    encodeTurns(state.turns, { needsSignatures: options.needsSignatures, resultsLast: options.allowsMediaResults }),
+    state,
+  )
   const contents = closedByUser(openedByUser(encoded.contents, state), state)
   const lostNames = combinedWarning(state.fileNames, 'is not supported by this provider and was left out.')
   return { ...encoded, contents, warnings: [...state.warnings, ...lostNames] }

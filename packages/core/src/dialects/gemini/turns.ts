@@ -15,19 +15,28 @@ export interface ContentTurn {
 export const isEmpty = (turn: ContentTurn | undefined): boolean =>
   turn !== undefined && turn.parts.length === 0 && turn.results.length === 0 && turn.images.length === 0
 
-export function encodeTurns(turns: readonly ContentTurn[], needsSignatures: boolean): readonly JsonObject[] {
+interface TurnOptions {
+  readonly needsSignatures: boolean
+  /**
+   * Whether tool results come after the other parts of their turn. Models since 3.6 refuse what follows them: 400 "Requests ending with a
+   * model turn are not supported", although the turn is the user's. Sources: answers of the API in agentgateway/agentgateway#2811 and
+   * MoonshotAI/kimi-code#3274; google/oss-rebuild#1559: text before the results is accepted by every model.
+   */
+  readonly resultsLast: boolean
+}
+
+export function encodeTurns(turns: readonly ContentTurn[], { needsSignatures, resultsLast }: TurnOptions): readonly JsonObject[] {
   return turns.flatMap(turn => {
-    const parts = turnParts(turn)
+    const parts = turnParts(turn, resultsLast)
     if (parts.length === 0) return []
     return [{ role: turn.role, parts: turn.role === 'model' && needsSignatures ? withCallSignature(parts) : parts }]
   })
 }
 
-const turnParts = ({ results, images, parts }: ContentTurn): readonly JsonObject[] => [
-  ...results.toSorted((one, other) => one.position - other.position).map(({ part }) => part),
-  ...images,
-  ...parts,
-]
+function turnParts({ results, images, parts }: ContentTurn, resultsLast: boolean): readonly JsonObject[] {
+  const ordered = results.toSorted((one, other) => one.position - other.position).map(({ part }) => part)
+  return resultsLast ? [...parts, ...ordered] : [...ordered, ...images, ...parts]
+}
 
 /**
  * Ensures that the first call of each turn is signed, and no other. The provider checks only calls after the last user question, but

@@ -2,7 +2,7 @@ import type { Prompt, TextFormat } from '../../protocol/request.ts'
 import { isObject, type JsonObject } from '../../protocol/wire.ts'
 import { schemaWarnings } from '../fit-schemas.ts'
 import { strictSchemaRules } from '../schema-rules.ts'
-import { isPlain } from '../tool-parameters.ts'
+import { isPlainParameters } from '../tool-parameters.ts'
 import { type EncodeContext, warn } from './encode-context.ts'
 import { safeName } from './tool-names.ts'
 import { originalBody } from './wire.ts'
@@ -30,7 +30,7 @@ export function encodeFormat({ text, tools = [], tool_choice }: Prompt, canForce
   const original = originalBody(text)
   if (support === 'native') return { format: original && isObject(original.format) ? original.format : enforcedFormat(format, context) }
   const isCallForced = typeof tool_choice === 'object' && tool_choice.type === 'function'
-  if (support === 'tool' && canForceCall && !isCallForced && isPlain({ type: 'object', ...format.schema })) {
+  if (support === 'tool' && canForceCall && !isCallForced && isPlainParameters({ type: 'object', ...format.schema })) {
     warn(context, 'text.format', 'This model cannot enforce a schema; its response was requested as a tool call with that schema.')
     return toolFormat(format, new Set(tools.map(tool => (tool.type === 'function' ? safeName(tool.name) : tool.body.name))))
   }

@@ -7,7 +7,9 @@ import { dropGatewayFields, dropRefused, extend } from '../apply-quirks.ts'
 import { fitCachePoints } from '../cache-points.ts'
 import { droppedReasoning } from '../dropped-reasoning.ts'
 import { makeSchemaFitter } from '../fit-schemas.ts'
+import { shortId } from '../ids.ts'
 import { applyServiceTier, surchargedFields, tierField } from '../service-tier.ts'
+import { visibleStops } from '../stop-sequences.ts'
 import { billingHeader, splitBillingHeader, withBillingHeader } from './billing-header.ts'
 import { isCompatible, isEffortCompatible } from './compatibility.ts'
 import { createEncodeContext } from './encode-context.ts'
@@ -100,6 +102,7 @@ function encodePrompt(
   const conversation = encodeConversation(prompt, format.instruction, context)
   const sampling = encodeSampling(prompt, thinking, quirks)
   const config = outputConfig(prompt, quirks, { effort, format: format.format })
+  const stops = visibleStops(prompt)
   const user = prompt.safety_identifier ?? prompt.user
   const tier = tierField(prompt, tierWords, quirks)
   const body: JsonObject = {
@@ -110,15 +113,18 @@ function encodePrompt(
     ...(thinking && { thinking }),
     ...(Object.keys(config).length > 0 && { output_config: config }),
     ...sampling.body,
-    ...(prompt.stop && prompt.stop.length > 0 && { stop_sequences: prompt.stop }),
-    ...(user !== undefined && { metadata: { user_id: user } }),
+    ...(stops.body.stop !== undefined && { stop_sequences: stops.body.stop }),
+    ...(user !== undefined && { metadata: { user_id: user.length <= maxUserIdLength ? user : shortId(user) } }),
     ...tier.body,
   }
   const { toolNames } = context
   const mapping = { ...(toolNames.size > 0 && { toolNames }), ...(format.answerTool !== undefined && { answerTool: format.answerTool }) }
   const dropped = [...context.warnings, ...droppedReasoning(context.droppedReasoning)]
-  return { body, warnings: [...dropped, ...tier.warnings, ...sampling.warnings, ...unsupportedFields(prompt)], mapping }
+  return { body, warnings: [...dropped, ...stops.warnings, ...tier.warnings, ...sampling.warnings, ...unsupportedFields(prompt)], mapping }
 }
+
+/** The page of the Messages API, 2026-11. */
+const maxUserIdLength = 256
 
 /** Encodes `output_config`: effort and format, plus the client's own fields. */
 function outputConfig(

@@ -7,6 +7,7 @@ import { objects, stringOf } from '../json.ts'
 import { closingText, closingWarning, openingText, openingWarning } from '../opening-turn.ts'
 import { readFrame } from '../parse-frame.ts'
 import { orderToolResults } from '../tool-result-order.ts'
+import { withUniqueCallIds } from '../unique-call-ids.ts'
 import { cacheControl, type EncodeContext, encodeToolName, loseContent, warn } from './encode-context.ts'
 import { encodeParts } from './encode-parts.ts'
 import { decodeReasoningState } from './reasoning-state.ts'
@@ -32,7 +33,7 @@ export function encodeConversation({ instructions, input }: Prompt, instruction:
     ...textBlock(instruction),
   ]
   const turns: Turn[] = []
-  for (const { item, at } of orderToolResults(input.slice(systemEnd)))
+  for (const { item, at } of orderToolResults(withUniqueCallIds(input.slice(systemEnd))))
     addToTurns(turns, encodeItem(item, itemPath(item, systemEnd + at), context))
   const messages = turns.map(({ role, results, blocks }) => ({ role, content: [...results, ...blocks] }))
   // Without any message, the system prompt is sent as the user's message, because a request needs one.

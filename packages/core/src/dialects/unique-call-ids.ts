@@ -1,0 +1,52 @@
+import type { Item } from '../protocol/item.ts'
+import { originalOf, remember } from '../protocol/original.ts'
+import { usableCallId } from './ids.ts'
+
+// Some servers of Chat Completions give their calls the same ids in every turn (`call_0`). OpenAI accepts that; Anthropic: 400 "`tool_use`
+// ids must be unique" (trycua/cua#524, BerriAI/litellm#23510), Bedrock likewise.
+
+/** The items with call ids that occur once. A result belongs to the earliest call of its id that has none yet. */
+export function withUniqueCallIds(input: readonly Item[]): readonly Item[] {
+  const taken = new Set<string>()
+  let isRepeated = false
+  for (const item of input) {
+    if (item.type !== 'function_call') continue
+    isRepeated ||= taken.has(usableCallId(item.call_id))
+    if (usableCallId(item.call_id) !== '') taken.add(item.call_id)
+  }
+  return isRepeated ? withoutRepeats(input, taken) : input
+}
+
+interface KnownId {
+  /** How many calls had it. */
+  count: number
+  /** Ids of calls without a result. */
+  readonly open: string[]
+  latest: string
+}
+
+function withoutRepeats(input: readonly Item[], taken: Set<string>): readonly Item[] {
+  const known = new Map<string, KnownId>()
+  return input.map(item => {
+    if (item.type !== 'function_call' && item.type !== 'function_call_output') return item
+    const id = usableCallId(item.call_id)
+    if (id === '') return item
+    const entry = known.get(id) ?? { count: 0, open: [], latest: id }
+    known.set(id, entry)
+    const unique = item.type === 'function_call' ? nextId(id, entry, taken) : (entry.open.shift() ?? entry.latest)
+    return unique === id ? item : remember<Item>({ ...item, call_id: unique }, originalOf(item))
+  })
+}
+
+function nextId(id: string, entry: KnownId, taken: Set<string>): string {
+  entry.count += 1
+  let unique = id
+  while (entry.count > 1 && taken.has(unique)) {
+    unique = `${id}_${entry.count}`
+    if (taken.has(unique)) entry.count += 1
+  }
+  taken.add(unique)
+  entry.open.push(unique)
+  entry.latest = unique
+  return unique
+}
