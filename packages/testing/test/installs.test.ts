@@ -126,14 +126,26 @@ describe.runIf(inject('isLongRun'))('installed in a folder of its own', { timeou
     const app = join(folder, 'npm')
     const { exports } = JSON.parse(readFileSync(join(app, 'node_modules/signalbox/package.json'), 'utf8'))
     const paths = Object.keys(exports).filter(path => !path.endsWith('.json') && !needDrivers.includes(path))
-    const settings = { module: 'nodenext', target: 'es2023', lib: ['es2023', 'dom', 'dom.iterable', 'esnext.disposable'], strict: true, noEmit: true }
+    const settings = {
+      module: 'nodenext',
+      target: 'es2023',
+      lib: ['es2023', 'dom', 'dom.iterable', 'esnext.disposable'],
+      strict: true,
+      noEmit: true,
+    }
     const compilerOptions = { ...settings, skipLibCheck: false, types: ['node'], typeRoots: [join(modules, '@types')] }
     for (const path of paths) {
       const name = `types-${path.replaceAll(/\W/g, '') || 'main'}`
       writeFileSync(join(app, `${name}.ts`), `export * from 'signalbox${path.slice(1)}'\n`)
       writeFileSync(join(app, `${name}.json`), JSON.stringify({ compilerOptions, files: [`${name}.ts`] }))
       const compiled = run(process.execPath, [join(modules, 'typescript/bin/tsc'), '-p', `${name}.json`], { cwd: app })
-      expect([path, await compiled.then(() => '', ({ stdout }) => stdout)]).toEqual([path, ''])
+      expect([
+        path,
+        await compiled.then(
+          () => '',
+          ({ stdout }) => stdout,
+        ),
+      ]).toEqual([path, ''])
     }
   })
 
