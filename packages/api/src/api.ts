@@ -20,7 +20,9 @@ export interface ApiRequest {
    * Reads the body as UTF-8 text. Reading stops once more than `limit` bytes have arrived, or when `onBytes`, which gets the number of bytes
    * so far after each piece, returns false.
    */
-  readonly text: (limit: number, onBytes?: (bytes: number) => boolean) => Awaitable<BodyText>
+  readonly text: (limit: number, onBytes?: (bytes: number) => boolean, coding?: string) => Awaitable<BodyText>
+  /** Content codings that `text` decodes, best first; then its limit and bytes are those of the decoded body. Default: none. */
+  readonly codings?: readonly string[]
   /** Fires when the client disconnects before the reply is complete. */
   readonly signal: AbortSignal
   /** Address of the connection's peer, for the audit log. Never read from a header, and not used for decisions. */
@@ -38,11 +40,11 @@ export interface ApiRequest {
 
 /**
  * The text of a request body, or the reason why it is missing: `too_large`, `broken` (the connection), `stopped` (by the caller of
- * `text`), `not_utf8`, or `consumed` (already read by other code).
+ * `text`), `not_utf8`, `not_decodable` (its content coding), or `consumed` (already read by other code).
  */
 export type BodyText =
   | { readonly ok: true; readonly text: string }
-  | { readonly ok: false; readonly why: 'too_large' | 'broken' | 'stopped' | 'not_utf8' | 'consumed' }
+  | { readonly ok: false; readonly why: 'too_large' | 'broken' | 'stopped' | 'not_utf8' | 'not_decodable' | 'consumed' }
 
 /** A reply of the API as plain values, for a server to send. */
 export interface ApiReply {

@@ -89,6 +89,7 @@ test.each([
     site: { settings: { bodyBytes: 100 } },
     upload: undefined,
     close: false,
+    headers: undefined,
   }
   const read = (): unknown => runSteps(readBody(visit))
   if (isRead) expect(read()).toBe('{}')

@@ -17,9 +17,18 @@ export function* readBody(visit: {
   /** Absent if the body is in memory already. */
   readonly upload: Upload | undefined
   close: boolean
+  /** Headers of the reply, if it is an error. */
+  headers: Readonly<Record<string, string>> | undefined
 }): Step<string> {
   const { request, upload } = visit
   const limit = visit.site.settings.bodyBytes
+  const coding = codingOf(request)
+  const codings = request.codings ?? []
+  if (coding !== undefined && !codings.includes(coding)) {
+    // RFC 9110, 15.5.16
+    visit.headers = { 'accept-encoding': [...codings, 'identity'].join(', ') }
+    throw unknownCoding(codings)
+  }
   checkType(request)
   let refusal = upload?.claim(announced(request, limit))
   if (refusal) throw refusal
@@ -27,11 +36,11 @@ export function* readBody(visit: {
     refusal = upload?.claim(bytes)
     return refusal === undefined
   }
-  const read = yield* wait(upload ? request.text(limit, onBytes) : request.text(limit))
+  const read = yield* wait(upload ? request.text(limit, onBytes, coding) : request.text(limit, undefined, coding))
   if (read.ok) return read.text
   visit.close = true
   if (refusal) throw refusal
-  throw bodyError(read.why, limit)
+  throw read.why === 'not_decodable' ? invalid(`The request body is not valid ${coding}.`) : bodyError(read.why, limit)
 }
 
 /** The announced length. 0 if there is none, or if the body is refused anyway because it is too large. */
@@ -60,13 +69,22 @@ const invalid = (message: string): GatewayError => new GatewayError('invalid_req
 const jsonType = /^\s*application\/(?:[a-z0-9.-]+\+)?json\s*(?:;|$)/i
 const charsetOf = /;\s*charset\s*=\s*"?([^\s";]*)/i
 
+/** The content coding of the body; undefined if it has none. */
+export function codingOf(request: Pick<ApiRequest, 'header'>): string | undefined {
+  const coding = request.header('content-encoding')?.trim().toLowerCase()
+  if (coding === undefined || coding === '' || coding === 'identity') return undefined
+  return coding === 'x-gzip' ? 'gzip' : coding
+}
+
+const unknownCoding = (codings: readonly string[]): GatewayError =>
+  new GatewayError('unsupported_media_type', {
+    message:
+      codings.length === 0
+        ? 'Compressed request bodies are not supported here. Send the body without Content-Encoding.'
+        : `The Content-Encoding of the body is not supported. Send one of ${codings.join(', ')}, or the body as it is.`,
+  })
+
 function checkType(request: ApiRequest): void {
-  const encoding = request.header('content-encoding')
-  if (encoding !== undefined && encoding !== '' && encoding.toLowerCase() !== 'identity') {
-    throw new GatewayError('unsupported_media_type', {
-      message: 'Compressed request bodies are not supported. Send the body without Content-Encoding.',
-    })
-  }
   const type = request.header('content-type')
   if (type !== undefined && type !== '' && !jsonType.test(type)) {
     throw new GatewayError('unsupported_media_type', { message: 'The body must be JSON. Send Content-Type: application/json.' })

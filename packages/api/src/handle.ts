@@ -3,7 +3,7 @@ import { GatewayError } from '@signalbox/core/errors'
 import { handOver, isPromise, runSteps, type Step, wait } from '@signalbox/core/runtime'
 import type { Api, ApiContext, ApiReply, ApiRequest } from './api.ts'
 import { authorize } from './authorize.ts'
-import { isLargeText, parseBody, readBody } from './body.ts'
+import { codingOf, isLargeText, parseBody, readBody } from './body.ts'
 import { withCacheHeaders } from './cache-headers.ts'
 import { corsHeaders, preflightHeaders } from './cors.ts'
 import { asGatewayError, errorReply } from './error-reply.ts'
@@ -138,8 +138,9 @@ function* run({ row, params }: Extract<Match, { kind: 'row' }>, state: HandledRe
   }
 }
 
-/** Whether bytes of the body have not arrived yet. */
-const isComing = (row: Route, request: ApiRequest): boolean => row.body !== undefined && request.arrived?.() !== true
+/** Whether the body will take more memory: bytes of it have not arrived, or it has to be decompressed. */
+const isComing = (row: Route, request: ApiRequest): boolean =>
+  row.body !== undefined && (request.arrived?.() !== true || codingOf(request) !== undefined)
 
 /** Whether the dialect of the row must be loaded first. */
 const lacksDialect = (row: Route | undefined, { dialects }: Site): row is Route & { readonly dialect: string } =>

@@ -42,7 +42,7 @@ export function createGateway<
 /** Without this check, an old runtime would fail in the middle of a request with an error that does not name the reason. */
 function checkRuntime(): void {
   if (typeof Map.groupBy === 'function') return
-  throw new TypeError('createGateway: this runtime has no `Map.groupBy`. Signalbox needs Node 22.14 or newer.')
+  throw new TypeError('createGateway: this runtime has no `Map.groupBy`. Signalbox needs Node 22.19 or newer.')
 }
 
 function assembleGateway(options: GatewayOptions): Gateway {

@@ -45,7 +45,8 @@ export function createExchange(
       // Requests that were never sent over a network have no Host header.
       header: name => request.headers.get(name) ?? (name === 'host' ? new URL(request.url).host : undefined),
       arrived: () => request.body === null,
-      text: (limit, heard) => readBodyText(request, { limit, pace, heard }),
+      codings: requestCodings,
+      text: (limit, heard, coding) => readBodyText(request, { limit, pace, heard, coding }),
       signal: controller.signal,
       ...(signIn && signedInBy(signIn, request)),
     },
@@ -68,6 +69,25 @@ interface BodyOptions {
   readonly pace: ClientPace
   /** Receives the total bytes after each piece; returns false to stop reading. */
   readonly heard: ((bytes: number) => boolean) | undefined
+  /** The content coding to undo; then the limit and the bytes are those of the decoded body. */
+  readonly coding?: string | undefined
+}
+
+/** Content codings of request bodies that every runtime with `DecompressionStream` decodes. */
+const requestCodings: readonly string[] = typeof DecompressionStream === 'undefined' ? [] : ['gzip', 'deflate']
+
+/** Bytes that are decoded at a time: some runtimes decode a whole piece at once, to up to a thousand times its length. */
+const decodedPiece = 4_096
+
+/** Decodes a body piece by piece. */
+function decoded(body: ReadableStream<Uint8Array>, coding: string): ReadableStream<Uint8Array> {
+  const inPieces = new TransformStream<Uint8Array, Uint8Array>({
+    transform(piece, controller) {
+      for (let at = 0; at < piece.length; at += decodedPiece) controller.enqueue(piece.subarray(at, at + decodedPiece))
+    },
+  })
+  const decoder = new DecompressionStream(coding as CompressionFormat) as unknown as ReadableWritablePair<Uint8Array, Uint8Array>
+  return body.pipeThrough(inPieces).pipeThrough(decoder)
 }
 
 /** Reads the body as text. Abandons an upload that is too slow without waiting for the runtime. */
@@ -76,7 +96,8 @@ async function readBodyText(request: Request, options: BodyOptions): Promise<Bod
   if (request.body === null) return { ok: true, text: '' }
   if (Number(request.headers.get('content-length') ?? 0) > options.limit) return { ok: false, why: 'too_large' }
   if (request.body.locked) return { ok: false, why: 'consumed' }
-  const reader = request.body.getReader()
+  const { coding } = options
+  const reader = (coding === undefined ? request.body : decoded(request.body, coding)).getReader()
   const cancel = (): void => void reader.cancel().catch(() => {})
   return new Promise(resolve => {
     const upload = watchUpload(options.pace.clock, options.pace, () => {
@@ -96,7 +117,7 @@ type Reader = ReadableStreamDefaultReader<Uint8Array>
 const brokenBody: BodyText = { ok: false, why: 'broken' }
 
 /** Counts the bytes as they arrive, because Content-Length is unverified and may be missing. */
-async function readPieces(reader: Reader, { limit, heard }: BodyOptions, onBytes: (bytes: number) => void): Promise<BodyText> {
+async function readPieces(reader: Reader, { limit, heard, coding }: BodyOptions, onBytes: (bytes: number) => void): Promise<BodyText> {
   const collected = collectBytes()
   let bytes = 0
   try {
@@ -108,8 +129,9 @@ async function readPieces(reader: Reader, { limit, heard }: BodyOptions, onBytes
       collected.add(step.value)
     }
     return decodePieces(collected.pieces())
-  } catch {
-    return brokenBody
+  } catch (error) {
+    // Decoders throw a TypeError; a connection that breaks is an error of another kind.
+    return coding !== undefined && error instanceof TypeError ? { ok: false, why: 'not_decodable' } : brokenBody
   }
 }
 

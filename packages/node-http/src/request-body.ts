@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import * as zlib from 'node:zlib'
 import { type BodyText, type ClientLimits, collectBytes, watchUpload } from '@signalbox/api'
 import type { Gateway } from '@signalbox/core'
 import { largeBody } from '@signalbox/core/protocol'
@@ -16,6 +17,8 @@ export interface BodyOptions {
   readonly pace: BodyPace
   /** Called with the total bytes after each chunk; returns false to stop reading. */
   readonly heard: ((bytes: number) => boolean) | undefined
+  /** The content coding to undo; then the limit and the bytes are those of the decoded body. */
+  readonly coding?: string | undefined
 }
 
 /** Whether the whole body is in memory and unread. */
@@ -27,6 +30,7 @@ export function readRequestBody(message: IncomingMessage, options: BodyOptions):
   if (Number(message.headers['content-length'] ?? 0) > limit) return { ok: false, why: 'too_large' }
   if (message.readableDidRead) return { ok: false, why: 'consumed' }
   if (message.destroyed) return { ok: false, why: 'broken' }
+  if (options.coding !== undefined) return readDecoded(message, options)
   return isBuffered(message) ? readBuffered(message, limit) : readStreamed(message, options)
 }
 
@@ -60,6 +64,53 @@ function readStreamed(message: IncomingMessage, { limit, pace, heard }: BodyOpti
     const end = (): void => done(collected.text(bytes))
     const broken = (): void => done({ ok: false, why: 'broken' })
     message.on('data', take).on('end', end).on('close', broken)
+  })
+}
+
+/** The largest window of zstd in HTTP: 8 MiB (RFC 9659). A decoder takes as much memory as the sender names. */
+const maxWindowLog = 23
+
+/** Decoders by content coding, best first. Other runtimes that have `node:http` may lack zstd. */
+const decoders: ReadonlyMap<string, () => zlib.Gunzip | zlib.Inflate | zlib.BrotliDecompress | zlib.ZstdDecompress> = new Map([
+  ...(typeof zlib.createZstdDecompress === 'function'
+    ? [['zstd', () => zlib.createZstdDecompress({ params: { [zlib.constants.ZSTD_d_windowLogMax]: maxWindowLog } })] as const]
+    : []),
+  ['br', () => zlib.createBrotliDecompress()] as const,
+  ['gzip', () => zlib.createGunzip()] as const,
+  ['deflate', () => zlib.createInflate()] as const,
+])
+
+/** Content codings of request bodies that are decoded. */
+export const requestCodings: readonly string[] = [...decoders.keys()]
+
+/** Decodes a body piece by piece, and stops as soon as it has become too large: a bomb is never decoded whole. */
+function readDecoded(message: IncomingMessage, { limit, pace, heard, coding = '' }: BodyOptions): Promise<BodyText> {
+  const decoder = decoders.get(coding)?.()
+  if (decoder === undefined) return Promise.resolve({ ok: false, why: 'not_decodable' })
+  return new Promise(resolve => {
+    const collected = collectBytes()
+    let bytes = 0
+    const upload = watchUpload(pace.clock, pace, () => done({ ok: false, why: 'broken' }))
+    const onPiece = (piece: Buffer): void => upload.heard(piece.length)
+    const onClose = (): void => {
+      if (!message.complete) done({ ok: false, why: 'broken' })
+    }
+    const done = (result: BodyText): void => {
+      upload.stop()
+      message.off('data', onPiece).off('close', onClose).unpipe(decoder)
+      if (!result.ok) message.pause()
+      decoder.destroy()
+      resolve(result)
+    }
+    decoder.on('data', (piece: Buffer) => {
+      bytes += piece.length
+      if (bytes > limit) done({ ok: false, why: 'too_large' })
+      else if (heard?.(bytes) === false) done({ ok: false, why: 'stopped' })
+      else collected.add(piece)
+    })
+    decoder.on('error', () => done({ ok: false, why: 'not_decodable' }))
+    decoder.on('end', () => done(utf8Text(joinPieces(collected.pieces(), bytes))))
+    message.on('data', onPiece).on('close', onClose).pipe(decoder)
   })
 }
 

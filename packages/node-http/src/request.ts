@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ApiRequest, BodyText } from '@signalbox/api'
 import type { Awaitable } from '@signalbox/core/runtime'
-import { type BodyOptions, type BodyPace, isBuffered, readRequestBody, sendContinue } from './request-body.ts'
+import { type BodyOptions, type BodyPace, isBuffered, readRequestBody, requestCodings, sendContinue } from './request-body.ts'
 
 /** A client's request, in the form that the API accepts. */
 export interface NodeExchange {
@@ -46,9 +46,10 @@ export function createNodeExchange(
       query,
       header: name => requestHeader(message, name),
       arrived: () => isBuffered(message) || isParsedByFramework(message),
-      text: (limit, heard) => {
+      codings: requestCodings,
+      text: (limit, heard, coding) => {
         if (!(Number(message.headers['content-length']) > limit)) sendContinue(message, response)
-        return requestBody(message, { limit, pace, heard })
+        return requestBody(message, { limit, pace, heard, coding })
       },
       signal: controller.signal,
       ...addressOf(message),

@@ -84,6 +84,6 @@ test('database drivers are installed by the apps that use them', () => {
 
 test('all packages have one version, and require the same Node version, which the command checks first', () => {
   expect(new Set([manifest, ...others].map(({ version }) => version)).size).toBe(1)
-  expect(new Set([manifest, ...others].map(({ engines }) => engines.node))).toEqual(new Set(['>=22.14']))
-  expect(source('bin.ts')).toContain('major === 22 && minor >= 14')
+  expect(new Set([manifest, ...others].map(({ engines }) => engines.node))).toEqual(new Set(['>=22.19']))
+  expect(source('bin.ts')).toContain('major === 22 && minor >= 19')
 })

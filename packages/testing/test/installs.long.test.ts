@@ -81,6 +81,9 @@ const oldNode = ['/usr/bin/node', '/usr/local/bin/node'].find(
 const npm = (...args: readonly string[]): readonly [string, readonly string[]] => ['npm', args]
 const pnpm = (...args: readonly string[]): readonly [string, readonly string[]] => ['npx', ['-y', 'pnpm@12', ...args]]
 
+/** Sub-paths whose types are those of a driver that an app installs. */
+const needDrivers = ['./libsql', './redis']
+
 const managers = [
   { name: 'npm', install: npm('install', 'signalbox'), place: 'Node', program: [process.execPath, 'server.ts'] },
   { name: 'pnpm', install: pnpm('add', 'signalbox'), place: 'Node', program: [process.execPath, 'server.ts'] },
@@ -119,6 +122,33 @@ describe('installed in a folder of its own', { timeout: 900_000 }, () => {
     },
   )
 
+  test('the types of each sub-path compile alone, without the optional packages of others', async () => {
+    const app = join(folder, 'npm')
+    const { exports } = JSON.parse(readFileSync(join(app, 'node_modules/signalbox/package.json'), 'utf8'))
+    const paths = Object.keys(exports).filter(path => !path.endsWith('.json') && !needDrivers.includes(path))
+    const settings = {
+      module: 'nodenext',
+      target: 'es2023',
+      lib: ['es2023', 'dom', 'dom.iterable', 'esnext.disposable'],
+      strict: true,
+      noEmit: true,
+    }
+    const compilerOptions = { ...settings, skipLibCheck: false, types: ['node'], typeRoots: [join(modules, '@types')] }
+    for (const path of paths) {
+      const name = `types-${path.replaceAll(/\W/g, '') || 'main'}`
+      writeFileSync(join(app, `${name}.ts`), `export * from 'signalbox${path.slice(1)}'\n`)
+      writeFileSync(join(app, `${name}.json`), JSON.stringify({ compilerOptions, files: [`${name}.ts`] }))
+      const compiled = run(process.execPath, [join(modules, 'typescript/bin/tsc'), '-p', `${name}.json`], { cwd: app })
+      expect([
+        path,
+        await compiled.then(
+          () => '',
+          ({ stdout }) => stdout,
+        ),
+      ]).toEqual([path, ''])
+    }
+  })
+
   test('the command starts, prints its version, and names the driver that a database needs', async () => {
     const app = join(folder, 'npm')
     const command = (args: readonly string[], more: Readonly<Record<string, string>> = {}) =>
@@ -137,7 +167,7 @@ describe('installed in a folder of its own', { timeout: 900_000 }, () => {
   test.skipIf(oldNode === undefined)('on an old Node the command and a gateway state the required version', async () => {
     const app = join(folder, 'npm')
     const onOld = (...args: readonly string[]) => run(oldNode ?? '', [...args], { cwd: app, env: cleanEnv() })
-    const line = /^signalbox: this is Node \d+\.\d+\.\d+; Signalbox needs Node 22\.14 or newer\.\n$/
+    const line = /^signalbox: this is Node \d+\.\d+\.\d+; Signalbox needs Node 22\.19 or newer\.\n$/
     for (const args of [[], ['--version'], ['migrate']])
       await expect(onOld('node_modules/signalbox/dist/bin.js', ...args)).rejects.toMatchObject({
         code: 1,
@@ -145,7 +175,7 @@ describe('installed in a folder of its own', { timeout: 900_000 }, () => {
       })
     const program = "import { createGateway } from 'signalbox'\ncreateGateway({})"
     await expect(onOld('--input-type=module', '--eval', program)).rejects.toMatchObject({
-      stderr: expect.stringContaining('Signalbox needs Node 22.14 or newer'),
+      stderr: expect.stringContaining('Signalbox needs Node 22.19 or newer'),
     })
   })
 

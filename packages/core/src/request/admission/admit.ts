@@ -9,7 +9,16 @@ import { type Step, wait } from '../../runtime/steps.ts'
 import type { Limits } from '../../upstream/limits.ts'
 import { type HeldAccount, type HoldContext, holdFunds } from './budget-holds.ts'
 import type { EarlyAdmission } from './early-admission.ts'
-import { type Rate, type RateContext, ratesOfModel, ratesOfWorkspace, type Tokens, takeRates, tokensIn, tokensOfRequest } from './rate-limits.ts'
+import {
+  type Rate,
+  type RateContext,
+  ratesOfModel,
+  ratesOfWorkspace,
+  type Tokens,
+  takeRates,
+  tokensIn,
+  tokensOfRequest,
+} from './rate-limits.ts'
 import { leaveSlots, type SlotKey, slotsOf, takeTogether, throwRefusals } from './slots.ts'
 
 export interface AdmitPorts {

@@ -81,11 +81,9 @@ export function ratesOfModel({ caller, policy, plan, at }: RateContext, limits: 
   const maxTokens = own?.tokensPerMinute ?? limits.tokensPerMinute
   if (maxTokens !== undefined) rates.push(tokenRate(self, { workspaceId, id: keyId, limit: maxTokens, tokens, at }))
   for (const { keyId: id, limits: theirs } of ancestors)
-    if (theirs?.tokensPerMinute !== undefined)
-      rates.push(tokenRate(above, { workspaceId, id, limit: theirs.tokensPerMinute, tokens, at }))
+    if (theirs?.tokensPerMinute !== undefined) rates.push(tokenRate(above, { workspaceId, id, limit: theirs.tokensPerMinute, tokens, at }))
   const shared = { ...limits.workspace, ...policy.workspace.body.limits }
-  if (shared.tokensPerMinute !== undefined)
-    rates.push(tokenRate(all, { workspaceId, id: '', limit: shared.tokensPerMinute, tokens, at }))
+  if (shared.tokensPerMinute !== undefined) rates.push(tokenRate(all, { workspaceId, id: '', limit: shared.tokensPerMinute, tokens, at }))
   return rates
 }
 

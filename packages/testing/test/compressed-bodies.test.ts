@@ -1,0 +1,58 @@
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
+import { createFetchHandler } from '@signalbox/fetch-handler'
+import { describe, expect, test } from 'vitest'
+import { fakeGateway } from '../../api/test/fake-gateway.ts'
+import { jsonHeaders, start } from '../../node-http/test/running.ts'
+
+const body = JSON.stringify({ model: 'small', input: 'ü'.repeat(1_000) })
+const encoders = { zstd: zstdCompressSync, br: brotliCompressSync, gzip: gzipSync, deflate: deflateSync } as const
+const bodyBytes = 100_000
+
+type Send = (coding: string, bytes: Uint8Array) => Promise<Response>
+
+const post = (coding: string, bytes: Uint8Array) => ({
+  method: 'POST',
+  headers: { ...jsonHeaders, 'content-encoding': coding },
+  body: new Uint8Array(bytes),
+})
+
+const adapters: readonly (readonly [name: string, codings: readonly (keyof typeof encoders)[], open: () => Promise<Send>])[] = [
+  [
+    'node:http',
+    ['zstd', 'br', 'gzip', 'deflate'],
+    async () => {
+      const { url } = await start({ bodyBytes })
+      return (coding, bytes) => fetch(`${url}/v1/responses`, post(coding, bytes))
+    },
+  ],
+  [
+    'fetch',
+    ['gzip', 'deflate'],
+    async () => {
+      const handler = createFetchHandler(fakeGateway().gateway, { bodyBytes })
+      return async (coding, bytes) => handler(new Request('http://x/v1/responses', post(coding, bytes)))
+    },
+  ],
+]
+
+describe.each(adapters)('a compressed body over %s', (_, codings, open) => {
+  test.each(codings)('in %s is read', async coding => {
+    const send = await open()
+    expect((await send(coding, encoders[coding](body))).status).toBe(200)
+  })
+
+  test.each(codings)('in %s is refused if it becomes larger than the limit, and if it is damaged', async coding => {
+    const send = await open()
+    const bomb = await send(coding, encoders[coding](Buffer.alloc(50 * bodyBytes, ' ')))
+    expect([bomb.status, await bomb.json()]).toMatchObject([413, { error: { message: expect.stringContaining(`${bodyBytes} bytes`) } }])
+    const damaged = await send(coding, Buffer.from('no compression at all'))
+    expect([damaged.status, await damaged.json()]).toMatchObject([400, { error: { message: `The request body is not valid ${coding}.` } }])
+  })
+
+  test('in another coding is 415, which names what is read', async () => {
+    const send = await open()
+    const reply = await send('compress', Buffer.from(body))
+    expect([reply.status, reply.headers.get('accept-encoding')]).toEqual([415, [...codings, 'identity'].join(', ')])
+    expect(await reply.json()).toMatchObject({ error: { message: expect.stringContaining(`Send one of ${codings.join(', ')}`) } })
+  })
+})
