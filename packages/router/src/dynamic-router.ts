@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { makeCacheAffinity } from './cache-affinity.ts'
-import { applyHeadroom, takeSlot } from './capacity.ts'
+import { applyHeadroom, takeSlot, timeUntilFree } from './capacity.ts'
 import type { RouterState, TrackedChoice } from './choose-offer.ts'
 import { startTrial } from './circuit-breaker.ts'
 import { tuning } from './constants.ts'
@@ -115,6 +115,7 @@ function startAttempt(router: LearningRouter, choice: TrackedChoice): RunningAtt
     uncachedTokens: inputTokens - Math.min(inputTokens, cachedTokens) * state.cacheHitShare.value,
     inputTokens,
     cacheKey,
+    beyondLimit: queued ? now < state.capacity.pausedUntil : timeUntilFree(state.capacity, now) > 0,
     firstContentAt: undefined,
     ended: false,
   }

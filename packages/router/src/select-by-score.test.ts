@@ -30,9 +30,9 @@ const candidate = fc.record({
   shunned: fc.boolean(),
 })
 
-/** The sort keys of an order, most significant first: available, provider not failed, score, position. */
+/** The sort keys of an order, most significant first: available, full or paused, provider not failed, score, position. */
 const keyOf = ({ cost, heldMs = 0, restingMs = 0, shunned = false }: Candidate, at: number): readonly number[] => [
-  heldMs > 0 || restingMs > 0 ? 1 : 0,
+  restingMs > 0 ? 2 : heldMs > 0 ? 1 : 0,
   shunned ? 1 : 0,
   Number.isNaN(cost) ? Number.POSITIVE_INFINITY : cost,
   at,
@@ -43,7 +43,7 @@ function compareKeys(one: readonly number[], other: readonly number[]): number {
   return at < 0 ? 0 : (one[at] as number) < (other[at] as number) ? -1 : 1
 }
 
-test('candidates are ordered by availability, then by whether their provider failed, then by score, then by position', () => {
+test('available offers go before full ones, and those before offers paused after failures, then by whether their provider failed, by score and by position', () => {
   fc.assert(
     fc.property(fc.array(candidate, { minLength: 1, maxLength: 8 }), candidates => {
       const keys = candidates.map(keyOf)
