@@ -25,6 +25,8 @@ export interface Capacity {
   refusals: number
   /** When the last counted 429 came. Calls sent before it say nothing new. */
   refusedAt: number
+  /** Silent calls that were sent although the offer was expected to be full. */
+  probes: number
   /** Accepted requests per second, learned from a 429; infinite if no limit is known. */
   limitPerSecond: number
   /** Requests that may be sent at once under the limit (a token bucket). Negative while requests queue. */
@@ -51,6 +53,7 @@ export const makeCapacity = (at: number): Capacity => ({
   pausedUntil: 0,
   refusals: 0,
   refusedAt: Number.NEGATIVE_INFINITY,
+  probes: 0,
   limitPerSecond: Number.POSITIVE_INFINITY,
   tokens: 1,
   at,

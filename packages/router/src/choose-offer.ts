@@ -65,8 +65,8 @@ const { waitingWeight, lastResortTimeLeftShare } = tuning.queueing
  * deadline. A request that queues delays those behind it, so its wait counts several times. All its attempts together queue no longer.
  */
 function longestQueueMs({ prices = preferences.balanced, queuedMs }: RequestContext, leftMs: number): number {
-  const worthMs = (1_000 * prices.failure) / (waitingWeight * prices.waiting)
-  return Math.min(maxQueueMs, worthMs - queuedMs, leftMs * lastResortTimeLeftShare)
+  const worthMs = prices.waiting > 0 ? (1_000 * prices.failure) / (waitingWeight * prices.waiting) : maxQueueMs
+  return Math.max(0, Math.min(maxQueueMs, worthMs - queuedMs, leftMs * lastResortTimeLeftShare))
 }
 
 /** The estimates of some candidates at one moment. */
@@ -227,13 +227,16 @@ function makeChoice(context: RequestContext, seen: Evaluation, { at, score, expl
   const hedgeAfterMs = mayHedge ? hedgeDelay({ state: tracked.state, estimate }, next, { prices, now: input.now, timeoutMs }) : undefined
   const free = isAvailable(estimate)
   const heldMs = timeUntilFree(tracked.state.capacity, input.now)
+  const longestMs = longestQueueMs(context, input.timeLeftMs)
+  const waitMs = free ? Math.min(heldMs, input.maxQueueMs) : heldMs <= longestMs ? heldMs : 0
   const reason: ChoiceReason = exploring ? 'exploration' : free ? 'best' : 'last_resort'
   return {
     offer: tracked.offer,
     score,
     estimate,
     reason,
-    waitMs: free ? Math.min(heldMs, input.maxQueueMs) : heldMs <= longestQueueMs(context, input.timeLeftMs) ? heldMs : 0,
+    waitMs,
+    maxFurtherWaitMs: longestMs - waitMs,
     timeoutMs,
     ...(hedgeAfterMs !== undefined && { hedgeAfterMs }),
     tracked,

@@ -120,6 +120,7 @@ function startAttempt(router: LearningRouter, choice: TrackedChoice): RunningAtt
     ended: false,
   }
   state.runningAttempts += 1
+  if (call.beyondLimit) state.capacity.probes += 1
   if (stream) state.silentAttempts.add(call)
   if (!queued) takeSlot(state.capacity, now)
   startTrial(state.circuit)
@@ -132,6 +133,7 @@ function recordFirstContent({ monotonic, affinity }: LearningRouter, call: Runni
   if (call.ended || call.firstContentAt !== undefined || !call.stream) return
   call.firstContentAt = monotonic()
   call.tracked.state.silentAttempts.delete(call)
+  if (call.beyondLimit) call.tracked.state.capacity.probes -= 1
   learnFirstContent(call, call.firstContentAt)
   recordPromptRead(call, affinity, call.firstContentAt)
 }
@@ -187,5 +189,6 @@ function endAttempt(call: RunningAttempt): boolean {
   const { state } = call.tracked
   state.runningAttempts -= 1
   state.silentAttempts.delete(call)
+  if (call.beyondLimit && call.firstContentAt === undefined) state.capacity.probes -= 1
   return true
 }

@@ -42,11 +42,13 @@ export const withRank = (strategy: Strategy, rank: RouterRequest['rank']): Strat
 export const isAvailable = ({ rateLimitedMs, circuitOpenMs }: OfferEstimate): boolean => rateLimitedMs <= 0 && circuitOpenMs <= 0
 
 /**
- * 0: available, 1: full, 2: paused after failures. The lowest goes first regardless of scores: a full offer serves the request after a wait,
- * while an offer that fails at once would look cheap.
+ * 0: available, 1: full, or paused but more likely to answer than to fail, 2: down. The lowest goes first regardless of scores: a full offer
+ * serves the request after a wait, while an offer that fails at once would look cheap.
  */
-export const unavailability = ({ rateLimitedMs, circuitOpenMs }: OfferEstimate): 0 | 1 | 2 =>
-  circuitOpenMs > 0 ? 2 : rateLimitedMs > 0 ? 1 : 0
+export function unavailability({ rateLimitedMs, circuitOpenMs, failureProbability }: OfferEstimate): 0 | 1 | 2 {
+  if (circuitOpenMs > 0) return failureProbability > 0.5 ? 2 : 1
+  return rateLimitedMs > 0 ? 1 : 0
+}
 
 /** Selects among available offers first; then the lowest score wins, or the first one in case of a tie. */
 export function selectBest(view: EstimatedOffers, strategy: Strategy): ScoredOffer {
