@@ -10,6 +10,7 @@ import { ours, policies } from '../src/routing/policies.ts'
 import type { Policy } from '../src/routing/policy.ts'
 import { randomWorld } from '../src/routing/random-world.ts'
 import { makeRequests } from '../src/routing/requests.ts'
+import { scarceWorlds } from '../src/routing/scarce-worlds.ts'
 import { simulate } from '../src/routing/simulate.ts'
 import { createReality } from '../src/routing/true-state.ts'
 import type { Fault, World } from '../src/routing/world.ts'
@@ -110,6 +111,14 @@ describe('the best offer', () => {
     const [atOne, least] = shares(beginnings[name], () => 300, inject('isLongRun') ? 20 : 5)
     expect(atOne).toBeGreaterThan(0.8)
     expect(least).toBeGreaterThan(atOne - 0.02)
+  })
+})
+
+describe('with scarce slots', () => {
+  const seeds = inject('isLongRun') ? [101, 102, 103, 104, 105, 106] : [101]
+  it.each(scarceWorlds)('our router loses 13 % more than the oracle at most: $name', world => {
+    for (const seed of seeds)
+      expect(simulate(world, ours, { seed }).meanLoss / simulate(world, oracle, { seed }).meanLoss, `seed ${seed}`).toBeLessThan(1.13)
   })
 })
 

@@ -12,6 +12,9 @@ import {
   timeUntilFree,
 } from './capacity.ts'
 
+/** A call that was sent when the offer was expected to have room. */
+const sentAt = (startedAt: number) => ({ startedAt, beyondLimit: false })
+
 /** Number of calls that were sent, when one is attempted every `everyMs` and sent only if the offer is expected to have room. */
 function press(
   capacity: Capacity,
@@ -31,7 +34,7 @@ function press(
 function limited(): Capacity {
   const capacity = makeCapacity(0)
   press(capacity, { from: 0, to: 60_000, everyMs: 100 })
-  recordRateLimited(capacity, 60_000, { chance: 0.5 })
+  recordRateLimited(capacity, 60_000, { chance: 0.5, call: sentAt(60_000) })
   return capacity
 }
 
@@ -72,11 +75,11 @@ test('unused slots are kept for two seconds and no longer', () => {
   expect(burst).toBeLessThanOrEqual(Math.ceil(2 * capacity.limitPerSecond))
 })
 
-test('no queue is assumed to be longer than eight seconds', () => {
+test('no queue is assumed to be longer than half a minute', () => {
   const capacity = limited()
   for (let at = 0; at < 10_000; at += 1) takeSlot(capacity, 61_000)
-  expect(timeUntilFree(capacity, 61_000)).toBeGreaterThan(7_000)
-  expect(timeUntilFree(capacity, 61_000)).toBeLessThan(8_000 + 2 * (1_000 / capacity.limitPerSecond))
+  expect(timeUntilFree(capacity, 61_000)).toBeGreaterThan(29_000)
+  expect(timeUntilFree(capacity, 61_000)).toBeLessThan(30_000 + 2 * (1_000 / capacity.limitPerSecond))
 })
 
 test('a limit far above the request rate is dropped', () => {
@@ -86,9 +89,53 @@ test('a limit far above the request rate is dropped', () => {
   expect(press(capacity, { from: 400_000, to: 401_000, everyMs: 10 })).toBe(100)
 })
 
+test('a 429 lowers the limit only if the call was sent when room was expected, and after the last 429 was known', () => {
+  const limitAfter = (...calls: readonly (readonly [sent: number, answered: number, beyondLimit: boolean])[]): number => {
+    const capacity = limited()
+    recordAccepted(capacity, 60_500)
+    for (const [startedAt, now, beyondLimit] of calls) recordRateLimited(capacity, now, { chance: 0.5, call: { startedAt, beyondLimit } })
+    takeSlot(capacity, 70_000)
+    return capacity.limitPerSecond
+  }
+  const untouched = limitAfter()
+  expect(limitAfter([60_600, 60_700, false])).toBeLessThan(0.95 * untouched)
+  expect(limitAfter([60_600, 60_700, true])).toBe(untouched)
+  expect(limitAfter([59_900, 60_700, false])).toBe(untouched)
+  const once = limitAfter([60_600, 60_700, false])
+  expect(limitAfter([60_600, 60_700, false], [60_650, 60_800, false], [60_660, 60_900, false])).toBeCloseTo(once, 9)
+  // Nothing was accepted since: the offer is closed for now, which says nothing about its rate.
+  expect(limitAfter([60_600, 60_700, false], [61_000, 61_100, false], [62_000, 62_100, false])).toBeCloseTo(once, 9)
+})
+
+test('a known limit is lowered by at most a fifth at once, however few calls were accepted lately', () => {
+  const capacity: Capacity = { ...makeCapacity(0), limitPerSecond: 4, acceptedPerSecond: 0.2 }
+  recordRateLimited(capacity, 0, { chance: 0.5, call: sentAt(0) })
+  expect(capacity.limitPerSecond).toBeCloseTo(0.8 * 4, 6)
+})
+
+test('calls that are accepted although the offer was expected to be full raise the limit to the accepted rate', () => {
+  const capacity: Capacity = { ...makeCapacity(0), limitPerSecond: 2 }
+  for (let now = 0; now < 30_000; now += 100) recordAccepted(capacity, now, { beyondLimit: true })
+  expect(capacity.limitPerSecond).toBeGreaterThan(9)
+})
+
+test('an offer that answers everything with 429 is paused for five seconds at most, and never gets a limit', () => {
+  const capacity = makeCapacity(0)
+  let calls = 0
+  for (let now = 0; now < 600_000; now += 250) {
+    const beyondLimit = timeUntilFree(capacity, now) > 0
+    if (!beyondLimit) calls += 1
+    recordRateLimited(capacity, now, { chance: 0.5, call: { startedAt: now, beyondLimit } })
+    expect(timeUntilFree(capacity, now)).toBeLessThanOrEqual(5_000)
+  }
+  expect(capacity.limitPerSecond).toBe(Number.POSITIVE_INFINITY)
+  expect(calls).toBeGreaterThan(100)
+  expect(calls).toBeLessThan(140)
+})
+
 test('an offer that accepted nothing before a 429 is paused, but gets no limit', () => {
   const capacity = makeCapacity(0)
-  recordRateLimited(capacity, 1_000, { chance: 0.5 })
+  recordRateLimited(capacity, 1_000, { chance: 0.5, call: sentAt(1_000) })
   expect(capacity.limitPerSecond).toBe(Number.POSITIVE_INFINITY)
   expect(timeUntilFree(capacity, 1_000)).toBe(250)
   expect(timeUntilFree(capacity, 1_250)).toBe(0)
@@ -98,19 +145,19 @@ test('each further 429 without Retry-After doubles the pause, up to five seconds
   const capacity = makeCapacity(0)
   const holds = [0, 0, 0, 0, 0, 0, 0].map((_, at) => {
     const now = at * 100_000
-    recordRateLimited(capacity, now, { chance: 0.5 })
+    recordRateLimited(capacity, now, { chance: 0.5, call: sentAt(now) })
     return timeUntilFree(capacity, now)
   })
   expect(holds).toEqual([250, 500, 1_000, 2_000, 4_000, 5_000, 5_000])
   recordAccepted(capacity, 800_000)
-  recordRateLimited(capacity, 900_000, { chance: 0.5 })
+  recordRateLimited(capacity, 900_000, { chance: 0.5, call: sentAt(900_000) })
   expect(timeUntilFree(capacity, 900_000)).toBe(250)
 })
 
 test('a pause is spread randomly by a quarter either way', () => {
   const of = (chance: number) => {
     const capacity = makeCapacity(0)
-    recordRateLimited(capacity, 0, { chance })
+    recordRateLimited(capacity, 0, { chance, call: sentAt(0) })
     return timeUntilFree(capacity, 0)
   }
   expect([of(0), of(1)]).toEqual([187.5, 312.5])
@@ -123,7 +170,7 @@ test.each([
   [Number.NaN, 0],
 ])('Retry-After of %d ms pauses for %d', (retryAfterMs, held) => {
   const capacity = makeCapacity(0)
-  recordRateLimited(capacity, 0, { retryAfterMs, chance: 0 })
+  recordRateLimited(capacity, 0, { retryAfterMs, chance: 0, call: sentAt(0) })
   expect(timeUntilFree(capacity, 0)).toBe(held)
 })
 
@@ -190,7 +237,7 @@ test('a queue is dropped with the limit that it waited for', () => {
   takeSlot(capacity, 100)
   expect(capacity.limitPerSecond).toBe(Number.POSITIVE_INFINITY)
   for (let now = 100; now < 10_100; now += 100) recordAccepted(capacity, now)
-  recordRateLimited(capacity, 10_100, { chance: 0.5, retryAfterMs: 1 })
+  recordRateLimited(capacity, 10_100, { chance: 0.5, retryAfterMs: 1, call: sentAt(10_100) })
   // As soon as another request fits at nine tenths of ten a second.
   expect(timeUntilFree(capacity, 10_101)).toBeLessThan(250)
 })

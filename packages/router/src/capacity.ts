@@ -6,6 +6,7 @@ import { tuning } from './constants.ts'
 const {
   acceptedRateWindowMs,
   limitShareAfter429,
+  leastLimitShareKept,
   limitGrowthPerSecond,
   minLimitPerSecond,
   first429PauseMs,
@@ -20,8 +21,12 @@ const {
 export interface Capacity {
   /** Monotonic milliseconds until which the offer is not called after a 429. */
   pausedUntil: number
-  /** Consecutive 429s. */
+  /** Consecutive 429s, those of calls sent before the first of them was known counted as one. */
   refusals: number
+  /** When the last counted 429 came. Calls sent before it say nothing new. */
+  refusedAt: number
+  /** Silent calls that were sent although the offer was expected to be full. */
+  probes: number
   /** Accepted requests per second, learned from a 429; infinite if no limit is known. */
   limitPerSecond: number
   /** Requests that may be sent at once under the limit (a token bucket). Negative while requests queue. */
@@ -41,12 +46,14 @@ export interface Capacity {
 
 /** Longest pause that a Retry-After header can request. */
 const maxRetryAfterMs = 600_000
-/** Longest assumed queue. */
-const maxQueueSeconds = 8
+/** Longest that a request queues, and longest assumed queue. */
+export const maxQueueMs = 30_000
 
 export const makeCapacity = (at: number): Capacity => ({
   pausedUntil: 0,
   refusals: 0,
+  refusedAt: Number.NEGATIVE_INFINITY,
+  probes: 0,
   limitPerSecond: Number.POSITIVE_INFINITY,
   tokens: 1,
   at,
@@ -83,35 +90,68 @@ export function takeSlot(capacity: Capacity, now: number): void {
   capacity.congestionPriceAt = now
   if (capacity.limitPerSecond === Number.POSITIVE_INFINITY) return
   // Queued requests may have given up, so the assumed queue is never longer than requests wait.
-  capacity.tokens = Math.max(capacity.tokens - 1, -capacity.limitPerSecond * maxQueueSeconds)
+  capacity.tokens = Math.max(capacity.tokens - 1, (-capacity.limitPerSecond * maxQueueMs) / 1_000)
 }
 
-/** Records that the offer accepted a call. */
-export function recordAccepted(capacity: Capacity, now: number): void {
+/** A call that was sent: when, and whether although no slot was expected to be free. */
+export interface SentCall {
+  readonly startedAt: number
+  readonly beyondLimit: boolean
+}
+
+/** Records that the offer accepted a call. One that was not expected to be accepted shows that the limit is higher. */
+export function recordAccepted(capacity: Capacity, now: number, { beyondLimit }: Pick<SentCall, 'beyondLimit'> = within): void {
   capacity.refusals = 0
   capacity.acceptedPerSecond = currentAcceptedPerSecond(capacity, now) + 1_000 / acceptedRateWindowMs
   capacity.acceptedAt = now
+  if (!beyondLimit || capacity.limitPerSecond === Number.POSITIVE_INFINITY) return
+  refill(capacity, now)
+  capacity.limitPerSecond = Math.max(capacity.limitPerSecond, capacity.acceptedPerSecond)
 }
+
+const within = { beyondLimit: false }
 
 const currentAcceptedPerSecond = (capacity: Capacity, now: number): number =>
   capacity.acceptedPerSecond * Math.exp((capacity.acceptedAt - now) / acceptedRateWindowMs)
 
+interface Refused {
+  readonly retryAfterMs?: number | undefined
+  readonly chance: number
+}
+
+/**
+ * Learns from a 429. It lowers the limit and lengthens the pause only if the call was expected to be accepted. A call that was sent although
+ * the offer was full, or before an earlier 429 was known, would have been refused at any limit.
+ */
 export function recordRateLimited(
   capacity: Capacity,
   now: number,
-  asked: { readonly retryAfterMs?: number | undefined; readonly chance: number },
+  { retryAfterMs, chance, call }: Refused & { readonly call: SentCall },
 ): void {
-  const taken = currentAcceptedPerSecond(capacity, now)
+  // It used no slot.
+  if (call.beyondLimit) capacity.tokens = Math.min(maxBurst(capacity), capacity.tokens + 1)
+  if (call.beyondLimit || call.startedAt < capacity.refusedAt) {
+    if (retryAfterMs !== undefined) extendPause(capacity, now + boundedWaitMs(retryAfterMs))
+    return
+  }
   if (capacity.limitPerSecond !== Number.POSITIVE_INFINITY) refill(capacity, now)
+  const taken = currentAcceptedPerSecond(capacity, now)
   // An offer that accepted nothing before the 429 has not revealed its limit, so only the pause is learned.
-  if (taken >= minLimitPerSecond) {
-    capacity.limitPerSecond = Math.max(minLimitPerSecond, Math.min(capacity.limitPerSecond, limitShareAfter429 * taken))
+  if (taken >= minLimitPerSecond && capacity.refusals === 0) {
+    capacity.limitPerSecond = loweredLimit(capacity.limitPerSecond, taken)
     capacity.tokens = Math.min(capacity.tokens, 0)
     capacity.at = now
   }
-  const waitMs = Math.min(max429PauseMs, first429PauseMs * 2 ** Math.min(capacity.refusals, 10)) * (0.75 + 0.5 * asked.chance)
+  const waitMs = Math.min(max429PauseMs, first429PauseMs * 2 ** Math.min(capacity.refusals, 10)) * (0.75 + 0.5 * chance)
   capacity.refusals += 1
-  extendPause(capacity, now + boundedWaitMs(asked.retryAfterMs ?? waitMs))
+  capacity.refusedAt = now
+  extendPause(capacity, now + boundedWaitMs(retryAfterMs ?? waitMs))
+}
+
+/** Few calls are accepted while few are sent, so one 429 never lowers a known limit by much. */
+function loweredLimit(limitPerSecond: number, taken: number): number {
+  const least = limitPerSecond === Number.POSITIVE_INFINITY ? 0 : limitPerSecond * leastLimitShareKept
+  return Math.max(minLimitPerSecond, least, Math.min(limitPerSecond, limitShareAfter429 * taken))
 }
 
 /** Negative numbers and NaN mean no pause. */

@@ -1,5 +1,5 @@
 import type { CacheAffinity, CachedPrompt } from './cache-affinity.ts'
-import { timeUntilFree } from './capacity.ts'
+import { maxQueueMs, timeUntilFree } from './capacity.ts'
 import { tuning } from './constants.ts'
 import type { DecisionLog, OpenRecord, RequestLog } from './decision-log/decision-log.ts'
 import { bestKnown, cachedTokensAt, type EstimateInput, estimateOffer } from './estimate.ts'
@@ -7,7 +7,7 @@ import { type AttemptBudget, accrueBudget, findExploration } from './exploration
 import { hedgeDelay } from './hedge-delay.ts'
 import type { OfferEstimate, Strategy } from './offer-estimate.ts'
 import type { TrackedOffer } from './offer-state.ts'
-import type { Preference, PreferencePrices } from './preferences.ts'
+import { type Preference, type PreferencePrices, preferences } from './preferences.ts'
 import type { RunningAverage } from './running-average.ts'
 import { scaledPrices, scoreByPrices } from './score.ts'
 import { type EstimatedOffers, isAvailable, rankByScore, runnerUp, type ScoredOffer, selectBest, withRank } from './select-by-score.ts'
@@ -55,10 +55,19 @@ const recentStreamMs = 60_000
 const queueLimit = { milliseconds: tuning.queueing.maxQueueMs, share: tuning.queueing.timeLeftShare }
 /** With this many attempts left, a request that was already sent does not queue if another offer is free. */
 const lastAttempts = 2
-/** The queue limit when no offer has a free slot. */
-const lastResortQueueLimit = { milliseconds: tuning.queueing.maxLastResortMs, share: tuning.queueing.lastResortTimeLeftShare }
 const boundedQueueMs = ({ milliseconds, share }: typeof queueLimit, leftMs: number): number =>
   Math.min(milliseconds, Math.max(0, leftMs * share))
+
+const { waitingWeight, lastResortTimeLeftShare } = tuning.queueing
+
+/**
+ * How long the request may queue for the soonest slot when every offer is full: as long as that costs less than a failed request, within its
+ * deadline. A request that queues delays those behind it, so its wait counts several times. All its attempts together queue no longer.
+ */
+function longestQueueMs({ prices = preferences.balanced, queuedMs }: RequestContext, leftMs: number): number {
+  const worthMs = prices.waiting > 0 ? (1_000 * prices.failure) / (waitingWeight * prices.waiting) : maxQueueMs
+  return Math.max(0, Math.min(maxQueueMs, worthMs - queuedMs, leftMs * lastResortTimeLeftShare))
+}
 
 /** The estimates of some candidates at one moment. */
 export interface Evaluation extends EstimatedOffers {
@@ -88,6 +97,8 @@ export interface RequestContext {
   readonly tried: TrackedChoice[]
   /** Attempts that the request may still make. */
   attemptsLeft: number
+  /** Milliseconds that it has queued because every offer was full. */
+  queuedMs: number
 }
 
 /** Starts the evaluation of one request: resolves its preference to a strategy and reads its conversation. */
@@ -119,6 +130,7 @@ export function createRequestContext(router: RouterState, request: RouterRequest
     log: dryRun ? undefined : decisionLog?.openRequest({ preference, prices, strategy, rank: request.rank, among: candidates }),
     tried: [],
     attemptsLeft: request.maxAttempts ?? defaultMaxAttempts,
+    queuedMs: 0,
   }
 }
 
@@ -214,16 +226,17 @@ function makeChoice(context: RequestContext, seen: Evaluation, { at, score, expl
   const mayHedge = request.hedge === true && stream && prices && next && isAvailable(next.estimate) && router.hedgingBudget.saved >= 1
   const hedgeAfterMs = mayHedge ? hedgeDelay({ state: tracked.state, estimate }, next, { prices, now: input.now, timeoutMs }) : undefined
   const free = isAvailable(estimate)
+  const heldMs = timeUntilFree(tracked.state.capacity, input.now)
+  const longestMs = longestQueueMs(context, input.timeLeftMs)
+  const waitMs = free ? Math.min(heldMs, input.maxQueueMs) : heldMs <= longestMs ? heldMs : 0
   const reason: ChoiceReason = exploring ? 'exploration' : free ? 'best' : 'last_resort'
   return {
     offer: tracked.offer,
     score,
     estimate,
     reason,
-    waitMs: Math.min(
-      timeUntilFree(tracked.state.capacity, input.now),
-      free ? input.maxQueueMs : boundedQueueMs(lastResortQueueLimit, input.timeLeftMs),
-    ),
+    waitMs,
+    maxFurtherWaitMs: longestMs - waitMs,
     timeoutMs,
     ...(hedgeAfterMs !== undefined && { hedgeAfterMs }),
     tracked,

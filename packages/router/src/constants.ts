@@ -108,8 +108,9 @@ const circuitBreaker = {
 const capacity = {
   /** Milliseconds over which the accepted rate is averaged. */
   acceptedRateWindowMs: 8_000,
-  /** Learned limit after a 429, as a share of the accepted rate, and its growth per second until the next 429. */
+  /** Learned limit after a 429, as a share of the accepted rate; the least share of a known limit that one 429 leaves; growth per second. */
   limitShareAfter429: 0.9,
+  leastLimitShareKept: 0.8,
   limitGrowthPerSecond: 1.02,
   /** Requests per second: no learned limit is lower. */
   minLimitPerSecond: 0.05,
@@ -227,8 +228,8 @@ const score = {
 const queueing = {
   maxQueueMs: 2_000,
   timeLeftShare: 0.25,
-  /** When every offer is rate limited. */
-  maxLastResortMs: 8_000,
+  /** When every offer is full: how many times a second of queueing counts, and the longest queue as a share of the remaining time. */
+  waitingWeight: 5,
   lastResortTimeLeftShare: 0.5,
 }
 

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { makeCacheAffinity } from './cache-affinity.ts'
-import { applyHeadroom, takeSlot } from './capacity.ts'
+import { applyHeadroom, takeSlot, timeUntilFree } from './capacity.ts'
 import type { RouterState, TrackedChoice } from './choose-offer.ts'
 import { startTrial } from './circuit-breaker.ts'
 import { tuning } from './constants.ts'
@@ -115,10 +115,12 @@ function startAttempt(router: LearningRouter, choice: TrackedChoice): RunningAtt
     uncachedTokens: inputTokens - Math.min(inputTokens, cachedTokens) * state.cacheHitShare.value,
     inputTokens,
     cacheKey,
+    beyondLimit: queued ? now < state.capacity.pausedUntil : timeUntilFree(state.capacity, now) > 0,
     firstContentAt: undefined,
     ended: false,
   }
   state.runningAttempts += 1
+  if (call.beyondLimit) state.capacity.probes += 1
   if (stream) state.silentAttempts.add(call)
   if (!queued) takeSlot(state.capacity, now)
   startTrial(state.circuit)
@@ -131,6 +133,7 @@ function recordFirstContent({ monotonic, affinity }: LearningRouter, call: Runni
   if (call.ended || call.firstContentAt !== undefined || !call.stream) return
   call.firstContentAt = monotonic()
   call.tracked.state.silentAttempts.delete(call)
+  if (call.beyondLimit) call.tracked.state.capacity.probes -= 1
   learnFirstContent(call, call.firstContentAt)
   recordPromptRead(call, affinity, call.firstContentAt)
 }
@@ -186,5 +189,6 @@ function endAttempt(call: RunningAttempt): boolean {
   const { state } = call.tracked
   state.runningAttempts -= 1
   state.silentAttempts.delete(call)
+  if (call.beyondLimit && call.firstContentAt === undefined) state.capacity.probes -= 1
   return true
 }

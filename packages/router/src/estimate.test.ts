@@ -144,7 +144,7 @@ test('an optimistic estimate ignores faults, but not rate limits', () => {
   const its = known()
   for (let at = 0; at < 4; at += 1) recordOutcome(its.state.failures, { bad: true, now })
   its.state.failedAttemptMs.value = 9_000
-  recordRateLimited(its.state.capacity, now, { retryAfterMs: 3_000, chance: 0.5 })
+  recordRateLimited(its.state.capacity, now, { retryAfterMs: 3_000, chance: 0.5, call: { startedAt: 0, beyondLimit: false } })
   const hope = optimisticEstimate(its, input({ cachedTokens: 7 }))
   expect(estimateOffer(its, input()).failureProbability).toBeGreaterThan(0.2)
   expect(hope.failureProbability).toBeLessThanOrEqual(0.006)

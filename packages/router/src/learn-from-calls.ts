@@ -28,11 +28,13 @@ export function learnFirstContent(call: RunningAttempt, now: number): void {
   learnAnswered(call, now)
 }
 
-function learnAnswered({ tracked: { state }, startedAt, inputTokens: tokens }: RunningAttempt, now: number): void {
+function learnAnswered(call: RunningAttempt, now: number): void {
+  const { tracked, startedAt, inputTokens: tokens } = call
+  const { state } = tracked
   state.lastAnsweredStart = Math.max(state.lastAnsweredStart, startedAt)
   recordOutcome(state.failures, { bad: false, now, tokens })
   recordSuccess(state.circuit)
-  recordAccepted(state.capacity, now)
+  recordAccepted(state.capacity, now, call)
   state.outcomes.answered += 1
   state.observations += 1
   state.observedAt = now
@@ -87,9 +89,10 @@ interface FailureToLearn extends AttemptFailure {
 const learnByKind: Readonly<Record<AttemptFailure['kind'], (call: RunningAttempt, lesson: FailureToLearn) => void>> = {
   error: learnFault,
   timeout: learnFault,
-  rate_limited({ tracked: { state } }, { now, retryAfterMs, chance }) {
+  rate_limited(call, { now, retryAfterMs, chance }) {
+    const { state } = call.tracked
     cancelTrial(state.circuit)
-    recordRateLimited(state.capacity, now, { retryAfterMs, chance })
+    recordRateLimited(state.capacity, now, { retryAfterMs, chance, call })
   },
   credential({ tracked: { state } }, { now, retryAfterMs = credentialMs }) {
     cancelTrial(state.circuit)

@@ -64,6 +64,8 @@ export interface RunningAttempt extends RouterAttempt {
   readonly cachedTokens: number
   readonly inputTokens: number
   readonly cacheKey: string | undefined
+  /** Whether it was sent although the offer was expected to be full. */
+  readonly beyondLimit: boolean
   firstContentAt: number | undefined
   ended: boolean
 }

@@ -53,10 +53,10 @@ function commitChoice(context: RequestContext, choice: TrackedChoice): void {
     if (failedWith === undefined && hedgeAfterMs !== undefined) router.hedgingBudget.saved -= 1
   const before = tried.findIndex(({ tracked }) => tracked === choice.tracked)
   tried[before < 0 ? tried.length : before] = choice
-  if (choice.waitMs > 0 && isAvailable(choice.estimate) && !request.dryRun) {
-    choice.queued = true
-    takeSlot(choice.tracked.state.capacity, router.monotonic())
-  }
+  if (choice.waitMs <= 0 || request.dryRun) return
+  if (!isAvailable(choice.estimate)) context.queuedMs += choice.waitMs
+  choice.queued = true
+  takeSlot(choice.tracked.state.capacity, router.monotonic())
 }
 
 /** The next attempt after at least one has been made. */

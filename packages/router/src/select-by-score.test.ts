@@ -11,13 +11,14 @@ interface Candidate {
   readonly cost: number
   readonly heldMs?: number
   readonly restingMs?: number
+  readonly failing?: number
   readonly shunned?: boolean
 }
 
 const viewOf = (candidates: readonly Candidate[], exploration?: EstimatedOffers['exploration']): EstimatedOffers => ({
   offers: candidates.map((_, at): RouterOffer => ({ id: `offer-${at}`, price: { input: 0, output: 0 } })),
-  estimates: candidates.map(({ cost, heldMs: rateLimitedMs = 0, restingMs: circuitOpenMs = 0 }) =>
-    makeEstimate({ cost, rateLimitedMs, circuitOpenMs }),
+  estimates: candidates.map(({ cost, heldMs: rateLimitedMs = 0, restingMs: circuitOpenMs = 0, failing: failureProbability = 0 }) =>
+    makeEstimate({ cost, rateLimitedMs, circuitOpenMs, failureProbability }),
   ),
   deprioritized: candidates.map(({ shunned = false }) => shunned),
   exploration,
@@ -27,12 +28,13 @@ const candidate = fc.record({
   cost: fc.constantFrom(0, 1, 2, Number.NaN, Number.POSITIVE_INFINITY),
   heldMs: fc.constantFrom(0, 0, 0, 5),
   restingMs: fc.constantFrom(0, 0, 0, 5),
+  failing: fc.constantFrom(0, 0.5, 0.9),
   shunned: fc.boolean(),
 })
 
-/** The sort keys of an order, most significant first: available, provider not failed, score, position. */
-const keyOf = ({ cost, heldMs = 0, restingMs = 0, shunned = false }: Candidate, at: number): readonly number[] => [
-  heldMs > 0 || restingMs > 0 ? 1 : 0,
+/** The sort keys of an order, most significant first: availability, provider not failed, score, position. */
+const keyOf = ({ cost, heldMs = 0, restingMs = 0, failing = 0, shunned = false }: Candidate, at: number): readonly number[] => [
+  restingMs > 0 && failing > 0.5 ? 2 : heldMs > 0 || restingMs > 0 ? 1 : 0,
   shunned ? 1 : 0,
   Number.isNaN(cost) ? Number.POSITIVE_INFINITY : cost,
   at,
@@ -43,7 +45,7 @@ function compareKeys(one: readonly number[], other: readonly number[]): number {
   return at < 0 ? 0 : (one[at] as number) < (other[at] as number) ? -1 : 1
 }
 
-test('candidates are ordered by availability, then by whether their provider failed, then by score, then by position', () => {
+test('available offers go before full ones, and those before offers that are down; then those go first whose provider did not fail, by score', () => {
   fc.assert(
     fc.property(fc.array(candidate, { minLength: 1, maxLength: 8 }), candidates => {
       const keys = candidates.map(keyOf)

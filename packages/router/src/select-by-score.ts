@@ -41,6 +41,15 @@ export const withRank = (strategy: Strategy, rank: RouterRequest['rank']): Strat
 
 export const isAvailable = ({ rateLimitedMs, circuitOpenMs }: OfferEstimate): boolean => rateLimitedMs <= 0 && circuitOpenMs <= 0
 
+/**
+ * 0: available, 1: full, or paused but more likely to answer than to fail, 2: down. The lowest goes first regardless of scores: a full offer
+ * serves the request after a wait, while an offer that fails at once would look cheap.
+ */
+export function unavailability({ rateLimitedMs, circuitOpenMs, failureProbability }: OfferEstimate): 0 | 1 | 2 {
+  if (circuitOpenMs > 0) return failureProbability > 0.5 ? 2 : 1
+  return rateLimitedMs > 0 ? 1 : 0
+}
+
 /** Selects among available offers first; then the lowest score wins, or the first one in case of a tie. */
 export function selectBest(view: EstimatedOffers, strategy: Strategy): ScoredOffer {
   const { offers, estimates, exploration } = view
@@ -91,9 +100,8 @@ export function runnerUp({ offers, estimates }: EstimatedOffers, but: number, st
 
 /** Positive if the first offer ranks before the second regardless of their scores, negative if after it. */
 function compareAvailability({ estimates, deprioritized }: EstimatedOffers, one: number, other: number): number {
-  const oneFree = isAvailable(estimates[one] as OfferEstimate)
-  const otherFree = isAvailable(estimates[other] as OfferEstimate)
-  if (oneFree !== otherFree) return oneFree ? 1 : -1
+  const later = unavailability(estimates[other] as OfferEstimate) - unavailability(estimates[one] as OfferEstimate)
+  if (later !== 0) return later
   const [oneShunned, otherShunned] = [deprioritized?.[one] === true, deprioritized?.[other] === true]
   return oneShunned === otherShunned ? 0 : otherShunned ? 1 : -1
 }

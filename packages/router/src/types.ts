@@ -87,6 +87,8 @@ export interface RouterChoice {
   readonly reason: ChoiceReason
   /** Milliseconds to wait before sending, because every offer is rate limited. Usually 0. */
   readonly waitMs: number
+  /** Milliseconds that the request may wait for a rate-limited offer after that, by its preference and deadline. */
+  readonly maxFurtherWaitMs: number
   /** Milliseconds without first content after which the attempt should be given up; for a non-streamed response, without its end. */
   readonly timeoutMs: number
   /** Milliseconds without first content after which a second call is worth its cost. Absent: never. */

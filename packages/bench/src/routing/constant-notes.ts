@@ -63,6 +63,8 @@ export const trades: Readonly<Record<string, string>> = {
   'circuitBreaker.successesToClose': 'Higher: a return is surer, and takes longer.',
   'capacity.acceptedRateWindowMs': 'Longer: the accepted rate is steadier, and bursts count for less.',
   'capacity.limitShareAfter429': 'Nearer to one: more of the limit is used, with more answers of 429.',
+  'capacity.leastLimitShareKept':
+    'Nearer to one: a limit that fell is followed later; lower: one 429 while few calls are sent lowers it too far.',
   'capacity.limitGrowthPerSecond': 'Higher: a limit that was lifted is used sooner, with more answers of 429 until then.',
   'capacity.minLimitPerSecond': 'Higher: an offer with almost no capacity is called more often.',
   'capacity.dropLimitFactor': 'Higher: a learned limit is kept for longer after traffic has fallen.',
@@ -116,6 +118,6 @@ export const trades: Readonly<Record<string, string>> = {
     'Higher: time and failures count for less with the same models. Acts only by a preference’s name; here the prices are given.',
   'queueing.maxQueueMs': 'Longer: conversations wait for a full offer that has their prompt, instead of paying for it elsewhere.',
   'queueing.timeLeftShare': 'Higher: the same wait may use more of a short deadline.',
-  'queueing.maxLastResortMs': 'Longer: with every offer full requests wait instead of running into a 429.',
+  'queueing.waitingWeight': 'Higher: with every offer full a request gives up waiting sooner, and the queue stays short.',
   'queueing.lastResortTimeLeftShare': 'Higher: that wait may use more of a short deadline.',
 }

@@ -24,6 +24,7 @@ const aroundOne: ReadonlySet<string> = new Set([
   'averages.priorCacheHitShare',
   'circuitBreaker.pauseGrowth',
   'capacity.limitShareAfter429',
+  'capacity.leastLimitShareKept',
   'capacity.limitGrowthPerSecond',
   'conversations.requestDecay',
 ])

@@ -115,7 +115,7 @@ function createOracle(setting: Setting, { turns = 0.6, queueing = 10, dearer = 0
     if (!offer) return undefined
     // A call that would get its slot too late does not take one.
     if (best.waitMs > 0 && best.waitMs < endsMs - now()) best.seer.queued += 1
-    return { offer, score: best.loss, estimate: blind, reason: 'best', waitMs: best.waitMs, timeoutMs: best.cutMs }
+    return { offer, score: best.loss, estimate: blind, reason: 'best', waitMs: best.waitMs, maxFurtherWaitMs: 0, timeoutMs: best.cutMs }
   }
   const seerOf = new Map(offers.map((offer, at) => [offer.id, seers[at]]))
   return {

@@ -56,7 +56,9 @@ export function createRanked({ offers, now }: Setting, ranking: Ranking): Router
     const timeoutMs = request.stream === false ? fixedTimeoutMs.whole : fixedTimeoutMs.stream
     const choices = ranking.rank(request).flatMap((at, place): RouterChoice[] => {
       const offer = offers[at]
-      return offer ? [{ offer, score: place, estimate: blind, reason: place === 0 ? 'best' : 'fallback', waitMs: 0, timeoutMs }] : []
+      return offer
+        ? [{ offer, score: place, estimate: blind, reason: place === 0 ? 'best' : 'fallback', waitMs: 0, maxFurtherWaitMs: 0, timeoutMs }]
+        : []
     })
     const [first, ...others] = choices
     if (!first) throw new Error('There is nobody to ask.')

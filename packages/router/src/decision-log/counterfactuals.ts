@@ -1,7 +1,7 @@
 import type { OfferEstimate } from '../offer-estimate.ts'
 import type { PreferencePrices } from '../preferences.ts'
 import { scoreByPrices } from '../score.ts'
-import { isAvailable } from '../select-by-score.ts'
+import { unavailability } from '../select-by-score.ts'
 import type { ChoiceReason, RouterOffer } from '../types.ts'
 import type { CandidateRecord, DecisionRecord, Score } from './records.ts'
 
@@ -82,7 +82,7 @@ const lowest = (numbers: readonly number[]): number =>
 /** Compares in the order of a decision: capacity, failed providers, the caller's rank, the score. */
 function reasonLost(record: DecisionRecord, lost: CandidateRecord): string {
   const won: CandidateRecord = { ...(record.candidates[record.chosen] as CandidateRecord), estimate: chosenEstimate(record) }
-  if (isAvailable(won.estimate) && !isAvailable(lost.estimate))
+  if (unavailability(won.estimate) < unavailability(lost.estimate))
     return lost.estimate.circuitOpenMs > 0 ? 'was paused after failures' : 'had reached its rate limit'
   if (lost.providerFailed && !won.providerFailed) return 'belonged to a provider that had just failed this request'
   if (isLater(lost.rank, won.rank)) return 'ranked later in the requested order'

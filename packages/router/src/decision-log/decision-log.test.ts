@@ -116,7 +116,15 @@ function recorded(chosen: { readonly at: number; readonly reason: RouterChoice['
       exploration: hoped ? { at: 20, estimate: plain } : undefined,
       input: { now: 1, inputTokens: 1, outputTokens: 1, stream: true, turns: 1, timeLeftMs: 1 },
     },
-    { offer: forty[chosen.at] as RouterOffer, estimate: plain, score: 1, reason: chosen.reason, waitMs: 0, timeoutMs: 1 },
+    {
+      offer: forty[chosen.at] as RouterOffer,
+      estimate: plain,
+      score: 1,
+      reason: chosen.reason,
+      waitMs: 0,
+      maxFurtherWaitMs: 0,
+      timeoutMs: 1,
+    },
   )
   return log.trace().decisions[0] as DecisionRecord
 }

@@ -1,6 +1,6 @@
 import type { OfferEstimate } from '../offer-estimate.ts'
 import type { PreferencePrices } from '../preferences.ts'
-import { isAvailable } from '../select-by-score.ts'
+import { unavailability } from '../select-by-score.ts'
 import type { RouterOffer } from '../types.ts'
 import { fields, listOf, nullable, number, oneOfValues, text } from './check-shape.ts'
 import { type Alternative, counterfactualsOf } from './counterfactuals.ts'
@@ -86,7 +86,7 @@ export function routingSummary({ seed, decisions }: Trace, excluded: readonly Ex
 function orderOf({ candidates, chosen }: DecisionRecord): readonly string[] {
   const first = candidates[chosen] as CandidateRecord
   if (candidates.length === 1) return [first.offer.id]
-  const group = (it: CandidateRecord): number => (it === first ? -1 : (isAvailable(it.estimate) ? 0 : 2) + (it.providerFailed ? 1 : 0))
+  const group = (it: CandidateRecord): number => (it === first ? -1 : 2 * unavailability(it.estimate) + (it.providerFailed ? 1 : 0))
   const score = (it: CandidateRecord): number => it.score ?? Number.MAX_VALUE
   return [...candidates].sort((a, b) => group(a) - group(b) || score(a) - score(b)).map(({ offer }) => offer.id)
 }

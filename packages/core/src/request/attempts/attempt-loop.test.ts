@@ -1,5 +1,11 @@
-import type { RouterOffer } from '@signalbox/router'
-import { createDynamicRouter, type DynamicRouter } from '@signalbox/router'
+import {
+  createDynamicRouter,
+  type DynamicRouter,
+  type Preference,
+  type RouterChoice,
+  type RouterOffer,
+  type TrackedOffer,
+} from '@signalbox/router'
 import { type Act, acts, fakeClock, scriptedProvider } from '@signalbox/testing'
 import { expect, test } from 'vitest'
 import { chatProvider } from '../../dialects/index.ts'
@@ -21,13 +27,15 @@ const ways = {
   server_error: acts.status(500),
   overloaded: acts.status(503, { code: 'server_is_overloaded' }),
   rate_limited: acts.status(429),
+  full_for_4s: acts.status(429, { retryAfter: 4 }),
+  full_for_60s: acts.status(429, { retryAfter: 60 }),
   rejected: acts.status(400),
   bad_credential: acts.status(401),
   stale_state: acts.status(400, { code: 'invalid_encrypted_content' }),
   unreadable: acts.endAfter(0),
   unreachable: acts.unreachable(),
   timed_out: acts.never(),
-} satisfies Partial<Record<FailureKind | 'ok', Act>>
+} satisfies Partial<Record<FailureKind | 'ok' | 'full_for_4s' | 'full_for_60s', Act>>
 
 type Way = keyof typeof ways
 
@@ -48,6 +56,9 @@ async function run(
     allow_fallbacks?: boolean
     left?: boolean
     carries?: boolean
+    preference?: Preference
+    /** Calls of other requests, before. */
+    before?: (router: DynamicRouter, contenders: readonly TrackedOffer[]) => void
   } = {},
 ) {
   const { allow_fallbacks = true, budget = 4, carries = false } = options
@@ -91,7 +102,7 @@ async function run(
           facts: { requestId: 'r', workspaceId: 'w', keyId: 'k', model: 'm' },
           request: routed(request),
           plan,
-          selection: inOrder(router, candidates, allow_fallbacks ? budget : 1),
+          selection: inOrder(router, candidates, { ...options, maxAttempts: allow_fallbacks ? budget : 1 }),
           bounds: { capped: each => each },
           carried,
           cancellation,
@@ -112,11 +123,17 @@ async function run(
 }
 
 /** A real router that keeps the order given. */
-function inOrder(router: DynamicRouter, candidates: readonly Candidate[], maxAttempts: number): Selection {
+function inOrder(
+  router: DynamicRouter,
+  candidates: readonly Candidate[],
+  { before, deadlineMs = 60_000, ...options }: Parameters<typeof run>[1] & { readonly maxAttempts: number },
+): Selection {
   const contenderOf = createCandidateTracker(router)
   const contenders = candidates.map(each => contenderOf(each, { rates: { input: 0, output: 0 }, thinking: false }))
   const rank = (offer: RouterOffer): number => contenders.findIndex(each => each.offer === offer)
-  const plan = router.plan({ inputTokens: 1, maxAttempts, rank }, contenders)
+  before?.(router, contenders)
+  const { maxAttempts, preference = 'balanced' } = options
+  const plan = router.plan({ inputTokens: 1, maxAttempts, rank, deadlineMs, preference }, contenders)
   return {
     next(): SelectedOffer | undefined {
       const choice = plan.next()
@@ -183,6 +200,37 @@ test('retries and fallbacks share one limit of attempts', async () => {
 test('without fallbacks only the first candidate is tried, and retried if the failure is temporary', async () => {
   expect((await run({ a: ['server_error'], b: ['ok'] }, { allow_fallbacks: false })).tried).toEqual(['a', 'a'])
   expect((await run({ a: ['timed_out'], b: ['ok'] }, { allow_fallbacks: false })).tried).toEqual(['a'])
+})
+
+test('without fallbacks a rate-limited candidate is retried after its Retry-After, if the preference and the deadline are worth the wait', async () => {
+  const callsOf = async (way: Way, more: Parameters<typeof run>[1] = {}): Promise<number> =>
+    (await run({ a: [way, 'ok'] }, { allow_fallbacks: false, ...more })).tried.length
+  expect(await callsOf('full_for_4s')).toBe(2)
+  expect(await callsOf('full_for_4s', { preference: 'latency' })).toBe(1)
+  expect(await callsOf('full_for_4s', { deadlineMs: 7_000 })).toBe(1)
+  expect(await callsOf('full_for_60s')).toBe(1)
+})
+
+/** One call of an offer, by another request. */
+const callOf = (router: DynamicRouter, contender: TrackedOffer) =>
+  router.startAttempt(router.plan({ inputTokens: 1 }, [contender]).next() as RouterChoice)
+
+test('a candidate that asked for a pause of a minute is called by one request at a time, whatever streams of it run; others fail with its Retry-After', async () => {
+  const pausedThen = (probes: number) =>
+    run(
+      { a: ['ok'] },
+      {
+        before(router, [a]) {
+          router.recordFirstContent(callOf(router, a as TrackedOffer))
+          router.failAttempt(callOf(router, a as TrackedOffer), { kind: 'rate_limited', retryAfterMs: 60_000 })
+          for (let at = 0; at < probes; at += 1) callOf(router, a as TrackedOffer)
+        },
+      },
+    )
+  expect((await pausedThen(0)).tried).toEqual(['a'])
+  const { tried, outcome } = await pausedThen(1)
+  expect(tried).toEqual([])
+  expect(outcome).toMatchObject({ code: 'rate_limit_exceeded', status: 429, facts: { retryAfterMs: 60_000 } })
 })
 
 test('no candidate is tried after the client disconnected or the deadline passed', async () => {

@@ -88,7 +88,6 @@ export function* attemptLoop(ports: AttemptLoopPorts, context: AttemptContext): 
 /** Maximum calls to one candidate, not counting calls repeated without reasoning state. */
 const maxCallsOfOne = 2
 const retryMs = 250
-const maxRetryMs = 2_000
 
 const timeLeft = ({ ports: { clock }, context: { limits } }: LoopState): number => limits.deadlineAt - clock.monotonic()
 const isOver = (loop: LoopState): boolean =>
@@ -103,13 +102,16 @@ function nextOffer(loop: LoopState): SelectedOffer | undefined {
   return chosen ?? (hasNoFallback(loop) && called.length > 0 ? undefined : context.selection.next())
 }
 
-/** Milliseconds to wait before the call. Undefined if the candidate must be skipped. */
+/**
+ * Milliseconds to wait before the call. Undefined if the candidate must be skipped. The router queues a request for a full offer as long as
+ * that is worth it by the request's preference and deadline. Beyond that the offer is called at once, and while it returns 429 one call at a
+ * time: the limit may have been lifted.
+ */
 function waitBefore(loop: LoopState, { candidate, contender: { state }, choice: { waitMs, estimate } }: SelectedOffer): number | undefined {
   const isRateLimited = estimate.rateLimitedMs > waitMs + 1
   if (!isRateLimited && (waitMs <= 0 || waitMs < timeLeft(loop))) return waitMs
   if (loop.called.includes(candidate)) return undefined
-  // If Retry-After exceeds the longest wait, one probe at a time is allowed.
-  if (!isRateLimited || state.runningAttempts === 0 || state.capacity.refusals === 0) return 0
+  if (!isRateLimited || state.capacity.probes === 0 || state.capacity.refusals === 0) return 0
   loop.rateLimited.push({
     kind: 'rate_limited',
     message: '',
@@ -216,10 +218,12 @@ function handleHedgeLost({ ports: { router }, context: { attempts } }: LoopState
 const moreInformative = (before: Failure | undefined, failure: Failure): Failure =>
   before && mostInformative([before, failure]) === 0 ? before : failure
 
-/** Retries the same candidate if fallbacks are disabled. Undefined if its Retry-After is too long. */
+/** Retries the same candidate if fallbacks are disabled. Undefined if its Retry-After is longer than the request may wait. */
 function retryAfter(selected: SelectedOffer, { retryAfterMs = 0 }: Failure): SelectedOffer | undefined {
-  const waitMs = Math.max(retryMs, retryAfterMs)
-  return waitMs > maxRetryMs ? undefined : { ...selected, choice: { ...selected.choice, waitMs } }
+  const { choice } = selected
+  return retryAfterMs > choice.maxFurtherWaitMs
+    ? undefined
+    : { ...selected, choice: { ...choice, waitMs: Math.max(retryMs, retryAfterMs) } }
 }
 
 const closeAnswer = (answer: Answer): void => {
