@@ -20,7 +20,7 @@ import { dialect, originalBody } from './wire.ts'
  * that the client sent in this dialect are kept unchanged: messages, parts, calls, tools, and unknown fields.
  */
 export function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Quirks): EncodedRequest {
-  const fitted = fitCachePoints(request.prompt, { dialect, sendsEnd: isOwnBody(request), places: quirks.cache_marks ?? [] })
+  const fitted = fitCachePoints(request.prompt, { dialect, sendsEnd: request.prompt.native?.dialect === dialect, places: quirks.cache_marks ?? [] })
   const { prompt, toolNames } = withPlainNames(fitted.prompt, naming)
   const encoded = encodePrompt(prompt, quirks, offer)
   const stream = request.delivery === 'stream'
@@ -38,8 +38,6 @@ export function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Q
   const extended = extend(dropRefused(sampled, quirks, warningNames), prompt.extensions)
   return toolNames ? { ...extended, mapping: { toolNames } } : extended
 }
-
-const isOwnBody = ({ prompt: { native } }: InferenceRequest): boolean => native?.dialect === dialect
 
 /** Hosts have their own tier names, so the tier of a client of this dialect is sent unchanged, unless it names the standard tier. */
 function encodeTier(request: InferenceRequest, quirks: Quirks): Encoded {
