@@ -20,7 +20,11 @@ import { dialect, originalBody } from './wire.ts'
  * that the client sent in this dialect are kept unchanged: messages, parts, calls, tools, and unknown fields.
  */
 export function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Quirks): EncodedRequest {
-  const fitted = fitCachePoints(request.prompt, { dialect, sendsEnd: request.prompt.native?.dialect === dialect, places: quirks.cache_marks ?? [] })
+  const fitted = fitCachePoints(request.prompt, {
+    dialect,
+    sendsEnd: request.prompt.native?.dialect === dialect,
+    places: quirks.cache_marks ?? [],
+  })
   const { prompt, toolNames } = withPlainNames(fitted.prompt, naming)
   const encoded = encodePrompt(prompt, quirks, offer)
   const stream = request.delivery === 'stream'
