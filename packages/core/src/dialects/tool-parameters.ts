@@ -30,7 +30,7 @@ export const withToolParameters = (dialect: ProviderDialect): ProviderDialect =>
   withToolAdapter(dialect, {
     mapping: 'propertyNames',
     encodeWith: encode => (request, offer, quirks) => {
-      const fitted = fittedTools(request.prompt, dialect.name, quirks)
+      const fitted = request.prompt.tools && fittedTools(request.prompt, dialect.name, quirks)
       if (!fitted) return encode(request, offer, quirks)
       const { prompt, propertyNames, warnings } = fitted
       const encoded = encode(remember({ ...request, prompt }, originalOf(request)), offer, quirks)

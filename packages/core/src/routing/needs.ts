@@ -1,6 +1,7 @@
 import { wantsLogprobs } from '../dialects/sampling.ts'
+import type { Item } from '../protocol/item.ts'
 import type { Model } from '../protocol/model.ts'
-import { originalOf, pathOf } from '../protocol/original.ts'
+import { originalOf } from '../protocol/original.ts'
 import type { DataPolicyDemand } from '../protocol/provider-facts.ts'
 import type { InferenceRequest, Prompt, RoutingOptions, Tool } from '../protocol/request.ts'
 import type { DialectName } from '../protocol/wire.ts'
@@ -74,10 +75,10 @@ const onlyDialectsOf = (tool: Tool): readonly DialectName[] => {
   return tool.tools ? tool.tools.flatMap(onlyDialectsOf) : [tool.dialect]
 }
 
-function prefillIn({ input }: Prompt): Pick<Needs, 'prefill'> {
-  const last = input.at(-1)
-  const original = last?.type === 'message' && last.role === 'assistant' ? originalOf(last) : undefined
-  return last && original ? { prefill: { dialect: original.dialect, param: pathOf(last, `input[${input.length - 1}]`) } } : {}
+/** The need of a conversation that ends with this message of the assistant. */
+function prefillNeed(last: Item): Pick<Needs, 'prefill'> {
+  const original = originalOf(last)
+  return original ? { prefill: { dialect: original.dialect, param: original.path ?? 'input' } } : {}
 }
 
 const noTools: readonly Tool[] = []
@@ -86,6 +87,7 @@ const noDialects: readonly DialectName[] = []
 export function needsOf({ prompt, delivery }: InferenceRequest, inputTokens: number): Needs {
   const tools = prompt.tools ?? noTools
   const content = contentNeedsOf(prompt.input)
+  const last = prompt.input.at(-1)
   return {
     ...content,
     stream: delivery === 'stream',
@@ -95,7 +97,7 @@ export function needsOf({ prompt, delivery }: InferenceRequest, inputTokens: num
     logprobs: wantsLogprobs(prompt),
     reasoning: prompt.reasoning?.effort !== undefined && prompt.reasoning.effort !== 'none',
     toolChoiceRequired: prompt.tool_choice === 'required',
-    ...prefillIn(prompt),
+    ...(last?.type === 'message' && last.role === 'assistant' && prefillNeed(last)),
     pricing: prompt,
     toolDialects: tools.length === 0 ? noDialects : tools.flatMap(onlyDialectsOf),
     inputTokens,

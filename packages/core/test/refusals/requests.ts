@@ -45,8 +45,6 @@ interface Settings {
   readonly hasFormat: boolean
 }
 
-const declaresToolsTwice = false
-
 const image = 'data:image/png;base64,iVBORw0KGgo='
 const text = { type: 'string' }
 
@@ -156,7 +154,7 @@ function asResponses(script: Script): JsonObject {
   return {
     model: 'm',
     ...(system.length > 0 && { instructions: system.join('\n') }),
-    input: [...input, ...(declaresToolsTwice && tools.length > 2 ? [additionalTools(tools)] : [])],
+    input: [...input, ...(tools.length > 2 ? [additionalTools(tools)] : [])],
     ...(tools.length > 0 && {
       tools: tools.map(({ name, schema, strict }) => ({ type: 'function', name, parameters: schema, strict })),
       ...(choice !== undefined && { tool_choice: choice }),

@@ -21,7 +21,11 @@ import { dialect, originalBody } from './wire.ts'
  * that the client sent in this dialect are kept unchanged: messages, parts, calls, tools, and unknown fields.
  */
 export function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Quirks): EncodedRequest {
-  const fitted = fitCachePoints(request.prompt, { dialect, sendsEnd: isOwnBody(request), ...cachePointsOf(quirks) })
+  const fitted = fitCachePoints(request.prompt, {
+    dialect,
+    sendsEnd: request.prompt.native?.dialect === dialect,
+    ...(quirks.cache_breakpoints ? breakpoints : { places: quirks.cache_marks ?? [], isTextOnly: true }),
+  })
   const { prompt, toolNames } = withPlainNames(fitted.prompt, naming)
   const encoded = encodePrompt(prompt, quirks, offer)
   const stream = request.delivery === 'stream'
@@ -42,11 +46,6 @@ export function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Q
 
 /** OpenAI's breakpoints: any number, on parts of what is not the assistant's (openai-openapi, 2026-08-21). */
 const breakpoints = { places: ['system', 'user'], max: Number.POSITIVE_INFINITY } as const
-
-const cachePointsOf = ({ cache_breakpoints, cache_marks = [] }: Quirks) =>
-  cache_breakpoints ? breakpoints : { places: cache_marks, isTextOnly: true }
-
-const isOwnBody = ({ prompt: { native } }: InferenceRequest): boolean => native?.dialect === dialect
 
 /** Hosts have their own tier names, so the tier of a client of this dialect is sent unchanged, unless it names the standard tier. */
 function encodeTier(request: InferenceRequest, quirks: Quirks): Encoded {
