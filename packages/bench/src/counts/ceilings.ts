@@ -48,7 +48,8 @@ export const ceilings: Readonly<Record<string, Ceiling>> = {
   'whole over sockets: timers': { ceiling: 2, goal: 2 },
   'whole over sockets: JSON.parse': { ceiling: 2 },
   'whole over sockets: JSON.stringify': { ceiling: 2 },
-  'whole over sockets: clock reads': { ceiling: 20 },
+  // One of them tells a connection that was closed while idle from one that broke later.
+  'whole over sockets: clock reads': { ceiling: 21 },
   'delta over sockets: promises': { ceiling: 0, goal: 0 },
   'delta over sockets: timers': { ceiling: 0 },
   'whole over sockets: bytes kept': { ceiling: 9_200 },
