@@ -32,7 +32,8 @@ export const countCeilings: Ceilings = {
   'whole over sockets: timers': 2,
   'whole over sockets: JSON.parse': 2,
   'whole over sockets: JSON.stringify': 2,
-  'whole over sockets: clock reads': 20,
+  // One of them tells a connection that was closed while idle from one that broke later.
+  'whole over sockets: clock reads': 21,
   'delta over sockets: promises': 0,
   'delta over sockets: timers': 0,
 }

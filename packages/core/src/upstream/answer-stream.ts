@@ -7,6 +7,7 @@ import { messageInStream } from './error-message.ts'
 import { cutAtItemLimit, type EventBatch, firstBatch, isBeyondItemLimit, maxBatchEvents } from './event-batches.ts'
 import { failureWithoutSecret } from './failure-without-secret.ts'
 import type { StreamRead } from './frame-format.ts'
+import { logFailure } from './log-failure.ts'
 import { type ConnectionState, countReadAfterEnd, readToEnd, releaseConnection } from './read-to-end.ts'
 import type { AnswerStream, StreamContext, StreamParts, StreamReader } from './stream-context.ts'
 
@@ -37,7 +38,7 @@ export function readStream<Read extends StreamRead>(
   { source, format, decoder }: StreamParts<Read>,
   context: StreamContext,
 ): StreamReader<Read> {
-  const { connection, timer, candidate, isWhole, idleMs, deadlineAt, onContent, onFailure } = context
+  const { connection, timer, candidate, logger, isWhole, idleMs, deadlineAt, onContent, onFailure } = context
   const state: AnswerState<Read> = {
     source,
     format,
@@ -45,6 +46,7 @@ export function readStream<Read extends StreamRead>(
     connection,
     timer,
     candidate,
+    logger,
     isWhole,
     idleMs,
     deadlineAt,
@@ -213,6 +215,7 @@ function deliver<Read extends StreamRead>(state: AnswerState<Read>, reader: Sink
   else {
     const { provider, credential } = state.candidate
     const failure = stopFailure(state) ?? failureWithoutSecret(last.outcome.error, credential)
+    logFailure(state.logger, state.candidate, failure)
     const error = messageInStream({ ...failure, provider: provider.id })
     reader.next([...batch.slice(0, -1), { ...last, outcome: { status: 'failed', error } }])
   }

@@ -188,7 +188,7 @@ const besides = (before: readonly Warning[], encoded: readonly Warning[]): reado
   before.length === 0 ? encoded : [...before, ...encoded.filter(({ code }) => before.every(known => known.code !== code))]
 
 function handlersOf(state: AttemptState, { mapping }: EncodedRequest): AnswerHandlers {
-  const { dialect, quirks, options } = state
+  const { dialect, quirks, options, ports } = state
   return {
     onReading: source => {
       const stopReading = (): void => source.cancel()
@@ -208,6 +208,7 @@ function handlersOf(state: AttemptState, { mapping }: EncodedRequest): AnswerHan
           connection,
           timer: timer as AnswerTimer,
           candidate: options.candidate,
+          logger: ports.logger,
           isWhole: options.request.delivery !== 'stream',
           idleMs: options.limits.idleMs,
           deadlineAt: options.limits.deadlineAt,

@@ -2,6 +2,7 @@ import type { EventDecoder } from '../protocol/dialect.ts'
 import type { Failure } from '../protocol/failure.ts'
 import type { Sink, Source } from '../protocol/source.ts'
 import type { Candidate } from '../routing/plan.ts'
+import type { Logger } from '../runtime/ports.ts'
 import type { AnswerTimer, TimeOver } from './answer-timer.ts'
 import type { Connection, StopReason } from './connection.ts'
 import type { EventBatch } from './event-batches.ts'
@@ -24,6 +25,7 @@ export interface StreamContext {
   readonly connection: Connection
   readonly timer: AnswerTimer
   readonly candidate: Candidate
+  readonly logger: Logger
   /** Whether the whole response is held until its end. */
   readonly isWhole: boolean
   readonly idleMs: number
