@@ -4,7 +4,8 @@ import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { extraSteps, otherModelsIn, withSteps } from '../extra-steps.ts'
 import { stringOf } from '../json.ts'
 import { surchargedFields } from '../service-tier.ts'
-import { isCounted, readUsage, type UsageFields, withOtherCalls } from '../usage.ts'
+import { isCounted, readUsage, withOtherCalls } from '../usage.ts'
+import type { UsageFields } from '../usage-fields.ts'
 
 export const dialect = 'messages'
 
