@@ -140,3 +140,11 @@ test('docs/providers.md matches the provider tables', () => {
   if (process.env.UPDATE_DOCS) writeFileSync(path, page)
   expect(readFileSync(path, 'utf8')).toBe(page)
 })
+
+test.each([
+  ['README.md', /those of (\d+) providers/],
+  ['docs/changelog.md', /(\d+) built-in providers/],
+])('%s states how many providers are built in', (file, figure) => {
+  const text = readFileSync(resolve(import.meta.dirname, '../../..', file), 'utf8')
+  expect(text.match(figure)?.[1]).toBe(String(builtIns.length))
+})

@@ -83,7 +83,7 @@ test('an offer that adds to every prompt is charged for what it counted, up to i
   const clamped = await scene({ acts: [acts.reply({ text: 'Hello.', usage: claim })], credit: 1_000_000, price: plain, offer: usual })
   expect(await ended(clamped.gateway.infer(clamped.request(), { caller: clamped.caller }).whole())).toBe('ok')
   expect((await clamped.books()).rows).toMatchObject([{ warnings: ['usage_clamped'] }])
-  expect(clamped.gateway.notices()).toEqual([expect.stringContaining('p/m reported more usage than possible in 1 response')])
+  expect(clamped.gateway.notices()).toEqual([expect.stringContaining('p/m reported more usage than possible once')])
 })
 
 test.each<readonly [string, JsonObject, JsonObject]>([

@@ -12,6 +12,7 @@ import { readOpenAiShutdowns } from './openai-models.ts'
 import { readOpenRouter } from './openrouter.ts'
 import { withSecondOpinion } from './second-opinion.ts'
 import { type SourceName, type Sources, sourceProblem } from './source.ts'
+import { withoutSuddenChanges } from './sudden-changes.ts'
 
 // A separate sub-path, so that a bundle that only uses a catalog contains none of it.
 
@@ -84,10 +85,11 @@ function apply({ current, sources, corrections, today }: Required<UpdateInput>, 
   warnings.push(...corrected.warnings)
   const before = offersByKey(current)
   const opinion = sources['genai-prices']
-  const checked =
-    opinion === undefined ? corrected.catalog : withSecondOpinion(corrected.catalog, readGenaiPrices(opinion), { today, before, warnings })
-  // Corrections also override the second opinion.
-  const final = opinion === undefined ? checked : applyCorrections(checked, corrections).catalog
+  const lookup = opinion === undefined ? undefined : readGenaiPrices(opinion)
+  const checked = lookup ? withSecondOpinion(corrected.catalog, lookup, { today, before, warnings }) : corrected.catalog
+  const steady = withoutSuddenChanges(checked, { today, before, lookup, warnings })
+  // Corrections also override the second opinion, and what stays because it changed suddenly.
+  const final = applyCorrections(steady, corrections).catalog
   return readCatalog(structuredClone({ ...final, as_of: lists.length > 0 ? today : current.as_of }))
 }
 

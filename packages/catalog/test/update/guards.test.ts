@@ -13,6 +13,40 @@ const problemsOf = (sources: Parameters<typeof update>[0], more?: Parameters<typ
 
 const nested = (depth: number): unknown => JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`)
 
+describe('a fact that one source changes suddenly', () => {
+  const [gpt5] = unchanged.openai
+  const changed = (cost: readonly [number, number], more: object = {}) =>
+    modelsDev({ ...unchanged, openai: [listed('gpt-5', cost, { ...gpt5, ...more, cost: undefined })] })
+  const gpt5After = (result: ReturnType<typeof update>) =>
+    result.ok ? result.catalog.models.flatMap(({ offers }) => offers).find(({ provider }) => provider === 'openai') : undefined
+
+  test.each<[string, readonly [number, number]]>([
+    ['nothing', [0, 0]],
+    ['a hundredth', [0.0125, 0.1]],
+    ['less than a third, in one rate alone', [1.25, 3]],
+    ['more than three times', [1.25, 31]],
+  ])('stays: a price that would become %s', (_, cost) => {
+    const result = update({ 'models.dev': changed(cost) })
+    expect(gpt5After(result)?.price).toMatchObject({ input: 1_250_000, output: 10_000_000 })
+    expect(result.warnings).toEqual([expect.stringContaining('gpt-5 at openai would cost')])
+  })
+
+  test('is taken within three times, and after a price of 0', () => {
+    expect(gpt5After(update({ 'models.dev': changed([0.5, 4]) }))?.price).toMatchObject({ input: 500_000, output: 4_000_000 })
+  })
+
+  test('is taken from a correction', () => {
+    const corrections = { offers: { openai: { 'gpt-5': { price: { input: 400_000, output: 3_000_000 } } } } }
+    expect(gpt5After(update({ 'models.dev': changed([0.4, 3]) }, { corrections }))?.price).toMatchObject({ input: 400_000 })
+  })
+
+  test('stays: a context window', () => {
+    const result = update({ 'models.dev': changed([1.25, 10], { limit: { context: 4_000, output: 2_000 } }) })
+    expect(gpt5After(result)?.context_window).toBe(400_000)
+    expect(result.warnings).toContainEqual(expect.stringContaining('`context_window` of gpt-5 at openai would be 4000 instead of 400000'))
+  })
+})
+
 describe('an update is refused', () => {
   test('if it loses more than 5 % of the live offers', () => {
     expect(problemsOf({ 'models.dev': modelsDev({ ...unchanged, groq: [] }) })).toEqual([

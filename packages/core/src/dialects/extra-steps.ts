@@ -1,7 +1,8 @@
 import type { ExtraSteps, Usage } from '../protocol/response.ts'
 import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
 import { objects } from './json.ts'
-import { readUsage, type UsageFields } from './usage.ts'
+import { readUsage } from './usage.ts'
+import type { UsageFields } from './usage-fields.ts'
 
 // Usage of a response for which the provider called the model several times. Messages lists each call in `usage.iterations`:
 // platform.claude.com/docs/en/build-with-claude/compaction-threshold, read on 2026-11-28.

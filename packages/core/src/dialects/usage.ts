@@ -1,32 +1,10 @@
 import { type HostedTool, hostedTools } from '../protocol/model.ts'
 import type { HostedCalls, Usage } from '../protocol/response.ts'
 import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
-import { unreadFields } from './unread-usage.ts'
+import { type UsageFields, unreadFields } from './usage-fields.ts'
 
 /** More tokens than any response has; a larger count is an error of the provider. */
 const maxCount = 1e12
-
-/** The fields in which a dialect counts tokens. The first that is set is used; a dot goes one level down. */
-export interface UsageFields {
-  readonly input: readonly string[]
-  /** Counts that are not part of the provider's `input` but of ours. */
-  readonly inputBeside?: readonly string[]
-  readonly output: readonly string[]
-  readonly outputBeside?: readonly string[]
-  readonly cached: readonly string[]
-  readonly cacheWrite: readonly string[]
-  /** Cache writes with a longer lifetime. */
-  readonly longWrite?: readonly string[]
-  readonly reasoning: readonly string[]
-  /** Uncached audio input. */
-  readonly audio?: readonly string[]
-  /** Calls of provider-run tools. */
-  readonly hosted?: { readonly [Tool in HostedTool]?: readonly string[] }
-  /** Default: `total_tokens`. */
-  readonly total?: string
-  /** Fields that are not read, each with the reason. A name stands for everything in it. */
-  readonly unbilled: Readonly<Record<string, string>>
-}
 
 /**
  * Decodes the provider's token counts and makes them consistent. Undefined if there are none, so that the gateway counts; `estimated` if
@@ -134,16 +112,16 @@ function sum(wire: JsonObject, names: readonly string[], beside: readonly string
 
 function pick(wire: JsonObject, names: readonly string[]): Json | undefined {
   for (const name of names) {
-    const value = valueAt(wire, name)
+    const value = fieldAt(wire, name)
     if (value !== undefined && value !== null) return value
   }
   return undefined
 }
 
-function valueAt(holder: Json | undefined, path: string): Json | undefined {
+function fieldAt(holder: Json | undefined, path: string): Json | undefined {
   if (!isObject(holder)) return undefined
   const dot = path.indexOf('.')
-  return dot === -1 ? holder[path] : valueAt(holder[path.slice(0, dot)], path.slice(dot + 1))
+  return dot === -1 ? holder[path] : fieldAt(holder[path.slice(0, dot)], path.slice(dot + 1))
 }
 
 interface Counted {

@@ -7,8 +7,8 @@ test('the operator is told which offers reported impossible usage, and how often
   counts.addClamped('openai/gpt-4o')
   for (let times = 0; times < 3; times += 1) counts.addClamped('groq/compound-beta')
   expect(counts.notices()).toEqual([
-    expect.stringContaining('groq/compound-beta reported more usage than possible in 3 responses'),
-    expect.stringContaining('openai/gpt-4o reported more usage than possible in 1 response,'),
+    expect.stringContaining('groq/compound-beta reported more usage than possible 3 times'),
+    expect.stringContaining('openai/gpt-4o reported more usage than possible once,'),
   ])
 })
 

@@ -201,10 +201,7 @@ export interface Quirks extends OpenAIQuirks {
   readonly prompt_cache_ms?: number
   /** The `service_tier` value for `gateway.routing.tier: priority`, if its price is known (`Price.priority`). Default: none, with a warning. */
   readonly priority_tier?: string
-  /**
-   * What tokens cost in the tier `flex`, in percent of the usual rates. Default: unknown. The usual rates are then charged, with the warning
-   * `unpriced_option` if the response states that tier.
-   */
+  /** What tokens cost in the tier `flex`, in percent of the usual rates. Default: unknown; they cost the usual rates, with a warning. */
   readonly flex_percent?: number
   /** The `service_tier` value of the standard tier (Chat Completions). Default: that of the client, or `default` if it uses another dialect. */
   readonly standard_tier?: string
@@ -267,10 +264,7 @@ export interface Quirks extends OpenAIQuirks {
   readonly default_max_tokens?: number
   /** Whether the block `x-anthropic-billing-header: …`, which Claude Code puts before `system`, is accepted (Messages). Default: false, it is left out without a warning. */
   readonly billing_header?: boolean
-  /**
-   * Whether the provider adds to every prompt, such as the results of searches that it runs by itself. Only the context window then bounds
-   * what it may count, and what is held. Default: false.
-   */
+  /** Whether the provider adds to every prompt, as searches do: only the context window then bounds what it may count. Default: false. */
   readonly extends_prompt?: boolean
   /** How a response schema is enforced. `tool`: by a forced tool. `words`: by asking for it in the prompt. Both give a warning. Default: `native`; in the Bedrock dialect, `tool`. */
   readonly json_schema?: 'native' | 'tool' | 'words'

@@ -2,7 +2,8 @@ import type { Outcome, Usage } from '../../protocol/response.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { endedFor } from '../answer-failures.ts'
 import { objects, stringOf } from '../json.ts'
-import { isCounted, readUsage, type UsageFields, withTier } from '../usage.ts'
+import { isCounted, readUsage, withTier } from '../usage.ts'
+import type { UsageFields } from '../usage-fields.ts'
 
 export const dialect = 'bedrock'
 

@@ -3,7 +3,8 @@ import type { Outcome } from '../../protocol/response.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { endedFor, failed } from '../answer-failures.ts'
 import { objects, stringOf } from '../json.ts'
-import { isCounted, readUsage, type UsageFields, withTier } from '../usage.ts'
+import { isCounted, readUsage, withTier } from '../usage.ts'
+import type { UsageFields } from '../usage-fields.ts'
 
 export const dialect = 'chat'
 

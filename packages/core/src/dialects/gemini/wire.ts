@@ -3,7 +3,8 @@ import type { Outcome, Usage } from '../../protocol/response.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { endedFor } from '../answer-failures.ts'
 import { objects, stringOf } from '../json.ts'
-import { readUsage, type UsageFields, withOtherCalls, withTier } from '../usage.ts'
+import { readUsage, withOtherCalls, withTier } from '../usage.ts'
+import type { UsageFields } from '../usage-fields.ts'
 
 export const dialect = 'gemini'
 

@@ -5,7 +5,8 @@ import { endedFor } from '../answer-failures.ts'
 import { extraSteps, otherModelsIn, withSteps } from '../extra-steps.ts'
 import { stringOf } from '../json.ts'
 import { surchargedFields } from '../service-tier.ts'
-import { isCounted, readUsage, type UsageFields, withOtherCalls } from '../usage.ts'
+import { isCounted, readUsage, withOtherCalls } from '../usage.ts'
+import type { UsageFields } from '../usage-fields.ts'
 
 export const dialect = 'messages'
 

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../protocol/wire.ts'
-import type { UsageFields } from '../usage.ts'
+import type { UsageFields } from '../usage-fields.ts'
 
 export const dialect = 'responses'
 

@@ -1,7 +1,30 @@
+import type { HostedTool } from '../protocol/model.ts'
 import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
-import type { UsageFields } from './usage.ts'
 
-// Counts of a provider that no reader knows. They may cost money, so the operator gets a warning.
+// What each dialect reads of the usage that a provider reports, and what it leaves out. Counts that are in neither may cost money and are
+// logged.
+
+/** The fields in which a dialect counts tokens. The first that is set is used; a dot goes one level down. */
+export interface UsageFields {
+  readonly input: readonly string[]
+  /** Counts that are not part of the provider's `input` but of ours. */
+  readonly inputBeside?: readonly string[]
+  readonly output: readonly string[]
+  readonly outputBeside?: readonly string[]
+  readonly cached: readonly string[]
+  readonly cacheWrite: readonly string[]
+  /** Cache writes with a longer lifetime. */
+  readonly longWrite?: readonly string[]
+  readonly reasoning: readonly string[]
+  /** Uncached audio input. */
+  readonly audio?: readonly string[]
+  /** Calls of provider-run tools. */
+  readonly hosted?: { readonly [Tool in HostedTool]?: readonly string[] }
+  /** Default: `total_tokens`. */
+  readonly total?: string
+  /** Fields that are not read, each with the reason. A name stands for everything in it. */
+  readonly unbilled: Readonly<Record<string, string>>
+}
 
 /** A provider may send any number of fields. */
 const maxUnread = 5

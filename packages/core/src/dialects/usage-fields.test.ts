@@ -10,8 +10,8 @@ import { usageFields as gemini } from './gemini/wire.ts'
 import { providerDialects } from './index.ts'
 import { usageFields as messages } from './messages/wire.ts'
 import { usageFields as responses } from './responses/wire.ts'
-import { usageFieldsOf } from './unread-usage.ts'
-import type { UsageFields } from './usage.ts'
+import type { UsageFields } from './usage-fields.ts'
+import { usageFieldsOf } from './usage-fields.ts'
 
 const tables: Readonly<Record<string, UsageFields>> = { bedrock, chat, gemini, messages, responses }
 
