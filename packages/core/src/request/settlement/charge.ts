@@ -1,3 +1,4 @@
+import { paidFieldsOf } from '../../dialects/paid-tools.ts'
 import { requestPrice, type StatedUsage, unpricedExtras } from '../../dialects/request-price.ts'
 import { billUsage } from '../../metering/bill-usage.ts'
 import { clampUsage, type UsageBounds } from '../../metering/clamp-usage.ts'
@@ -50,7 +51,10 @@ export function chargeFor(charging: ChargeContext, committed: CommittedCall, see
   if (!seen.usage) {
     const read = knownInput(charging, committed.candidate, seen)
     const output = outputSoFar(seen, { counted: seen.usageSoFar && read, estimated: unseenOutput(charging, committed, seen) })
-    return { ...billUsage(seen, price, { input: read ? 0 : likelyInput(request.prompt), output, read }), warnings: [] }
+    return {
+      ...billUsage(seen, price, { input: read ? 0 : likelyInput(request.prompt), output, read }),
+      warnings: fieldWarnings(committed.candidate, request),
+    }
   }
   const { reasoningCharacters } = seen
   const { usage, isClamped } = clampUsage(
@@ -58,7 +62,9 @@ export function chargeFor(charging: ChargeContext, committed: CommittedCall, see
     usageBoundsOf(charging, committed.candidate, { claimed: seen.usage, reasoningCharacters }),
   )
   const { cost } = billUsage(usage === seen.usage ? seen : { ...seen, usage }, price, { input: inputTokens })
-  const warnings = price ? unpricedWarnings(committed.candidate, price, { usage, stated, others: seen.usage.other_calls }) : noWarnings
+  const unpriced = price ? unpricedWarnings(committed.candidate, price, { usage, stated, others: seen.usage.other_calls }) : noWarnings
+  const inBody = fieldWarnings(committed.candidate, request)
+  const warnings = inBody.length === 0 ? unpriced : [...unpriced, ...inBody]
   if (!isClamped) return { usage, cost, warnings }
   const place = { requestId: facts.requestId, provider: provider.id, model: offer.provider_model_id }
   logger.warn(
@@ -66,6 +72,12 @@ export function chargeFor(charging: ChargeContext, committed: CommittedCall, see
     'The provider reported more usage than the request can have used.',
   )
   return { usage, cost, warnings: [clampedWarning, ...warnings] }
+}
+
+/** Warnings of fields that make the provider run a tool whose calls its responses do not count. */
+function fieldWarnings({ offer }: Candidate, { prompt }: InferenceRequest): readonly Warning[] {
+  if (offer.dialect !== 'chat' || !(prompt.native || prompt.extensions)) return noWarnings
+  return paidFieldsOf(prompt).map(field => unpricedWarning('unpriced_tool', field))
 }
 
 interface PricedParts {
