@@ -57,11 +57,16 @@ interface ConfigContext {
 }
 
 function fromConfig(listed: ProviderConfig, context: ConfigContext): Provider {
-  const { speaks, data_policy, provider_storage: providerStorage } = listed
+  const { speaks, data_policy, provider_storage: providerStorage, unpriced_tools: unpricedTools } = listed
   if (speaks?.length === 0) throw invalidField(`${context.field}.speaks`, [], 'at least one of responses, chat, messages, gemini, bedrock')
   const row = builtIns.find(({ id }) => id === listed.id)
   const made = row ? builtIn(row, listed, context) : customProvider(listed, context)
-  return { ...made, ...(data_policy !== undefined && { data_policy }), ...(providerStorage && { providerStorage }) }
+  return {
+    ...made,
+    ...(data_policy !== undefined && { data_policy }),
+    ...(providerStorage && { providerStorage }),
+    ...(unpricedTools && { unpricedTools }),
+  }
 }
 
 function customProvider({ id, speaks, base_url, ...listed }: ProviderConfig, context: ConfigContext): Provider {

@@ -57,6 +57,11 @@ export const provider = section({
     .describe(
       'Whether requests with your key may name what is stored in your account (files, containers, vector stores, `gs:` addresses). Default: false',
     ),
+  unpriced_tools: oneOf(['allow', 'refuse'])
+    .optional()
+    .describe(
+      'Whether requests with your key may use tools that the provider runs and whose calls have no known price or cannot be counted. Default: `allow`',
+    ),
 })
 
 const offer = section({

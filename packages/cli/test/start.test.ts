@@ -261,19 +261,22 @@ describe('the admin key', () => {
     }
   })
 
-  test.each([[1], [2]])('that was revoked stays revoked: %i processes start, say so in one line of the log, and refuse the key', async workers => {
-    const options = { folder: newFolder(), variables: { SIGNALBOX_ADMIN_KEY: 'ak_my-own-admin-key', SIGNALBOX_WORKERS: `${workers}` } }
-    const first = await serving(options)
-    const revoking = { url: first.url, key: 'ak_my-own-admin-key' }
-    const me = (await (await look(revoking, '/v1/me')).json()) as { key_id: string; workspace: { id: string } }
-    const path = `/v1/workspaces/${me.workspace.id}/api-keys/${me.key_id}`
-    const revoked = await fetch(`${first.url}${path}`, { method: 'DELETE', headers: { authorization: `Bearer ${revoking.key}` } })
-    expect(revoked.status).toBe(202)
-    await first.stop()
-    const second = await serving(options)
-    expect((await look({ url: second.url, key: revoking.key }, '/v1/me')).status).toBe(401)
-    expect(second.err().match(/`admin_key` was revoked/g)).toHaveLength(1)
-  })
+  test.each([[1], [2]])(
+    'that was revoked stays revoked: %i processes start, say so in one line of the log, and refuse the key',
+    async workers => {
+      const options = { folder: newFolder(), variables: { SIGNALBOX_ADMIN_KEY: 'ak_my-own-admin-key', SIGNALBOX_WORKERS: `${workers}` } }
+      const first = await serving(options)
+      const revoking = { url: first.url, key: 'ak_my-own-admin-key' }
+      const me = (await (await look(revoking, '/v1/me')).json()) as { key_id: string; workspace: { id: string } }
+      const path = `/v1/workspaces/${me.workspace.id}/api-keys/${me.key_id}`
+      const revoked = await fetch(`${first.url}${path}`, { method: 'DELETE', headers: { authorization: `Bearer ${revoking.key}` } })
+      expect(revoked.status).toBe(202)
+      await first.stop()
+      const second = await serving(options)
+      expect((await look({ url: second.url, key: revoking.key }, '/v1/me')).status).toBe(401)
+      expect(second.err().match(/`admin_key` was revoked/g)).toHaveLength(1)
+    },
+  )
 
   test('is new and printed at every start with memory storage', async () => {
     const folder = newFolder()

@@ -148,7 +148,13 @@ describe.each(Object.entries(stores))('an export from %s', (_, open) => {
     // Opened with another separator, or with none of the quotes removed.
     for (const separator of [';', '\t', '|', ' ', ',']) {
       const { data } = Papa.parse<string[]>(text, { delimiter: separator, skipEmptyLines: true })
-      const cells = [...data.flat(), ...text.split(/[\r\n]+/).flatMap(line => line.split(separator)).map(cell => cell.replace(/^"+/, ''))]
+      const cells = [
+        ...data.flat(),
+        ...text
+          .split(/[\r\n]+/)
+          .flatMap(line => line.split(separator))
+          .map(cell => cell.replace(/^"+/, '')),
+      ]
       for (const cell of cells) expect(cell.trim()).not.toMatch(/^[=+\-@＝＋－＠]/)
     }
   })

@@ -26,7 +26,12 @@ const gatewayOn = (storage: ReturnType<typeof memoryStorage>, setup: Setup, warn
     providers: [openai({ apiKey: 'sk-platform-0123456789' })],
     // No provider is called: the check of an added key finds it unreachable.
     transport: () => Promise.reject(new Error('unreachable')),
-    models: [{ id: 'gpt-x', offers: [{ provider: 'openai', provider_model_id: 'gpt-x', dialect: 'responses', price: { input: 1e6, output: 2e6 } }] }],
+    models: [
+      {
+        id: 'gpt-x',
+        offers: [{ provider: 'openai', provider_model_id: 'gpt-x', dialect: 'responses', price: { input: 1e6, output: 2e6 } }],
+      },
+    ],
     storage,
     sealingKey: new Uint8Array(32).fill(7),
     setup,
@@ -141,8 +146,7 @@ const changes: Readonly<Record<string, Change>> = {
     warning: 'was revoked',
   },
   'budgets.create names a revoked key': {
-    setup: async app =>
-      app.budgets.create({ name: 'b', limit: 1, apiKeyId: (await app.apiKeys.create({ name: 'backend', secret })).id }),
+    setup: async app => app.budgets.create({ name: 'b', limit: 1, apiKeyId: (await app.apiKeys.create({ name: 'backend', secret })).id }),
     then: async app => app.apiKeys.revoke((await app.apiKeys.list())[0]?.id ?? ''),
     result: { name: 'b' },
     warning: 'was revoked',
@@ -196,13 +200,15 @@ const changes: Readonly<Record<string, Change>> = {
     result: { email: 'bob@example.com' },
   },
   'billing.credit finds its reference used for another amount': {
-    setup: async app => ((await app.billing.balance()).credited === 0 ? undefined : app.billing.credit({ reference: 'june', amount: usd(10) })),
+    setup: async app =>
+      (await app.billing.balance()).credited === 0 ? undefined : app.billing.credit({ reference: 'june', amount: usd(10) }),
     then: app => app.billing.credit({ reference: 'june', amount: 1 }),
     result: { credited: 1 },
     warning: 'adds no credit here, because this reference',
   },
   'billing.credit finds no room': {
-    setup: async app => ((await app.billing.balance()).credited === 0 ? undefined : app.billing.credit({ reference: 'june', amount: usd(10) })),
+    setup: async app =>
+      (await app.billing.balance()).credited === 0 ? undefined : app.billing.credit({ reference: 'june', amount: usd(10) }),
     then: async app => {
       for (const amount of [...Array(9).fill(1e15), 7_199_254_740_991]) await app.billing.credit({ reference: `${Math.random()}`, amount })
     },
@@ -269,7 +275,9 @@ describe('nothing that happens to a workspace makes setup fail:', () => {
     expect(await gatewayOn(storage, run, warnings).problems()).toEqual([])
     expect(results).toHaveLength(2)
     if (result) expect(results[1]).toMatchObject(result)
-    expect(warnings.filter(text => !text.startsWith('A provider key'))).toEqual(warning === undefined ? [] : [expect.stringContaining(warning)])
+    expect(warnings.filter(text => !text.startsWith('A provider key'))).toEqual(
+      warning === undefined ? [] : [expect.stringContaining(warning)],
+    )
   })
 
   test('but a secret of another workspace does: no holder of a key can choose it', async () => {

@@ -53,6 +53,15 @@ export function dropRefused({ body, warnings }: Encoded, quirks: Quirks, warning
   }
 }
 
+/**
+ * Names of the output cap at some server or other. The hold covers the cap that the gateway sends, so no other may reach a server that
+ * reads it. Hugging Face, Ollama, llama.cpp, Meta on Bedrock, Amazon Titan, Anthropic's text completions, Cohere.
+ */
+const outputCaps: readonly string[] = [
+  ...['max_output_tokens', 'max_completion_tokens', 'max_tokens', 'maxOutputTokens', 'maxTokens', 'maxTokenCount', 'max_tokens_to_sample'],
+  ...['max_new_tokens', 'max_length', 'max_gen_len', 'max_decode_tokens', 'n_predict', 'num_predict', 'num_tokens_to_generate'],
+]
+
 /** Fields that decide which provider is paid and how much, what is stored, or how the response is sent. Only the gateway sets them. */
 const gatewayFields: ReadonlySet<string> = new Set([
   'model',
@@ -84,9 +93,7 @@ const gatewayFields: ReadonlySet<string> = new Set([
   'cachedContent',
   'cached_content',
   'prompt',
-  'max_output_tokens',
-  'max_completion_tokens',
-  'max_tokens',
+  ...outputCaps,
   'n',
   'best_of',
   'service_tier',

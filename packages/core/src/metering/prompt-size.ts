@@ -1,9 +1,10 @@
 import { objects } from '../dialects/json.ts'
+import { isHosted } from '../dialects/paid-tools.ts'
 import type { FilePart, Item } from '../protocol/item.ts'
 import { type HostedTool, hostedTools, type Quirks } from '../protocol/model.ts'
 import { originalOf } from '../protocol/original.ts'
 import { maxTokensFor } from '../protocol/rates.ts'
-import type { Prompt, Tool } from '../protocol/request.ts'
+import type { Prompt } from '../protocol/request.ts'
 import type { HostedCalls } from '../protocol/response.ts'
 import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
 import { charactersPerToken } from './count-text.ts'
@@ -158,14 +159,10 @@ const isReference = (item: Item): boolean => item.type === 'native' && item.body
 
 const hasAddingField = (fields: JsonObject): boolean => Object.keys(fields).some(field => adding.test(field))
 
-/** Native tools that the client runs: only their name and schema are in the prompt. */
-const runByClients = /^(?:custom|bash|text_editor|computer|memory|local_shell|shell|apply_patch|str_replace)/
-
-const isHosted = (tool: Tool): boolean => tool.type === 'native' && !runByClients.test(typeOf(tool.body))
-
 /** The kind of hosted tool from its type (which may carry a version suffix), or from the body field that enables it. */
 const hostedKindOf = (type: string): HostedTool | undefined =>
-  hostedTools.find(tool => type.startsWith(tool)) ?? (/^(?:search|(?:google|enable|x)_?search)/i.test(type) ? 'web_search' : undefined)
+  hostedTools.find(tool => type.startsWith(tool)) ??
+  (/^(?:search|plugins$|(?:google|enable|x)_?search)/i.test(type) ? 'web_search' : undefined)
 
 /** Assumed maximum calls of each hosted tool if the request names no limit. */
 const usualCalls = 10

@@ -35,6 +35,12 @@ export interface Provider<Id extends string = string> {
    * Default: false.
    */
   readonly providerStorage?: boolean
+  /**
+   * What happens to requests with the operator's credential that make the provider run a tool whose calls have no known price or cannot be
+   * counted, such as `web_search_options` of Chat Completions: `allow` serves them with the warning `unpriced_tool`, and the operator pays.
+   * Default: `allow`.
+   */
+  readonly unpricedTools?: 'allow' | 'refuse'
   /** Responds in this process instead of over the network (simulated providers). */
   readonly answer?: LocalAnswer
 }

@@ -1,3 +1,4 @@
+import { unpricedToolOf } from '../dialects/paid-tools.ts'
 import type { Model } from '../protocol/model.ts'
 import { dialectFor } from '../protocol/provider.ts'
 import { type DialectName, innerDialect } from '../protocol/wire.ts'
@@ -74,6 +75,16 @@ export const exclusionRules: readonly ExclusionRule[] = [
       demands.no_stored_fields
         ? `\`${needs.storedField}\` names something stored at the provider, which this user may not use`
         : `\`${needs.storedField}\` names something stored at the provider, and the account there is the operator's`,
+  },
+  {
+    code: 'operation_not_allowed',
+    param: ({ offer }, { needs }) => unpricedToolOf(needs.prompt, offer),
+    suggestion: 'Remove the tool, or use a provider key of the workspace.',
+    applies: ({ needs: { prompt } }) => prompt.tools !== undefined || prompt.native !== undefined || prompt.extensions !== undefined,
+    excludes: ({ credential, offer, provider }, { needs }) =>
+      provider.unpricedTools === 'refuse' && credential.owner !== 'workspace' && unpricedToolOf(needs.prompt, offer) !== undefined,
+    reason: ({ offer }, { needs }) =>
+      `\`${unpricedToolOf(needs.prompt, offer)}\` makes the provider run a tool whose calls have no known price or cannot be counted, and the operator refuses such tools`,
   },
   {
     code: 'capability_mismatch',

@@ -32,6 +32,8 @@ export interface Needs extends ContentNeeds {
   readonly outputTokens: number | undefined
   /** The path of the first field that names something stored at the provider, such as a file. */
   readonly storedField: string | undefined
+  /** The prompt, for rules about the tools that an offer runs. */
+  readonly prompt: Prompt
 }
 
 /** Requirements of the workspace's settings for all requests, and restrictions of the caller. */
@@ -103,5 +105,6 @@ export function needsOf({ prompt, delivery }: InferenceRequest, inputTokens: num
     inputTokens,
     outputTokens: prompt.max_output_tokens,
     storedField: storedFieldOf(prompt),
+    prompt,
   }
 }

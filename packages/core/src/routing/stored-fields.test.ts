@@ -73,7 +73,10 @@ const stored: readonly (readonly [param: string, InferenceRequest])[] = [
   ['messages[0].content[0].source.file_id', messages({ type: 'document', source: file })],
   ['messages[0].content[0].source.file_id', messages({ type: 'image', source: file })],
   ['messages[0].content[0].file_id', messages({ type: 'container_upload', file_id: 'file-1' })],
-  ['messages[0].content[0].source.content[0].source.file_id', messages({ type: 'document', source: { type: 'content', content: [{ type: 'image', source: file }] } })],
+  [
+    'messages[0].content[0].source.content[0].source.file_id',
+    messages({ type: 'document', source: { type: 'content', content: [{ type: 'image', source: file }] } }),
+  ],
   ['container', messages(text, { container: 'container_1' })],
   ['container', messages(text, { container: { id: 'container_1' } })],
   ['container.skills[0].skill_id', messages(text, { container: { skills: [{ type: 'custom', skill_id: 'skill_1' }] } })],
@@ -84,7 +87,10 @@ const open: readonly (readonly [what: string, InferenceRequest])[] = [
   ['text', responses({ type: 'input_text', text: 'file_id: file-1, gs://bucket' })],
   ['an image at an address', responses({ type: 'input_image', image_url: image })],
   ['bytes of a file', responses({ type: 'input_file', filename: 'a.pdf', file_data: 'data:application/pdf;base64,AAAA' })],
-  ['an address that contains the name of a file host', responses({ type: 'input_image', image_url: `${image}?of=generativelanguage.googleapis.com/v1` })],
+  [
+    'an address that contains the name of a file host',
+    responses({ type: 'input_image', image_url: `${image}?of=generativelanguage.googleapis.com/v1` }),
+  ],
   ['a container that is made for the request', responsesTool({ type: 'code_interpreter', container: { type: 'auto' } })],
   ["a skill of the vendor's", messages(text, { container: { skills: [{ type: 'anthropic', skill_id: 'xlsx' }] } })],
   ['a voice of the vendor', chat(text, { audio: { voice: 'alloy', format: 'wav' } })],

@@ -49,7 +49,9 @@ const storedFields: Readonly<Record<string, ReadonlyMap<string, Names>>> = {
     ...['fileUri', 'file_uri', 'fileSearchStoreNames', 'file_search_store_names', 'datastore', 'dataStore', 'data_store'].map(
       name => [name, filled] as const,
     ),
-    ...['engine', 'ragCorpus', 'rag_corpus', 'ragFileIds', 'rag_file_ids', 'ragCorpora', 'rag_corpora'].map(name => [name, filled] as const),
+    ...['engine', 'ragCorpus', 'rag_corpus', 'ragFileIds', 'rag_file_ids', 'ragCorpora', 'rag_corpora'].map(
+      name => [name, filled] as const,
+    ),
   ]),
   bedrock: new Map<string, Names>([['s3Location', isObject]]),
 }

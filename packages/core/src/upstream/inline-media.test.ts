@@ -95,8 +95,16 @@ test('what is put into a request counts as often as it is named, and is claimed 
     ok: false,
     why: 'The request names images and files at URLs 102 times; the limit is 100.',
   })
-  expect(await inlineMedia(named(40), options)).toMatchObject({ ok: false, why: expect.stringContaining('more than 20971520 bytes together') })
+  expect(await inlineMedia(named(40), options)).toMatchObject({
+    ok: false,
+    why: expect.stringContaining('more than 20971520 bytes together'),
+  })
   const full = new GatewayError('concurrent_requests_exceeded', { message: 'Wait for one to finish.' })
-  const refusing = { ...options, claimMemory: () => { throw full } }
+  const refusing = {
+    ...options,
+    claimMemory: () => {
+      throw full
+    },
+  }
   expect(await inlineMedia(named(1), refusing)).toEqual({ ok: false, why: 'Wait for one to finish.' })
 })

@@ -15,7 +15,9 @@ const maxMediaBytes = 20 * 1024 * 1024
 const maxAddresses = 20
 const maxAddressCharacters = 8_192
 
-export type Inlined = { readonly ok: true; readonly request: InferenceRequest; readonly bytes: number } | { readonly ok: false; readonly why: string }
+export type Inlined =
+  | { readonly ok: true; readonly request: InferenceRequest; readonly bytes: number }
+  | { readonly ok: false; readonly why: string }
 
 type Remote = ImagePart | FilePart
 

@@ -1,3 +1,4 @@
+import { paidFieldsOf } from '../../dialects/paid-tools.ts'
 import { isUnpricedFlex, requestPrice, type StatedUsage, unpricedExtras } from '../../dialects/request-price.ts'
 import { billUsage } from '../../metering/bill-usage.ts'
 import { clampUsage, type UsageBounds } from '../../metering/clamp-usage.ts'
@@ -52,7 +53,10 @@ export function chargeFor(charging: ChargeContext, committed: CommittedCall, see
   if (!seen.usage) {
     const read = knownInput(charging, committed.candidate, seen)
     const output = outputSoFar(seen, { counted: seen.usageSoFar && read, estimated: unseenOutput(charging, committed, seen) })
-    return { ...billUsage(seen, price, { input: read ? 0 : likelyInput(request.prompt), output, read }), warnings: [] }
+    return {
+      ...billUsage(seen, price, { input: read ? 0 : likelyInput(request.prompt), output, read }),
+      warnings: fieldWarnings(committed.candidate, request),
+    }
   }
   const { reasoningCharacters } = seen
   const { usage, isClamped } = clampUsage(
@@ -60,7 +64,9 @@ export function chargeFor(charging: ChargeContext, committed: CommittedCall, see
     usageBoundsOf(charging, committed.candidate, { claimed: seen.usage, reasoningCharacters }),
   )
   const { cost } = billUsage(usage === seen.usage ? seen : { ...seen, usage }, price, { input: inputTokens })
-  const warnings = price ? unpricedWarnings(committed.candidate, price, { usage, stated, others: seen.usage.other_calls }) : noWarnings
+  const unpriced = price ? unpricedWarnings(committed.candidate, price, { usage, stated, others: seen.usage.other_calls }) : noWarnings
+  const inBody = fieldWarnings(committed.candidate, request)
+  const warnings = inBody.length === 0 ? unpriced : [...unpriced, ...inBody]
   const place = { requestId: facts.requestId, provider: provider.id, model: offer.provider_model_id }
   if (seen.usage.unread) logUnread(charging, place, seen.usage.unread)
   if (!isClamped) return { usage, cost, warnings }
@@ -77,6 +83,12 @@ function logUnread({ usageNotices, logger }: ChargeContext, place: { readonly pr
   const fields = usageNotices.newFields(place.provider, unread)
   if (fields.length > 0)
     logger.warn({ ...place, fields }, 'The usage of a response has counts that are not billed, because their meaning is unknown.')
+}
+
+/** Warnings of fields that make the provider run a tool whose calls its responses do not count. */
+function fieldWarnings({ offer }: Candidate, { prompt }: InferenceRequest): readonly Warning[] {
+  if (offer.dialect !== 'chat' || !(prompt.native || prompt.extensions)) return noWarnings
+  return paidFieldsOf(prompt).map(field => unpricedWarning('unpriced_tool', field))
 }
 
 interface PricedParts {

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest'
+import { candidateOf, questionOf } from '../../test/routing/routing-fixture.ts'
+import type { Provider } from '../protocol/provider.ts'
+import type { JsonObject } from '../protocol/wire.ts'
+import { filterCandidates } from '../routing/filter-candidates.ts'
+import { chatClient, providerDialects, responsesClient } from './index.ts'
+import { paidFieldsOf } from './paid-tools.ts'
+
+const chat = (fields: JsonObject) => chatClient.decodeRequest({ model: 'm', messages: [{ role: 'user', content: 'Hi' }], ...fields })
+const responses = (tool: JsonObject) => responsesClient.decodeRequest({ model: 'm', input: 'Hi', tools: [tool] })
+const searches = { web_search_options: {}, plugins: [{ id: 'web' }], search_parameters: { mode: 'on' }, enable_search: true }
+
+test('fields of Chat Completions that make a provider run a tool are found, unless they are off', () => {
+  expect(paidFieldsOf(chat(searches).prompt)).toEqual(Object.keys(searches))
+  expect(paidFieldsOf(chat({ extensions: { plugins: [{ id: 'web' }] } }).prompt)).toEqual(['extensions.plugins'])
+  expect(paidFieldsOf(chat({ plugins: [], enable_search: false, seed: 1 }).prompt)).toEqual([])
+})
+
+test('a provider refuses tools without a price if its operator says so, but not with a key of the workspace', () => {
+  const refusing: Partial<Provider> = { unpricedTools: 'refuse' }
+  const why = (
+    request: ReturnType<typeof chat>,
+    { provider = refusing, owner = 'platform' as 'platform' | 'workspace', dialect = 'chat', tools = {} } = {},
+  ) => {
+    const made = candidateOf({ dialect, price: { input: 1, output: 1, tools } }, provider)
+    const candidate = { ...made, credential: { ...made.credential, owner } }
+    const [excluded] = filterCandidates([candidate], questionOf(request)).excluded
+    return excluded && [excluded.code, excluded.param]
+  }
+  const search = { enable_search: true }
+  expect(why(chat(search))).toEqual(['operation_not_allowed', 'enable_search'])
+  expect(why(chat(search), { provider: {} })).toBeUndefined()
+  expect(why(chat(search), { owner: 'workspace' })).toBeUndefined()
+  expect(why(responses({ type: 'web_search' }), { dialect: 'responses' })).toEqual(['operation_not_allowed', 'tools[0]'])
+  expect(why(responses({ type: 'web_search' }), { dialect: 'responses', tools: { web_search: 10_000 } })).toBeUndefined()
+  expect(why(responses({ type: 'function', name: 'f' }), { dialect: 'responses' })).toBeUndefined()
+})
+
+test('other names of the output cap are not sent, with a warning each', () => {
+  const caps = ['max_new_tokens', 'max_length', 'max_output_tokens', 'maxOutputTokens', 'n_predict', 'num_predict', 'max_tokens_to_sample']
+  const body = Object.fromEntries(caps.map(name => [name, 99_999]))
+  for (const request of [chat({ ...body, max_tokens: 50 }), chat({ extensions: body, max_tokens: 50 })])
+    for (const dialect of Object.values(providerDialects)) {
+      const offer = { provider: 'p', provider_model_id: 'm', dialect: dialect.name }
+      const { body: sent, warnings } = dialect.encodeRequest(request, offer, {})
+      expect(JSON.stringify(sent)).not.toContain('99999')
+      expect(warnings.length).toBeGreaterThanOrEqual(caps.length)
+    }
+})
