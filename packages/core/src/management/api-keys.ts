@@ -4,7 +4,7 @@ import type { CallLimits, KeyBody } from '../access/kinds.ts'
 import { changedRecord, newRecord, type TypedRecord } from '../access/records.ts'
 import { hashSecret, isMistyped, makeSecret, prefixOf } from '../access/secret.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
-import { type ApiKey, type ApiKeyChange, apiKeyFields, keyUsageFields, type NewApiKey } from '../resources/api-key.ts'
+import { type ApiKey, type ApiKeyChange, apiKeyFields, keyUsageFields, type NewApiKey, rotateKeyFields } from '../resources/api-key.ts'
 import { invalidValue } from '../resources/invalid-value.ts'
 import { pageFields } from '../resources/page.ts'
 import { scopes as everyScope, type Scope } from '../resources/scopes.ts'
@@ -16,6 +16,7 @@ import { findWorkspace } from './find-workspace.ts'
 import { type KeyUsage, keyUsage, type UsagePeriod } from './key-usage.ts'
 import { budgetsGone, keyBudget, noBudgetPart } from './money/key-budgets.ts'
 import type { Actor, WorkspaceContext } from './ports.ts'
+import { rotateKey } from './rotate-key.ts'
 import { defined } from './wire-names.ts'
 
 /** The API keys of a workspace. */
@@ -42,6 +43,15 @@ export interface ApiKeys {
    * the keys created with it stay active, below its own ancestors. Repeating the call changes nothing.
    */
   revoke(id: string, options?: { readonly keepMade?: boolean }): Promise<ApiKey>
+  /**
+   * Replaces the secret of a key, and returns the new one once. The key keeps its id, limits, budgets and the keys created with it. The
+   * replaced secret stays valid for `gracePeriod` seconds (default: a day; at most 7 days). Revoking the key ends both.
+   *
+   * @throws `resource_not_found`, `invalid_parameter_value`, `state_precondition_failed` (revoked or expired), `operation_not_allowed` (the
+   *   key has scopes that the actor lacks, or is above it)
+   * @example const { secret } = await gateway.workspaces(id).apiKeys.rotate(key.id, { gracePeriod: 3_600 })
+   */
+  rotate(id: string, options?: { readonly gracePeriod?: number }): Promise<ApiKey & { readonly secret: string }>
   /** Usage in the current day, week or month (UTC). Also for a revoked key. */
   usage(id: string, options?: { readonly period?: UsagePeriod }): Promise<KeyUsage>
 }
@@ -89,6 +99,10 @@ export const apiKeysOf = (context: WorkspaceContext): ApiKeys => {
       authenticator.forget(id, workspaceId)
       return oneRecord(updated)
     },
+    async rotate(id, { gracePeriod } = {}) {
+      const { key, secret } = await rotateKey(context, { id, keyOf, gracePeriod })
+      return { ...(await oneRecord(key)), secret }
+    },
     async revoke(id, { keepMade = false } = {}) {
       // Forgotten even if the commit fails: an unknown key is refused, which is the safe state during an outage.
       const revoking = commitWithAudit(workspaceId, actor, async () => {
@@ -129,6 +143,7 @@ async function create(context: WorkspaceContext, input: NewApiKey): Promise<ApiK
   const key = await commitWithAudit(workspaceId, actor, async () => {
     const old = input.secret === undefined ? undefined : await records.findByName('key', hash)
     if (old) return { events: [], result: sameWorkspace(old, workspaceId) }
+    if (input.secret !== undefined && (await records.findByName('old_secret', hash))) throw replacedSecret()
     await findWorkspace(records, workspaceId)
     if (ports.isForSetup && input.secret === undefined) await warnOfSecondKey(context, input.name)
     const body: KeyBody = {
@@ -198,6 +213,12 @@ function sameWorkspace(key: TypedRecord<'key'>, workspaceId: string): TypedRecor
   })
 }
 
+const replacedSecret = (): GatewayError =>
+  new GatewayError('duplicate_resource', {
+    message: 'This `secret` belonged to a key that was rotated since. Use the new secret of that key, or choose another one.',
+    param: 'secret',
+  })
+
 /** Removes optional fields that a changed body leaves out. */
 const omittedFields = { limits: undefined, expiresAt: undefined }
 
@@ -233,5 +254,6 @@ export const apiKeyCalls: CallSpecs<ApiKeys> = {
   get: { id: true },
   update: { id: true, input: { fields: apiKeyFields, mode: 'update' } },
   revoke: { id: true, options: { keepMade: { kind: 'boolean' } } },
+  rotate: { id: true, options: rotateKeyFields },
   usage: { id: true, options: keyUsageFields },
 }

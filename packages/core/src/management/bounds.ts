@@ -52,6 +52,9 @@ const key: Table<KeyBody> = {
   ancestors: shortened,
   expiresAt: raised,
   revokedAt: (before, after) => before !== undefined && after === undefined,
+  // Rotating a key gives its secret to the key that rotates it.
+  rotatedAt: (before, after) => before !== after,
+  previousSecretExpiresAt: free,
 }
 
 const budget: Table<BudgetBody> = {
@@ -105,10 +108,12 @@ export interface Touched<Kind extends BoundingKind = BoundingKind> {
 export const loosenedIn = ({ kind, before, after }: Touched): readonly string[] =>
   before && !after ? [kind] : loosened(tables[kind], before, after)
 
-/** Whether any restriction changes, in either direction. Revoking a key does not count. */
-export function changesBounds({ kind, before, after }: Touched): boolean {
+/** Whether any restriction changes, in either direction. Revoking a key does not count, nor that it rotates itself. */
+export function changesBounds({ kind, before, after }: Touched, isItself: boolean): boolean {
   if (!before || !after) return true
-  const fields = Object.entries(tables[kind] as Fields).filter(([field, loosens]) => loosens !== free && field !== 'revokedAt')
+  const fields = Object.entries(tables[kind] as Fields).filter(
+    ([field, loosens]) => loosens !== free && field !== 'revokedAt' && !(isItself && field === 'rotatedAt'),
+  )
   return fields.some(
     ([field]) => JSON.stringify((before as unknown as Values)[field]) !== JSON.stringify((after as unknown as Values)[field]),
   )
