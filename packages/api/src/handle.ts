@@ -12,6 +12,7 @@ import { createMatcher, isManagement, nearestRow } from './match.ts'
 import { readQuery } from './query.ts'
 import { type RequestLog, startRequestLog } from './request-log.ts'
 import type { Match, Matcher, RequestInput, Route, Site } from './route.ts'
+import { refusesUnknownParameters } from './route-errors.ts'
 import type { Upload } from './uploads.ts'
 import { isWebSocketUpgrade, offerWebSocket } from './websocket/upgrade.ts'
 
@@ -165,8 +166,7 @@ const uploadKeeperOf = (state: HandledRequest) => (): (() => void) => {
 }
 
 function* read(row: Route, state: HandledRequest): Step<RequestInput & { readonly text: string }> {
-  // SDKs, proxies and frameworks add their own parameters to inference requests, and providers accept them.
-  const query = readQuery(row.query, state.request.query, row.rate === 'inference')
+  const query = readQuery(row.query, state.request.query, !refusesUnknownParameters(row))
   if (row.body === undefined) return { query, body: {}, text: '', isLarge: false }
   const text = yield* readBody(state)
   const isLarge = isLargeText(text)

@@ -105,7 +105,7 @@ export const routes: readonly Route[] = [
     query: [],
     reply: 'Identity',
     replyHeaders: ['X-Budget-Limit-USD', 'X-Budget-Used-USD', 'X-Budget-Remaining-USD', 'X-Budget-Reset'],
-    errors: ['unknown_parameter', 'service_unavailable'],
+    errors: ['service_unavailable'],
     handler: async (call, caller) => (await import('./lazy-imports.ts')).me(call, caller),
   },
   {
@@ -118,7 +118,7 @@ export const routes: readonly Route[] = [
     cache: 'public',
     query: [],
     reply: 'OpenApi',
-    errors: ['unknown_parameter'],
+    errors: [],
     handler: async ({ site, request }) => viewReply(await site.document(request.mount)),
   },
   {

@@ -21,7 +21,9 @@ const facts: readonly Fact[] = [
   { when: ({ needs }) => needs !== 'nothing', codes: ['invalid_api_key'] },
   { when: ({ needs }) => typeof needs !== 'string', codes: ['operation_not_allowed'] },
   { when: ({ rate }) => rate !== 'none', codes: ['requests_per_min_exceeded'] },
-  { when: ({ of }) => of === 'workspace', codes: ['resource_not_found', 'unknown_parameter', 'service_unavailable'] },
+  { when: ({ of }) => of === 'workspace', codes: ['resource_not_found'] },
+  { when: refusesUnknownParameters, codes: ['unknown_parameter'] },
+  { when: ({ of }) => of === 'workspace', codes: ['service_unavailable'] },
   { when: ({ of, query = [] }) => of === 'workspace' && query.length > 0, codes: ['invalid_parameter_value'] },
   {
     when: ({ input }) => input !== undefined,
@@ -39,6 +41,14 @@ const facts: readonly Fact[] = [
   { when: ({ input }) => input !== undefined && immutableNames(input).length > 0, codes: ['field_immutable'] },
   { when: row => takesIdempotencyKey(row), codes: ['invalid_parameter_value', 'duplicate_resource', 'idempotency_replay_unavailable'] },
 ]
+
+/**
+ * Whether a route refuses query parameters that it does not have. SDKs, proxies and frameworks add their own parameters to inference
+ * requests, and providers accept them.
+ */
+export function refusesUnknownParameters({ query, rate }: Pick<Route, 'query' | 'rate'>): boolean {
+  return query !== undefined && rate !== 'inference'
+}
 
 /** Whether a route accepts an `Idempotency-Key`. */
 export const takesIdempotencyKey = ({ of, method }: Route): boolean => of === 'workspace' && method === 'POST'

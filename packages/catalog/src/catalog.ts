@@ -27,7 +27,7 @@ let builtIn: Catalog | undefined
 /**
  * The built-in catalog: always the same frozen object.
  *
- * @example createGateway({ models: sold(catalog(), on), facts: catalog().providers, … })
+ * @example createGateway({ ...options, models: sold(catalog(), on), facts: catalog().providers })
  */
 export function catalog(): Catalog {
   builtIn ??= unpackCatalog({ head, lines })

@@ -23,8 +23,8 @@ export type ClientErrorCode = 'connection_failed' | 'unexpected_reply' | (string
  * try {
  *   await client.budgets.get(id)
  * } catch (error) {
- *   if (error instanceof ClientError && error.code === 'resource_not_found') return undefined
- *   throw error
+ *   if (error instanceof ClientError && error.code === 'resource_not_found') console.log(error.message)
+ *   else throw error
  * }
  */
 export class ClientError extends Error {

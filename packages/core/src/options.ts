@@ -52,7 +52,7 @@ export interface GatewayOptions<
    * Custom strategies by name; requests may name them too. A strategy receives the estimates of an offer for a request and returns a
    * number: lower is tried first. If it throws or returns no number, the offer ranks last. Built-in names cannot be reused.
    *
-   * @example { thrifty: ({ cost, failure }) => cost + 0.01 * failure }
+   * @example { thrifty: ({ cost, failureProbability }) => cost + 0.01 * failureProbability }
    */
   readonly strategies?: Readonly<Record<OwnStrategy, Strategy>>
   /**

@@ -29,7 +29,7 @@ export interface NodeTransport extends Transport {
  * Creates a transport that calls providers with undici's HTTP/1.1 client, one request per connection at a time, without web streams,
  * Request or Response. It only times out connecting; the gateway's own timeouts cover the rest.
  *
- * @example createGateway({ …, transport: nodeTransport() })
+ * @example createGateway({ ...options, transport: nodeTransport() })
  */
 export function nodeTransport({
   connectMs = 5_000,

@@ -18,12 +18,9 @@ export interface DurableObjectStorage {
  *
  * @throws {Error} The tables were created by a newer version.
  * @example
- * class Ledger extends DurableObject {
- *   storage = durableObjectStorage(this.ctx.storage)
- *   reserve(hold: HoldRequest) {
- *     return this.storage.ledger.reserve(hold)
- *   }
- * }
+ * // In the constructor of a Durable Object, with its `ctx`.
+ * const storage = durableObjectStorage(ctx.storage)
+ * storage.ledger.reserve(hold)
  */
 export function durableObjectStorage(storage: DurableObjectStorage): Storage {
   const runner = verbRunner({ prepare: sql => preparedIn(storage, sql) })

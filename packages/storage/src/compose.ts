@@ -111,7 +111,7 @@ export function composeStorage(options: ComposeOptions): Storage {
  * share a storage and can reach each other, such as workers of one machine.
  *
  * @example
- * const storage = withChanges(sqliteStorage('signalbox.db'), { publish: changes => process.send({ changes }), subscribe })
+ * const storage = withChanges(sqliteStorage('signalbox.db'), { publish: changes => void process.send?.({ changes }), subscribe })
  */
 export function withChanges(storage: Storage, channel: ChangeChannel): Storage {
   const listeners = new Set<ChangeListener>()

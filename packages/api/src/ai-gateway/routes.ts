@@ -31,7 +31,7 @@ export const aiGatewayRoutes: readonly Route[] = [
     cache: 'private',
     query: [],
     reply: 'LanguageModelList',
-    errors: ['unknown_parameter'],
+    errors: [],
     handler: async call => (await import('../lazy-imports.ts')).listLanguageModels(call),
   },
   {
@@ -44,7 +44,7 @@ export const aiGatewayRoutes: readonly Route[] = [
     dialect: 'ai-sdk',
     query: [],
     reply: 'Credits',
-    errors: ['unknown_parameter', 'service_unavailable'],
+    errors: ['service_unavailable'],
     handler: async (call, caller) => (await import('../lazy-imports.ts')).readCredits(call, caller),
   },
 ]

@@ -30,7 +30,7 @@ export const catalogRoutes: readonly Route[] = [
     summary: 'List the models that can be called.',
     query: [...pages, beta],
     reply: 'ModelList',
-    errors: ['unknown_parameter', 'invalid_parameter_value'],
+    errors: ['invalid_parameter_value'],
     handler: async (call: Call, caller: Caller) => (await import('../lazy-imports.ts')).listModels(call, caller),
   },
   {
@@ -40,7 +40,7 @@ export const catalogRoutes: readonly Route[] = [
     summary: 'Get a model by its id or an alias. Ids may contain slashes.',
     query: [beta],
     reply: 'Model',
-    errors: ['unknown_parameter', 'invalid_parameter_value', 'model_not_found'],
+    errors: ['invalid_parameter_value', 'model_not_found'],
     handler: async (call: Call, caller: Caller) => (await import('../lazy-imports.ts')).getModel(call, caller),
   },
   {
@@ -50,7 +50,7 @@ export const catalogRoutes: readonly Route[] = [
     summary: 'List all models with their capabilities and providers.',
     query: [],
     reply: 'RegistryModelList',
-    errors: ['unknown_parameter'],
+    errors: [],
     handler: async (call: Call) => (await import('../lazy-imports.ts')).registryModels(call),
   },
   {
@@ -60,7 +60,7 @@ export const catalogRoutes: readonly Route[] = [
     summary: 'List the providers with their data policies. With filters, only providers that offer a matching model.',
     query: filters,
     reply: 'RegistryProviderList',
-    errors: ['unknown_parameter', 'invalid_parameter_value'],
+    errors: ['invalid_parameter_value'],
     handler: async (call: Call) => (await import('../lazy-imports.ts')).registryProviders(call),
   },
   {
@@ -70,7 +70,7 @@ export const catalogRoutes: readonly Route[] = [
     summary: 'List the models with all their details, including prices.',
     query: filters,
     reply: 'DirectoryModelList',
-    errors: ['unknown_parameter', 'invalid_parameter_value'],
+    errors: ['invalid_parameter_value'],
     handler: async (call: Call) => (await import('../lazy-imports.ts')).directoryModels(call),
   },
   {
@@ -80,7 +80,7 @@ export const catalogRoutes: readonly Route[] = [
     summary: 'List the providers for which a workspace can add its own keys.',
     query: [],
     reply: 'ByokProviderList',
-    errors: ['unknown_parameter'],
+    errors: [],
     handler: async (call: Call) => (await import('../lazy-imports.ts')).byokProviders(call),
   },
   {
@@ -90,7 +90,7 @@ export const catalogRoutes: readonly Route[] = [
     summary: 'List the account tiers of a provider, which determine its data policy.',
     query: [],
     reply: 'ProviderTierList',
-    errors: ['unknown_parameter', 'resource_not_found'],
+    errors: ['resource_not_found'],
     handler: async (call: Call) => (await import('../lazy-imports.ts')).providerTiers(call),
   },
 ]

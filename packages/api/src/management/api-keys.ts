@@ -1,4 +1,4 @@
-import { type ApiKey, apiKeyFields, fromWire, profileOf, toReply } from '@signalbox/core/resources'
+import { type ApiKey, apiKeyFields, fromWire, profileOf, rotateKeyFields, toReply } from '@signalbox/core/resources'
 import type { ApiReply } from '../api.ts'
 import { json } from '../json-reply.ts'
 import type { Call, WorkspaceRoute } from '../route.ts'
@@ -8,6 +8,7 @@ import { reading, writing } from './rows.ts'
 const apiKeysPath = '/v1/workspaces/:workspace_id/api-keys'
 const apiKeyPath = `${apiKeysPath}/:api_key_id`
 const newApiKey = { fields: apiKeyFields, mode: 'create' } as const
+const rotation = { fields: rotateKeyFields, mode: 'create' } as const
 const apiKeyChange = { fields: apiKeyFields, mode: 'update' } as const
 
 export const apiKeyRoutes: readonly WorkspaceRoute[] = [
@@ -64,6 +65,22 @@ export const apiKeyRoutes: readonly WorkspaceRoute[] = [
     reply: 'ApiKey',
     errors: ['state_precondition_failed'],
     handler: async (call, { apiKeys }) => accepted(apiKeyView(await apiKeys.update(apiKeyIdOf(call), fromWire(apiKeyChange, call.body)))),
+  },
+  {
+    ...writing('POST'),
+    path: `${apiKeyPath}/rotate`,
+    client: 'apiKeys.rotate',
+    needs: ['keys:write'],
+    summary: 'Replace the secret of an API key. The new one is returned only in this response; the old one stays valid for a grace period.',
+    body: 'RotateApiKey',
+    input: rotation,
+    reply: 'CreatedApiKey',
+    errors: ['state_precondition_failed'],
+    secret: true,
+    async handler(call, { apiKeys }) {
+      const { secret, ...key } = await apiKeys.rotate(apiKeyIdOf(call), fromWire(rotation, call.body))
+      return accepted({ ...apiKeyView(key), api_key: secret, propagation_status: propagationOf(call.gateway) })
+    },
   },
   {
     ...writing('DELETE'),

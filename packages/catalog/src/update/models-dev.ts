@@ -62,7 +62,7 @@ const providerEntry = z.object({ npm: z.string().optional(), models: z.record(z.
 /**
  * Reads `https://models.dev/api.json`: the offers of built-in providers. An entry with an unknown format causes a warning.
  *
- * @example readModelsDev(await response.json()).offers[0].offer.price // { input: 1250000, output: 10000000 }
+ * @example readModelsDev(await response.json()).offers[0]?.offer.price // { input: 1250000, output: 10000000 }
  */
 export function readModelsDev(json: unknown): OfferList {
   const offers: SourceOffer[] = []

@@ -37,7 +37,7 @@ const source = 'https://openrouter.ai/api/v1/models'
  * Reads `https://openrouter.ai/api/v1/models`: an offer of the provider `openrouter` for each text model with a fixed price. Variants,
  * whose ids end in `:free` or similar, are left out.
  *
- * @example readOpenRouter({ data: [{ id: 'openai/gpt-5', … }] }).offers
+ * @example readOpenRouter({ data: [{ id: 'openai/gpt-5', ...entry }] }).offers
  */
 export function readOpenRouter(json: unknown): OfferList {
   const { data: list } = routedModels.safeParse(json)

@@ -16,8 +16,9 @@ export interface OpenedSecret {
 
 /** Looks up the key of a secret. Undefined if it does not exist, or it or an ancestor is revoked or expired. */
 export async function openKey(records: Records, secret: string, now: number): Promise<OpenedSecret | undefined> {
-  const key = await records.findByName('key', await hashSecret(secret))
-  if (!key || !isActive(key.body, now)) return undefined
+  const found = await findKey(records, await hashSecret(secret), now)
+  if (!found || !isActive(found.key.body, now)) return undefined
+  const { key, until } = found
   const above = await ancestorsOf(records, key, now)
   if (!above) return undefined
   return {
@@ -25,13 +26,33 @@ export async function openKey(records: Records, secret: string, now: number): Pr
     workspaceId: key.workspaceId,
     version: [key, ...above].map(each => each.version).join('.'),
     usedAt: key.usedAt ?? 0,
-    callerIn: workspace => callerOfKey(key, above, workspace),
+    callerIn: workspace => callerOfKey(key, above, { workspace, until }),
   }
 }
 
-function callerOfKey(key: TypedRecord<'key'>, above: readonly TypedRecord<'key'>[], workspace: TypedRecord<'workspace'>): Caller {
+/** The key of a secret, or of a secret that a rotation replaced, with the time until which that is valid. */
+async function findKey(
+  records: Records,
+  hash: string,
+  now: number,
+): Promise<{ readonly key: TypedRecord<'key'>; readonly until?: number } | undefined> {
+  const key = await records.findByName('key', hash)
+  if (key) return { key }
+  const old = await records.findByName('old_secret', hash)
+  if (!old || old.body.until <= now) return undefined
+  const replaced = await records.find('key', old.workspaceId, old.body.keyId)
+  return replaced && { key: replaced, until: old.body.until }
+}
+
+interface CallerFacts {
+  readonly workspace: TypedRecord<'workspace'>
+  /** Unix milliseconds until which the secret is valid. Undefined if it is the current one. */
+  readonly until: number | undefined
+}
+
+function callerOfKey(key: TypedRecord<'key'>, above: readonly TypedRecord<'key'>[], { workspace, until }: CallerFacts): Caller {
   const { id, createdAt, body } = key
-  const ends = [key, ...above].flatMap(({ body: { expiresAt } }) => expiresAt ?? [])
+  const ends = [...[key, ...above].flatMap(({ body: { expiresAt } }) => expiresAt ?? []), ...(until === undefined ? [] : [until])]
   return {
     keyId: id,
     keyName: body.name,

@@ -17,6 +17,8 @@ export interface Kinds {
   readonly workspace: WorkspaceBody
   /** Name: SHA-256 of the secret. Group: `active`, `revoked`, or `system` for keys that lists do not show. */
   readonly key: KeyBody
+  /** A secret of a key that a rotation replaced. Name: SHA-256 of the secret. Group: the key's id, or `ended`. Kept, so that no key gets it again. */
+  readonly old_secret: OldSecretBody
   /** Name: a hash of workspace, provider and secret. Group: the provider. */
   readonly credential: CredentialBody
   /** Name: SHA-256 of the token. Group: the user. */
@@ -76,6 +78,15 @@ export interface KeyBody {
   readonly ancestors?: readonly string[]
   readonly expiresAt?: number
   readonly revokedAt?: number
+  /** The latest rotation, and the end of the secret that it replaced. */
+  readonly rotatedAt?: number
+  readonly previousSecretExpiresAt?: number
+}
+
+export interface OldSecretBody {
+  readonly keyId: string
+  /** Unix milliseconds until which the secret is valid. */
+  readonly until: number
 }
 
 /** A session as it is stored. */

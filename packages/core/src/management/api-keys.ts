@@ -4,7 +4,7 @@ import type { CallLimits, KeyBody } from '../access/kinds.ts'
 import { changedRecord, newRecord, type TypedRecord } from '../access/records.ts'
 import { hashSecret, isMistyped, makeSecret, prefixOf } from '../access/secret.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
-import { type ApiKey, type ApiKeyChange, apiKeyFields, keyUsageFields, type NewApiKey } from '../resources/api-key.ts'
+import { type ApiKey, type ApiKeyChange, apiKeyFields, keyUsageFields, type NewApiKey, rotateKeyFields } from '../resources/api-key.ts'
 import { invalidValue } from '../resources/invalid-value.ts'
 import { pageFields } from '../resources/page.ts'
 import { scopes as everyScope, type Scope } from '../resources/scopes.ts'
@@ -16,6 +16,7 @@ import { findWorkspace } from './find-workspace.ts'
 import { type KeyUsage, keyUsage, type UsagePeriod } from './key-usage.ts'
 import { budgetsGone, keyBudget, noBudgetPart } from './money/key-budgets.ts'
 import type { Actor, WorkspaceContext } from './ports.ts'
+import { rotateKey } from './rotate-key.ts'
 import { defined } from './wire-names.ts'
 
 /** The API keys of a workspace. */
@@ -42,6 +43,15 @@ export interface ApiKeys {
    * the keys created with it stay active, below its own ancestors. Repeating the call changes nothing.
    */
   revoke(id: string, options?: { readonly keepMade?: boolean }): Promise<ApiKey>
+  /**
+   * Replaces the secret of a key, and returns the new one once. The key keeps its id, limits, budgets and the keys created with it. The
+   * replaced secret stays valid for `gracePeriod` seconds (default: a day; at most 7 days). Revoking the key ends both.
+   *
+   * @throws `resource_not_found`, `invalid_parameter_value`, `state_precondition_failed` (revoked or expired), `operation_not_allowed` (the
+   *   key has scopes that the actor lacks, or is above it)
+   * @example const { secret } = await gateway.workspaces(id).apiKeys.rotate(key.id, { gracePeriod: 3_600 })
+   */
+  rotate(id: string, options?: { readonly gracePeriod?: number }): Promise<ApiKey & { readonly secret: string }>
   /** Usage in the current day, week or month (UTC). Also for a revoked key. */
   usage(id: string, options?: { readonly period?: UsagePeriod }): Promise<KeyUsage>
 }
@@ -89,6 +99,10 @@ export const apiKeysOf = (context: WorkspaceContext): ApiKeys => {
       authenticator.forget(id, workspaceId)
       return oneRecord(updated)
     },
+    async rotate(id, { gracePeriod } = {}) {
+      const { key, secret } = await rotateKey(context, { id, keyOf, gracePeriod })
+      return { ...(await oneRecord(key)), secret }
+    },
     async revoke(id, { keepMade = false } = {}) {
       // Forgotten even if the commit fails: an unknown key is refused, which is the safe state during an outage.
       const revoking = commitWithAudit(workspaceId, actor, async () => {
@@ -127,8 +141,8 @@ async function create(context: WorkspaceContext, input: NewApiKey): Promise<ApiK
   const hash = await hashSecret(secret)
   const id = ids.uuid()
   const key = await commitWithAudit(workspaceId, actor, async () => {
-    const old = input.secret === undefined ? undefined : await records.findByName('key', hash)
-    if (old) return { events: [], result: found(context, old) }
+    const old = input.secret === undefined ? undefined : await keyWithSecret(context, hash)
+    if (old) return { events: [], result: old }
     await findWorkspace(records, workspaceId)
     if (ports.isForSetup && input.secret === undefined) await warnOfSecondKey(context, input.name)
     const body: KeyBody = {
@@ -190,6 +204,22 @@ const keyRecordOf = ({ id, workspaceId, createdAt, usedAt, body }: TypedRecord<'
   }
 }
 
+/** The key that has, or before a rotation had, the secret with this hash. */
+async function keyWithSecret(context: WorkspaceContext, hash: string): Promise<TypedRecord<'key'> | undefined> {
+  const { records, isForSetup } = context.ports
+  const key = await records.findByName('key', hash)
+  if (key) return found(context, key)
+  const replaced = await records.findByName('old_secret', hash)
+  if (!replaced) return undefined
+  const rotated = replaced.workspaceId === context.workspaceId ? await records.find('key', context.workspaceId, replaced.group) : undefined
+  if (!isForSetup || !rotated) throw replacedSecret()
+  context.ports.logger.warn(
+    { workspaceId: context.workspaceId, name: rotated.body.name, id: rotated.id },
+    'The API key that `setup` creates was rotated and has another secret now. Use the new one as `secret`, or choose another for a new key.',
+  )
+  return rotated
+}
+
 /**
  * The key that has the `secret` already. The holder of a key can revoke it, so `setup` is given a revoked key as any other that it finds.
  * No holder of a key can make one with a given secret: one of another workspace is a mistake in the program, and ends `setup` too.
@@ -208,6 +238,12 @@ function found({ ports: { isForSetup, logger, clock }, workspaceId }: WorkspaceC
     )
   return key
 }
+
+const replacedSecret = (): GatewayError =>
+  new GatewayError('duplicate_resource', {
+    message: 'This `secret` belonged to a key that was rotated since. Use the new secret of that key, or choose another one.',
+    param: 'secret',
+  })
 
 /** Removes optional fields that a changed body leaves out. */
 const omittedFields = { limits: undefined, expiresAt: undefined }
@@ -244,5 +280,6 @@ export const apiKeyCalls: CallSpecs<ApiKeys> = {
   get: { id: true },
   update: { id: true, input: { fields: apiKeyFields, mode: 'update' } },
   revoke: { id: true, options: { keepMade: { kind: 'boolean' } } },
+  rotate: { id: true, options: rotateKeyFields },
   usage: { id: true, options: keyUsageFields },
 }

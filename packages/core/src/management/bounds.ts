@@ -52,6 +52,9 @@ const key: Table<KeyBody> = {
   ancestors: shortened,
   expiresAt: raised,
   revokedAt: (before, after) => before !== undefined && after === undefined,
+  // Rotating a key gives its secret to the key that rotates it.
+  rotatedAt: (before, after) => before !== after,
+  previousSecretExpiresAt: free,
 }
 
 const budget: Table<BudgetBody> = {
@@ -112,10 +115,12 @@ export function endsKey({ kind, before, after }: Touched): boolean {
   return (was.revokedAt === undefined && is.revokedAt !== undefined) || (is.expiresAt ?? Infinity) < (was.expiresAt ?? Infinity)
 }
 
-/** Whether any restriction changes, in either direction. Revoking a key does not count. */
-export function changesBounds({ kind, before, after }: Touched): boolean {
+/** Whether any restriction changes, in either direction. Revoking a key does not count, nor that it rotates itself. */
+export function changesBounds({ kind, before, after }: Touched, isItself: boolean): boolean {
   if (!before || !after) return true
-  const fields = Object.entries(tables[kind] as Fields).filter(([field, loosens]) => loosens !== free && field !== 'revokedAt')
+  const fields = Object.entries(tables[kind] as Fields).filter(
+    ([field, loosens]) => loosens !== free && field !== 'revokedAt' && !(isItself && field === 'rotatedAt'),
+  )
   return fields.some(
     ([field]) => JSON.stringify((before as unknown as Values)[field]) !== JSON.stringify((after as unknown as Values)[field]),
   )

@@ -206,3 +206,24 @@ test('ancestors’ counters and slots are the same as the ancestors’ own', () 
     ['w/slots:parent', 2],
   ])
 })
+
+test('a key rotates itself and keys below it, but no key above it, none with scopes that it lacks, and a restricted one no other that spends', async () => {
+  const scene = await createFixture()
+  const strong = await as(scene, { scopes })
+  const weak = await as(scene, { scopes: ['keys:write'] })
+  const one = await as(scene, { scopes: ['inference:invoke', 'keys:write'], rateLimitRpm: 5 })
+  const below = await as(scene, { scopes: ['inference:invoke', 'keys:write'] }, one)
+  const peer = await as(scene, { scopes: ['inference:invoke'] })
+  const rotations = [
+    [weak, strong, refused],
+    [below, one, refused],
+    [one, peer, refused],
+    [one, one, well],
+    [one, below, well],
+    [strong, one, well],
+    [strong, weak, well],
+  ] as const
+  for (const [at, [acting, other, expected]] of rotations.entries())
+    expect([at, await codeOf(acting.w.apiKeys.rotate(other.id))]).toEqual([at, expected])
+  await expect(weak.w.apiKeys.rotate(strong.id)).rejects.toThrow('cannot loosen its limits or rotate it')
+})

@@ -22,7 +22,8 @@ export type BoundsCheck = (workspaceId: string, actor: Actor, draft: Omit<Draft<
  * committed, for all resources and routes:
  *
  * - A key cannot change the restrictions (limit, expiry, budgets) of itself or an ancestor at all.
- * - A key cannot loosen the restrictions of a key with scopes that it lacks, nor revoke it or make it expire sooner.
+ * - A key cannot loosen the restrictions of a key with scopes that it lacks, nor revoke it or make it expire sooner, nor rotate it, which gives
+ *   it the secret.
  * - A restricted key that can spend cannot loosen the restrictions of a key that is not its descendant.
  * - A restricted key that can spend cannot loosen those of the whole workspace (its budgets, settings, limits, credit).
  *
@@ -101,7 +102,7 @@ async function check(
 ): Promise<void> {
   const id = keyBoundBy(touched)
   if (id !== undefined && line.ids.has(id)) {
-    if (changesBounds(touched)) throw boundsItself(touched.kind)
+    if (changesBounds(touched, id === line.key.id)) throw boundsItself(touched.kind)
     // A key may revoke itself. To revoke a key above it, it needs the scopes of that key.
     if (id === line.key.id || !endsKey(touched)) return
   }
@@ -119,7 +120,7 @@ async function check(
   // A descendant stays within this key's restrictions. Any other key could return the favour.
   const isBelow = owner?.body.ancestors?.includes(line.key.id) === true
   if (owner && !isBelow && (await line.isBounded()))
-    throw boundedItself(line.key.id, `cannot loosen the limits of a key that is not below it (${fields.join(', ')})`)
+    throw boundedItself(line.key.id, `cannot loosen the limits of a key that is not below it, or rotate it (${fields.join(', ')})`)
 }
 
 const refused = (message: string): GatewayError => new GatewayError('operation_not_allowed', { message })
@@ -128,7 +129,7 @@ const boundsItself = (kind: Kind): GatewayError =>
   refused(
     kind === 'budget'
       ? 'A key cannot change its own budgets or those of the keys above it. Use a key that these budgets do not apply to.'
-      : 'A key cannot change its own limit, expiry or budget, nor those of a key above it. Use another key that has the scope "keys:write".',
+      : 'A key cannot change its own limit, expiry or budget, nor those of a key above it, nor rotate a key above it. Use another key that has the scope "keys:write".',
   )
 
 const boundedItself = (id: string, what: string): GatewayError =>
@@ -138,5 +139,5 @@ const boundedItself = (id: string, what: string): GatewayError =>
 
 const boundsStronger = ({ body }: TypedRecord<'key'>, lacking: readonly string[]): GatewayError =>
   refused(
-    `The key "${body.name}" has scopes that this key lacks (${lacking.join(', ')}), so this key cannot loosen its limits, revoke it or make it expire sooner. Use a key that has these scopes.`,
+    `The key "${body.name}" has scopes that this key lacks (${lacking.join(', ')}), so this key cannot loosen its limits, revoke or rotate it, or make it expire sooner. Use a key that has these scopes.`,
   )

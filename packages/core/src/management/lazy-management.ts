@@ -56,7 +56,7 @@ const forwarded = <T extends object, Name extends keyof T & string>(
 type Resources = Omit<Workspace, 'as'>
 
 const plain: { readonly [R in Exclude<keyof Resources, 'billing' | 'analytics'>]: Names<Resources[R]> } = {
-  apiKeys: { create: true, list: true, get: true, usage: true, update: true, revoke: true },
+  apiKeys: { create: true, list: true, get: true, usage: true, update: true, rotate: true, revoke: true },
   byokKeys: { create: true, list: true, get: true, update: true, validate: true, delete: true },
   budgets: { create: true, list: true, get: true, update: true, delete: true },
   settings: { get: true, update: true },

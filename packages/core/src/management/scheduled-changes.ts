@@ -16,7 +16,7 @@ const yieldMs = 30 * dayMs
 /**
  * Resolves prices and retirements for a moment, in Unix milliseconds.
  *
- * @example modelsAt([{ id: 'm', retires_at: '2027-01-14', offers }], Date.parse('2027-01-15T00:00Z')).models[0].status // 'retired'
+ * @example modelsAt([{ id: 'm', retires_at: '2027-01-14', offers }], Date.parse('2027-01-15T00:00Z')).models[0]?.status // 'retired'
  */
 export function modelsAt(models: readonly Model[], now: number): ModelsAt {
   let until = Number.POSITIVE_INFINITY

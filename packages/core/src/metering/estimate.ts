@@ -20,7 +20,7 @@ export const tokensOfText = (characters: number): number => Math.ceil(characters
 /**
  * Estimates the input tokens of a prompt from its length in characters: no text is copied or scanned. `tokensIn` replaces that count.
  *
- * @example estimateInput(prompt, likelyTokensOfText)
+ * @example estimateInput(request.prompt, likelyTokensOfText)
  */
 export function estimateInput(prompt: Prompt, tokensIn?: (text: string) => number): number {
   let characters = 0

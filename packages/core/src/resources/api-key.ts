@@ -53,6 +53,13 @@ export const apiKeyFields = {
     description: 'When the key expires. Must be in the future.',
     example: '2027-01-31T12:00:00.000Z',
   },
+  rotatedAt: { kind: 'time', reply: 'optional', description: 'When the secret was last replaced.', example: '2026-11-20T08:00:00.000Z' },
+  previousSecretExpiresAt: {
+    kind: 'time',
+    reply: 'optional',
+    description: 'When the secret that was replaced last stops working.',
+    example: '2026-11-21T08:00:00.000Z',
+  },
   lastUsedAt: { kind: 'time', reply: 'optional', description: 'When the key was last used.', example: '2026-11-20T08:00:00.000Z' },
   createdByKeyId: {
     kind: 'string',
@@ -79,6 +86,21 @@ export const apiKeyFields = {
   },
   secret: { kind: 'string', create: 'optional', inProcess: true },
   playground: { kind: 'boolean', create: 'optional', inProcess: true },
+} as const
+
+/** How long a replaced secret stays valid, in seconds. */
+export const rotationGrace = { defaultSeconds: 86_400, maxSeconds: 604_800 } as const
+
+/** The fields of a rotation. */
+export const rotateKeyFields = {
+  gracePeriod: {
+    kind: 'integer',
+    min: 0,
+    max: rotationGrace.maxSeconds,
+    create: 'optional',
+    description: `Seconds until the replaced secret stops working. Secrets that were replaced earlier stop then at the latest. 0: at once. Default: ${rotationGrace.defaultSeconds}, a day.`,
+    example: 3_600,
+  },
 } as const
 
 /** The options for reading the usage of an API key. */

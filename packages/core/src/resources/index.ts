@@ -1,6 +1,6 @@
 // The resources of a workspace as tables of fields: their types, the checks of their input, and their JSON.
 
-export { type ApiKey, type ApiKeyChange, apiKeyFields, keyUsageFields, type NewApiKey } from './api-key.ts'
+export { type ApiKey, type ApiKeyChange, apiKeyFields, keyUsageFields, type NewApiKey, rotateKeyFields } from './api-key.ts'
 export { auditVerificationFields } from './audit-event.ts'
 export {
   type AutoReloadChange,

@@ -22,6 +22,7 @@ export const bodies: Readonly<Record<string, Readonly<Record<string, unknown>>>>
     budgets: [{ limit_usd: 5, period: 'day', group: 'free' }],
     expires_in: 900,
   },
+  RotateApiKey: { grace_period: 60 },
   UpdateSettings: { name: 'Renamed', data_policy_required: 'no_training', log_retention_days: 30 },
   UpdateRoutingDefaults: { strategy: 'cost', allow_fallbacks: false, max_price: { input: 1 } },
   UpdateMember: { role: 'viewer' },

@@ -8,6 +8,7 @@ import {
   inviteFields,
   ledgerEntryFields,
   memberFields,
+  rotateKeyFields,
   routingDefaultsFields,
   sessionFields,
   settingsFields,
@@ -46,6 +47,7 @@ function keySchemas() {
   return {
     CreateApiKey: resourceSchema(apiKeyFields, 'create'),
     UpdateApiKey: resourceSchema(apiKeyFields, 'update'),
+    RotateApiKey: resourceSchema(rotateKeyFields, 'create'),
     ApiKey: apiKey,
     CreatedApiKey: apiKey.extend({
       api_key: textField('The secret. It is returned only in this response.', 'ak_Zx81kQ2pF7…'),

@@ -56,7 +56,7 @@ const itemSealerOf = (ring: KeyRing, maxBytes: number) => ({
  * fails, the items are lost but the response is not affected.
  *
  * @example
- * const items = keepItemsInStorage({ ...defaultItems, store: storage.items, ring, clock, logger })
+ * const items = keepItemsInStorage(defaultItems, { store: storage.items, ring, clock, logger })
  * await items.keep('ws_1', response.output)
  */
 export function keepItemsInStorage({ ttl, maxBytes }: Required<ItemOptions>, ports: StoredItemPorts): KeptItems {

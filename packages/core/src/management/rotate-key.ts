@@ -1,0 +1,77 @@
+import type { RecordPut } from '@signalbox/storage'
+import { isActive } from '../access/ancestors.ts'
+import { changedRecord, newRecord, type TypedRecord } from '../access/records.ts'
+import { hashSecret, makeSecret, prefixOf } from '../access/secret.ts'
+import { GatewayError } from '../errors/gateway-error.ts'
+import { rotationGrace } from '../resources/api-key.ts'
+import type { WorkspaceContext } from './ports.ts'
+
+// Rotation gives a key another secret. The key keeps its id, limits, budgets and children; the replaced secret stays valid for a while.
+
+/** Replaced secrets of one key that may be valid at a time. */
+const maxReplaced = 10
+
+export interface Rotation {
+  readonly id: string
+  readonly keyOf: (id: string) => Promise<TypedRecord<'key'>>
+  /** Seconds. */
+  readonly gracePeriod: number | undefined
+}
+
+/** The rotated key and its new secret. */
+export async function rotateKey(
+  { ports, workspaceId, actor }: WorkspaceContext,
+  { id, keyOf, gracePeriod = rotationGrace.defaultSeconds }: Rotation,
+): Promise<{ readonly key: TypedRecord<'key'>; readonly secret: string }> {
+  const { records, commitWithAudit, authenticator, clock, ids } = ports
+  const secret = makeSecret(ids)
+  const hash = await hashSecret(secret)
+  const rotating = commitWithAudit(workspaceId, actor, async () => {
+    const key = await keyOf(id)
+    const now = clock.now()
+    if (!isActive(key.body, now)) throw notActive()
+    const until = now + gracePeriod * 1_000
+    const earlier = await records.list('old_secret', { workspaceId, groups: [id], limit: 2 * maxReplaced })
+    if (earlier.filter(({ body }) => body.until > now).length >= maxReplaced) throw tooMany()
+    const replaced = { id: ids.uuid(), workspaceId, group: id, name: key.name ?? '', createdAt: now, body: { keyId: id, until } }
+    const body = { ...key.body, prefix: prefixOf(secret), rotatedAt: now, previousSecretExpiresAt: until }
+    return {
+      puts: [
+        changedRecord(key, { name: hash, body }),
+        newRecord('old_secret', replaced),
+        ...earlier.flatMap(each => shortened(each, { now, until })),
+      ],
+      events: [
+        {
+          event: 'api_key.rotated',
+          subject: { type: 'api_key', id },
+          changes: { previous_secret_expires_at: new Date(until).toISOString() },
+        },
+      ],
+      result: { ...key, body },
+    }
+  })
+  const key = await rotating.finally(() => authenticator.forget(id, workspaceId))
+  authenticator.welcome(secret)
+  return { key, secret }
+}
+
+/** A secret that was replaced earlier does not outlive the one that is replaced now. */
+function shortened(
+  secret: TypedRecord<'old_secret'>,
+  { now, until }: { readonly now: number; readonly until: number },
+): readonly RecordPut[] {
+  const { until: before } = secret.body
+  if (before <= now) return [changedRecord(secret, { group: 'ended' })]
+  return before > until ? [changedRecord(secret, { body: { until } })] : []
+}
+
+const notActive = (): GatewayError =>
+  new GatewayError('state_precondition_failed', {
+    message: 'This API key is revoked or has expired, so it cannot be rotated. Create another key.',
+  })
+
+const tooMany = (): GatewayError =>
+  new GatewayError('state_precondition_failed', {
+    message: `This API key was rotated ${maxReplaced} times, and the replaced secrets are still valid. Wait until one of them has expired.`,
+  })
