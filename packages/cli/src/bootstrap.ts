@@ -41,7 +41,7 @@ export async function makeWorkspace({ gateway, config, logger }: BootstrapContex
       () =>
         logger.error(
           { workspaceId: id },
-          '`admin_key` was revoked, or is of another workspace, and opens nothing. Choose another `admin_key` and restart.',
+          '`admin_key` was revoked or rotated, or is of another workspace, and opens nothing. Choose another `admin_key` and restart.',
         ),
     )
   return id
