@@ -127,6 +127,12 @@ const changes: Readonly<Record<string, Change>> = {
     result: { isActive: false },
     warning: 'was revoked',
   },
+  'apiKeys.create finds a key that was rotated since': {
+    setup: app => app.apiKeys.create({ name: 'backend', secret }),
+    then: async app => app.apiKeys.rotate((await app.apiKeys.list())[0]?.id ?? ''),
+    result: { isActive: true },
+    warning: 'was rotated',
+  },
   'apiKeys.create finds a key whose expiry has passed': {
     setup: app => app.apiKeys.create({ name: 'backend', secret, expiresAt: new Date(Date.UTC(2020, 0)) }),
     then: async () => undefined,

@@ -41,7 +41,10 @@ const priceSchema = (what: string, example: number) =>
   z.number().meta({ description: `Price of ${what} in USD per million tokens.`, example })
 
 const contextWindow = () =>
-  z.int().optional().meta({ description: 'Largest context window among its providers, in tokens. Left out if none of them states one.', example: 400_000 })
+  z
+    .int()
+    .optional()
+    .meta({ description: 'Largest context window among its providers, in tokens. Left out if none of them states one.', example: 400_000 })
 
 const modelId = () => textField('Canonical id.', 'gpt-5-mini')
 const displayName = (example: string) => textField('Display name.', example)

@@ -61,8 +61,7 @@ export function fitCachePoints(prompt: Prompt, options: CacheOptions): FittedCac
   if (holders.length === 0) return { prompt, warnings: [] }
   const own = holders.filter(({ isOwn }) => isOwn).length + (sendsEnd && endCachePoint(prompt) ? 1 : 0)
   const foreign = holders.filter(({ isOwn }) => !isOwn)
-  const isAccepted = ({ value, place }: Holder): boolean =>
-    place !== undefined && places.includes(place) && !(isTextOnly && isMedia(value))
+  const isAccepted = ({ value, place }: Holder): boolean => place !== undefined && places.includes(place) && !(isTextOnly && isMedia(value))
   const refused = foreign.filter(holder => !isAccepted(holder))
   const accepted = foreign.filter(isAccepted)
   const excess = accepted.slice(0, Math.max(0, accepted.length - Math.max(0, max - own)))
@@ -128,7 +127,8 @@ function holdersIn({ tools = [], input }: Prompt, dialect: string): readonly Hol
     isStart &&= item.type === 'message' && (item.role === 'system' || item.role === 'developer')
     const place = placeOf(item, isStart)
     const where = item.type === 'message' ? 'content' : 'output'
-    for (const [index, part] of itemParts(item).entries()) add(part, isEmptyText(part) ? undefined : place, `input[${at}].${where}[${index}]`)
+    for (const [index, part] of itemParts(item).entries())
+      add(part, isEmptyText(part) ? undefined : place, `input[${at}].${where}[${index}]`)
     add(item, place, `input[${at}]`)
   }
   return holders

@@ -211,7 +211,8 @@ async function keyWithSecret(context: WorkspaceContext, hash: string): Promise<T
   if (key) return found(context, key)
   const replaced = await records.findByName('old_secret', hash)
   if (!replaced) return undefined
-  const rotated = replaced.workspaceId === context.workspaceId ? await records.find('key', context.workspaceId, replaced.body.keyId) : undefined
+  const rotated =
+    replaced.workspaceId === context.workspaceId ? await records.find('key', context.workspaceId, replaced.body.keyId) : undefined
   if (!isForSetup || !rotated) throw replacedSecret()
   context.ports.logger.warn(
     { workspaceId: context.workspaceId, name: rotated.body.name, id: rotated.id },
