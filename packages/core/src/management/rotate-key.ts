@@ -43,7 +43,7 @@ export async function rotateKey(
       ],
       events: [
         {
-          event: 'api_key.rotated',
+          event: 'api_key.updated',
           subject: { type: 'api_key', id },
           changes: { previous_secret_expires_at: new Date(until).toISOString() },
         },
