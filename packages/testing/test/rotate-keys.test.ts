@@ -48,7 +48,7 @@ for (const { describeHere, name, make } of await storesFor(`rotate_${process.pid
       expect(await isTaken(there, child.api_key)).toBe(child.id)
       expect(await budgets.list()).toMatchObject([{ apiKeyId: made.id }])
       expect((await apiKeys.list()).map(({ id }) => id)).toEqual([made.id, child.id])
-      expect((await auditEvents.list({ event: 'api_key.rotated' })).map(({ actorKeyId, subjectId }) => [actorKeyId, subjectId])).toEqual([
+      expect((await auditEvents.list({ event: 'api_key.updated' })).map(({ actorKeyId, subjectId }) => [actorKeyId, subjectId])).toEqual([
         [made.id, made.id],
       ])
       await expect(apiKeys.create({ name: 'again', secret: made.secret })).rejects.toMatchObject({ code: 'duplicate_resource' })

@@ -97,8 +97,7 @@ export function createWorkspacePolicies({ records, clock, isUsableExpired, open 
     ])
     if (!workspace) return undefined
     const opened = await open(credentials)
-    const unusableKeys = unusableOf(credentials, opened)
-    return { workspace, budgets, credentials: opened, ...(unusableKeys.size > 0 && { unusableKeys }) }
+    return { workspace, budgets, credentials: opened, ...unusableOf(credentials, opened) }
   }
   const ask = (workspaceId: string, { isShared = true } = {}): Promise<WorkspacePolicy | undefined> => {
     // The age counts from before the read, so that a change during a slow read takes effect in time.
@@ -144,7 +143,7 @@ const drop = (kept: Pick<Map<string, unknown>, 'clear' | 'delete'>, id: string |
 function unusableOf(
   credentials: readonly TypedRecord<'credential'>[],
   opened: WorkspacePolicy['credentials'],
-): ReadonlyMap<string, readonly UnusableKey[]> {
+): Pick<WorkspacePolicy, 'unusableKeys'> {
   const byProvider = new Map<string, UnusableKey[]>()
   for (const record of credentials) {
     const { provider, name, disabled, validationStatus } = record.body
@@ -154,7 +153,7 @@ function unusableOf(
     if (disabled || isUsable) continue
     byProvider.set(provider, [...(byProvider.get(provider) ?? []), { id: record.id, name, isRefused }])
   }
-  return byProvider
+  return byProvider.size > 0 ? { unusableKeys: byProvider } : {}
 }
 
 /** Whether credit is reloaded automatically when it runs low. */

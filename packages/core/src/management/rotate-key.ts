@@ -39,11 +39,11 @@ export async function rotateKey(
       puts: [
         changedRecord(key, { name: hash, body }),
         newRecord('old_secret', replaced),
-        ...earlier.flatMap(each => shortened(each, { now, until })),
+        ...earlier.flatMap(each => endedEarlier(each, { now, until })),
       ],
       events: [
         {
-          event: 'api_key.rotated',
+          event: 'api_key.updated',
           subject: { type: 'api_key', id },
           changes: { previous_secret_expires_at: new Date(until).toISOString() },
         },
@@ -57,7 +57,7 @@ export async function rotateKey(
 }
 
 /** A secret that was replaced earlier does not outlive the one that is replaced now. */
-function shortened(
+function endedEarlier(
   secret: TypedRecord<'old_secret'>,
   { now, until }: { readonly now: number; readonly until: number },
 ): readonly RecordPut[] {

@@ -81,13 +81,13 @@ function sellerOf(model: Model, listed: Offer, providers: CandidateSources['prov
     offer,
     provider,
     moreCredentials: provider?.moreCredentials,
-    platform: provider ? platformOf(provider).map(credential => ({ model, offer, provider, credential })) : [],
+    platform: provider ? operatorCredentials(provider).map(credential => ({ model, offer, provider, credential })) : [],
     missing: { model: model.id, provider: offer.provider, provider_model_id: offer.provider_model_id, code: 'routing_failed', reason },
     own: new WeakMap(),
   }
 }
 
-const platformOf = ({ credential, moreCredentials = [] }: Provider): readonly Credential[] =>
+const operatorCredentials = ({ credential, moreCredentials = [] }: Provider): readonly Credential[] =>
   credential ? [credential, ...moreCredentials] : []
 
 /** `own`: the workspace's credentials for each seller, by index. */

@@ -16,7 +16,7 @@ export const auditEventReply: ReplyTable<AuditRow> = {
     from: ({ id }) => id,
   },
   event: text({
-    description: '`<resource>.<created|updated|deleted|revoked|rotated|validated|accepted>`',
+    description: '`<resource>.<created|updated|deleted|revoked|validated|accepted>`',
     example: 'api_key.created',
     from: ({ event }) => event,
   }),

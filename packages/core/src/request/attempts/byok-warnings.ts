@@ -31,8 +31,8 @@ export function byokWarnings(used: Candidate, failures: readonly ByokFailure[], 
   const [rejected, unavailable] = [new Map<string, KeyTexts>(), new Map<string, KeyTexts>()]
   for (const { candidate, kind } of failures) {
     const { provider, credential } = candidate
-    if (kind === 'bad_credential') note(rejected, provider.id, [credential.id, quoted(credential.id)])
-    else note(unavailable, provider.id, [credential.id, `${quoted(credential.id)} (${reasonOf[kind] ?? 'its call failed'})`])
+    if (kind === 'bad_credential') note(rejected, provider.id, [credential.id, quotedId(credential.id)])
+    else note(unavailable, provider.id, [credential.id, `${quotedId(credential.id)} (${failureReasons[kind] ?? 'its call failed'})`])
   }
   // If the operator's credentials are tried first, no BYOK key was passed over.
   if (context.request.routing.byok_first !== false) {
@@ -42,7 +42,7 @@ export function byokWarnings(used: Candidate, failures: readonly ByokFailure[], 
     }
     for (const { provider, credential } of passedOver(used, context)) {
       if (!rejected.get(provider.id)?.has(credential.id))
-        note(unavailable, provider.id, [credential.id, `${quoted(credential.id)} (rate limited, failing or slower)`])
+        note(unavailable, provider.id, [credential.id, `${quotedId(credential.id)} (rate limited, failing or slower)`])
     }
     const excluded = excludedReason(used, context)
     if (excluded !== undefined) note(unavailable, used.provider.id, ['', `(${excluded})`])
@@ -61,9 +61,9 @@ function note(keys: Map<string, KeyTexts>, provider: string, [id, text]: readonl
   if (!ofProvider.has(id)) keys.set(provider, ofProvider.set(id, text))
 }
 
-const quoted = (id: string): string => `"${id}"`
+const quotedId = (id: string): string => `"${id}"`
 
-const reasonOf: Partial<Record<FailureKind, string>> = {
+const failureReasons: Partial<Record<FailureKind, string>> = {
   rate_limited: 'rate limited',
   out_of_quota: 'out of quota',
   timed_out: 'timed out',
