@@ -39,7 +39,8 @@ function withCallIds(output: readonly Item[], head: Head): readonly Item[] {
 
 /** Decodes a response item. A call gets the client's tool name, and `{}` if it has no arguments. */
 export function decodeOutputItem(body: JsonObject, { toolNames, clientCustomTools }: ResponseMapping = {}): Item {
-  if (clientCustomTools && isHostedCustomCall(body, clientCustomTools)) return remember<Item>({ type: 'native', dialect, body }, { dialect, body })
+  if (clientCustomTools && isHostedCustomCall(body, clientCustomTools))
+    return remember<Item>({ type: 'native', dialect, body }, { dialect, body })
   const item = decodeItem(body)
   if (item.type !== 'function_call') return item
   const name = toolNames?.get(item.name) ?? item.name
