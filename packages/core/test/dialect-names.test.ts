@@ -10,6 +10,7 @@ const allowed: ReadonlyMap<string, string> = new Map([
   ['protocol/body-caps.ts', '`messages` is a field of a body'],
   ['dialects/apply-quirks.ts', '`messages` is a field of a body'],
   ['providers/compatible.ts', 'the default of `speaks`'],
+  ['routing/stored-fields.ts', 'one table of the fields that open what a provider stores, so that the rule can be reviewed in one place'],
 ])
 
 /** Folders of single dialects, and rows of providers, which state the dialects that they are served in. */

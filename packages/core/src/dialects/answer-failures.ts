@@ -4,6 +4,7 @@ import { unreadable } from './failure.ts'
 
 // Outcomes that several dialects share.
 
+export const completed: Outcome = { status: 'completed' }
 export const failed = (error: Failure): Outcome => ({ status: 'failed', error })
 
 export const invalidJson = failed(unreadable('The provider sent an event that is not valid JSON.'))
@@ -12,5 +13,5 @@ export const truncated = failed(unreadable('The stream of the provider ended bef
 export const namelessCall = failed(unreadable('The provider sent a tool call without a name.'))
 
 /** The outcome of a response that ended for a reason that is not in the table of its dialect. */
-export const endedFor = (reason: string, completeReasons: ReadonlySet<string>): Outcome =>
-  reason === '' || completeReasons.has(reason) ? { status: 'completed' } : { status: 'completed', unknown_reason: reason.slice(0, 100) }
+export const endedFor = (reason: string): Outcome =>
+  reason === '' ? { status: 'completed' } : { status: 'completed', unknown_reason: reason.slice(0, 100) }

@@ -69,7 +69,9 @@ const isForeign = (each: Item | Part, target: DialectName): each is Native =>
   each.type === 'native' && each.dialect !== target && (each.isRecord === true || each.text !== undefined)
 
 const hasForeign = (item: Item, target: DialectName): boolean =>
-  isForeign(item, target) || itemParts(item).some(part => isForeign(part, target))
+  item.type === 'message'
+    ? item.content.some(part => isForeign(part, target))
+    : isForeign(item, target) || itemParts(item).some(part => isForeign(part, target))
 
 function keptOf(item: Item, param: string, left: Left): readonly Item[] {
   if (isForeign(item, left.target)) return item.text === undefined ? leaveOut(item, param, left) : [inWords(item, item.text)]

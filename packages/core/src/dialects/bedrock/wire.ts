@@ -1,6 +1,6 @@
 import type { Outcome, Usage } from '../../protocol/response.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
-import { endedFor } from '../answer-failures.ts'
+import { completed, endedFor } from '../answer-failures.ts'
 import { objects, stringOf } from '../json.ts'
 import { isCounted, readUsage, withTier } from '../usage.ts'
 import type { UsageFields } from '../usage-fields.ts'
@@ -10,8 +10,12 @@ export const dialect = 'bedrock'
 const incomplete = (reason: string): Outcome => ({ status: 'incomplete', reason })
 const malformed = (what: string): Outcome => ({ status: 'failed', error: { kind: 'server_error', message: `The model wrote ${what}.` } })
 
+/** Stop reasons of complete responses. */
+const completeReasons = ['end_turn', 'tool_use', 'stop_sequence']
+
 /** Outcomes by stop reason. */
-const outcomes: ReadonlyMap<string, Outcome> = new Map([
+const outcomes: ReadonlyMap<string, Outcome> = new Map<string, Outcome>([
+  ...completeReasons.map(reason => [reason, completed] as const),
   ['max_tokens', incomplete('max_output_tokens')],
   ['model_context_window_exceeded', incomplete('max_output_tokens')],
   ['guardrail_intervened', incomplete('content_filter')],
@@ -20,9 +24,7 @@ const outcomes: ReadonlyMap<string, Outcome> = new Map([
   ['malformed_tool_use', malformed('a malformed tool call')],
 ])
 
-const completeReasons: ReadonlySet<string> = new Set(['end_turn', 'tool_use', 'stop_sequence'])
-
-export const outcomeOf = (stopReason: string): Outcome => outcomes.get(stopReason) ?? endedFor(stopReason, completeReasons)
+export const outcomeOf = (stopReason: string): Outcome => outcomes.get(stopReason) ?? endedFor(stopReason)
 
 export const usageFields: UsageFields = {
   input: ['inputTokens'],

@@ -31,7 +31,10 @@ export const decodeMessages: Read<readonly Item[]> = (value, path) => {
   if (!Array.isArray(value)) return wrongType(path, 'an array of messages', value)
   if (value.length === 0) return refuse('invalid_parameter_value', `\`${path}\` must hold at least one message.`, path)
   const calls: OldCalls = new Map()
-  return arrayOf((entry, at) => decodeMessage({ body: withImageObjects(objectValue(entry, at)), path: at }, calls))(value, path).flat()
+  return arrayOf((entry, at) => {
+    const body = objectValue(entry, at)
+    return decodeMessage({ body: Array.isArray(body.content) ? withImageObjects(body) : body, path: at }, calls)
+  })(value, path).flat()
 }
 
 function decodeMessage(place: ObjectAtPath, calls: OldCalls): readonly Item[] {

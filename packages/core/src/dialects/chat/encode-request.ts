@@ -98,7 +98,8 @@ function encodePrompt(prompt: Prompt, quirks: Quirks, offer: Offer): Encoded {
   const { messages, warnings } = encodeMessages(input, leading, { quirks, rules: reasoningRulesOf(offer.provider_model_id, quirks) })
   const tools = encodeTools(prompt, quirks)
   const thinking = thinkingBeside(tools.fields, prompt, quirks)
-  const unknown = native?.dialect === dialect ? native.body : Object.fromEntries(splitNativeFields(native, innerDialect, quirks).shared)
+  const shared = native && native.dialect !== dialect ? splitNativeFields(native, innerDialect, quirks).shared : []
+  const unknown = native?.dialect === dialect ? native.body : Object.fromEntries(shared)
   const body: Record<string, Json | undefined> = {
     ...Object.fromEntries(Object.entries(unknown).filter(([field]) => !isGatewayField(field))),
     messages,

@@ -18,8 +18,8 @@ const ignoredIncludes: ReadonlySet<string> = new Set([logprobsInclude, 'reasonin
 export function unsupportedFields(prompt: Prompt, quirks: Quirks): readonly Warning[] {
   const { truncation, include = [], native } = prompt
   const here = 'is not supported by this provider and was left out.'
-  const foreign =
-    native?.dialect === dialect ? Object.keys(native.body).filter(isGatewayField) : splitNativeFields(native, innerDialect, quirks).lost
+  const lost = native && native.dialect !== dialect ? splitNativeFields(native, innerDialect, quirks).lost : []
+  const foreign = native?.dialect === dialect ? Object.keys(native.body).filter(isGatewayField) : lost
   return [
     ...(truncation !== undefined && truncation !== 'disabled' ? [unsupported('truncation', `\`truncation\` ${here}`)] : []),
     ...include.flatMap((name, at) => (ignoredIncludes.has(name) ? [] : [unsupported(`include[${at}]`, `\`include[${at}]\` ${here}`)])),

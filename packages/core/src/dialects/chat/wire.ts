@@ -1,7 +1,7 @@
 import { originalOf } from '../../protocol/original.ts'
 import type { Outcome } from '../../protocol/response.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
-import { endedFor, failed } from '../answer-failures.ts'
+import { completed, endedFor, failed } from '../answer-failures.ts'
 import { objects, stringOf } from '../json.ts'
 import { isCounted, readUsage, withTier } from '../usage.ts'
 import type { UsageFields } from '../usage-fields.ts'
@@ -32,8 +32,15 @@ export const messageFields: ReadonlySet<string> = new Set([
   'function_call',
 ])
 
+/** Finish reasons of complete responses: OpenAI's, then those of other hosts. */
+const completeReasons = [
+  ...['stop', 'tool_calls', 'function_call'],
+  ...['eos', 'eos_token', 'end_turn', 'stop_sequence', 'tool_use', 'tool_call', 'complete', 'done'],
+]
+
 /** Outcomes by finish reason. Z.AI's own are `model_context_window_exceeded`, `sensitive` and `network_error` (docs.z.ai, Chat Completion, 2026-11). */
 const outcomes: ReadonlyMap<string, Outcome> = new Map<string, Outcome>([
+  ...completeReasons.map(reason => [reason, completed] as const),
   ['length', { status: 'incomplete', reason: 'max_output_tokens' }],
   ['model_length', { status: 'incomplete', reason: 'max_output_tokens' }],
   ['max_tokens', { status: 'incomplete', reason: 'max_output_tokens' }],
@@ -46,15 +53,9 @@ const outcomes: ReadonlyMap<string, Outcome> = new Map<string, Outcome>([
   ['insufficient_system_resource', failed({ kind: 'overloaded', message: 'The provider ended the response for lack of resources.' })],
 ])
 
-/** Finish reasons of complete responses: OpenAI's, then those of other hosts. */
-const completeReasons: ReadonlySet<string> = new Set([
-  ...['stop', 'tool_calls', 'function_call'],
-  ...['eos', 'eos_token', 'end_turn', 'stop_sequence', 'tool_use', 'tool_call', 'complete', 'done'],
-])
-
 export const outcomeOf = (reason: string): Outcome => {
   const lower = reason.toLowerCase()
-  return outcomes.get(lower) ?? endedFor(lower, completeReasons)
+  return outcomes.get(lower) ?? endedFor(lower)
 }
 
 /** The choice that is decoded: number 0, or the only one without a number. */

@@ -1,7 +1,7 @@
 import type { Failure } from '../../protocol/failure.ts'
 import type { Outcome, Usage } from '../../protocol/response.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
-import { endedFor } from '../answer-failures.ts'
+import { completed, endedFor } from '../answer-failures.ts'
 import { objects, stringOf } from '../json.ts'
 import { readUsage, withOtherCalls, withTier } from '../usage.ts'
 import type { UsageFields } from '../usage-fields.ts'
@@ -50,7 +50,6 @@ const audioIn = (details: Json | undefined): number =>
     0,
   )
 
-const completed: Outcome = { status: 'completed' }
 const incomplete = (reason: string): Outcome => ({ status: 'incomplete', reason })
 const failedWith = (kind: Failure['kind'], message: string): Outcome => ({ status: 'failed', error: { kind, message } })
 
@@ -78,8 +77,6 @@ const outcomes: ReadonlyMap<string, Outcome> = new Map<string, Outcome>([
   ['MISSING_THOUGHT_SIGNATURE', failedWith('stale_state', 'The signature of earlier reasoning is missing.')],
 ])
 
-const completeReasons: ReadonlySet<string> = new Set(['FINISH_REASON_UNSPECIFIED'])
-
 /** Finish reasons that do not say whether the response is complete. */
 const unclearReasons: ReadonlySet<string> = new Set(['OTHER', 'IMAGE_OTHER', 'NO_IMAGE'])
 
@@ -96,7 +93,7 @@ export function outcomeOf(finishReason: string, { hasAnswer, hasCall }: AnswerSo
   // A call of a tool that was not offered: the client decides what to do with it.
   if (finishReason === 'UNEXPECTED_TOOL_CALL') return hasCall ? completed : malformed
   if (!hasAnswer) return failedWith('server_error', 'The provider ended the response without content.')
-  return unclearReasons.has(finishReason) ? incomplete('other') : endedFor(finishReason, completeReasons)
+  return unclearReasons.has(finishReason) ? incomplete('other') : endedFor(finishReason === 'FINISH_REASON_UNSPECIFIED' ? '' : finishReason)
 }
 
 /** Whether the prompt was blocked, in which case there are no candidates. */

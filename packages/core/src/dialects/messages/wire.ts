@@ -1,7 +1,7 @@
 import { originalOf } from '../../protocol/original.ts'
 import type { Outcome, Usage } from '../../protocol/response.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
-import { endedFor } from '../answer-failures.ts'
+import { completed, endedFor } from '../answer-failures.ts'
 import { extraSteps, otherModelsIn, withSteps } from '../extra-steps.ts'
 import { stringOf } from '../json.ts'
 import { surchargedFields } from '../service-tier.ts'
@@ -39,18 +39,19 @@ const refusal: Outcome = { status: 'incomplete', reason: 'content_filter' }
 /** A hosted tool is still working: the client sends the response back to continue. */
 const paused: Outcome = { status: 'incomplete', reason: 'pause_turn' }
 
+/** Stop reasons of complete responses. `compaction`: the context before the response was compacted, as the client asked. */
+const completeReasons = ['end_turn', 'tool_use', 'stop_sequence', 'compaction']
+
 /** Outcomes by stop reason. */
-const outcomes: ReadonlyMap<string, Outcome> = new Map([
+const outcomes: ReadonlyMap<string, Outcome> = new Map<string, Outcome>([
+  ...completeReasons.map(reason => [reason, completed] as const),
   ['max_tokens', lengthLimit],
   ['model_context_window_exceeded', lengthLimit],
   ['refusal', refusal],
   ['pause_turn', paused],
 ])
 
-/** `compaction`: the context before the response was compacted, as the client asked. */
-const completeReasons: ReadonlySet<string> = new Set(['end_turn', 'tool_use', 'stop_sequence', 'compaction'])
-
-export const outcomeOf = (stopReason: string): Outcome => outcomes.get(stopReason) ?? endedFor(stopReason, completeReasons)
+export const outcomeOf = (stopReason: string): Outcome => outcomes.get(stopReason) ?? endedFor(stopReason)
 
 /** The provider's explanation of a refusal, if any. */
 export const refusalText = (outcome: Outcome, { stop_details: details }: JsonObject): string =>

@@ -99,13 +99,13 @@ function decodePrompt(body: JsonObject): Prompt {
     else unknown.push([key, value])
   }
   if (unknown.length > 0) prompt.native = { type: 'native', dialect, body: Object.fromEntries(unknown) }
-  return withoutHostedCalls(prompt as unknown as Prompt)
+  const decoded = prompt as unknown as Prompt
+  return decoded.input.some(isCustomCall) ? withoutHostedCalls(decoded) : decoded
 }
 
 /** A custom call without a result, of a tool that the request does not offer, was run by a provider: it is a record of an earlier answer. */
 function withoutHostedCalls(prompt: Prompt): Prompt {
   const { input } = prompt
-  if (!input.some(isCustomCall)) return prompt
   const offered = customToolNames(prompt)
   const answered = new Set(input.flatMap(item => (item.type === 'function_call_output' ? [item.call_id] : [])))
   const isHosted = (item: Item): boolean => isCustomCall(item) && !offered.has(item.name) && !answered.has(item.call_id)

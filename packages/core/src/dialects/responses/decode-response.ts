@@ -39,7 +39,8 @@ function withCallIds(output: readonly Item[], head: Head): readonly Item[] {
 
 /** Decodes a response item. A call gets the client's tool name, and `{}` if it has no arguments. */
 export function decodeOutputItem(body: JsonObject, { toolNames, clientCustomTools }: ResponseMapping = {}): Item {
-  if (isHostedCustomCall(body, clientCustomTools)) return remember<Item>({ type: 'native', dialect, body }, { dialect, body })
+  if (clientCustomTools && isHostedCustomCall(body, clientCustomTools))
+    return remember<Item>({ type: 'native', dialect, body }, { dialect, body })
   const item = decodeItem(body)
   if (item.type !== 'function_call') return item
   const name = toolNames?.get(item.name) ?? item.name
@@ -49,8 +50,8 @@ export function decodeOutputItem(body: JsonObject, { toolNames, clientCustomTool
 }
 
 /** Whether the provider ran a custom call itself. */
-const isHostedCustomCall = ({ type, name }: JsonObject, clientTools: ResponseMapping['clientCustomTools']): boolean =>
-  type === 'custom_tool_call' && clientTools?.has(stringOf(name)) === false
+const isHostedCustomCall = ({ type, name }: JsonObject, clientTools: ReadonlySet<string>): boolean =>
+  type === 'custom_tool_call' && !clientTools.has(stringOf(name))
 
 export type Head = Pick<InferenceResponse, 'id' | 'model' | 'created_at'>
 
@@ -89,7 +90,7 @@ const freeCalls: ReadonlySet<Json | undefined> = new Set([
 
 const otherCallsIn = (output: Json | undefined, clientTools: ResponseMapping['clientCustomTools']): readonly string[] =>
   objects(output).flatMap(item => {
-    if (isHostedCustomCall(item, clientTools)) return stringOf(item.name)
+    if (clientTools && isHostedCustomCall(item, clientTools)) return stringOf(item.name)
     const { type } = item
     return typeof type === 'string' && /_(call|results)$/.test(type) && !hostedItems.has(type) && !freeCalls.has(type) ? type : []
   })

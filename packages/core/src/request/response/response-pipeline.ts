@@ -93,7 +93,14 @@ export function responsePipeline(
       return hasReasoning ? sealWhole(itemSealer(candidate, { ring, logger, owner: caller }), shown) : shown
     },
     warnings: () => {
-      const added = [...(calls?.warnings() ?? []), ...(sent.losses?.warnings() ?? []), ...unknownReason(sent.outcome)]
+      const { outcome, losses } = sent
+      const reason = outcome?.status === 'completed' ? outcome.unknown_reason : undefined
+      if (!calls && !losses && reason === undefined) return warnings
+      const added = [
+        ...(calls?.warnings() ?? []),
+        ...(losses?.warnings() ?? []),
+        ...(reason === undefined ? [] : [unknownReasonWarning(reason)]),
+      ]
       return added.length > 0 ? [...warnings, ...added] : warnings
     },
   }
@@ -122,16 +129,10 @@ interface SentSoFar {
   outcome: Outcome | undefined
 }
 
-function unknownReason(outcome: Outcome | undefined): readonly Warning[] {
-  if (outcome?.status !== 'completed' || outcome.unknown_reason === undefined) return []
-  const reason = JSON.stringify(outcome.unknown_reason)
-  return [
-    {
-      code: 'unknown_finish_reason',
-      message: `The provider ended the response for the reason ${reason}, which is not known here; it was taken as complete.`,
-    },
-  ]
-}
+const unknownReasonWarning = (reason: string): Warning => ({
+  code: 'unknown_finish_reason',
+  message: `The provider ended the response for the reason ${JSON.stringify(reason)}, which is not known here; it was taken as complete.`,
+})
 
 /** Records an item. Every dialect can express text messages, calls and reasoning, so only other items are checked for losses. */
 function noteItem(sent: SentSoFar, item: Item): void {
