@@ -22,8 +22,9 @@ export type ProxySelector = (url: URL) => URL | undefined
  * @example nodeTransport({ proxy: proxyFromEnvironment(process.env) })
  */
 export function proxyFromEnvironment(environment: Readonly<Record<string, string | undefined>>): ProxyOptions | undefined {
-  const read = (name: string): string | undefined => (environment[name] ?? environment[name.toUpperCase()])?.trim() || undefined
-  const [http, https, noProxy] = ['http_proxy', 'https_proxy', 'no_proxy'].map(read)
+  // An empty value in lower case wins too, and means no proxy.
+  const { http_proxy = environment.HTTP_PROXY, https_proxy = environment.HTTPS_PROXY, no_proxy = environment.NO_PROXY } = environment
+  const [http, https, noProxy] = [http_proxy, https_proxy, no_proxy].map(text => text?.trim() || undefined)
   if (http === undefined && https === undefined) return undefined
   if (http !== undefined) proxyUrl(http, 'HTTP_PROXY')
   if (https !== undefined) proxyUrl(https, 'HTTPS_PROXY')
