@@ -13,7 +13,7 @@ const filled: Names = value => (Array.isArray(value) ? value.length > 0 : typeof
 const filledText: Names = value => typeof value === 'string' && value !== ''
 const hasId: Names = value => isObject(value) && filledText(value.id ?? null, value)
 /** Skills of the type `anthropic` are open to every account. */
-const ownSkill: Names = (value, { type }) => !/^anthropic$/.test(String(type)) && filledText(value, {})
+const ownSkill: Names = (value, { type }) => !(typeof type === 'string' && /^anthropic$/.test(type)) && filledText(value, {})
 
 /**
  * By dialect: the name of the field, wherever it is in an object that is sent unchanged. From the API references of the vendors,
