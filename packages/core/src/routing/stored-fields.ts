@@ -1,7 +1,7 @@
 import type { Item, Part } from '../protocol/item.ts'
 import { originalOf, pathOf } from '../protocol/original.ts'
 import type { Prompt, Tool } from '../protocol/request.ts'
-import { type DialectName, isObject, type Json, type JsonObject } from '../protocol/wire.ts'
+import { type DialectName, isObject, type Json, type JsonObject, own } from '../protocol/wire.ts'
 
 // Fields that name something stored at the provider: a file, container, vector store or skill. What they open depends on whose credential
 // sends them, so a request with such a field is only sent with a credential that may open it (exclusion-rules.ts).
@@ -13,7 +13,8 @@ const filled: Names = value => (Array.isArray(value) ? value.length > 0 : typeof
 const filledText: Names = value => typeof value === 'string' && value !== ''
 const hasId: Names = value => isObject(value) && filledText(value.id ?? null, value)
 /** Skills of the type `anthropic` are the vendor's, open to every account. */
-const ownSkill: Names = (value, { type }) => type !== 'anthropic' && filledText(value, {})
+const vendorSkills: ReadonlySet<Json | undefined> = new Set(['anthropic'])
+const ownSkill: Names = (value, { type }) => !vendorSkills.has(type) && filledText(value, {})
 
 /**
  * By dialect: the name of the field, wherever it is in an object that is sent unchanged. From the API references of the vendors,
@@ -67,7 +68,7 @@ function namesInAny(name: string, value: Json, parent: JsonObject): boolean {
   return Object.values(storedFields).some(fields => fields.get(name)?.(value, parent) === true)
 }
 
-const fieldsOf = (dialect: DialectName): ReadonlyMap<string, Names> | undefined =>
+const storedFieldsOf = (dialect: DialectName): ReadonlyMap<string, Names> | undefined =>
   Object.hasOwn(storedFields, dialect) ? storedFields[dialect] : undefined
 
 /** The path of the first field that names something stored, in an object or a list. */
@@ -81,7 +82,7 @@ function searchValue(value: Json | undefined, fields: ReadonlyMap<string, Names>
   }
   if (!isObject(value)) return undefined
   for (const name in value) {
-    const inner = value[name] as Json
+    const inner = own(value, name) ?? null
     const place = path === '' ? name : `${path}.${name}`
     if (fields.get(name)?.(inner, value)) return place
     const found = typeof inner === 'object' ? searchValue(inner, fields, place) : undefined
@@ -90,10 +91,14 @@ function searchValue(value: Json | undefined, fields: ReadonlyMap<string, Names>
   return undefined
 }
 
-/** Like `searchValue`, for a decoded value: its object as the client sent it. */
-function searchOriginal(decoded: object, dialect: DialectName | undefined, body: Json | undefined, otherwise: string): string | undefined {
-  const fields = dialect === undefined ? undefined : fieldsOf(dialect)
-  return fields && searchValue(body, fields, pathOf(decoded, otherwise))
+/** Like `searchValue`, for a decoded value: its object as the client sent it. `otherwise`: its path in the prompt. */
+function searchOriginal(
+  decoded: object,
+  original: { readonly dialect: DialectName; readonly body: JsonObject } | undefined,
+  otherwise: string,
+): string | undefined {
+  const fields = original && storedFieldsOf(original.dialect)
+  return fields && searchValue(original.body, fields, pathOf(decoded, otherwise))
 }
 
 /**
@@ -106,10 +111,10 @@ const providerFileHost = /^https?:[/\\]*[^/\\?#]*generativelanguage\.googleapis\
 
 function storedInPart(part: Part, path: string): string | undefined {
   if (part.type === 'text' || part.type === 'refusal') return undefined
-  if (part.type === 'native') return part.isRecord ? undefined : searchOriginal(part, part.dialect, part.body, path)
+  if (part.type === 'native') return part.isRecord ? undefined : searchOriginal(part, part, path)
   const original = originalOf(part)
   if (part.type !== 'audio' && isStoredAddress(part.url)) return original?.path ?? path
-  return searchOriginal(part, original?.dialect, original?.body, path)
+  return searchOriginal(part, original, path)
 }
 
 function storedInParts(parts: readonly Part[], path: string): string | undefined {
@@ -124,7 +129,7 @@ function storedInItem(item: Item, path: string): string | undefined {
   if (item.type === 'native') {
     if (item.tools) return storedInTools(item.tools, path)
     // A record of an earlier answer names what that answer used, and opens nothing by itself.
-    return item.isRecord ? undefined : searchOriginal(item, item.dialect, item.body, path)
+    return item.isRecord ? undefined : searchOriginal(item, item, path)
   }
   if (item.type === 'message') {
     const found = storedInParts(item.content, `${path}.content`)
@@ -142,7 +147,7 @@ function storedInTools(tools: readonly Tool[], path: string): string | undefined
     const tool = tools[at] as Tool
     if (tool.type === 'function') continue
     const place = pathOf(tool, `${path}[${at}]`)
-    const found = tool.tools ? storedInTools(tool.tools, `${place}.tools`) : searchOriginal(tool, tool.dialect, tool.body, place)
+    const found = tool.tools ? storedInTools(tool.tools, `${place}.tools`) : searchOriginal(tool, tool, place)
     if (found !== undefined) return found
   }
   return undefined
@@ -157,7 +162,7 @@ export function storedFieldOf({ input, tools, native, extensions }: Prompt): str
   if (!tools && !native && !extensions) return undefined
   return (
     (tools && storedInTools(tools, 'tools')) ??
-    (native && searchOriginal(native, native.dialect, native.body, '')) ??
+    (native && searchOriginal(native, native, '')) ??
     (extensions && searchValue(extensions, fieldsOfAnyDialect, 'extensions'))
   )
 }
