@@ -12,9 +12,8 @@ type Names = (value: Json, parent: JsonObject) => boolean
 const filled: Names = value => (Array.isArray(value) ? value.length > 0 : typeof value === 'string' && value !== '')
 const filledText: Names = value => typeof value === 'string' && value !== ''
 const hasId: Names = value => isObject(value) && filledText(value.id ?? null, value)
-/** Skills of the type `anthropic` are the vendor's, open to every account. */
-const vendorSkills: ReadonlySet<Json | undefined> = new Set(['anthropic'])
-const ownSkill: Names = (value, { type }) => !vendorSkills.has(type) && filledText(value, {})
+/** Skills of the type `custom` are the account's; the vendor's are open to every account. */
+const ownSkill: Names = (value, { type }) => type === 'custom' && filledText(value, {})
 
 /**
  * By dialect: the name of the field, wherever it is in an object that is sent unchanged. From the API references of the vendors,
