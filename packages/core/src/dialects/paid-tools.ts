@@ -1,7 +1,7 @@
 import { type HostedTool, hostedTools, type Rates } from '../protocol/model.ts'
 import { pathOf } from '../protocol/original.ts'
 import type { Prompt, Tool } from '../protocol/request.ts'
-import type { Json, JsonObject } from '../protocol/wire.ts'
+import { type Json, type JsonObject, own } from '../protocol/wire.ts'
 
 // Tools that a provider runs itself and charges for. The operator pays for them, so a kind without a price is free to the client.
 
@@ -9,7 +9,7 @@ import type { Json, JsonObject } from '../protocol/wire.ts'
 const runByClients = /^(?:custom|bash|text_editor|computer|memory|local_shell|shell|apply_patch|str_replace)/
 
 /** Whether the provider runs a tool. */
-export const isHosted = (tool: Tool): boolean => tool.type === 'native' && !runByClients.test(typeOf(tool.body))
+export const isHosted = (tool: Tool): boolean => tool.type === 'native' && !runByClients.test(toolTypeOf(tool.body))
 
 /**
  * Fields of a Chat Completions body with which a provider runs a tool. Its responses do not count the calls. `web_search_options`: OpenAI;
@@ -22,12 +22,12 @@ const isOn = (value: Json | undefined): boolean =>
 
 /** The fields of a request for a provider of Chat Completions that make it run a tool, as paths in the body. */
 export function paidFieldsOf({ native, extensions }: Prompt): readonly string[] {
-  if (!native && !extensions) return none
-  const own = native?.dialect === 'chat' ? paidFields.filter(field => isOn(native.body[field])) : none
-  return extensions ? [...own, ...paidFields.filter(field => isOn(extensions[field])).map(field => `extensions.${field}`)] : own
+  if (!native && !extensions) return noPaidFields
+  const inBody = native?.dialect === 'chat' ? paidFields.filter(field => isOn(own(native.body, field))) : noPaidFields
+  return extensions ? [...inBody, ...paidFields.filter(field => isOn(own(extensions, field))).map(field => `extensions.${field}`)] : inBody
 }
 
-const none: readonly string[] = []
+const noPaidFields: readonly string[] = []
 
 interface PricedDialect {
   readonly dialect: string
@@ -36,17 +36,17 @@ interface PricedDialect {
 
 /** The path of the first tool that the provider runs and whose calls have no price in the offer, or cannot be counted. */
 export function unpricedToolOf(prompt: Prompt, { dialect, price }: PricedDialect): string | undefined {
-  const [field] = dialect === 'chat' ? paidFieldsOf(prompt) : none
+  const [field] = dialect === 'chat' ? paidFieldsOf(prompt) : noPaidFields
   if (field !== undefined) return field
   const isPriced = (tool: Tool): boolean => {
-    const kind = tool.type === 'native' ? kindOf(typeOf(tool.body)) : undefined
-    return kind !== undefined && price?.tools?.[kind] !== undefined
+    const kind = tool.type === 'native' ? hostedKind(toolTypeOf(tool.body)) : undefined
+    return kind !== undefined && own(price?.tools ?? {}, kind) !== undefined
   }
   const at = prompt.tools?.findIndex(tool => tool.type === 'native' && !tool.tools && isHosted(tool) && !isPriced(tool)) ?? -1
   const tool = prompt.tools?.[at]
   return tool && pathOf(tool, `tools[${at}]`)
 }
 
-const kindOf = (type: string): HostedTool | undefined => hostedTools.find(kind => type.startsWith(kind))
+const hostedKind = (type: string): HostedTool | undefined => hostedTools.find(kind => type.startsWith(kind))
 
-const typeOf = ({ type }: JsonObject): string => (typeof type === 'string' ? type : '')
+const toolTypeOf = ({ type }: JsonObject): string => (typeof type === 'string' ? type : '')
