@@ -29,7 +29,7 @@ const faults: readonly (readonly [trouble: string, config: unknown, line: string
   [
     'an unknown field of a provider',
     { providers: [{ ...local, apikey: 'sk-secret-secret' }] },
-    '`providers[0].apikey` is not a known field; `providers[0]` takes id, speaks, base_url, api_key, api_key_env, region, access_key_id, secret_access_key, session_token, resource, project, location, credentials_file, account_id, workspace, data_policy.',
+    '`providers[0].apikey` is not a known field; `providers[0]` takes id, speaks, base_url, api_key, api_key_env, region, access_key_id, secret_access_key, session_token, resource, project, location, credentials_file, account_id, workspace, data_policy, provider_storage, unpriced_tools.',
   ],
   ['a wrong port', { port: 99_999 }, '`port` is 99999; it takes a whole number from 0 to 65535.'],
   ['a port as text', { port: '80' }, '`port` is "80"; it takes a whole number from 0 to 65535.'],

@@ -27,6 +27,7 @@ describe('the config', () => {
       providers: [],
       models: [],
       strategy: 'balanced',
+      hedge: false,
       record: {},
       items: {},
       limits: {
@@ -38,7 +39,10 @@ describe('the config', () => {
         body_bytes: 33554432,
       },
       web_sockets: {},
-      timeouts: { first_byte_ms: 120000, whole_ms: 300000, deadline_ms: 1080000, idle_ms: 120000 },
+      timeouts: {
+        ...{ first_byte_ms: 120000, whole_ms: 300000, deadline_ms: 1080000, idle_ms: 120000 },
+        ...{ shutdown_ms: 30000, flush_ms: 2000, after_drain_ms: 30000 },
+      },
     })
   })
 
@@ -100,6 +104,8 @@ describe('the config', () => {
         },
       ],
       strategy: 'cost',
+      hedge: true,
+      hedge_max_cost_usd: 0.5,
       record: { keep: 10, share: 0.5, store: 0 },
       items: { store: true, ttl: 1_000, max_bytes: 2_000, max_total_bytes: 3_000 },
       limits: {
@@ -123,7 +129,11 @@ describe('the config', () => {
         max_idle_ms: 4,
         message_bytes: 5,
       },
-      timeouts: { first_byte_ms: 1, whole_ms: 2, deadline_ms: 3, idle_ms: 4, body_idle_ms: 5, drain_ms: 6 },
+      tls: { ca_file: 'ca.pem', cert_file: 'client.pem', key_file: 'client.key' },
+      timeouts: {
+        ...{ first_byte_ms: 1, whole_ms: 2, deadline_ms: 3, idle_ms: 4, body_idle_ms: 5, drain_ms: 6 },
+        ...{ shutdown_ms: 7, flush_ms: 8, after_drain_ms: 9, keep_alive_timeout_ms: 10, headers_timeout_ms: 11, request_timeout_ms: 12 },
+      },
     }
     writeFileSync(file, JSON.stringify(all))
     expect(readConfig({}, { file })).toEqual(all)

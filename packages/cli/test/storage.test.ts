@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
 import { describe, expect, inject, onTestFinished, test, vi } from 'vitest'
 import { openBlockableProxy } from '../../testing/test/blockable-proxy.ts'
-import { describeWith, postgresUrl, postgresUrlAt, redisUrl, services } from '../../testing/test/services.ts'
+import { describeWith, postgresUrl, postgresUrlAs, postgresUrlAt, redisUrl, services } from '../../testing/test/services.ts'
 import { runMigrate } from '../src/migrate.ts'
 import { namedStorage, openStorage } from '../src/storage.ts'
 import { refused, serving } from './in-process.ts'
@@ -121,8 +121,7 @@ describePostgres('PostgreSQL', () => {
     const role = `test_role_${randomBytes(6).toString('hex')}`
     await queryPostgres(`CREATE ROLE ${role} LOGIN PASSWORD 'secret'`)
     onTestFinished(() => queryPostgres(`DROP ROLE ${role}`).then(() => {}))
-    const storage = postgresUrl.replace('postgres@', `${role}:secret@`)
-    const { line } = await refused({ config: { storage: { url: storage, schema: 'test_missing' }, sealing_key } })
+    const { line } = await refused({ config: { storage: { url: postgresUrlAs(role, 'secret'), schema: 'test_missing' }, sealing_key } })
     expect(line).toMatch(/permission denied for database postgres\. .*CREATE SCHEMA … AUTHORIZATION .*`storage\.schema`\.$/)
   })
 

@@ -46,10 +46,10 @@ test('an app that does not import the catalog contains none of it', async () => 
   expect(ofCatalog).toBe(0)
 })
 
-test('the catalog alone is less than 20 kB compressed, without schemas', async () => {
+test('the catalog alone is less than 22 kB compressed, without schemas', async () => {
   const { bytes, ofCatalog } = await bundled("import { catalog } from '@signalbox/catalog'; globalThis.known = catalog")
   expect(ofCatalog).toBeGreaterThan(200_000)
-  expect(gzipSync(bytes, { level: 9 }).length).toBeLessThan(20_000)
+  expect(gzipSync(bytes, { level: 9 }).length).toBeLessThan(22_000)
 })
 
 test('importing the catalog loads two small other files', async () => {

@@ -81,7 +81,7 @@ const mistakes: readonly (readonly [name: string, run: () => unknown, message: s
   ['anthropic({ api_key })', () => anthropic({ api_key: 'k' }), 'anthropic: there is no option `api_key`. Did you mean `apiKey`?'],
   ['google("key")', () => google('key'), 'google: the argument is a string; it takes an object of options.'],
   ['groq({ apikey })', () => groq({ apikey: 'k' }), 'groq: there is no option `apikey`. Did you mean `apiKey`?'],
-  ['openai({ apiKey: 1 })', () => openai({ apiKey: 1 }), 'openai: `apiKey` is 1; it takes a string.'],
+  ['openai({ apiKey: 1 })', () => openai({ apiKey: 1 }), 'openai: `apiKey` is 1; it takes a string or a list of strings.'],
   ['compatible({ baseURL })', () => compatible({ id: 'a', baseURL: 'http://x' }), 'Did you mean `baseUrl`?'],
   ['compatible without an id', () => compatible({ baseUrl: 'http://x' }), 'compatible: `id` is missing'],
   ['azure without a resource', () => azure({ apiKey: 'k' }), 'azure: `resource` is missing; it takes the name of the resource'],
@@ -108,7 +108,7 @@ test('a port given as a string is refused with its name, and the server does not
 })
 
 test('no message contains a key', () => {
-  for (const wrong of [{ apiKey: ['sk-secret'] }, { apikey: 'sk-secret' }, 'sk-secret']) {
+  for (const wrong of [{ apiKey: { key: 'sk-secret' } }, { apikey: 'sk-secret' }, 'sk-secret']) {
     expect(() => openai(wrong)).toThrow(expect.objectContaining({ message: expect.not.stringContaining('sk-secret') }))
   }
 })

@@ -20,6 +20,14 @@ export function postgresUrlAt(port: number): string {
   return url.href
 }
 
+/** The database for another role. */
+export function postgresUrlAs(role: string, password: string): string {
+  const url = new URL(postgresUrl)
+  url.username = role
+  url.password = password
+  return url.href
+}
+
 const isHere = { postgres: postgresUrl !== '', redis: redisUrl !== '', 'redis-server': canStart.redis } as const
 
 /** `describe` where the service is, or the program that the tests start; else it declares nothing. */

@@ -11,9 +11,9 @@ const responses = (tool: JsonObject) => responsesClient.decodeRequest({ model: '
 const searches = { web_search_options: {}, plugins: [{ id: 'web' }], search_parameters: { mode: 'on' }, enable_search: true }
 
 test('fields of Chat Completions that make a provider run a tool are found, unless they are off', () => {
-  expect(paidFieldsOf(chat(searches).prompt)).toEqual(Object.keys(searches))
-  expect(paidFieldsOf(chat({ extensions: { plugins: [{ id: 'web' }] } }).prompt)).toEqual(['extensions.plugins'])
-  expect(paidFieldsOf(chat({ plugins: [], enable_search: false, seed: 1 }).prompt)).toEqual([])
+  expect(paidFieldsOf(chat(searches).prompt, 'chat')).toEqual(Object.keys(searches))
+  expect(paidFieldsOf(chat({ extensions: { plugins: [{ id: 'web' }] } }).prompt, 'chat')).toEqual(['extensions.plugins'])
+  expect(paidFieldsOf(chat({ plugins: [], enable_search: false, seed: 1 }).prompt, 'chat')).toEqual([])
 })
 
 test('a provider refuses tools without a price if its operator says so, but not with a key of the workspace', () => {

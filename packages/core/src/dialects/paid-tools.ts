@@ -1,7 +1,7 @@
 import { type HostedTool, hostedTools, type Rates } from '../protocol/model.ts'
 import { pathOf } from '../protocol/original.ts'
 import type { Prompt, Tool } from '../protocol/request.ts'
-import { type Json, type JsonObject, own } from '../protocol/wire.ts'
+import { type DialectName, type Json, type JsonObject, own } from '../protocol/wire.ts'
 
 // Tools that a provider runs itself and charges for. The operator pays for them, so a kind without a price is free to the client.
 
@@ -20,9 +20,9 @@ const paidFields: readonly string[] = ['web_search_options', 'plugins', 'search_
 const isOn = (value: Json | undefined): boolean =>
   value !== undefined && value !== null && value !== false && !(Array.isArray(value) && value.length === 0)
 
-/** The fields of a request for a provider of Chat Completions that make it run a tool, as paths in the body. */
-export function paidFieldsOf({ native, extensions }: Prompt): readonly string[] {
-  if (!native && !extensions) return noPaidFields
+/** The fields of a request that make a provider of this dialect run a tool, as paths in the body. */
+export function paidFieldsOf({ native, extensions }: Prompt, dialect: DialectName): readonly string[] {
+  if (dialect !== 'chat' || (!native && !extensions)) return noPaidFields
   const inBody = native?.dialect === 'chat' ? paidFields.filter(field => isOn(own(native.body, field))) : noPaidFields
   return extensions ? [...inBody, ...paidFields.filter(field => isOn(own(extensions, field))).map(field => `extensions.${field}`)] : inBody
 }
@@ -30,13 +30,13 @@ export function paidFieldsOf({ native, extensions }: Prompt): readonly string[] 
 const noPaidFields: readonly string[] = []
 
 interface PricedDialect {
-  readonly dialect: string
+  readonly dialect: DialectName
   readonly price?: Rates
 }
 
 /** The path of the first tool that the provider runs and whose calls have no price in the offer, or cannot be counted. */
 export function unpricedToolOf(prompt: Prompt, { dialect, price }: PricedDialect): string | undefined {
-  const [field] = dialect === 'chat' ? paidFieldsOf(prompt) : noPaidFields
+  const [field] = paidFieldsOf(prompt, dialect)
   if (field !== undefined) return field
   const isPriced = (tool: Tool): boolean => {
     const kind = tool.type === 'native' ? hostedKind(toolTypeOf(tool.body)) : undefined

@@ -27,7 +27,7 @@ export interface ClaudeOnAwsOptions {
   readonly baseUrl?: string | undefined
 }
 
-const awsOptions: OptionTableOf<ClaudeOnAwsOptions> = { apiKey: 'text', region: 'text', workspace: 'text', baseUrl: 'text' }
+const awsOptions: OptionTableOf<ClaudeOnAwsOptions> = { apiKey: vendorOptions.apiKey, region: 'text', workspace: 'text', baseUrl: 'text' }
 
 /**
  * Claude Platform on AWS: the Anthropic API with AWS keys on an AWS host. `extra.workspace` and `extra.region` of a credential set the

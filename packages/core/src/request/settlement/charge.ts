@@ -87,8 +87,8 @@ function logUnread({ usageNotices, logger }: ChargeContext, place: { readonly pr
 
 /** Warnings of fields that make the provider run a tool whose calls its responses do not count. */
 function fieldWarnings({ offer }: Candidate, { prompt }: InferenceRequest): readonly Warning[] {
-  if (offer.dialect !== 'chat' || !(prompt.native || prompt.extensions)) return noWarnings
-  return paidFieldsOf(prompt).map(field => unpricedWarning('unpriced_tool', field))
+  const fields = paidFieldsOf(prompt, offer.dialect)
+  return fields.length === 0 ? noWarnings : fields.map(field => unpricedWarning('unpriced_tool', field))
 }
 
 interface PricedParts {
