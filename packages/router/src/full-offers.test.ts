@@ -36,6 +36,15 @@ test('a full offer goes before one that fails at once, though the latter is chea
   expect(next()).toMatchObject({ offer: { id: 'dear' }, reason: 'last_resort', waitMs: 3_000 })
 })
 
+test('in an order of the caller, an offer that refused is followed by the next one, though that is full as well', () => {
+  const { router, next, refuse } = routerOf()
+  refuse(next({ offers: ['dear'] }), 2_000)
+  const plan = router.plan({ inputTokens: 500, rank: ({ id }) => (id === 'cheap' ? 0 : 1) })
+  const first = plan.next() as RouterChoice
+  refuse(first, 1_000)
+  expect([first.offer.id, plan.next()?.offer.id]).toEqual(['cheap', 'dear'])
+})
+
 test('requests queue for successive slots of a full offer, and those that come later wait for longer', () => {
   const { next, refuse } = routerOf(offers.slice(0, 1))
   refuse(next(), 1)
