@@ -9,7 +9,8 @@ import { filesWithoutServer } from './packages/testing/test/services-here.ts'
 const conditions = ['signalbox-source', ...defaultServerConditions.filter(condition => condition !== 'module')]
 
 // `SIGNALBOX_TESTS` names the run. The usual one (no name) meets each kind of thing; `long` multiplies it: more runs of a property, more
-// mutations, every pair of dialects. Tests read `inject('isLongRun')`. `timing` measures.
+// mutations, every pair of dialects. Tests read `inject('isLongRun')`. `timing` measures, and `recorded`
+// plays what providers sent.
 declare module 'vitest' {
   interface ProvidedContext {
     isLongRun: boolean
@@ -19,14 +20,16 @@ declare module 'vitest' {
 const run = process.env.SIGNALBOX_TESTS
 const isLongRun = run === 'long'
 
-/** Files that other runs have: those that measure time or memory, one at a time, and those of the long run. */
+/** Files that other runs have: those that measure time or memory, one at a time, those of the long run, and those that read recordings. */
 const timingFiles = '**/*.timing.test.ts'
 const longFiles = '**/*.long.test.ts'
+const recordedFiles = '**/*.recorded.test.ts'
 const excluded = [
   '**/node_modules/**',
   ...filesWithoutServer,
   ...(run === 'timing' ? [] : [timingFiles]),
   ...(isLongRun ? [] : [longFiles]),
+  ...(run === 'recorded' ? [] : [recordedFiles]),
 ]
 
 // Processes that tests start load the same sources: what one has compiled, the next one reads.
@@ -73,7 +76,20 @@ const usualGroups: readonly TestGroup[] = [
   { name: '3 packages', packages: otherPackages, exclude: [...heavyFiles, ...processFiles], globalSetup: [services] },
 ]
 
-const groups: readonly TestGroup[] = run === 'timing' ? [{ name: 'timing', files: [timingFiles], isolate: true }] : usualGroups
+/** Files of the usual run that have more cases where recordings are. */
+const alsoRecorded = [
+  'packages/core/src/dialects/laws.test.ts',
+  'packages/testing/test/recorded.test.ts',
+  'packages/testing/test/recorded/*.test.ts',
+  'packages/testing/test/web-socket-laws.test.ts',
+]
+
+const groupsOfRun: Readonly<Record<string, readonly TestGroup[]>> = {
+  timing: [{ name: 'timing', files: [timingFiles], isolate: true }],
+  recorded: [{ name: 'recorded', files: [recordedFiles, ...alsoRecorded], globalSetup: ['packages/cli/test/bundle.ts'] }],
+}
+
+const groups = groupsOfRun[run ?? ''] ?? usualGroups
 
 // What `pnpm generate` writes is not in the repository.
 if (!existsSync(new URL('packages/client/src/generated', import.meta.url)))

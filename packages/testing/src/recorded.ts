@@ -44,15 +44,9 @@ const dialectOf = (...bodies: readonly (JsonObject | undefined)[]): RecordedDial
   return 'error'
 }
 
-/** The given folder, or SIGNALBOX_RECORDINGS, or `shared/recordings` next to any parent folder. */
-function locate(folder: string | undefined): string | undefined {
-  const named = folder ?? process.env.SIGNALBOX_RECORDINGS
-  if (named !== undefined) return existsSync(named) ? named : undefined
-  for (let at = import.meta.dirname, up = join(at, '..'); at !== up; at = up, up = join(at, '..')) {
-    const beside = join(up, 'shared', 'recordings')
-    if (existsSync(beside)) return beside
-  }
-  return undefined
+/** The given folder, or SIGNALBOX_RECORDINGS. */
+function locate(named: string | undefined): string | undefined {
+  return named !== undefined && existsSync(named) ? named : undefined
 }
 
 const endings = { '.chunks.txt': 'chunks', '.sse': 'bytes', '.json': 'whole' } as const
@@ -92,12 +86,13 @@ function readVendor(folder: string, vendor: string): readonly Recording[] {
  * describe.skipIf(missing)(`recorded streams${missing ? ` (${missing})` : ''}`, () => test.each(all)('$vendor/$name', …))
  */
 export function recordings(folder?: string): Recordings {
-  const found = locate(folder)
+  const where = folder ?? process.env.SIGNALBOX_RECORDINGS
+  const found = locate(where)
   if (found === undefined) {
     return {
       all: [],
       byVendor: {},
-      missing: `no recordings at ${folder ?? process.env.SIGNALBOX_RECORDINGS ?? 'shared/recordings'}; SIGNALBOX_RECORDINGS names another folder`,
+      missing: `no recordings ${where === undefined ? '' : `at ${where}`}; SIGNALBOX_RECORDINGS names their folder`,
     }
   }
   const vendors = readdirSync(found, { withFileTypes: true })

@@ -6,15 +6,13 @@ import { serve } from '@signalbox/node-http'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { bedrockRecordings } from '../../core/test/dialects/bedrock-wire.ts'
 import { decode, faultsOf, said, unsealed, withoutStrangers } from '../../core/test/dialects/laws.ts'
-import { haveRecordings, recordings, skipWithout } from '../../core/test/dialects/recordings.ts'
+import { recordings } from '../../core/test/dialects/recordings.ts'
 import { type Heard, openWebSocket, type WebSocketClient } from '../../node-http/test/web-socket-client.ts'
 import { testGateway } from '../src/gateway.ts'
 import { scriptedTransport } from './scripted-transport.ts'
 
 // The laws of a dialect that are about streams, for clients of one WebSocket: every recorded stream is played to it. The others are about
 // values, and know no transport.
-
-if (!haveRecordings) skipWithout('the recordings of real providers')
 
 interface Sample {
   readonly name: string

@@ -2,7 +2,6 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { describe, expect, inject, test } from 'vitest'
-import { haveRecordings, recordings } from '../../test/dialects/recordings.ts'
 import type { InferenceEvent } from '../protocol/event.ts'
 import { originalOf } from '../protocol/original.ts'
 import type { Frame } from '../protocol/wire.ts'
@@ -138,11 +137,6 @@ describe('a stream decodes to the same events with and without templates', () =>
   ])('%s', (_, dialect, frames) => {
     const all = [...dialects[dialect].opening, ...frames]
     expect(decode(dialect, all)).toEqual(decode(dialect, withoutTemplates(all)))
-  })
-
-  test.skipIf(!haveRecordings)('every recording', () => {
-    for (const { name, dialect, frames } of recordings)
-      expect(decode(dialect as Dialect, frames), name).toEqual(decode(dialect as Dialect, withoutTemplates(frames)))
   })
 })
 

@@ -1,9 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { decode } from '../../test/dialects/laws.ts'
-import { haveRecordings, recordings } from '../../test/dialects/recordings.ts'
 import { clampUsage } from '../metering/clamp-usage.ts'
 import { costOf } from '../metering/money.ts'
-import { fold } from '../protocol/fold.ts'
 import type { Usage } from '../protocol/response.ts'
 import type { JsonObject } from '../protocol/wire.ts'
 import { chatClient, messagesClient, messagesProvider } from './index.ts'
@@ -109,13 +106,4 @@ test('each step pays the rates for a prompt of its length', () => {
     iterations: [step('compaction', 120_000, 5), step('message', 90_000, 10)],
   })
   expect(costOf(price, long as Usage)).toBe(90_000 + 20 + 1_200_000 + 100)
-})
-
-test.skipIf(!haveRecordings)('a recorded compaction is billed whole and streamed', () => {
-  const recording = recordings.find(({ name }) => name === 'anthropic/anthropic-compaction.1') ?? expect.fail('no recording')
-  const price = { input: 5_000_000, output: 25_000_000 }
-  const streamed = fold(decode(messagesProvider, recording.frames)).usage as Usage
-  const whole = messagesProvider.decodeResponse(recording.whole ?? expect.fail('no body')).usage as Usage
-  expect(costOf(price, streamed)).toBe(5 * (60_385 + 612) + 25 * (522 + 2_819))
-  expect(costOf(price, whole)).toBe(5 * (60_385 + 682) + 25 * (592 + 1_320))
 })

@@ -4,8 +4,6 @@ import fc from 'fast-check'
 import { encode } from 'gpt-tokenizer/encoding/o200k_base'
 import { describe, expect, inject, test } from 'vitest'
 import { anyCharacter } from '../../test/any-character.ts'
-import { haveRecordings, recordings } from '../../test/dialects/recordings.ts'
-import { isObject } from '../protocol/wire.ts'
 import { maxExactCharacters, tokensOf } from './count-text.ts'
 
 const english = `A signal box is a building from which the movements of trains are controlled. From the late nineteenth century the
@@ -111,22 +109,6 @@ describe('compared to the tokenizer of a real model', () => {
     ['ids', Array.from({ length: 40 }, (_, at) => `0195f${(at * 7919).toString(16).padStart(7, '0')}-7c3a-4b1d`).join('\n')],
   ])('%s is estimated within a quarter', (_, text) => expect(Math.abs(estimatedAgainst(text) - 1)).toBeLessThanOrEqual(0.25))
 })
-
-test.skipIf(!haveRecordings)(
-  'answers that providers counted are estimated within a tenth of their count, where all of them is text',
-  () => {
-    const counted = recordings.flatMap(({ name, whole }) => {
-      const [choice] = Array.isArray(whole?.choices) ? whole.choices : []
-      const text = isObject(choice) && isObject(choice.message) && !choice.message.reasoning && !choice.message.tool_calls && choice.message
-      const tokens = isObject(whole?.usage) ? whole.usage.completion_tokens : undefined
-      return text && typeof text.content === 'string' && !text.reasoning_content && typeof tokens === 'number' && tokens > 100
-        ? [{ name, ratio: tokensOf([text.content]) / tokens }]
-        : []
-    })
-    expect(counted.length).toBeGreaterThanOrEqual(4)
-    expect(counted.filter(({ ratio }) => Math.abs(ratio - 1) > 0.1)).toEqual([])
-  },
-)
 
 const words = fc.string({ unit: anyCharacter, maxLength: 200 })
 

@@ -1,10 +1,9 @@
 import fc from 'fast-check'
 import { encode } from 'gpt-tokenizer/encoding/o200k_base'
 import { expect, test } from 'vitest'
-import { haveRecordings, recordings } from '../../test/dialects/recordings.ts'
 import type { Item, Part } from '../protocol/item.ts'
 import type { FunctionTool, Prompt } from '../protocol/request.ts'
-import { isObject, type JsonObject } from '../protocol/wire.ts'
+import type { JsonObject } from '../protocol/wire.ts'
 import { estimateTokens } from './count.ts'
 
 const user = (...content: readonly Part[]): Item => ({ type: 'message', role: 'user', content })
@@ -25,45 +24,6 @@ test('a conversation is counted with the framing of chat models: a start, a role
   )
   const input = turns.map(([role, words]): Item => ({ type: 'message', role, content: [text(words)] }))
   expect(Math.abs(tokens({ instructions, input }) - framed) / framed).toBeLessThanOrEqual(0.1)
-})
-
-/** Of the recordings, one lists its tools, and one shows what a call and its result add. */
-const eventsOf = (name: string): readonly JsonObject[] =>
-  recordings
-    .filter(recording => recording.name.startsWith(name))
-    .flatMap(({ frames }) => frames.map(({ data }) => JSON.parse(data) as JsonObject))
-const inputOf = ({ response }: JsonObject): number =>
-  isObject(response) && isObject(response.usage) ? Number(response.usage.input_tokens) : 0
-
-test.skipIf(!haveRecordings)('tools have the token count that a provider reported for four of them and one sentence', () => {
-  const events = eventsOf('openai/openai-mcp-tool-approval.1')
-  const listed = events
-    .map(({ item }) => item)
-    .find(item => isObject(item) && item.type === 'mcp_list_tools' && Array.isArray(item.tools) && item.tools.length > 0)
-  const tools = (isObject(listed) && Array.isArray(listed.tools) ? listed.tools : []).map(
-    (tool): FunctionTool => ({
-      type: 'function',
-      name: String(tool.name),
-      description: String(tool.description),
-      parameters: tool.input_schema,
-    }),
-  )
-  expect(tools.length).toBe(4)
-  const recorded = inputOf(events.findLast(({ type }) => type === 'response.completed') ?? {})
-  // The sentence itself was not recorded; its response shortens this URL.
-  const estimated = tokens({ tools, input: [user(text('Please shorten the link https://ai-sdk.dev/ for me.'))] })
-  expect(Math.abs(estimated - recorded) / recorded).toBeLessThanOrEqual(0.1)
-})
-
-test.skipIf(!haveRecordings)('a call and its result add the tokens that a provider reported, from turn to turn', () => {
-  const turns = eventsOf('openai/openai-reasoning-encrypted-content.1')
-    .filter(({ type }) => type === 'response.completed')
-    .map(inputOf)
-  const added = turns.slice(2).map((count, at) => count - (turns[at + 1] ?? 0))
-  const call: Item = { type: 'function_call', call_id: 'c', name: 'calculator', arguments: '{"a":19,"b":3,"op":"multiply"}' }
-  const estimated = tokens({ input: [call, { type: 'function_call_output', call_id: 'c', output: '57' }] }) - tokens({})
-  expect(added.length).toBeGreaterThan(0)
-  for (const recorded of added) expect(Math.abs(estimated - recorded) / recorded).toBeLessThanOrEqual(0.1)
 })
 
 test('every part of a prompt adds to its count', () => {

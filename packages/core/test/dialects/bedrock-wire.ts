@@ -1,6 +1,6 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Frame, JsonObject } from '../../src/protocol/wire.ts'
+import { readRecorded, recordedFiles } from './recordings.ts'
 
 // AWS' own writer of event streams, and recorded answers as AWS would send them. (Asked for by `require`: what the package
 // shows to bundlers cannot be loaded by Node.)
@@ -37,10 +37,6 @@ export const event = (body: JsonObject): Frame => {
   return { event: name, data: JSON.stringify(inner) }
 }
 
-const folder = new URL('../../../../../shared/recordings/amazon-bedrock/', import.meta.url)
-
-export const haveBedrockRecordings = existsSync(folder)
-
 interface Recording {
   readonly name: string
   readonly frames: readonly Frame[]
@@ -49,16 +45,18 @@ interface Recording {
   readonly whole: JsonObject
 }
 
-const read = (file: string): string => readFileSync(new URL(file, folder), 'utf8')
+const read = (file: string): string => readRecorded(`amazon-bedrock/${file}`)
 
-export const bedrockRecordings: readonly Recording[] = !haveBedrockRecordings
-  ? []
-  : readdirSync(folder).flatMap(file => {
-      const [, stem] = /^(.*)\.chunks\.txt$/.exec(file) ?? []
-      if (stem === undefined) return []
-      const frames = read(file)
-        .split('\n')
-        .filter(line => line.trim() !== '')
-        .map(line => event(JSON.parse(line) as JsonObject))
-      return [{ name: stem, frames, bytes: streamBytes(frames), whole: JSON.parse(read(`${stem}.json`)) as JsonObject }]
-    })
+/** Empty where no folder is named. */
+export const bedrockRecordings: readonly Recording[] =
+  process.env.SIGNALBOX_RECORDINGS === undefined
+    ? []
+    : recordedFiles('amazon-bedrock').flatMap(file => {
+        const [, stem] = /^(.*)\.chunks\.txt$/.exec(file) ?? []
+        if (stem === undefined) return []
+        const frames = read(file)
+          .split('\n')
+          .filter(line => line.trim() !== '')
+          .map(line => event(JSON.parse(line) as JsonObject))
+        return [{ name: stem, frames, bytes: streamBytes(frames), whole: JSON.parse(read(`${stem}.json`)) as JsonObject }]
+      })

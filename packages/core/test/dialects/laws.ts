@@ -196,9 +196,10 @@ export function describeProviderDialect(dialect: ProviderDialect, samples: reado
       expect(said(withoutStrangers(fold(again)))).toEqual(said(withoutStrangers(response)))
     })
 
-    test.runIf(whole !== undefined)('whole and streamed, one answer is one answer (law 6)', () => {
-      if (whole) expect(unsealed(said(dialect.decodeResponse(whole)))).toEqual(unsealed(said(response)))
-    })
+    if (whole)
+      test('whole and streamed, one answer is one answer (law 6)', () => {
+        expect(unsealed(said(dialect.decodeResponse(whole)))).toEqual(unsealed(said(response)))
+      })
   })
 
   describe(`${dialect.name}: requests`, () => {

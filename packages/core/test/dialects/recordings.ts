@@ -1,17 +1,19 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { test } from 'vitest'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Frame, JsonObject } from '../../src/protocol/wire.ts'
 
-// Answers of real providers. They stand beside the repository; without them the tests that need them are skipped, visibly.
+// Answers of real providers and the schemas that they publish. They are not in the repository: `pnpm test:recorded` names their folder.
 
-const folder = new URL('../../../../../shared/recordings/', import.meta.url)
+const folder = process.env.SIGNALBOX_RECORDINGS
 
-export const haveRecordings = existsSync(folder)
+/** The text of a recorded file, as in `google/google-429-retry-info.json`. */
+export const readRecorded = (file: string): string => readFileSync(join(folder ?? '', file), 'utf8')
 
-/** A test that is skipped with a reason: the last line of a run names it, so that a clone without the files does not look complete. */
-export function skipWithout(what: string): void {
-  test(`${what} are not here`, ({ skip }) => skip(`${what} are not here: their tests are left out`))
-}
+/** The text of a published schema, as in `openai-subset-2026-08-21.json`. */
+export const readSchema = (file: string): string => readFileSync(join(process.env.SIGNALBOX_SCHEMAS ?? '', file), 'utf8')
+
+/** The files of a vendor. */
+export const recordedFiles = (vendor: string): readonly string[] => readdirSync(join(folder ?? '', vendor))
 
 export interface Recording {
   readonly name: string
@@ -25,11 +27,12 @@ export interface Recording {
 
 const vendors = ['openai', 'groq', 'deepseek', 'mistral', 'openai-compatible', 'google', 'anthropic']
 
-export const recordings: readonly Recording[] = haveRecordings ? vendors.flatMap(vendor => inFolder(vendor)) : []
+/** Empty where no folder is named. */
+export const recordings: readonly Recording[] = folder === undefined ? [] : vendors.flatMap(vendor => inFolder(vendor))
 
 function inFolder(vendor: string): readonly Recording[] {
-  const files = readdirSync(new URL(`${vendor}/`, folder))
-  const read = (file: string): string => readFileSync(new URL(`${vendor}/${file}`, folder), 'utf8')
+  const files = recordedFiles(vendor)
+  const read = (file: string): string => readRecorded(`${vendor}/${file}`)
   return files.flatMap(file => {
     if (file.endsWith('.sse')) return [recording(`${vendor}/${file}`, dataLines(read(file)))]
     const [, stem] = /^(.*)\.chunks\.txt$/.exec(file) ?? []

@@ -8,7 +8,8 @@ import type { ClientDialectName } from './received.ts'
 // Every recorded answer, sent to clients of every dialect, whole and streamed: text, calls and usage arrive as recorded, and
 // whatever else the recording holds arrives as well or is named by a warning.
 
-const { all, missing } = recordings()
+/** None where no folder is named. */
+const { all } = recordings()
 
 /** A part of them in the usual run, all in the long one. */
 const isPlayed = ({ name }: Recording): boolean =>
@@ -30,11 +31,11 @@ afterAll(() => playing.close())
 const ask = (clientDialect: ClientDialectName, recording: Recording, stream: boolean): Promise<PlayedReply> =>
   playing.ask(clientDialect, recording, stream)
 
-describe.skipIf(missing)(`recorded answers${missing ? ` (${missing})` : ''}`, () => {
-  describe.each(played)('$label', ({ recording, stream }) => {
-    const held = stream ? streamHoldings(recording) : wholeHoldings(recording)
+describe.each(played)('recorded answer $label', ({ recording, stream }) => {
+  const held = stream ? streamHoldings(recording) : wholeHoldings(recording)
 
-    test.runIf(!held.isFailed).each(clientDialects)('is complete for a client of %s', async clientDialect => {
+  if (!held.isFailed)
+    test.each(clientDialects)('is complete for a client of %s', async clientDialect => {
       const reply = await ask(clientDialect, recording, stream)
       expect(reply.status).toBe(200)
       expect(reply.text).toBe(held.text)
@@ -47,11 +48,11 @@ describe.skipIf(missing)(`recorded answers${missing ? ` (${missing})` : ''}`, ()
       if (isEmpty && clientDialect !== upstreamOf(recording)) expect(reply.sentences).toHaveLength(1)
     })
 
-    test.runIf(held.isFailed).each(clientDialects)('fails for a client of %s', async clientDialect => {
+  if (held.isFailed)
+    test.each(clientDialects)('fails for a client of %s', async clientDialect => {
       const { status, raw } = await ask(clientDialect, recording, stream)
       expect(status >= 400 || raw.includes('error')).toBe(true)
     })
-  })
 })
 
 /** Where every input is an object, the text of a custom tool is a field of it. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, inject, test } from 'vitest'
-import { bedrockRecordings, event, haveBedrockRecordings } from '../../../test/dialects/bedrock-wire.ts'
+import { event } from '../../../test/dialects/bedrock-wire.ts'
 import { faultsOf, plain } from '../../../test/dialects/laws.ts'
 import type { ResponseMapping } from '../../protocol/dialect.ts'
 import type { InferenceEvent } from '../../protocol/event.ts'
@@ -419,31 +419,6 @@ describe('a whole Bedrock response', () => {
       `{"output":{"message":{"content":[{"toolUse":{"toolUseId":"a","name":"f","input":{"x":${'['.repeat(200_000)}${']'.repeat(200_000)}}}}]}}}`,
     ) as JsonObject
     expect(bedrockProvider.decodeResponse(deep).outcome).toMatchObject({ status: 'failed', error: { kind: 'unreadable' } })
-  })
-})
-
-describe.skipIf(!haveBedrockRecordings)('recorded Bedrock responses', () => {
-  test.each(bedrockRecordings)('$name: all text is decoded, character by character', ({ frames }) => {
-    const deltas = frames.flatMap(({ event: name, data }) =>
-      name === 'contentBlockDelta' ? [(JSON.parse(data) as { readonly delta: JsonObject }).delta] : [],
-    )
-    const said = (of: (delta: JsonObject) => Json | undefined): string => deltas.map(delta => of(delta) ?? '').join('')
-    const inner = (value: Json | undefined, field: string): Json | undefined => (value as JsonObject | undefined)?.[field]
-    const events = decode(frames)
-    const told = (kind: string): string =>
-      events.map(each => (each.type === 'delta' && each.delta.kind === kind && 'text' in each.delta ? each.delta.text : '')).join('')
-    expect(told('text')).toBe(said(({ text: words }) => words))
-    expect(told('summary')).toBe(said(({ reasoningContent }) => inner(reasoningContent, 'text')))
-    expect(told('arguments')).toBe(
-      said(({ toolUse }) => inner(toolUse, 'input')) || (frames.some(({ data }) => data.includes('toolUse')) ? '{}' : ''),
-    )
-  })
-
-  test.each(bedrockRecordings)('$name: the whole response can be decoded', ({ whole }) => {
-    const { output, outcome, usage } = bedrockProvider.decodeResponse(whole)
-    expect(outcome).toEqual({ status: 'completed' })
-    expect(output.length).toBeGreaterThan(0)
-    expect(usage?.output_tokens).toBeGreaterThan(0)
   })
 })
 

@@ -1,17 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, inject, test } from 'vitest'
-import {
-  bedrockRecordings,
-  errorBytes,
-  event,
-  eventBytes,
-  exceptionBytes,
-  haveBedrockRecordings,
-  joined,
-  message,
-  streamBytes,
-} from '../../../test/dialects/bedrock-wire.ts'
-import { skipWithout } from '../../../test/dialects/recordings.ts'
+import { errorBytes, event, eventBytes, exceptionBytes, joined, message, streamBytes } from '../../../test/dialects/bedrock-wire.ts'
 import type { Frame } from '../../protocol/wire.ts'
 import { type AnswerShape, detectShape } from '../../upstream/read-body.ts'
 import { maxFrameSize, readEventStream } from './frames.ts'
@@ -42,26 +31,6 @@ const split = (bytes: Uint8Array, points: readonly number[]): readonly Uint8Arra
 
 const hello = event({ contentBlockDelta: { contentBlockIndex: 0, delta: { text: 'Grüße 🚂' } } })
 const stop = event({ messageStop: { stopReason: 'end_turn' } })
-
-if (!haveBedrockRecordings) skipWithout('the recordings of Bedrock')
-
-describe.skipIf(!haveBedrockRecordings)('recorded streams in the AWS framing', () => {
-  test.each(bedrockRecordings)('$name: are read as they were written', ({ bytes, frames }) => {
-    expect(readAll([bytes])).toEqual(frames)
-  })
-
-  test.each(bedrockRecordings)('$name: are the same however the bytes are split', ({ bytes, frames }) => {
-    const expected = JSON.stringify(frames)
-    for (let cut = 1; cut < bytes.length; cut += 1) {
-      const found = JSON.stringify(readAll([bytes.subarray(0, cut), bytes.subarray(cut)]))
-      if (found !== expected) expect({ cut, found }).toEqual({ cut, found: expected })
-    }
-  })
-
-  test.each(bedrockRecordings)('$name: are the same byte by byte', ({ bytes, frames }) => {
-    expect(readAll([...bytes].map(byte => Uint8Array.of(byte)))).toEqual(frames)
-  })
-})
 
 describe('event stream messages', () => {
   test('have the name of their event, their exception, or `error` for a transport error', () => {

@@ -1,6 +1,4 @@
-import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { haveRecordings } from '../../../test/dialects/recordings.ts'
 import type { FailureKind } from '../../protocol/failure.ts'
 import { geminiProvider } from '../index.ts'
 
@@ -54,9 +52,4 @@ test.each<[FailureKind, number, unknown]>([
 
 test('the retry delay of a provider is used', () => {
   expect(fail(429, error(429, 'RESOURCE_EXHAUSTED', quota('PerMinute'))).retryAfterMs).toBe(34_400)
-})
-
-test.skipIf(!haveRecordings)('the recorded 429 is a limit of requests per minute', () => {
-  const body = readFileSync(new URL('../../../../../../shared/recordings/google/google-429-retry-info.json', import.meta.url), 'utf8')
-  expect(fail(429, body)).toMatchObject({ kind: 'rate_limited', type: 'RESOURCE_EXHAUSTED', retryAfterMs: 34_400 })
 })

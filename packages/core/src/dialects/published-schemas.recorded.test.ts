@@ -1,14 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs'
 import { Ajv, type ValidateFunction } from 'ajv'
 import { describe, expect, test } from 'vitest'
 import { decode, encode, metadataOf } from '../../test/dialects/laws.ts'
-import { haveRecordings, recordings } from '../../test/dialects/recordings.ts'
+import { readSchema, recordings } from '../../test/dialects/recordings.ts'
 import { fold } from '../protocol/fold.ts'
 import type { JsonObject } from '../protocol/wire.ts'
 import { providerDialects, responsesClient } from './index.ts'
-
-const folder = new URL('../../../../../shared/schemas/', import.meta.url)
-const haveSchemas = haveRecordings && existsSync(folder)
 
 interface Deviation {
   readonly at: RegExp
@@ -44,11 +40,11 @@ const documents: Readonly<Record<string, { readonly file: string; readonly devia
 
 type Schema = { [key: string]: unknown }
 
-const readSchema = (file: string): Schema => JSON.parse(readFileSync(new URL(file, folder), 'utf8')) as Schema
+const schemaOf = (file: string): Schema => JSON.parse(readSchema(file)) as Schema
 
 /** Validator of each event type. */
 function validators(file: string): ReadonlyMap<string, ValidateFunction> {
-  const document = readSchema(file)
+  const document = schemaOf(file)
   const schemas = (
     document.components as {
       readonly schemas: Readonly<Record<string, { readonly properties?: { readonly type?: { readonly enum?: readonly string[] } } }>>
@@ -65,8 +61,8 @@ function validators(file: string): ReadonlyMap<string, ValidateFunction> {
   )
 }
 
-describe.skipIf(!haveSchemas).each(Object.entries(documents))('%s', (_, { file, deviations }) => {
-  const known = haveSchemas ? validators(file) : new Map<string, ValidateFunction>()
+describe.each(Object.entries(documents))('%s', (_, { file, deviations }) => {
+  const known = validators(file)
 
   test.each(recordings)('$name', ({ dialect, frames }) => {
     const provider = providerDialects[dialect]

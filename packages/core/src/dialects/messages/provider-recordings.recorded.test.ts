@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { decode, metadataOf, offer, plain, said } from '../../../test/dialects/laws.ts'
 import { readStrictly } from '../../../test/dialects/messages-client-reader.ts'
 import { requestFor, user } from '../../../test/dialects/messages-provider-sent.ts'
-import { haveRecordings, recordings } from '../../../test/dialects/recordings.ts'
+import { recordings } from '../../../test/dialects/recordings.ts'
 import { fold } from '../../protocol/fold.ts'
 import type { Item } from '../../protocol/item.ts'
 import { isObject, type JsonObject } from '../../protocol/wire.ts'
@@ -64,7 +64,7 @@ const sentBack = (output: readonly Item[]): readonly JsonObject[] => {
   return objects(objects(body.messages)[1]?.content)
 }
 
-describe.skipIf(!haveRecordings).each(streams)('$name', ({ frames, bodies }) => {
+describe.each(streams)('$name', ({ frames, bodies }) => {
   const response = fold(decode(messagesProvider, frames))
 
   test('is decoded like the message that the vendor’s SDK assembles', async () => {
@@ -113,7 +113,7 @@ const respaced = (item: Item): Item =>
 const sorted = (block: JsonObject): JsonObject => Object.fromEntries(Object.entries(block).sort(([a], [b]) => (a < b ? -1 : 1)))
 const withoutNulls = (block: JsonObject): JsonObject => Object.fromEntries(Object.entries(block).filter(([, value]) => value !== null))
 
-describe.skipIf(!haveRecordings).each(answers)('$name, whole', ({ whole }) => {
+describe.each(answers)('$name, whole', ({ whole }) => {
   const response = messagesProvider.decodeResponse(whole)
 
   test('has the vendor’s token counts, and sends its thinking back byte for byte', () => {
@@ -140,7 +140,7 @@ describe.skipIf(!haveRecordings).each(answers)('$name, whole', ({ whole }) => {
   })
 })
 
-describe.skipIf(!haveRecordings)('a tool that carries the response', () => {
+describe('a tool that carries the response', () => {
   test.each(['anthropic/anthropic-json-tool.1'])('%s: the text equals the tool’s input deltas', name => {
     const found = streams.find(stream => stream.name === name)
     if (!found) throw new Error(`${name} is missing`)
