@@ -81,7 +81,6 @@ const alsoRecorded = [
   'packages/core/src/dialects/laws.test.ts',
   'packages/testing/test/recorded.test.ts',
   'packages/testing/test/recorded/*.test.ts',
-  'packages/testing/test/web-socket-laws.test.ts',
 ]
 
 const groupsOfRun: Readonly<Record<string, readonly TestGroup[]>> = {

@@ -165,6 +165,20 @@ describe('a failed connection', () => {
     },
   )
 
+  test.each(['HTTP/1.1 2', 'HTTP/1.1 103 Early Hints\r\n\r\n'])(
+    'a kept connection that breaks at once, but after %j, is not retried: the provider had begun to answer',
+    async begun => {
+      stopTime()
+      const server = await rawServer((socket, { request }) => {
+        if (request === 0) socket.write(ok)
+        else socket.end(begun)
+      })
+      await readAll(await ask(server.url))
+      expect(await code(ask(server.url))).toMatch(/^(?:CONNECTION_RESET|CUT_SHORT|BAD_ANSWER)/)
+      expect(server.sockets.length).toBe(1)
+    },
+  )
+
   test('the retry is the only one', async () => {
     stopTime()
     const server = await rawServer((socket, { connection, request }) => {

@@ -22,7 +22,8 @@ export function exchange(pools: Pools, request: TransportRequest, decompress: De
       const reused = connection.served > 0
       const startedAt = performance.now()
       const refuse = (error: unknown): void => {
-        const wasIdle = reused && isClosedConnection(error) && performance.now() - startedAt <= idleCloseMs
+        const isUnanswered = connection.interim?.hasReceived !== true
+        const wasIdle = reused && isUnanswered && isClosedConnection(error) && performance.now() - startedAt <= idleCloseMs
         if (wasIdle && !request.signal.aborted) once(pool.take(true))
         else reject(request.signal.aborted ? request.signal.reason : toTransportError(error))
       }

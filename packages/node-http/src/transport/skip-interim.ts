@@ -16,16 +16,25 @@ export interface InterimFilter {
   readonly readFinal: Socket['read']
   /** The beginning of a response. */
   held: Buffer | undefined
+  /** Whether anything was received since the request was sent, interim responses too. */
+  hasReceived: boolean
 }
 
 export function interimFilter(socket: Socket): InterimFilter {
-  const filter: InterimFilter = { socket, read: socket.read, readFinal: size => readFinal(filter, size), held: undefined }
+  const filter: InterimFilter = {
+    socket,
+    read: socket.read,
+    readFinal: size => readFinal(filter, size),
+    held: undefined,
+    hasReceived: false,
+  }
   return filter
 }
 
 /** Called when a request is sent. */
-export function skipInterim({ socket, readFinal }: InterimFilter): void {
-  socket.read = readFinal
+export function skipInterim(filter: InterimFilter): void {
+  filter.hasReceived = false
+  filter.socket.read = filter.readFinal
 }
 
 /** Called when the final response begins. */
@@ -36,6 +45,7 @@ export function readAll({ socket, read }: InterimFilter): void {
 function readFinal(filter: InterimFilter, size?: number): Buffer | null {
   const chunk: Buffer | null = filter.read.call(filter.socket, size)
   if (chunk === null) return null
+  filter.hasReceived = true
   const bytes = filter.held === undefined ? chunk : Buffer.concat([filter.held, chunk])
   const rest = withoutInterim(bytes)
   filter.held = rest === undefined ? bytes : undefined

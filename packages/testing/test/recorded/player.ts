@@ -68,9 +68,11 @@ export async function player(): Promise<Player> {
     const { recording, stream } = current
     return { headers: { 'content-type': typeOf(recording, stream) }, pieces: inPieces(bytesOf(recording, stream)) }
   })
-  const providers = upstreams.map(dialect =>
-    compatible({ id: `up-${dialect}`, baseUrl: `https://up-${dialect}.example/v1`, apiKey: 'k', speaks: [dialect] }),
-  )
+  // Histories name what the provider keeps of its answers, such as the audio of one.
+  const providers = upstreams.map(dialect => ({
+    ...compatible({ id: `up-${dialect}`, baseUrl: `https://up-${dialect}.example/v1`, apiKey: 'k', speaks: [dialect] }),
+    providerStorage: true,
+  }))
   const price = { input: 1, output: 1 }
   const models = upstreams.map(
     (dialect): Model => ({

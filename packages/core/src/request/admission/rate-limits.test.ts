@@ -138,7 +138,7 @@ describe('the assumed answer of a request without a maximum', () => {
     for (let answered = 0; answered < 3; answered++) await ask(unlimited)
     const error = await ask(unlimited).catch(reason => reason)
     expect(error).toMatchObject({ code: 'tokens_per_min_exceeded', facts: { retryAfterMs: 60_000 } })
-    expect(error.message).toContain(`fewer tokens are left in this minute than the prompt has (${prompt};`)
+    expect(error.message).toContain(`fewer tokens are left in this minute than the prompt and a short answer need (${prompt + 2};`)
     expect(error.message).not.toContain('lower')
   })
 
@@ -152,6 +152,20 @@ describe('the assumed answer of a request without a maximum', () => {
     await expect(ask(unlimited)).rejects.toMatchObject({ code: 'tokens_per_min_exceeded' })
     await clock.advance(500)
     await running
+  })
+
+  test('takes half of what is left, and half again, so that few requests at once go beyond the limit', async () => {
+    const { ask, clock } = createFixture({ ...at('key', { tokensPerMinute: 2_000 }), acts: { first: acts.stall(1_000, answer) } })
+    const asked = Array.from({ length: 60 }, () =>
+      ask(unlimited).then(
+        () => 'answered',
+        ({ code }) => code,
+      ),
+    )
+    await clock.advance(1_000)
+    const ends = await Promise.all(asked)
+    expect(ends.filter(end => end === 'answered').length).toBeLessThan(8)
+    expect(new Set(ends)).toEqual(new Set(['answered', 'tokens_per_min_exceeded']))
   })
 
   test('does not hide a prompt that is larger than the limit', async () => {

@@ -137,11 +137,14 @@ export function tokensOfRequest(inputTokens: number, maxOutput: number | undefin
   return { amount: inputTokens + most, prompt: maxOutput === undefined ? inputTokens : undefined }
 }
 
+/** Part of an assumed answer that a request needs room for: fewer tokens are hardly an answer. */
+const leastAnswerShare = 1 / 16
+
 /**
- * Increments all counters or none, and returns them as counted. Throws for the first counter at its limit. An assumed answer refuses no
- * request: it counts as much as the limit has room for, at least nothing, and is corrected when the request ends.
+ * Increments all counters or none, and returns them as counted. Throws for the first counter at its limit. An assumed answer counts as much
+ * as the limit has room for: half of it, and half again, down to the least share. It is corrected when the request ends.
  */
-export function takeRates(wanted: readonly Rate[], counters: CounterStore, at: number): Awaitable<readonly Rate[]> {
+export function takeRates(wanted: readonly Rate[], counters: CounterStore, at: number, share = 1): Awaitable<readonly Rate[]> {
   if (wanted.length === 0) return wanted
   const rates = withinLimits(wanted)
   // A request larger than the limit per minute can never succeed.
@@ -153,7 +156,8 @@ export function takeRates(wanted: readonly Rate[], counters: CounterStore, at: n
       const refusing = refusal && (rates.find(({ key }) => key === refusal.key) ?? rates[0])
       if (!refusing) return rates
       const { prompt, amount } = refusing
-      if (prompt !== undefined && prompt < amount) return takeRates(withAmount(rates, prompt), counters, at)
+      const isAssumed = prompt !== undefined && share > leastAnswerShare
+      if (isAssumed) return takeRates(withAmount(rates, prompt + Math.floor((amount - prompt) / 2)), counters, at, share / 2)
       throw rateError(refusing, { retryAfterMs: refusal.retryAfterMs, at })
     },
   )
@@ -229,7 +233,7 @@ function rateError({ subject, what, amount, prompt, limit }: Rate, { retryAfterM
     message:
       amount > limit
         ? `${uses} ${amount} tokens, more than the limit${tokenLimit} of ${whose}. ${remedy}.`
-        : `Token limit reached for ${whose}: fewer tokens are left in this minute than ${isAssumed ? 'the prompt has' : 'the request may use'} (${amount}${isHidden ? '' : `; the limit is ${limit} per minute`}). Try again in ${seconds(untilNextMs)} s${isAssumed ? '' : ', or lower `max_output_tokens`'}.`,
+        : `Token limit reached for ${whose}: fewer tokens are left in this minute than ${isAssumed ? 'the prompt and a short answer need' : 'the request may use'} (${amount}${isHidden ? '' : `; the limit is ${limit} per minute`}). Try again in ${seconds(untilNextMs)} s${isAssumed ? '' : ', or lower `max_output_tokens`'}.`,
     limitedBy: 'routing',
     ...(amount > limit ? { shouldRetry: false } : { retryAfterMs: untilNextMs }),
   })
