@@ -83,7 +83,7 @@ export interface KeyBody {
   readonly previousSecretExpiresAt?: number
 }
 
-export interface OldSecretBody {
+interface OldSecretBody {
   readonly keyId: string
   /** Unix milliseconds until which the secret is valid. */
   readonly until: number

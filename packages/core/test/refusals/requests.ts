@@ -6,7 +6,7 @@ import { isObject, type Json, type JsonObject } from '../../src/protocol/wire.ts
 
 // Requests that each client API allows: those of agents, the next turns of recorded responses, and generated ones.
 
-export const clients = { responses: responsesClient, chat: chatClient, messages: messagesClient } as const
+const clients = { responses: responsesClient, chat: chatClient, messages: messagesClient } as const
 export type ClientName = keyof typeof clients
 export const clientNames = Object.keys(clients) as readonly ClientName[]
 

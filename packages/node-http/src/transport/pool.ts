@@ -21,7 +21,7 @@ export interface Pool {
 }
 
 /** How a URL is requested. */
-export interface PooledUrl {
+interface PooledUrl {
   /** The pool of its origin. */
   readonly pool: Pool
   /** The path; the whole URL for a proxy that forwards the request. */
