@@ -23,7 +23,7 @@ import { failureWithoutSecret } from './failure-without-secret.ts'
 import { inlineMedia, kindsToRead } from './inline-media.ts'
 import { type AnswerHandlers, type LargeEncoding, type SendPorts, sendRequest } from './send.ts'
 import type { AnswerStream } from './stream-context.ts'
-import { notSent, tooLossy, tooSlow, wouldLose } from './unsent-failures.ts'
+import { noMemory, notSent, tooLossy, tooSlow, wouldLose } from './unsent-failures.ts'
 
 export interface AttemptLimits {
   /** The request's deadline in monotonic milliseconds. */
@@ -136,7 +136,7 @@ function startAttempt(state: AttemptState): void {
   inlineMedia(options.request, { kinds, read: ports.media, signal: connection.signal, claimMemory: options.claimMemory }).then(
     inlined => {
       if (state.isOver) return
-      if (!inlined.ok) failAttempt(state, notSent(inlined.why))
+      if (!inlined.ok) failAttempt(state, inlined.refusal ? noMemory(inlined.refusal) : notSent(inlined.why))
       else if (options.isLarge || inlined.bytes > largeBody) encodeLater(state, inlined.request)
       else encodeAndSend(state, inlined.request)
     },

@@ -50,7 +50,7 @@ export async function countRequestTokens(
   originalRequest: InferenceRequest,
   { caller, signal, admission, claimMemory }: CountTokensOptions,
 ): Promise<TokenCount> {
-  const { request, plan, carried } = await admitCount(ports, originalRequest, { caller, signal, admission })
+  const { request, plan, carried } = await admitCount(ports, originalRequest, { caller, signal, admission, claimMemory })
   const candidates = plan.candidates.length > 1 ? rankedCandidates(ports, { plan, request, caller }) : plan.candidates
   const counter = firstOf(candidates, counterOf)
   const candidate = counter?.candidate ?? candidates[0]
@@ -82,8 +82,12 @@ async function admitCount(ports: RequestPorts, originalRequest: InferenceRequest
   }
 }
 
-function* planCount(ports: RequestPorts, originalRequest: InferenceRequest, { caller, admission }: CountTokensOptions): Step<PlannedCount> {
-  const { request, policy, planning } = yield* applyPolicy(ports, originalRequest, { caller })
+function* planCount(
+  ports: RequestPorts,
+  originalRequest: InferenceRequest,
+  { caller, admission, claimMemory }: CountTokensOptions,
+): Step<PlannedCount> {
+  const { request, policy, planning } = yield* applyPolicy(ports, originalRequest, { caller, claimMemory })
   const carried = yield* wait(openCarried(request, caller, ports.ring))
   // Planned as a stream without input tokens, so that prompts too long for every context window and stream-only offers can be counted.
   const plan = makePlan({ ...request, delivery: 'stream' }, 0, pinned(planning, carried))
