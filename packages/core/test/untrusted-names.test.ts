@@ -170,7 +170,8 @@ function convertedIn(node: ts.Node, checker: ts.TypeChecker): readonly ts.Type[]
     const type = checker.getTypeAtLocation(each)
     return checker.getBaseConstraintOfType(type) ?? type
   }
-  if (ts.isTemplateExpression(node) && !ts.isTaggedTemplateExpression(node.parent)) return node.templateSpans.map(each => typeOf(each.expression))
+  if (ts.isTemplateExpression(node) && !ts.isTaggedTemplateExpression(node.parent))
+    return node.templateSpans.map(each => typeOf(each.expression))
   if (ts.isBinaryExpression(node) && node.operatorToken.kind === ts.SyntaxKind.PlusToken) return [typeOf(node.left), typeOf(node.right)]
   if (ts.isPrefixUnaryExpression(node) && node.operator === ts.SyntaxKind.PlusToken) return [typeOf(node.operand)]
   if (!ts.isCallExpression(node)) return []

@@ -41,7 +41,9 @@ describe.each(['chat', 'messages', 'gemini', 'bedrock'] as const)('grouped tools
       type: 'tool_search_output',
       call_id: 'c9',
       execution: 'client',
-      tools: [{ type: 'namespace', name: group, description: '', tools: Array.from({ length: 300 }, (_, at) => tool(`${group.at(-1)}${at}`)) }],
+      tools: [
+        { type: 'namespace', name: group, description: '', tools: Array.from({ length: 300 }, (_, at) => tool(`${group.at(-1)}${at}`)) },
+      ],
     })
     const input = [{ role: 'user', content: 'Look.' }, found('n'.repeat(4_000)), found(`${'n'.repeat(3_999)}m`)]
     const text = JSON.stringify(dialect.encodeRequest(ask({ input }), offer, {}).body)

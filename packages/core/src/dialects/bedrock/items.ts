@@ -124,7 +124,10 @@ function encodeMessage(state: EncoderState, { role, content }: MessageItem, para
   else addBlocks(turnOf(state, 'user').blocks, encoded.map(tagSystemText))
 }
 
-const tagSystemText = ({ block, cache }: EncodedBlock): EncodedBlock => ({ block: { text: `<system>\n${stringOf(block.text)}\n</system>` }, cache })
+const tagSystemText = ({ block, cache }: EncodedBlock): EncodedBlock => ({
+  block: { text: `<system>\n${stringOf(block.text)}\n</system>` },
+  cache,
+})
 
 function encodeCall(state: EncoderState, { call_id, name, arguments: written, cache }: FunctionCallItem, param: string): void {
   const input = written.trim() === '' ? {} : objectIn(written)
