@@ -7,11 +7,6 @@ import { sourcesOf } from './sources.ts'
 // in a Map, by `own`, or behind `Object.hasOwn`; the places below are those where the name is ours after all. And it may be any JSON:
 // `{ "toString": 1 }` cannot be made a text or a number, so a value is known to be one before it is written into a text.
 
-const once = <T>(make: () => T): (() => T) => {
-  let made: { readonly value: T } | undefined
-  return () => (made ??= { value: make() }).value
-}
-
 const packages = resolve(import.meta.dirname, '../..')
 const guarded = ['core', 'ai-sdk', 'router', 'api', 'fetch-handler', 'node-http', 'storage', 'storage-memory', 'storage-sql']
 
@@ -119,12 +114,17 @@ function isGuarded(node: ts.Node): boolean {
   return false
 }
 
-const program = once(() => {
+let known: { readonly files: readonly string[]; readonly made: ts.Program } | undefined
+
+/** The sources and their types, which both tests read. */
+function program(): NonNullable<typeof known> {
+  if (known) return known
   const { config } = ts.readConfigFile(resolve(packages, '../tsconfig.json'), ts.sys.readFile)
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, resolve(packages, '..'))
   const files = guarded.flatMap(name => sourcesOf(name).map(({ path }) => join(packages, name, 'src', path)))
-  return { files, made: ts.createProgram(files, { ...options, noEmit: true, skipLibCheck: true, incremental: false }) }
-})
+  known = { files, made: ts.createProgram(files, { ...options, noEmit: true, skipLibCheck: true, incremental: false }) }
+  return known
+}
 
 /** `file expression` of what `find` returns for any node of our sources. */
 function foundIn(find: (node: ts.Node, checker: ts.TypeChecker) => ts.Node | undefined): readonly string[] {

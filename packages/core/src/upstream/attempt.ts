@@ -10,6 +10,7 @@ import { dialectFor, quirksFor } from '../protocol/provider.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
 import type { InferenceResponse, Warning } from '../protocol/response.ts'
 import type { JsonObject } from '../protocol/wire.ts'
+import { mayOpenStored } from '../routing/offer-facts.ts'
 import type { Candidate } from '../routing/plan.ts'
 import type { Cancellation } from '../runtime/cancellation.ts'
 import type { Logger, MediaReader } from '../runtime/ports.ts'
@@ -158,7 +159,7 @@ function encodeAndSend(state: AttemptState, request: InferenceRequest, large?: L
   const { options, ports, dialect, quirks, connection } = state
   const { candidate } = options
   try {
-    const encoded = encodeForOffer(dialect, request, { offer: candidate.offer, quirks })
+    const encoded = encodeForOffer(dialect, request, { offer: candidate.offer, quirks, mayOpenStored: mayOpenStored(candidate) })
     const lost = encoded.warnings.find(isContentLost)
     if (lost) {
       failAttempt(state, wouldLose(candidate.provider.id, lost))

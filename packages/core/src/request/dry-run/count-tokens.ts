@@ -1,11 +1,13 @@
 import pTimeout from 'p-timeout'
 import type { Caller } from '../../access/caller.ts'
 import { withoutForeignRecords } from '../../dialects/earlier-answers.ts'
+import { withoutStoredRecords } from '../../dialects/stored-records.ts'
 import { estimateTokens } from '../../metering/count.ts'
 import type { ProviderDialect } from '../../protocol/dialect.ts'
 import { dialectFor, quirksFor } from '../../protocol/provider.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
 import { makePlan } from '../../routing/make-plan.ts'
+import { mayOpenStored } from '../../routing/offer-facts.ts'
 import type { Candidate, Plan } from '../../routing/plan.ts'
 import { createCancellation } from '../../runtime/cancellation.ts'
 import { runSteps, type Step, wait } from '../../runtime/steps.ts'
@@ -163,7 +165,8 @@ async function callCounter(
   const kinds = media ? kindsToRead(request, { dialect, quirks }) : []
   const inlined = media && kinds.length > 0 ? await inlineMedia(request, { kinds, read: media, signal, claimMemory }) : undefined
   if (inlined && !inlined.ok) return undefined
-  const { request: sent } = withoutForeignRecords(inlined?.request ?? request, candidate.offer.dialect)
+  const known = withoutStoredRecords(inlined?.request ?? request, mayOpenStored(candidate))
+  const { request: sent } = withoutForeignRecords(known.request, candidate.offer.dialect)
   const encoded = counting.encodeRequest(sent, candidate.offer, quirks)
   const body = await requestJson({ candidate, dialect, encoded, quirks, stream: false, signal, url }, { transport, clock })
   const tokens = body && counting.decode(body)
