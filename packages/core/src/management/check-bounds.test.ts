@@ -97,7 +97,7 @@ test('a key revokes itself, its descendants and keys that have no other scopes, 
   const grandchild = await as(scene, { scopes: ['keys:write'] }, child)
   const [equal] = [await as(scene, { scopes: ['inference:invoke'] })]
   expect(await codeOf(child.w.apiKeys.revoke(admin.id))).toBe(refused)
-  await expect(child.w.apiKeys.revoke(admin.id)).rejects.toThrow('revoke it or make it expire sooner')
+  await expect(child.w.apiKeys.revoke(admin.id)).rejects.toThrow('revoke or rotate it, or make it expire sooner')
   expect(await codeOf(child.w.apiKeys.revoke(equal.id))).toBe(well)
   expect(await codeOf(child.w.apiKeys.revoke(grandchild.id))).toBe(well)
   expect(await codeOf(child.w.apiKeys.revoke(child.id))).toBe(well)
@@ -225,5 +225,5 @@ test('a key rotates itself and keys below it, but no key above it, none with sco
   ] as const
   for (const [at, [acting, other, expected]] of rotations.entries())
     expect([at, await codeOf(acting.w.apiKeys.rotate(other.id))]).toEqual([at, expected])
-  await expect(weak.w.apiKeys.rotate(strong.id)).rejects.toThrow('cannot loosen its limits or rotate it')
+  await expect(weak.w.apiKeys.rotate(strong.id)).rejects.toThrow('cannot loosen its limits, revoke or rotate it')
 })
