@@ -4,7 +4,8 @@ import { expect, test } from 'vitest'
 import { sourcesOf } from './sources.ts'
 
 // What a client or a provider sends may be called `constructor` or `__proto__`. So a name that is not written in our code is looked up
-// in a Map, by `own`, or behind `Object.hasOwn`; the places below are those where the name is ours after all.
+// in a Map, by `own`, or behind `Object.hasOwn`; the places below are those where the name is ours after all. And it may be any JSON:
+// `{ "toString": 1 }` cannot be made a text or a number, so a value is known to be one before it is written into a text.
 
 const packages = resolve(import.meta.dirname, '../..')
 const guarded = ['core', 'ai-sdk', 'router', 'api', 'fetch-handler', 'node-http', 'storage', 'storage-memory', 'storage-sql']
@@ -113,20 +114,29 @@ function isGuarded(node: ts.Node): boolean {
   return false
 }
 
-function openAccesses(): readonly string[] {
+let known: { readonly files: readonly string[]; readonly made: ts.Program } | undefined
+
+/** The sources and their types, which both tests read. */
+function program(): NonNullable<typeof known> {
+  if (known) return known
   const { config } = ts.readConfigFile(resolve(packages, '../tsconfig.json'), ts.sys.readFile)
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, resolve(packages, '..'))
   const files = guarded.flatMap(name => sourcesOf(name).map(({ path }) => join(packages, name, 'src', path)))
-  const program = ts.createProgram(files, { ...options, noEmit: true, skipLibCheck: true, incremental: false })
-  const checker = program.getTypeChecker()
+  known = { files, made: ts.createProgram(files, { ...options, noEmit: true, skipLibCheck: true, incremental: false }) }
+  return known
+}
+
+/** `file expression` of what `find` returns for any node of our sources. */
+function foundIn(find: (node: ts.Node, checker: ts.TypeChecker) => ts.Node | undefined): readonly string[] {
+  const { files, made } = program()
+  const checker = made.getTypeChecker()
   const found: string[] = []
   for (const file of files) {
-    const source = program.getSourceFile(file)
+    const source = made.getSourceFile(file)
     if (!source) throw new Error(`${file} is not there.`)
     const visit = (node: ts.Node): void => {
-      const access = accessOf(node, checker)
-      if (access && !isGuarded(access.shown))
-        found.push(`${file.slice(packages.length + 1)} ${access.shown.getText().replaceAll('${', '{')}`)
+      const shown = find(node, checker)
+      if (shown) found.push(`${file.slice(packages.length + 1)} ${shown.getText().replaceAll('${', '{')}`)
       ts.forEachChild(node, visit)
     }
     visit(source)
@@ -135,10 +145,44 @@ function openAccesses(): readonly string[] {
 }
 
 test('no name that a client or a provider sends is looked up on a plain object', { timeout: 180_000 }, () => {
-  const found = openAccesses()
+  const found = foundIn((node, checker) => {
+    const access = accessOf(node, checker)
+    return access && !isGuarded(access.shown) ? access.shown : undefined
+  })
   const known = Object.values(justified).flat()
   expect({ new: found.filter(each => !known.includes(each)), gone: known.filter(each => !found.includes(each)) }).toEqual({
     new: [],
     gone: [],
   })
+})
+
+/** Any JSON, or an object: what cannot be written into a text without a look at it. */
+const isOpen = (type: ts.Type): boolean =>
+  type.isUnion()
+    ? type.types.some(isOpen)
+    : type.isIntersection()
+      ? type.types.every(isOpen)
+      : (type.flags & (ts.TypeFlags.Any | ts.TypeFlags.Unknown | ts.TypeFlags.Object | ts.TypeFlags.NonPrimitive)) !== 0
+
+/** The values that an expression makes texts or numbers of: in `${a}`, `String(a)`, `Number(a)`, `a + ''`, `+a` and `a.join()`. */
+function convertedIn(node: ts.Node, checker: ts.TypeChecker): readonly ts.Type[] {
+  const typeOf = (each: ts.Node): ts.Type => {
+    const type = checker.getTypeAtLocation(each)
+    return checker.getBaseConstraintOfType(type) ?? type
+  }
+  if (ts.isTemplateExpression(node) && !ts.isTaggedTemplateExpression(node.parent))
+    return node.templateSpans.map(each => typeOf(each.expression))
+  if (ts.isBinaryExpression(node) && node.operatorToken.kind === ts.SyntaxKind.PlusToken) return [typeOf(node.left), typeOf(node.right)]
+  if (ts.isPrefixUnaryExpression(node) && node.operator === ts.SyntaxKind.PlusToken) return [typeOf(node.operand)]
+  if (!ts.isCallExpression(node)) return []
+  const { expression: called } = node
+  if (ts.isIdentifier(called)) return ['String', 'Number', 'BigInt'].includes(called.text) ? node.arguments.map(typeOf) : []
+  if (!ts.isPropertyAccessExpression(called) || called.name.text !== 'join') return []
+  const entries = checker.getIndexTypeOfType(typeOf(called.expression), ts.IndexKind.Number)
+  return entries ? [entries] : []
+}
+
+test('no value of unknown type is written into a text', { timeout: 180_000 }, () => {
+  const found = foundIn((node, checker) => (convertedIn(node, checker).some(isOpen) ? node : undefined))
+  expect(found.filter(each => /^[\w-]+\/src\/dialects?\//.test(each))).toEqual([])
 })

@@ -426,6 +426,8 @@ test.each([{}, { store: true }])('items that replace references count as memory 
   }
   await expect(gateway.infer(asked, { caller, claimMemory }).whole()).rejects.toMatchObject({ code: 'service_unavailable' })
   expect(provider.calls).toHaveLength(1)
+  claims.length = 0
+  await expect(gateway.countTokens(asked, caller, { claimMemory })).rejects.toMatchObject({ code: 'service_unavailable' })
   await gateway.infer(asked, { caller, claimMemory }).whole()
   expect(claims.every(bytes => bytes > 50_000 && bytes < 200_000)).toBe(true)
 })

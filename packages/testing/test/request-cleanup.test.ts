@@ -1,5 +1,6 @@
 import { createGateway, type Gateway } from '@signalbox/core'
 import { chatProvider } from '@signalbox/core/dialects'
+import { GatewayError } from '@signalbox/core/errors'
 import type { Frame, Provider } from '@signalbox/core/protocol'
 import { compatible } from '@signalbox/core/providers'
 import type { Transport } from '@signalbox/core/runtime'
@@ -224,6 +225,31 @@ test('a provider is not slow because the server of an image was', async () => {
   const response = await gateway.infer(request(gateway, { input: looking }), { caller }).whole()
   expect([response.outcome.status, failures]).toEqual(['completed', ['unsupported']])
 })
+
+test.each([
+  ['concurrent_requests_exceeded', 429],
+  ['service_unavailable', 503],
+] as const)(
+  'an image for which the gateway has no memory ends the request with %s, and no other provider is called',
+  async (code, status) => {
+    const quirks = { inline_media_only: true }
+    const providers = ['p', 'other'].map(id => ({ ...scriptedProvider({ id, dialect: chatProvider }), quirks }))
+    let downloads = 0
+    const { gateway, caller, books } = await testbed({
+      providers,
+      media: async () => {
+        downloads += 1
+        return { ok: true, mediaType: 'image/png', base64: 'AAAA' }
+      },
+    })
+    const claimMemory = (): void => {
+      throw new GatewayError(code, { message: 'Wait for one to finish.', retryAfterMs: 2_000 })
+    }
+    const reply = gateway.infer(request(gateway, { input: looking }), { caller, claimMemory })
+    await expect(reply.whole()).rejects.toMatchObject({ code, status, message: 'Wait for one to finish.', facts: { retryAfterMs: 2_000 } })
+    expect([downloads, await books()]).toMatchObject([1, { held: 0, free: true }])
+  },
+)
 
 test('a deadline in the middle of a stream is reported as the deadline', async () => {
   const provider = scriptedProvider({ id: 'p', dialect: chatProvider, acts: [acts.pauseAfter(2, 60_000)] })

@@ -189,6 +189,16 @@ const changes: Readonly<Record<string, Change>> = {
     then: async app => app.byokKeys.update((await app.byokKeys.list())[1]?.id ?? '', { isDefault: true }),
     result: { name: 'ours', isDefault: true },
   },
+  'byokKeys.update sets the secret of a key that was added since': {
+    setup: async app =>
+      app.byokKeys.update((await app.byokKeys.create({ name: 'ours', provider: 'openai', apiKey })).id, { apiKey: `${apiKey}-2` }),
+    then: async app => {
+      await app.byokKeys.delete((await app.byokKeys.list())[0]?.id ?? '')
+      await app.byokKeys.create({ name: 'theirs', provider: 'openai', apiKey: `${apiKey}-2` })
+    },
+    result: { name: 'ours' },
+    warning: 'another provider key of the workspace has this one',
+  },
   'members.add finds the member removed, and another role': {
     setup: app => app.members.add({ email: 'ada@example.com', name: 'Ada', role: 'owner' }),
     then: async app => {
@@ -284,6 +294,27 @@ describe('nothing that happens to a workspace makes setup fail:', () => {
     expect(warnings.filter(text => !text.startsWith('A provider key'))).toEqual(
       warning === undefined ? [] : [expect.stringContaining(warning)],
     )
+  })
+
+  test('a model of its lists is gone', async () => {
+    const storage = memoryStorage()
+    const warnings: string[] = []
+    const run: Setup = async ({ workspaces }) => {
+      await workspaces.create({ id: 'app', name: 'App' })
+      await workspaces('app').settings.update({ allowedModels: ['gpt-x', 'gone'] })
+    }
+    expect(await gatewayOn(storage, run, warnings).problems()).toEqual([])
+    expect(warnings).toEqual([expect.stringContaining('`allowedModels[1]` names the model "gone", which this gateway does not have')])
+  })
+
+  test('but a provider that the gateway does not have does, whatever the workspace lists', async () => {
+    for (const list of ['blockedProviders', 'allowedProviders'] as const) {
+      const run: Setup = async ({ workspaces }) => {
+        await workspaces.create({ id: 'app', name: 'App' })
+        await workspaces('app').settings.update({ [list]: ['opnai'] })
+      }
+      expect(await gatewayOn(memoryStorage(), run).problems()).toEqual(['`setup` failed; see the log.'])
+    }
   })
 
   test('but a secret of another workspace does: no holder of a key can choose it', async () => {

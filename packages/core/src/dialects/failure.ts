@@ -251,4 +251,4 @@ function detailOf(detail: Json | undefined): string | undefined {
 const locationOf = ({ loc }: JsonObject): string => (Array.isArray(loc) ? `${(loc as readonly Json[]).filter(isStep).join('.')}: ` : '')
 
 /** Whether a path step is a name or number. Anything else cannot be shown as text. */
-const isStep = (step: Json): boolean => typeof step === 'string' || typeof step === 'number'
+const isStep = (step: Json): step is string | number => typeof step === 'string' || typeof step === 'number'

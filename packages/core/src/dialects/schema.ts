@@ -1,5 +1,6 @@
 import type { FittedSchema, SchemaRules } from '../protocol/schemas.ts'
 import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
+import { stringOf } from './json.ts'
 import { definitionName, definitionsOf, loopsIn } from './schema-definitions.ts'
 import { annotations, describable } from './schema-rules.ts'
 
@@ -279,7 +280,7 @@ function finished(
   descriptions: readonly string[],
   { at, fitting }: { readonly at: string; readonly fitting: FitState },
 ): JsonObject {
-  const description = [node.description, descriptions.join(', ')].filter(words => typeof words === 'string' && words !== '').join('. ')
+  const description = [stringOf(node.description), descriptions.join(', ')].filter(words => words !== '').join('. ')
   const names = isObject(node.properties) ? node.properties : {}
   const required = listIn(node.required).filter(name => typeof name === 'string' && Object.hasOwn(names, name))
   if (required.length < listIn(node.required).length && isObject(node.properties))

@@ -36,6 +36,22 @@ describe.each(['chat', 'messages', 'gemini', 'bedrock'] as const)('grouped tools
     expect(warnings.map(({ param }) => param)).toEqual(['tools[2]'])
   })
 
+  test('cost as much as they have in the request, however long the name of their group is', () => {
+    const found = (group: string): JsonObject => ({
+      type: 'tool_search_output',
+      call_id: 'c9',
+      execution: 'client',
+      tools: [
+        { type: 'namespace', name: group, description: '', tools: Array.from({ length: 300 }, (_, at) => tool(`${group.at(-1)}${at}`)) },
+      ],
+    })
+    const input = [{ role: 'user', content: 'Look.' }, found('n'.repeat(4_000)), found(`${'n'.repeat(3_999)}m`)]
+    const text = JSON.stringify(dialect.encodeRequest(ask({ input }), offer, {}).body)
+    expect(text.length).toBeLessThan(4 * JSON.stringify(input).length)
+    // Groups with the same beginning stay different.
+    expect(new Set(text.match(/(?<="name":")n{40}[^"]*/g)).size).toBe(600)
+  })
+
   test('have the same names in every request', () => {
     const names = () => JSON.stringify(dialect.encodeRequest(ask(), offer, {}).body)
     expect(names()).toBe(names())

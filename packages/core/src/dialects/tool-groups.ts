@@ -46,12 +46,26 @@ export const customToolNames = (prompt: Prompt): ReadonlySet<string> =>
 /** Each tool once, with its last definition. */
 export function withoutDoubles(tools: readonly Tool[]): readonly Tool[] {
   const byName = new Map<Tool | string, Tool>()
-  for (const tool of tools) byName.set(keyOf(tool) ?? tool, tool)
+  const short = shortGroups()
+  // Tools that only one dialect has have no names.
+  for (const tool of tools) byName.set(tool.type === 'function' ? JSON.stringify([short(tool.namespace ?? ''), tool.name]) : tool, tool)
   return byName.size === tools.length ? tools : [...byName.values()]
 }
 
-/** The name of a function in its group. Undefined for tools that only one dialect has. */
-const keyOf = (tool: Tool): string | undefined => (tool.type === 'function' ? JSON.stringify([tool.namespace ?? '', tool.name]) : undefined)
+/** Characters of the name of a group in the name of each of its tools. No vendor takes longer names of tools than 128. */
+const maxGroupName = 64
+const hashCharacters = 22
+
+/** Shortens the names of groups: thousands of tools may be in a group whose name has thousands of characters. */
+function shortGroups(): (namespace: string) => string {
+  const known = new Map<string, string>()
+  return namespace => {
+    if (namespace.length <= maxGroupName) return namespace
+    const short = known.get(namespace) ?? hashed(namespace, maxGroupName - hashCharacters)
+    known.set(namespace, short)
+    return short
+  }
+}
 
 const ungrouped = (tool: Tool): readonly Tool[] => (tool.type === 'native' && tool.tools ? tool.tools.flatMap(ungrouped) : [tool])
 
@@ -106,7 +120,9 @@ const plainGroup = 'functions'
 function namesIn(tools: readonly Tool[]): (namespace: string, name: string) => string {
   const taken = new Set(tools.flatMap(tool => (tool.type === 'function' && tool.namespace === undefined ? [tool.name] : [])))
   const given = new Map<string, string>()
-  return (namespace, name) => {
+  const short = shortGroups()
+  return (group, name) => {
+    const namespace = short(group)
     const key = JSON.stringify([namespace, name])
     const known = given.get(key)
     if (known !== undefined) return known

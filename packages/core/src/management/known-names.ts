@@ -1,5 +1,6 @@
 import { similarNames } from '@signalbox/storage/similar-names'
 import { GatewayError } from '../errors/gateway-error.ts'
+import type { Logger } from '../runtime/ports.ts'
 import type { ModelDirectory } from './models.ts'
 
 // Provider and model names in the settings of a workspace. An unknown name in a list would protect nothing, or allow nothing.
@@ -36,13 +37,25 @@ function knownIn(directory: Directory, list: NamedList): (name: string) => boole
   return name => ids.has(name)
 }
 
-/** Throws for the first unknown name that was not in the list `before`. */
-export function checkKnown(directory: Directory, given: NamedLists, before: NamedLists): void {
+interface NameContext {
+  readonly ports: { readonly models: Directory; readonly isForSetup: boolean; readonly logger: Logger }
+  readonly workspaceId: string
+}
+
+/**
+ * Throws for the first unknown name that was not in the list `before`. In `setup` the lists that the workspace has now do not matter: an
+ * unknown provider is always an error, and an unknown model, which a new catalog may have removed, always a warning in the log.
+ */
+export function checkKnown({ ports, workspaceId }: NameContext, given: NamedLists, before: NamedLists): void {
+  const { models: directory, isForSetup, logger } = ports
   for (const [list, names] of Object.entries(given) as [NamedList, readonly string[] | null | undefined][]) {
     if (!names) continue
     const isKnown = knownIn(directory, list)
-    const at = names.findIndex(name => !isKnown(name) && before[list]?.includes(name) !== true)
-    if (at >= 0) throw unknown(directory, list, { name: names[at] ?? '', at })
+    const at = names.findIndex(name => !isKnown(name) && (isForSetup || before[list]?.includes(name) !== true))
+    if (at < 0) continue
+    const error = unknown(directory, list, { name: names[at] ?? '', at })
+    if (!isForSetup || lists[list] !== 'model') throw error
+    logger.warn({ workspaceId }, `In \`setup\`: ${error.message}`)
   }
 }
 

@@ -28,7 +28,7 @@ export function routingDefaultsOf(context: WorkspaceContext): RoutingDefaultsRes
       if (typeof strategy === 'string' && !strategies.includes(strategy)) throw invalidValue('strategy', strategy, { oneOf: strategies })
       const part = { type: 'routing_defaults', fields: routingDefaultsFields, input } as const
       const updated = await changeWorkspace(context, part, kept => {
-        checkKnown(models, listsOf(input), listsOf(kept.routing ?? {}))
+        checkKnown(context, listsOf(input), listsOf(kept.routing ?? {}))
         const routing = given<Defaults>({ ...kept.routing, ...input })
         if (isUsable(routing)) return { routing }
         // A list of the workspace does not decide whether `setup` succeeds: only the lists that `setup` passes stay.

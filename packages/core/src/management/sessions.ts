@@ -75,10 +75,10 @@ export function sessionsOf(context: WorkspaceContext): Sessions {
 
 async function createUserSession(context: WorkspaceContext, input: NewSession): Promise<Session & { readonly token: string }> {
   const { ports, workspaceId, actor } = context
-  const { sessionGroups, clock, ids, models } = ports
+  const { sessionGroups, clock, ids } = ports
   const { expiresIn = usualSeconds, ...fields } = input
   checkNewSession(input)
-  if (input.models) checkKnown(models, { models: input.models }, {})
+  if (input.models) checkKnown(context, { models: input.models }, {})
   if (actor.key && !actor.key.scopes.has('inference:invoke'))
     throw new GatewayError('operation_not_allowed', {
       message: `This ${nounOf(actor.key.id)} lacks the scope "inference:invoke", so it cannot grant it to a session.`,

@@ -25,7 +25,7 @@ export function settingsOf(context: WorkspaceContext): SettingsResource {
     get: async () => settingsRecordOf((await findWorkspace(records, context.workspaceId)).body, models),
     async update(input) {
       const updated = await changeWorkspace(context, { type: 'settings', fields: settingsFields, input }, kept => {
-        checkKnown(models, listsOf(input), listsOf(kept.settings ?? {}))
+        checkKnown(context, listsOf(input), listsOf(kept.settings ?? {}))
         const { name = kept.name, ...demands } = input
         return { name, settings: given<WorkspaceSettings>({ ...kept.settings, ...demands }) }
       })

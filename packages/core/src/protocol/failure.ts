@@ -2,6 +2,7 @@
 export type FailureKind =
   | 'client_left'
   | 'shut_down'
+  | 'no_memory'
   | 'out_of_credit'
   | 'out_of_budget'
   | 'stale_state'

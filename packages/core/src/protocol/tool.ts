@@ -40,6 +40,11 @@ export interface Native {
   readonly answers?: string
   /** Records what a provider did in an earlier response, such as a search. Other dialects leave it out, with a warning. */
   readonly isRecord?: true
+  /**
+   * Set on a record that opens something stored at the provider and is not known to come from an answer to this caller. `allowed`: sent with a
+   * credential that may open what is stored. `refused`: never sent.
+   */
+  readonly unknownOrigin?: 'allowed' | 'refused'
   /** Text that other dialects send in its place: of a part, or of an item as a message of the assistant. */
   readonly text?: string
 }

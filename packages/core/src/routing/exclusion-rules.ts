@@ -5,7 +5,7 @@ import { type DialectName, innerDialect } from '../protocol/wire.ts'
 import type { NativeNeed } from './media-needs.ts'
 import { refusedMedia } from './media-rules.ts'
 import type { Needs, RoutingQuery } from './needs.ts'
-import { dataPolicyOf, lacksAbility, maxInputTokensOf, meetsDataPolicy, priceAboveLimit, quirksOf } from './offer-facts.ts'
+import { dataPolicyOf, lacksAbility, maxInputTokensOf, mayOpenStored, meetsDataPolicy, priceAboveLimit, quirksOf } from './offer-facts.ts'
 import type { Candidate, ExclusionCode } from './plan.ts'
 
 export interface ExclusionRule {
@@ -69,8 +69,7 @@ export const exclusionRules: readonly ExclusionRule[] = [
         ? 'Send the data itself. The app can allow it for a user or session (`providerStorage`).'
         : 'Send the data itself, use a provider key of the workspace, or have the operator allow it (`providerStorage` of the provider).',
     applies: ({ needs }) => needs.storedField !== undefined,
-    excludes: ({ credential, provider }, { demands }) =>
-      demands.no_stored_fields === true || !(credential.owner === 'workspace' || provider.providerStorage === true),
+    excludes: (candidate, { demands }) => demands.no_stored_fields === true || !mayOpenStored(candidate),
     reason: (_, { needs, demands }) =>
       demands.no_stored_fields
         ? `\`${needs.storedField}\` names something stored at the provider, which this user may not use`

@@ -16,6 +16,10 @@ export const lacksAbility = ({ offer }: Candidate, ability: Ability): boolean =>
 
 export const quirksOf = ({ offer, provider }: Candidate): Quirks => quirksFor(provider, offer)
 
+/** Whether its credential may open what is stored at the provider: it is the workspace's own, or the operator allows it. */
+export const mayOpenStored = ({ credential, provider }: Candidate): boolean =>
+  credential.owner === 'workspace' || provider.providerStorage === true
+
 /** Input tokens that fit in the context window. */
 export const maxInputTokensOf = ({ offer }: Candidate): number =>
   Math.min(offer.context_window ?? Number.POSITIVE_INFINITY, offer.max_input_tokens ?? Number.POSITIVE_INFINITY)

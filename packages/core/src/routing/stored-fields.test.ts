@@ -80,11 +80,14 @@ const stored: readonly (readonly [param: string, InferenceRequest])[] = [
   ['container', messages(text, { container: 'container_1' })],
   ['container', messages(text, { container: { id: 'container_1' } })],
   ['container.skills[0].skill_id', messages(text, { container: { skills: [{ type: 'custom', skill_id: 'skill_1' }] } })],
+  ['messages[0].content', chat(text, { messages: [{ role: 'system', content: 'fileid://file-fe-1,fileid://file-fe-2' }] })],
+  ['instructions', ask(responsesClient, { input: 'Hi', instructions: 'fileid://file-fe-1' })],
   ['extensions.tool_options.datastore', messages(text, { extensions: { tool_options: { datastore: 'projects/p/datastores/d' } } })],
 ]
 
 const open: readonly (readonly [what: string, InferenceRequest])[] = [
   ['text', responses({ type: 'input_text', text: 'file_id: file-1, gs://bucket' })],
+  ['the same address in the text of a user', responses({ type: 'input_text', text: 'What is fileid://file-fe-1?' })],
   ['an image at an address', responses({ type: 'input_image', image_url: image })],
   ['bytes of a file', responses({ type: 'input_file', filename: 'a.pdf', file_data: 'data:application/pdf;base64,AAAA' })],
   [

@@ -104,6 +104,12 @@ const isStoredAddress = (url: string): boolean => !/^(?:data:|https?:)/i.test(ur
 /** The Files API of Gemini: https://ai.google.dev/gemini-api/docs/files. The colon of a port and user names are part of the host. */
 const providerFileHost = /^https?:[/\\]*[^/\\?#]*generativelanguage\.googleapis\.com[^/\\]*[/\\]/i
 
+/**
+ * Files that Qwen-Long reads are named in the text of a system message: https://help.aliyun.com/zh/model-studio/long-context-qwen-long, by the
+ * ids that the Files API of Model Studio gives them (`file-fe-…`).
+ */
+const namesFile = (text: string): boolean => text.includes('fileid://file-')
+
 function storedInPart(part: Part, path: string): string | undefined {
   if (part.type === 'text' || part.type === 'refusal') return undefined
   if (part.type === 'native') return part.isRecord ? undefined : searchOriginal(part, part.dialect, part.body, path)
@@ -128,7 +134,9 @@ function storedInItem(item: Item, path: string): string | undefined {
   }
   if (item.type === 'message') {
     const found = storedInParts(item.content, `${path}.content`)
-    if (found !== undefined || item.role !== 'assistant') return found
+    if (found !== undefined || item.role === 'user') return found
+    if (item.role !== 'assistant')
+      return item.content.some(part => part.type === 'text' && namesFile(part.text)) ? `${pathOf(item, path)}.content` : undefined
     // Audio of an earlier answer is referred to by the id that it has at the provider.
     const original = originalOf(item)
     const { audio } = original?.body ?? {}
@@ -149,7 +157,8 @@ function storedInTools(tools: readonly Tool[], path: string): string | undefined
 }
 
 /** The path of the first field of a request that names something stored at a provider. Takes time linear in what is sent unchanged. */
-export function storedFieldOf({ input, tools, native, extensions }: Prompt): string | undefined {
+export function storedFieldOf({ input, instructions, tools, native, extensions }: Prompt): string | undefined {
+  if (instructions !== undefined && namesFile(instructions)) return 'instructions'
   for (let at = 0; at < input.length; at++) {
     const found = storedInItem(input[at] as Item, `input[${at}]`)
     if (found !== undefined) return found

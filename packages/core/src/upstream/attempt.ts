@@ -10,6 +10,7 @@ import { dialectFor, quirksFor } from '../protocol/provider.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
 import type { InferenceResponse, Warning } from '../protocol/response.ts'
 import type { JsonObject } from '../protocol/wire.ts'
+import { mayOpenStored } from '../routing/offer-facts.ts'
 import type { Candidate } from '../routing/plan.ts'
 import type { Cancellation } from '../runtime/cancellation.ts'
 import type { Logger, MediaReader } from '../runtime/ports.ts'
@@ -23,7 +24,7 @@ import { failureWithoutSecret } from './failure-without-secret.ts'
 import { inlineMedia, kindsToRead } from './inline-media.ts'
 import { type AnswerHandlers, type LargeEncoding, type SendPorts, sendRequest } from './send.ts'
 import type { AnswerStream } from './stream-context.ts'
-import { notSent, tooLossy, tooSlow, wouldLose } from './unsent-failures.ts'
+import { noMemory, notSent, tooLossy, tooSlow, wouldLose } from './unsent-failures.ts'
 
 export interface AttemptLimits {
   /** The request's deadline in monotonic milliseconds. */
@@ -136,7 +137,7 @@ function startAttempt(state: AttemptState): void {
   inlineMedia(options.request, { kinds, read: ports.media, signal: connection.signal, claimMemory: options.claimMemory }).then(
     inlined => {
       if (state.isOver) return
-      if (!inlined.ok) failAttempt(state, notSent(inlined.why))
+      if (!inlined.ok) failAttempt(state, inlined.refusal ? noMemory(inlined.refusal) : notSent(inlined.why))
       else if (options.isLarge || inlined.bytes > largeBody) encodeLater(state, inlined.request)
       else encodeAndSend(state, inlined.request)
     },
@@ -158,7 +159,7 @@ function encodeAndSend(state: AttemptState, request: InferenceRequest, large?: L
   const { options, ports, dialect, quirks, connection } = state
   const { candidate } = options
   try {
-    const encoded = encodeForOffer(dialect, request, { offer: candidate.offer, quirks })
+    const encoded = encodeForOffer(dialect, request, { offer: candidate.offer, quirks, mayOpenStored: mayOpenStored(candidate) })
     const lost = encoded.warnings.find(isContentLost)
     if (lost) {
       failAttempt(state, wouldLose(candidate.provider.id, lost))

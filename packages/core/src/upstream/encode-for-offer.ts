@@ -1,19 +1,28 @@
 import { withoutForeignRecords } from '../dialects/earlier-answers.ts'
+import { withoutStoredRecords } from '../dialects/stored-records.ts'
 import { unknownFieldWarnings } from '../dialects/unknown-fields.ts'
 import type { EncodedRequest, ProviderDialect } from '../protocol/dialect.ts'
 import type { Offer, Quirks } from '../protocol/model.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
 import type { Json, JsonObject } from '../protocol/wire.ts'
 
+interface EncodingTarget {
+  readonly offer: Offer
+  readonly quirks: Quirks
+  /** Whether the credential may open what is stored at the provider. Default: false. */
+  readonly mayOpenStored?: boolean
+}
+
 /** Encodes a request for one offer, with a warning for everything that is lost. */
 export function encodeForOffer(
   dialect: ProviderDialect,
   request: InferenceRequest,
-  { offer, quirks }: { readonly offer: Offer; readonly quirks: Quirks },
+  { offer, quirks, mayOpenStored = false }: EncodingTarget,
 ): EncodedRequest {
-  const sent = withoutForeignRecords(request, dialect.name)
+  const known = withoutStoredRecords(request, mayOpenStored)
+  const sent = withoutForeignRecords(known.request, dialect.name)
   const encoded = dialect.encodeRequest(sent.request, offer, quirks)
-  const lost = [...sent.warnings, ...unknownFieldWarnings(sent.request.prompt, dialect.name)]
+  const lost = [...known.warnings, ...sent.warnings, ...unknownFieldWarnings(sent.request.prompt, dialect.name)]
   const warnings = lost.length === 0 ? encoded.warnings : [...encoded.warnings, ...lost]
   return { ...encoded, body: inOrder(encoded.body, dialect), warnings }
 }

@@ -9,6 +9,7 @@ import { failurePolicies, mostInformative } from './failure-policy.ts'
 const gatewayMessages: Readonly<Record<FailureKind, string>> = {
   client_left: 'The client disconnected before the response ended.',
   shut_down: 'The gateway is shutting down.',
+  no_memory: 'The gateway has no memory left for the images and files of the request. Try again in a moment.',
   out_of_credit: 'The response was cut off because it would exceed the credit of the workspace. Add credit, or lower `max_output_tokens`.',
   out_of_budget: 'The response was cut off because it would exceed a budget. Lower `max_output_tokens` so that it fits.',
   stale_state: '{provider} rejected the reasoning state of the conversation.',
@@ -51,6 +52,10 @@ export function messageInStream(failure: Failure): Failure {
   return { ...failure, message: messageOf(failure), code, type, isForClient: true }
 }
 
+/** Memory is refused for a caller, or for all callers. */
+const codeOf = ({ kind, code }: Failure): ErrorCode =>
+  kind === 'no_memory' && code === 'service_unavailable' ? code : failurePolicies[kind].code
+
 export interface AllFailedOptions {
   readonly deadlineOver?: boolean
   /** The failure to report. Default: the most informative one. */
@@ -67,7 +72,8 @@ export function allFailed(failures: readonly Failure[], { deadlineOver, shown, e
       ? new GatewayError('deadline_exceeded', { message: 'The request exceeded its deadline before a provider could be called.' })
       : new GatewayError('routing_failed', { message: 'No provider could be called.' })
   }
-  const code: ErrorCode = failurePolicies[failure.kind].code
+  const code = codeOf(failure)
+  const isOurs = failure.kind === 'no_memory'
   const waits = failures.flatMap(({ retryAfterMs }) => (retryAfterMs === undefined ? [] : [retryAfterMs]))
   const others =
     failures.length > 1 ? ` (${failures.length} attempts: ${failures.map(({ provider, kind }) => `${provider} ${kind}`).join(', ')})` : ''
@@ -76,7 +82,8 @@ export function allFailed(failures: readonly Failure[], { deadlineOver, shown, e
     ...(failure.param !== undefined && { param: failure.param }),
     ...(failure.provider !== undefined && { provider: failure.provider }),
     ...(failures.length > 1 && { attempts: failures.map(attemptOf) }),
-    ...(codes[code].status === 429 && { limitedBy: 'provider', retryAfterMs: waits.length > 0 ? Math.min(...waits) : 1000 }),
+    ...(codes[code].status === 429 && { limitedBy: isOurs ? 'routing' : 'provider' }),
+    ...((codes[code].status === 429 || isOurs) && { retryAfterMs: waits.length > 0 ? Math.min(...waits) : 1000 }),
   })
 }
 

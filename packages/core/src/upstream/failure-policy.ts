@@ -20,6 +20,7 @@ interface FailurePolicy {
 export const failurePolicies: Readonly<Record<FailureKind, FailurePolicy>> = {
   client_left: { action: 'stop', code: 'client_disconnected', detail: 'gateway', recordedAs: 'left' },
   shut_down: { action: 'stop', code: 'service_unavailable', detail: 'gateway', recordedAs: 'left' },
+  no_memory: { action: 'stop', code: 'concurrent_requests_exceeded', detail: 'gateway', recordedAs: 'left' },
   out_of_credit: { action: 'stop', code: 'insufficient_credits', detail: 'gateway', recordedAs: 'left' },
   out_of_budget: { action: 'stop', code: 'budget_exceeded', detail: 'gateway', recordedAs: 'left' },
   rejected: { action: 'stop', code: 'invalid_parameter_value', detail: 'provider', recordedAs: 'refused' },

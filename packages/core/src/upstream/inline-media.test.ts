@@ -106,5 +106,5 @@ test('what is put into a request counts as often as it is named, and is claimed 
       throw full
     },
   }
-  expect(await inlineMedia(named(1), refusing)).toEqual({ ok: false, why: 'Wait for one to finish.' })
+  expect(await inlineMedia(named(1), refusing)).toEqual({ ok: false, why: 'Wait for one to finish.', refusal: full })
 })

@@ -1,6 +1,6 @@
 import { itemParts } from '../dialects/part-warnings.ts'
 import { requiresInlineMedia } from '../dialects/requires-inline-media.ts'
-import { isGatewayError } from '../errors/gateway-error.ts'
+import { type GatewayError, isGatewayError } from '../errors/gateway-error.ts'
 import { bodyCaps } from '../protocol/body-caps.ts'
 import type { ProviderDialect } from '../protocol/dialect.ts'
 import type { FilePart, ImagePart, Item, Part } from '../protocol/item.ts'
@@ -17,7 +17,8 @@ const maxAddressCharacters = 8_192
 
 export type Inlined =
   | { readonly ok: true; readonly request: InferenceRequest; readonly bytes: number }
-  | { readonly ok: false; readonly why: string }
+  /** `refusal`: the gateway has no memory for it now. */
+  | { readonly ok: false; readonly why: string; readonly refusal?: GatewayError }
 
 type Remote = ImagePart | FilePart
 
@@ -73,7 +74,7 @@ export async function inlineMedia(request: InferenceRequest, { kinds, read, sign
   try {
     claimMemory?.(bytes)
   } catch (error) {
-    if (isGatewayError(error)) return { ok: false, why: error.message }
+    if (isGatewayError(error)) return { ok: false, why: error.message, refusal: error }
     throw error
   }
   return {

@@ -1,8 +1,18 @@
+import type { GatewayError } from '../errors/gateway-error.ts'
 import type { Failure } from '../protocol/failure.ts'
 import type { Warning } from '../protocol/response.ts'
 
 /** A failure before any request was sent, with a message of our own. */
 export const notSent = (message: string): Failure => ({ kind: 'unsupported', message, isForClient: true })
+
+/** The refusal of memory for what was downloaded, which ends the request as if its body had been refused. */
+export const noMemory = ({ code, message, facts: { retryAfterMs } }: GatewayError): Failure => ({
+  kind: 'no_memory',
+  message,
+  code,
+  isForClient: true,
+  ...(retryAfterMs !== undefined && { retryAfterMs }),
+})
 
 /** Does not count against the provider: the downloads were slow. */
 export const tooSlow = notSent('The images and files of the request could not be downloaded in time.')

@@ -5,7 +5,7 @@ import type { Warning } from '../../protocol/response.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
 import { contentLost, unsupported } from '../apply-quirks.ts'
 import { droppedReasoning, hasWords } from '../dropped-reasoning.ts'
-import { objectIn } from '../json.ts'
+import { objectIn, stringOf } from '../json.ts'
 import { movedMediaNote, movedMediaText } from '../moved-media.ts'
 import { orderToolResults } from '../tool-result-order.ts'
 import { withUniqueCallIds } from '../unique-call-ids.ts'
@@ -124,7 +124,10 @@ function encodeMessage(state: EncoderState, { role, content }: MessageItem, para
   else addBlocks(turnOf(state, 'user').blocks, encoded.map(tagSystemText))
 }
 
-const tagSystemText = ({ block, cache }: EncodedBlock): EncodedBlock => ({ block: { text: `<system>\n${block.text}\n</system>` }, cache })
+const tagSystemText = ({ block, cache }: EncodedBlock): EncodedBlock => ({
+  block: { text: `<system>\n${stringOf(block.text)}\n</system>` },
+  cache,
+})
 
 function encodeCall(state: EncoderState, { call_id, name, arguments: written, cache }: FunctionCallItem, param: string): void {
   const input = written.trim() === '' ? {} : objectIn(written)

@@ -76,7 +76,7 @@ export function citationsOf(text: string, { chunks, supports, quotes }: Sources)
   for (const { segment, groundingChunkIndices } of supports) {
     const { startIndex, endIndex } = isObject(segment) ? segment : {}
     for (const index of Array.isArray(groundingChunkIndices) ? groundingChunkIndices.slice(0, maxCitations) : [])
-      cite(sources[Number(index)], startIndex, endIndex)
+      if (typeof index === 'number') cite(sources[index], startIndex, endIndex)
   }
   // Without supports, every source applies to the whole text.
   if (supports.length === 0) for (const source of sources) cite(source, undefined, undefined)

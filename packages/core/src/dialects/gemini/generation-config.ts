@@ -63,6 +63,9 @@ export function encodeSettings({ top_logprobs, ...requested }: JsonObject): Json
     const name = wireNames.get(field)
     return name === undefined || value === undefined ? [] : [[name, value] as const]
   })
-  const logprobs = top_logprobs === undefined ? {} : { responseLogprobs: true, ...(Number(top_logprobs) > 0 && { logprobs: top_logprobs }) }
+  const logprobs =
+    top_logprobs === undefined
+      ? {}
+      : { responseLogprobs: true, ...(typeof top_logprobs === 'number' && top_logprobs > 0 && { logprobs: top_logprobs }) }
   return { ...Object.fromEntries(encoded), ...logprobs }
 }

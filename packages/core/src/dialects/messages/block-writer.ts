@@ -1,4 +1,4 @@
-import type { Frame, JsonObject } from '../../protocol/wire.ts'
+import type { Frame, Json, JsonObject } from '../../protocol/wire.ts'
 import { emitFrame, jsonText } from '../stream-encoder.ts'
 
 // Writes start, deltas and stop of content blocks. Blocks are numbered in order and never overlap.
@@ -59,10 +59,10 @@ export function closeBlock(output: BlockOutput): void {
 /** Writes a complete block. The input of a server tool is sent as deltas, because clients assemble it like that of their own tools. */
 export function writeBlock(output: BlockOutput, block: JsonObject): void {
   const { input } = block
-  const isInputStreamed = serverTools.has(`${block.type}`) && typeof input === 'object'
+  const isInputStreamed = serverTools.has(block.type) && typeof input === 'object'
   startBlock(output, isInputStreamed ? { ...block, input: {} } : block)
   if (isInputStreamed) writeDelta(output, { type: blockDeltas.input.type, [blockDeltas.input.field]: JSON.stringify(input) })
   closeBlock(output)
 }
 
-const serverTools: ReadonlySet<string> = new Set(['server_tool_use', 'mcp_tool_use'])
+const serverTools: ReadonlySet<Json | undefined> = new Set(['server_tool_use', 'mcp_tool_use'])

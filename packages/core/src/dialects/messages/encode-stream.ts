@@ -1,7 +1,7 @@
 import type { EventEncoder, ResponseMetadata } from '../../protocol/dialect.ts'
 import type { InferenceEvent } from '../../protocol/event.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
-import { isObject, type JsonObject } from '../../protocol/wire.ts'
+import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { requestIdOf } from '../ids.ts'
 import { type EncoderState, type EventHandlers, type EventOf, emitFrame, isFailure, noFrames, streamEncoder } from '../stream-encoder.ts'
 import type { BlockOutput } from './block-writer.ts'
@@ -68,10 +68,11 @@ function startMessage(state: MessageState, event: InferenceEvent): void {
 /** Usage at the start. Some clients read input tokens only here, so the gateway's count is used until the provider reports one. */
 function startUsage({ estimated_input_tokens: estimate }: ResponseMetadata, original: JsonObject | undefined): JsonObject {
   const usage = encodeMessageUsage(undefined, original)
-  const isNamed = inputCounts.some(field => Number(usage[field]) > 0)
+  const isNamed = inputCounts.some(field => isPositive(usage[field]))
   return isNamed || estimate === undefined ? usage : { ...usage, input_tokens: estimate }
 }
 
+const isPositive = (count: Json | undefined): boolean => typeof count === 'number' && count > 0
 const inputCounts = ['input_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens'] as const
 
 function startItem(state: MessageState, { index, item }: EventOf<'item_started'>): void {

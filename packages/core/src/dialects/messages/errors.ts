@@ -65,6 +65,7 @@ export const encodeError = ({
 const statusByKind: Readonly<Record<FailureKind, number>> = {
   client_left: 499,
   shut_down: 503,
+  no_memory: 503,
   out_of_credit: 402,
   out_of_budget: 402,
   stale_state: 400,

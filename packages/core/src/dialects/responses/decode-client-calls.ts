@@ -26,7 +26,9 @@ export function decodeClientCall(type: string, body: JsonObject): Item | undefin
   const call = callTypes.get(type)
   // The result of the first shell tool has its call id in `id`.
   const call_id = stringOf(body.call_id) || (type.startsWith('local_shell_call') ? stringOf(body.id) : '')
-  if (call_id === '' || body.execution === 'server') return undefined
+  // A shell in a container of the provider is not run by the client.
+  const isInContainer = isObject(body.environment) && typeof body.environment.container_id === 'string'
+  if (call_id === '' || body.execution === 'server' || isInContainer) return undefined
   if (call) return { type: 'function_call', call_id, name: call.name, arguments: argumentsOf(body, call.fields) } satisfies FunctionCallItem
   if (!resultTypes.has(type)) return undefined
   const output = outputOf(body)

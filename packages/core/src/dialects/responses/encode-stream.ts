@@ -6,6 +6,7 @@ import type { InferenceRequest } from '../../protocol/request.ts'
 import { entryOf, type SmallMap, setEntry, sizeOf, smallMap, valuesOf } from '../../protocol/small-map.ts'
 import { append, type JsonObject } from '../../protocol/wire.ts'
 import type { AnnotationDelta, TextDelta } from '../item-assembler.ts'
+import { stringOf } from '../json.ts'
 import {
   addSent,
   type EncoderState,
@@ -190,7 +191,7 @@ function finishItem(encoder: FrameEncoder, item: SentItem, final: Item): void {
   }
   for (const part of valuesOf(item.parts)) closePart(encoder, item, part)
   if (final.type === 'function_call')
-    finishArguments(encoder, item, { name: final.name, text: `${encoded[argumentsFormat(item.item).field]}` })
+    finishArguments(encoder, item, { name: final.name, text: stringOf(encoded[argumentsFormat(item.item).field]) })
   emit(encoder, 'response.output_item.done', { output_index: item.outputIndex, item: encoded })
   item.encoded = encoded
 }

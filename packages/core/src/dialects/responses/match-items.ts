@@ -1,5 +1,6 @@
 import type { Item } from '../../protocol/item.ts'
 import type { PartialItem } from '../item-assembler.ts'
+import { stringOf } from '../json.ts'
 
 /**
  * Matches each item of the last snapshot with the streamed one: by id if ids are stable, otherwise (some providers change them with every
@@ -29,7 +30,7 @@ function next(queue: PartialItem[] | undefined, free: ReadonlySet<PartialItem>):
   return undefined
 }
 
-const typeOf = (item: Item): unknown => (item.type === 'native' ? item.body.type : item.type)
+const typeOf = (item: Item): string => (item.type === 'native' ? stringOf(item.body.type) : item.type)
 
 function matchKey(item: Item): string | undefined {
   const id = item.type === 'native' ? item.body.id : 'id' in item ? item.id : undefined

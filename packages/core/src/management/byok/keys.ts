@@ -66,7 +66,7 @@ export const byokKeysOf = (context: WorkspaceContext): ByokKeys => {
           taken: isThere(key.body.provider),
         }
       })
-      if (input.apiKey !== undefined) byok.begin(workspaceId, id)
+      if (input.apiKey !== undefined && updated.body.validationStatus === 'pending') byok.begin(workspaceId, id)
       return byokKeyOf(updated)
     },
     validate: async id => byokKeyOf(await byok.validate(workspaceId, id, actor)),
@@ -85,10 +85,11 @@ export const byokKeysOf = (context: WorkspaceContext): ByokKeys => {
 
 /** The fields of a key that a change alters. */
 async function changedBy(
-  { ports: { byok, isForSetup } }: WorkspaceContext,
+  context: WorkspaceContext,
   key: TypedRecord<'credential'>,
   input: ByokKeyChange,
 ): Promise<{ readonly name: string; readonly body: BodyChanges<'credential'> }> {
+  const { byok, isForSetup } = context.ports
   const { body, name: hash = '' } = key
   // Another key may have been deleted, which made this one the default.
   const isDefault = (isForSetup && body.isDefault) || (input.isDefault ?? body.isDefault)
@@ -96,7 +97,7 @@ async function changedBy(
   if (body.isDefault && !isDefault) throw staysDefault()
   const tiers = byok.tiersOf(body.provider)
   if (typeof accountTier === 'string') checkTier(accountTier, body.provider, tiers)
-  const secret = apiKey === undefined ? undefined : await resecret(byok, key, apiKey)
+  const secret = apiKey === undefined ? undefined : await resecret(context, key, apiKey)
   return {
     name: secret?.name ?? hash,
     body: {
@@ -112,19 +113,30 @@ async function changedBy(
   }
 }
 
-async function resecret(byok: WorkspaceContext['ports']['byok'], key: TypedRecord<'credential'>, apiKey: string) {
+/** Undefined in `setup` if another key has this secret: keys that were added since do not decide whether `setup` succeeds. */
+async function resecret({ ports }: WorkspaceContext, key: TypedRecord<'credential'>, apiKey: string) {
+  const { byok, records, isForSetup, logger } = ports
   const provider = byok.providers.get(key.body.provider)
   if (!provider)
     throw new GatewayError('state_precondition_failed', { message: `This gateway no longer has the provider "${key.body.provider}".` })
   checkLasting(byok)
   const secret = secretOf(apiKey, provider)
+  const name = await credentialName(key.workspaceId, provider.id, secret)
+  const other = isForSetup ? await records.findByName('credential', name) : undefined
+  if (other && other.id !== key.id) {
+    logger.warn(
+      { workspaceId: key.workspaceId, id: key.id, other: other.id },
+      'The `apiKey` that `setup` sets stays as it was, because another provider key of the workspace has this one already. Delete one of them.',
+    )
+    return undefined
+  }
   const body = {
     sealed: await byok.vault.seal(secret, key),
     prefix: shownOf(secret),
     validationStatus: 'pending',
     lastValidatedAt: undefined,
   } as const
-  return { name: await credentialName(key.workspaceId, provider.id, secret), body }
+  return { name, body }
 }
 
 const staysDefault = (): GatewayError =>

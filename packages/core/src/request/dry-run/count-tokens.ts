@@ -1,11 +1,13 @@
 import pTimeout from 'p-timeout'
 import type { Caller } from '../../access/caller.ts'
 import { withoutForeignRecords } from '../../dialects/earlier-answers.ts'
+import { withoutStoredRecords } from '../../dialects/stored-records.ts'
 import { estimateTokens } from '../../metering/count.ts'
 import type { ProviderDialect } from '../../protocol/dialect.ts'
 import { dialectFor, quirksFor } from '../../protocol/provider.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
 import { makePlan } from '../../routing/make-plan.ts'
+import { mayOpenStored } from '../../routing/offer-facts.ts'
 import type { Candidate, Plan } from '../../routing/plan.ts'
 import { createCancellation } from '../../runtime/cancellation.ts'
 import { runSteps, type Step, wait } from '../../runtime/steps.ts'
@@ -50,7 +52,7 @@ export async function countRequestTokens(
   originalRequest: InferenceRequest,
   { caller, signal, admission, claimMemory }: CountTokensOptions,
 ): Promise<TokenCount> {
-  const { request, plan, carried } = await admitCount(ports, originalRequest, { caller, signal, admission })
+  const { request, plan, carried } = await admitCount(ports, originalRequest, { caller, signal, admission, claimMemory })
   const candidates = plan.candidates.length > 1 ? rankedCandidates(ports, { plan, request, caller }) : plan.candidates
   const counter = firstOf(candidates, counterOf)
   const candidate = counter?.candidate ?? candidates[0]
@@ -82,8 +84,12 @@ async function admitCount(ports: RequestPorts, originalRequest: InferenceRequest
   }
 }
 
-function* planCount(ports: RequestPorts, originalRequest: InferenceRequest, { caller, admission }: CountTokensOptions): Step<PlannedCount> {
-  const { request, policy, planning } = yield* applyPolicy(ports, originalRequest, { caller })
+function* planCount(
+  ports: RequestPorts,
+  originalRequest: InferenceRequest,
+  { caller, admission, claimMemory }: CountTokensOptions,
+): Step<PlannedCount> {
+  const { request, policy, planning } = yield* applyPolicy(ports, originalRequest, { caller, claimMemory })
   const carried = yield* wait(openCarried(request, caller, ports.ring))
   // Planned as a stream without input tokens, so that prompts too long for every context window and stream-only offers can be counted.
   const plan = makePlan({ ...request, delivery: 'stream' }, 0, pinned(planning, carried))
@@ -159,7 +165,8 @@ async function callCounter(
   const kinds = media ? kindsToRead(request, { dialect, quirks }) : []
   const inlined = media && kinds.length > 0 ? await inlineMedia(request, { kinds, read: media, signal, claimMemory }) : undefined
   if (inlined && !inlined.ok) return undefined
-  const { request: sent } = withoutForeignRecords(inlined?.request ?? request, candidate.offer.dialect)
+  const known = withoutStoredRecords(inlined?.request ?? request, mayOpenStored(candidate))
+  const { request: sent } = withoutForeignRecords(known.request, candidate.offer.dialect)
   const encoded = counting.encodeRequest(sent, candidate.offer, quirks)
   const body = await requestJson({ candidate, dialect, encoded, quirks, stream: false, signal, url }, { transport, clock })
   const tokens = body && counting.decode(body)

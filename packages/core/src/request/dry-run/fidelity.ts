@@ -7,6 +7,7 @@ import { dialectFor, quirksFor } from '../../protocol/provider.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
 import { makePlan, type PlanInput } from '../../routing/make-plan.ts'
+import { mayOpenStored } from '../../routing/offer-facts.ts'
 import type { Candidate } from '../../routing/plan.ts'
 import { encodeForOffer } from '../../upstream/encode-for-offer.ts'
 
@@ -43,9 +44,11 @@ const askingFor = (request: InferenceRequest, model: string): InferenceRequest =
   remember({ ...request, routing: { ...request.routing, models: [model] } }, originalOf(request))
 
 /** `lost`: warnings about what was removed from the request for this candidate before encoding. */
-export function fidelityOf(request: InferenceRequest, { model, provider, offer }: Candidate, lost: readonly Warning[] = []): Fidelity {
+export function fidelityOf(request: InferenceRequest, candidate: Candidate, lost: readonly Warning[] = []): Fidelity {
+  const { model, provider, offer } = candidate
   const dialect = dialectFor(provider, offer)
-  const { warnings } = dialect ? encodeForOffer(dialect, request, { offer, quirks: quirksFor(provider, offer) }) : { warnings: [] }
+  const target = { offer, quirks: quirksFor(provider, offer), mayOpenStored: mayOpenStored(candidate) }
+  const { warnings } = dialect ? encodeForOffer(dialect, request, target) : { warnings: [] }
   const explained = new Set<Warning>()
   const used = [...features].filter(([, { isUsed }]) => isUsed(request.prompt))
   const closest = (warning: Warning): number => Math.max(...used.map(([, { param }]) => (isAbout(warning, param) ? param.length : 0)))

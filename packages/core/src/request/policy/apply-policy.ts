@@ -12,6 +12,7 @@ import type { Demands } from '../../routing/needs.ts'
 import type { KeyRing } from '../../runtime/seal.ts'
 import { type Step, wait } from '../../runtime/steps.ts'
 import { openCompactions } from '../compaction/open-compactions.ts'
+import { markUnknownRecords } from '../item-references/record-origins.ts'
 import { type ReferencePorts, resolveReferences } from '../item-references/resolve-references.ts'
 import { defaultedIn, withDefaults } from './workspace-defaults.ts'
 
@@ -85,9 +86,10 @@ function hasNativeItems({ prompt }: InferenceRequest): boolean {
   return false
 }
 
-/** Resolves item references first, then opens compactions, because a reference may point to one. */
+/** Resolves item references first, then opens compactions, because a reference may point to one. What the gateway kept needs no check. */
 function* withKeptItems(ports: KeptItemPorts, originalRequest: InferenceRequest, caller: Caller): Step<InferenceRequest> {
-  const complete = refersToItems(originalRequest) ? yield* resolveReferences(ports, originalRequest, itemOwnerOf(caller)) : originalRequest
+  const checked = yield* markUnknownRecords(ports, originalRequest, caller)
+  const complete = refersToItems(checked) ? yield* resolveReferences(ports, checked, itemOwnerOf(caller)) : checked
   return yield* wait(openCompactions(complete, caller, ports.ring)) // 400 a summary cannot be opened
 }
 
