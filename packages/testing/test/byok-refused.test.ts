@@ -1,5 +1,5 @@
 import { createApi } from '@signalbox/api'
-import { createGateway } from '@signalbox/core'
+import { createGateway, type GatewayOptions } from '@signalbox/core'
 import { compatible } from '@signalbox/core/providers'
 import type { Transport, TransportRequest } from '@signalbox/core/runtime'
 import { memoryStorage } from '@signalbox/storage-memory'
@@ -46,12 +46,29 @@ function vendor() {
   return { taken, asked, failing, transport }
 }
 
-async function testbed() {
+const price = { input: 1e6, output: 1e6 }
+const alone = {
+  providers: [compatible({ id: 'vendor', baseUrl: 'https://vendor.example/v1', apiKey: operators })],
+  models: [{ id: 'm', offers: [{ provider: 'vendor', provider_model_id: 'm', dialect: 'chat', price }] }],
+} as const
+const { credential: _, ...withoutKey } = compatible({ id: 'vendor', baseUrl: 'https://vendor.example/v1' })
+/** The operator has a key for `other` alone. */
+const besideOther = {
+  providers: [
+    withoutKey,
+    compatible({ id: 'other', baseUrl: 'https://other.example/v1', apiKey: operators, data_policy: 'zdr' }),
+  ],
+  models: [
+    { id: 'm', offers: ['vendor', 'other'].map(provider => ({ provider, provider_model_id: 'm', dialect: 'chat' as const, price })) },
+  ],
+}
+
+async function testbed({ providers, models }: Pick<GatewayOptions, 'providers' | 'models'> = alone) {
   const { taken, asked, failing, transport } = vendor()
   const clock = fakeClock()
   const gateway = createGateway({
-    providers: [compatible({ id: 'vendor', baseUrl: 'https://vendor.example/v1', apiKey: operators })],
-    models: [{ id: 'm', offers: [{ provider: 'vendor', provider_model_id: 'm', dialect: 'chat', price: { input: 1e6, output: 1e6 } }] }],
+    ...(providers && { providers }),
+    ...(models && { models }),
     storage: memoryStorage(),
     sealingKey: new Uint8Array(32).fill(7),
     transport,
@@ -237,4 +254,25 @@ test('a monthly limit of calls with own keys gives a warning when credit pays be
     { code: 'byok_key_unavailable', message: expect.stringContaining('monthly limit') },
   ])
   expect(asked).toEqual([theirs, operators])
+})
+
+test('a response by another provider, for which the operator has a key, names the own keys that were not used, and why', async () => {
+  const { own, respond, key, marked, taken, asked } = await testbed(besideOther)
+  const warned = async (gateway: object = {}) => (await respond({ gateway })).json.warnings ?? []
+  const named = { message: expect.stringContaining(key.id) }
+  expect(await warned()).toEqual([])
+  await own.settings.update({ dataPolicyRequired: 'zdr' })
+  expect(await warned()).toMatchObject([{ code: 'byok_key_unavailable', ...named }])
+  await own.settings.update({ dataPolicyRequired: null })
+  await own.subscription.set({ plan: 'p', status: 'active', byokMonthlyRequestCap: 1 })
+  expect(await warned()).toMatchObject([{ code: 'byok_key_unavailable', ...named }])
+  await own.subscription.set({ plan: 'p', status: 'active', byokMonthlyRequestCap: 1_000 })
+  taken.delete(theirs)
+  expect(await warned()).toMatchObject([{ code: 'byok_key_refused', ...named }])
+  await marked('invalid')
+  asked.length = 0
+  expect(await warned()).toMatchObject([{ code: 'byok_key_refused', ...named }])
+  for (const routing of [{ only: ['other'] }, { order: ['other', 'vendor'] }, { byok_first: false }])
+    expect([routing, await warned({ routing })]).toEqual([routing, []])
+  expect(new Set(asked)).toEqual(new Set([operators]))
 })

@@ -31,7 +31,8 @@ export function candidateRanks(
   return rows.length === 0 ? undefined : dense(rows, candidates.length)
 }
 
-const placeIn = (order: readonly string[], id: string): number => {
+/** The place of a provider in an order. One that is not named comes after all that are. */
+export const placeIn = (order: readonly string[], id: string): number => {
   const at = order.indexOf(id)
   return at === -1 ? order.length : at
 }

@@ -15,6 +15,8 @@ export interface Candidates {
   readonly all: readonly Candidate[]
   /** Offers without a provider or a credential. */
   readonly missing: readonly Excluded[]
+  /** By index, the candidates that BYOK keys would make of them. Undefined if the gateway does not have the provider. */
+  readonly missingWithKey: readonly (Candidate | undefined)[]
   /** Whether every candidate uses the dialect `responses`. */
   readonly responsesOnly: boolean
 }
@@ -27,6 +29,7 @@ interface Seller {
   readonly platform: readonly Candidate[]
   readonly moreCredentials: Provider['moreCredentials']
   readonly missing: Excluded
+  readonly withKey: Candidate | undefined
   readonly own: WeakMap<Credential, Candidate>
 }
 
@@ -83,9 +86,13 @@ function sellerOf(model: Model, listed: Offer, providers: CandidateSources['prov
     moreCredentials: provider?.moreCredentials,
     platform: provider ? operatorCredentials(provider).map(credential => ({ model, offer, provider, credential })) : [],
     missing: { model: model.id, provider: offer.provider, provider_model_id: offer.provider_model_id, code: 'routing_failed', reason },
+    withKey: provider && { model, offer, provider, credential: anyByokKey },
     own: new WeakMap(),
   }
 }
+
+/** Stands for a BYOK key in a candidate that is only checked, never called. */
+const anyByokKey: Credential = { id: 'byok', owner: 'workspace', secret: '' }
 
 const operatorCredentials = ({ credential, moreCredentials = [] }: Provider): readonly Credential[] =>
   credential ? [credential, ...moreCredentials] : []
@@ -93,14 +100,19 @@ const operatorCredentials = ({ credential, moreCredentials = [] }: Provider): re
 /** `own`: the workspace's credentials for each seller, by index. */
 function candidatesFor(model: Model, sellers: readonly Seller[], own: readonly (readonly Credential[])[]): Candidates {
   const all: Candidate[] = []
-  const missing: Excluded[] = []
+  const lacking: Seller[] = []
   sellers.forEach((seller, at) => {
     const before = all.length
     for (const credential of own[at] ?? []) all.push(...ownCandidate(model, seller, credential))
     all.push(...seller.platform)
-    if (all.length === before) missing.push(seller.missing)
+    if (all.length === before) lacking.push(seller)
   })
-  return { all, missing, responsesOnly: all.length > 0 && all.every(({ offer }) => offer.dialect === innerDialect) }
+  return {
+    all,
+    missing: lacking.map(({ missing }) => missing),
+    missingWithKey: lacking.map(({ withKey }) => withKey),
+    responsesOnly: all.length > 0 && all.every(({ offer }) => offer.dialect === innerDialect),
+  }
 }
 
 function ownCandidate(model: Model, { offer, provider, own }: Seller, credential: Credential): readonly Candidate[] {

@@ -18,6 +18,8 @@ export interface ExclusionRule {
   readonly applies: (query: RoutingQuery) => boolean
   /** Whether the rule excludes this candidate. */
   readonly excludes: (candidate: Candidate, query: RoutingQuery) => boolean
+  /** Whether the same offer can pass with another account at the provider. */
+  readonly dependsOnAccount?: true
   /** The reason, as part of the message. */
   readonly reason: string | ((candidate: Candidate, query: RoutingQuery) => string)
 }
@@ -184,6 +186,7 @@ export const exclusionRules: readonly ExclusionRule[] = [
   },
   {
     code: 'routing_constraint_unsatisfiable',
+    dependsOnAccount: true,
     applies: ({ demands }) => demands.data_policy_required !== undefined,
     excludes: (candidate, { demands }) => !meetsDataPolicy(candidate, demands.data_policy_required),
     reason: (candidate, { demands }) =>
@@ -207,6 +210,7 @@ export const exclusionRules: readonly ExclusionRule[] = [
     code: 'routing_constraint_unsatisfiable',
     param: 'gateway.routing.data_policy',
     suggestion: 'Relax `gateway.routing.data_policy`, or choose a model that is offered under that policy.',
+    dependsOnAccount: true,
     applies: ({ routing }) => routing.data_policy !== undefined,
     excludes: (candidate, { routing }) => !meetsDataPolicy(candidate, routing.data_policy),
     reason: (candidate, { routing }) =>

@@ -33,6 +33,10 @@ export function filterCandidates(candidates: readonly Candidate[], query: Routin
 export const isCallable = (candidate: Candidate, query: RoutingQuery): boolean =>
   !exclusionRules.some(rule => ofEveryRequest.has(rule.code) && rule.applies(query) && rule.excludes(candidate, query))
 
+/** Whether a candidate could serve the request with some account at its provider. */
+export const suitsSomeAccount = (candidate: Candidate, query: RoutingQuery): boolean =>
+  !exclusionRules.some(rule => rule.dependsOnAccount !== true && rule.applies(query) && rule.excludes(candidate, query))
+
 const ofEveryRequest: ReadonlySet<ExclusionCode> = new Set(['routing_constraint_unsatisfiable', 'routing_failed'])
 
 /** On the hot path, so it allocates no closure. */
@@ -56,6 +60,8 @@ function excludedBy(rule: ExclusionRule, candidate: Candidate, query: RoutingQue
   const words = resolve(rule.reason)
   const param = resolve(rule.param)
   const suggestion = resolve(rule.suggestion)
+  const { owner, id } = candidate.credential
+  const isForAccount = rule.dependsOnAccount === true && suitsSomeAccount(candidate, query)
   const field = param?.startsWith(routingPath) ? param.slice(routingPath.length) : undefined
   const isDefault = field !== undefined && query.defaulted?.has(field) === true
   return {
@@ -67,6 +73,7 @@ function excludedBy(rule: ExclusionRule, candidate: Candidate, query: RoutingQue
     reason: isDefault ? words.replaceAll(`\`${param}\``, `\`${field}\` of the workspace's routing defaults`) : words,
     ...(param !== undefined && !isDefault && { param }),
     ...(suggestion !== undefined && { suggestion }),
+    ...(isForAccount && { byok_key_id: owner === 'workspace' ? id : null }),
   }
 }
 

@@ -6,7 +6,7 @@ import { isObject } from '../protocol/wire.ts'
 import { candidateRanks } from './candidate-ranks.ts'
 import { type CandidateSources, type Candidates, candidatesOf } from './candidates.ts'
 import { checkRouting, quoted, unknownStrategy } from './check-routing.ts'
-import { filterCandidates } from './filter-candidates.ts'
+import { filterCandidates, suitsSomeAccount } from './filter-candidates.ts'
 import { type Demands, needsOf, type RoutingQuery } from './needs.ts'
 import { noCandidatesError } from './no-candidates.ts'
 import type { Candidate, Excluded, Plan } from './plan.ts'
@@ -25,6 +25,8 @@ export interface PlanInput extends CandidateSources {
   readonly defaulted?: ReadonlySet<string> | undefined
   /** Whether images and files at URLs can be downloaded for providers that take only bytes. */
   readonly readsMedia?: boolean
+  /** BYOK keys of the workspace, by provider id, that cannot be used. */
+  readonly unusableKeys?: ReadonlyMap<string, unknown> | undefined
   /** Position in the conversation of the candidate's latest reasoning state. Undefined if it has none. */
   readonly lastMade?: (candidate: Candidate) => number | undefined
 }
@@ -56,7 +58,7 @@ export function makePlan(request: InferenceRequest, inputTokens: number, input: 
     responsesOnly: needs.natives.length > 0 ? new Set(models.filter((_, at) => found[at]?.responsesOnly)) : noModels,
   }
   const { eligible, excluded: sifted } = filterCandidates(allOf(found), query)
-  const offline = found.length === 1 && found[0] ? found[0].missing : found.flatMap(({ missing }) => missing)
+  const offline = missingOf(found, query, input.unusableKeys)
   const excluded = retired.length + offline.length === 0 ? sifted : [...retired.map(retiredModel), ...offline, ...sifted]
   if (!isNonEmpty(eligible)) throw noCandidatesError(models, excluded)
   const ranks =
@@ -72,6 +74,16 @@ export function makePlan(request: InferenceRequest, inputTokens: number, input: 
     ...(ranks && { ranks }),
     ...(pinned.length > 0 && { pinned }),
   }
+}
+
+/** Offers without a credential, and whether an unusable key of the workspace is all that they lack. */
+function missingOf(found: readonly Candidates[], query: RoutingQuery, unusable: PlanInput['unusableKeys']): readonly Excluded[] {
+  if (!unusable) return found.length === 1 && found[0] ? found[0].missing : found.flatMap(({ missing }) => missing)
+  const lacksOnlyKey = (candidate: Candidate | undefined): boolean =>
+    candidate !== undefined && unusable.has(candidate.provider.id) && suitsSomeAccount(candidate, query)
+  return found.flatMap(({ missing, missingWithKey }) =>
+    missing.map((each, at) => (lacksOnlyKey(missingWithKey[at]) ? { ...each, byok_key_id: null } : each)),
+  )
 }
 
 const isRetired = ({ status }: Model): boolean => status === 'retired'

@@ -36,6 +36,11 @@ export interface Excluded {
   readonly param?: string
   /** What the caller can do about it, unless the reason says it. */
   readonly suggestion?: string
+  /**
+   * Set if another key for the provider could serve the request: the id of the BYOK key that could not, or null if the operator has no
+   * credential that can.
+   */
+  readonly byok_key_id?: string | null
 }
 
 export type ExclusionCode =

@@ -4,6 +4,7 @@ import { type ByokFailure, type ByokWarningContext, byokWarnings } from './byok-
 
 const candidate = (provider: string, credential = 'platform') =>
   ({
+    model: { id: 'm' },
     provider: { id: provider },
     offer: { provider, provider_model_id: 'm' },
     credential: { id: credential, owner: credential === 'platform' ? 'platform' : 'workspace' },
@@ -20,16 +21,18 @@ interface Situation {
   readonly unusable?: readonly (typeof mine)[]
   readonly excluded?: readonly object[]
   readonly byok_first?: boolean
+  readonly ruling?: string
+  readonly routing?: object
 }
 
-function warned({ used = a, failures = [], candidates = [a, b], ranks, unusable, excluded = [], byok_first }: Situation) {
+function warned({ used = a, failures = [], candidates = [a, b], ranks, unusable, excluded = [], byok_first, ruling, routing }: Situation) {
   const context = {
     policy: {
       credentials: new Map([['a', [ofA.credential]]]),
       ...(unusable && { unusableKeys: new Map([['a', unusable]]) }),
     },
-    plan: { candidates, excluded, ...(ranks && { ranks }) },
-    request: { routing: { ...(byok_first !== undefined && { byok_first }) } },
+    plan: { candidates, excluded, ruling, ...(ranks && { ranks }) },
+    request: { routing: { models: ['m'], ...routing, ...(byok_first !== undefined && { byok_first }) } },
   } as unknown as ByokWarningContext
   return byokWarnings(used, failures, context).map(({ code, message }) => {
     expect(message).toContain('a credential of the operator was used and the workspace is charged')
@@ -75,8 +78,23 @@ test('a BYOK key that cannot be unsealed gives a warning', () => {
   expect(warned({ unusable: [{ ...mine, isRefused: false }] })).toEqual([unavailable('"Mine" (key_a: it cannot be unsealed)')])
 })
 
-test('an offer that was excluded with the BYOK key alone gives a warning with the reason', () => {
-  const excluded = [{ provider: 'a', provider_model_id: 'm', reason: 'the monthly limit is reached' }]
-  expect(warned({ excluded })).toEqual([unavailable('(the monthly limit is reached)')])
-  expect(warned({ excluded, used: b })).toEqual([])
+test('a BYOK key because of which an offer was excluded gives a warning with the reason, whichever provider was used', () => {
+  const excluded = [{ model: 'm', provider: 'a', provider_model_id: 'm', byok_key_id: 'key_a', reason: 'the monthly limit is reached' }]
+  const warning = unavailable('"key_a" (the monthly limit is reached)')
+  for (const situation of [{}, { used: b }, { used: b, candidates: [b] }]) expect(warned({ excluded, ...situation })).toEqual([warning])
+  expect(warned({ excluded: [{ provider: 'a', reason: 'it has no tools' }], used: b })).toEqual([])
+})
+
+test('an unusable BYOK key gives a warning if it is all that an offer of another provider lacks', () => {
+  const lacking = { used: b, candidates: [b], unusable: [mine] }
+  expect(warned({ ...lacking, excluded: [{ provider: 'a', byok_key_id: null }] })).toEqual([refused])
+  expect(warned({ ...lacking, excluded: [{ provider: 'a' }] })).toEqual([])
+})
+
+test('an offer that comes after the one that was used, by the order of the request, gives no warning about its keys', () => {
+  const lacking = { used: b, candidates: [b] as const, unusable: [mine], excluded: [{ model: 'm2', provider: 'a', byok_key_id: null }] }
+  expect(warned({ ...lacking, routing: { order: ['b', 'a'] } })).toEqual([])
+  expect(warned({ ...lacking, routing: { order: ['a', 'b'] } })).toEqual([refused])
+  expect(warned({ ...lacking, ruling: 'order', routing: { models: ['m', 'm2'] } })).toEqual([])
+  expect(warned({ ...lacking, ruling: 'order', routing: { models: ['m2', 'm'] } })).toEqual([refused])
 })

@@ -2,7 +2,8 @@ import type { WorkspacePolicy } from '../../access/workspace-policy.ts'
 import type { Failure, FailureKind } from '../../protocol/failure.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
-import type { Candidate, Plan } from '../../routing/plan.ts'
+import { placeIn } from '../../routing/candidate-ranks.ts'
+import type { Candidate, Excluded, Plan } from '../../routing/plan.ts'
 
 // If a credential of the operator is used although the workspace has a BYOK key, the workspace pays from its credit rather than at its
 // provider. Every such response warns about it.
@@ -36,7 +37,7 @@ export function byokWarnings(used: Candidate, failures: readonly ByokFailure[], 
   }
   // If the operator's credentials are tried first, no BYOK key was passed over.
   if (context.request.routing.byok_first !== false) {
-    for (const { provider, id, name, isRefused } of unusableIn(context)) {
+    for (const { provider, id, name, isRefused } of unusableIn(used, context)) {
       if (isRefused) note(rejected, provider, [id, `"${name}" (${id})`])
       else note(unavailable, provider, [id, `"${name}" (${id}: it cannot be unsealed)`])
     }
@@ -44,8 +45,8 @@ export function byokWarnings(used: Candidate, failures: readonly ByokFailure[], 
       if (!rejected.get(provider.id)?.has(credential.id))
         note(unavailable, provider.id, [credential.id, `${quotedId(credential.id)} (rate limited, failing or slower)`])
     }
-    const excluded = excludedReason(used, context)
-    if (excluded !== undefined) note(unavailable, used.provider.id, ['', `(${excluded})`])
+    for (const { provider, byok_key_id: id, reason } of lackingKey(used, context))
+      if (typeof id === 'string') note(unavailable, provider, [id, `${quotedId(id)} (${reason})`])
   }
   return [
     ...Array.from(rejected, ([provider, keys]) => keyRefused(provider, [...keys.values()])),
@@ -69,10 +70,12 @@ const failureReasons: Partial<Record<FailureKind, string>> = {
   timed_out: 'timed out',
 }
 
-/** Unusable keys of the providers of the plan. */
-function* unusableIn({ policy: { unusableKeys }, plan }: ByokWarningContext) {
+/** Unusable keys of the providers of the plan, and of those that are not in it for want of another key. */
+function* unusableIn(used: Candidate, context: ByokWarningContext) {
+  const { unusableKeys } = context.policy
   if (!unusableKeys) return
-  for (const provider of new Set(plan.candidates.map(each => each.provider.id)))
+  const able = context.plan.candidates.map(each => each.provider.id)
+  for (const provider of new Set([...able, ...lackingKey(used, context).map(each => each.provider)]))
     for (const key of unusableKeys.get(provider) ?? []) yield { provider, ...key }
 }
 
@@ -83,13 +86,19 @@ function passedOver(used: Candidate, { plan: { candidates, ranks } }: ByokWarnin
   return candidates.filter(({ credential }, at) => credential.owner === 'workspace' && (ranks[at] ?? 0) < rank)
 }
 
-/** Why no BYOK key of the provider could be used for an offer that the operator's credential could: a monthly limit, a data policy. */
-function excludedReason({ provider, offer }: Candidate, { policy, plan }: ByokWarningContext): string | undefined {
-  if (!policy.credentials.has(provider.id)) return undefined
-  const isAbout = (other: { readonly provider: string; readonly provider_model_id: string }): boolean =>
-    other.provider === provider.id && other.provider_model_id === offer.provider_model_id
-  if (plan.candidates.some(each => each.credential.owner === 'workspace' && isAbout(each.offer))) return undefined
-  return plan.excluded.findLast(isAbout)?.reason
+/** Offers that another BYOK key could serve, and that would then rank before the candidate that was used. */
+function lackingKey(used: Candidate, { plan, request: { routing } }: ByokWarningContext): readonly Excluded[] {
+  const { order, models } = routing
+  const placeOf = (provider: string): number => placeIn(order ?? [], provider)
+  const names = [used.model.id, ...(used.model.aliases ?? [])]
+  const isLater = ({ model }: Excluded): boolean => {
+    const at = models.indexOf(model)
+    return at !== -1 && at > models.findIndex(name => names.includes(name))
+  }
+  return plan.excluded.filter(
+    each =>
+      each.byok_key_id !== undefined && placeOf(each.provider) <= placeOf(used.provider.id) && !(plan.ruling === 'order' && isLater(each)),
+  )
 }
 
 const consequence =

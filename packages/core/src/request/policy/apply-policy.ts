@@ -114,13 +114,13 @@ interface PlanningBounds {
 /** Returns the same object if neither the workspace nor the caller restricts offers. */
 export function planningUnder(
   planning: PlanInput,
-  { workspace, credentials }: WorkspacePolicy,
+  { workspace, credentials, unusableKeys }: WorkspacePolicy,
   { defaulted, caller }: PlanningBounds,
 ): PlanInput {
   const { settings } = workspace.body
   const { models, isEndUser, providerStorage } = caller
   const isRestricted = models !== undefined || (isEndUser === true && providerStorage !== true)
-  if (!settings && credentials.size === 0 && !defaulted && !isRestricted) return planning
+  if (!settings && credentials.size === 0 && !unusableKeys && !defaulted && !isRestricted) return planning
   return {
     ...planning,
     ...((settings || isRestricted) && {
@@ -131,6 +131,7 @@ export function planningUnder(
       },
     }),
     ...(defaulted && { defaulted }),
+    ...(unusableKeys && { unusableKeys }),
     ...(credentials.size > 0 && { credentials: ({ id }) => credentials.get(id) ?? noCredentials }),
   }
 }
