@@ -2,7 +2,7 @@ import { GatewayError, isGatewayError } from '@signalbox/core/errors'
 import type { IdempotencyEntry, StoredReply } from '@signalbox/core/management'
 import type { ApiReply } from './api.ts'
 import type { IdempotentRequest, WorkspaceRoute } from './route.ts'
-import { takesIdempotencyKey } from './route-errors.ts'
+import { takesIdempotencyKey } from './route-facts.ts'
 
 const header = 'Idempotency-Key'
 

@@ -1,6 +1,7 @@
 import type { ErrorCode } from '@signalbox/core/errors'
 import { immutableNames } from '@signalbox/core/resources'
 import type { Route } from './route.ts'
+import { refusesUnknownParameters, takesIdempotencyKey } from './route-facts.ts'
 
 /** The error codes of a route without duplicates: those that follow from its other facts, then its own. */
 export const errorsOf = (row: Route): readonly ErrorCode[] => [
@@ -41,14 +42,3 @@ const facts: readonly Fact[] = [
   { when: ({ input }) => input !== undefined && immutableNames(input).length > 0, codes: ['field_immutable'] },
   { when: row => takesIdempotencyKey(row), codes: ['invalid_parameter_value', 'duplicate_resource', 'idempotency_replay_unavailable'] },
 ]
-
-/**
- * Whether a route refuses query parameters that it does not have. SDKs, proxies and frameworks add their own parameters to inference
- * requests, and providers accept them.
- */
-export function refusesUnknownParameters({ query, rate }: Pick<Route, 'query' | 'rate'>): boolean {
-  return query !== undefined && rate !== 'inference'
-}
-
-/** Whether a route accepts an `Idempotency-Key`. */
-export const takesIdempotencyKey = ({ of, method }: Route): boolean => of === 'workspace' && method === 'POST'

@@ -1,7 +1,7 @@
 import type { QueryParameter } from '../query.ts'
 import { type RequestHeaderName, requestHeaders } from '../request-headers.ts'
 import type { Route } from '../route.ts'
-import { takesIdempotencyKey } from '../route-errors.ts'
+import { takesIdempotencyKey } from '../route-facts.ts'
 
 interface PathParameter {
   readonly description: string
