@@ -140,6 +140,8 @@ test.each([
   [{ tools: [{ type: 'web_search' }, { type: 'file_search', vector_store_ids: [] }], max_tool_calls: 3 }, 6],
   [{ tools: [{ type: 'web_search' }], max_tool_calls: 1_000_000 }, 1_000],
   [{ tools: [{ type: 'mcp', server_label: 's' }] }, 0],
+  [{ tools: [{ type: 'namespace', name: 'g', tools: [{ type: 'web_search' }] }] }, 10],
+  [{ input: [{ type: 'additional_tools', role: 'developer', tools: [{ type: 'web_search' }] }] }, 10],
   [{}, 0],
 ])('a hold covers the calls of hosted tools: %j', async (body, calls) => {
   const price = { input: 0, output: 0, tools: { web_search: 10_000, file_search: 10_000 } }
@@ -151,7 +153,7 @@ test.each([
   if (calls > 0) expect(await answer(calls * 10_000 - 1)).toBe('insufficient_credits')
 })
 
-test('more hosted tool calls than a response can make are clamped, with a warning', async () => {
+test('hosted tool calls that the request does not ask for are not charged, with a warning', async () => {
   const body = {
     ...{ id: 'msg_1', type: 'message', role: 'assistant', model: 'm', stop_reason: 'end_turn', stop_sequence: null },
     content: [{ type: 'text', text: 'Hi' }],
@@ -164,8 +166,46 @@ test('more hosted tool calls than a response can make are clamped, with a warnin
     offer: { price: { input: 0, output: 0, tools: { web_search: 10_000 } } },
   })
   expect(await ended(gateway.infer(request({ max_output_tokens: 20 }), { caller }).whole())).toBe('ok')
-  expect((await books()).rows).toMatchObject([{ cost: 10_000_000, warnings: ['usage_clamped'] }])
+  expect((await books()).rows).toMatchObject([{ cost: 0, warnings: ['usage_clamped'] }])
   expect(logged.filter(message => message.includes('reported more usage'))).toHaveLength(1)
+})
+
+test('more hosted tool calls than a response can make are clamped, with a warning', async () => {
+  const body = {
+    ...{ id: 'resp_1', object: 'response', created_at: 1, status: 'completed', model: 'm', error: null, incomplete_details: null },
+    output: [],
+    usage: { input_tokens: 10, output_tokens: 5, total_tokens: 15 },
+    tool_usage: { web_search: { num_requests: 5_000 } },
+  }
+  const { gateway, caller, request, books } = await scene({
+    acts: [async () => ({ status: 200, body })],
+    credit: 100_000_000,
+    dialect: responsesProvider,
+    offer: { context_window: 500, price: { input: 0, output: 0, tools: { web_search: 10_000 } } },
+  })
+  expect(await ended(gateway.infer(request({ tools: [{ type: 'web_search' }] }), { caller }).whole())).toBe('ok')
+  expect((await books()).rows).toMatchObject([{ cost: 10_000_000, warnings: ['usage_clamped'] }])
+})
+
+test.each<[string, JsonObject, number]>([
+  ['without a compaction', {}, 15],
+  ['that asks for a compaction', { extensions: { context_management: { edits: [{ type: 'compact_20260112' }] } } }, 15 + 20_000 + 100_000],
+])('a request %s pays at most for the model calls that it asked for', async (_, fields, cost) => {
+  const step = { type: 'compaction', input_tokens: 1_000_000, output_tokens: 1_000_000 }
+  const body = {
+    ...{ id: 'msg_1', type: 'message', role: 'assistant', model: 'm', stop_reason: 'end_turn', stop_sequence: null },
+    content: [{ type: 'text', text: 'Hi' }],
+    usage: { input_tokens: 10, output_tokens: 5, iterations: Array.from({ length: 10 }, () => step) },
+  }
+  const { gateway, caller, request, books } = await scene({
+    acts: [async () => ({ status: 200, body })],
+    credit: 1_000_000_000,
+    dialect: messagesProvider,
+    offer: { context_window: 100_000, price: { input: 1_000_000, output: 1_000_000 } },
+  })
+  const input = 'x'.repeat(100_000)
+  expect(await ended(gateway.infer(request({ input, max_output_tokens: 5, ...fields }), { caller }).whole())).toBe('ok')
+  expect((await books()).rows).toMatchObject([{ cost, warnings: ['usage_clamped'] }])
 })
 
 test('a request without a cap is sent with one, so that twenty concurrent responses of 100,000 tokens stay within the credit', async () => {

@@ -1,7 +1,7 @@
 import type { Quirks } from '../protocol/model.ts'
 import type { Effort } from '../protocol/request.ts'
 import type { Warning } from '../protocol/response.ts'
-import type { Json, JsonObject } from '../protocol/wire.ts'
+import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
 
 // Adapts an encoded body to the quirks of an offer. Every dropped field gets a warning.
 
@@ -62,6 +62,26 @@ const outputCaps: readonly string[] = [
   ...['max_new_tokens', 'max_length', 'max_gen_len', 'max_decode_tokens', 'n_predict', 'num_predict', 'num_tokens_to_generate'],
 ]
 
+const plainName = (field: string): string => field.replaceAll(/[_-]/g, '').toLowerCase()
+const plainCaps: ReadonlySet<string> = new Set(outputCaps.map(plainName))
+
+/**
+ * Removes the output caps inside a value that is sent as the client wrote it, and adds their paths to `dropped`. A property of a JSON Schema
+ * with such a name is an object, and stays.
+ */
+export function withoutOutputCaps(value: Json, path: string, dropped: string[]): Json {
+  if (Array.isArray(value)) return (value as readonly Json[]).map((each, at) => withoutOutputCaps(each, `${path}[${at}]`, dropped))
+  if (!isObject(value)) return value
+  const kept: (readonly [string, Json])[] = []
+  for (const [field, inner] of Object.entries(value)) {
+    const place = path === '' ? field : `${path}.${field}`
+    if (inner === undefined) continue
+    if (!isObject(inner) && plainCaps.has(plainName(field))) dropped.push(place)
+    else kept.push([field, withoutOutputCaps(inner, place, dropped)])
+  }
+  return Object.fromEntries(kept)
+}
+
 /** Fields that decide which provider is paid and how much, what is stored, or how the response is sent. Only the gateway sets them. */
 const gatewayFields: ReadonlySet<string> = new Set([
   'model',
@@ -70,6 +90,13 @@ const gatewayFields: ReadonlySet<string> = new Set([
   // Routing fields of providers that are gateways themselves.
   'provider',
   'route',
+  // `providerOptions.gateway` of Vercel AI Gateway: models and order. Presets of OpenRouter and Perplexity: model, provider and tools.
+  'providerOptions',
+  'provider_options',
+  'preset',
+  // Fields that a server merges into the body.
+  'extra_body',
+  'extraBody',
   'stream',
   'stream_options',
   'store',

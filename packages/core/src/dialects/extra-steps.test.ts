@@ -83,12 +83,16 @@ describe('a response for which the model was called several times', () => {
 
   test('may fill the context window once for each step, and its answer alone is held to the output limit', () => {
     const usage = usageOf(compacted) as Usage
-    const bounds = { contextWindow: 61_000, maxInput: () => 70_000, likelyInput: 60_000, maxOutput: 1_320, reasoningCharacters: 0 }
+    const bounds = {
+      ...{ contextWindow: 61_000, maxInput: () => 70_000, likelyInput: 60_000, maxOutput: 1_320, reasoningCharacters: 0 },
+      maxCalls: () => ({}),
+      maxSteps: () => ({ compactions: 1, advice: 0 }),
+    }
     expect(clampUsage(usage, bounds)).toEqual({ usage, isClamped: false })
     const lie = usageOf({ input_tokens: 10, output_tokens: 1, iterations: [step('compaction', 9_000_000, 9_000_000)] }) as Usage
     const { usage: billed, isClamped } = clampUsage(lie, bounds)
     expect(isClamped).toBe(true)
-    expect(billed).toMatchObject({ input_tokens: 61_010, output_tokens: 61_001 })
+    expect(billed).toMatchObject({ input_tokens: 61_010, output_tokens: 20_001 })
   })
 })
 

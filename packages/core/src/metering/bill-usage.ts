@@ -1,7 +1,7 @@
 import type { UsageResult } from '@signalbox/storage'
 import type { Failure } from '../protocol/failure.ts'
 import type { Price } from '../protocol/model.ts'
-import type { Usage } from '../protocol/response.ts'
+import type { HostedCalls, Usage } from '../protocol/response.ts'
 import { tokensOfText } from './estimate.ts'
 import type { MeteredAnswer } from './meter.ts'
 import { costOf, type Microdollars, saneUsage } from './money.ts'
@@ -22,7 +22,9 @@ export interface EstimatedTokens {
  * response.
  */
 export function billUsage(
-  seen: Pick<MeteredAnswer, 'usage' | 'characters' | 'tokens' | 'hostedCalls' | 'hasNative' | 'outcome'>,
+  seen: Pick<MeteredAnswer, 'usage' | 'characters' | 'tokens' | 'hasNative' | 'outcome'> & {
+    readonly hostedCalls?: HostedCalls | undefined
+  },
   price: Price | undefined,
   { input, read, output = Math.ceil(seen.tokens ?? tokensOfText(seen.characters)) }: EstimatedTokens,
 ): { readonly usage: Usage; readonly cost: Microdollars } {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { withSteps } from '../dialects/extra-steps.ts'
 import type { Usage } from '../protocol/response.ts'
 import { clampUsage, type UsageBounds } from './clamp-usage.ts'
 
@@ -10,7 +11,11 @@ const used = (input_tokens: number, output_tokens: number, more: Partial<Usage> 
   reasoning_tokens: 0,
   ...more,
 })
-const bounds: UsageBounds = { contextWindow: 200_000, likelyInput: 100, maxInput: () => 2_000, maxOutput: 1_000, reasoningCharacters: 0 }
+const bounds: UsageBounds = {
+  ...{ contextWindow: 200_000, likelyInput: 100, maxInput: () => 2_000, maxOutput: 1_000, reasoningCharacters: 0 },
+  maxCalls: () => ({}),
+  maxSteps: () => ({ compactions: 0, advice: 0 }),
+}
 
 test('possible usage stays as the provider reported it', () => {
   for (const usage of [used(0, 0), used(100, 1_000), used(2_000, 1_050, { cached_tokens: 1_900, reasoning_tokens: 900 })])
@@ -77,4 +82,32 @@ test.each([Number.NaN, Number.POSITIVE_INFINITY, -5, 1e300])('%d tokens become a
   expect(usage.input_tokens).toBeLessThanOrEqual(2_000)
   expect(usage.output_tokens).toBeLessThanOrEqual(1_050)
   expect(usage.estimated).toBe(true)
+})
+
+const steps = (count: number, input_tokens: number, output_tokens: number) => ({
+  ...{ count, input_tokens, output_tokens, cached_tokens: 0, cache_write_tokens: 0, cache_write_1h_tokens: 0 },
+})
+
+test('model calls that the request does not ask for are not billed', () => {
+  const claimed = withSteps(used(10, 5), steps(10, 1_000_000, 1_000_000))
+  expect(clampUsage(claimed, bounds)).toEqual({ usage: used(10, 5, { estimated: true }), isClamped: true })
+})
+
+test('a compaction is billed up to one more prompt and one summary, each advice likewise', () => {
+  const claimed = withSteps(used(10, 5), steps(10, 1_000_000, 1_000_000))
+  const window = { ...bounds, maxInput: () => Number.POSITIVE_INFINITY }
+  const once = clampUsage(claimed, { ...window, maxSteps: () => ({ compactions: 1, advice: 0 }) }).usage
+  expect(once).toMatchObject({ input_tokens: 200_010, output_tokens: 20_005, extra_steps: { count: 1 } })
+  const thrice = clampUsage(claimed, { ...window, maxSteps: () => ({ compactions: 1, advice: 2 }) }).usage
+  expect(thrice).toMatchObject({ input_tokens: 600_010, output_tokens: 60_005, extra_steps: { count: 3 } })
+})
+
+test('calls of hosted tools that the request does not ask for are not billed', () => {
+  const claimed = used(10, 5, { hosted_calls: { web_search: 900, file_search: 3 } })
+  const { usage, isClamped } = clampUsage(claimed, { ...bounds, maxCalls: () => ({ file_search: 5 }) })
+  expect([usage.hosted_calls, isClamped]).toEqual([{ file_search: 3 }, true])
+  expect(clampUsage(claimed, { ...bounds, maxCalls: () => ({ web_search: 1_000, file_search: 3 }) })).toEqual({
+    usage: claimed,
+    isClamped: false,
+  })
 })

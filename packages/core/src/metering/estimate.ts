@@ -12,6 +12,8 @@ import { walkPrompt } from './walk-prompt.ts'
 export const tokensPerBlob = 1_600
 /** Role, delimiters and names around one item. */
 const tokensPerItem = 8
+/** More tokens than a summary of a conversation, or the advice of another model, has. */
+export const maxStepOutput = 20_000
 /** More than any prompt or response can have; keeps tokens × price far below 2⁵³. */
 export const maxCountedTokens = 10_000_000
 
@@ -58,6 +60,8 @@ export interface RequestTokens {
   readonly output: number
   /** Calls of hosted tools. Default: none. */
   readonly hosted?: HostedCalls
+  /** Calls of the model that read the prompt and summarize it before the answer. Default: 0. */
+  readonly compactions?: number
   /** Whether the prompt contains audio. Default: false. */
   readonly hasAudio?: boolean
 }
@@ -66,14 +70,18 @@ export interface RequestTokens {
  * The maximum cost of a response from this offer, at the most expensive tier that the prompt may fall into. Held before the call.
  * Always a safe integer. Input beyond the offer's context window is not counted.
  */
-export function estimateMaxCost({ price, context_window }: Priced, { likely, max, output, hosted, hasAudio }: RequestTokens): Microdollars {
+export function estimateMaxCost({ price, context_window }: Priced, tokens: RequestTokens): Microdollars {
   if (!price) return 0
+  const { likely, max, output, hosted, hasAudio, compactions = 0 } = tokens
   const longest = Math.min(context_window ?? maxCountedTokens, maxCountedTokens)
   const prompt = { likely: Math.min(likely, longest), max: Math.min(max, longest), hasAudio }
   const written = Math.min(output, maxCountedTokens)
+  const summary = Math.min(prompt.max, maxStepOutput)
   let highest = 0
-  for (const rates of ratesUpTo(price, prompt.max))
-    highest = Math.max(highest, maxCostAt(rates, prompt, written) + (hosted ? hostedCost(rates.tools, hosted) : 0))
+  for (const rates of ratesUpTo(price, prompt.max)) {
+    const steps = compactions > 0 ? compactions * maxCostAt(rates, prompt, summary) : 0
+    highest = Math.max(highest, maxCostAt(rates, prompt, written) + steps + (hosted ? hostedCost(rates.tools, hosted) : 0))
+  }
   return highest
 }
 

@@ -3,7 +3,7 @@ import type { Part } from '../protocol/item.ts'
 import { remember } from '../protocol/original.ts'
 import type { Prompt } from '../protocol/request.ts'
 import type { JsonObject } from '../protocol/wire.ts'
-import { estimateInput } from './estimate.ts'
+import { estimateInput, estimateMaxCost } from './estimate.ts'
 import { likelyInput, maxClaim, maxClaimAt, sampledInput, sizeAt, sizeOfPrompt } from './prompt-size.ts'
 
 const userPrompt = (...content: readonly Part[]): Prompt => ({ input: [{ type: 'message', role: 'user', content }] })
@@ -46,6 +46,7 @@ test('the maximum that a provider may report is never below the hold', () => {
     expect(maxClaim(text(words))).toBeGreaterThanOrEqual(most(text(words)))
 })
 
+const webSearch = native({ type: 'web_search' })
 const tool = (body: JsonObject): Prompt => ({ ...text('Hi'), tools: [native(body)] })
 
 test.each<[string, Prompt]>([
@@ -56,7 +57,14 @@ test.each<[string, Prompt]>([
   ['an item that the provider keeps', { input: [native({ type: 'item_reference', id: 'msg_1' })] }],
   ['an extension that searches', { ...text('Hi'), extensions: { search_parameters: { mode: 'on' } } }],
   ['an unknown field that searches', { ...text('Hi'), native: native({ web_search_options: {} }) }],
-  ['a preset of the provider', { ...text('Hi'), native: native({ preset: 'pro-search' }) }],
+  ['a shell in a container of the provider', tool({ type: 'shell', environment: { type: 'container_auto' } })],
+  ['a shell in a container that exists', tool({ type: 'shell', environment: { type: 'container_reference', container_id: 'c' } })],
+  ['a hosted tool in a group', { ...text('Hi'), tools: [{ ...native({ type: 'namespace', name: 'g' }), tools: [webSearch] }] }],
+  ['a hosted tool that an item adds', { input: [{ ...native({ type: 'additional_tools' }), tools: [webSearch] }] }],
+  [
+    'a hosted tool in a group that a search found',
+    { input: [{ ...native({ type: 'tool_search_output' }), tools: [{ ...native({ type: 'namespace' }), tools: [webSearch] }] }] },
+  ],
   ['a larger mode of reasoning', { ...text('Hi'), reasoning: remember({}, { dialect: 'responses', body: { mode: 'pro' } }) }],
   ['a larger mode in an extension', { ...text('Hi'), extensions: { reasoning: { mode: 'pro' } } }],
 ])('%s adds to the prompt, up to the context window', (_, prompt) => {
@@ -66,6 +74,7 @@ test.each<[string, Prompt]>([
 
 test.each<[string, Prompt]>([
   ['a tool that the client runs', tool({ type: 'computer_20250124', name: 'computer' })],
+  ['a shell of the client', tool({ type: 'shell', environment: { type: 'local' } })],
   ['an extension that only sets parameters', { ...text('Hi'), extensions: { top_k: 5, enable_thinking: false } }],
   ['a function', { ...text('Hi'), tools: [{ type: 'function', name: 'find', parameters: { type: 'object' } }] }],
 ])('%s does not add to the prompt', (_, prompt) => {
@@ -77,14 +86,18 @@ test('the standard mode of reasoning does not add to the prompt', () => {
   expect(most({ ...text('Hi'), reasoning: remember({}, { dialect: 'responses', body: { mode: 'standard' } }) })).toBeLessThan(1_000)
 })
 
-test('a prompt that the provider may compact is held twice, since the compaction reads it too', () => {
+test('a prompt that the provider may compact is held twice, with a summary, since the compaction reads it too', () => {
   const words = text('x'.repeat(100_000))
-  const once = most(words)
+  const held = (prompt: Prompt, context_window = 1_000_000) =>
+    estimateMaxCost({ price: { input: 1_000_000, output: 1_000_000 }, context_window }, { ...sizeOfPrompt(prompt, true), output: 0 })
+  const once = held(words)
   const edit = (type: string) => native({ context_management: { edits: [{ type }] } })
-  expect(most({ ...words, native: edit('compact_20260112') })).toBeGreaterThanOrEqual(2 * once)
+  const compacted = { ...words, native: edit('compact_20260112') }
+  expect(held(compacted)).toBeGreaterThanOrEqual(2 * once + 20_000)
+  expect(held(compacted, once)).toBe(2 * once + 20_000)
   const threshold = native({ context_management: [{ type: 'compaction', compact_threshold: 50_000 }] })
-  expect(most({ ...words, native: threshold })).toBeGreaterThanOrEqual(2 * once)
-  expect(most({ ...words, native: edit('clear_thinking_20251015') })).toBeLessThan(1.1 * once)
+  expect(held({ ...words, native: threshold })).toBeGreaterThanOrEqual(2 * once + 20_000)
+  expect(held({ ...words, native: edit('clear_thinking_20251015') })).toBeLessThan(1.1 * once)
 })
 
 test('an offer that adds to every prompt is bounded by its context window alone, in the hold and in what it may report', () => {

@@ -1,7 +1,6 @@
-import { objects } from '../dialects/json.ts'
-import { isHosted } from '../dialects/paid-tools.ts'
+import { hostedToolsOf } from '../dialects/paid-tools.ts'
 import type { FilePart, Item } from '../protocol/item.ts'
-import { type HostedTool, hostedTools, type Quirks } from '../protocol/model.ts'
+import type { Quirks } from '../protocol/model.ts'
 import { originalOf } from '../protocol/original.ts'
 import { maxTokensFor } from '../protocol/rates.ts'
 import type { Prompt } from '../protocol/request.ts'
@@ -9,8 +8,8 @@ import type { HostedCalls } from '../protocol/response.ts'
 import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
 import { charactersPerToken } from './count-text.ts'
 import { estimateInput, maxCountedTokens, tokensAroundItems, tokensOfMedia, tokensOfText, tokensPerBlob } from './estimate.ts'
+import { allowedSteps, foreseenCalls } from './hosted-calls.ts'
 import { bytesOfText, likelyTokensOfText, maxTokensOfText } from './max-tokens.ts'
-import { maxHostedCalls } from './money.ts'
 import { walkPrompt } from './walk-prompt.ts'
 
 // The size of a prompt at its provider, as two bounds: the hold covers the most that text of any script comes to; the provider's own
@@ -24,6 +23,8 @@ export interface PromptSize {
   readonly max: number
   /** Hosted tool calls that the hold covers. */
   readonly hosted?: HostedCalls
+  /** How often the provider may compact the prompt, which reads it once more and writes a summary. Default: 0. */
+  readonly compactions?: number
   /** The prompt contains audio, which may cost more than text. */
   readonly hasAudio?: boolean
 }
@@ -41,9 +42,9 @@ export function sizeOfPrompt(prompt: Prompt, isBounded: boolean): PromptSize {
     return { likely, max: maxTokensFor(likely) }
   }
   const size = isExtended(prompt) ? { likely: estimateInput(prompt), max: Number.POSITIVE_INFINITY, hasAudio: false } : boundedSize(prompt)
-  // A compaction reads the prompt once more.
-  if (isCompacted(prompt)) size.max *= 2
-  return prompt.tools || prompt.extensions || prompt.native ? { ...size, hosted: foreseenCalls(prompt) } : size
+  const hosted = foreseenCalls(prompt)
+  const { compactions } = allowedSteps(prompt)
+  return hosted || compactions > 0 ? { ...size, compactions, ...(hosted && { hosted }) } : size
 }
 
 /** Computes both bounds in one pass. `likely` is that of `estimateInput`. */
@@ -136,8 +137,10 @@ const isTextFile = ({ url }: FilePart): boolean => url.startsWith('data:text/')
 const fetched = /^(?:file_url|file_id)$/
 
 /** Whether the provider adds to the prompt: by hosted tools, stored items, or body fields that do so. */
-function isExtended({ tools, input, reasoning, extensions, native }: Prompt): boolean {
-  if (tools?.some(isHosted) || input.some(isReference) || (reasoning && hasLargerMode(originalOf(reasoning)?.body))) return true
+function isExtended(prompt: Prompt): boolean {
+  const { input, reasoning, extensions, native } = prompt
+  if (hostedToolsOf(prompt).length > 0 || input.some(isReference)) return true
+  if (reasoning && hasLargerMode(originalOf(reasoning)?.body)) return true
   return (extensions !== undefined && addsToPrompt(extensions)) || (native !== undefined && addsToPrompt(native.body))
 }
 
@@ -147,43 +150,10 @@ const addsToPrompt = (fields: JsonObject): boolean => hasAddingField(fields) || 
 const hasLargerMode = (reasoning: Json | undefined): boolean =>
   isObject(reasoning) && typeof reasoning.mode === 'string' && reasoning.mode !== 'standard'
 
-/** Whether the provider may compact the prompt before it answers: `context_management` of Messages or Responses, `compaction` of Messages. */
-const isCompacted = ({ extensions, native }: Prompt): boolean => hasCompaction(extensions) || hasCompaction(native?.body)
-
-function hasCompaction({ context_management: managed, compaction }: JsonObject = {}): boolean {
-  const edits = isObject(managed) ? managed.edits : managed
-  return isObject(compaction) || objects(edits).some(({ type }) => typeof type === 'string' && type.startsWith('compact'))
-}
-
 const isReference = (item: Item): boolean => item.type === 'native' && item.body.type === 'item_reference'
 
 const hasAddingField = (fields: JsonObject): boolean => Object.keys(fields).some(field => adding.test(field))
 
-/** The kind of hosted tool from its type (which may carry a version suffix), or from the body field that enables it. */
-const hostedKindOf = (type: string): HostedTool | undefined =>
-  hostedTools.find(tool => type.startsWith(tool)) ??
-  (/^(?:search|plugins$|(?:google|enable|x)_?search)/i.test(type) ? 'web_search' : undefined)
-
-/** Assumed maximum calls of each hosted tool if the request names no limit. */
-const usualCalls = 10
-
-/**
- * Hosted tool calls that the hold covers: as many as the tool (`max_uses`) or the request (`max_tool_calls`) allows, otherwise ten of
- * each kind. A kind without a price needs no hold.
- */
-function foreseenCalls({ tools = [], max_tool_calls = usualCalls, extensions, native }: Prompt): HostedCalls {
-  const calls: { [Kind in HostedTool]?: number } = {}
-  const foresee = (type: string, limit: Json | undefined): void => {
-    const kind = hostedKindOf(type)
-    if (kind) calls[kind] = Math.min(maxHostedCalls, typeof limit === 'number' && limit > 0 ? Math.ceil(limit) : max_tool_calls)
-  }
-  for (const tool of tools) if (tool.type === 'native') foresee(typeOf(tool.body), tool.body.max_uses)
-  for (const field of Object.keys({ ...extensions, ...native?.body })) foresee(field, undefined)
-  return calls
-}
-
-const typeOf = ({ type }: JsonObject): string => (typeof type === 'string' ? type : '')
-
 /** Fields of a body that make the provider add to the prompt. */
 const adding =
-  /search|ground|retriev|plugin|connector|mcp|container|conversation|previous_response|data_?sources?|documents?|knowledge|file|url_context|cached_?content|^prompt$|^preset$/i
+  /search|ground|retriev|plugin|connector|mcp|container|conversation|previous_response|data_?sources?|documents?|knowledge|file|url_context|cached_?content|^prompt$/i

@@ -1,4 +1,4 @@
-import { unpricedToolOf } from '../dialects/paid-tools.ts'
+import { bringsTools, unpricedToolOf } from '../dialects/paid-tools.ts'
 import type { Model } from '../protocol/model.ts'
 import { dialectFor } from '../protocol/provider.ts'
 import { type DialectName, innerDialect } from '../protocol/wire.ts'
@@ -81,7 +81,7 @@ export const exclusionRules: readonly ExclusionRule[] = [
     code: 'operation_not_allowed',
     param: ({ offer }, { needs }) => unpricedToolOf(needs.prompt, offer),
     suggestion: 'Remove the tool, or use a provider key of the workspace.',
-    applies: ({ needs: { prompt } }) => prompt.tools !== undefined || prompt.native !== undefined || prompt.extensions !== undefined,
+    applies: ({ needs: { prompt } }) => prompt.native !== undefined || prompt.extensions !== undefined || bringsTools(prompt),
     excludes: ({ credential, offer, provider }, { needs }) =>
       provider.unpricedTools === 'refuse' && credential.owner !== 'workspace' && unpricedToolOf(needs.prompt, offer) !== undefined,
     reason: ({ offer }, { needs }) =>

@@ -2,13 +2,28 @@ import type { Quirks } from '../../protocol/model.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
 import { isObject, type JsonObject } from '../../protocol/wire.ts'
-import { type Encoded, extend, unsupported } from '../apply-quirks.ts'
+import { type Encoded, extend, unsupported, withoutOutputCaps } from '../apply-quirks.ts'
 
 /** Fields that no extension may set, in addition to the general ones: they change the length of the response or its latency class. */
 const heldFields: ReadonlySet<string> = new Set(['inferenceConfig', 'performanceConfig'])
 
-/** Merges provider-specific parameters. `additionalModelRequestFields` is merged field by field, because the gateway sets some of them. */
+/**
+ * Models on Bedrock read the output cap under their own names, in objects of their own (`inferenceConfig.maxTokens` of Amazon Nova,
+ * `textGenerationConfig.maxTokenCount` of Amazon Titan), so no name of it is sent at any level.
+ */
 export function extendBedrock({ body, warnings }: Encoded, extensions: JsonObject = {}): Encoded {
+  const caps: string[] = []
+  const entries = Object.entries(extensions).map(([field, value]) => [
+    field,
+    // The outer names of these are reported below.
+    isObject(value) || Array.isArray(value) ? withoutOutputCaps(value, field, caps) : value,
+  ])
+  const others = caps.length > 0 ? (Object.fromEntries(entries) as JsonObject) : extensions
+  return mergeExtensions({ body, warnings: [...warnings, ...caps.map(setByGateway)] }, others)
+}
+
+/** Merges provider-specific parameters. `additionalModelRequestFields` is merged field by field, because the gateway sets some of them. */
+function mergeExtensions({ body, warnings }: Encoded, extensions: JsonObject): Encoded {
   const { additionalModelRequestFields: modelFields, ...others } = extensions
   const refused = Object.keys(others).filter(field => heldFields.has(field))
   const allowed = Object.fromEntries(Object.entries(others).filter(([field]) => !heldFields.has(field)))

@@ -559,6 +559,21 @@ describe('extensions of a Bedrock request', () => {
     )
   })
 
+  test('contain no output cap at any level, under whatever name, but keep a schema that has such a property', () => {
+    const schema = { type: 'object', properties: { max_tokens: { type: 'integer' } } }
+    const additionalModelRequestFields = {
+      inferenceConfig: { maxTokens: 99_999, max_new_tokens: 99_999, topK: 5 },
+      textGenerationConfig: { maxTokenCount: '99999' },
+      list: [{ max_gen_len: 99_999 }],
+      schema,
+    }
+    const asking: Asking = { max_output_tokens: 7, extensions: { additionalModelRequestFields, other: { deep: { MaxTokens: 99_999 } } } }
+    expect(JSON.stringify(body(asking))).not.toContain('99999')
+    expect(own(asking)).toEqual({ inferenceConfig: { topK: 5 }, textGenerationConfig: {}, list: [{}], schema })
+    expect(warned(asking)).toContain('extensions.additionalModelRequestFields.inferenceConfig.maxTokens')
+    expect(warned(asking)).toContain('extensions.other.deep.MaxTokens')
+  })
+
   test('include the betas of a Messages client that Anthropic’s models on Bedrock support', () => {
     const values = { 'anthropic-beta': 'interleaved-thinking-2025-05-14, context-1m-2025-08-07,claude-code-20250219' }
     const more = { headers: { dialect: 'messages', values } }

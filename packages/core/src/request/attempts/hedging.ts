@@ -1,9 +1,14 @@
+import { hostedToolsOf } from '../../dialects/paid-tools.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
 import type { SelectedOffer } from '../../upstream/call.ts'
 
 /** Whether a request may be hedged: streams with fallbacks, and without hosted tools, which must not run twice. */
-export const hedges = ({ hedge }: { readonly hedge: boolean }, { delivery, prompt: { tools }, routing }: InferenceRequest): boolean =>
-  (routing.hedge ?? hedge) && delivery === 'stream' && routing.allow_fallbacks && tools?.some(({ type }) => type === 'native') !== true
+export const hedges = ({ hedge }: { readonly hedge: boolean }, { delivery, prompt, routing }: InferenceRequest): boolean =>
+  (routing.hedge ?? hedge) &&
+  delivery === 'stream' &&
+  routing.allow_fallbacks &&
+  prompt.tools?.some(({ type }) => type === 'native') !== true &&
+  hostedToolsOf(prompt).length === 0
 
 /** Whether an offer may be the second call of a hedge: it needs no wait and is within the operator's cost limit. */
 export const affordsBeside = (

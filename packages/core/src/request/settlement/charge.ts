@@ -3,16 +3,17 @@ import { isUnpricedFlex, requestPrice, type StatedUsage, unpricedExtras } from '
 import { billUsage } from '../../metering/bill-usage.ts'
 import { clampUsage, type UsageBounds } from '../../metering/clamp-usage.ts'
 import { estimateOutput, type OutputPaces, thinkingOf } from '../../metering/hidden-tokens.ts'
+import { allowedSteps, clampCalls, maxCallsAt } from '../../metering/hosted-calls.ts'
 import type { MeteredAnswer } from '../../metering/meter.ts'
 import { type Microdollars, unpricedTools } from '../../metering/money.ts'
 import { acceptsOutputCap } from '../../metering/output-cap.ts'
 import { likelyInput, maxClaimAt } from '../../metering/prompt-size.ts'
 import type { UsageNotices } from '../../metering/usage-notices.ts'
-import type { Price } from '../../protocol/model.ts'
+import type { Price, Quirks } from '../../protocol/model.ts'
 import { quirksFor } from '../../protocol/provider.ts'
 import { ratesAt } from '../../protocol/rates.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
-import type { Usage, Warning } from '../../protocol/response.ts'
+import type { HostedCalls, Usage, Warning } from '../../protocol/response.ts'
 import type { Candidate } from '../../routing/plan.ts'
 import type { CallFacts, Logger } from '../../runtime/ports.ts'
 import { type Step, wait } from '../../runtime/steps.ts'
@@ -54,7 +55,11 @@ export function chargeFor(charging: ChargeContext, committed: CommittedCall, see
     const read = knownInput(charging, committed.candidate, seen)
     const output = outputSoFar(seen, { counted: seen.usageSoFar && read, estimated: unseenOutput(charging, committed, seen) })
     return {
-      ...billUsage(seen, price, { input: read ? 0 : likelyInput(request.prompt), output, read }),
+      ...billUsage({ ...seen, hostedCalls: possibleCalls(request, committed.candidate, seen.hostedCalls) }, price, {
+        input: read ? 0 : likelyInput(request.prompt),
+        output,
+        read,
+      }),
       warnings: fieldWarnings(committed.candidate, request),
     }
   }
@@ -123,9 +128,22 @@ function usageBoundsOf(
   // If the offer accepts no cap, the client's cap is not sent and does not limit the usage.
   const isPassed = cap !== undefined && claimed !== undefined && claimed.output_tokens > cap
   const maxOutput = isPassed && !acceptsOutputCap(candidate, request.prompt) ? longest : (cap ?? longest)
-  const maxInput = (): number => maxClaimAt(request.prompt, quirksFor(candidate.provider, candidate.offer))
-  return { contextWindow, likelyInput: inputTokens, maxInput, maxOutput, reasoningCharacters }
+  const { prompt } = request
+  const quirks = (): Quirks => quirksFor(candidate.provider, candidate.offer)
+  return {
+    contextWindow,
+    likelyInput: inputTokens,
+    maxInput: () => maxClaimAt(prompt, quirks()),
+    maxOutput,
+    maxCalls: () => maxCallsAt(prompt, quirks()),
+    maxSteps: () => allowedSteps(prompt),
+    reasoningCharacters,
+  }
 }
+
+/** The calls of hosted tools that were seen in a response, as far as the request asks for such. */
+export const possibleCalls = ({ prompt }: InferenceRequest, candidate: Candidate, seen: HostedCalls | undefined): HostedCalls | undefined =>
+  clampCalls(seen, () => maxCallsAt(prompt, quirksFor(candidate.provider, candidate.offer)))
 
 /** The provider's latest counts, clamped, for the input of a response without final usage. Undefined if it reported none. */
 export function knownInput(

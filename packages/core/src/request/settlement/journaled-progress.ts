@@ -8,7 +8,7 @@ import type { Clock } from '../../runtime/ports.ts'
 import type { JournalProgress } from '../admission/journal.ts'
 import type { Attempts } from '../attempts/attempt-context.ts'
 import { addToBill } from './bill.ts'
-import { type ChargeContext, knownInput, unreadBill } from './charge.ts'
+import { type ChargeContext, knownInput, possibleCalls, unreadBill } from './charge.ts'
 import type { Allowance } from './running-cost.ts'
 
 // The progress of a running request in its journal, by which another process settles it if this one ends.
@@ -47,7 +47,8 @@ function journaledInput(context: ProgressContext, { candidate, ...seen }: Answer
 /** The progress to journal, with the bill as if the request ended now. */
 export function progressOf(clock: Clock, context: ProgressContext, seen: AnswerSoFar): JournalProgress {
   const { request, allowance, attempts, startedAt } = context
-  const { candidate, characters, tokens, hostedCalls, firstContentAt } = seen
+  const { candidate, characters, tokens, firstContentAt } = seen
+  const hostedCalls = possibleCalls(request, candidate, seen.hostedCalls)
   const { sampled, known } = journaledInput(context, seen)
   const written = { characters, ...(tokens !== undefined && { tokens }), ...(hostedCalls && { hostedCalls }) }
   const { usage, cost } = billUsage(written, requestPrice(candidate, request), { input: sampled, read: known })
