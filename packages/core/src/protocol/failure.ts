@@ -18,6 +18,7 @@ export type FailureKind =
   | 'unreadable'
   | 'unreachable'
   | 'bad_credential'
+  | 'forbidden'
   | 'unknown_model'
   | 'unknown_address'
 
