@@ -230,7 +230,7 @@ export function failureFrom(details: ErrorDetails): Failure {
   const kind = classify(details)
   const { status, code, type, param } = details
   const text = redact(details.message)
-  const isHidden = kind === 'bad_credential' || status === 401 || status === 403
+  const isHidden = kind === 'bad_credential' || kind === 'forbidden' || status === 401 || status === 403
   return {
     kind,
     message: isHidden || text === '' ? defaultMessage(kind, status) : text,
