@@ -172,7 +172,7 @@ function assembleRequests(
     settlements,
     retention: createRetention({ storage, records, clock, logger }),
     ring,
-    onCredentialRefused: (workspaceId, credential) => byok.refuse(workspaceId, credential),
+    onCredentialRefused: (workspaceId, credential, status) => byok.refuse(workspaceId, credential, status),
     onOwnAnswer: ({ credential, provider, offer }, header) => byok.hear(credential, { provider, model: offer.provider_model_id, header }),
     onSpent: workspaceId => reloads?.look(workspaceId),
     drains: createUsageDrains(clock),

@@ -55,13 +55,12 @@ const separated = (name: string): string => name.replace(/([a-z])(?=[A-Z])/g, '$
  */
 export function isLargerThanRateLimit({ message }: Pick<ErrorText, 'message'>): boolean {
   const text = message.slice(0, maxReadLength)
-  const limit = numberAfter(/\blimit:? ?(\d[\d,]{0,15})/i, text)
-  const requested = numberAfter(/\brequested:? ?(\d[\d,]{0,15})/i, text)
-  if (limit === undefined || requested === undefined) return /\brequest too large\b/i.test(text)
-  return limit > 0 && requested > limit && /\btokens?\b|\bTP[MDH]\b/i.test(text)
+  const [, limit, requested] = tokenLimit.exec(text) ?? []
+  if (limit === undefined || requested === undefined) return /^request too large for\b/i.test(text)
+  return numberOf(limit) > 0 && numberOf(requested) > numberOf(limit)
 }
 
-function numberAfter(pattern: RegExp, text: string): number | undefined {
-  const found = pattern.exec(text)?.[1]
-  return found === undefined ? undefined : Number(found.replaceAll(',', ''))
-}
+/** As OpenAI and Groq write it: "on tokens per min (TPM): Limit 30000, Used 0, Requested 31538". */
+const tokenLimit = /\(TP[MDH]\): Limit (\d[\d,]{0,15}), (?:Used \d[\d,]{0,15}, )?Requested (\d[\d,]{0,15})/i
+
+const numberOf = (digits: string): number => Number(digits.replaceAll(',', ''))

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { FailureKind } from '../protocol/failure.ts'
+import type { JsonObject } from '../protocol/wire.ts'
+import { errorOf } from './chat/errors.ts'
 import { chatProvider, responsesProvider } from './index.ts'
 import { parseDelay, parseDelayInMessage } from './parse-retry-after.ts'
 import { redact } from './redact.ts'
@@ -36,7 +38,15 @@ test.each<[FailureKind, number, unknown]>([
   ['timed_out', 524, 'error code: 524'],
   ['bad_credential', 401, error({ code: 'invalid_api_key' })],
   ['bad_credential', 401, ''],
-  ['bad_credential', 403, error({ message: 'Country not supported' })],
+  ['bad_credential', 403, error({ code: 'unsupported_country_region_territory', message: 'Country, region, or territory not supported' })],
+  ['bad_credential', 403, error({ message: 'Your API key was reported as leaked. Please use another API key.' })],
+  ['out_of_quota', 403, error({ message: 'Your team has reached its monthly spending limit.' })],
+  ['forbidden', 403, error({ message: 'You may not use this file.' })],
+  ['forbidden', 403, '{"message":"Forbidden"}'],
+  ['forbidden', 403, '<html><h1>Access denied by the firewall</h1></html>'],
+  ['rejected', 404, error({ message: 'File not found: file_1', type: 'invalid_request_error' })],
+  ['rejected', 404, error({ message: 'No such thing.', type: 'invalid_request_error', param: 'input[0]' })],
+  ['stale_state', 404, error({ message: "Item with id 'rs_1' not found. Items are not persisted.", param: 'input' })],
   ['bad_credential', 400, { code: 'Client specified an invalid argument', error: 'Incorrect API key provided: xai-1234567890' }],
   ['bad_credential', 412, error({ message: 'Account suspended' })],
   ['unknown_model', 404, error({ code: 'model_not_found' })],
@@ -63,6 +73,19 @@ test.each<[FailureKind, number, unknown]>([
   ['policy', 400, error({ code: 'content_policy_violation' })],
   ['policy', 400, error({ code: 'content_filter', message: "The response was filtered due to Azure's content management policy" })],
   ['policy', 403, error({ message: 'Content violates usage guidelines. Failed check: safety check' })],
+  [
+    'policy',
+    403,
+    {
+      code: 'The caller does not have permission to execute the specified operation',
+      error: 'Content violates usage guidelines. Team: t, API key ID: k, Model: m, Failed check: SAFETY_CHECK_TYPE_BIO',
+    },
+  ],
+  ['policy', 400, error({ code: 'content_policy_violation', message: 'Request too large: Limit 50, Requested 100 tokens' })],
+  ['rate_limited', 429, error({ message: 'Requested 100, Limit 50 tokens' })],
+  ['rate_limited', 429, error({ code: 'rate_limit_exceeded', message: 'You said: request too large, insufficient funds' })],
+  ['bad_credential', 401, error({ message: 'Request too large: Limit 50, Requested 100 tokens' })],
+  ['forbidden', 403, error({ message: 'prompt is too long: 2 tokens > 1 maximum' })],
   ['policy', 451, ''],
   ['unsupported', 400, error({ type: 'invalid_request_error', code: 'unsupported_parameter', param: 'max_tokens' })],
   [
@@ -85,6 +108,76 @@ test.each<[FailureKind, number, unknown]>([
     responsesProvider.decodeFailure({ status, body: typeof body === 'string' ? body : JSON.stringify(body), header: () => undefined, now })
       .kind,
   ).toBe(kind)
+})
+
+describe('what a request makes a provider quote', () => {
+  const phrases = [
+    'insufficient funds',
+    'credit balance is too low',
+    'Your credit balance is too low.',
+    'spending limit',
+    'billing hard limit',
+    'incorrect api key',
+    'api key not valid',
+    'Invalid API key provided: x',
+    'the server is overloaded',
+    'tier capacity exceeded',
+    'model x does not exist',
+    'The model x does not exist',
+    'The provided model identifier is invalid.',
+    'on-demand throughput isn’t supported',
+    'you don’t have access to the model',
+  ]
+  const quotes: readonly ((phrase: string) => string)[] = [
+    phrase => `Unknown field: "${phrase}".`,
+    phrase => `${phrase}: Extra inputs are not permitted`,
+    phrase => `"a" ${phrase} "b" is no field.`,
+    phrase => `Invalid schema for function 'f': In context=('properties', '${phrase}'), 'type' is missing.`,
+    phrase => `Unrecognized request argument supplied: ${phrase}`,
+  ]
+  const shapes: readonly object[] = [
+    {},
+    { type: 'invalid_request_error', param: 'tools[0]' },
+    { code: 'invalid_value' },
+    { type: 'api_error' },
+  ]
+  /** The kinds that concern the request alone, or that the status of the code decides. */
+  const harmless = new Set<FailureKind>(['rejected', 'unsupported', 'forbidden', 'rate_limited', 'server_error'])
+
+  test.each(phrases)('never says anything about the account, the model or the load of the provider: %s', phrase => {
+    for (const quote of quotes)
+      for (const shape of shapes) {
+        const body = error({ ...shape, message: quote(phrase) })
+        for (const status of [400, 409, 422]) expect([status, body, harmless.has(fail(status, body).kind)]).toEqual([status, body, true])
+        const inStream = errorOf(body as JsonObject)?.kind
+        expect([body, inStream === 'server_error' || inStream === 'rejected' || inStream === 'unsupported']).toEqual([body, true])
+      }
+  })
+
+  test('does not pause an account in a status of limits either, if it is quoted', () => {
+    expect(fail(429, error({ message: 'Slow down. You sent "my spending limit is low".' })).kind).toBe('rate_limited')
+    expect(fail(403, error({ message: 'Not allowed: "an expired api key".' })).kind).toBe('forbidden')
+  })
+
+  test('costs linear time to read', () => {
+    const before = process.cpuUsage()
+    for (const piece of ['"', "'", '`', '“', " '", 'model ', 'item with id ']) fail(400, error({ message: piece.repeat(100_000) }))
+    // Quadratic work would take minutes.
+    expect(process.cpuUsage(before).user).toBeLessThan(10_000_000)
+  })
+})
+
+test.each<[FailureKind, string]>([
+  [
+    'out_of_quota',
+    'Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade or purchase credits.',
+  ],
+  ['bad_credential', 'API key not valid. Please pass a valid API key.'],
+  ['bad_credential', 'Incorrect API key provided: xa***34. You can obtain an API key from https://console.x.ai.'],
+  ['unknown_model', 'The model `meta/llama:free` does not exist or you do not have access to it.'],
+  ['unknown_model', 'The model gpt-9 does not exist.'],
+])('a whole sentence of a vendor about an account or model is %s with status 400: %s', (kind, message) => {
+  expect(fail(400, error({ type: 'invalid_request_error', message })).kind).toBe(kind)
 })
 
 test('a failure has the provider’s type, code and parameter', () => {

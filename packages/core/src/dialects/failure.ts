@@ -23,27 +23,61 @@ interface FailureRule {
   readonly strictly?: true
   /** Matched against the whole code and the whole type. */
   readonly names?: RegExp
-  /** Matched against the message. */
+  /** Matched against the message without the texts that it quotes. */
   readonly message?: RegExp
+  /** Matched against the message as it came. Must be anchored at both ends, so that no text of a request can make an error match. */
+  readonly sentence?: RegExp
   /** Reads the meaning of a message whose words differ between servers. */
   readonly when?: (details: ErrorDetails) => boolean
 }
 
+/** Statuses of a request that is at fault by its content. */
 const faulty = [400, 403, 413, 422]
+const tooLarge = [400, 413, 422]
 
-/** The first match wins: limits that the request can never pass, specific codes, then messages, then the status alone. */
+// Sentences of vendors that say something about an account or model with status 400. Each is matched from its start to its end: an error
+// that quotes a request has words of its own beside them.
+
+/** Anthropic: anthropics/claude-code#1321. */
+const lowCredit =
+  /^Your credit balance is too low(?: to access the (?:Anthropic |Claude )?API)?\.(?: Please go to Plans & Billing(?: to upgrade or purchase credits)?\.)?$/i
+
+/** xAI: "Incorrect API key provided: xa***34. You can obtain an API key from https://console.x.ai." Gemini: "API key not valid. Please …". */
+const wrongKey =
+  /^(?:(?:incorrect|invalid|expired|missing) api[- ]?key(?: provided(?:: [\w*.-]{1,200})?)?\.?(?: You can (?:find|obtain) (?:an|your) API key (?:at|from|on) https:\/\/[\w./-]{1,100})?|API key (?:is )?(?:not valid|invalid|expired)\.?(?: Please (?:pass a valid|renew the) API key\.)?)$/i
+
+/** OpenAI's sentence and those made like it; Bedrock's about models, profiles and routes. */
+const noSuchModel = new RegExp(
+  `^(?:${[
+    '(?:(?:the|this) )?(?:requested )?model:? (?:[\'"`]?[\\w.:/@-]{1,200}[\'"`]? )?(?:does not exist|(?:is |was )?not found|has been decommissioned|is (?:not|no longer) available|isn.t supported on this route)(?: or you do not have access to it)?',
+    'Invocation of model ID [\\w.:/-]{1,200} with on-demand throughput isn.t supported\\. Retry (?:your request )?with (?:the ID or ARN of )?an inference profile(?: that contains this model)?',
+    'The provided model identifier is invalid',
+    'You don.t have access to the model with the specified model ID',
+  ].join('|')})\\.?$`,
+  'i',
+)
+
+/** What providers call something that a request names by its id. */
+const storedThing = /^(the |no such )?(file|item|container|skill|response|conversation|vector store|cached ?content|image)s?\b/i
+
+/**
+ * The first match wins: codes, statuses that say all, texts, general statuses.
+ *
+ * Providers quote requests in their errors, and the kinds of credentials, quota, models and overload pause an offer or an account for all its
+ * users. Such a kind needs a code, a status that a request cannot cause by its content, or a whole sentence of the vendor. A part of a text
+ * decides only between kinds that concern the request alone.
+ */
 const failureRules: readonly FailureRule[] = [
   // OpenAI with 429 and Groq with 413 send the code of an ordinary rate limit.
-  { kind: 'too_long', when: isLargerThanRateLimit },
+  { kind: 'too_long', status: [413, 429], names: /^(rate_limit_exceeded|rate_limit_error|tokens)$/i, when: isLargerThanRateLimit },
   {
     kind: 'out_of_quota',
     names:
-      /^(insufficient_quota|credit_balance_exhausted|(organization|project)_(spend|usage)_limit_exceeded|billing_hard_limit_reached|billing_not_active|billing_error|insufficient_(balance|credits|funds)|enforced_spend_limit_reached|usage_limit_reached|payment_required|servicequotaexceededexception)$/i,
+      /^(insufficient_quota|exceeded_current_quota_error|credit_balance_exhausted|(organization|project)_(spend|usage)_limit_exceeded|billing_hard_limit_reached|billing_not_active|billing_error|billing_disabled|insufficient_(balance|credits|funds)|enforced_spend_limit_reached|usage_limit_reached|payment_required|servicequotaexceededexception)$/i,
   },
   // A quota that resets daily.
   { kind: 'out_of_quota', names: /^\w*PerDay/ },
   { kind: 'out_of_quota', status: [402], strictly: true },
-  { kind: 'out_of_quota', message: /credit balance is too low|insufficient (balance|credits|funds)|billing hard limit|spend(ing)? limit/i },
   {
     kind: 'rate_limited',
     names: /^(rate_limit(ed|_error|_exceeded)?|too_many_requests|slow_down|resource_exhausted|throttlingexception)$/i,
@@ -51,10 +85,56 @@ const failureRules: readonly FailureRule[] = [
   {
     kind: 'overloaded',
     names:
-      /^(server_is_overloaded|overloaded(_error)?|engine_overloaded(_error)?|capacity_exceeded|service_unavailable(_error)?|insufficient_system_resource|unavailable|serviceunavailableexception|modelnotreadyexception)$/i,
+      /^(server_is_overloaded|overloaded(_error)?|engine_overloaded(_error)?|(service_tier_)?capacity_exceeded|service_unavailable(_error)?|insufficient_system_resource|unavailable|serviceunavailableexception|modelnotreadyexception)$/i,
   },
-  { kind: 'overloaded', message: /tier capacity exceeded|(server|engine|model) is (currently )?overloaded/i },
   { kind: 'stale_state', names: /^invalid_encrypted_content$/ },
+  {
+    kind: 'policy',
+    names:
+      /^(content_policy_violation|content_filter|invalid_prompt|cyber_policy|bio_policy|responsibleaipolicyviolation|moderation(_blocked)?|safety)$/i,
+  },
+  {
+    kind: 'unknown_model',
+    names: /^(model_not_found|model_decommissioned|deploymentnotfound|model_not_available|resourcenotfoundexception)$/i,
+  },
+  // The reasons of Google: cloud.google.com/docs/reference/rest, google.api.ErrorReason.
+  {
+    kind: 'bad_credential',
+    names:
+      /^(invalid_api_key|api_key_(invalid|service_blocked|http_referrer_blocked|ip_address_blocked)|service_disabled|consumer_(invalid|suspended)|authentication_error|unauthenticated|account_deactivated|invalid_authentication|unsupported_country_region_territory|unrecognizedclientexception|expiredtokenexception|invalidsignatureexception)$/i,
+  },
+  // Google has one code for what an account may not do and for the state of a file. ai.google.dev/gemini-api/docs/troubleshooting
+  {
+    kind: 'bad_credential',
+    names: /^failed_precondition$/i,
+    sentence:
+      /^(User location is not supported for the API use\b[\w ]*\.?|Gemini API free tier is not available in your country\. Please enable billing [^"]{0,200})$/i,
+  },
+  { kind: 'bad_credential', status: [401, 412], strictly: true },
+  { kind: 'policy', status: [451], strictly: true },
+  // Reasoning that OpenAI did not store, named by its id: openai/openai-agents-python#919.
+  { kind: 'stale_state', status: [404], strictly: true, message: /^item with id \S{1,200} not found/i },
+  // An id that the request names was not found; the model and the address were.
+  { kind: 'rejected', status: [404], strictly: true, when: ({ param }) => param !== undefined && param !== 'model' },
+  { kind: 'rejected', status: [404], strictly: true, message: storedThing },
+  { kind: 'unknown_model', names: /^not_found_error$/, message: /\bmodel|\bdeployment/i },
+  { kind: 'unknown_model', status: [404], strictly: true, message: /\bmodel|\bdeployment|\bengine\b/i },
+  // A wrong path: a model that does not exist is named.
+  { kind: 'unknown_address', names: /^not_found_error$/ },
+  { kind: 'unknown_address', status: [404, 405], strictly: true },
+  { kind: 'too_long', names: /^(context_length_exceeded|request_too_large)$/i },
+  // The same code is sent for a name of a tool that is too long.
+  { kind: 'too_long', names: /^string_above_max_length$/, message: /^(?!.{0,400}maximum length \d{1,5}\b)/ },
+  { kind: 'timed_out', names: /^(timeout(_error)?|deadline_exceeded|gateway_timeout|modeltimeoutexception)$/i },
+  {
+    kind: 'unsupported',
+    names: /^(unsupported_(parameter|value|model)|unknown_parameter|extra_forbidden|not_supported|operationnotsupported)$/i,
+  },
+
+  { kind: 'out_of_quota', status: [400, 422], strictly: true, sentence: lowCredit },
+  { kind: 'bad_credential', status: [400, 422], strictly: true, sentence: wrongKey },
+  { kind: 'unknown_model', status: [400, 403, 422], strictly: true, sentence: noSuchModel },
+
   { kind: 'stale_state', status: faulty, message: /thought[ _]signature/i },
   // Signed reasoning that was changed or moved.
   {
@@ -65,49 +145,36 @@ const failureRules: readonly FailureRule[] = [
   },
   {
     kind: 'policy',
-    names:
-      /^(content_policy_violation|content_filter|invalid_prompt|cyber_policy|bio_policy|responsibleaipolicyviolation|moderation(_blocked)?|safety)$/i,
-  },
-  { kind: 'policy', status: faulty, message: /content (management )?policy|safety (check|system)|flagged (as|for|by)|moderation/i },
-  { kind: 'policy', status: [451], strictly: true },
-  {
-    kind: 'unknown_model',
-    names: /^(model_not_found|model_decommissioned|deploymentnotfound|model_not_available|resourcenotfoundexception)$/i,
+    status: faulty,
+    message: /content (management )?policy|usage guidelines|safety[_ ](check|system)|flagged (as|for|by)|moderation/i,
   },
   {
-    kind: 'unknown_model',
-    status: [400, 404],
-    message: /model\b.{0,120}\b(does not exist|not found|decommissioned|is not available|no longer available)/i,
+    kind: 'out_of_quota',
+    status: [403, 429],
+    strictly: true,
+    message: /credit balance is too low|insufficient (balance|credits|funds)|billing hard limit|spend(ing)? limit/i,
   },
   {
-    kind: 'unknown_model',
-    status: [400, 403],
+    kind: 'bad_credential',
+    status: [403],
+    strictly: true,
     message:
-      /on-demand throughput isn.t supported|model identifier is invalid|don.t have access to the model|isn.t supported on this route/i,
+      /(incorrect|invalid|expired|missing) api[- ]?key|api key (is |was )?(not valid|invalid|expired|reported as leaked)|unregistered callers/i,
+  },
+  {
+    kind: 'overloaded',
+    status: [429, 498, 500, 502, 503, 529],
+    strictly: true,
+    message: /tier capacity exceeded|(server|engine|model) is (currently )?overloaded/i,
   },
   { kind: 'unsupported', status: [400, 403], message: /did not allow prompt caching/i },
   {
-    kind: 'bad_credential',
-    names:
-      /^(invalid_api_key|api_key_invalid|authentication_error|unauthenticated|permission_error|permission_denied|account_deactivated|invalid_authentication|failed_precondition|accessdeniedexception|unrecognizedclientexception|expiredtokenexception|invalidsignatureexception)$/i,
-  },
-  { kind: 'bad_credential', message: /(incorrect|invalid|expired|missing) api[- ]?key|api key (is )?(not valid|invalid|expired)/i },
-  { kind: 'bad_credential', status: [401, 403, 412], strictly: true },
-  { kind: 'unknown_model', names: /^not_found_error$/, message: /\bmodel|\bdeployment/i },
-  { kind: 'unknown_model', status: [404], strictly: true, message: /\bmodel|\bdeployment|\bengine\b/i },
-  // A wrong path: a model that does not exist is named.
-  { kind: 'unknown_address', names: /^not_found_error$/ },
-  { kind: 'unknown_address', status: [404, 405], strictly: true },
-  { kind: 'too_long', names: /^(context_length_exceeded|request_too_large)$/i },
-  // The same code is sent for a name of a tool that is too long.
-  { kind: 'too_long', names: /^string_above_max_length$/, message: /^(?!.{0,400}maximum length \d{1,5}\b)/ },
-  {
     kind: 'too_long',
-    status: faulty,
+    status: tooLarge,
     message:
       /context_length_exceeded|maximum context length|(prompt|input) is too long|exceeds? the (maximum|max) number of (input )?tokens|too many (input )?tokens|context (window|length|limit)|(prompt|input) exceeds max length|reduce the length of the (messages|prompt|input)/i,
   },
-  { kind: 'too_long', status: [...faulty, 500], when: isContextOverflow },
+  { kind: 'too_long', status: [...tooLarge, 500], when: isContextOverflow },
   { kind: 'too_long', status: [413], strictly: true },
   { kind: 'rate_limited', status: [429], strictly: true },
   {
@@ -115,35 +182,43 @@ const failureRules: readonly FailureRule[] = [
     names:
       /^(tool_use_failed|server_error|internal(_server)?_error|api_error|internal|internalserverexception|model(stream)?errorexception)$/i,
   },
-  { kind: 'timed_out', names: /^(timeout(_error)?|deadline_exceeded|gateway_timeout|modeltimeoutexception)$/i },
-  {
-    kind: 'unsupported',
-    names: /^(unsupported_(parameter|value|model)|unknown_parameter|extra_forbidden|not_supported|operationnotsupported)$/i,
-  },
   {
     kind: 'unsupported',
     status: faulty,
     message:
       /unsupported (parameter|value)|unknown parameter|unrecognized (request )?argument|extra inputs are not permitted|(is|are) (not supported|unsupported)|does ?n[o']t support/i,
   },
+  // One file, object or model may be refused, or a firewall dislikes the content: it says nothing about the account.
+  { kind: 'forbidden', names: /^(permission_error|permission_denied|accessdeniedexception)$/i },
+  { kind: 'forbidden', status: [403], strictly: true },
   { kind: 'overloaded', status: [498, 503, 529], strictly: true },
   { kind: 'timed_out', status: [408, 504, 522, 524, 598], strictly: true },
   { kind: 'server_error', status: [409, 424, 425, 499], strictly: true },
-  { kind: 'rejected', names: /^(invalid_request(_error)?|bad_request|invalid_argument|validationexception)$/i },
+  { kind: 'rejected', names: /^(invalid_request(_error)?|bad_request|invalid_argument|failed_precondition|validationexception)$/i },
 ]
 
-const matchesRule = (row: FailureRule, details: ErrorDetails): boolean => {
+/** Longest part of a message that is read, in characters. */
+const maxReadLength = 2000
+
+/** Removes quoted texts of several words, which may be the client's. A quoted name stays. */
+const withoutQuotes = (text: string): string =>
+  text.replace(/"[^"]*"|`[^`]*`|“[^”]*”|(?<!\w)'[^']*'(?!\w)/g, quoted => (/^.[\w.[\]-]{1,64}.$/u.test(quoted) ? quoted : '""'))
+
+const matchesRule = (row: FailureRule, details: ErrorDetails, sentence: string): boolean => {
   const { status, type, code, message } = details
   return (
     (!row.status || (status === undefined ? !row.strictly : row.status.includes(status))) &&
     (!row.names || (code !== undefined && row.names.test(code)) || (type !== undefined && row.names.test(type))) &&
-    (!row.message || row.message.test(message.slice(0, 2000))) &&
+    (!row.message || row.message.test(message)) &&
+    (!row.sentence || row.sentence.test(sentence)) &&
     (!row.when || row.when(details))
   )
 }
 
 function classify(details: ErrorDetails): FailureKind {
-  const row = failureRules.find(each => matchesRule(each, details))
+  const sentence = details.message.slice(0, maxReadLength).trim()
+  const read = { ...details, message: withoutQuotes(sentence) }
+  const row = failureRules.find(each => matchesRule(each, read, sentence))
   if (row) return row.kind
   const { status } = details
   if (status !== undefined && status < 400) return 'unreadable'
@@ -155,7 +230,7 @@ export function failureFrom(details: ErrorDetails): Failure {
   const kind = classify(details)
   const { status, code, type, param } = details
   const text = redact(details.message)
-  const isHidden = kind === 'bad_credential' || status === 401 || status === 403
+  const isHidden = kind === 'bad_credential' || kind === 'forbidden' || status === 401 || status === 403
   return {
     kind,
     message: isHidden || text === '' ? defaultMessage(kind, status) : text,
@@ -189,8 +264,9 @@ export function decodeFailedAnswer({ status, body, header, now }: FailedAnswer):
   return withDelay(failure, retryAfter({ header, now, message: details.message, body: parsed, limited }))
 }
 
-/** What the status of a web page says: 413 is the body limit of a proxy. */
+/** What the status of a web page says: 413 is the body limit of a proxy, 403 a firewall. */
 const pageKinds: ReadonlyMap<number, FailureKind> = new Map([
+  [403, 'forbidden'],
   [413, 'too_long'],
   [429, 'rate_limited'],
 ])

@@ -19,6 +19,7 @@ export type FailureKind =
   | 'unreadable'
   | 'unreachable'
   | 'bad_credential'
+  | 'forbidden'
   | 'unknown_model'
   | 'unknown_address'
 

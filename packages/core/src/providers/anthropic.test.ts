@@ -101,7 +101,7 @@ describe('Anthropic’s errors', () => {
     [429, { type: 'rate_limit_error', message: 'This request would exceed your rate limit.' }, 'rate_limited'],
     [529, { type: 'overloaded_error', message: 'Overloaded' }, 'overloaded'],
     [401, { type: 'authentication_error', message: 'invalid x-api-key' }, 'bad_credential'],
-    [403, { type: 'permission_error', message: 'x' }, 'bad_credential'],
+    [403, { type: 'permission_error', message: 'x' }, 'forbidden'],
     [404, { type: 'not_found_error', message: 'model: claude-x' }, 'unknown_model'],
     [413, { type: 'request_too_large', message: 'x' }, 'too_long'],
     [400, invalid('prompt is too long: 210000 tokens > 200000 maximum'), 'too_long'],

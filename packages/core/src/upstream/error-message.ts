@@ -25,6 +25,7 @@ const gatewayMessages: Readonly<Record<FailureKind, string>> = {
   unreadable: '{provider} sent a response that was incomplete or invalid.',
   unreachable: '{provider} could not be reached.',
   out_of_quota: 'The account at {provider} has no quota left.',
+  forbidden: '{provider} does not allow this request.',
   bad_credential: '{provider} rejected the credential.',
   unknown_model: '{provider} no longer serves this model.',
   unknown_address: 'The address of {provider} was not found ({status}): check its base URL (`baseUrl`, or `base_url` in the config).',

@@ -34,6 +34,8 @@ export const failurePolicies: Readonly<Record<FailureKind, FailurePolicy>> = {
   server_error: { action: 'retry', code: 'provider_error', detail: 'provider', recordedAs: 'error' },
   unreadable: { action: 'next', code: 'provider_error', detail: 'gateway', recordedAs: 'error' },
   unreachable: { action: 'retry', code: 'provider_error', detail: 'gateway', recordedAs: 'error' },
+  // May be about one file, object or model, or a firewall's dislike of the content: it pauses nothing.
+  forbidden: { action: 'next', code: 'provider_error', detail: 'none', recordedAs: 'refused' },
   out_of_quota: { action: 'next', code: 'provider_error', detail: 'none', recordedAs: 'credential' },
   bad_credential: { action: 'next', code: 'provider_error', detail: 'none', recordedAs: 'credential' },
   unknown_model: { action: 'next', code: 'provider_error', detail: 'none', recordedAs: 'error' },

@@ -24,7 +24,16 @@ test.each<[FailureKind, number, unknown]>([
   ['bad_credential', 400, error(400, 'INVALID_ARGUMENT', { message: 'Bad request.', ...info('API_KEY_INVALID') })],
   ['bad_credential', 400, error(400, 'FAILED_PRECONDITION', { message: 'User location is not supported for the API use.' })],
   ['bad_credential', 401, error(401, 'UNAUTHENTICATED')],
-  ['bad_credential', 403, error(403, 'PERMISSION_DENIED')],
+  [
+    'bad_credential',
+    400,
+    error(400, 'FAILED_PRECONDITION', {
+      message: 'Gemini API free tier is not available in your country. Please enable billing on your project.',
+    }),
+  ],
+  ['rejected', 400, error(400, 'FAILED_PRECONDITION', { message: 'The File files/billing-location is not in an ACTIVE state.' })],
+  ['forbidden', 403, error(403, 'PERMISSION_DENIED', { message: 'You do not have permission to access the File x or it may not exist.' })],
+  ['bad_credential', 403, error(403, 'PERMISSION_DENIED', info('SERVICE_DISABLED'))],
   ['out_of_quota', 402, error(402, 'RESOURCE_EXHAUSTED')],
   ['unknown_model', 404, error(404, 'NOT_FOUND', { message: 'models/x is not found for API version v1beta.' })],
   ['rate_limited', 429, error(429, 'RESOURCE_EXHAUSTED', quota('GenerateRequestsPerMinutePerProjectPerModel-FreeTier'))],

@@ -81,6 +81,7 @@ const statusByKind: Readonly<Record<FailureKind, number>> = {
   server_error: 502,
   unreadable: 502,
   unreachable: 502,
+  forbidden: 502,
   bad_credential: 502,
   unknown_model: 502,
   unknown_address: 502,

@@ -27,7 +27,7 @@ export function lazyByok(setting: () => ByokSetting, logger: Logger): LazyByok {
   }
   return {
     open,
-    refuse: (workspaceId, credential) => use(byok => byok.refuse(workspaceId, credential)),
+    refuse: (workspaceId, credential, status) => use(byok => byok.refuse(workspaceId, credential, status)),
     hear: (credential, heard) => use(byok => byok.hear(credential, heard)),
     reseal: async () => (await open()).reseal(),
     async close() {

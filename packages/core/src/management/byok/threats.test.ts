@@ -372,6 +372,30 @@ describe('B5: a key is used only for its workspace and its provider', () => {
     expect(await codeOf(here.ask())).toBe('nothing went wrong')
   })
 
+  test.each([
+    [400, { code: 'invalid_api_key', message: 'x' }],
+    [403, { message: 'This file may not be used. Invalid API key.' }],
+  ])(
+    'a call of an end user that fails with status %i marks a key only if its provider refuses the list of models too',
+    async (status, error) => {
+      const { keys, seen, vendor, ask, now, gateway } = await createByokFixture()
+      const { id } = await keys.create(openaiKey)
+      await settled(keys, id)
+      const lists = (): number => seen.filter(({ method }) => method === 'GET').length
+      const before = lists()
+      vendor(request => (request.method === 'GET' ? served(request) : { status, body: { error } }))
+      await ask().catch(() => {})
+      await vi.waitFor(() => expect(lists()).toBe(before + 1))
+      expect(await keys.get(id)).toMatchObject({ validationStatus: 'valid' })
+      afterAWhile(now)
+      afterAWhile(now)
+      vendor(request => (request.method === 'GET' ? refused(request) : { status, body: { error } }))
+      await ask().catch(() => {})
+      await vi.waitFor(async () => expect(await keys.get(id)).toMatchObject({ validationStatus: 'invalid' }))
+      await gateway.close()
+    },
+  )
+
   test('a replacement secret is not marked for a refusal of the old one in another process', async () => {
     const here = await createByokFixture()
     const there = await createByokFixture({ storage: here.storage, now: here.now })

@@ -12,8 +12,11 @@ export interface Validations {
   begin(workspaceId: string, id: string): void
   /** Validates a key and waits for the result. */
   validate(workspaceId: string, id: string, actor: Actor): Promise<TypedRecord<'credential'>>
-  /** Marks a key whose call was refused. It is not used until it is validated or its secret is replaced. */
-  refuse(workspaceId: string, credential: Credential): void
+  /**
+   * Marks a key whose call was refused. It is not used until it is validated or its secret is replaced. An end user chose the content of the
+   * call, so a refusal other than 401 counts only if the provider also refuses a request of the gateway's own.
+   */
+  refuse(workspaceId: string, credential: Credential, status: number | undefined): void
 }
 
 /** Maximum keys being checked at a time. Further ones stay pending. */
@@ -42,13 +45,14 @@ export function keepValidations(ports: ByokPorts): Validations {
   return {
     validate: (workspaceId, id, actor) => validateKey(ports, { workspaceId, id, actor }),
     begin,
-    refuse(workspaceId, credential) {
+    refuse(workspaceId, credential, status) {
       const { id } = credential
       const known = vault.recordOf(credential)
-      if (refusing.has(id)) return
+      if (refusing.has(id) || refusing.size >= maxConcurrentChecks) return
       refusing.add(id)
       inBackground('A rejected provider key could not be marked as invalid.', async () => {
         try {
+          if (status !== 401 && !(await isRefusedAgain(ports, credential))) return
           await commitWithAudit(workspaceId, {}, async () => {
             const key = await records.find('credential', workspaceId, id)
             // The secret was replaced meanwhile, and the new one was not refused.
@@ -62,6 +66,13 @@ export function keepValidations(ports: ByokPorts): Validations {
       })
     },
   }
+}
+
+/** Whether a provider refuses a credential for its list of models too. False if it has no free way to check one. */
+async function isRefusedAgain({ vault, providers, transport, clock, signal }: ByokPorts, credential: Credential): Promise<boolean> {
+  const provider = providers.get(vault.recordOf(credential)?.body.provider ?? '')
+  const checked = provider && (await checkAccount(provider, credential, { transport, clock, signal: signal() }))
+  return checked?.status === 'invalid'
 }
 
 interface Validation {

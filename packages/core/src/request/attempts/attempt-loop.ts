@@ -25,8 +25,8 @@ export interface AttemptLoopPorts extends CallPorts {
   readonly clock: Clock
   readonly hooks: Hooks
   readonly logger: Logger
-  /** Called when a provider refuses a BYOK key. */
-  readonly onCredentialRefused?: ((workspaceId: string, credential: Credential) => void) | undefined
+  /** Called when a provider refuses a BYOK key, with the status of its response. */
+  readonly onCredentialRefused?: ((workspaceId: string, credential: Credential, status: number | undefined) => void) | undefined
 }
 
 /** The state of a request between its attempts. */
@@ -203,7 +203,7 @@ function report({ ports, context, byokFailures }: LoopState, call: UpstreamCall,
   logFailure(logger, candidate, failure)
   if (candidate.credential.owner === 'workspace') {
     byokFailures.push({ candidate, kind: failure.kind })
-    if (failure.kind === 'bad_credential') ports.onCredentialRefused?.(facts.workspaceId, candidate.credential)
+    if (failure.kind === 'bad_credential') ports.onCredentialRefused?.(facts.workspaceId, candidate.credential, failure.status)
   }
   if (hooks.onFailure) callHook(logger, 'onFailure', () => hooks.onFailure?.(facts, failure))
 }
