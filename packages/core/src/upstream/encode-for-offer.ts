@@ -19,12 +19,17 @@ export function encodeForOffer(
   request: InferenceRequest,
   { offer, quirks, mayOpenStored = false }: EncodingTarget,
 ): EncodedRequest {
-  const known = withoutStoredRecords(request, mayOpenStored)
-  const sent = withoutForeignRecords(known.request, dialect.name)
+  const known = hasUnknownRecords(request) ? withoutStoredRecords(request, mayOpenStored) : undefined
+  const sent = withoutForeignRecords(known?.request ?? request, dialect.name)
   const encoded = dialect.encodeRequest(sent.request, offer, quirks)
-  const lost = [...known.warnings, ...sent.warnings, ...unknownFieldWarnings(sent.request.prompt, dialect.name)]
+  const lost = [...(known?.warnings ?? []), ...sent.warnings, ...unknownFieldWarnings(sent.request.prompt, dialect.name)]
   const warnings = lost.length === 0 ? encoded.warnings : [...encoded.warnings, ...lost]
   return { ...encoded, body: inOrder(encoded.body, dialect), warnings }
+}
+
+function hasUnknownRecords({ prompt }: InferenceRequest): boolean {
+  for (const item of prompt.input) if (item.type === 'native' && item.unknownOrigin !== undefined) return true
+  return false
 }
 
 /** Orders the body: constant fields, then the conversation, then fields that differ with every request, so that prompt caches match. */
