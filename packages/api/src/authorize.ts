@@ -71,8 +71,11 @@ const noWorkspace = (id: string, { isEndUser }: Caller): GatewayError =>
   new GatewayError('resource_not_found', { message: `There is no workspace "${id.slice(0, 100)}" for this ${isEndUser ? 'user' : 'key'}.` })
 
 /** The actor of an audit event. */
-export const actorOf = ({ keyId, keyName, scopes, isEndUser, limits, budgets }: Caller, { request, requestId }: UnreadCall): Actor => ({
-  key: { id: keyId, name: keyName, scopes, isBounded: isEndUser === true && (limits ?? budgets) !== undefined },
+export const actorOf = (
+  { keyId, keyName, keyPrefix, scopes, isEndUser, limits, budgets }: Caller,
+  { request, requestId }: UnreadCall,
+): Actor => ({
+  key: { id: keyId, name: keyName, prefix: keyPrefix, scopes, isBounded: isEndUser === true && (limits ?? budgets) !== undefined },
   nameStyle: 'json',
   requestId,
   ...(request.ip !== undefined && { ip: request.ip }),

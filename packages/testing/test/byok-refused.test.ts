@@ -54,10 +54,7 @@ const alone = {
 const { credential: _, ...withoutKey } = compatible({ id: 'vendor', baseUrl: 'https://vendor.example/v1' })
 /** The operator has a key for `other` alone. */
 const besideOther = {
-  providers: [
-    withoutKey,
-    compatible({ id: 'other', baseUrl: 'https://other.example/v1', apiKey: operators, data_policy: 'zdr' }),
-  ],
+  providers: [withoutKey, compatible({ id: 'other', baseUrl: 'https://other.example/v1', apiKey: operators, data_policy: 'zdr' })],
   models: [
     { id: 'm', offers: ['vendor', 'other'].map(provider => ({ provider, provider_model_id: 'm', dialect: 'chat' as const, price })) },
   ],

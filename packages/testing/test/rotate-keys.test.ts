@@ -95,7 +95,36 @@ for (const { describeHere, name, make } of await storesFor(`rotate_${process.pid
       for (const gracePeriod of [-1, 604_801, 1.5])
         await expect(apiKeys.rotate(made.id, { gracePeriod })).rejects.toMatchObject({ facts: { param: 'gracePeriod' } })
       for (let times = 0; times < 10; times += 1) await apiKeys.rotate(made.id, { gracePeriod: 604_800 })
-      await expect(apiKeys.rotate(made.id)).rejects.toMatchObject({ code: 'state_precondition_failed' })
+      await expect(apiKeys.rotate(made.id)).rejects.toMatchObject({
+        code: 'state_precondition_failed',
+        message: expect.stringContaining('grace period of 0'),
+      })
+    })
+
+    test('a rotation without a grace period is never refused, however often the key was rotated before', async () => {
+      const { here, apiKeys, made, isTaken } = await testbed()
+      for (let times = 0; times < 10; times += 1) await apiKeys.rotate(made.id, { gracePeriod: 604_800 })
+      const { secret } = await apiKeys.rotate(made.id, { gracePeriod: 0 })
+      expect([await isTaken(here, made.secret), await isTaken(here, secret)]).toEqual(['refused', made.id])
+      expect((await apiKeys.rotate(made.id)).id).toBe(made.id)
+    })
+
+    test('a replaced secret rotates neither its key nor one below it, in no process, and the error says what to use', async () => {
+      const { here, there, workspaceId, apiKeys, made, isTaken } = await testbed()
+      const path = `/v1/workspaces/${workspaceId}/api-keys`
+      const [api, other] = [createApi(here), createApi(there)]
+      const child = (await ask({ api, secret: made.secret }, `POST ${path}`, { body: { name: 'child', scopes: ['keys:write'] } })).json
+      // The other process still knows the key as it was before.
+      expect(await isTaken(there, made.secret)).toBe(made.id)
+      const { secret } = await apiKeys.rotate(made.id)
+      for (const of of [api, other])
+        for (const id of [made.id, child.id])
+          expect(await ask({ api: of, secret: made.secret }, `POST ${path}/${id}/rotate`, { body: { grace_period: 0 } })).toMatchObject({
+            status: 403,
+            json: { error: { message: expect.stringContaining('Use the new secret') } },
+          })
+      expect(await isTaken(here, secret)).toBe(made.id)
+      expect(await ask({ api, secret }, `POST ${path}/${made.id}/rotate`, { body: { grace_period: 0 } })).toMatchObject({ status: 202 })
     })
   })
 }

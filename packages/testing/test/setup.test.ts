@@ -131,7 +131,13 @@ const changes: Readonly<Record<string, Change>> = {
     setup: app => app.apiKeys.create({ name: 'backend', secret }),
     then: async app => app.apiKeys.rotate((await app.apiKeys.list())[0]?.id ?? ''),
     result: { isActive: true },
-    warning: 'was rotated',
+    warning: 'is accepted until',
+  },
+  'apiKeys.create finds a key whose secret a rotation has ended': {
+    setup: app => app.apiKeys.create({ name: 'backend', secret }),
+    then: async app => app.apiKeys.rotate((await app.apiKeys.list())[0]?.id ?? '', { gracePeriod: 0 }),
+    result: { isActive: false },
+    warning: 'is no longer accepted',
   },
   'apiKeys.create finds a key whose expiry has passed': {
     setup: app => app.apiKeys.create({ name: 'backend', secret, expiresAt: new Date(Date.UTC(2020, 0)) }),

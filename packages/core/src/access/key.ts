@@ -1,7 +1,7 @@
 import { ancestorsOf, isActive } from './ancestors.ts'
 import type { Caller } from './caller.ts'
 import type { Records, TypedRecord } from './records.ts'
-import { hashSecret } from './secret.ts'
+import { hashSecret, prefixOf } from './secret.ts'
 
 /** The result of looking up a secret: a key or a session. */
 export interface OpenedSecret {
@@ -26,7 +26,7 @@ export async function openKey(records: Records, secret: string, now: number): Pr
     workspaceId: key.workspaceId,
     version: [key, ...above].map(each => each.version).join('.'),
     usedAt: key.usedAt ?? 0,
-    callerIn: workspace => callerOfKey(key, above, { workspace, until }),
+    callerIn: workspace => callerOfKey(key, above, { workspace, until, prefix: prefixOf(secret) }),
   }
 }
 
@@ -48,15 +48,17 @@ interface CallerFacts {
   readonly workspace: TypedRecord<'workspace'>
   /** Unix milliseconds until which the secret is valid. Undefined if it is the current one. */
   readonly until: number | undefined
+  /** Of the secret in use, which a rotation may have replaced. */
+  readonly prefix: string
 }
 
-function callerOfKey(key: TypedRecord<'key'>, above: readonly TypedRecord<'key'>[], { workspace, until }: CallerFacts): Caller {
+function callerOfKey(key: TypedRecord<'key'>, above: readonly TypedRecord<'key'>[], { workspace, until, prefix }: CallerFacts): Caller {
   const { id, createdAt, body } = key
   const ends = [...[key, ...above].flatMap(({ body: { expiresAt } }) => expiresAt ?? []), ...(until === undefined ? [] : [until])]
   return {
     keyId: id,
     keyName: body.name,
-    keyPrefix: body.prefix,
+    keyPrefix: prefix,
     workspaceId: workspace.id,
     workspaceName: workspace.body.name,
     billing: workspace.body.billing,

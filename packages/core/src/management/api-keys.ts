@@ -11,6 +11,7 @@ import { scopes as everyScope, type Scope } from '../resources/scopes.ts'
 import { toWire } from '../resources/wire.ts'
 import { absent } from './check.ts'
 import type { CallSpecs } from './check-calls.ts'
+import type { Draft } from './commit-with-audit.ts'
 import { ancestorsOfNewKey, withoutAncestor } from './descendant-keys.ts'
 import { findWorkspace } from './find-workspace.ts'
 import { type KeyUsage, keyUsage, type UsagePeriod } from './key-usage.ts'
@@ -48,7 +49,7 @@ export interface ApiKeys {
    * replaced secret stays valid for `gracePeriod` seconds (default: a day; at most 7 days). Revoking the key ends both.
    *
    * @throws `resource_not_found`, `invalid_parameter_value`, `state_precondition_failed` (revoked or expired), `operation_not_allowed` (the
-   *   key has scopes that the actor lacks, or is above it)
+   *   key is neither the acting key nor below it, or the secret in use was replaced itself)
    * @example const { secret } = await gateway.workspaces(id).apiKeys.rotate(key.id, { gracePeriod: 3_600 })
    */
   rotate(id: string, options?: { readonly gracePeriod?: number }): Promise<ApiKey & { readonly secret: string }>
@@ -140,7 +141,7 @@ async function create(context: WorkspaceContext, input: NewApiKey): Promise<ApiK
   const scopes = granted(input.scopes, actor)
   const hash = await hashSecret(secret)
   const id = ids.uuid()
-  const key = await commitWithAudit(workspaceId, actor, async () => {
+  const { key, isAccepted } = await commitWithAudit(workspaceId, actor, async (): Promise<Draft<KeyOfSecret>> => {
     const old = input.secret === undefined ? undefined : await keyWithSecret(context, hash)
     if (old) return { events: [], result: old }
     await findWorkspace(records, workspaceId)
@@ -160,11 +161,13 @@ async function create(context: WorkspaceContext, input: NewApiKey): Promise<ApiK
     return {
       puts: [newRecord('key', record), ...part.puts],
       events: [{ event: 'api_key.created', subject: { type: 'api_key', id }, changes: { name: input.name, scopes } }, ...part.events],
-      result: { ...record, kind: 'key' as const, version: 1 },
+      result: { key: { ...record, kind: 'key' as const, version: 1 }, isAccepted: true },
     }
   })
   authenticator.welcome(secret)
-  return { ...keyRecordOf(key, isActive(key.body, clock.now())), secret }
+  const now = clock.now()
+  const isUsable = isAccepted && isActive(key.body, now) && (await stoppedKeyIds(records, [key], now)).size === 0
+  return { ...keyRecordOf(key, isUsable), secret }
 }
 
 /** `setup` runs in each process. It creates a key with a given secret once, but a key without one each time. */
@@ -204,21 +207,29 @@ const keyRecordOf = ({ id, workspaceId, createdAt, usedAt, body }: TypedRecord<'
   }
 }
 
+interface KeyOfSecret {
+  readonly key: TypedRecord<'key'>
+  /** False if a rotation replaced the secret and its grace period is over. */
+  readonly isAccepted: boolean
+}
+
 /** The key that has, or before a rotation had, the secret with this hash. */
-async function keyWithSecret(context: WorkspaceContext, hash: string): Promise<TypedRecord<'key'> | undefined> {
-  const { records, isForSetup } = context.ports
+async function keyWithSecret(context: WorkspaceContext, hash: string): Promise<KeyOfSecret | undefined> {
+  const { records, isForSetup, clock } = context.ports
   const key = await records.findByName('key', hash)
-  if (key) return found(context, key)
+  if (key) return { key: found(context, key), isAccepted: true }
   const replaced = await records.findByName('old_secret', hash)
   if (!replaced) return undefined
   const rotated =
     replaced.workspaceId === context.workspaceId ? await records.find('key', context.workspaceId, replaced.body.keyId) : undefined
   if (!isForSetup || !rotated) throw replacedSecret()
+  const isAccepted = replaced.body.until > clock.now()
+  const until = isAccepted ? `is accepted until ${new Date(replaced.body.until).toISOString()}` : 'is no longer accepted'
   context.ports.logger.warn(
     { workspaceId: context.workspaceId, name: rotated.body.name, id: rotated.id },
-    'The API key that `setup` creates was rotated and has another secret now. Use the new one as `secret`, or choose another for a new key.',
+    `The API key that \`setup\` creates was rotated and has another secret now; this one ${until}. Use the new one as \`secret\`, or choose another for a new key.`,
   )
-  return rotated
+  return { key: rotated, isAccepted }
 }
 
 /**

@@ -45,15 +45,15 @@ const subscription: Table<SubscriptionBody> = {
 
 const key: Table<KeyBody> = {
   name: free,
-  prefix: free,
+  // Another secret: rotating a key gives it to the key that rotates. `rotatedAt` may be the same twice.
+  prefix: (before, after) => before !== after,
   scopes: widened,
   limits: within(callLimits),
   createdBy: free,
   ancestors: shortened,
   expiresAt: raised,
   revokedAt: (before, after) => before !== undefined && after === undefined,
-  // Rotating a key gives its secret to the key that rotates it.
-  rotatedAt: (before, after) => before !== after,
+  rotatedAt: free,
   previousSecretExpiresAt: free,
 }
 
@@ -115,11 +115,15 @@ export function endsKey({ kind, before, after }: Touched): boolean {
   return (was.revokedAt === undefined && is.revokedAt !== undefined) || (is.expiresAt ?? Infinity) < (was.expiresAt ?? Infinity)
 }
 
+/** Whether a key gets another secret, which the acting key is given. */
+export const rotatesKey = ({ kind, before, after }: Touched): boolean =>
+  kind === 'key' && before !== undefined && after !== undefined && (before as KeyBody).prefix !== (after as KeyBody).prefix
+
 /** Whether any restriction changes, in either direction. Revoking a key does not count, nor that it rotates itself. */
 export function changesBounds({ kind, before, after }: Touched, isItself: boolean): boolean {
   if (!before || !after) return true
   const fields = Object.entries(tables[kind] as Fields).filter(
-    ([field, loosens]) => loosens !== free && field !== 'revokedAt' && !(isItself && field === 'rotatedAt'),
+    ([field, loosens]) => loosens !== free && field !== 'revokedAt' && !(isItself && field === 'prefix'),
   )
   return fields.some(
     ([field]) => JSON.stringify((before as unknown as Values)[field]) !== JSON.stringify((after as unknown as Values)[field]),

@@ -207,7 +207,7 @@ test('ancestors’ counters and slots are the same as the ancestors’ own', () 
   ])
 })
 
-test('a key rotates itself and keys below it, but no key above it, none with scopes that it lacks, and a restricted one no other that spends', async () => {
+test('a key rotates itself and keys below it, but no key above it or beside it', async () => {
   const scene = await createFixture()
   const strong = await as(scene, { scopes })
   const weak = await as(scene, { scopes: ['keys:write'] })
@@ -220,10 +220,26 @@ test('a key rotates itself and keys below it, but no key above it, none with sco
     [one, peer, refused],
     [one, one, well],
     [one, below, well],
-    [strong, one, well],
-    [strong, weak, well],
+    [strong, one, refused],
+    [strong, weak, refused],
   ] as const
   for (const [at, [acting, other, expected]] of rotations.entries())
     expect([at, await codeOf(acting.w.apiKeys.rotate(other.id))]).toEqual([at, expected])
   await expect(weak.w.apiKeys.rotate(strong.id)).rejects.toThrow('cannot loosen its limits, revoke or rotate it')
+  await expect(strong.w.apiKeys.rotate(weak.id)).rejects.toThrow('was not created with this key')
+  expect(await codeOf(scene.gateway.workspaces('w').apiKeys.rotate(strong.id))).toBe(well)
+})
+
+test('a key that expires can neither rotate a key beside it nor prolong it, so it does not outlive its expiry', async () => {
+  const scene = await createFixture()
+  const [soon, later] = [1_000, 9_000].map(ms => new Date(scene.now.ms + ms))
+  const [a, b, lasting] = [await as(scene, { scopes }), await as(scene, { scopes }), await as(scene, { scopes })]
+  const all = scene.gateway.workspaces('w').apiKeys
+  for (const { id } of [a, b]) await all.update(id, { expiresAt: soon as Date })
+  const child = await as(scene, { scopes }, a)
+  expect(await codeOf(a.w.apiKeys.rotate(lasting.id, { gracePeriod: 0 }))).toBe(refused)
+  for (const expiresAt of [null, later as Date]) expect(await codeOf(a.w.apiKeys.update(b.id, { expiresAt }))).toBe(refused)
+  expect(await codeOf(b.w.apiKeys.revoke(a.id, { keepMade: true }))).toBe(refused)
+  expect(await codeOf(child.w.apiKeys.update(b.id, { expiresAt: null }))).toBe(refused)
+  expect(await codeOf(lasting.w.apiKeys.update(b.id, { expiresAt: null }))).toBe(well)
 })

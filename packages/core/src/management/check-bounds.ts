@@ -3,7 +3,7 @@ import type { BudgetBody, KeyBody, Kind } from '../access/kinds.ts'
 import type { Records, TypedRecord } from '../access/records.ts'
 import { maxRecordsRead } from '../access/workspace-policy.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
-import { type BoundingKind, changesBounds, endsKey, isBounding, loosenedIn, type Touched } from './bounds.ts'
+import { type BoundingKind, changesBounds, endsKey, isBounding, loosenedIn, rotatesKey, type Touched } from './bounds.ts'
 import type { Draft } from './commit-with-audit.ts'
 import type { Actor } from './ports.ts'
 
@@ -11,6 +11,10 @@ import type { Actor } from './ports.ts'
 interface Line {
   readonly key: NonNullable<Actor['key']>
   readonly ids: ReadonlySet<string>
+  /** Whether the secret in use was replaced by a rotation. */
+  readonly isReplaced: boolean
+  /** Whether it or an ancestor has an expiry. */
+  readonly expires: () => Promise<boolean>
   /** Whether it can spend, and it or an ancestor has a limit or an enforced budget. */
   readonly isBounded: () => Promise<boolean>
 }
@@ -22,8 +26,9 @@ export type BoundsCheck = (workspaceId: string, actor: Actor, draft: Omit<Draft<
  * committed, for all resources and routes:
  *
  * - A key cannot change the restrictions (limit, expiry, budgets) of itself or an ancestor at all.
- * - A key cannot loosen the restrictions of a key with scopes that it lacks, nor revoke it or make it expire sooner, nor rotate it, which gives
- *   it the secret.
+ * - A key cannot loosen the restrictions of a key with scopes that it lacks, nor revoke it or make it expire sooner.
+ * - A key rotates only itself and its descendants, because the secret of any other key would outlive it. It needs its current secret for that.
+ * - A key that expires, or has an ancestor that does, cannot prolong the life of a key that is not its descendant.
  * - A restricted key that can spend cannot loosen the restrictions of a key that is not its descendant.
  * - A restricted key that can spend cannot loosen those of the whole workspace (its budgets, settings, limits, credit).
  *
@@ -69,17 +74,24 @@ async function touchedBy(
 async function lineOf(records: Records, workspaceId: string, key: Line['key']): Promise<Line> {
   const own = await records.find('key', workspaceId, key.id)
   const ids = new Set([key.id, ...(own?.body.ancestors ?? [])])
-  const hasLimits = async (): Promise<boolean> => {
+  const some = async (is: (body: KeyBody) => boolean): Promise<boolean> => {
     const line = await Promise.all([...ids].map(id => records.find('key', workspaceId, id)))
-    return line.some(each => Object.keys(each?.body.limits ?? {}).length > 0)
+    return line.some(each => each !== undefined && is(each.body))
   }
+  const hasLimits = (): Promise<boolean> => some(({ limits = {} }) => Object.keys(limits).length > 0)
   const hasBudget = async (): Promise<boolean> => {
     const budgets = await records.list('budget', { workspaceId, limit: maxRecordsRead })
     return budgets.some(({ body }) => body.enforce && body.apiKeyId !== undefined && ids.has(body.apiKeyId))
   }
   const isBounded = async (): Promise<boolean> =>
     key.scopes.has('inference:invoke') && (key.isBounded === true || (await hasLimits()) || (await hasBudget()))
-  return { key, ids, isBounded }
+  return {
+    key,
+    ids,
+    isReplaced: own !== undefined && key.prefix !== undefined && key.prefix !== own.body.prefix,
+    expires: () => some(({ expiresAt }) => expiresAt !== undefined),
+    isBounded,
+  }
 }
 
 /** The key that a record restricts. Undefined if it restricts all keys of the workspace. */
@@ -101,6 +113,7 @@ async function check(
   { line, touched }: { readonly line: Line; readonly touched: Touched },
 ): Promise<void> {
   const id = keyBoundBy(touched)
+  if (line.isReplaced && rotatesKey(touched)) throw replacedSecret()
   if (id !== undefined && line.ids.has(id)) {
     if (changesBounds(touched, id === line.key.id)) throw boundsItself(touched.kind)
     // A key may revoke itself. To revoke a key above it, it needs the scopes of that key.
@@ -118,9 +131,12 @@ async function check(
   if (owner && lacking.length > 0) throw boundsStronger(owner, lacking)
   if (fields.length === 0) return
   // A descendant stays within this key's restrictions. Any other key could return the favour.
-  const isBelow = owner?.body.ancestors?.includes(line.key.id) === true
-  if (owner && !isBelow && (await line.isBounded()))
-    throw boundedItself(line.key.id, `cannot loosen the limits of a key that is not below it, or rotate it (${fields.join(', ')})`)
+  if (!owner || owner.body.ancestors?.includes(line.key.id)) return
+  // A user of the app is no key, so the keys that it created are not below it.
+  if (rotatesKey(touched) && owner.body.createdBy !== line.key.id) throw rotatesOther(owner, line.key.id)
+  if (await line.isBounded())
+    throw boundedItself(line.key.id, `cannot loosen the limits of a key that is not below it (${fields.join(', ')})`)
+  if (fields.some(field => field === 'expiresAt' || field === 'ancestors') && (await line.expires())) throw prolongsOther(owner)
 }
 
 const refused = (message: string): GatewayError => new GatewayError('operation_not_allowed', { message })
@@ -135,6 +151,19 @@ const boundsItself = (kind: Kind): GatewayError =>
 const boundedItself = (id: string, what: string): GatewayError =>
   refused(
     `This ${nounOf(id)} has a limit or a budget, so it ${what}. Use a key without limits and budgets, or a key without the scope "inference:invoke".`,
+  )
+
+const replacedSecret = (): GatewayError =>
+  refused('This secret was replaced when its key was rotated, so it cannot rotate keys. Use the new secret of the key.')
+
+const rotatesOther = ({ body }: TypedRecord<'key'>, actingId: string): GatewayError =>
+  refused(
+    `The key "${body.name}" was not created with this ${nounOf(actingId)}, so this ${nounOf(actingId)} cannot rotate it. Use the key itself or one above it, or rotate it in process.`,
+  )
+
+const prolongsOther = ({ body }: TypedRecord<'key'>): GatewayError =>
+  refused(
+    `This key or one above it expires, so it cannot prolong the life of the key "${body.name}", which is not below it. Use a key without an expiry.`,
   )
 
 const boundsStronger = ({ body }: TypedRecord<'key'>, lacking: readonly string[]): GatewayError =>

@@ -32,7 +32,8 @@ export async function rotateKey(
     if (!isActive(key.body, now)) throw notActive()
     const until = now + gracePeriod * 1_000
     const earlier = await records.list('old_secret', { workspaceId, groups: [id], limit: 2 * maxReplaced })
-    if (earlier.filter(({ body }) => body.until > now).length >= maxReplaced) throw tooMany()
+    // Those that this rotation ends do not count: a key can always be rotated without a grace period.
+    if (earlier.filter(({ body }) => Math.min(body.until, until) > now).length >= maxReplaced) throw tooMany()
     const replaced = { id: ids.uuid(), workspaceId, group: id, name: key.name ?? '', createdAt: now, body: { keyId: id, until } }
     const body = { ...key.body, prefix: prefixOf(secret), rotatedAt: now, previousSecretExpiresAt: until }
     return {
@@ -73,5 +74,5 @@ const notActive = (): GatewayError =>
 
 const tooMany = (): GatewayError =>
   new GatewayError('state_precondition_failed', {
-    message: `This API key was rotated ${maxReplaced} times, and the replaced secrets are still valid. Wait until one of them has expired.`,
+    message: `This API key was rotated ${maxReplaced} times, and the replaced secrets are still valid. Rotate it with a grace period of 0, which ends all of them at once, or wait until one of them has expired.`,
   })
