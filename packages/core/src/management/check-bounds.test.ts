@@ -58,7 +58,7 @@ test('an unrestricted key manages the budgets of its workspace, and so does one 
   expect(await codeOf(clerk.w.budgets.delete(id))).toBe(well)
 })
 
-test('a key loosens no limit, expiry or budget of a key with scopes that it lacks; nor ends it; it may tighten it', async () => {
+test('a key loosens no limit, expiry or budget of a key with scopes that it lacks, nor ends it', async () => {
   const scene = await createFixture()
   const all = scene.gateway.workspaces('w').apiKeys
   const strong = await all.create({
@@ -81,13 +81,33 @@ test('a key loosens no limit, expiry or budget of a key with scopes that it lack
   ])
     expect([change, await codeOf(weak.w.apiKeys.update(strong.id, change))]).toEqual([change, refused])
   expect(await codeOf(weak.w.budgets.delete(budget?.id ?? ''))).toBe(refused)
-  expect((await weak.w.apiKeys.update(strong.id, { rateLimitRpm: 4 })).rateLimitRpm).toBe(4)
   const peer = await as(scene, { scopes })
   expect(await codeOf(peer.w.apiKeys.update(strong.id, { rateLimitRpm: 9, expiresAt: null, budget: null }))).toBe(well)
   expect(await codeOf(weak.w.apiKeys.update(strong.id, { expiresAt: new Date(scene.now.ms + 500) }))).toBe(refused)
   expect(await codeOf(weak.w.apiKeys.revoke(strong.id))).toBe(refused)
   expect(await codeOf(weak.w.apiKeys.revoke(strong.id, { keepMade: true }))).toBe(refused)
   expect((await peer.w.apiKeys.revoke(strong.id)).isActive).toBe(false)
+})
+
+test('a key stops no other by a low limit: not itself, none above it, and none with scopes that it lacks', async () => {
+  const scene = await createFixture()
+  const admin = await as(scene, { scopes, rateLimitRpm: 5 })
+  const weak = await as(scene, { scopes: ['keys:write', 'budgets:write'] }, admin)
+  const sibling = await as(scene, { scopes, budget: { limit: usd(1) } }, admin)
+  const equal = await as(scene, { scopes: ['keys:write'] })
+  const ofSibling = (await weak.w.budgets.list())[0]?.id ?? ''
+  for (const { id } of [weak, admin, sibling]) {
+    expect(await codeOf(weak.w.budgets.create({ name: 'least', apiKeyId: id, limit: 1 }))).toBe(refused)
+    expect(await codeOf(weak.w.apiKeys.update(id, { budget: { limit: 1 } }))).toBe(refused)
+    expect(await codeOf(weak.w.apiKeys.update(id, { rateLimitRpm: 1 }))).toBe(refused)
+    expect(await codeOf(weak.w.apiKeys.update(id, { name: 'renamed' }))).toBe(well)
+  }
+  expect(await codeOf(weak.w.budgets.update(ofSibling, { limit: 1 }))).toBe(refused)
+  const { id: watched } = await weak.w.budgets.create({ name: 'watched', apiKeyId: sibling.id, limit: 1, enforce: false })
+  expect(await codeOf(weak.w.budgets.update(watched, { enforce: true }))).toBe(refused)
+  expect(await codeOf(weak.w.budgets.create({ name: 'own', apiKeyId: equal.id, limit: 1 }))).toBe(well)
+  expect(await codeOf(weak.w.apiKeys.create({ name: 'below', scopes: ['keys:write'], budget: { limit: 1 } }))).toBe(well)
+  expect(await codeOf(weak.w.budgets.create({ name: 'all', limit: usd(1) }))).toBe(well)
 })
 
 test('a key revokes itself, its descendants and keys that have no other scopes, but no key above it with more scopes', async () => {
@@ -97,7 +117,7 @@ test('a key revokes itself, its descendants and keys that have no other scopes, 
   const grandchild = await as(scene, { scopes: ['keys:write'] }, child)
   const [equal] = [await as(scene, { scopes: ['inference:invoke'] })]
   expect(await codeOf(child.w.apiKeys.revoke(admin.id))).toBe(refused)
-  await expect(child.w.apiKeys.revoke(admin.id)).rejects.toThrow('revoke or rotate it, or make it expire sooner')
+  await expect(child.w.apiKeys.revoke(admin.id)).rejects.toThrow('cannot change its limits, expiry or budgets, revoke or rotate it')
   expect(await codeOf(child.w.apiKeys.revoke(equal.id))).toBe(well)
   expect(await codeOf(child.w.apiKeys.revoke(grandchild.id))).toBe(well)
   expect(await codeOf(child.w.apiKeys.revoke(child.id))).toBe(well)
@@ -225,7 +245,7 @@ test('a key rotates itself and keys below it, but no key above it or beside it',
   ] as const
   for (const [at, [acting, other, expected]] of rotations.entries())
     expect([at, await codeOf(acting.w.apiKeys.rotate(other.id))]).toEqual([at, expected])
-  await expect(weak.w.apiKeys.rotate(strong.id)).rejects.toThrow('cannot loosen its limits, revoke or rotate it')
+  await expect(weak.w.apiKeys.rotate(strong.id)).rejects.toThrow('cannot change its limits, expiry or budgets, revoke or rotate it')
   await expect(strong.w.apiKeys.rotate(weak.id)).rejects.toThrow('was not created with this key')
   expect(await codeOf(scene.gateway.workspaces('w').apiKeys.rotate(strong.id))).toBe(well)
 })

@@ -1,3 +1,4 @@
+import type { RecordPut } from '@signalbox/storage'
 import { nounOf } from '../access/end-user.ts'
 import type { BudgetBody, KeyBody, Kind } from '../access/kinds.ts'
 import type { Records, TypedRecord } from '../access/records.ts'
@@ -26,7 +27,8 @@ export type BoundsCheck = (workspaceId: string, actor: Actor, draft: Omit<Draft<
  * committed, for all resources and routes:
  *
  * - A key cannot change the restrictions (limit, expiry, budgets) of itself or an ancestor at all.
- * - A key cannot loosen the restrictions of a key with scopes that it lacks, nor revoke it or make it expire sooner.
+ * - A key cannot change the restrictions of a key with scopes that it lacks either: a budget of nothing stops a key as revoking it does. Nor
+ *   can it revoke it.
  * - A key rotates only itself and its descendants, because the secret of any other key would outlive it. It needs its current secret for that.
  * - A key that expires, or has an ancestor that does, cannot prolong the life of a key that is not its descendant.
  * - A restricted key that can spend cannot loosen the restrictions of a key that is not its descendant.
@@ -46,14 +48,14 @@ export const boundsCheckOf =
     if (isCredited && (await line.isBounded())) throw boundedItself(key.id, 'adds no credit')
   }
 
-/** The restricting records of a draft that exist already. A new budget only restricts more, so any key may add one. */
+/** The restricting records of a draft. Of the new ones only enforced budgets of a key: they restrict a key that may exist already. */
 async function touchedBy(
   records: Records,
   workspaceId: string,
   { puts = [], removals = [] }: Parameters<BoundsCheck>[2],
 ): Promise<readonly Touched[]> {
   const before = async (kind: BoundingKind, id: string) => (await records.find<BoundingKind>(kind, workspaceId, id))?.body
-  const changed = puts.filter(put => isBounding(put) && put.version > 0)
+  const changed = puts.filter(put => isBounding(put) && (put.version > 0 || isNewBudgetOfKey(put)))
   const put = await Promise.all(
     changed.map(async ({ kind, id, body }): Promise<Touched> => {
       const known = kind as BoundingKind
@@ -69,6 +71,12 @@ async function touchedBy(
     }),
   )
   return [...put, ...gone.filter(each => !revoked.has(keyBoundBy(each) ?? ''))]
+}
+
+function isNewBudgetOfKey({ kind, body }: RecordPut): boolean {
+  if (kind !== 'budget') return false
+  const { apiKeyId, enforce } = JSON.parse(body) as BudgetBody
+  return apiKeyId !== undefined && enforce
 }
 
 async function lineOf(records: Records, workspaceId: string, key: Line['key']): Promise<Line> {
@@ -120,7 +128,8 @@ async function check(
     if (id === line.key.id || !endsKey(touched)) return
   }
   const fields = loosenedIn(touched)
-  if (fields.length === 0 && !endsKey(touched)) return
+  const isStricter = endsKey(touched) || (id !== undefined && changesBounds(touched, false))
+  if (fields.length === 0 && !isStricter) return
   if (takenFromAbove(touched).some(above => line.ids.has(above))) throw boundsItself(touched.kind)
   if (id === undefined) {
     if (await line.isBounded()) throw boundedItself(line.key.id, `cannot loosen the limits of its workspace (${fields.join(', ')})`)
@@ -168,5 +177,5 @@ const prolongsOther = ({ body }: TypedRecord<'key'>): GatewayError =>
 
 const boundsStronger = ({ body }: TypedRecord<'key'>, lacking: readonly string[]): GatewayError =>
   refused(
-    `The key "${body.name}" has scopes that this key lacks (${lacking.join(', ')}), so this key cannot loosen its limits, revoke or rotate it, or make it expire sooner. Use a key that has these scopes.`,
+    `The key "${body.name}" has scopes that this key lacks (${lacking.join(', ')}), so this key cannot change its limits, expiry or budgets, revoke or rotate it. Use a key that has these scopes.`,
   )
