@@ -156,6 +156,7 @@ describe('what a request makes a provider quote', () => {
 
   test('does not pause an account in a status of limits either, if it is quoted', () => {
     expect(fail(429, error({ message: 'Slow down. You sent "my spending limit is low".' })).kind).toBe('rate_limited')
+    expect(fail(429, error({ message: 'You sent "try again in 9 minutes".' })).retryAfterMs).toBeUndefined()
     expect(fail(403, error({ message: 'Not allowed: "an expired api key".' })).kind).toBe('forbidden')
   })
 

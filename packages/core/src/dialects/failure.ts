@@ -80,7 +80,7 @@ const failureRules: readonly FailureRule[] = [
   { kind: 'out_of_quota', status: [402], strictly: true },
   {
     kind: 'rate_limited',
-    names: /^(rate_limit(ed|_error|_exceeded)?|too_many_requests|slow_down|resource_exhausted|throttlingexception)$/i,
+    names: /^(rate_limit(ed|_error|_exceeded)?|too_many_requests|slow_down|throttlingexception)$/i,
   },
   {
     kind: 'overloaded',
@@ -167,6 +167,8 @@ const failureRules: readonly FailureRule[] = [
     strictly: true,
     message: /tier capacity exceeded|(server|engine|model) is (currently )?overloaded/i,
   },
+  // Google has one code for rate limits and accounts without quota.
+  { kind: 'rate_limited', names: /^resource_exhausted$/i },
   { kind: 'unsupported', status: [400, 403], message: /did not allow prompt caching/i },
   {
     kind: 'too_long',
@@ -261,7 +263,10 @@ export function decodeFailedAnswer({ status, body, header, now }: FailedAnswer):
   const details = { ...error, status: status >= 400 ? status : (error.status ?? status) }
   const failure = failureFrom(details)
   const limited = failure.kind === 'rate_limited' || failure.kind === 'overloaded'
-  return withDelay(failure, retryAfter({ header, now, message: details.message, body: parsed, limited }))
+  return withDelay(
+    failure,
+    retryAfter({ header, now, message: withoutQuotes(details.message.slice(0, maxReadLength)), body: parsed, limited }),
+  )
 }
 
 /** What the status of a web page says: 413 is the body limit of a proxy, 403 a firewall. */

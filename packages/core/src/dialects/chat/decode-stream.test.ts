@@ -238,7 +238,7 @@ describe('the end of a Chat stream', () => {
     [
       'an error as text',
       [{ data: '{"error":"The engine is overloaded","code":"engine"}' }],
-      { status: 'failed', error: { kind: 'overloaded', code: 'engine' } },
+      { status: 'failed', error: { kind: 'server_error', code: 'engine' } },
     ],
     [
       'a flat error',
