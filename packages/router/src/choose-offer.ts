@@ -1,7 +1,7 @@
 import type { CacheAffinity, CachedPrompt } from './cache-affinity.ts'
 import { maxQueueMs, timeUntilFree } from './capacity.ts'
 import { tuning } from './constants.ts'
-import type { DecisionLog, OpenRecord, RequestLog } from './decision-log/decision-log.ts'
+import type { DecisionLog, OpenRecord, RequestDecisions, RequestLog } from './decision-log/decision-log.ts'
 import { bestKnown, cachedTokensAt, type EstimateInput, estimateOffer } from './estimate.ts'
 import { type AttemptBudget, accrueBudget, findExploration } from './exploration.ts'
 import { hedgeDelay } from './hedge-delay.ts'
@@ -43,6 +43,8 @@ export interface TrackedChoice extends RouterChoice {
   permanent?: boolean
   /** Its record in the decision log. */
   record?: OpenRecord
+  /** The decisions of its request. */
+  decisions?: RequestDecisions
 }
 
 const defaultTimeoutMs = { stream: 120_000, whole: 300_000 }

@@ -5,7 +5,7 @@ import type { RouterState, TrackedChoice } from './choose-offer.ts'
 import { startTrial } from './circuit-breaker.ts'
 import { tuning } from './constants.ts'
 import { priceVector } from './cost.ts'
-import { createDecisionLog, type RecordOptions, recordOutcome, traceOf } from './decision-log/decision-log.ts'
+import { createDecisionLog, type RecordOptions, recordOutcome, recordRepeat, traceOf } from './decision-log/decision-log.ts'
 import { makeAttemptBudget, recordExploration, resetForgoneGain } from './exploration.ts'
 import { learnAbandonment, learnCompletion, learnFailure, learnFirstContent, recordPromptRead } from './learn-from-calls.ts'
 import { monotonicClock } from './monotonic-clock.ts'
@@ -119,6 +119,7 @@ function startAttempt(router: LearningRouter, choice: TrackedChoice): RunningAtt
     firstContentAt: undefined,
     ended: false,
   }
+  recordRepeat(choice, now)
   state.runningAttempts += 1
   if (call.beyondLimit) state.capacity.probes += 1
   if (stream) state.silentAttempts.add(call)

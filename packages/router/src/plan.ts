@@ -87,7 +87,10 @@ function nextAttempt(context: RequestContext): TrackedChoice | undefined {
 }
 
 function logged({ log }: RequestContext, seen: Evaluation, choice: TrackedChoice): TrackedChoice {
-  if (log) choice.record = recordDecision(log, seen, choice)
+  if (log) {
+    choice.record = recordDecision(log, seen, choice)
+    choice.decisions = { records: log.records, kept: log.kept }
+  }
   return choice
 }
 

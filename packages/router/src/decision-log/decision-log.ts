@@ -27,14 +27,18 @@ export interface DecisionLog {
   readonly trace: () => Trace
 }
 
+/** Where the decisions of one request are added. */
+export interface RequestDecisions {
+  readonly records: OpenRecord[]
+  readonly kept: KeptDecisions
+}
+
 /** The decisions of one request, and the settings they share. */
-export interface RequestLog {
+export interface RequestLog extends RequestDecisions {
   readonly basis: DecisionBasis
   readonly requestNumber: number
   readonly strategy: StrategyName
   readonly scale: number
-  readonly records: OpenRecord[]
-  readonly kept: KeptDecisions
 }
 
 /** A record whose attempt may still be running. */
@@ -99,9 +103,20 @@ export function createDecisionLog({ keep = decisionLogLimits.decisions, share = 
 
 /** Adds a decision to the log of its request. */
 export function recordDecision(log: RequestLog, view: RecordedView, choice: RouterChoice): OpenRecord {
-  const record = decisionRecord(log, view, choice)
-  const { kept } = log
-  log.records.push(record)
+  return add(log, decisionRecord(log, view, choice))
+}
+
+/** Records that a choice whose call has ended is called again, without another decision. */
+export function recordRepeat(choice: TrackedChoice, now: number): void {
+  const { record, decisions } = choice
+  if (!record?.outcome || !decisions) return
+  const { waitMs } = choice
+  const attempt = decisions.records.length
+  choice.record = add(decisions, { ...record, at: now - waitMs, attempt, reason: 'fallback', waitMs, outcome: undefined })
+}
+
+function add({ records, kept }: RequestDecisions, record: OpenRecord): OpenRecord {
+  records.push(record)
   if (kept.keep > 0) kept.ring[kept.recorded % kept.keep] = record
   kept.recorded += 1
   return record

@@ -57,6 +57,7 @@ async function run(
     left?: boolean
     carries?: boolean
     preference?: Preference
+    record?: object
     /** Calls of other requests, before. */
     before?: (router: DynamicRouter, contenders: readonly TrackedOffer[]) => void
   } = {},
@@ -69,7 +70,12 @@ async function run(
   const logger = { info: () => {}, warn: () => {}, error: () => {} }
   const cancellation = createCancellation()
   if (options.left) cancellation.cancel('client_left')
-  const router = createDynamicRouter({ monotonic: clock.monotonic, preference: 'balanced', seed: 1 })
+  const router = createDynamicRouter({
+    monotonic: clock.monotonic,
+    preference: 'balanced',
+    seed: 1,
+    ...(options.record && { record: options.record }),
+  })
   const candidates = Object.entries(script).map(([id, each]): Candidate => {
     let calls = 0
     const act: Act = context => {
@@ -119,7 +125,7 @@ async function run(
     )
   const outcome = looping().catch((error: Error) => error)
   await clock.advance(10_000)
-  return { outcome: await outcome, tried, withoutState, failures }
+  return { outcome: await outcome, tried, withoutState, failures, trace: router.trace() }
 }
 
 /** A real router that keeps the order given. */
@@ -200,6 +206,18 @@ test('retries and fallbacks share one limit of attempts', async () => {
 test('without fallbacks only the first candidate is tried, and retried if the failure is temporary', async () => {
   expect((await run({ a: ['server_error'], b: ['ok'] }, { allow_fallbacks: false })).tried).toEqual(['a', 'a'])
   expect((await run({ a: ['timed_out'], b: ['ok'] }, { allow_fallbacks: false })).tried).toEqual(['a'])
+})
+
+test('every call has its own entry in the decisions of the request, also a retry of the same candidate', async () => {
+  const outcomes = async (way: Way, options: Parameters<typeof run>[1]) =>
+    (await run({ a: [way, 'ok'] }, { ...options, record: {} })).trace.decisions.map(({ attempt, outcome }) => [attempt, outcome?.ended])
+  const twice = (ended: string) => [
+    [0, ended],
+    [1, undefined],
+  ]
+  expect(await outcomes('server_error', { allow_fallbacks: false })).toEqual(twice('error'))
+  expect(await outcomes('rate_limited', { allow_fallbacks: false })).toEqual(twice('rate_limited'))
+  expect(await outcomes('stale_state', { carries: true })).toEqual(twice('refused'))
 })
 
 test('without fallbacks a rate-limited candidate is retried after its Retry-After, if the preference and the deadline are worth the wait', async () => {
