@@ -1,6 +1,6 @@
 import { catalog } from '@signalbox/catalog'
 import { providerDialects } from '@signalbox/core/dialects'
-import type { HostedTool, JsonObject, Model, Offer, Provider } from '@signalbox/core/protocol'
+import { type HostedTool, hostedTools, type JsonObject, type Model, type Offer, type Provider } from '@signalbox/core/protocol'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { fakeClock, testGateway } from '@signalbox/testing'
 import { expect, test } from 'vitest'
@@ -68,6 +68,9 @@ const ranIn: Readonly<Record<string, readonly Ran[]>> = {
   ],
 }
 
+/** Fields that ask for each kind of tool, whatever the dialect: calls of others are not charged. */
+const asking: JsonObject = Object.fromEntries(hostedTools.map(tool => [`${tool}_filter`, 'all']))
+
 /** The same answer without a tool. */
 const plain: Readonly<Record<string, JsonObject>> = {
   responses: { ...inResponses('').answer, output: [message] },
@@ -99,7 +102,7 @@ test('a hosted tool call is charged by a price with a source, or reported and co
   const costOf = async (index: number, answer: JsonObject | undefined) => {
     body = answer ?? {}
     const before = await balance()
-    const request = gateway.dialects.responses.decodeRequest({ model: `offer-${index}`, input: 'Hi' }, () => undefined)
+    const request = gateway.dialects.responses.decodeRequest({ model: `offer-${index}`, input: 'Hi', extensions: asking }, () => undefined)
     const reply = gateway.infer(request, { caller })
     await reply.whole()
     return { cost: before - (await balance()), warnings: reply.metadata().warnings ?? [] }

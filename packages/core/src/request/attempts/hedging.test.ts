@@ -23,8 +23,20 @@ test('a stream with fallbacks is hedged if the gateway or the request enables it
 })
 
 test('a request with a hosted tool is not hedged, since the tool must not run twice', () => {
-  const [hosted, own] = [{ type: 'native' }, { type: 'function', name: 'f' }]
+  const [hosted, own] = [
+    { type: 'native', body: { type: 'web_search' } },
+    { type: 'function', name: 'f' },
+  ]
   expect([[], [own], [own, hosted]].map(tools => hedges({ hedge: true }, request({ tools })))).toEqual([true, true, false])
+  const found = {
+    type: 'native',
+    dialect: 'responses',
+    body: {},
+    tools: [{ type: 'native', dialect: 'responses', body: { type: 'web_search' } }],
+  }
+  const plain = request()
+  const added = { ...plain, prompt: { ...plain.prompt, input: [found] } } as unknown as InferenceRequest
+  expect(hedges({ hedge: true }, added)).toBe(false)
 })
 
 test('a second call uses an offer that is free at once and costs no more than the limit', () => {
