@@ -30,6 +30,22 @@ const stored: readonly (readonly [param: string, InferenceRequest])[] = [
   ['input[0].content[0]', responses({ type: 'input_image', image_url: 'ms://file-1' })],
   ['input[0].content[0]', responses({ type: 'input_file', file_url: 'https://generativelanguage.googleapis.com/v1beta/files/abc' })],
   ['input[0].content[0]', responses({ type: 'input_file', file_url: 'HTTPS://x@generativelanguage.googleapis.com:443/v1beta/files/abc' })],
+  ...[
+    'https:/generativelanguage.googleapis.com/v1beta/files/abc',
+    'https:\\\\generativelanguage.googleapis.com/v1beta/files/abc',
+    'https://example.com\\@generativelanguage.googleapis.com/v1beta/files/abc',
+    'https://generative\tlanguage.google\napis.com/v1beta/files/abc',
+    'https://generativelanguage%2egoogleapis.com/v1beta/files/abc',
+    'https://generativelanguage\u3002googleapis.com./v1beta/files/abc',
+    'https://\uff47enerative\u00adlanguage.googleapis.com/v1beta/files/abc',
+    'https://generativelanguage.mtls.googleapis.com/v1beta/files/abc',
+    'https://us-generativelanguage.googleapis.com?x',
+    `https://${'a'.repeat(1e4)}@generativelanguage.googleapis.com/v1beta/files/abc`,
+    `https://${'\t'.repeat(1e4)}generativelanguage.googleapis.com/v1beta/files/abc`,
+    // With time by the square of the length, one of these takes hours.
+    `https://${'generativelanguage.googleapis.com'.repeat(2e5)}`,
+    `https://${'\u4e00\u4e01'.repeat(3e6)}`,
+  ].map(url => ['input[0].content[0]', responses({ type: 'input_file', file_url: url })] as const),
   [
     'input[1].output[0].file_id',
     ask(responsesClient, {
@@ -89,6 +105,8 @@ const open: readonly (readonly [what: string, InferenceRequest])[] = [
   ['text', responses({ type: 'input_text', text: 'file_id: file-1, gs://bucket' })],
   ['the same address in the text of a user', responses({ type: 'input_text', text: 'What is fileid://file-fe-1?' })],
   ['an image at an address', responses({ type: 'input_image', image_url: image })],
+  ['a long address', responses({ type: 'input_image', image_url: `https://example.com?${'example.com'.repeat(1e4)}` })],
+  ['a host in another script', responses({ type: 'input_image', image_url: 'https://\u4f8b\u3048.jp/a.png' })],
   ['bytes of a file', responses({ type: 'input_file', filename: 'a.pdf', file_data: 'data:application/pdf;base64,AAAA' })],
   [
     'an address that contains the name of a file host',

@@ -100,9 +100,23 @@ function searchOriginal(decoded: object, dialect: DialectName | undefined, body:
  * Whether an address of an image or file opens something only with the credential of the call: another scheme than `data:`, `https:` and
  * `http:` (`gs:`, `s3:`, `file:`, `ms:`), or the file host of a provider, which reads it with that credential.
  */
-const isStoredAddress = (url: string): boolean => !/^(?:data:|https?:)/i.test(url) || providerFileHost.test(url)
-/** The Files API of Gemini: https://ai.google.dev/gemini-api/docs/files. The colon of a port and user names are part of the host. */
-const providerFileHost = /^https?:[/\\]*[^/\\?#]*generativelanguage\.googleapis\.com[^/\\]*[/\\]/i
+const isStoredAddress = (url: string): boolean => !/^data:/i.test(url) && (!/^https?:/i.test(url) || hasProviderHost(url))
+
+/** More than a user name, a host and a port take: a host has at most 253 characters (RFC 1035). Parsing one takes more than linear time. */
+const maxAuthority = 320
+
+/**
+ * Whether an `https:` or `http:` address is of the Files API of Gemini (https://ai.google.dev/gemini-api/docs/files), however its host is
+ * spelt. So is one whose host cannot be read or ends at a backslash, because parsers differ on it.
+ */
+function hasProviderHost(url: string): boolean {
+  const start = url.slice(0, 2 * maxAuthority).replace(/[\t\n\r]/g, '')
+  const [front = '', authority = '', backslash = ''] = /^https?:\/*([^/\\?#]*)(\\?)/i.exec(start) ?? []
+  const isCut = front.length === start.length && url.length > 2 * maxAuthority
+  if (isCut || authority.length > maxAuthority || backslash !== '' || !URL.canParse(`https://${authority}/`)) return true
+  const host = new URL(`https://${authority}/`).hostname.replace(/\.+$/, '')
+  return host.endsWith('.googleapis.com') && host.includes('generativelanguage')
+}
 
 /**
  * Files that Qwen-Long reads are named in the text of a system message: https://help.aliyun.com/zh/model-studio/long-context-qwen-long, by the
