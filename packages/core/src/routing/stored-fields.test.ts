@@ -20,6 +20,17 @@ const messages = (part: JsonObject, more: JsonObject = {}) =>
 const text = { type: 'text', text: 'Hi' }
 const file = { type: 'file', file_id: 'file-1' }
 
+const alone = (message: JsonObject) => ask(chatClient, { messages: [{ role: 'user', content: 'Hi' }, message] })
+const answered = (block: JsonObject) =>
+  ask(messagesClient, {
+    max_tokens: 9,
+    messages: [
+      { role: 'user', content: 'Hi' },
+      { role: 'assistant', content: [block] },
+    ],
+  })
+const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }
+
 const stored: readonly (readonly [param: string, InferenceRequest])[] = [
   ['input[0].content[0].file_id', responses({ type: 'input_file', file_id: 'file-1' })],
   ['input[0].content[0].file_id', responses({ type: 'input_image', file_id: 'file-1' })],
@@ -30,6 +41,22 @@ const stored: readonly (readonly [param: string, InferenceRequest])[] = [
   ['input[0].content[0]', responses({ type: 'input_image', image_url: 'ms://file-1' })],
   ['input[0].content[0]', responses({ type: 'input_file', file_url: 'https://generativelanguage.googleapis.com/v1beta/files/abc' })],
   ['input[0].content[0]', responses({ type: 'input_file', file_url: 'HTTPS://x@generativelanguage.googleapis.com:443/v1beta/files/abc' })],
+  ...[
+    'https:/generativelanguage.googleapis.com/v1beta/files/abc',
+    'https:\\\\generativelanguage.googleapis.com/v1beta/files/abc',
+    'https://example.com\\@generativelanguage.googleapis.com/v1beta/files/abc',
+    'https://generative\tlanguage.google\napis.com/v1beta/files/abc',
+    'https://generativelanguage%2egoogleapis.com/v1beta/files/abc',
+    'https://generativelanguage\u3002googleapis.com./v1beta/files/abc',
+    'https://\uff47enerative\u00adlanguage.googleapis.com/v1beta/files/abc',
+    'https://generativelanguage.mtls.googleapis.com/v1beta/files/abc',
+    'https://us-generativelanguage.googleapis.com?x',
+    `https://${'a'.repeat(1e4)}@generativelanguage.googleapis.com/v1beta/files/abc`,
+    `https://${'\t'.repeat(1e4)}generativelanguage.googleapis.com/v1beta/files/abc`,
+    // With time by the square of the length, one of these takes hours.
+    `https://${'generativelanguage.googleapis.com'.repeat(2e5)}`,
+    `https://${'\u4e00\u4e01'.repeat(3e6)}`,
+  ].map(url => ['input[0].content[0]', responses({ type: 'input_file', file_url: url })] as const),
   [
     'input[1].output[0].file_id',
     ask(responsesClient, {
@@ -60,7 +87,7 @@ const stored: readonly (readonly [param: string, InferenceRequest])[] = [
   ...[null, 'Hi'].map(
     content =>
       [
-        'messages[1].audio.id',
+        'messages[1].audio',
         ask(chatClient, {
           messages: [
             { role: 'user', content: 'Hi' },
@@ -70,6 +97,45 @@ const stored: readonly (readonly [param: string, InferenceRequest])[] = [
         }),
       ] as const,
   ),
+  ['messages[0].content[0].video_url.url', chat({ type: 'video_url', video_url: { url: 'ms://FILE' } })],
+  ['messages[0].content[0].video', chat({ type: 'video', video: [image, 'oss://a.png'] })],
+  ['messages[0].content[0].document_url', chat({ type: 'document_url', document_url: 'gs://bucket/a.pdf' })],
+  ['messages[0].content[0].file_url.url', chat({ type: 'file_url', file_url: { url: 'oss://a.pdf' } })],
+  ['messages[0].content[0].file.file_data', chat({ type: 'file', file: { file_data: 'oss://a.pdf' } })],
+  ['messages[0].content[0]', chat({ type: 'input_audio', input_audio: { data: 'oss://a.wav', format: 'wav' } })],
+  [
+    'messages[0].content[0].video_url.url',
+    chat({ type: 'video_url', video_url: { url: 'https://generativelanguage.googleapis.com/v1beta/files/abc' } }),
+  ],
+  ['messages[1].images[0].image_url.url', alone({ role: 'assistant', images: [{ type: 'image_url', image_url: { url: 'oss://a.png' } }] })],
+  ['messages[1].content[0].video_url.url', alone({ role: 'assistant', content: [{ type: 'video_url', video_url: { url: 'ms://FILE' } }] })],
+  ['messages[1].content[0].file.file_id', alone({ role: 'assistant', content: [{ type: 'file', file: { file_id: 'file-1' } }] })],
+  ['messages[1].audio', alone({ role: 'assistant', content: null, tool_calls: [call], audio: { id: 'audio_1' } })],
+  ['messages[1].audio', alone({ role: 'assistant', reasoning_content: 'Hm', tool_calls: [call, call], audio: { id: 'audio_1' } })],
+  ['messages[1].audio', alone({ role: 'assistant', content: null, function_call: call.function, audio: { id: 'audio_1' } })],
+  ['messages[1].file_ids', alone({ role: 'user', content: 'Hi', file_ids: ['file-1'] })],
+  ['data_sources', chat(text, { data_sources: [{ type: 'azure_search', parameters: {} }] })],
+  ['tools[0].retrieval.knowledge_id', chat(text, { tools: [{ type: 'retrieval', retrieval: { knowledge_id: 'k' } }] })],
+  ...(['agent_id', 'conversation_id', 'preset'] as const).map(name => [name, chat(text, { [name]: 'a' })] as const),
+  ['extra_body.google.cached_content', chat(text, { extra_body: { google: { cached_content: 'cachedContents/1' } } })],
+  [
+    'tools[0].azure_ai_search.indexes[0].project_connection_id',
+    responsesTool({ type: 'azure_ai_search', azure_ai_search: { indexes: [{ project_connection_id: 'c', index_name: 'i' }] } }),
+  ],
+  ['agent', ask(responsesClient, { input: 'Hi', agent: { type: 'agent_reference', name: 'a' } })],
+  ['extensions.modelArmorConfig', messages(text, { extensions: { modelArmorConfig: { promptTemplateName: 't' } } })],
+  [
+    'extensions.guardrailConfig.guardrailIdentifier',
+    messages(text, { extensions: { guardrailConfig: { guardrailIdentifier: 'g', guardrailVersion: '1' } } }),
+  ],
+  ...['input_file', 'input_image'].map(
+    type =>
+      ['input[0].content[0].file_id', ask(responsesClient, { input: [{ role: 'assistant', content: [{ type, file_id: 'f' }] }] })] as const,
+  ),
+  ['input[0].file_id', ask(responsesClient, { input: [{ type: 'input_file', id: 'x_1', file_id: 'file-1' }] })],
+  ['messages[1].content[0].file_id', answered({ type: 'container_upload', file_id: 'file-1' })],
+  ['messages[1].content[0].source.file_id', answered({ type: 'document', source: file })],
+  ['messages[1].content[0].source.file_id', answered({ type: 'image', source: file })],
   ['messages[0].content[0].source.file_id', messages({ type: 'document', source: file })],
   ['messages[0].content[0].source.file_id', messages({ type: 'image', source: file })],
   ['messages[0].content[0].file_id', messages({ type: 'container_upload', file_id: 'file-1' })],
@@ -81,6 +147,11 @@ const stored: readonly (readonly [param: string, InferenceRequest])[] = [
   ['container', messages(text, { container: { id: 'container_1' } })],
   ['container.skills[0].skill_id', messages(text, { container: { skills: [{ type: 'custom', skill_id: 'skill_1' }] } })],
   ['messages[0].content', chat(text, { messages: [{ role: 'system', content: 'fileid://file-fe-1,fileid://file-fe-2' }] })],
+  ['messages[0].content', chat(text, { messages: [{ role: 'system', content: 'FILEID://x' }] })],
+  [
+    'messages[0].content',
+    chat(text, { messages: [{ role: 'developer', content: ['See fileid:', '//file-fe-1'].map(each => ({ ...text, text: each })) }] }),
+  ],
   ['instructions', ask(responsesClient, { input: 'Hi', instructions: 'fileid://file-fe-1' })],
   ['extensions.tool_options.datastore', messages(text, { extensions: { tool_options: { datastore: 'projects/p/datastores/d' } } })],
 ]
@@ -89,6 +160,22 @@ const open: readonly (readonly [what: string, InferenceRequest])[] = [
   ['text', responses({ type: 'input_text', text: 'file_id: file-1, gs://bucket' })],
   ['the same address in the text of a user', responses({ type: 'input_text', text: 'What is fileid://file-fe-1?' })],
   ['an image at an address', responses({ type: 'input_image', image_url: image })],
+  ['a long address', responses({ type: 'input_image', image_url: `https://example.com?${'example.com'.repeat(1e4)}` })],
+  ['a host in another script', responses({ type: 'input_image', image_url: 'https://\u4f8b\u3048.jp/a.png' })],
+  ['bytes of audio', chat({ type: 'input_audio', input_audio: { data: 'UklGRg==', format: 'wav' } })],
+  ['a video at an address', chat({ type: 'video_url', video_url: { url: image } })],
+  ['the text of a document', messages({ type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'Note: gs://bucket' } })],
+  ["the client's own metadata", chat(text, { metadata: { agent_id: 'a', conversation_id: 'c' } })],
+  ["a preset of Perplexity's own", messages(text, { extensions: { preset: 'pro-search' } })],
+  ['the arguments of a call', answered({ type: 'tool_use', id: 't', name: 'f', input: { file_id: 'file-1', url: 'gs://bucket' } })],
+  [
+    'a file that the code of an earlier answer wrote',
+    answered({
+      type: 'bash_code_execution_tool_result',
+      tool_use_id: 't',
+      content: { type: 'bash_code_execution_result', content: [{ type: 'bash_code_execution_output', file_id: 'file-1' }] },
+    }),
+  ],
   ['bytes of a file', responses({ type: 'input_file', filename: 'a.pdf', file_data: 'data:application/pdf;base64,AAAA' })],
   [
     'an address that contains the name of a file host',
