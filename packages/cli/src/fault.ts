@@ -21,6 +21,11 @@ export function shown(value: unknown, field: string): string {
   return JSON.stringify(harmless.length > 80 ? `${harmless.slice(0, 80)}…` : harmless)
 }
 
-/** A URL without the secrets it may contain: before the host, and in the query. */
+/**
+ * A URL without the secrets it may contain: in the query, and before the host. The user and the password end at the last `@`: in a password
+ * that was not encoded there may be an `@`, `/` or `?`, with which the URL may not even parse. A SQLite file has neither.
+ */
 export const withoutPassword = (address: string): string =>
-  address.replace(/\/\/[^/@]*@/, '//…@').replace(/([?&](?:password|authToken|sslpassword)=)[^&]*/gi, '$1…')
+  address
+    .replace(/([?&](?:password|authToken|sslpassword)=)[^&]*/gi, '$1…')
+    .replace(/(\/\/|^(?!sqlite:)[a-z\d+.-]*:(?!\/\/)).*@/is, '$1…@')

@@ -6,6 +6,7 @@ import pg from 'pg'
 import { describe, expect, inject, onTestFinished, test, vi } from 'vitest'
 import { openBlockableProxy } from '../../testing/test/blockable-proxy.ts'
 import { describeWith, postgresUrl, postgresUrlAs, postgresUrlAt, redisUrl, services } from '../../testing/test/services.ts'
+import { withoutPassword } from '../src/fault.ts'
 import { runMigrate } from '../src/migrate.ts'
 import { namedStorage, openStorage } from '../src/storage.ts'
 import { refused, serving } from './in-process.ts'
@@ -84,6 +85,19 @@ describe('the storage of the config', () => {
     expect(away.line).not.toContain('hidden')
     const { shown } = namedStorage({ url: 'libsql://me:secret@x.example?authToken=hidden&tls=1', token: 'also-hidden' })
     expect(shown).toBe('libsql://…@x.example?authToken=…&tls=1')
+  })
+
+  test.each([
+    ['redis://u:S3@CRET@h:6379', 'redis://…@h:6379'],
+    ['redis://u:S3/CRET@h', 'redis://…@h'],
+    ['http://u:S3?CRET#@h/x', 'http://…@h/x'],
+    ['postgres://u:S3@CRET@h/x?sslpassword=S3@CRET&a=1', 'postgres://…@h/x?sslpassword=…&a=1'],
+    ['redis:/u:S3CRET@h', 'redis:…@h'],
+    ['u:S3CRET@h', 'u:…@h'],
+    ['sqlite:/data/a@b.db', 'sqlite:/data/a@b.db'],
+    ['claude@20250514', 'claude@20250514'],
+  ])('shows %s as %s', (address, expected) => {
+    expect(withoutPassword(address)).toBe(expected)
   })
 })
 

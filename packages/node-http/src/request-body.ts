@@ -90,8 +90,17 @@ function readDecoded(message: IncomingMessage, { limit, pace, heard, coding = ''
   return new Promise(resolve => {
     const collected = collectBytes()
     let bytes = 0
+    let encodedBytes = 0
     const upload = watchUpload(pace.clock, pace, () => done({ ok: false, why: 'broken' }))
-    const onPiece = (piece: Buffer): void => upload.heard(piece.length)
+    const onPiece = (piece: Buffer): void => {
+      encodedBytes += piece.length
+      upload.heard(piece.length)
+    }
+    // Zlib ends after the first frame of zstd, and after the end of br and deflate. What follows would be lost without a word.
+    const end = (): void => {
+      const isWhole = decoder.bytesWritten === encodedBytes
+      done(isWhole ? utf8Text(joinPieces(collected.pieces(), bytes)) : { ok: false, why: 'not_decodable' })
+    }
     const onClose = (): void => {
       if (!message.complete) done({ ok: false, why: 'broken' })
     }
@@ -109,7 +118,7 @@ function readDecoded(message: IncomingMessage, { limit, pace, heard, coding = ''
       else collected.add(piece)
     })
     decoder.on('error', () => done({ ok: false, why: 'not_decodable' }))
-    decoder.on('end', () => done(utf8Text(joinPieces(collected.pieces(), bytes))))
+    decoder.on('end', end)
     message.on('data', onPiece).on('close', onClose).pipe(decoder)
   })
 }

@@ -49,6 +49,14 @@ describe.each(adapters)('a compressed body over %s', (_, codings, open) => {
     expect([damaged.status, await damaged.json()]).toMatchObject([400, { error: { message: `The request body is not valid ${coding}.` } }])
   })
 
+  test.each(codings)('in %s is refused if anything follows its end', async coding => {
+    const send = await open()
+    const whole = encoders[coding](body)
+    const trailing = await send(coding, Buffer.concat([whole, Buffer.from('more')]))
+    expect([trailing.status, await trailing.json()]).toMatchObject([400, { error: { message: `The request body is not valid ${coding}.` } }])
+    if (coding !== 'gzip') expect((await send(coding, Buffer.concat([whole, encoders[coding](body)]))).status).toBe(400)
+  })
+
   test('in another coding is 415, which names what is read', async () => {
     const send = await open()
     const reply = await send('compress', Buffer.from(body))

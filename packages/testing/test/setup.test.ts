@@ -157,6 +157,22 @@ const changes: Readonly<Record<string, Change>> = {
     result: { isActive: false },
     warning: 'was revoked',
   },
+  'apiKeys.update changes the budget that apiKeys.create has made, which is deleted': {
+    setup: async app =>
+      app.apiKeys.update((await app.apiKeys.create({ name: 'backend', secret, budget: { limit: usd(1) } })).id, { budget: { enforce: true } }),
+    then: async app => app.budgets.delete((await app.budgets.list())[0]?.id ?? ''),
+    result: { isActive: true },
+    warning: 'nothing limits what the key spends',
+  },
+  'apiKeys.rotate rotates a revoked key': {
+    setup: async app => {
+      const [old] = await app.apiKeys.list({ includeRevoked: true })
+      return app.apiKeys.rotate((old ?? (await app.apiKeys.create({ name: 'backend', secret }))).id)
+    },
+    then: async app => app.apiKeys.revoke((await app.apiKeys.list())[0]?.id ?? ''),
+    result: { isActive: false },
+    warning: 'its new secret is not valid either',
+  },
   'budgets.create names a revoked key': {
     setup: async app => app.budgets.create({ name: 'b', limit: 1, apiKeyId: (await app.apiKeys.create({ name: 'backend', secret })).id }),
     then: async app => app.apiKeys.revoke((await app.apiKeys.list())[0]?.id ?? ''),
@@ -274,6 +290,15 @@ const changes: Readonly<Record<string, Change>> = {
     then: app => app.members.add({ email: 'ada@example.com', name: 'Ada', role: 'owner' }),
     result: { status: 'accepted' },
   },
+  'invites.revoke revokes an invite that was accepted': {
+    setup: async app => {
+      const { id } = await app.invites.create({ email: 'ada@example.com', role: 'owner' })
+      return (await app.members.list()).length === 0 ? undefined : app.invites.revoke(id)
+    },
+    then: app => app.members.add({ email: 'ada@example.com', name: 'Ada', role: 'owner' }),
+    result: { status: 'accepted' },
+    warning: '`setup` does not revoke this invite',
+  },
   'sessions.create makes another session': {
     setup: app => app.sessions.create({ user: 'u', maxSpend: 1, expiresIn: 60 }),
     then: async () => undefined,
@@ -300,6 +325,15 @@ describe('nothing that happens to a workspace makes setup fail:', () => {
     expect(warnings.filter(text => !text.startsWith('A provider key'))).toEqual(
       warning === undefined ? [] : [expect.stringContaining(warning)],
     )
+  })
+
+  test('other processes change the workspace all the time', async () => {
+    const storage = memoryStorage()
+    let conflicts = 0
+    const commit: typeof storage.records.commit = change =>
+      conflicts++ < 30 ? { on: 'audit', workspaceId: 'app' } : storage.records.commit(change)
+    const busy = { ...storage, records: { ...storage.records, commit } }
+    expect(await gatewayOn(busy, everything).problems()).toEqual([])
   })
 
   test('a model of its lists is gone', async () => {

@@ -12,7 +12,7 @@ import { toWire } from '../resources/wire.ts'
 import { absent } from './check.ts'
 import type { CallSpecs } from './check-calls.ts'
 import type { Draft } from './commit-with-audit.ts'
-import { ancestorsOfNewKey, withoutAncestor } from './descendant-keys.ts'
+import { ancestorsOfNewKey, tooManyKept, withoutAncestor } from './descendant-keys.ts'
 import { findWorkspace } from './find-workspace.ts'
 import { type KeyUsage, keyUsage, type UsagePeriod } from './key-usage.ts'
 import { budgetsGone, keyBudget, noBudgetPart } from './money/key-budgets.ts'
@@ -112,6 +112,11 @@ export const apiKeysOf = (context: WorkspaceContext): ApiKeys => {
         const body = { ...key.body, revokedAt: clock.now() }
         const part = await budgetsGone(ports, key)
         const kept = keepMade ? await withoutAncestor(records, key) : []
+        if (!kept) {
+          if (!ports.isForSetup) throw tooManyKept()
+          ports.logger.warn({ workspaceId, name: key.body.name, id }, `\`setup\` does not revoke this API key. ${tooManyKept().message}`)
+          return { events: [], result: key }
+        }
         const changes = kept.length > 0 ? { kept: kept.map(each => each.id) } : {}
         return {
           puts: [changedRecord(key, { ...(key.group !== playgroundGroup && { group: 'revoked' }), body }), ...kept],

@@ -13,8 +13,17 @@ type AnchorState = 'holds' | 'fails' | 'unknown'
 
 export interface AuditAnchors {
   /** The anchor, moved to the newest of `rows`. `before`: the newest row when the change was decided. */
-  moved(workspaceId: string, anchor: TypedRecord<'audit_anchor'> | undefined, rows: AnchoredRows): Promise<RecordPut>
+  moved(workspaceId: string, anchor: TypedRecord<'audit_anchor'> | undefined, rows: AnchoredRows): Promise<MovedAnchor>
   stateOf(anchor: TypedRecord<'audit_anchor'> | undefined): Promise<AnchorState>
+}
+
+interface MovedAnchor {
+  readonly put: RecordPut
+  /**
+   * Logs a modified chain once it is committed. Before that, the anchor and the row may only differ because another process wrote between the
+   * two reads; the commit then conflicts.
+   */
+  readonly reportModified?: () => void
 }
 
 interface AnchoredRows {
@@ -55,12 +64,13 @@ export function keepAnchors({ ring, isKeyed, clock, logger }: AnchorPorts): Audi
       const old = state === 'unknown' ? undefined : anchor?.body
       const isAsLeft = old === undefined || (state === 'holds' && old.place === before?.place && old.hash === before.hash)
       const broken = old?.broken ?? (isAsLeft ? undefined : { place: old.place, hash: old.hash })
-      if (!isAsLeft && !old?.broken) logger.error({ workspace_id: workspaceId, place: old?.place }, notAsLeft)
       const next = { place: newest.place, hash: newest.hash, since: old?.since ?? (before?.place ?? 0) + 1, ...(broken && { broken }) }
       const body: AuditAnchorBody = { ...next, signature: await sign(workspaceId, next) }
-      return anchor
+      const put = anchor
         ? changedRecord(anchor, { body: { ...body, broken } })
         : newRecord('audit_anchor', { id: workspaceId, workspaceId, createdAt: clock.now(), body })
+      if (isAsLeft || old.broken) return { put }
+      return { put, reportModified: () => logger.error({ workspace_id: workspaceId, place: old.place }, notAsLeft) }
     },
   }
 }

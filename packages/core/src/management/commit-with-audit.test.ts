@@ -36,6 +36,29 @@ test('two owners who leave at the same time through two processes leave one behi
   expect((await here.members.list()).map(({ name }) => name)).toEqual(['Ben'])
 })
 
+test('a change by another process between the two reads of a commit is no modified audit chain', async () => {
+  const storage = memoryStorage()
+  const between: (() => Promise<unknown>)[] = []
+  const late: typeof storage = {
+    ...storage,
+    audit: {
+      ...storage.audit,
+      async last(workspaceId) {
+        await between.pop()?.()
+        return storage.audit.last(workspaceId)
+      },
+    },
+  }
+  const here = (await createFixture({ storage })).gateway.workspaces('w')
+  const errors: string[] = []
+  const logger = { info: () => {}, warn: () => {}, error: (_: unknown, text: string) => void errors.push(text) }
+  const there = (await createFixture({ storage: late, logger })).gateway.workspaces('w')
+  between.push(() => here.members.add({ email: 'ada@example.com', name: 'Ada', role: 'owner' }))
+  await there.members.add({ email: 'ben@example.com', name: 'Ben', role: 'owner' })
+  expect(errors).toEqual([])
+  expect((await there.auditEvents.verify()).valid).toBe(true)
+})
+
 test('a key with a chosen secret is created once, even if two processes start with it at the same time', async () => {
   const storage = memoryStorage()
   const between: (() => Promise<unknown>)[] = []

@@ -39,6 +39,8 @@ export interface CommitPorts {
   readonly checkBounds: BoundsCheck
   readonly clock: Clock
   readonly ids: Ids
+  /** Milliseconds during which a change is decided again, however many attempts conflict. Default: 0, only the usual attempts. */
+  readonly patienceMs?: number
 }
 
 interface Decided<T> extends Draft<T> {
@@ -50,8 +52,18 @@ interface Decided<T> extends Draft<T> {
 /** Other processes may write to the same chain: a process that loses the race waits for a random time, longer each time. */
 const maxCommitAttempts = 20
 const waitMs = 2
+const maxWaitMs = 100
 
-export function createCommitWithAudit({ storage, records, anchors, terms, checkBounds, clock, ids }: CommitPorts): CommitWithAudit {
+export function createCommitWithAudit({
+  storage,
+  records,
+  anchors,
+  terms,
+  checkBounds,
+  clock,
+  ids,
+  patienceMs = 0,
+}: CommitPorts): CommitWithAudit {
   // Commits of a workspace run one after the other within a process. In parallel they would only conflict and retry.
   const queues = new Map<string, Promise<unknown>>()
   const inTurn = <T>(workspaceId: string, run: () => Promise<T>): Promise<T> => {
@@ -69,18 +81,21 @@ export function createCommitWithAudit({ storage, records, anchors, terms, checkB
     const at = clock.now()
     const rows = await auditRowsOf(draft.events, { workspaceId, actor, at, last, ids })
     const newest = rows.at(-1)
-    const moved = newest ? [await anchors.moved(workspaceId, anchor, { before: last, newest })] : []
+    const moved = newest && (await anchors.moved(workspaceId, anchor, { before: last, newest }))
     const change: Change = {
-      puts: [...(draft.puts ?? []), ...moved, ...noteOf(workspaceId, actor, { at, id: ids.uuid() })],
+      puts: [...(draft.puts ?? []), ...(moved ? [moved.put] : []), ...noteOf(workspaceId, actor, { at, id: ids.uuid() })],
       removals: draft.removals ?? [],
       credits: draft.credits ?? [],
       audit: rows,
     }
-    return storage.records.commit(change)
+    const conflict = await storage.records.commit(change)
+    if (!conflict) moved?.reportModified?.()
+    return conflict
   }
   return (workspaceId, actor, decide) =>
     inTurn(workspaceId, async () => {
-      for (let tries = 0; tries < maxCommitAttempts; tries++) {
+      const until = clock.monotonic() + patienceMs
+      for (let tries = 0; tries < maxCommitAttempts || clock.monotonic() < until; tries++) {
         // Read before anything else: a later change by another process then conflicts, even with records that this draft does not write.
         const [last, anchor] = await allOf([
           () => orStoreDown(() => storage.audit.last(workspaceId)),
@@ -98,7 +113,7 @@ export function createCommitWithAudit({ storage, records, anchors, terms, checkB
         if (conflict.on === 'name' && conflict.kind === 'reply') throw doneBefore()
         if (conflict.on === 'name' && draft.taken) throw draft.taken
         if (conflict.on === 'sum') throw noRoomForCredit()
-        await sleep(clock, ((ids.random(1)[0] ?? 0) / 255) * waitMs * tries)
+        await sleep(clock, ((ids.random(1)[0] ?? 0) / 255) * Math.min(waitMs * tries, maxWaitMs))
       }
       throw new GatewayError('service_unavailable', {
         message: 'Too many concurrent changes to this workspace. Try again in a moment.',

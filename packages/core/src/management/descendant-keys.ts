@@ -8,11 +8,11 @@ import type { WorkspaceContext } from './ports.ts'
 const maxKept = 1_000
 const atOnce = 500
 
-/** The descendants of a revoked key without it: directly below its ancestors. */
+/** The descendants of a revoked key without it: directly below its ancestors. Undefined: too many for one commit. */
 export async function withoutAncestor(
   records: Records,
   { workspaceId, id }: Pick<TypedRecord<'key'>, 'workspaceId' | 'id'>,
-): Promise<readonly RecordPut[]> {
+): Promise<readonly RecordPut[] | undefined> {
   const puts: RecordPut[] = []
   let after: string | undefined
   for (;;) {
@@ -23,15 +23,17 @@ export async function withoutAncestor(
       const others = ancestors.filter(each => each !== id)
       puts.push(changedRecord(key, { body: { ancestors: others.length > 0 ? others : undefined } }))
     }
-    if (puts.length > maxKept)
-      throw new GatewayError('state_precondition_failed', {
-        message: `This key created more than ${maxKept} keys, too many to keep in one step. Revoke some of them first.`,
-        param: 'keepMade',
-      })
+    if (puts.length > maxKept) return undefined
     if (page.length < atOnce) return puts
     after = page.at(-1)?.id
   }
 }
+
+export const tooManyKept = (): GatewayError =>
+  new GatewayError('state_precondition_failed', {
+    message: `This key created more than ${maxKept} keys, too many to keep in one step. Revoke some of them first.`,
+    param: 'keepMade',
+  })
 
 /** The ancestors of a new key or session: the key that creates it, and that key's ancestors. */
 export async function ancestorsOfNewKey({

@@ -57,7 +57,7 @@ export function invitesOf({ ports, workspaceId, actor }: WorkspaceContext): Invi
         const body: InviteBody = { email, role, status: 'pending', expiresAt: at + validMs }
         if (await records.findByName('member', memberName(workspaceId, email))) {
           if (!ports.isForSetup) throw isMember(email)
-          return { events: [], result: { invite: { ...body, id, status: 'accepted' as const }, workspaceName: workspace.body.name } }
+          return inviteOfMember(ports, { id, workspaceId, body, at }, workspace.body.name)
         }
         const group = groupOf(email)
         const before = await records.list('invite', { workspaceId, groups: [group], limit: 100 })
@@ -86,9 +86,10 @@ export function invitesOf({ ports, workspaceId, actor }: WorkspaceContext): Invi
         const invite = await records.find('invite', workspaceId, id)
         if (!invite) throw absent('invite', id)
         checkGrant(invite.body.role, actor)
-        if (invite.body.status === 'accepted')
-          throw new GatewayError('state_precondition_failed', { message: 'This invite was accepted. Remove the member instead.' })
-        if (invite.body.status === 'revoked') return { events: [], result: inviteOf(invite, clock.now()) }
+        const { status } = invite.body
+        if (status === 'accepted' && !ports.isForSetup) throw wasAccepted()
+        if (status === 'accepted') logger.warn({ workspaceId, id }, `\`setup\` does not revoke this invite. ${wasAccepted().message}`)
+        if (status !== 'pending') return { events: [], result: inviteOf(invite, clock.now()) }
         const body = { ...invite.body, status: 'revoked' as const }
         return {
           puts: [changedRecord(invite, { group: closed, body })],
@@ -96,6 +97,29 @@ export function invitesOf({ ports, workspaceId, actor }: WorkspaceContext): Invi
           result: inviteOf({ ...invite, body }, clock.now()),
         }
       }),
+  }
+}
+
+/** What `setup` gets that invites a member: an accepted invite, which is stored once, so that its id can be used. */
+async function inviteOfMember(
+  { records }: ManagementPorts,
+  { body, at, ...place }: Pick<TypedRecord<'invite'>, 'id' | 'workspaceId' | 'body'> & { readonly at: number },
+  workspaceName: string,
+) {
+  const name = `accepted:${memberName(place.workspaceId, body.email)}`
+  const old = await records.findByName('invite', name)
+  if (old) return { events: [], result: { invite: inviteOf(old, at), workspaceName } }
+  const accepted = { ...body, status: 'accepted' as const }
+  return {
+    puts: [newRecord('invite', { ...place, name, group: closed, createdAt: at, body: accepted })],
+    events: [
+      {
+        event: 'invite.created' as const,
+        subject: { type: 'invite' as const, id: place.id },
+        changes: { email: body.email, role: body.role },
+      },
+    ],
+    result: { invite: { ...accepted, id: place.id }, workspaceName },
   }
 }
 
@@ -133,6 +157,9 @@ export const inviteCalls: CallSpecs<Invites> = {
   create: { input: { fields: inviteFields, mode: 'create' } },
   revoke: { id: true },
 }
+
+const wasAccepted = (): GatewayError =>
+  new GatewayError('state_precondition_failed', { message: 'This invite was accepted. Remove the member instead.' })
 
 const noInvite = (): GatewayError =>
   new GatewayError('resource_not_found', {

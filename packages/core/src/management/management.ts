@@ -20,14 +20,25 @@ export interface Management {
   workspacesOfSetup(): Workspaces
 }
 
+/** Milliseconds that a change of `setup`, which must not fail because of what else happens to a workspace, is tried for. */
+const setupPatienceMs = 8_000
+
 export function openManagement({ ring, isKeyed, ...ports }: ManagementSetting): Management {
   const { storage, records, terms, clock, ids, logger } = ports
   const anchors = keepAnchors({ ring, isKeyed, clock, logger })
-  const commitWithAudit = createCommitWithAudit({ storage, records, anchors, terms, checkBounds: boundsCheckOf(records), clock, ids })
+  const commitPorts = { storage, records, anchors, terms, checkBounds: boundsCheckOf(records), clock, ids }
+  const commitWithAudit = createCommitWithAudit(commitPorts)
   return {
     commitWithAudit,
     workspacesOfSetup: () =>
-      workspacesOf({ ...ports, anchors, sessionGroups: new Map(), commitWithAudit, setUp: () => undefined, isForSetup: true }),
+      workspacesOf({
+        ...ports,
+        anchors,
+        sessionGroups: new Map(),
+        commitWithAudit: createCommitWithAudit({ ...commitPorts, patienceMs: setupPatienceMs }),
+        setUp: () => undefined,
+        isForSetup: true,
+      }),
     workspacesAfter: setUp =>
       workspacesOf({
         ...ports,

@@ -11,6 +11,9 @@ import type { WorkspaceContext } from './ports.ts'
 /** Replaced secrets of one key that may be valid at a time. */
 const maxReplaced = 10
 
+/** Replaced secrets that one rotation brings to an end. */
+const maxEnded = 100
+
 export interface Rotation {
   readonly id: string
   readonly keyOf: (id: string) => Promise<TypedRecord<'key'>>
@@ -23,17 +26,24 @@ export async function rotateKey(
   { ports, workspaceId, actor }: WorkspaceContext,
   { id, keyOf, gracePeriod = rotationGrace.defaultSeconds }: Rotation,
 ): Promise<{ readonly key: TypedRecord<'key'>; readonly secret: string }> {
-  const { records, commitWithAudit, authenticator, clock, ids } = ports
+  const { records, commitWithAudit, authenticator, clock, ids, isForSetup, logger } = ports
   const secret = makeSecret(ids)
   const hash = await hashSecret(secret)
   const rotating = commitWithAudit(workspaceId, actor, async () => {
     const key = await keyOf(id)
     const now = clock.now()
-    if (!isActive(key.body, now)) throw notActive()
+    if (!isActive(key.body, now)) {
+      if (!isForSetup) throw notActive()
+      logger.warn(
+        { workspaceId, name: key.body.name, id },
+        'The API key that `setup` rotates is revoked or has expired, so its new secret is not valid either.',
+      )
+      return { events: [], result: key }
+    }
     const until = now + gracePeriod * 1_000
-    const earlier = await records.list('old_secret', { workspaceId, groups: [id], limit: 2 * maxReplaced })
+    const earlier = await records.list('old_secret', { workspaceId, groups: [id], limit: maxEnded })
     // Those that this rotation ends do not count: a key can always be rotated without a grace period.
-    if (earlier.filter(({ body }) => Math.min(body.until, until) > now).length >= maxReplaced) throw tooMany()
+    if (!isForSetup && earlier.filter(({ body }) => Math.min(body.until, until) > now).length >= maxReplaced) throw tooMany()
     const replaced = { id: ids.uuid(), workspaceId, group: id, name: key.name ?? '', createdAt: now, body: { keyId: id, until } }
     const body = { ...key.body, prefix: prefixOf(secret), rotatedAt: now, previousSecretExpiresAt: until }
     return {

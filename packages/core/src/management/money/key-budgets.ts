@@ -40,8 +40,16 @@ export async function keyBudget(ports: ManagementPorts, key: Owner, budget: KeyB
 }
 
 async function newBudget(ports: ManagementPorts, key: Owner, budget: KeyBudgetChange): Promise<BudgetPart> {
-  const { records, clock, ids } = ports
+  const { records, clock, ids, isForSetup, logger } = ports
   const { limit } = budget
+  // The holder of a key can delete its budget.
+  if (limit === undefined && isForSetup) {
+    logger.warn(
+      { workspaceId: key.workspaceId, id: key.id },
+      'The budget of an API key that `setup` changes does not exist, so nothing limits what the key spends. Pass `budget.limit` too, which makes it again.',
+    )
+    return noBudgetPart
+  }
   if (limit === undefined)
     throw new GatewayError('missing_required_parameter', {
       message: '`budget.limit` is missing.',
