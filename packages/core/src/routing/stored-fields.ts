@@ -147,8 +147,9 @@ function searchOriginal(decoded: object, dialect: DialectName | undefined, body:
 
 /** Like `searchOriginal`, for a part or item, which may have addresses. */
 function searchContent(decoded: object, dialect: DialectName | undefined, body: Json | undefined, otherwise: string): string | undefined {
-  if (dialect === undefined) return undefined
-  const names = namesOf(fieldsOf(dialect))
+  const fields = dialect === undefined ? undefined : fieldsOf(dialect)
+  if (!fields) return undefined
+  const names = namesOf(fields)
   return searchValue(
     body,
     (name, value, parent) => names(name, value, parent) || namesAddress(name, value, parent),

@@ -40,8 +40,8 @@ async function testbed({ providerStorage = false, hasOwnKey = false } = {}) {
   const api = createApi(gateway)
   if (hasOwnKey) await own.byokKeys.create({ provider: 'vendor', apiKey: theirs, name: 'main' })
   const content = [{ type: 'file', file: { file_id: 'file-1' } }]
-  const body = { model: 'm', messages: [{ role: 'user', content }] }
-  const chat = async (key = secret) => {
+  const chat = async (key = secret, messages: readonly object[] = [{ role: 'user', content }]) => {
+    const body = { model: 'm', messages }
     const { status, json } = await ask({ api, secret: key }, 'POST /v1/chat/completions', { body })
     return status === 200 ? called.splice(0) : [status, json.error.code, json.error.param]
   }
@@ -55,6 +55,17 @@ test("an id of a file is refused with the operator's credential, and sent where 
   expect(await closed.chat()).toEqual(refused)
   expect(closed.called).toEqual([])
   expect(await (await testbed({ providerStorage: true })).chat()).toEqual([operators])
+})
+
+test.each([
+  ['messages[0].content[0].video_url.url', { role: 'user', content: [{ type: 'video_url', video_url: { url: 'ms://FILE' } }] }],
+  ['messages[0].content[0].video_url.url', { role: 'assistant', content: [{ type: 'video_url', video_url: { url: 'ms://FILE' } }] }],
+  ['messages[0].content[0]', { role: 'user', content: [{ type: 'input_audio', input_audio: { data: 'oss://a.wav', format: 'wav' } }] }],
+  ['messages[0].audio', { role: 'assistant', tool_calls: [{ id: 'c', type: 'function', function: { name: 'f' } }], audio: { id: 'a' } }],
+])('so is what %s names (%#)', async (param, message) => {
+  const { chat, called } = await testbed()
+  expect(await chat(undefined, [message])).toEqual([403, 'operation_not_allowed', param])
+  expect(called).toEqual([])
 })
 
 test("an id of a file is sent with a provider key of the workspace, and never with the operator's after it", async () => {
