@@ -1,3 +1,4 @@
+import type { FittedParameters } from '../protocol/schemas.ts'
 import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
 import { hashed } from './tool-names.ts'
 
@@ -35,6 +36,12 @@ export function renameProperties(schema: JsonObject, names: ReadonlyMap<string, 
       required: (required as readonly Json[]).map(name => (typeof name === 'string' ? nameOf(name) : name)),
     }),
   }
+}
+
+/** The parameters of a tool with names that providers accept: the same schema if no name has to change. */
+export function withPlainProperties(schema: JsonObject): FittedParameters {
+  const names = plainPropertyNames(schema)
+  return { schema: names.size > 0 ? renameProperties(schema, names) : schema, changes: [], names }
 }
 
 /** Renames the keys of one JSON object whose text arrives in pieces. All other text is unchanged. */
