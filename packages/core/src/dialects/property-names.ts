@@ -18,7 +18,7 @@ export function plainPropertyNames({ properties }: JsonObject): ReadonlyMap<stri
   for (const name of Object.keys(properties)) {
     if (plainPattern.test(name)) continue
     const plain = name.replaceAll(/[^a-zA-Z0-9_.-]/g, '_') || '_'
-    const sent = plain.length > maxPropertyLength || taken.has(plain) ? hashed(name, maxPropertyLength - propertyHashLength) : plain
+    const sent = plain.length > maxPropertyLength || taken.has(plain) ? hashed(name, maxPropertyLength - propertyHashLength, taken) : plain
     taken.add(sent)
     given.set(name, sent)
   }

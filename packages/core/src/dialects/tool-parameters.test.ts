@@ -229,3 +229,10 @@ test('keys are renamed at the first level only, whatever the pieces', () => {
     }),
   )
 })
+
+test('a renamed property never takes the name of another one', () => {
+  const [, hash = ''] = [...plainPropertyNames({ properties: { 'a b': {}, a_b: {} } })][0] ?? []
+  const properties = { 'a b': {}, a_b: {}, [hash]: {} }
+  const names = plainPropertyNames({ properties })
+  expect(new Set(Object.keys(properties).map(name => names.get(name) ?? name)).size).toBe(3)
+})
