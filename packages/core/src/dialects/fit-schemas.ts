@@ -1,8 +1,10 @@
 import type { Warning } from '../protocol/response.ts'
-import type { FittedSchema, SchemaFitter, SchemaRules } from '../protocol/schemas.ts'
+import type { FittedParameters, FittedSchema, SchemaFitter, SchemaRules } from '../protocol/schemas.ts'
 import type { JsonObject } from '../protocol/wire.ts'
 import { unsupported } from './apply-quirks.ts'
+import { withPlainProperties } from './property-names.ts'
 import { fitSchema, maxSchemaNodes, type SchemaBudget } from './schema.ts'
+import { plainRoot } from './schema-root.ts'
 
 // Fits the schemas of a request to its providers, within one budget. Results are cached for later requests.
 
@@ -62,7 +64,19 @@ const charactersPerNode = 40
 export function makeSchemaFitter(cache?: SchemaCache): SchemaFitter {
   const left: SchemaBudget = { ...schemaLimits }
   const fitted = new Map<SchemaRules, Map<JsonObject, FittedSchema>>()
+  const roots = new Map<JsonObject, FittedSchema>()
+  const renamed = new Map<JsonObject, FittedParameters>()
   return {
+    root(schema) {
+      const known = roots.get(schema) ?? rootWithin(left, schema)
+      roots.set(schema, known)
+      return known
+    },
+    withPlainNames(schema) {
+      const known = renamed.get(schema) ?? withPlainProperties(schema)
+      renamed.set(schema, known)
+      return known
+    },
     fit(schema, rules, source = schema) {
       const ofRules = fitted.get(rules) ?? new Map<JsonObject, FittedSchema>()
       fitted.set(rules, ofRules)
@@ -73,6 +87,14 @@ export function makeSchemaFitter(cache?: SchemaCache): SchemaFitter {
       return fit
     },
   }
+}
+
+function rootWithin(left: SchemaBudget, schema: JsonObject): FittedSchema {
+  const start = { nodes: Math.min(left.nodes, maxSchemaNodes), characters: left.characters }
+  const budget = { ...start }
+  const plain = plainRoot(schema, budget)
+  spend(left, { nodes: start.nodes - budget.nodes, characters: start.characters - budget.characters })
+  return plain
 }
 
 interface FitInput {

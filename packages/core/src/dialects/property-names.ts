@@ -1,3 +1,4 @@
+import type { FittedParameters } from '../protocol/schemas.ts'
 import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
 import { hashed } from './tool-names.ts'
 
@@ -17,7 +18,7 @@ export function plainPropertyNames({ properties }: JsonObject): ReadonlyMap<stri
   for (const name of Object.keys(properties)) {
     if (plainPattern.test(name)) continue
     const plain = name.replaceAll(/[^a-zA-Z0-9_.-]/g, '_') || '_'
-    const sent = plain.length > maxPropertyLength || taken.has(plain) ? hashed(name, maxPropertyLength - propertyHashLength) : plain
+    const sent = plain.length > maxPropertyLength || taken.has(plain) ? hashed(name, maxPropertyLength - propertyHashLength, taken) : plain
     taken.add(sent)
     given.set(name, sent)
   }
@@ -35,6 +36,12 @@ export function renameProperties(schema: JsonObject, names: ReadonlyMap<string, 
       required: (required as readonly Json[]).map(name => (typeof name === 'string' ? nameOf(name) : name)),
     }),
   }
+}
+
+/** The parameters of a tool with names that providers accept: the same schema if no name has to change. */
+export function withPlainProperties(schema: JsonObject): FittedParameters {
+  const names = plainPropertyNames(schema)
+  return { schema: names.size > 0 ? renameProperties(schema, names) : schema, changes: [], names }
 }
 
 /** Renames the keys of one JSON object whose text arrives in pieces. All other text is unchanged. */

@@ -1,5 +1,6 @@
 import type { FittedSchema } from '../protocol/schemas.ts'
 import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
+import { maxSchemaNodes, type SchemaBudget } from './schema.ts'
 import { definitionsOf } from './schema-definitions.ts'
 
 // The root of a tool's parameters has rules of its own, also for tools that are not strict: it is an object, without `$ref`, `anyOf`,
@@ -24,47 +25,75 @@ interface RootState {
   /** Followed references. Each is followed once, so that the work is linear in the schema. */
   readonly followed: Set<string>
   readonly changes: string[]
+  readonly budget: SchemaBudget
+  /** Whether a part was left out because the budget was used up. */
+  isCut: boolean
+}
+
+const maxChanges = 100
+
+const noteChange = ({ changes }: RootState, change: string): void => {
+  if (changes.length < maxChanges) changes.push(change)
 }
 
 /**
  * Makes the root an object: references are followed, and the branches of a union become one object, which allows what any of them allows.
+ * The work is linear in the schema, and reduces the budget; a part beyond it allows anything.
  *
  * @example plainRoot({ anyOf: [{ properties: { id: {} } }, { properties: { name: {} } }] }).schema
  * // { type: 'object', properties: { id: {}, name: {} } }
  */
-export function plainRoot(schema: JsonObject): FittedSchema {
+export function plainRoot(
+  schema: JsonObject,
+  budget: SchemaBudget = { nodes: maxSchemaNodes, characters: maxSchemaNodes * 100 },
+): FittedSchema {
   if (isPlainRoot(schema)) return { schema, changes: [] }
-  const state: RootState = { definitions: definitionsOf(schema), followed: new Set(['#']), changes: [] }
+  const state: RootState = { definitions: definitionsOf(schema), followed: new Set(['#']), changes: [], budget, isCut: false }
   const { type, ...rest } = flattened(schema, state, 0)
-  if (typeof type === 'string' && type !== 'object') state.changes.push(`the type "${type.slice(0, 20)}" of the root became "object"`)
+  if (typeof type === 'string' && type !== 'object') noteChange(state, `the type "${type.slice(0, 20)}" of the root became "object"`)
   const { $defs, definitions } = schema
   const held = { ...($defs !== undefined && { $defs }), ...(definitions !== undefined && { definitions }) }
-  return { schema: { type: 'object', ...rest, ...held }, changes: state.changes }
+  const cut = state.isCut ? ['what exceeds the largest size of a schema at the root allows anything'] : []
+  return { schema: { type: 'object', ...rest, ...held }, changes: [...cut, ...state.changes] }
 }
 
 /** The node without references and unions at its root. */
 function flattened(node: JsonObject, state: RootState, depth: number): JsonObject {
   const { $ref: reference, anyOf, oneOf, allOf, ...own } = node
+  if (depth > 0 && !canAfford(own, state)) return {}
   if (depth > maxRootDepth) return own
-  let merged: JsonObject = own
-  if (typeof reference === 'string') merged = both(merged, targetOf(reference, state, depth))
+  const parts: JsonObject[] = [own]
+  if (typeof reference === 'string') parts.push(targetOf(reference, state, depth))
   if (allOf !== undefined) {
-    state.changes.push('`allOf` at the root became one object')
-    for (const part of branchesIn(allOf, state, depth)) merged = both(merged, part)
+    noteChange(state, '`allOf` at the root became one object')
+    for (const part of branchesIn(allOf, state, depth)) parts.push(part)
   }
   for (const [name, branches] of [anyOf, oneOf].entries()) {
     if (branches === undefined) continue
-    state.changes.push(`\`${unions[name]}\` at the root became one object with the properties of all branches`)
-    merged = both(merged, anyOfThem(branchesIn(branches, state, depth)))
+    noteChange(state, `\`${unions[name]}\` at the root became one object with the properties of all branches`)
+    parts.push(anyOfThem(branchesIn(branches, state, depth)))
   }
-  return merged
+  return parts.length === 1 ? own : allOfThem(parts)
 }
+
+/** Charges a part of the root to the budget. */
+function canAfford(part: JsonObject, state: RootState): boolean {
+  const { budget } = state
+  if (!isSpent(budget)) {
+    budget.nodes -= 1 + entriesOf(part.properties).length + textsIn(part.required).length
+    budget.characters -= JSON.stringify(part).length
+  }
+  state.isCut ||= isSpent(budget)
+  return !isSpent(budget)
+}
+
+const isSpent = ({ nodes, characters }: SchemaBudget): boolean => nodes < 0 || characters < 0
 
 function targetOf(reference: string, state: RootState, depth: number): JsonObject {
   const target = state.followed.has(reference) ? undefined : state.definitions.get(reference)
   state.followed.add(reference)
   if (isObject(target)) return flattened(target, state, depth + 1)
-  state.changes.push(`${reference.slice(0, 100)} at the root allows anything`)
+  noteChange(state, `${reference.slice(0, 100)} at the root allows anything`)
   return {}
 }
 
@@ -81,33 +110,46 @@ const branchesIn = (branches: Json, state: RootState, depth: number): readonly J
 const mayBeObject = ({ type }: JsonObject): boolean =>
   typeof type !== 'string' && !Array.isArray(type) ? true : type === 'object' || (Array.isArray(type) && type.includes('object'))
 
-/** What both require. In a conflict, the first one wins. */
-function both(first: JsonObject, second: JsonObject): JsonObject {
-  const names = new Map<string, Json>(propertiesOf(second))
-  for (const [name, schema] of propertiesOf(first)) names.set(name, mergedProperty(schema, names.get(name)))
-  const required = [...new Set([...textsIn(first.required), ...textsIn(second.required)])]
-  return {
-    ...second,
-    ...first,
-    ...(names.size > 0 && { properties: Object.fromEntries(names) }),
-    ...(required.length > 0 && { required }),
+/** What all parts require. In a conflict, the first one wins. */
+function allOfThem(parts: readonly JsonObject[]): JsonObject {
+  const fields = new Map<string, Json>()
+  const properties = new Map<string, Json[]>()
+  for (const part of parts.toReversed()) {
+    for (const [name, value] of entriesOf(part)) fields.set(name, value)
+    for (const [name, schema] of entriesOf(part.properties)) addTo(properties, name, schema)
   }
+  if (properties.size > 0)
+    fields.set('properties', Object.fromEntries([...properties].map(([name, schemas]) => [name, mergedProperty(schemas)])))
+  const required = [...new Set(parts.flatMap(part => textsIn(part.required)))]
+  if (required.length > 0) fields.set('required', required)
+  return Object.fromEntries(fields)
 }
 
-/** A property of an object and of the branches of its union: each may say something about it. */
-const mergedProperty = (own: Json, other: Json | undefined): Json => (isObject(own) && isObject(other) ? { ...other, ...own } : own)
+function addTo(found: Map<string, Json[]>, name: string, schema: Json): void {
+  const known = found.get(name)
+  if (known) known.push(schema)
+  else found.set(name, [schema])
+}
+
+/** One schema for a property that several parts describe. The last one wins in a conflict. */
+function mergedProperty(schemas: readonly Json[]): Json {
+  const last = schemas.at(-1)
+  if (schemas.length === 1 || !isObject(last)) return last ?? {}
+  return Object.fromEntries(schemas.flatMap(schema => entriesOf(schema)))
+}
 
 /** What any of the branches allows. */
 function anyOfThem(branches: readonly JsonObject[]): JsonObject {
   const schemas = new Map<string, Map<string, Json>>()
+  const requiredIn = new Map<string, number>()
   for (const branch of branches) {
-    for (const [name, schema] of propertiesOf(branch)) {
+    for (const [name, schema] of entriesOf(branch.properties)) {
       const known = schemas.get(name) ?? new Map<string, Json>()
       schemas.set(name, known.set(JSON.stringify(schema), schema))
     }
+    for (const name of new Set(textsIn(branch.required))) requiredIn.set(name, (requiredIn.get(name) ?? 0) + 1)
   }
-  const [first, ...others] = branches.map(({ required }) => new Set(textsIn(required)))
-  const required = first ? [...first].filter(name => others.every(other => other.has(name))) : []
+  const required = [...requiredIn].flatMap(([name, count]) => (count === branches.length ? [name] : []))
   const isClosed = branches.length > 0 && branches.every(branch => branch.additionalProperties === false)
   return {
     ...(schemas.size > 0 && {
@@ -136,8 +178,8 @@ function constantsOf(schema: Json): readonly Json[] | undefined {
   return Array.isArray(schema.enum) ? (schema.enum as readonly Json[]) : undefined
 }
 
-const propertiesOf = ({ properties }: JsonObject): readonly (readonly [string, Json])[] =>
-  isObject(properties) ? Object.entries(properties).flatMap(([name, each]) => (each === undefined ? [] : [[name, each] as const])) : []
+const entriesOf = (value: Json | undefined): readonly (readonly [string, Json])[] =>
+  isObject(value) ? Object.entries(value).flatMap(([name, each]) => (each === undefined ? [] : [[name, each] as const])) : []
 
 const textsIn = (value: Json | undefined): readonly string[] =>
   Array.isArray(value) ? (value as readonly Json[]).filter(each => typeof each === 'string') : []

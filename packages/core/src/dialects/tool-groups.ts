@@ -128,7 +128,7 @@ function namesIn(tools: readonly Tool[]): (namespace: string, name: string) => s
     if (known !== undefined) return known
     const joined = namespace.endsWith('__') ? `${namespace}${name}` : `${namespace}__${name}`
     const wanted = namespace === plainGroup ? name : joined
-    const sent = taken.has(wanted) ? hashed(key, 40) : wanted
+    const sent = taken.has(wanted) ? hashed(key, 40, taken) : wanted
     taken.add(sent)
     given.set(key, sent)
     return sent

@@ -13,9 +13,14 @@ const hashLength = 21
 export const plainName = (name: string, maxLength: number): string =>
   plainPattern.test(name) && name.length <= maxLength ? name : hashed(name, maxLength - hashLength - 1)
 
-/** Up to `maxLength` readable characters plus a hash. */
-export const hashed = (text: string, maxLength: number): string =>
-  `${text.slice(0, maxLength).replaceAll(/[^a-zA-Z0-9_-]/g, '_')}_${deriveCallId(text).slice('call_'.length)}`
+/** Up to `maxLength` readable characters plus a hash. `taken`: names that the result must differ from. */
+export function hashed(text: string, maxLength: number, taken: ReadonlySet<string> = new Set()): string {
+  const readable = text.slice(0, maxLength).replaceAll(/[^a-zA-Z0-9_-]/g, '_')
+  const nameOf = (...seed: readonly (string | number)[]): string => `${readable}_${deriveCallId(...seed).slice('call_'.length)}`
+  let name = nameOf(text)
+  for (let attempt = 1; taken.has(name); attempt += 1) name = nameOf(attempt, text)
+  return name
+}
 
 /** How a dialect renames a tool and a call that came in that dialect. */
 export interface ToolRenames {

@@ -4,6 +4,7 @@ import { offer } from '../../test/dialects/laws.ts'
 import { fold } from '../protocol/fold.ts'
 import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
 import { claudeQuirks } from '../providers/claude-models.ts'
+import { makeSchemaFitter } from './fit-schemas.ts'
 import { bedrockProvider, chatClient, messagesClient, messagesProvider, providerDialects } from './index.ts'
 import { endRenaming, plainPropertyNames, renameKeys, renameKeysIn, startRenaming } from './property-names.ts'
 import { plainRoot } from './schema-root.ts'
@@ -103,6 +104,26 @@ describe('the root of a tool’s parameters', () => {
     const { schema } = plainRoot({ anyOf: Array.from({ length: 1_000 }, () => ({ $ref: '#/$defs/Big' })), $defs: { Big: big } })
     expect(Object.keys(isObject(schema.properties) ? schema.properties : {})).toHaveLength(1_000)
   })
+})
+
+test.each(['allOf', 'anyOf', 'oneOf'])('a root with 15,000 parts in `%s` is linear work, and a larger one is cut with a warning', union => {
+  const parts = (count: number) =>
+    Array.from({ length: count }, (_, at) => ({ properties: { [`p${at}`]: { const: at }, kind: { const: at } } }))
+  const before = process.cpuUsage()
+  const small = plainRoot({ [union]: parts(6_000) })
+  const large = plainRoot({ [union]: parts(15_000) })
+  const { user, system } = process.cpuUsage(before)
+  expect(user + system).toBeLessThan(20_000_000)
+  expect(Object.keys(isObject(small.schema.properties) ? small.schema.properties : {})).toHaveLength(6_001)
+  expect(small.changes.join()).not.toContain('largest size')
+  expect(large.changes[0]).toContain('largest size')
+})
+
+test('a root is made plain once for all attempts of a request', () => {
+  const fitter = makeSchemaFitter()
+  const parameters = { anyOf: [{ properties: { 'a b': {} } }] }
+  expect(fitter.root(parameters)).toBe(fitter.root(parameters))
+  expect(fitter.withPlainNames(fitter.root(parameters).schema)).toBe(fitter.withPlainNames(fitter.root(parameters).schema))
 })
 
 const odd = {
@@ -207,4 +228,11 @@ test('keys are renamed at the first level only, whatever the pieces', () => {
       expect(written + endRenaming(renamer)).toBe(text)
     }),
   )
+})
+
+test('a renamed property never takes the name of another one', () => {
+  const [, hash = ''] = [...plainPropertyNames({ properties: { 'a b': {}, a_b: {} } })][0] ?? []
+  const properties = { 'a b': {}, a_b: {}, [hash]: {} }
+  const names = plainPropertyNames({ properties })
+  expect(new Set(Object.keys(properties).map(name => names.get(name) ?? name)).size).toBe(3)
 })

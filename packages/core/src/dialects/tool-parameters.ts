@@ -3,21 +3,13 @@ import type { InferenceEvent } from '../protocol/event.ts'
 import type { FunctionCallItem, Item } from '../protocol/item.ts'
 import type { Quirks } from '../protocol/model.ts'
 import { originalOf, pathOf, remember } from '../protocol/original.ts'
-import type { FunctionTool, Prompt, Tool } from '../protocol/request.ts'
+import type { FunctionTool, InferenceRequest, Prompt, Tool } from '../protocol/request.ts'
 import type { Warning } from '../protocol/response.ts'
 import type { JsonObject } from '../protocol/wire.ts'
 import { withToolAdapter } from './custom-tools.ts'
-import { schemaWarnings } from './fit-schemas.ts'
-import {
-  endRenaming,
-  type KeyRenamer,
-  plainPropertyNames,
-  renameKeys,
-  renameKeysIn,
-  renameProperties,
-  startRenaming,
-} from './property-names.ts'
-import { isPlainRoot, plainRoot } from './schema-root.ts'
+import { makeSchemaFitter, schemaWarnings } from './fit-schemas.ts'
+import { endRenaming, type KeyRenamer, plainPropertyNames, renameKeys, renameKeysIn, startRenaming } from './property-names.ts'
+import { isPlainRoot } from './schema-root.ts'
 
 /** Whether a schema can be the parameters of a tool as it is. */
 export const isPlainParameters = (schema: JsonObject): boolean => isPlainRoot(schema) && plainPropertyNames(schema).size === 0
@@ -30,7 +22,7 @@ export const withToolParameters = (dialect: ProviderDialect): ProviderDialect =>
   withToolAdapter(dialect, {
     mapping: 'propertyNames',
     encodeWith: encode => (request, offer, quirks) => {
-      const fitted = request.prompt.tools && fittedTools(request.prompt, dialect.name, quirks)
+      const fitted = request.prompt.tools && fittedTools(request, dialect.name, quirks)
       if (!fitted) return encode(request, offer, quirks)
       const { prompt, propertyNames, warnings } = fitted
       const encoded = encode(remember({ ...request, prompt }, originalOf(request)), offer, quirks)
@@ -56,18 +48,26 @@ interface FittedTools {
 }
 
 /** The prompt with other parameters; undefined if nothing has to change. */
-function fittedTools(prompt: Prompt, dialect: string, { plain_properties }: Quirks): FittedTools | undefined {
+function fittedTools(
+  { prompt, schemas = makeSchemaFitter() }: InferenceRequest,
+  dialect: string,
+  { plain_properties }: Quirks,
+): FittedTools | undefined {
   const { tools = [], input } = prompt
   const isForeign = (value: object): boolean => originalOf(value)?.dialect !== dialect
   const warnings: Warning[] = []
   const sentNames = new Map<string, ReadonlyMap<string, string>>()
   const fitted = tools.map((tool, at): Tool => {
     if (tool.type !== 'function' || !tool.parameters || !isForeign(tool)) return tool
-    const root = isPlainRoot(tool.parameters) ? { schema: tool.parameters, changes: [] } : plainRoot(tool.parameters)
-    warnings.push(...schemaWarnings(`${pathOf(tool, `tools[${at}]`)}.parameters`, root))
-    const names = plain_properties ? plainPropertyNames(root.schema) : noNames
+    const root = isPlainRoot(tool.parameters) ? { schema: tool.parameters, changes: [] } : schemas.root(tool.parameters)
+    const { schema: parameters, changes, names } = plain_properties ? schemas.withPlainNames(root.schema) : { ...root, names: noNames }
     if (names.size > 0) sentNames.set(tool.name, names)
-    const parameters = names.size > 0 ? renameProperties(root.schema, names) : root.schema
+    warnings.push(
+      ...schemaWarnings(`${pathOf(tool, `tools[${at}]`)}.parameters`, {
+        schema: parameters,
+        changes: [...new Set([...root.changes, ...changes])],
+      }),
+    )
     return parameters === tool.parameters ? tool : remember<FunctionTool>({ ...tool, parameters }, originalOf(tool))
   })
   if (fitted.every((tool, at) => tool === tools[at])) return undefined

@@ -7,6 +7,12 @@ export interface FittedSchema {
   readonly changes: readonly string[]
 }
 
+/** The parameters of a tool with other names for properties. */
+export interface FittedParameters extends FittedSchema {
+  /** Client's name → name as sent, for those that differ. */
+  readonly names: ReadonlyMap<string, string>
+}
+
 /** The subset of JSON Schema that a provider supports. */
 export interface SchemaRules {
   /** Unique among all rules: fitted schemas are cached by it. */
@@ -25,6 +31,10 @@ export interface SchemaRules {
 
 /** Fits the JSON schemas of one request within one budget for all attempts. */
 export interface SchemaFitter {
+  /** Makes the root of a tool's parameters an object without unions and references. */
+  root(schema: JsonObject): FittedSchema
+  /** Renames properties whose names some providers refuse. */
+  withPlainNames(schema: JsonObject): FittedParameters
   /** `source`: the object that the schema was made from. Results are cached by it and the rules. */
   fit(schema: JsonObject, rules: SchemaRules, source?: JsonObject): FittedSchema
 }
