@@ -321,6 +321,22 @@ describe('nothing that happens to a workspace makes setup fail:', () => {
     )
   })
 
+  test('a key that is revoked without its children has too many of them', async () => {
+    const storage = memoryStorage()
+    const warnings: string[] = []
+    const first = gatewayOn(storage, everything)
+    expect(await first.problems()).toEqual([])
+    const [key] = await first.workspaces('app').apiKeys.list()
+    const id = key?.id ?? ''
+    const actor = { key: { id, name: 'backend', scopes: new Set(['inference:invoke']) } }
+    await filled(1_001, number => first.workspaces('app', actor).apiKeys.create({ name: `${number}` }))
+    const run: Setup = ({ workspaces }) => workspaces('app').apiKeys.revoke(id, { keepMade: true })
+    const second = gatewayOn(storage, run, warnings)
+    expect(await second.problems()).toEqual([])
+    expect(warnings).toEqual([expect.stringContaining('`setup` does not revoke this API key')])
+    expect((await second.workspaces('app').apiKeys.get(id)).isActive).toBe(true)
+  })
+
   test('other processes change the workspace all the time', async () => {
     const storage = memoryStorage()
     let conflicts = 0
