@@ -153,7 +153,9 @@ const changes: Readonly<Record<string, Change>> = {
   },
   'apiKeys.update changes the budget that apiKeys.create has made, which is deleted': {
     setup: async app =>
-      app.apiKeys.update((await app.apiKeys.create({ name: 'backend', secret, budget: { limit: usd(1) } })).id, { budget: { enforce: true } }),
+      app.apiKeys.update((await app.apiKeys.create({ name: 'backend', secret, budget: { limit: usd(1) } })).id, {
+        budget: { enforce: true },
+      }),
     then: async app => app.budgets.delete((await app.budgets.list())[0]?.id ?? ''),
     result: { isActive: true },
     warning: 'nothing limits what the key spends',

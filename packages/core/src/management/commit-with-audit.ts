@@ -54,7 +54,16 @@ const maxCommitAttempts = 20
 const waitMs = 2
 const maxWaitMs = 100
 
-export function createCommitWithAudit({ storage, records, anchors, terms, checkBounds, clock, ids, patienceMs = 0 }: CommitPorts): CommitWithAudit {
+export function createCommitWithAudit({
+  storage,
+  records,
+  anchors,
+  terms,
+  checkBounds,
+  clock,
+  ids,
+  patienceMs = 0,
+}: CommitPorts): CommitWithAudit {
   // Commits of a workspace run one after the other within a process. In parallel they would only conflict and retry.
   const queues = new Map<string, Promise<unknown>>()
   const inTurn = <T>(workspaceId: string, run: () => Promise<T>): Promise<T> => {

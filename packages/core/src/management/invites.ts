@@ -112,7 +112,13 @@ async function inviteOfMember(
   const accepted = { ...body, status: 'accepted' as const }
   return {
     puts: [newRecord('invite', { ...place, name, group: closed, createdAt: at, body: accepted })],
-    events: [{ event: 'invite.created' as const, subject: { type: 'invite' as const, id: place.id }, changes: { email: body.email, role: body.role } }],
+    events: [
+      {
+        event: 'invite.created' as const,
+        subject: { type: 'invite' as const, id: place.id },
+        changes: { email: body.email, role: body.role },
+      },
+    ],
     result: { invite: { ...accepted, id: place.id }, workspaceName },
   }
 }

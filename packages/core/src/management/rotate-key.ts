@@ -34,7 +34,10 @@ export async function rotateKey(
     const now = clock.now()
     if (!isActive(key.body, now)) {
       if (!isForSetup) throw notActive()
-      logger.warn({ workspaceId, name: key.body.name, id }, 'The API key that `setup` rotates is revoked or has expired, so its new secret is not valid either.')
+      logger.warn(
+        { workspaceId, name: key.body.name, id },
+        'The API key that `setup` rotates is revoked or has expired, so its new secret is not valid either.',
+      )
       return { events: [], result: key }
     }
     const until = now + gracePeriod * 1_000
