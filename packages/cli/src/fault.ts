@@ -26,6 +26,4 @@ export function shown(value: unknown, field: string): string {
  * that was not encoded there may be an `@`, `/` or `?`, with which the URL may not even parse. A SQLite file has neither.
  */
 export const withoutPassword = (address: string): string =>
-  address
-    .replace(/([?&](?:password|authToken|sslpassword)=)[^&]*/gi, '$1…')
-    .replace(/(\/\/|^(?!sqlite:)[a-z\d+.-]*:(?!\/\/)).*@/is, '$1…@')
+  address.replace(/([?&](?:password|authToken|sslpassword)=)[^&]*/gi, '$1…').replace(/(\/\/|^(?!sqlite:)[a-z\d+.-]*:(?!\/\/)).*@/is, '$1…@')

@@ -159,7 +159,9 @@ const changes: Readonly<Record<string, Change>> = {
   },
   'apiKeys.update changes the budget that apiKeys.create has made, which is deleted': {
     setup: async app =>
-      app.apiKeys.update((await app.apiKeys.create({ name: 'backend', secret, budget: { limit: usd(1) } })).id, { budget: { enforce: true } }),
+      app.apiKeys.update((await app.apiKeys.create({ name: 'backend', secret, budget: { limit: usd(1) } })).id, {
+        budget: { enforce: true },
+      }),
     then: async app => app.budgets.delete((await app.budgets.list())[0]?.id ?? ''),
     result: { isActive: true },
     warning: 'nothing limits what the key spends',
@@ -325,6 +327,22 @@ describe('nothing that happens to a workspace makes setup fail:', () => {
     expect(warnings.filter(text => !text.startsWith('A provider key'))).toEqual(
       warning === undefined ? [] : [expect.stringContaining(warning)],
     )
+  })
+
+  test('a key that is revoked without its children has too many of them', async () => {
+    const storage = memoryStorage()
+    const warnings: string[] = []
+    const first = gatewayOn(storage, everything)
+    expect(await first.problems()).toEqual([])
+    const [key] = await first.workspaces('app').apiKeys.list()
+    const id = key?.id ?? ''
+    const actor = { key: { id, name: 'backend', scopes: new Set(['inference:invoke']) } }
+    await filled(1_001, number => first.workspaces('app', actor).apiKeys.create({ name: `${number}` }))
+    const run: Setup = ({ workspaces }) => workspaces('app').apiKeys.revoke(id, { keepMade: true })
+    const second = gatewayOn(storage, run, warnings)
+    expect(await second.problems()).toEqual([])
+    expect(warnings).toEqual([expect.stringContaining('`setup` does not revoke this API key')])
+    expect((await second.workspaces('app').apiKeys.get(id)).isActive).toBe(true)
   })
 
   test('other processes change the workspace all the time', async () => {
