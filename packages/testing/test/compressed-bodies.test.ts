@@ -53,7 +53,10 @@ describe.each(adapters)('a compressed body over %s', (_, codings, open) => {
     const send = await open()
     const whole = encoders[coding](body)
     const trailing = await send(coding, Buffer.concat([whole, Buffer.from('more')]))
-    expect([trailing.status, await trailing.json()]).toMatchObject([400, { error: { message: `The request body is not valid ${coding}.` } }])
+    expect([trailing.status, await trailing.json()]).toMatchObject([
+      400,
+      { error: { message: `The request body is not valid ${coding}.` } },
+    ])
     if (coding !== 'gzip') expect((await send(coding, Buffer.concat([whole, encoders[coding](body)]))).status).toBe(400)
   })
 
