@@ -93,7 +93,7 @@ the provider itself wrote it into; R1 alone gets none.
 
 A key that a workspace brings (BYOK) is looked at as the fifth column says, at the same host as calls with it: where the list of
 models is open to anybody, or a key may call models without listing them, only its use tells whether it is good, and its
-\`validation_status\` stays \`pending\` until a call is refused. \`extra\` is what the provider has to know of the account.
+\`validation_status\` stays \`pending\` until a call is refused with 401. \`extra\` is what the provider has to know of the account.
 
 | id | variables | dialects | address | own keys | departs |
 |---|---|---|---|---|---|

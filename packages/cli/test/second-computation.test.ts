@@ -232,12 +232,13 @@ test(`${count} random usages over all offers cost what their price pages state`,
   await close()
 })
 
-/** Its field `documents` says that the provider adds to the prompt, so that any length can be true. */
-const requestFor = (model: string, { answer }: Consumption, { isPriority, extras }: Purchase): InferenceRequest => ({
+/** Its field `documents` says that the provider adds to the prompt, so that any length can be true. It asks for the tools that are called. */
+const requestFor = (model: string, { answer, calls }: Consumption, { isPriority, extras }: Purchase): InferenceRequest => ({
   prompt: {
     input: [{ type: 'message', role: 'user', content: [{ type: 'text', text: 'Hi' }] }],
     native: { type: 'native', dialect: 'messages', body: { documents: [], ...extras } },
     max_output_tokens: Math.max(16, answer),
+    extensions: Object.fromEntries(Object.keys(calls).map(tool => [`${tool}_filter`, 'all'])),
     ...(isPriority && { service_tier: 'priority' }),
   },
   routing: { models: [model], allow_fallbacks: false },
