@@ -94,7 +94,9 @@ export async function player(): Promise<Player> {
       current = { recording, stream: isStream }
       const held = isStream ? streamHoldings(recording) : wholeHoldings(recording)
       const asked = question(clientDialect, { model: upstreamOf(recording), stream, length: held.usage?.input ?? 1 })
-      const response = await post(clientDialect, asked)
+      // The steps of a compaction are counted where the request asks for one.
+      const compacts = JSON.stringify([recording.whole, recording.chunks]).includes('compaction')
+      const response = await post(clientDialect, compacts ? { ...asked, extensions: compacting } : asked)
       const reply = received(clientDialect, await response.text(), stream)
       current = undefined
       return { ...reply, status: response.status, header: response.headers.get('x-warnings') ?? '' }
@@ -107,6 +109,8 @@ export async function player(): Promise<Player> {
     close: () => testbed.close(),
   }
 }
+
+const compacting: JsonObject = { context_management: { edits: [{ type: 'compact_20260112' }] } }
 
 const isNamed = ({ warnings }: Received, type: string): boolean =>
   warnings.some(warning => warning.startsWith('output_dropped: ') && warning.includes(`\`${type}\``))
