@@ -26,7 +26,7 @@ export function plainPropertyNames({ properties }: JsonObject): ReadonlyMap<stri
 }
 
 /** The schema with other names for its properties. */
-export function renameProperties(schema: JsonObject, names: ReadonlyMap<string, string>): JsonObject {
+function renameProperties(schema: JsonObject, names: ReadonlyMap<string, string>): JsonObject {
   const nameOf = (name: string): string => names.get(name) ?? name
   const { properties, required } = schema
   return {
