@@ -5,7 +5,7 @@ import { fold } from '../protocol/fold.ts'
 import type { Item } from '../protocol/item.ts'
 import { originalOf } from '../protocol/original.ts'
 import type { JsonObject } from '../protocol/wire.ts'
-import { chatClient, chatProvider, messagesClient, responsesProvider } from './index.ts'
+import { chatClient, chatProvider, messagesClient, providerDialects, responsesProvider } from './index.ts'
 import { plainName } from './tool-names.ts'
 
 const long = `mcp.files/${'read'.repeat(40)}`
@@ -20,6 +20,18 @@ test('a valid name is unchanged, and distinct names stay distinct', () => {
       for (const name of sent) expect(name).toMatch(/^[a-zA-Z0-9_-]{1,64}$/)
     }),
   )
+})
+
+test('a name that is what another one is sent as is sent under a third name', () => {
+  for (const { encodeRequest } of Object.values(providerDialects)) {
+    const names = ['pay bank', plainName('pay bank', 64)]
+    const tools = names.map(name => ({ name, input_schema: { type: 'object' } }))
+    const asked = messagesClient.decodeRequest({ model: 'm', max_tokens: 9, tools, messages: [{ role: 'user', content: 'x' }] })
+    const { body, mapping } = encodeRequest(asked, offer, {})
+    const sent = [...JSON.stringify(body.tools ?? body.toolConfig).matchAll(/"name":"([^"]+)"/g)].map(([, name = '']) => name)
+    expect(sent.map(name => mapping?.toolNames?.get(name) ?? name)).toEqual(names)
+    expect(new Set(sent).size).toBe(2)
+  }
 })
 
 const request = messagesClient.decodeRequest({

@@ -9,9 +9,11 @@ import { deriveCallId } from './ids.ts'
 
 const plainPattern = /^[a-zA-Z0-9_-]+$/
 const hashLength = 21
+/** What a hash looks like. A name of this form is hashed too: else a client could choose a name that another one is sent as. */
+const hashPattern = /_[0-9a-z]{21}$/
 
 export const plainName = (name: string, maxLength: number): string =>
-  plainPattern.test(name) && name.length <= maxLength ? name : hashed(name, maxLength - hashLength - 1)
+  plainPattern.test(name) && !hashPattern.test(name) && name.length <= maxLength ? name : hashed(name, maxLength - hashLength - 1)
 
 /** Up to `maxLength` readable characters plus a hash. `taken`: names that the result must differ from. */
 export function hashed(text: string, maxLength: number, taken: ReadonlySet<string> = new Set()): string {

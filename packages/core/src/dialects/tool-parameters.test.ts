@@ -216,7 +216,8 @@ test('keys are renamed at the first level only, whatever the pieces', () => {
       const text = JSON.stringify(value)
       const sent = renameKeys(text, names)
       expect(JSON.parse(sent)).toEqual(
-        Object.fromEntries(Object.entries(value as Record<string, Json>).map(([key, each]) => [names.get(key) ?? key, each])),
+        // JSON has no -0.
+        Object.fromEntries(Object.entries(JSON.parse(text) as Record<string, Json>).map(([key, each]) => [names.get(key) ?? key, each])),
       )
       const renamer = startRenaming(back)
       let written = ''

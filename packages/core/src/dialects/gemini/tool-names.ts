@@ -27,7 +27,9 @@ export function toolNamesOf({ tools = [], input, tool_choice }: Prompt): ToolNam
     if (isValid(name)) continue
     const plain = clean(name)
     const isFree = plain.length <= maxLength && !used.has(plain) && !changed.has(plain)
-    const sent = isFree ? plain : withHash(plain, name)
+    const isTaken = (sent: string): boolean => used.has(sent) || changed.has(sent)
+    let sent = isFree ? plain : withHash(plain, name)
+    for (let attempt = 1; !isFree && isTaken(sent); attempt += 1) sent = withHash(plain, attempt, name)
     sentNames.set(name, sent)
     changed.set(sent, name)
   }
@@ -35,5 +37,5 @@ export function toolNamesOf({ tools = [], input, tool_choice }: Prompt): ToolNam
 }
 
 const hashLength = 8
-const withHash = (plain: string, name: string): string =>
-  `${plain.slice(0, maxLength - hashLength - 1)}_${deriveCallId(name).slice('call_'.length, 'call_'.length + hashLength)}`
+const withHash = (plain: string, ...seed: readonly (string | number)[]): string =>
+  `${plain.slice(0, maxLength - hashLength - 1)}_${deriveCallId(...seed).slice('call_'.length, 'call_'.length + hashLength)}`
