@@ -215,10 +215,8 @@ test('keys are renamed at the first level only, whatever the pieces', () => {
     fc.property(json, fc.array(fc.nat(40)), (value, cuts) => {
       const text = JSON.stringify(value)
       const sent = renameKeys(text, names)
-      expect(JSON.parse(sent)).toEqual(
-        // JSON has no -0.
-        Object.fromEntries(Object.entries(JSON.parse(text) as Record<string, Json>).map(([key, each]) => [names.get(key) ?? key, each])),
-      )
+      const renamed = Object.entries(value as Record<string, Json>).map(([key, each]) => [names.get(key) ?? key, each] as const)
+      expect(sent).toBe(JSON.stringify(Object.fromEntries(renamed)))
       const renamer = startRenaming(back)
       let written = ''
       let from = 0
