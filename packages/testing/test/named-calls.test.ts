@@ -13,7 +13,7 @@ const docs = resolve(import.meta.dirname, '../../../docs')
 /** Pages with calls that no longer exist, or never did. */
 const invented = /^(?:changelog|how-to\/add-a-route)\.md$/
 const pages = readdirSync(docs, { recursive: true, encoding: 'utf8' })
-  .filter(path => path.endsWith('.md') && !invented.test(path) && !path.startsWith('decisions'))
+  .filter(path => path.endsWith('.md') && !path.startsWith('.vitepress') && !invented.test(path) && !path.startsWith('decisions'))
   .map(path => ({ path: `docs/${path}`, text: readFileSync(resolve(docs, path), 'utf8').replace(/^```[\s\S]*?^```/gm, '') }))
 const messages = productSources().map(({ path, code }) => ({ path, text: code.replaceAll('\\`', '`') }))
 
