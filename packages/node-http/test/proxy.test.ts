@@ -23,7 +23,7 @@ const echo = (incoming: IncomingMessage, response: NodeJS.WritableStream): void 
 
 const secureServer = (): Promise<number> => listen(createSecureServer({ key, cert }, echo))
 
-/** A real proxy: tunnels for CONNECT, forwards whole URLs, and lets in only whoever knows the password, if there is one. */
+/** A real proxy: tunnels for CONNECT, forwards whole URLs, and refuses requests without the password, if there is one. */
 async function openProxy({ password, isSecure = false }: { readonly password?: string; readonly isSecure?: boolean } = {}) {
   const asked: string[] = []
   const isWelcome = ({ headers }: IncomingMessage): boolean =>
