@@ -193,7 +193,7 @@ describe('a hostile client', () => {
   })
 
   test('that holds many fragments of little content is closed: what is counted is the memory that they take', async () => {
-    const { url } = await start({ bodyBytes: 200_000, uploadBytesPerWorkspace: 200_000 }, saying('a'))
+    const { url } = await start({ bodyBytes: 200_000, uploadBytesPerWorkspace: 250_000 }, saying('a'))
     const clients = await Promise.all(Array.from({ length: 5 }, () => openWebSocket(url, bearer)))
     for (const { socket } of clients) for (let at = 0; at < 500; at += 1) socket.send('x', { fin: false })
     await until(() => clients.filter(({ closed }) => closed() !== undefined).length === 3)
