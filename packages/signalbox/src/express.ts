@@ -5,7 +5,7 @@ import { createNodeListener, type NodeListener, type NodeOptions } from '@signal
 /** What Express adds to a request. */
 interface ExpressRequest extends IncomingMessage {
   /** The path that `app.use` has cut off: `/llm`. Empty at the root. */
-  readonly baseURL?: string
+  readonly baseUrl?: string
   /** Set if the handler is that of a route, as in `app.all`, and not of `app.use`. */
   readonly route?: unknown
 }
@@ -21,6 +21,6 @@ interface ExpressRequest extends IncomingMessage {
 export function expressHandler(gateway: Gateway, options?: NodeOptions): NodeListener {
   const listener = createNodeListener(gateway, options, 'expressHandler')
   const handle = (request: ExpressRequest, response: ServerResponse, next?: (error?: unknown) => void): void =>
-    listener(request, response, request.baseURL || request.route ? undefined : next)
+    listener(request, response, request.baseUrl || request.route ? undefined : next)
   return Object.assign(handle, { upgrade: listener.upgrade, closeWebSockets: listener.closeWebSockets })
 }
