@@ -12,7 +12,7 @@ import { type Call, type ClientState, jsonOf, send } from './send.ts'
  *
  * @throws {TypeError} An option has a value that it does not take.
  * @example
- * const client = createClient({ baseUrl: 'https://gateway.example', apiKey: process.env.GATEWAY_KEY })
+ * const client = createClient({ baseURL: 'https://gateway.example', apiKey: process.env.GATEWAY_KEY })
  * const { api_key } = await client.apiKeys.create({ name: 'backend', scopes: ['inference:invoke'] })
  */
 export function createClient(options: ClientOptions): Client {
