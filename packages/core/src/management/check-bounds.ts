@@ -49,8 +49,8 @@ export const boundsCheckOf =
 export type SecretCheck = (workspaceId: string, actor: Actor) => Promise<void>
 
 /**
- * Refuses changes with a secret that a rotation replaced: until its grace period ends it may be used, but manages nothing. Else whoever found
- * it could create keys that outlive it.
+ * Refuses changes with a secret that a rotation replaced: until its grace period ends it may be used, but manages nothing. Else a key
+ * created with a secret that leaked would outlive it.
  */
 export const secretCheckOf =
   (records: Pick<Records, 'find'>): SecretCheck =>
