@@ -5,7 +5,7 @@ import type { ReloadBody } from '../../access/kinds.ts'
 import { changedRecord, newRecord, type Records } from '../../access/records.ts'
 import type { WorkspacePolicies } from '../../access/workspace-policy.ts'
 import type { Clock, Logger } from '../../runtime/ports.ts'
-import type { CommitWithAudit, Draft } from '../commit-with-audit.ts'
+import type { CommitWithAudit, Draft } from '../change.ts'
 
 /** Billing hooks of the operator. */
 export interface BillingOptions {
