@@ -39,10 +39,7 @@ const linksOn = (page: string, text = textOf(page)): readonly Page[] =>
     return file?.endsWith('.md') ? [{ file, text: name.replaceAll('`', '') }] : []
   })
 
-const decisions = 'docs/decisions'
-const titled = (file: string): Page => ({ file, text: /^# (.*)$/m.exec(textOf(file))?.[1]?.replaceAll('`', '') ?? file })
-
-/** The groups of the index. Decisions need no link. A page that is linked twice belongs to the first group, and the index of a folder brings its pages. */
+/** The groups of the index. A page that is linked twice belongs to the first group, and the index of a folder brings its pages. */
 export function pageGroups(): readonly PageGroup[] {
   const seen = new Set<string>([indexPage])
   return textOf(indexPage)
@@ -53,8 +50,7 @@ export function pageGroups(): readonly PageGroup[] {
         const folder = page.file === 'README.md' ? undefined : /^(.*\/)README\.md$/.exec(page.file)?.[1]
         return folder === undefined ? [page] : [page, ...linksOn(page.file).filter(({ file }) => file.startsWith(folder))]
       })
-      const ofFolder = linked.some(({ file }) => file.startsWith(decisions)) ? pagesBelow(decisions).map(titled) : []
-      const pages = [...linked, ...ofFolder].filter(({ file }) => !seen.has(file) && seen.add(file))
+      const pages = linked.filter(({ file }) => isPage(file) && !seen.has(file) && seen.add(file))
       return { text: part.slice(0, part.indexOf('\n')), pages }
     })
 }
@@ -72,6 +68,9 @@ const pagesBelow = (folder: string): readonly string[] =>
 export const pageFiles = (): readonly string[] =>
   [...readdirSync(root).filter(name => name.endsWith('.md')), ...pagesBelow('docs'), ...pagesBelow('examples')].sort()
 
+/** Whether the site has a page of this file: measurements and the pages of packages are read in the repository. */
+const isPage = (file: string): boolean => /^([^/]+|(docs|examples)\/.+)\.md$/.test(file)
+
 /** Where a page is on the site: `docs/README.md` → `docs/index.md`, `examples/hono/README.md` → `examples/hono/index.md`. */
 export const siteFile = (file: string): string => file.replace(/README\.md$/, 'index.md')
 
@@ -79,7 +78,7 @@ export const siteFile = (file: string): string => file.replace(/README\.md$/, 'i
 export function siteLink(page: string, link: string): string | undefined {
   const target = targetOf(page, link)
   if (target === undefined || link.startsWith('#')) return link
-  return target.file.endsWith('.md') ? `/${siteFile(target.file)}${target.anchor}` : undefined
+  return isPage(target.file) ? `/${siteFile(target.file)}${target.anchor}` : undefined
 }
 
 /** A heading's anchor, as GitHub makes it. */

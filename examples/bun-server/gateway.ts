@@ -9,7 +9,7 @@ export const secret = GATEWAY_KEY || `ak_${crypto.randomUUID()}`
 
 export const gateway = createGateway({
   // Without a key OpenAI is off, and the simulated provider answers offline.
-  providers: [openai({ apiKey: OPENAI_API_KEY, baseUrl: OPENAI_BASE_URL }), simulated({ id: 'sim' })],
+  providers: [openai({ apiKey: OPENAI_API_KEY, baseURL: OPENAI_BASE_URL }), simulated({ id: 'sim' })],
   models: [
     {
       id: 'assistant',

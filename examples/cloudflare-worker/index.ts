@@ -17,7 +17,7 @@ interface Env {
 export default workersHandler((env: Env) =>
   createGateway({
     // Without a key OpenAI is off, and the simulated provider answers offline.
-    providers: [openai({ apiKey: env.OPENAI_API_KEY, baseUrl: env.OPENAI_BASE_URL }), simulated({ id: 'sim' })],
+    providers: [openai({ apiKey: env.OPENAI_API_KEY, baseURL: env.OPENAI_BASE_URL }), simulated({ id: 'sim' })],
     models: [
       {
         id: 'assistant',

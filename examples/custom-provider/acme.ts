@@ -6,14 +6,14 @@ import { chatProvider } from 'signalbox/dialects'
 interface AcmeOptions {
   /** Absent or empty: the provider is known, and off. */
   readonly apiKey?: string | undefined
-  readonly baseUrl?: string | undefined
+  readonly baseURL?: string | undefined
 }
 
-export function acme({ apiKey, baseUrl }: AcmeOptions): Provider<'acme'> {
+export function acme({ apiKey, baseURL }: AcmeOptions): Provider<'acme'> {
   const provider = defineProvider({
     id: 'acme',
     display_name: 'Acme',
-    baseUrl: baseUrl || 'https://llm.acme.example/v1',
+    baseURL: baseURL || 'https://llm.acme.example/v1',
     dialects: [chatProvider],
     apiKey: apiKey || undefined,
     data_policy: 'zdr',

@@ -30,7 +30,7 @@ const support = {
 
 const gateway = createGateway({
   providers: [
-    acme({ apiKey: ACME_API_KEY, baseUrl: ACME_BASE_URL }),
+    acme({ apiKey: ACME_API_KEY, baseURL: ACME_BASE_URL }),
     phrasebook({ hours: 'We are here from 8 to 18 o’clock.' }, 'Please write to support@acme.example.'),
   ],
   models: [support],

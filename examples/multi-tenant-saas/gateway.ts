@@ -7,7 +7,7 @@ const { DATABASE, SEALING_KEY, OPENAI_API_KEY, OPENAI_BASE_URL } = process.env
 
 export const gateway = createGateway({
   // Without a key OpenAI serves only customers who bring their own, and the simulated provider answers the others.
-  providers: [openai({ apiKey: OPENAI_API_KEY, baseUrl: OPENAI_BASE_URL }), simulated({ id: 'sim' })],
+  providers: [openai({ apiKey: OPENAI_API_KEY, baseURL: OPENAI_BASE_URL }), simulated({ id: 'sim' })],
   models: [
     {
       id: 'assistant',

@@ -18,7 +18,7 @@ export const gatewayUser = (user: string): EndUser => ({
 const makeGateway = () =>
   createGateway({
     // Without a key OpenAI is off, and the simulated provider answers offline.
-    providers: [openai({ apiKey: OPENAI_API_KEY, baseUrl: OPENAI_BASE_URL }), simulated({ id: 'sim' })],
+    providers: [openai({ apiKey: OPENAI_API_KEY, baseURL: OPENAI_BASE_URL }), simulated({ id: 'sim' })],
     models: [
       {
         id: 'assistant',

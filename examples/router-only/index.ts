@@ -5,7 +5,7 @@ import { openai, simulated } from 'signalbox/providers'
 const gateway = createGateway({
   // Without a key OpenAI is off. The first simulated provider always fails, to show a fallback.
   providers: [
-    openai({ apiKey: process.env.OPENAI_API_KEY, baseUrl: process.env.OPENAI_BASE_URL }),
+    openai({ apiKey: process.env.OPENAI_API_KEY, baseURL: process.env.OPENAI_BASE_URL }),
     simulated({ id: 'sim-down', failEvery: 1 }),
     simulated({ id: 'sim' }),
   ],

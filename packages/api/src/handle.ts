@@ -22,6 +22,8 @@ export function createHandler(gateway: Gateway, site: Site): Api {
   const { onRequest, cors } = site.settings
 
   const handle: Api = (request, context) => {
+    // Never the client's: the hold, the ledger entry and the usage row share it, which makes each of them happen once. A second request
+    // with a chosen id would be settled as the first.
     const requestId = gateway.ids.uuid()
     const log = startRequestLog(gateway, request, { requestId, onRequest })
     const ids = { ...commonHeaders, ...idHeaders(requestId, request) }

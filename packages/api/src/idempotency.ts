@@ -6,6 +6,10 @@ import { takesIdempotencyKey } from './route-facts.ts'
 
 const header = 'Idempotency-Key'
 
+// The entry is a record whose name is a hash of workspace, key, row, path and header, committed with the change: of equal requests in any
+// process one makes the change. A response that cannot be stored afterwards is lost, and the change is not repeated. Responses with a secret
+// are never stored.
+
 /** A first request that began within this time may still be running. */
 const runningMs = 10_000
 

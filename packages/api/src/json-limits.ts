@@ -3,6 +3,9 @@ import { bodyCaps } from '@signalbox/core/protocol'
 
 // The number of values is checked in the text if it might be too large, because parsing ten million empty arrays takes seconds.
 
+// Of a longer text, backslashes, commas and opening brackets are counted with the engine's own search, a tenth of the time of a loop over all
+// characters; the structure is scanned only if there are too many of them.
+
 /** A value takes at least two characters, as in `1,`, so a shorter text cannot contain too many. */
 const shortestText = 2 * bodyCaps.values
 

@@ -2,6 +2,9 @@ import type { Caller } from '@signalbox/core'
 import { GatewayError } from '@signalbox/core/errors'
 import type { Settings } from './settings.ts'
 
+// An allowance of bytes and not of requests: 200 slots of 32 MiB are 6 GB. Announced lengths are claimed at once and released when the
+// response starts, because the body is kept for the next provider until then.
+
 /** Counts the bytes of request bodies in memory, for each end user, each workspace and in total, and refuses those beyond a limit. */
 export interface Uploads {
   /** Absent `caller`: requests without a key share one allowance. */

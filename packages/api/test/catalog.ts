@@ -6,9 +6,9 @@ import { webClock } from '@signalbox/core/runtime'
 // A small catalog, with known and unknown facts, and requests for it.
 
 const providers: readonly Provider[] = [
-  compatible({ id: 'plain', baseUrl: 'http://plain.invalid', speaks: ['responses', 'chat'] }),
-  compatible({ id: 'cloud', baseUrl: 'http://cloud.invalid', speaks: ['gemini', 'messages'], data_policy: 'zdr' }),
-  compatible({ id: 'idle', baseUrl: 'http://idle.invalid' }),
+  compatible({ id: 'plain', baseURL: 'http://plain.invalid', speaks: ['responses', 'chat'] }),
+  compatible({ id: 'cloud', baseURL: 'http://cloud.invalid', speaks: ['gemini', 'messages'], data_policy: 'zdr' }),
+  compatible({ id: 'idle', baseURL: 'http://idle.invalid' }),
 ]
 
 const facts: readonly ProviderFacts[] = [

@@ -42,7 +42,7 @@ Endpoints with a cache return an \`ETag\`, which is the same in every process wi
 \`If-None-Match\` gets 304 without a body.
 
 An \`item_reference\` in the \`input\` of \`/v1/responses\` refers to an item of an earlier response of the same workspace, or of the same end user. Items are stored for
-an hour after their last use ([how and where](decisions/0044-item-references.md)), so \`createOpenAI\` of the AI SDK works without changes. \`store: true\`
+an hour after their last use, so \`createOpenAI\` of the AI SDK works without changes. \`store: true\`
 is refused.
 
 A GET of ${paths(routes.filter(({ webSocket }) => webSocket))} with \`Upgrade: websocket\` opens a WebSocket if the server supports them, and is

@@ -29,7 +29,7 @@ const model = (dialect: Dialect, provider_model_id: string): Model => ({
 /** The measured gateway: every step of a request is enabled, and no limit is reached. */
 export async function openBenchGateway({ upstream, storage, transport, isRepeatable = false }: BenchGatewayOptions): Promise<BenchGateway> {
   const gateway = createGateway({
-    providers: [compatible({ id: 'bench', baseUrl: `${upstream}/v1`, apiKey: 'sk-bench', speaks: dialects })],
+    providers: [compatible({ id: 'bench', baseURL: `${upstream}/v1`, apiKey: 'sk-bench', speaks: dialects })],
     models: dialects.flatMap(dialect => ['bench', 'bench-burst', 'bench-slow'].map(id => model(dialect, id))),
     storage,
     transport,

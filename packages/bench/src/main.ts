@@ -5,7 +5,7 @@ import { kinds } from './servers.ts'
 
 const usage = `pnpm bench [section …] [--quick] [--only word …] [--server memory|sqlite|floor]
 
-Sections: ${Object.keys(sections).join(', ')}. Without any: those that a page of docs/ shows.
+Sections: ${Object.keys(sections).join(', ')}. Without any: those that a page of packages/bench shows.
 --quick    fewer requests and rounds; nothing is written to a page
 --only     only the cases whose title holds the word, as in --only stream --only 32
 --server   the one that profile, allocations, promoted and held look into; default memory`

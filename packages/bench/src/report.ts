@@ -1,8 +1,8 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus } from 'node:os'
 import { resolve } from 'node:path'
 
-const docs = resolve(import.meta.dirname, '../../../docs')
+const folder = resolve(import.meta.dirname, '..')
 
 /** A Markdown table with aligned columns: the first `left` ones to the left, the others to the right. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[], left = 1): string {
@@ -18,11 +18,11 @@ const machine = (): string => {
   return `${new Date().toISOString().slice(0, 10)}, Node ${process.versions.node}, ${availableParallelism()} CPUs${cpu ? ` (${cpu.model.trim()})` : ''}`
 }
 
-/** Puts the result of a section between its markers on a page of docs/, or appends it if the page has none. */
+/** Puts the result of a section between its markers on a page of packages/bench, or appends it if the page has none. */
 export function publish(section: string, text: string, on: string): void {
-  const page = resolve(docs, `${on}.md`)
+  const page = resolve(folder, on)
   const [begin, end] = [`<!-- bench:${section} -->`, `<!-- /bench:${section} -->`]
-  const old = existsSync(page) ? readFileSync(page, 'utf8') : `# ${on[0]?.toUpperCase()}${on.slice(1)}\n`
+  const old = readFileSync(page, 'utf8')
   const block = `${begin}\n\n${machine()}\n\n${text}\n\n${end}`
   const [from, to] = [old.indexOf(begin), old.indexOf(end)]
   writeFileSync(page, from === -1 || to === -1 ? `${old.trimEnd()}\n\n${block}\n` : old.slice(0, from) + block + old.slice(to + end.length))

@@ -17,9 +17,11 @@ import { translate } from './translate.ts'
 import { walk } from './walk.ts'
 import { workers } from './workers.ts'
 
+const results = 'RESULTS.md'
+
 interface Listed {
   readonly run: Section
-  /** The page in docs/ that shows it. */
+  /** The page of packages/bench that shows it. */
   readonly page?: string
   /** Whether it only runs by name, because it needs the network or servers. Default: false. */
   readonly onlyIfNamed?: boolean
@@ -27,19 +29,19 @@ interface Listed {
 
 /** Every section by name. `pnpm bench` without names runs those that have a page. */
 export const sections: Readonly<Record<string, Listed>> = {
-  counts: { run: counts, page: 'performance' },
-  walk: { run: walk, page: 'architecture' },
-  relay: { run: relay, page: 'performance' },
-  peers: { run: peers, page: 'performance', onlyIfNamed: true },
-  streams: { run: streams, page: 'performance' },
-  translate: { run: translate, page: 'performance' },
-  codecs: { run: codecs, page: 'performance' },
-  image: { run: image, page: 'performance' },
-  routing: { run: routing, page: 'routing' },
-  constants: { run: constants, page: 'routing-constants' },
-  analytics: { run: analytics, page: 'performance' },
-  storage: { run: storage, page: 'scale', onlyIfNamed: true },
-  growth: { run: growth, page: 'scale', onlyIfNamed: true },
+  counts: { run: counts, page: results },
+  walk: { run: walk, page: results },
+  relay: { run: relay, page: results },
+  peers: { run: peers, page: results, onlyIfNamed: true },
+  streams: { run: streams, page: results },
+  translate: { run: translate, page: results },
+  codecs: { run: codecs, page: results },
+  image: { run: image, page: results },
+  routing: { run: routing, page: results },
+  constants: { run: constants, page: 'ROUTING-CONSTANTS.md' },
+  analytics: { run: analytics, page: results },
+  storage: { run: storage, page: results, onlyIfNamed: true },
+  growth: { run: growth, page: results, onlyIfNamed: true },
   soak: { run: soak },
   workers: { run: workers },
   profile: { run: profile },

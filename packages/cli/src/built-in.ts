@@ -13,12 +13,12 @@ export interface BuiltIn extends ProviderAccess {
 
 interface KeyAndUrl {
   readonly apiKey?: string | readonly string[] | undefined
-  readonly baseUrl?: string
+  readonly baseURL?: string
 }
 
 const optionsOf = ({ api_key, base_url }: Access): KeyAndUrl => ({
   ...(api_key !== undefined && { apiKey: apiKeysIn(api_key) }),
-  ...(base_url !== undefined && { baseUrl: base_url }),
+  ...(base_url !== undefined && { baseURL: base_url }),
 })
 
 /** The common case: an API key, and optionally another base URL. */
@@ -31,14 +31,14 @@ const keyed = (id: string, make: (options: KeyAndUrl) => Provider, ...variables:
 
 /** A vendor, from the variables in its row. A self-hosted server is enabled if its URL is set, others if their key is. */
 const fromVendor = (make: known.VendorFactory): BuiltIn => {
-  const { id, keyless = false, baseUrl, apiKeyVariables = [], baseUrlVariables = [] } = make.row
+  const { id, keyless = false, baseURL, apiKeyVariables = [], baseURLVariables = [] } = make.row
   return {
     id,
-    fields: keyless ? { base_url: baseUrlVariables, api_key: apiKeyVariables } : { api_key: apiKeyVariables, base_url: baseUrlVariables },
+    fields: keyless ? { base_url: baseURLVariables, api_key: apiKeyVariables } : { api_key: apiKeyVariables, base_url: baseURLVariables },
     methods: [[keyless ? 'base_url' : 'api_key']],
     ...(keyless && { needsNoAccess: true }),
     make: ({ base_url, ...access }) =>
-      make(optionsOf({ ...access, ...(base_url !== undefined && { base_url: keyless ? completeUrl(base_url, baseUrl) : base_url }) })),
+      make(optionsOf({ ...access, ...(base_url !== undefined && { base_url: keyless ? completeUrl(base_url, baseURL) : base_url }) })),
   }
 }
 

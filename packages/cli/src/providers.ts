@@ -76,7 +76,7 @@ function customProvider({ id, speaks, base_url, ...listed }: ProviderConfig, con
   if (base_url === undefined) throw invalidField(`${field}.base_url`, undefined, `a URL, because "${id}" is not built in`)
   const apiKey = apiKeyOf(listed, context)
   return checkedProvider(
-    () => compatible({ id, baseUrl: base_url, ...(apiKey !== undefined && { apiKey: apiKeysIn(apiKey) }), ...(speaks && { speaks }) }),
+    () => compatible({ id, baseURL: base_url, ...(apiKey !== undefined && { apiKey: apiKeysIn(apiKey) }), ...(speaks && { speaks }) }),
     field,
   )
 }
@@ -112,7 +112,7 @@ function withDialects(
   const { api_key: apiKey } = access
   return compatible({
     id,
-    baseUrl: base_url,
+    baseURL: base_url,
     speaks,
     ...(apiKey !== undefined && { apiKey: apiKeysIn(apiKey) }),
     ...(quirks && { quirks }),
@@ -152,9 +152,9 @@ function checkedProvider(make: () => Provider, context: string): Provider {
   }
 }
 
-/** Options as the config spells them: `baseUrl` is its `base_url`. */
+/** Options as the config spells them: `baseURL` is its `base_url`. */
 const inConfigNames = (message: string): string =>
-  message.replace(/`[a-z]+(?:[A-Z][a-z]+)+`/g, name => name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`))
+  message.replace(/`[a-z]+(?:[A-Z][a-z]+|URL)+`/g, name => name.replace(/URL|[A-Z]/g, part => `_${part.toLowerCase()}`))
 
 function apiKeyOf(
   { api_key, api_key_env }: Pick<ProviderConfig, 'api_key' | 'api_key_env'>,

@@ -218,7 +218,7 @@ export const configSchema = section({
     .describe('What is recorded of routing decisions; `false` records nothing'),
   items: either('`false`, or an object of store, ttl, max_bytes, max_total_bytes', z.literal([false]), itemFields)
     .default({})
-    .describe('Items of responses that later requests may refer to by id; `false` keeps none ([why](decisions/0044-item-references.md))'),
+    .describe('Items of responses that later requests may refer to by id; `false` keeps none'),
   limits: section({
     ...gatewayLimits,
     ...serverLimits,

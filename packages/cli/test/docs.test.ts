@@ -108,8 +108,8 @@ ${builtIns
   })
   .join('\n')}
 
-In code, \`compatible({ id, baseUrl, apiKey, speaks })\` is any other server. A key that a workspace brings for it is looked at with
-\`GET /models\` below \`baseUrl\`, and used at the same address; of a server whose list is open to anybody, each key counts as valid. With
+In code, \`compatible({ id, baseURL, apiKey, speaks })\` is any other server. A key that a workspace brings for it is looked at with
+\`GET /models\` below \`baseURL\`, and used at the same address; of a server whose list is open to anybody, each key counts as valid. With
 \`byok: false\` workspaces bring no keys for it, and \`GET /v1/byok/providers\`, which anybody may read, leaves it out.
 
 GPT-5.6 and later take no function tools beside a reasoning effort in Chat Completions, as \`azure\` speaks it with \`surface: 'deployments'\`: the

@@ -24,11 +24,11 @@ async function openProxy() {
 
 test('providers are called through the proxy of the environment, which the start message names without its password', async () => {
   const proxy = await openProxy()
-  const baseUrl = (await meteredUpstream()).replace('127.0.0.1', 'provider.example')
+  const baseURL = (await meteredUpstream()).replace('127.0.0.1', 'provider.example')
   const variables = { http_proxy: proxy.url, NO_PROXY: 'localhost' }
-  const server = await serving({ config: { ...meteredConfig(baseUrl), workers: 1 }, variables })
+  const server = await serving({ config: { ...meteredConfig(baseURL), workers: 1 }, variables })
   expect((await ask({ ...server, key: adminKey }, { model: 'm', input: 'x' })).status).toBe(200)
-  expect(proxy.asked).toEqual([`${baseUrl}/chat/completions`])
+  expect(proxy.asked).toEqual([`${baseURL}/chat/completions`])
   expect(server.out()).toMatch(/^proxy: {5}http:\/\/…@127\.0\.0\.1:\d+, not for localhost$/m)
   expect(server.out()).not.toContain('secret')
 })

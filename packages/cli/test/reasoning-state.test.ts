@@ -100,7 +100,7 @@ const builtInRows = builtIns.map((row): readonly [id: string, provider: Provider
   const access = Object.entries(values).filter(([name]) => fieldsOf(row).some(each => each === name))
   return [row.id, row.make(Object.fromEntries(access))]
 })
-const rows = [...builtInRows, ['compatible', compatible({ id: 'compatible', baseUrl: 'http://127.0.0.1:1/v1' })] as const]
+const rows = [...builtInRows, ['compatible', compatible({ id: 'compatible', baseURL: 'http://127.0.0.1:1/v1' })] as const]
 
 describe.each(rows)('the reasoning of models at %s', (id, row) => {
   describe.each(row.dialects.map(({ name }) => name))('in dialect %s', dialect => {

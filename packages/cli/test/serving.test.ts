@@ -99,14 +99,14 @@ describe('with providers', () => {
   })
 
   test('a config brings its own provider, key, model and price', async () => {
-    const { baseUrl, calls } = await upstream()
+    const { baseURL, calls } = await upstream()
     const server = await serving({
       variables: { LOCAL_KEY: 'local-secret-key', OPENAI_API_KEY: 'sk-openai' },
       config: {
         storage: 'memory:',
         operator: 'me',
         catalog: 'none',
-        providers: [{ id: 'local', base_url: baseUrl, api_key_env: 'LOCAL_KEY', data_policy: 'zdr' }],
+        providers: [{ id: 'local', base_url: baseURL, api_key_env: 'LOCAL_KEY', data_policy: 'zdr' }],
         models: [
           {
             id: 'small',
@@ -212,12 +212,12 @@ describe('limits and credit', () => {
 
 describe('the log', () => {
   test('has one line of JSON per request with caller, outcome and cost, never a secret, prompt or response', async () => {
-    const { baseUrl } = await upstream()
+    const { baseURL } = await upstream()
     const server = await listening({
       config: {
         storage: 'memory:',
         catalog: 'none',
-        providers: [{ id: 'local', base_url: baseUrl, api_key: 'sk-provider-secret' }],
+        providers: [{ id: 'local', base_url: baseURL, api_key: 'sk-provider-secret' }],
         models: [{ id: 'small', offers: [{ provider: 'local', provider_model_id: 'm', dialect: 'chat', price: { input: 1, output: 1 } }] }],
       },
     })

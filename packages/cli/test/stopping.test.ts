@@ -62,8 +62,8 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', signal => {
   })
 
   test('exits at once when it is repeated', async () => {
-    const { baseUrl } = await upstream()
-    const server = await listening({ config: stallingConfig(baseUrl) })
+    const { baseURL } = await upstream()
+    const server = await listening({ config: stallingConfig(baseURL) })
     const stream = await ask({ url: server.url, key: adminKey }, { model: 'small', input: 'x', stream: true })
     expect(stream.status).toBe(200)
     server.child.kill(signal)
@@ -98,8 +98,8 @@ async function overKeptConnection(url: string, options: RequestOptions): Promise
 }
 
 test('the time of running requests is a setting', async () => {
-  const { baseUrl } = await upstream()
-  const server = await listening({ config: stallingConfig(baseUrl), variables: { SIGNALBOX_SHUTDOWN_MS: '200' } })
+  const { baseURL } = await upstream()
+  const server = await listening({ config: stallingConfig(baseURL), variables: { SIGNALBOX_SHUTDOWN_MS: '200' } })
   const stream = await ask({ url: server.url, key: adminKey }, { model: 'small', input: 'x', stream: true })
   server.child.kill('SIGTERM')
   await server.says('Running requests have 0.2 s to finish.')
@@ -115,11 +115,11 @@ test('a signal during the start ends it', async () => {
 })
 
 const adminKey = 'ak_my-own-admin-key'
-const stallingConfig = (baseUrl: string) => ({
+const stallingConfig = (baseURL: string) => ({
   port: 0,
   catalog: 'none',
   admin_key: adminKey,
-  providers: [{ id: 'local', base_url: baseUrl }],
+  providers: [{ id: 'local', base_url: baseURL }],
   models: [{ id: 'small', offers: [{ provider: 'local', provider_model_id: 'm', dialect: 'chat', price: { input: 1, output: 1 } }] }],
 })
 
@@ -142,11 +142,11 @@ describe('a stream that outlasts the grace period', () => {
 
 /** A stream that never ends by itself, the stop of its server, and what the books say afterwards. */
 async function outlasting() {
-  const { baseUrl } = await upstream()
+  const { baseURL } = await upstream()
   const folder = newFolder()
   const file = join(folder, 'config.json')
   const path = join(folder, 'books.db')
-  writeFileSync(file, JSON.stringify({ ...stallingConfig(baseUrl), storage: `sqlite:${path}` }))
+  writeFileSync(file, JSON.stringify({ ...stallingConfig(baseURL), storage: `sqlite:${path}` }))
   let log = ''
   const sink = { write: (text: string) => (log += text) }
   const server = await start(readConfig({}, { file }), { environment: {}, version: '0.0.0', sink })

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 
 export interface Upstream {
-  readonly baseUrl: string
+  readonly baseURL: string
   readonly calls: { readonly path: string; readonly headers: IncomingHttpHeaders; readonly body: Readonly<Record<string, unknown>> }[]
 }
 
@@ -39,5 +39,5 @@ export async function upstream(): Promise<Upstream> {
     server.closeAllConnections()
     server.close()
   })
-  return { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, calls }
+  return { baseURL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, calls }
 }

@@ -43,12 +43,12 @@ export async function meteredUpstream({ streamMs = 0 } = {}): Promise<string> {
 }
 
 /** A config with workers, and one model of which each answer costs the same. */
-export const meteredConfig = (baseUrl: string, more: Readonly<Record<string, unknown>> = {}) => ({
+export const meteredConfig = (baseURL: string, more: Readonly<Record<string, unknown>> = {}) => ({
   workers: 2,
   catalog: 'none',
   admin_key: adminKey,
   workspace: { credit_usd: 1_000 },
-  providers: [{ id: 'local', base_url: baseUrl }],
+  providers: [{ id: 'local', base_url: baseURL }],
   models: [{ id: 'm', offers: [{ provider: 'local', provider_model_id: 'm', dialect: 'chat', price: { input: 0, output: 1 } }] }],
   limits: { inference_rpm: 1_000_000, concurrent_requests: 100_000 },
   ...more,

@@ -7,10 +7,12 @@ import { type Call, type ClientState, jsonOf, send } from './send.ts'
 /**
  * A client of the management API, with the methods that `gateway.workspaces(id)` has in process, for one workspace. Bodies and replies
  * are the JSON of the API, in its spelling. A method takes the ids of its path first, then its body or query, then `CallOptions`.
+ * Turning the spelling into that of the in-process API would take the field tables of all resources, 20 kB in each page. Nothing is sent
+ * twice: a repeated POST without an `Idempotency-Key` would create twice.
  *
  * @throws {TypeError} An option has a value that it does not take.
  * @example
- * const client = createClient({ baseUrl: 'https://gateway.example', apiKey: process.env.GATEWAY_KEY })
+ * const client = createClient({ baseURL: 'https://gateway.example', apiKey: process.env.GATEWAY_KEY })
  * const { api_key } = await client.apiKeys.create({ name: 'backend', scopes: ['inference:invoke'] })
  */
 export function createClient(options: ClientOptions): Client {

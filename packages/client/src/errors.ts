@@ -74,7 +74,7 @@ export function errorOf(reply: Response, text: string): ClientError {
 /** A reply that does not come from a gateway, but from something before it or in its place. */
 export const unexpectedReply = (reply: Response): ClientError => {
   const { status, url } = reply
-  const message = `The reply from ${url}, with status ${status}, is not one of the gateway. Check \`baseUrl\` and what stands between.`
+  const message = `The reply from ${url}, with status ${status}, is not one of the gateway. Check \`baseURL\` and what stands between.`
   return new ClientError('unexpected_reply', { status, facts: { message }, requestId: requestIdOf(reply) })
 }
 

@@ -22,7 +22,7 @@ beforeAll(async () => {
   here = await createFixture()
   server = await serve(here.gateway, { port: 0 })
   base = `http://127.0.0.1:${server.port}`
-  client = createClient({ baseUrl: base, apiKey: here.mine.secret ?? '' })
+  client = createClient({ baseURL: base, apiKey: here.mine.secret ?? '' })
   ajv.addSchema({ $id: 'document', ...(await (await fetch(`${base}/v1/openapi.json`)).json()) })
   await madeIn(here.mine, 'request_id')
 })
@@ -96,7 +96,7 @@ describe('lists', () => {
   test('load only the pages that are reached', async () => {
     const asked: string[] = []
     const counting = createClient({
-      baseUrl: base,
+      baseURL: base,
       apiKey: here.mine.secret ?? '',
       workspace: here.mine.workspaceId,
       fetch: (url, init) => {
@@ -109,7 +109,7 @@ describe('lists', () => {
   })
 
   test('fail as calls do, awaited or iterated', async () => {
-    const stranger = createClient({ baseUrl: base, apiKey: 'ak_nobody', workspace: here.mine.workspaceId })
+    const stranger = createClient({ baseURL: base, apiKey: 'ak_nobody', workspace: here.mine.workspaceId })
     await expect(stranger.budgets.list()).rejects.toMatchObject({ code: 'invalid_api_key' })
     await expect(stranger.budgets.list()[Symbol.asyncIterator]().next()).rejects.toMatchObject({ code: 'invalid_api_key' })
   })
@@ -137,13 +137,13 @@ describe('errors', () => {
 
   test('distinguish a reply that is not the gateway’s from a missing one', async () => {
     const html = (status: number) => async () => new Response('<html>Bad gateway</html>', { status })
-    const through = (ask: () => Promise<Response>) => createClient({ baseUrl: base, workspace: 'w', fetch: ask })
+    const through = (ask: () => Promise<Response>) => createClient({ baseURL: base, workspace: 'w', fetch: ask })
     for (const status of [200, 502])
       expect(await failureOf(through(html(status)).settings.get())).toMatchObject({ code: 'unexpected_reply', status })
     expect(await failureOf(through(async () => Response.json({ error: 'no' }, { status: 500 })).settings.get())).toMatchObject({
       code: 'unexpected_reply',
     })
-    const closed = createClient({ baseUrl: 'http://127.0.0.1:9', workspace: 'w' })
+    const closed = createClient({ baseURL: 'http://127.0.0.1:9', workspace: 'w' })
     expect(await failureOf(closed.settings.get())).toMatchObject({
       code: 'connection_failed',
       status: 0,
@@ -154,7 +154,7 @@ describe('errors', () => {
   test('of a limit have the time until a retry', async () => {
     const body = { error: { message: 'Slow down.', type: 'rate_limit_error', code: 'requests_per_min_exceeded', param: null } }
     const limited = async () => Response.json(body, { status: 429, headers: { 'retry-after': '7' } })
-    const error = await failureOf(createClient({ baseUrl: base, workspace: 'w', fetch: limited }).settings.get())
+    const error = await failureOf(createClient({ baseURL: base, workspace: 'w', fetch: limited }).settings.get())
     expect(error).toMatchObject({ code: 'requests_per_min_exceeded', facts: { retryAfterMs: 7_000 } })
   })
 })
@@ -166,7 +166,7 @@ test('an abort signal ends a call with its reason, before and while it runs', as
   const silent = createServer(() => controller.abort(reason)).listen(0, '127.0.0.1')
   await once(silent, 'listening')
   const { port } = silent.address() as AddressInfo
-  const call = createClient({ baseUrl: `http://127.0.0.1:${port}`, workspace: 'w' }).settings.get({ signal: controller.signal })
+  const call = createClient({ baseURL: `http://127.0.0.1:${port}`, workspace: 'w' }).settings.get({ signal: controller.signal })
   await expect(call).rejects.toBe(reason)
   silent.close()
 })
@@ -184,7 +184,7 @@ test('an empty id or a dot segment is refused, and other ids are escaped', async
   await expect(client.models.get('a/../b')).rejects.toThrow(/models\.get/)
   const asked: string[] = []
   const fake = createClient({
-    baseUrl: `${base}/api/v1/`,
+    baseURL: `${base}/api/v1/`,
     workspace: '../admin',
     fetch: async url => {
       asked.push(url)
@@ -204,7 +204,7 @@ test('an empty id or a dot segment is refused, and other ids are escaped', async
 test('the workspace of the key is requested once', async () => {
   const asked: string[] = []
   const counting = createClient({
-    baseUrl: base,
+    baseURL: base,
     apiKey: here.mine.secret ?? '',
     fetch: (url, init) => {
       asked.push(new URL(url).pathname)
@@ -219,7 +219,7 @@ test('the workspace of the key is requested once', async () => {
 
 test('invalid options of a client are named', () => {
   const made = (options: object) => () => createClient(options as never)
-  expect(made({ baseUrl: 'gateway.example' })).toThrow('`baseUrl` is "gateway.example". It takes a URL')
-  expect(made({ baseUrl: base, apiKey: '' })).toThrow('`apiKey` is empty')
-  expect(made({ baseUrl: base, apikey: 'ak_1' })).toThrow('no option `apikey`')
+  expect(made({ baseURL: 'gateway.example' })).toThrow('`baseURL` is "gateway.example". It takes a URL')
+  expect(made({ baseURL: base, apiKey: '' })).toThrow('`apiKey` is empty')
+  expect(made({ baseURL: base, apikey: 'ak_1' })).toThrow('no option `apikey`')
 })

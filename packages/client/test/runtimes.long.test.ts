@@ -20,8 +20,8 @@ const chromium = '/usr/bin/chromium'
 
 /** What each of them finds: a list that is iterated, an error, and a call that is aborted. */
 const task = `
-export async function task(baseUrl, apiKey) {
-  const client = createClient({ baseUrl, apiKey })
+export async function task(baseURL, apiKey) {
+  const client = createClient({ baseURL, apiKey })
   const names = []
   for await (const { name } of client.apiKeys.list({ limit: 1 })) names.push(name)
   const { code, requestId } = await client.budgets.get('0190a000-0000-7000-8000-00000000dead').catch(error => error)

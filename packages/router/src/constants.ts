@@ -1,4 +1,4 @@
-// Every constant that tunes the router. docs/routing-constants.md states the trade-off of each, and how regret changes when it is halved or
+// Every constant that tunes the router. packages/bench/ROUTING-CONSTANTS.md states the trade-off of each, and how regret changes when it is halved or
 // doubled; `pnpm bench constants` measures that. Sizes of records and memory limits are defined where they are used.
 
 /** The failure model: health states (healthy, degraded, failing, down, long prompts fail), see `failure-model.ts`. */

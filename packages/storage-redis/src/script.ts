@@ -5,6 +5,9 @@ import { luaRouting } from './lua/routing.ts'
 // A single script runs a batch of calls in order: one function per method, one round trip for all. It is loaded as a script instead of a
 // function library, because a script is named by its content, so that two versions of this package can share a server.
 
+// The server's time counts, so that processes need not agree on theirs. A command whose connection broke may have run, so it fails and is not
+// sent again: a limit may be counted once too often, never once too little.
+
 /** A call of a method of the script. */
 export interface ScriptCall {
   readonly method: 'take' | 'add' | 'enter' | 'leave' | 'here' | 'probe' | 'publish' | 'news' | 'remember' | 'readers'

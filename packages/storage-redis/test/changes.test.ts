@@ -44,7 +44,7 @@ async function vendor() {
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void server.close())
-  return { keys, baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1` }
+  return { keys, baseURL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1` }
 }
 
 interface Scene {
@@ -59,7 +59,7 @@ interface Scene {
 
 async function scene(): Promise<Scene> {
   const server = await testRedis()
-  const { keys, baseUrl } = await vendor()
+  const { keys, baseURL } = await vendor()
   const folder = mkdtempSync(join(tmpdir(), 'changes-'))
   const open = (): Gateway => {
     const storage = composeStorage({
@@ -69,7 +69,7 @@ async function scene(): Promise<Scene> {
     })
     const price = { input: 1, output: 1 }
     const gateway = createGateway({
-      providers: [compatible({ id: 'vendor', baseUrl, apiKey: 'of-the-operator' })],
+      providers: [compatible({ id: 'vendor', baseURL, apiKey: 'of-the-operator' })],
       models: [{ id: 'm', offers: [{ provider: 'vendor', provider_model_id: 'm', dialect: 'chat', price }] }],
       sealingKey: new Uint8Array(32).fill(7),
       storage,

@@ -57,7 +57,7 @@ interface OptionPlace {
  *
  * @throws {TypeError} An option is unknown or has the wrong kind. The message names the option, the value and what it accepts.
  * @example
- * checkOptionTable({ call: 'openai' }, { baseURL }, { apiKey: 'text', baseUrl: 'text' }) // There is no option `baseURL`. Did you mean `baseUrl`?
+ * checkOptionTable({ call: 'openai' }, { baseUrl }, { apiKey: 'text', baseURL: 'text' }) // There is no option `baseUrl`. Did you mean `baseURL`?
  */
 export function checkOptionTable({ call, option }: OptionPlace, options: unknown, table: OptionTable): void {
   if (!isPlainObject(options))

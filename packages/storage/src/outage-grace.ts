@@ -9,6 +9,10 @@ import { graceRows } from './outage-policy.ts'
 import type { RecordStore } from './records.ts'
 import type { Storage } from './storage.ts'
 
+// An outage is what a probe confirms: a call may fail or hang for reasons of its own. The caps are for each process, which cannot know how
+// many others are cut off. Not the last known balance: other processes spend it too. A storage without a spool is refused, because what was
+// answered during an outage waits there.
+
 /** Default, range and unit of the numeric options of `withOutageGrace`. */
 export const graceFacts = {
   graceMs: { usual: 300_000, least: 1_000, most: 3_600_000, unit: 'milliseconds' },

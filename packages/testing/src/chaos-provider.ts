@@ -9,7 +9,7 @@ import { askedIn, type Controller, type Listening, listenRaw, misplaced } from '
 export type Script = string | Fault | Respond
 
 export interface ChaosProvider {
-  /** Ends in `/v1`, as `compatible` expects for `baseUrl`. */
+  /** Ends in `/v1`, as `compatible` expects for `baseURL`. */
   readonly url: string
   readonly port: number
   /** In order of arrival of their heads. */
@@ -58,7 +58,7 @@ const byModel = (seen: SeenRequest): ChosenResponse | undefined => {
  * @example
  * const server = await chaosProvider()
  * server.next('reset-mid-stream')
- * const provider = compatible({ id: 'chaos', baseUrl: server.url, apiKey: 'secret', speaks: ['chat', 'responses'] })
+ * const provider = compatible({ id: 'chaos', baseURL: server.url, apiKey: 'secret', speaks: ['chat', 'responses'] })
  * await server.close()
  */
 export async function chaosProvider(options: { readonly pace?: Partial<Pace> } = {}): Promise<ChaosProvider> {

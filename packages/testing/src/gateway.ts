@@ -8,7 +8,7 @@ import { cannedAnswers, isBuiltInDialect } from './answers/writers.ts'
 import { faults } from './chaos/faults.ts'
 
 /** The location of a provider: a {@link chaosProvider}, the base URL of an address fault, or anything else with a URL. */
-export type Reachable = { readonly url: string } | { readonly baseUrl: string }
+export type Reachable = { readonly url: string } | { readonly baseURL: string }
 
 export interface TestGatewayOptions extends Omit<Partial<GatewayOptions>, 'providers' | 'models'> {
   /** Tried in this order, as `server-1`, `server-2`, …: the strategy is `order` unless the options say otherwise. */
@@ -79,7 +79,7 @@ export async function testGateway(options: TestGatewayOptions = {}): Promise<Tes
   const reached = servers.map((server, at) =>
     compatible({
       id: `server-${at + 1}`,
-      baseUrl: 'url' in server ? server.url : server.baseUrl,
+      baseURL: 'url' in server ? server.url : server.baseURL,
       apiKey: `sk-server-${at + 1}`,
       speaks: [dialect],
     }),

@@ -14,7 +14,7 @@ afterEach(async () => {
 
 const start = async (name: string): Promise<URL> => {
   open = await addressFault(name).open()
-  return new URL(open.baseUrl)
+  return new URL(open.baseURL)
 }
 
 /** How an attempt to connect ends; `nothing` if it does not within the patience. */

@@ -77,7 +77,7 @@ describe('a server on a socket', () => {
   async function testbed() {
     const server = await chaosProvider()
     const test = await testGateway({
-      providers: [amazonBedrock({ accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret', baseUrl: server.url })],
+      providers: [amazonBedrock({ accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret', baseURL: server.url })],
       models,
       transport: nodeTransport(),
     })

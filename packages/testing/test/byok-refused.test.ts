@@ -48,13 +48,13 @@ function vendor() {
 
 const price = { input: 1e6, output: 1e6 }
 const alone = {
-  providers: [compatible({ id: 'vendor', baseUrl: 'https://vendor.example/v1', apiKey: operators })],
+  providers: [compatible({ id: 'vendor', baseURL: 'https://vendor.example/v1', apiKey: operators })],
   models: [{ id: 'm', offers: [{ provider: 'vendor', provider_model_id: 'm', dialect: 'chat', price }] }],
 } as const
-const { credential: _, ...withoutKey } = compatible({ id: 'vendor', baseUrl: 'https://vendor.example/v1' })
+const { credential: _, ...withoutKey } = compatible({ id: 'vendor', baseURL: 'https://vendor.example/v1' })
 /** The operator has a key for `other` alone. */
 const besideOther = {
-  providers: [withoutKey, compatible({ id: 'other', baseUrl: 'https://other.example/v1', apiKey: operators, data_policy: 'zdr' })],
+  providers: [withoutKey, compatible({ id: 'other', baseURL: 'https://other.example/v1', apiKey: operators, data_policy: 'zdr' })],
   models: [
     { id: 'm', offers: ['vendor', 'other'].map(provider => ({ provider, provider_model_id: 'm', dialect: 'chat' as const, price })) },
   ],

@@ -27,15 +27,15 @@ async function vendor() {
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void server.close())
-  return { seen, baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1` }
+  return { seen, baseURL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1` }
 }
 
 async function testbed() {
-  const { seen, baseUrl } = await vendor()
+  const { seen, baseURL } = await vendor()
   const folder = mkdtempSync(join(tmpdir(), 'byok-'))
   const transport = nodeTransport()
   const gateway = createGateway({
-    providers: [compatible({ id: 'vendor', baseUrl })],
+    providers: [compatible({ id: 'vendor', baseURL })],
     models: [{ id: 'm', offers: [{ provider: 'vendor', provider_model_id: 'm', dialect: 'chat', price: { input: 1, output: 1 } }] }],
     storage: sqliteStorage(join(folder, 'signalbox.db')),
     facts: [

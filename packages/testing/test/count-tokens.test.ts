@@ -40,7 +40,7 @@ async function counting(
     return answer(call)
   })
   const testbed = await testGateway({
-    providers: [compatible({ id: 'plain', baseUrl: server.url }), anthropic({ apiKey: 'sk-ours', baseUrl: `${server.url}/v1` })],
+    providers: [compatible({ id: 'plain', baseURL: server.url }), anthropic({ apiKey: 'sk-ours', baseURL: `${server.url}/v1` })],
     models: [
       { id: 'counted', offers: [offer('plain', 'chat'), offer('anthropic', 'messages')] },
       { id: 'uncounted', offers: [{ ...offer('plain', 'chat'), delivery: 'stream_only' }] },

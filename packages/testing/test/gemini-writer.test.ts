@@ -47,7 +47,7 @@ const input = [{ type: 'message', role: 'user', content: [{ type: 'text', text: 
 test.each(['whole', 'stream'] as const)('a server on a socket finds the model and the delivery in the path: %s', async delivery => {
   const server = await chaosProvider()
   const { gateway, caller, close } = await testGateway({
-    providers: [google({ apiKey: 'k', baseUrl: server.url })],
+    providers: [google({ apiKey: 'k', baseURL: server.url })],
     models: ['say:tool', 'fault:status-503', 'plain'].map(id => ({ id, offers: [offer(id), offer('plain')] })),
   })
   const ask = (model: string) =>

@@ -38,7 +38,7 @@ const offer = (provider_model_id: string) => ({
 test.each(['whole', 'stream'] as const)('a server on a socket supports it, and breaks in it: %s', async delivery => {
   const server = await chaosProvider()
   const { gateway, caller, close } = await testGateway({
-    providers: [anthropic({ apiKey: 'sk-ant-test', baseUrl: server.url })],
+    providers: [anthropic({ apiKey: 'sk-ant-test', baseURL: server.url })],
     models: ['say:tool', 'say:reasoning', 'fault:status-503', 'plain'].map(id => ({ id, offers: [offer(id), offer('plain')] })),
   })
   const ask = (model: string) =>

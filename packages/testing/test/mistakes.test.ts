@@ -77,13 +77,13 @@ const mistakes: readonly (readonly [name: string, run: () => unknown, message: s
     '`clock.now()` returned 1.5; it returns whole Unix milliseconds',
   ],
   ['hedge as a text', () => make({ hedge: 'yes' }), '`hedge` is a string; it takes true or false.'],
-  ['openai({ baseURL })', () => openai({ baseURL: 'http://x' }), 'openai: there is no option `baseURL`. Did you mean `baseUrl`?'],
+  ['openai({ baseUrl })', () => openai({ baseUrl: 'http://x' }), 'openai: there is no option `baseUrl`. Did you mean `baseURL`?'],
   ['anthropic({ api_key })', () => anthropic({ api_key: 'k' }), 'anthropic: there is no option `api_key`. Did you mean `apiKey`?'],
   ['google("key")', () => google('key'), 'google: the argument is a string; it takes an object of options.'],
   ['groq({ apikey })', () => groq({ apikey: 'k' }), 'groq: there is no option `apikey`. Did you mean `apiKey`?'],
   ['openai({ apiKey: 1 })', () => openai({ apiKey: 1 }), 'openai: `apiKey` is 1; it takes a string or a list of strings.'],
-  ['compatible({ baseURL })', () => compatible({ id: 'a', baseURL: 'http://x' }), 'Did you mean `baseUrl`?'],
-  ['compatible without an id', () => compatible({ baseUrl: 'http://x' }), 'compatible: `id` is missing'],
+  ['compatible({ baseUrl })', () => compatible({ id: 'a', baseUrl: 'http://x' }), 'Did you mean `baseURL`?'],
+  ['compatible without an id', () => compatible({ baseURL: 'http://x' }), 'compatible: `id` is missing'],
   ['azure without a resource', () => azure({ apiKey: 'k' }), 'azure: `resource` is missing; it takes the name of the resource'],
   ['vertex without a project', () => googleVertex({ accessToken: 't' }), 'googleVertex: `project` is missing'],
   ['bedrock({ aws_region })', () => amazonBedrock({ aws_region: 'x' }), 'amazonBedrock: there is no option `aws_region`.'],
@@ -122,7 +122,7 @@ test('a provider without a key is off; the log says so at the start, and `proble
     expect(await off.problems()).toEqual(['No provider has a key.'])
   }
   logged.length = 0
-  const on = createGateway({ ...good, models, providers: [openai({ apiKey: '', baseUrl: 'http://127.0.0.1:1/v1' })] } as Any)
+  const on = createGateway({ ...good, models, providers: [openai({ apiKey: '', baseURL: 'http://127.0.0.1:1/v1' })] } as Any)
   expect([logged, await on.problems()]).toEqual([[], []])
 })
 

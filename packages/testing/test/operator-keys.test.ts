@@ -38,8 +38,8 @@ async function testbed() {
   })
   const gateway = createGateway({
     providers: [
-      compatible({ id: 'vendor', baseUrl: 'https://vendor.example/v1', apiKey: [first, second] }),
-      compatible({ id: 'dear', baseUrl: 'https://dear.example/v1', apiKey: 'sk-dear-0123456789' }),
+      compatible({ id: 'vendor', baseURL: 'https://vendor.example/v1', apiKey: [first, second] }),
+      compatible({ id: 'dear', baseURL: 'https://dear.example/v1', apiKey: 'sk-dear-0123456789' }),
     ],
     models: [{ id: 'm', offers: [offer('vendor', 1e6), offer('dear', 1e9)] }],
     storage: memoryStorage(),

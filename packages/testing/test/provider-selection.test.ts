@@ -227,7 +227,7 @@ describe('a rate limit', () => {
       }
     }
     const quirks = { rate_limits: [{ limit: 'limit', remaining: 'remaining', reset: 'reset' }] }
-    const providers = ['best', 'other'].map(id => compatible({ id, baseUrl: `http://${id}`, speaks: ['chat'] }))
+    const providers = ['best', 'other'].map(id => compatible({ id, baseURL: `http://${id}`, speaks: ['chat'] }))
     const [best, other] = providers as [Provider, Provider]
     const offers = [offerOf(best, cheap, { quirks }), offerOf(other, dear)]
     const scene = await openScene({ clock, providers, offers, transport })

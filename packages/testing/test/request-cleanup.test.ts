@@ -90,7 +90,7 @@ test('a transport that throws when it is closed has no effect on the request', a
     },
   })
   const { gateway, caller, books } = await testbed({
-    providers: [compatible({ id: 'p', baseUrl: 'http://127.0.0.1:9', speaks: ['chat'] })],
+    providers: [compatible({ id: 'p', baseURL: 'http://127.0.0.1:9', speaks: ['chat'] })],
     transport,
     clock,
   })
@@ -172,7 +172,7 @@ const throwing: Record<string, (sound: Provider) => Provider> = {
 }
 
 test.each(Object.keys(throwing))('a provider whose %s throws counts as failed: the next one responds', async name => {
-  const base = compatible({ id: 'bad', baseUrl: 'http://127.0.0.1:9', speaks: ['chat'] })
+  const base = compatible({ id: 'bad', baseURL: 'http://127.0.0.1:9', speaks: ['chat'] })
   const bad = throwing[name]?.(base) ?? base
   const good = scriptedProvider({ id: 'good', dialect: chatProvider, acts: [] })
   const { gateway, caller, books } = await testbed({ providers: [bad, good] })
@@ -297,7 +297,7 @@ test('an error thrown by `prepare` ends the request before anything is held, one
 
 test('invalid options of a gateway throw at once', () => {
   const storage = memoryStorage()
-  const provider = compatible({ id: 'p', baseUrl: 'http://127.0.0.1:9' })
+  const provider = compatible({ id: 'p', baseURL: 'http://127.0.0.1:9' })
   const model = (offer: object) => [{ id: 'm', offers: [{ provider: 'p', provider_model_id: 'x', dialect: 'chat', ...offer }] }]
   expect(() => createGateway({ providers: [provider, provider], models: [], storage })).toThrow(/"p" twice/)
   expect(() => createGateway({ providers: [provider], models: model({ price: { input: 0.5, output: 1 } }), storage })).toThrow(

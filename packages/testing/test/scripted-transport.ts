@@ -45,7 +45,7 @@ export const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(te
 
 /** A provider of one dialect at `http://<id>.test/v1`. */
 export const rawProvider = (id: string, dialect: BuiltInDialect): Provider =>
-  compatible({ id, baseUrl: `http://${id}.test/v1`, apiKey: `sk-${id}-secret`, speaks: [dialect] })
+  compatible({ id, baseURL: `http://${id}.test/v1`, apiKey: `sk-${id}-secret`, speaks: [dialect] })
 
 /** A model with an offer of each of these providers, in order. */
 export const modelOf = (id: string, offers: readonly { readonly provider: string; readonly dialect: BuiltInDialect }[]): Model => ({

@@ -44,7 +44,7 @@ async function send(provider: Provider, offer: Partial<Offer>, body: JsonObject)
 
 const quirks = { tools_in_responses: true }
 const serverOf = (...speaks: readonly BuiltInDialect[]): Provider =>
-  compatible({ id: 'mine', baseUrl: 'http://mine.test/v1', apiKey: 'sk-mine-secret', speaks })
+  compatible({ id: 'mine', baseURL: 'http://mine.test/v1', apiKey: 'sk-mine-secret', speaks })
 
 describe('a model that supports tools in the Responses dialect only', () => {
   test.each<[string, Provider, Partial<Offer>]>([

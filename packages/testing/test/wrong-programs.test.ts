@@ -45,7 +45,7 @@ const wrong = (gateway: ReturnType<typeof make>): readonly unknown[] => [
   // @ts-expect-error a server without a URL
   compatible({ id: 'local' }),
   // @ts-expect-error a dialect that does not exist
-  compatible({ id: 'local', baseUrl: 'http://127.0.0.1:8000/v1', speaks: ['openai'] }),
+  compatible({ id: 'local', baseURL: 'http://127.0.0.1:8000/v1', speaks: ['openai'] }),
   // @ts-expect-error a region as a number
   amazonBedrock({ region: 1 }),
   // @ts-expect-error a model that is not there

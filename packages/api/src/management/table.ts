@@ -5,6 +5,10 @@ import { createMatcher } from '../match.ts'
 import type { ManagementTable } from '../route.ts'
 import { managementRoutes } from './routes.ts'
 
+// A row is served for the workspace of the key alone. Another id in its path gets the 404 of a workspace that does not exist, before its
+// scope, rate or body is looked at, and a handler receives that workspace and nothing else. A test calls every row with every caller that
+// must be refused.
+
 /** Creates the table for one API. `managementTable('/api').match('GET', '/api/v1/workspaces/ws_1/settings')` */
 export const managementTable = (basePath: string): ManagementTable => ({
   match: createMatcher(managementRoutes, basePath),

@@ -11,6 +11,10 @@ import { createHistory, type History } from './history.ts'
 import type { WebSocketPort, WebSocketSession } from './port.ts'
 import { createTurn } from './turn.ts'
 
+// A message becomes the request that it would be over HTTP, and is handled by the same function: keys, limits, routing, money and the log
+// are the same code. A failed turn makes its predecessor unknown, as OpenAI publishes it. Messages wait in a queue, because a socket that
+// is not read does not report that its client has left.
+
 interface SessionContext {
   readonly api: Api
   readonly gateway: Gateway

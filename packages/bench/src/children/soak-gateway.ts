@@ -50,7 +50,7 @@ async function left(): Promise<Left> {
 serve({
   async listen({ upstream }) {
     testbed = await testGateway({
-      servers: [{ baseUrl: upstream }, { baseUrl: upstream }],
+      servers: [{ baseURL: upstream }, { baseURL: upstream }],
       dialect: 'chat',
       storage,
       transport: nodeTransport(),

@@ -10,6 +10,10 @@ import { restartWorkers } from './restart.ts'
 import { fillPlaces, startWorker } from './supervise.ts'
 import { checkWorkers } from './worker-count.ts'
 
+// The primary listens and hands connections to workers, and opens neither a storage nor a gateway, so little in it can fail. With
+// `SO_REUSEPORT` connections in the queue of a worker that ends would be reset; with a shared listening socket the first worker that wakes
+// takes them all. The first worker makes the workspace, key and sealing key; the others start after it.
+
 /** Input of the primary. */
 export interface PrimaryContext {
   readonly config: Config

@@ -11,6 +11,10 @@ export type CredentialBinding = Pick<TypedRecord<'credential'>, 'workspaceId' | 
   readonly body: Pick<CredentialBody, 'provider' | 'extra'>
 }
 
+// A secret is bound to its workspace, record, provider and account settings, so that a row which was moved or pointed at another address does
+// not open. Its key is derived for each workspace, because one AES-GCM key must not seal without bound: reasoning state is sealed with every
+// response.
+
 /** Seals and unseals the provider keys of workspaces. */
 export interface Vault {
   /** `v1.2.<key id>.<iv>.<ciphertext>`. Envelopes without the `2.` date from before keys were derived from the sealing key. */

@@ -6,6 +6,9 @@ import type { OpenedSecret } from './key.ts'
 import type { Records, TypedRecord } from './records.ts'
 import { hashSecret } from './secret.ts'
 
+// A token is opaque: a signed one could not be revoked without asking the storage, which a request asks for its policy in any case, and
+// would need a key that all processes share. The storage knows its hash, and a look-up is a full match or nothing.
+
 /** Whether a secret has the form of a session token. */
 export const isSessionToken = (secret: string): boolean => secret.startsWith(sessionTokenPrefix)
 

@@ -6,6 +6,9 @@ import { backslash, endOfText, parseBounded, quote } from './parse-frame.ts'
 // Most frames of a stream differ from the one before only in their text. The JSON of such a frame is compared with a template, and only its
 // text is parsed. A frame that fits would decode to the same delta, because it has the same tokens in the same places.
 
+// The alternative, passing bytes on where client and provider speak one dialect, would be a second path for ids, numbers, caps, warnings and
+// usage. A stream makes no more templates after four in a row that no frame fitted, which bounds the extra work.
+
 /** How a dialect writes frames that only add text. */
 export interface DeltaFrames {
   /** The text that a frame adds. Undefined if the frame may have another effect, so that it must always be decoded. */

@@ -186,10 +186,10 @@ describe('a host with a surcharge', () => {
     offers: [],
     ...(created !== undefined && { created: Date.parse(created) / 1_000 }),
   })
-  const soldAt = (baseUrl: string, created?: string, offer = tiered) => ({
+  const soldAt = (baseURL: string, created?: string, offer = tiered) => ({
     offer,
     model: model(created),
-    provider: openai({ apiKey: 'sk', baseUrl }),
+    provider: openai({ apiKey: 'sk', baseURL }),
     credential,
   })
 
@@ -201,8 +201,8 @@ describe('a host with a surcharge', () => {
     ['https://.api.openai.com/v1', '2026-03-05', 1_000_000],
     ['https://us.api.openai.com.example/v1', '2026-03-05', 1_000_000],
     ['https://proxy.example/us.api.openai.com/v1', '2026-03-05', 1_000_000],
-  ])('is recognized by its name: %s for a model of %s', (baseUrl, created, input) => {
-    expect(requestPrice(soldAt(baseUrl, created), ask({}))?.input).toBe(input)
+  ])('is recognized by its name: %s for a model of %s', (baseURL, created, input) => {
+    expect(requestPrice(soldAt(baseURL, created), ask({}))?.input).toBe(input)
   })
 
   test('raises the price of every tier, and has one price for all requests', () => {
@@ -221,8 +221,8 @@ describe('a host with a surcharge', () => {
     [xai, 'https://us.api.x.ai/v1', 'grok-4.5', 1_000_000, []],
     [xai, 'https://eu-west-1.api.x.ai/v1', 'grok-4.7', 1_000_000, ['*.api.x.ai']],
   ] as const)('charges the vendor’s surcharge, and warns if the vendor does not publish it', (...row) => {
-    const [make, baseUrl, id, input, unpriced] = row
-    const sold = { offer: { ...plain, provider_model_id: id }, provider: make({ apiKey: 'sk', baseUrl }), credential }
+    const [make, baseURL, id, input, unpriced] = row
+    const sold = { offer: { ...plain, provider_model_id: id }, provider: make({ apiKey: 'sk', baseURL }), credential }
     expect(requestPrice(sold, ask({}))?.input).toBe(input)
     expect(unpricedExtras(sold, {})).toEqual(unpriced)
   })

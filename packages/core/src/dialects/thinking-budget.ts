@@ -2,6 +2,9 @@ import type { Effort } from '../protocol/request.ts'
 
 // Converts effort levels to token budgets, for models that take a number.
 
+// A limit on the output includes thinking, as the Responses API defines it, and the hold covers exactly that. To raise it by the budget would
+// cost more than the caller allowed.
+
 /** Share of the longest response that is spent on thinking. Source: the AI SDK's model catalog, 2026-11. */
 export const thinkingShares: Readonly<Record<Effort, number>> = {
   none: 0,

@@ -6,6 +6,9 @@ import type { HostedCalls, Usage } from '../protocol/response.ts'
 /** 1 USD = 1,000,000. Always an integer. */
 export type Microdollars = number
 
+// Amounts are whole microdollars in every balance, hold and entry, so a request costs up to one microdollar too much. Rounding down, or to
+// the nearest, would make small requests free, and a client could split its work into them.
+
 /** Cost of usage at a price, all of it at the tier that its input falls into. Rounded up once per request. */
 export function costOf(price: Price, usage: Usage): Microdollars {
   const { extra_steps: steps } = usage

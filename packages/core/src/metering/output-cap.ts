@@ -7,6 +7,9 @@ import type { Effort, InferenceRequest, Prompt } from '../protocol/request.ts'
 // The output limit of a request. If credit or a budget bounds a request without a limit of its own, the gateway sends one, so that the
 // hold covers the cost of the response.
 
+// Postpaid requests without an enforced budget are sent as they are: they cannot be refused for their cost. The cap is a power of two, so
+// that the turns of a conversation begin with the same bytes and hit the provider's cache.
+
 /** The parts of a candidate that matter here. */
 interface Writer {
   readonly offer: Offer

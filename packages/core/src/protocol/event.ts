@@ -5,6 +5,9 @@ import type { DialectName, JsonObject } from './wire.ts'
 /**
  * An event of a streamed response. A stream is `started`, then for each item `item_started`, `delta`…, `item_finished`, with `native`
  * anywhere in between, then exactly one `finished`. Indexes are dense: 0, 1, 2…, in the order in which items start.
+ *
+ * Not the events of the Responses API, whose items are used as they are: one change takes up to three of its frames, and every producer
+ * would have to keep indexes, ids and sequence numbers in step. Its encoder alone does.
  */
 export type InferenceEvent =
   | StartedEvent

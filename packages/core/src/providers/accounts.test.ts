@@ -14,8 +14,8 @@ describe('a BYOK key', () => {
     ['google', google(), 'https://generativelanguage.googleapis.com/v1beta/models?pageSize=1'],
     ['a vendor', rest.groq(), 'https://api.groq.com/openai/v1/models'],
     ['a gateway with a public model list', rest.openrouter(), 'https://openrouter.ai/api/v1/key'],
-    ['a self-hosted server', compatible({ id: 'local', baseUrl: 'http://127.0.0.1:1/v1/' }), 'http://127.0.0.1:1/v1/models'],
-    ['a vendor behind a proxy', openai({ baseUrl: 'https://proxy.example/openai' }), 'https://proxy.example/openai/models'],
+    ['a self-hosted server', compatible({ id: 'local', baseURL: 'http://127.0.0.1:1/v1/' }), 'http://127.0.0.1:1/v1/models'],
+    ['a vendor behind a proxy', openai({ baseURL: 'https://proxy.example/openai' }), 'https://proxy.example/openai/models'],
   ])('of %s is checked at a URL below the provider’s base URL', (_, provider, url) => {
     expect(provider.account?.check?.(own())?.url).toBe(url)
   })

@@ -92,7 +92,7 @@ describe('the URLs of Amazon Bedrock', () => {
   })
 
   test('may be set by the operator, with or without the region', () => {
-    const own = amazonBedrock({ apiKey: 'k', baseUrl: 'https://vpce-1.bedrock.{region}.example/', mantleUrl: 'https://mantle.example' })
+    const own = amazonBedrock({ apiKey: 'k', baseURL: 'https://vpce-1.bedrock.{region}.example/', mantleURL: 'https://mantle.example' })
     expect(own.endpoint(addressing(own, 'bedrock'))).toBe('https://vpce-1.bedrock.us-east-1.example/model/m/converse')
     expect(own.endpoint(addressing(own, 'chat'))).toBe('https://mantle.example/v1/chat/completions')
   })

@@ -32,9 +32,9 @@ export interface BedrockOptions {
    * Base URL of the Converse API; `{region}` is replaced by the account's region. Default:
    * `https://bedrock-runtime.{region}.amazonaws.com`.
    */
-  readonly baseUrl?: string | undefined
+  readonly baseURL?: string | undefined
   /** Base URL of the OpenAI-compatible APIs, without a path. Default: `https://bedrock-mantle.{region}.api.aws`. */
-  readonly mantleUrl?: string | undefined
+  readonly mantleURL?: string | undefined
 }
 
 const bedrockOptions: OptionTableOf<BedrockOptions> = {
@@ -43,8 +43,8 @@ const bedrockOptions: OptionTableOf<BedrockOptions> = {
   accessKeyId: 'text',
   secretAccessKey: 'text',
   sessionToken: 'text',
-  baseUrl: 'text',
-  mantleUrl: 'text',
+  baseURL: 'text',
+  mantleURL: 'text',
 }
 
 /**
@@ -56,8 +56,8 @@ const bedrockOptions: OptionTableOf<BedrockOptions> = {
 export function amazonBedrock(options: BedrockOptions = {}): Provider<'amazon-bedrock'> {
   const {
     region = 'us-east-1',
-    baseUrl = 'https://bedrock-runtime.{region}.amazonaws.com',
-    mantleUrl = 'https://bedrock-mantle.{region}.api.aws',
+    baseURL = 'https://bedrock-runtime.{region}.amazonaws.com',
+    mantleURL = 'https://bedrock-mantle.{region}.api.aws',
     ...keys
   } = providerOptions('amazonBedrock', options, bedrockOptions)
   const rootOf = (url: string, credential: Credential): string => url.replace(/\/+$/, '').replace('{region}', regionOf(credential, region))
@@ -74,10 +74,10 @@ export function amazonBedrock(options: BedrockOptions = {}): Provider<'amazon-be
     quirks: { inline_media_only: true, priority_tier: 'priority', max_tokens_field: 'max_tokens' },
     quirksOf: bedrockQuirksOf,
     data_policy: 'zdr',
-    endpoint: call => rootOf(isConverse(call.dialect) ? baseUrl : mantleUrl, call.credential) + pathOf(call),
+    endpoint: call => rootOf(isConverse(call.dialect) ? baseURL : mantleURL, call.credential) + pathOf(call),
     // The token counter accepts model ids only, not cross-region inference profiles.
     countEndpoint: ({ dialect, model, credential }) =>
-      isConverse(dialect) ? `${rootOf(baseUrl, credential)}/model/${encodeURIComponent(baseModelOf(model))}/count-tokens` : undefined,
+      isConverse(dialect) ? `${rootOf(baseURL, credential)}/model/${encodeURIComponent(baseModelOf(model))}/count-tokens` : undefined,
     // No check: a key that may call a model may still lack permission to list models.
     account: { extra: ['region'], json: true, options: '`apiKey`, or `accessKeyId` and `secretAccessKey`' },
     async authorize(headers, credential, call) {

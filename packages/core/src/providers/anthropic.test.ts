@@ -18,7 +18,7 @@ describe('Anthropic', () => {
     expect(provider.dialects.map(({ name }) => name)).toEqual(['messages'])
     expect(provider.endpoint(addressing(provider, 'messages', { stream: true }))).toBe('https://api.anthropic.com/v1/messages')
     expect(provider.countEndpoint?.(addressing(provider, 'messages'))).toBe('https://api.anthropic.com/v1/messages/count_tokens')
-    expect(anthropic({ apiKey: 'k', baseUrl: 'http://127.0.0.1:9/v1/' }).endpoint(addressing(provider, 'messages'))).toBe(
+    expect(anthropic({ apiKey: 'k', baseURL: 'http://127.0.0.1:9/v1/' }).endpoint(addressing(provider, 'messages'))).toBe(
       'http://127.0.0.1:9/v1/messages',
     )
   })

@@ -13,7 +13,7 @@ export interface AnthropicOptions {
   /** API key, or several of different accounts. */
   readonly apiKey?: ApiKeys | undefined
   /** API base URL, including the version. */
-  readonly baseUrl?: string
+  readonly baseURL?: string
 }
 
 /** Options of `claudeOnAws`. */
@@ -24,10 +24,10 @@ export interface ClaudeOnAwsOptions {
   readonly region?: string | undefined
   /** Workspace id, as in `wrkspc_…`. */
   readonly workspace?: string | undefined
-  readonly baseUrl?: string | undefined
+  readonly baseURL?: string | undefined
 }
 
-const awsOptions: OptionTableOf<ClaudeOnAwsOptions> = { apiKey: vendorOptions.apiKey, region: 'text', workspace: 'text', baseUrl: 'text' }
+const awsOptions: OptionTableOf<ClaudeOnAwsOptions> = { apiKey: vendorOptions.apiKey, region: 'text', workspace: 'text', baseURL: 'text' }
 
 /**
  * Claude Platform on AWS: the Anthropic API with AWS keys on an AWS host. `extra.workspace` and `extra.region` of a credential set the
@@ -37,11 +37,11 @@ const awsOptions: OptionTableOf<ClaudeOnAwsOptions> = { apiKey: vendorOptions.ap
  * @example claudeOnAws({ apiKey, workspace: 'wrkspc_01', region: 'us-west-2' })
  */
 export function claudeOnAws(options: ClaudeOnAwsOptions = {}): Provider<'anthropic-aws'> {
-  const { apiKey, region = 'us-east-1', workspace, baseUrl = awsUrl } = providerOptions('claudeOnAws', options, awsOptions)
+  const { apiKey, region = 'us-east-1', workspace, baseURL = awsUrl } = providerOptions('claudeOnAws', options, awsOptions)
   const provider = defineProvider({
     id: 'anthropic-aws',
     display_name: 'Claude Platform on AWS',
-    baseUrl,
+    baseURL,
     dialects: [messagesProvider],
     apiKey,
     extra: { region, ...(workspace !== undefined && { workspace }) },
@@ -66,11 +66,11 @@ const awsUrl = 'https://aws-external-anthropic.{region}.api.aws/v1'
 
 /** Anthropic: the Messages API, with its token counter. */
 export function anthropic(options: AnthropicOptions = {}): Provider<'anthropic'> {
-  const { apiKey, baseUrl = 'https://api.anthropic.com/v1' } = providerOptions('anthropic', options, vendorOptions)
+  const { apiKey, baseURL = 'https://api.anthropic.com/v1' } = providerOptions('anthropic', options, vendorOptions)
   const provider = defineProvider({
     id: 'anthropic',
     display_name: 'Anthropic',
-    baseUrl,
+    baseURL,
     dialects: [messagesProvider],
     apiKey,
     keyHeaders: { messages: 'x-api-key' },

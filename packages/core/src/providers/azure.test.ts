@@ -54,7 +54,7 @@ describe('the URLs of Azure', () => {
   })
 
   test('may be set by the operator; an account’s own resource takes precedence', () => {
-    const own = azure({ baseUrl: 'https://proxy.example/azure/', apiKey: 'k' })
+    const own = azure({ baseURL: 'https://proxy.example/azure/', apiKey: 'k' })
     expect(at(own, 'chat')).toBe('https://proxy.example/azure/openai/v1/chat/completions')
     expect(at(own, 'messages')).toBe('https://proxy.example/azure/anthropic/v1/messages')
     const credential = workspace('k', { resource: 'fabrikam' })

@@ -15,7 +15,7 @@ export interface AzureOptions {
   /** Resource name, as in `https://NAME.openai.azure.com`. */
   readonly resource?: string | undefined
   /** The URL before `/openai`, used instead of the resource's own host. */
-  readonly baseUrl?: string | undefined
+  readonly baseURL?: string | undefined
   /** API key of the resource, or several. */
   readonly apiKey?: ApiKeys | undefined
   /** Microsoft Entra ID token, used instead of a key. Pass a function if the token changes. */
@@ -31,7 +31,7 @@ export interface AzureOptions {
 
 const azureOptions: OptionTableOf<AzureOptions> = {
   resource: 'text',
-  baseUrl: 'text',
+  baseURL: 'text',
   apiKey: 'text or texts',
   accessToken: 'text or function',
   apiVersion: 'text',
@@ -47,9 +47,9 @@ const azureOptions: OptionTableOf<AzureOptions> = {
  */
 export function azure(given: AzureOptions = {}): Provider<'azure'> {
   const options = providerOptions('azure', given, azureOptions)
-  const { accessToken, surface = 'v1', resource, baseUrl } = options
+  const { accessToken, surface = 'v1', resource, baseURL } = options
   if (!Object.hasOwn(surfaces, surface)) throw new TypeError(`azure: \`surface\` is "${surface}"; it takes "v1" or "deployments".`)
-  if (platformOf(options).credential && resource === undefined && baseUrl === undefined)
+  if (platformOf(options).credential && resource === undefined && baseURL === undefined)
     throw new TypeError('azure: `resource` is missing; it takes the name of the resource, as in https://NAME.openai.azure.com.')
   const { dialects, pathOf, listPath } = surfaces[surface]
   const endpoint = (call: EndpointContext): string => {
@@ -126,8 +126,8 @@ const platformOf = ({ apiKey, accessToken }: AzureOptions): Pick<Provider, 'cred
  * The root URL. The account's own resource takes precedence over the operator's base URL. The name is validated because workspaces can set
  * it, and it becomes part of a host name.
  */
-function rootOf({ extra }: Credential, { resource, baseUrl }: AzureOptions, service: 'openai' | 'services.ai'): string {
-  if (extra?.resource === undefined && baseUrl !== undefined) return baseUrl.replace(/\/+$/, '')
+function rootOf({ extra }: Credential, { resource, baseURL }: AzureOptions, service: 'openai' | 'services.ai'): string {
+  if (extra?.resource === undefined && baseURL !== undefined) return baseURL.replace(/\/+$/, '')
   const name = extra?.resource ?? resource ?? ''
   if (!/^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/.test(name))
     throw new TypeError('The resource of an Azure account may only contain lower-case letters, digits and hyphens.')

@@ -15,7 +15,7 @@ const kimi: readonly (readonly [id: RegExp, quirks: Quirks])[] = [
 const moonshotRow: VendorRow<'moonshotai'> = {
   id: 'moonshotai',
   display_name: 'Moonshot AI',
-  baseUrl: 'https://api.moonshot.ai/v1',
+  baseURL: 'https://api.moonshot.ai/v1',
   apiKeyVariables: ['MOONSHOT_API_KEY'],
   check: '/models',
   speaks: ['chat', 'responses', 'messages'],
@@ -31,14 +31,14 @@ export const moonshotCn = vendor({
   ...moonshotRow,
   id: 'moonshotai-cn',
   display_name: 'Moonshot AI (China)',
-  baseUrl: 'https://api.moonshot.cn/v1',
+  baseURL: 'https://api.moonshot.cn/v1',
   apiKeyVariables: ['MOONSHOT_CN_API_KEY'],
 })
 /** Kimi coding plan, which has its own API keys. Source: pi-ai 1.5.2, 2026-11. */
 export const kimiCoding = vendor({
   id: 'kimi-coding',
   display_name: 'Kimi coding plan',
-  baseUrl: 'https://api.kimi.com/coding/v1',
+  baseURL: 'https://api.kimi.com/coding/v1',
   apiKeyVariables: ['KIMI_API_KEY'],
   speaks: ['chat', 'messages'],
   data_policy: 'no_training',
@@ -52,7 +52,7 @@ export const kimiCoding = vendor({
 const zaiRow: VendorRow<'zai'> = {
   id: 'zai',
   display_name: 'Z.AI',
-  baseUrl: 'https://api.z.ai/api/paas/v4',
+  baseURL: 'https://api.z.ai/api/paas/v4',
   apiKeyVariables: ['ZAI_API_KEY', 'ZHIPU_API_KEY'],
   speaks: ['chat', 'messages'],
   paths: { messages: '../../anthropic/v1/messages' },
@@ -72,7 +72,7 @@ export const zaiCn = vendor({
   ...zaiRow,
   id: 'zai-cn',
   display_name: 'Z.AI (China)',
-  baseUrl: 'https://open.bigmodel.cn/api/paas/v4',
+  baseURL: 'https://open.bigmodel.cn/api/paas/v4',
   apiKeyVariables: ['ZAI_CN_API_KEY', 'ZHIPUAI_API_KEY'],
 })
 /** Z.AI coding plan. Source: pi-ai 1.5.2, 2026-11. */
@@ -80,7 +80,7 @@ export const zaiCoding = vendor({
   ...zaiRow,
   id: 'zai-coding',
   display_name: 'Z.AI coding plan',
-  baseUrl: 'https://api.z.ai/api/coding/paas/v4',
+  baseURL: 'https://api.z.ai/api/coding/paas/v4',
   apiKeyVariables: ['ZAI_CODING_API_KEY'],
   paths: { messages: '../../../anthropic/v1/messages' },
 })
@@ -96,7 +96,7 @@ const minimaxModels: readonly (readonly [id: RegExp, quirks: Quirks])[] = [
 const minimaxRow: VendorRow<'minimax'> = {
   id: 'minimax',
   display_name: 'MiniMax',
-  baseUrl: 'https://api.minimax.io/v1',
+  baseURL: 'https://api.minimax.io/v1',
   apiKeyVariables: ['MINIMAX_API_KEY'],
   speaks: ['chat', 'responses', 'messages'],
   paths: { messages: '../anthropic/v1/messages' },
@@ -121,14 +121,14 @@ export const minimaxCn = vendor({
   ...minimaxRow,
   id: 'minimax-cn',
   display_name: 'MiniMax (China)',
-  baseUrl: 'https://api.minimaxi.com/v1',
+  baseURL: 'https://api.minimaxi.com/v1',
   apiKeyVariables: ['MINIMAX_CN_API_KEY'],
 })
 
 const alibabaRow: VendorRow<'alibaba'> = {
   id: 'alibaba',
   display_name: 'Alibaba Cloud Model Studio',
-  baseUrl: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
+  baseURL: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
   apiKeyVariables: ['DASHSCOPE_API_KEY', 'ALIBABA_API_KEY'],
   speaks: ['chat', 'responses'],
   data_policy: 'no_training',
@@ -147,7 +147,7 @@ export const alibabaCn = vendor({
   ...alibabaRow,
   id: 'alibaba-cn',
   display_name: 'Alibaba Cloud Model Studio (China)',
-  baseUrl: 'https://dashscope.aliyuncs.com/compatible-mode/v1',
+  baseURL: 'https://dashscope.aliyuncs.com/compatible-mode/v1',
   apiKeyVariables: ['DASHSCOPE_CN_API_KEY'],
 })
 /** Qwen token plan, which has its own API keys. Source: pi-ai 1.5.2, 2026-11. */
@@ -155,7 +155,7 @@ export const qwenTokenPlan = vendor({
   ...alibabaRow,
   id: 'qwen-token-plan',
   display_name: 'Qwen token plan',
-  baseUrl: 'https://token-plan.ap-southeast-1.maas.aliyuncs.com/compatible-mode/v1',
+  baseURL: 'https://token-plan.ap-southeast-1.maas.aliyuncs.com/compatible-mode/v1',
   apiKeyVariables: ['QWEN_TOKEN_PLAN_API_KEY'],
   speaks: ['chat'],
 })

@@ -5,7 +5,7 @@ import { makeVendor, type VendorOptions, type VendorRow, vendorOptions } from '.
 const workersAI: VendorRow<'cloudflare-workers-ai'> = {
   id: 'cloudflare-workers-ai',
   display_name: 'Cloudflare Workers AI',
-  baseUrl: 'https://api.cloudflare.com/client/v4/accounts/{account_id}/ai/v1',
+  baseURL: 'https://api.cloudflare.com/client/v4/accounts/{account_id}/ai/v1',
   speaks: ['chat', 'responses'],
   data_policy: 'zdr',
   quirks: { max_tokens_field: 'max_tokens' },

@@ -4,7 +4,7 @@ import type { BuiltInDialect } from '../dialects/index.ts'
 import { defineProvider } from './define-provider.ts'
 import { compatible } from './index.ts'
 
-const baseUrl = 'http://127.0.0.1:1/v1'
+const baseURL = 'http://127.0.0.1:1/v1'
 const model = 'a:b'
 const bearer = { authorization: 'Bearer k' }
 const dialects: readonly {
@@ -27,15 +27,15 @@ const dialects: readonly {
 const names = dialects.map(({ dialect }) => dialect)
 
 describe.each(dialects)('a self-hosted server with the dialect $dialect', ({ dialect, whole, stream = whole, headers }) => {
-  const provider = compatible({ id: 'mine', baseUrl, apiKey: 'k', speaks: [dialect] })
+  const provider = compatible({ id: 'mine', baseURL, apiKey: 'k', speaks: [dialect] })
 
   test('is called in that dialect', () => {
     expect(provider.dialects.map(({ name }) => name)).toEqual([dialect])
   })
 
   test('is called at the usual path of that dialect', () => {
-    expect(provider.endpoint(addressing(provider, dialect, { model }))).toBe(baseUrl + whole)
-    expect(provider.endpoint(addressing(provider, dialect, { model, stream: true }))).toBe(baseUrl + stream)
+    expect(provider.endpoint(addressing(provider, dialect, { model }))).toBe(baseURL + whole)
+    expect(provider.endpoint(addressing(provider, dialect, { model, stream: true }))).toBe(baseURL + stream)
   })
 
   test('receives its key in the header of that dialect', async () => {
@@ -45,7 +45,7 @@ describe.each(dialects)('a self-hosted server with the dialect $dialect', ({ dia
   })
 
   test('receives no key if it has none', async () => {
-    const open = compatible({ id: 'mine', baseUrl, speaks: [dialect] })
+    const open = compatible({ id: 'mine', baseURL, speaks: [dialect] })
     const sent = {}
     await open.authorize(sent, addressing(open, dialect).credential, authorizing(dialect))
     expect(sent).toEqual({})
@@ -53,27 +53,27 @@ describe.each(dialects)('a self-hosted server with the dialect $dialect', ({ dia
 })
 
 test('a self-hosted server may have several dialects, and has Chat Completions by default', () => {
-  const all = compatible({ id: 'mine', baseUrl, speaks: names })
+  const all = compatible({ id: 'mine', baseURL, speaks: names })
   expect(all.dialects.map(({ name }) => name)).toEqual(names)
-  expect(compatible({ id: 'mine', baseUrl }).dialects.map(({ name }) => name)).toEqual(['chat'])
+  expect(compatible({ id: 'mine', baseURL }).dialects.map(({ name }) => name)).toEqual(['chat'])
 })
 
 test('an invalid base URL is refused with an error that names it', () => {
-  expect(() => compatible({ id: 'mine', baseUrl: '' })).toThrow('compatible: `baseUrl` is missing')
+  expect(() => compatible({ id: 'mine', baseURL: '' })).toThrow('compatible: `baseURL` is missing')
   for (const wrong of ['localhost:1', 'ftp://a']) {
-    expect(() => compatible({ id: 'mine', baseUrl: wrong })).toThrow(`The base URL of the provider "mine" is "${wrong}"`)
+    expect(() => compatible({ id: 'mine', baseURL: wrong })).toThrow(`The base URL of the provider "mine" is "${wrong}"`)
   }
 })
 
 test('a base URL may depend on the account', () => {
-  const row = { id: 'acme', baseUrl: 'https://{place}.acme.example/v1', paths: { chat: '/chat' }, dialects: [], apiKey: 'k' }
+  const row = { id: 'acme', baseURL: 'https://{place}.acme.example/v1', paths: { chat: '/chat' }, dialects: [], apiKey: 'k' }
   const provider = defineProvider({ ...row, extra: { place: 'eu' } })
   expect(provider.endpoint(addressing(provider, 'chat'))).toBe('https://eu.acme.example/v1/chat')
 })
 
 test('an unknown dialect is refused with an error that names it', () => {
   const speaks = ['chta'] as unknown as readonly BuiltInDialect[]
-  expect(() => compatible({ id: 'local', baseUrl, speaks })).toThrow(
+  expect(() => compatible({ id: 'local', baseURL, speaks })).toThrow(
     'The provider "local" speaks "chta", which is not a dialect. Known dialects: ',
   )
 })

@@ -11,7 +11,7 @@ export interface CompatibleOptions<Id extends string = string> {
   /** Provider id, as referenced by offers. */
   readonly id: Id
   /** API base URL, including the version, as in `http://127.0.0.1:11434/v1`. */
-  readonly baseUrl: string
+  readonly baseURL: string
   /** API key, or several of different accounts. Default: no key is sent. */
   readonly apiKey?: ApiKeys
   /** Dialects that the server supports. Default: `['chat']`. */
@@ -26,7 +26,7 @@ export interface CompatibleOptions<Id extends string = string> {
 
 const compatibleOptions: OptionTableOf<CompatibleOptions> = {
   id: 'text',
-  baseUrl: 'text',
+  baseURL: 'text',
   apiKey: 'text or texts',
   speaks: 'list',
   quirks: 'object',
@@ -37,15 +37,15 @@ const compatibleOptions: OptionTableOf<CompatibleOptions> = {
 /**
  * Creates a provider for any server that supports a built-in dialect: a gateway, a proxy, or a vendor that has no built-in provider.
  *
- * @throws {TypeError} `id` or `baseUrl` is missing, or `speaks` names an unknown dialect.
- * @example compatible({ id: 'local', baseUrl: 'http://127.0.0.1:8000/v1' })
+ * @throws {TypeError} `id` or `baseURL` is missing, or `speaks` names an unknown dialect.
+ * @example compatible({ id: 'local', baseURL: 'http://127.0.0.1:8000/v1' })
  */
 export function compatible<const Id extends string>(options: CompatibleOptions<Id>): Provider<Id> {
   const { id } = options
-  const { baseUrl, apiKey = '', speaks = ['chat'], quirks, data_policy, byok } = providerOptions('compatible', options, compatibleOptions)
-  if (!id || !baseUrl)
+  const { baseURL, apiKey = '', speaks = ['chat'], quirks, data_policy, byok } = providerOptions('compatible', options, compatibleOptions)
+  if (!id || !baseURL)
     throw new TypeError(
-      `compatible: \`${id ? 'baseUrl' : 'id'}\` is missing, as in compatible({ id: 'local', baseUrl: 'http://127.0.0.1:8000/v1' }).`,
+      `compatible: \`${id ? 'baseURL' : 'id'}\` is missing, as in compatible({ id: 'local', baseURL: 'http://127.0.0.1:8000/v1' }).`,
     )
   const dialects = speaks.map((name): ProviderDialect => {
     if (Object.hasOwn(providerDialects, name)) return providerDialects[name]
@@ -55,7 +55,7 @@ export function compatible<const Id extends string>(options: CompatibleOptions<I
   })
   return defineProvider({
     id,
-    baseUrl,
+    baseURL,
     dialects,
     apiKey,
     keyHeaders: Object.fromEntries(dialects.flatMap(({ name, keyHeader }) => (keyHeader === undefined ? [] : [[name, keyHeader]]))),

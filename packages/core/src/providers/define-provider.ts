@@ -16,7 +16,7 @@ export interface ProviderRow<Id extends string = string> {
   readonly id: Id
   readonly display_name?: string
   /** API base URL, without a trailing slash. `{name}` is replaced by that field of `Credential.extra`. */
-  readonly baseUrl: string
+  readonly baseURL: string
   /** Paths below the base URL, by dialect; `../` goes up one level. Default: the dialect's usual path. */
   readonly paths?: Readonly<Record<string, Path>>
   readonly dialects: readonly ProviderDialect[]
@@ -47,16 +47,16 @@ export type Path = string | ((call: EndpointContext) => string)
 /**
  * Creates a provider with one base URL and one kind of key, which is the common case.
  *
- * @example defineProvider({ id: 'acme', baseUrl: 'https://llm.acme.example/v1', paths: { chat: '/chat/completions' }, dialects:
+ * @example defineProvider({ id: 'acme', baseURL: 'https://llm.acme.example/v1', paths: { chat: '/chat/completions' }, dialects:
  * [chatProvider], apiKey })
- * @throws {TypeError} `baseUrl` is not an http or https URL.
+ * @throws {TypeError} `baseURL` is not an http or https URL.
  */
 export function defineProvider<const Id extends string>(row: ProviderRow<Id>): Provider<Id> {
-  const { id, display_name, baseUrl, dialects, apiKey, extra, keyHeaders, quirks, quirksOf, data_policy, hostSurcharges } = row
-  const root = baseUrl.replace(/\/+$/, '')
+  const { id, display_name, baseURL, dialects, apiKey, extra, keyHeaders, quirks, quirksOf, data_policy, hostSurcharges } = row
+  const root = baseURL.replace(/\/+$/, '')
   if (!URL.canParse(root) || !/^https?:$/.test(new URL(root).protocol)) {
     throw new TypeError(
-      `The base URL of the provider "${id}" is "${baseUrl}"; it takes an http or https address, as in https://api.example.com/v1.`,
+      `The base URL of the provider "${id}" is "${baseURL}"; it takes an http or https address, as in https://api.example.com/v1.`,
     )
   }
   const paths: Readonly<Record<string, Path>> = { ...Object.fromEntries(dialects.map(({ name, path = '' }) => [name, path])), ...row.paths }

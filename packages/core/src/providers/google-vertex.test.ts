@@ -268,10 +268,10 @@ describe('the URLs of Vertex AI', () => {
     expect(at({ apiKey: 'k', project: 'p' })).toBe('https://aiplatform.googleapis.com/v1beta1/publishers/google/models/m:generateContent')
   })
   test('may have another base URL', () => {
-    expect(at({ ...here, baseUrl: 'http://127.0.0.1:1/v1/' })).toBe(
+    expect(at({ ...here, baseURL: 'http://127.0.0.1:1/v1/' })).toBe(
       'http://127.0.0.1:1/v1/projects/p/locations/europe-west4/publishers/google/models/m:generateContent',
     )
-    expect(() => googleVertex({ baseUrl: 'ftp://x' })).toThrow(/base URL/)
+    expect(() => googleVertex({ baseURL: 'ftp://x' })).toThrow(/base URL/)
   })
   test('have the account’s own project and location, else those of its key, never the gateway’s project', () => {
     const project = (credential?: Credential, options: VertexOptions = here) =>

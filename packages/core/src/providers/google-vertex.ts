@@ -26,7 +26,7 @@ export interface VertexOptions {
   /** An access token from elsewhere, such as the metadata server. Pass a function if the token changes. */
   readonly accessToken?: string | (() => string | Promise<string>) | undefined
   /** API base URL, including the version. Default: Google's URL for the location. */
-  readonly baseUrl?: string | undefined
+  readonly baseURL?: string | undefined
 }
 
 const vertexOptions: OptionTableOf<VertexOptions> = {
@@ -35,7 +35,7 @@ const vertexOptions: OptionTableOf<VertexOptions> = {
   serviceAccount: 'object',
   apiKey: 'text or texts',
   accessToken: 'text or function',
-  baseUrl: 'text',
+  baseURL: 'text',
 }
 
 /**
@@ -49,11 +49,11 @@ export function googleVertex(given: VertexOptions = {}): Provider<'google-vertex
   const options = providerOptions('googleVertex', given, vertexOptions)
   if (options.accessToken !== undefined && options.project === undefined)
     throw new TypeError('googleVertex: `project` is missing; with `accessToken` it takes the id of the project that is billed.')
-  const { accessToken, baseUrl = `https://${hostOf('global')}/${apiVersion}` } = options
+  const { accessToken, baseURL = `https://${hostOf('global')}/${apiVersion}` } = options
   const row = defineProvider({
     id: 'google-vertex',
     display_name: 'Google Vertex AI',
-    baseUrl,
+    baseURL,
     paths: {},
     dialects: [vertexGemini, vertexMessages, chatProvider],
     quirks: { max_tokens_field: 'max_tokens' },
@@ -117,12 +117,12 @@ const isExpressKey = (credential: Credential): boolean => !isToken(credential) &
 const apiVersion = 'v1beta1'
 
 /** Root URL of a call. The account's own project and location take precedence over the operator's. */
-function addressOf(credential: Credential, { project, location = 'global', baseUrl }: VertexOptions): string {
+function addressOf(credential: Credential, { project, location = 'global', baseURL }: VertexOptions): string {
   const { owner, secret, extra } = credential
   const place = extra?.location ?? location
   // Validated because workspaces can set the location, and it becomes part of a host name.
   if (!/^[a-z]+(-[a-z0-9]+)*$/.test(place)) throw new TypeError('The location of a Vertex AI account is a region, `us`, `eu` or `global`.')
-  const root = baseUrl?.replace(/\/+$/, '') ?? `https://${hostOf(place)}/${apiVersion}`
+  const root = baseURL?.replace(/\/+$/, '') ?? `https://${hostOf(place)}/${apiVersion}`
   if (isExpressKey(credential)) return root
   const named = extra?.project ?? (owner === 'platform' ? project : undefined) ?? readServiceAccount(secret)?.project_id
   if (named === undefined || named === '') throw new TypeError('A Vertex AI account needs a `project`.')

@@ -15,7 +15,7 @@ describe('the Gemini API', () => {
     expect(provider.countEndpoint?.(addressing(provider, 'gemini', { model: 'm' }))).toBe(`${root}/models/m:countTokens`)
   })
   test('may have another base URL', () => {
-    const elsewhere = google({ apiKey: 'k', baseUrl: 'http://127.0.0.1:1/v1/' })
+    const elsewhere = google({ apiKey: 'k', baseURL: 'http://127.0.0.1:1/v1/' })
     const call = addressing(elsewhere, 'gemini', { model: 'm' })
     expect([elsewhere.endpoint(call), elsewhere.countEndpoint?.(call)]).toEqual([
       'http://127.0.0.1:1/v1/models/m:generateContent',

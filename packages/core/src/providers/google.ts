@@ -7,11 +7,11 @@ import { type VendorOptions, vendorOptions } from './vendor.ts'
 
 /** Google's developer API (Gemini). */
 export function google(options: VendorOptions = {}): Provider<'google'> {
-  const { apiKey, baseUrl = 'https://generativelanguage.googleapis.com/v1beta' } = providerOptions('google', options, vendorOptions)
+  const { apiKey, baseURL = 'https://generativelanguage.googleapis.com/v1beta' } = providerOptions('google', options, vendorOptions)
   const provider = defineProvider({
     id: 'google',
     display_name: 'Google',
-    baseUrl,
+    baseURL,
     paths: { gemini: call => `/${modelPath(call.model)}:${methodFor(call)}` },
     dialects: [geminiProvider],
     apiKey,
@@ -23,7 +23,7 @@ export function google(options: VendorOptions = {}): Provider<'google'> {
     data_policy: 'no_training',
     check: '/models?pageSize=1',
   })
-  const root = baseUrl.replace(/\/+$/, '')
+  const root = baseURL.replace(/\/+$/, '')
   return { ...provider, countEndpoint: ({ model }) => `${root}/${modelPath(model)}:countTokens` }
 }
 

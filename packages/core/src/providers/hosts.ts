@@ -19,7 +19,7 @@ const searchingQuirksOf = (model: string): Quirks | undefined =>
 export const openrouter = host({
   id: 'openrouter',
   display_name: 'OpenRouter',
-  baseUrl: 'https://openrouter.ai/api/v1',
+  baseURL: 'https://openrouter.ai/api/v1',
   apiKeyVariables: ['OPENROUTER_API_KEY'],
   check: '/key',
   speaks: ['chat', 'responses', 'messages'],
@@ -31,7 +31,7 @@ export const openrouter = host({
 export const vercelAiGateway = host({
   id: 'vercel-ai-gateway',
   display_name: 'Vercel AI Gateway',
-  baseUrl: 'https://ai-gateway.vercel.sh/v1',
+  baseURL: 'https://ai-gateway.vercel.sh/v1',
   apiKeyVariables: ['AI_GATEWAY_API_KEY'],
   speaks: ['chat', 'responses', 'messages'],
   quirks: { ...oldMaxTokens, reasoning_field: 'reasoning' },
@@ -42,7 +42,7 @@ export const vercelAiGateway = host({
 export const huggingface = host({
   id: 'huggingface',
   display_name: 'Hugging Face router',
-  baseUrl: 'https://router.huggingface.co/v1',
+  baseURL: 'https://router.huggingface.co/v1',
   apiKeyVariables: ['HF_TOKEN', 'HUGGINGFACE_API_KEY'],
   speaks: ['chat', 'responses'],
   quirks: oldMaxTokens,
@@ -52,7 +52,7 @@ export const huggingface = host({
 export const sambanova = host({
   id: 'sambanova',
   display_name: 'SambaNova',
-  baseUrl: 'https://api.sambanova.ai/v1',
+  baseURL: 'https://api.sambanova.ai/v1',
   apiKeyVariables: ['SAMBANOVA_API_KEY'],
   speaks: ['chat', 'messages'],
   quirks: oldMaxTokens,
@@ -62,7 +62,7 @@ export const sambanova = host({
 export const siliconflow = host({
   id: 'siliconflow',
   display_name: 'SiliconFlow',
-  baseUrl: 'https://api.siliconflow.com/v1',
+  baseURL: 'https://api.siliconflow.com/v1',
   apiKeyVariables: ['SILICONFLOW_API_KEY'],
   check: '/models',
   speaks: ['chat'],
@@ -73,7 +73,7 @@ export const siliconflow = host({
 export const siliconflowCn = host({
   id: 'siliconflow-cn',
   display_name: 'SiliconFlow (China)',
-  baseUrl: 'https://api.siliconflow.cn/v1',
+  baseURL: 'https://api.siliconflow.cn/v1',
   apiKeyVariables: ['SILICONFLOW_CN_API_KEY'],
   check: '/models',
   speaks: ['chat'],
@@ -84,7 +84,7 @@ export const siliconflowCn = host({
 export const deepinfra = host({
   id: 'deepinfra',
   display_name: 'Deep Infra',
-  baseUrl: 'https://api.deepinfra.com/v1/openai',
+  baseURL: 'https://api.deepinfra.com/v1/openai',
   apiKeyVariables: ['DEEPINFRA_API_KEY', 'DEEPINFRA_TOKEN'],
   speaks: ['chat', 'messages'],
   paths: { messages: '../../anthropic/v1/messages' },
@@ -96,7 +96,7 @@ export const deepinfra = host({
 export const nebius = host({
   id: 'nebius',
   display_name: 'Nebius Token Factory',
-  baseUrl: 'https://api.tokenfactory.nebius.com/v1',
+  baseURL: 'https://api.tokenfactory.nebius.com/v1',
   apiKeyVariables: ['NEBIUS_API_KEY'],
   check: '/models',
   speaks: ['chat'],
@@ -108,7 +108,7 @@ export const nebius = host({
 export const novita = host({
   id: 'novita',
   display_name: 'Novita AI',
-  baseUrl: 'https://api.novita.ai/openai/v1',
+  baseURL: 'https://api.novita.ai/openai/v1',
   apiKeyVariables: ['NOVITA_API_KEY'],
   speaks: ['chat', 'messages'],
   paths: { messages: '../../anthropic/v1/messages' },
@@ -120,7 +120,7 @@ export const novita = host({
 export const baseten = host({
   id: 'baseten',
   display_name: 'Baseten',
-  baseUrl: 'https://inference.baseten.co/v1',
+  baseURL: 'https://inference.baseten.co/v1',
   apiKeyVariables: ['BASETEN_API_KEY'],
   speaks: ['chat'],
   data_policy: 'zdr',
@@ -131,7 +131,7 @@ export const baseten = host({
 export const nvidia = host({
   id: 'nvidia',
   display_name: 'NVIDIA NIM',
-  baseUrl: 'https://integrate.api.nvidia.com/v1',
+  baseURL: 'https://integrate.api.nvidia.com/v1',
   apiKeyVariables: ['NVIDIA_API_KEY'],
   speaks: ['chat'],
   quirks: oldMaxTokens,
@@ -167,7 +167,7 @@ const groqModels: readonly (readonly [id: RegExp, quirks: Quirks])[] = [
 export const groq = host({
   id: 'groq',
   display_name: 'Groq',
-  baseUrl: 'https://api.groq.com/openai/v1',
+  baseURL: 'https://api.groq.com/openai/v1',
   apiKeyVariables: ['GROQ_API_KEY'],
   check: '/models',
   speaks: ['chat', 'responses'],
@@ -189,7 +189,7 @@ export const groq = host({
 export const together = host({
   id: 'together',
   display_name: 'Together AI',
-  baseUrl: 'https://api.together.ai/v1',
+  baseURL: 'https://api.together.ai/v1',
   apiKeyVariables: ['TOGETHER_API_KEY', 'TOGETHER_AI_API_KEY'],
   check: '/models',
   speaks: ['chat'],
@@ -207,7 +207,7 @@ export const together = host({
 export const fireworks = host({
   id: 'fireworks',
   display_name: 'Fireworks AI',
-  baseUrl: 'https://api.fireworks.ai/inference/v1',
+  baseURL: 'https://api.fireworks.ai/inference/v1',
   apiKeyVariables: ['FIREWORKS_API_KEY'],
   check: '/models',
   speaks: ['chat', 'responses', 'messages'],
@@ -226,7 +226,7 @@ export const fireworks = host({
 export const cerebras = host({
   id: 'cerebras',
   display_name: 'Cerebras',
-  baseUrl: 'https://api.cerebras.ai/v1',
+  baseURL: 'https://api.cerebras.ai/v1',
   apiKeyVariables: ['CEREBRAS_API_KEY'],
   check: '/models',
   speaks: ['chat'],

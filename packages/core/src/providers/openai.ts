@@ -11,11 +11,11 @@ import { type VendorOptions, vendorOptions } from './vendor.ts'
 
 /** OpenAI: Responses and Chat Completions. */
 export function openai(options: VendorOptions = {}): Provider<'openai'> {
-  const { apiKey, baseUrl = 'https://api.openai.com/v1' } = providerOptions('openai', options, vendorOptions)
+  const { apiKey, baseURL = 'https://api.openai.com/v1' } = providerOptions('openai', options, vendorOptions)
   return defineProvider({
     id: 'openai',
     display_name: 'OpenAI',
-    baseUrl,
+    baseURL,
     dialects: [responsesProvider, chatProvider],
     apiKey,
     quirks: {

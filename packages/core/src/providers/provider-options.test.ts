@@ -15,7 +15,7 @@ const factories: readonly (readonly [call: string, make: Make])[] = [
   ['azure', azure as Make],
   ['cloudflare', cloudflare as Make],
   ['claudeOnAws', claudeOnAws as Make],
-  ['compatible', options => compatible({ id: 'x', baseUrl: 'http://127.0.0.1/v1', ...options })],
+  ['compatible', options => compatible({ id: 'x', baseURL: 'http://127.0.0.1/v1', ...options })],
 ]
 
 describe.each(factories)('%s', (call, make) => {
@@ -38,14 +38,14 @@ describe.each(factories)('%s', (call, make) => {
     ],
     ['https://llm.example/v1beta/models/gemini-3:generateContent', '/models/gemini-3:generateContent', 'https://llm.example/v1beta'],
     ['https://llm.example/model/m/converse-stream', '/model/m/converse-stream', 'https://llm.example'],
-  ])('refuses the URL of an endpoint as its base URL: %s', (baseUrl, end, base) => {
-    expect(() => make({ apiKey: 'k', baseUrl })).toThrow(
-      `${call}: \`baseUrl\` ends with "${end}", which each call adds itself; it takes "${base}".`,
+  ])('refuses the URL of an endpoint as its base URL: %s', (baseURL, end, base) => {
+    expect(() => make({ apiKey: 'k', baseURL })).toThrow(
+      `${call}: \`baseURL\` ends with "${end}", which each call adds itself; it takes "${base}".`,
     )
   })
 })
 
 test('other base URLs are taken as they are', () => {
-  for (const baseUrl of ['https://x.services.ai.azure.com/models', 'https://llm.example/responses/v1', 'https://llm.example/my-messages'])
-    expect(() => compatible({ id: 'x', baseUrl, apiKey: 'k' })).not.toThrow()
+  for (const baseURL of ['https://x.services.ai.azure.com/models', 'https://llm.example/responses/v1', 'https://llm.example/my-messages'])
+    expect(() => compatible({ id: 'x', baseURL, apiKey: 'k' })).not.toThrow()
 })

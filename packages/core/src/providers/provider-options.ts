@@ -2,16 +2,16 @@ import { checkOptionTable, checkUnquoted, type OptionTableOf } from '@signalbox/
 
 /**
  * Checks the options of a provider. `''` counts as undefined, because an unset environment variable may be an empty string. Exception: with
- * a `baseUrl`, an `apiKey` of `''` means that the server needs no key.
+ * a `baseURL`, an `apiKey` of `''` means that the server needs no key.
  *
  * @throws {TypeError} An option is unknown or has an invalid value, is in quotes, or is the URL of an endpoint instead of the base URL.
- * @example const { apiKey, baseUrl } = providerOptions('openai', given, vendorOptions)
+ * @example const { apiKey, baseURL } = providerOptions('openai', given, vendorOptions)
  */
 export function providerOptions<Options extends object>(call: string, given: Options, table: OptionTableOf<Options>): Options {
   checkOptionTable({ call }, given, table)
   checkUnquoted(call, given)
-  for (const [name, value] of Object.entries(given)) if (/Url$/.test(name) && typeof value === 'string') checkBaseUrl(call, name, value)
-  const isKeyless = 'baseUrl' in given && given.baseUrl !== undefined && given.baseUrl !== ''
+  for (const [name, value] of Object.entries(given)) if (/URL$/.test(name) && typeof value === 'string') checkBaseUrl(call, name, value)
+  const isKeyless = 'baseURL' in given && given.baseURL !== undefined && given.baseURL !== ''
   return Object.fromEntries(Object.entries(given).filter(([name, value]) => value !== '' || (isKeyless && name === 'apiKey'))) as Options
 }
 

@@ -12,11 +12,11 @@ const templateSwitch = {
 export const ollama = vendor({
   id: 'ollama',
   display_name: 'Ollama',
-  baseUrl: 'http://127.0.0.1:11434/v1',
+  baseURL: 'http://127.0.0.1:11434/v1',
   speaks: ['chat', 'responses'],
   keyless: true,
   apiKeyVariables: ['OLLAMA_API_KEY'],
-  baseUrlVariables: ['OLLAMA_BASE_URL', 'OLLAMA_HOST'],
+  baseURLVariables: ['OLLAMA_BASE_URL', 'OLLAMA_HOST'],
   quirks: {
     max_tokens_field: 'max_tokens',
     efforts: ['none', 'low', 'medium', 'high'],
@@ -30,11 +30,11 @@ export const ollama = vendor({
 export const vllm = vendor({
   id: 'vllm',
   display_name: 'vLLM',
-  baseUrl: 'http://127.0.0.1:8000/v1',
+  baseURL: 'http://127.0.0.1:8000/v1',
   speaks: ['chat', 'responses'],
   keyless: true,
   apiKeyVariables: ['VLLM_API_KEY'],
-  baseUrlVariables: ['VLLM_BASE_URL'],
+  baseURLVariables: ['VLLM_BASE_URL'],
   quirks: {
     max_tokens_field: 'max_tokens',
     reasoning_field: 'reasoning',
@@ -46,11 +46,11 @@ export const vllm = vendor({
 export const lmStudio = vendor({
   id: 'lm-studio',
   display_name: 'LM Studio',
-  baseUrl: 'http://127.0.0.1:1234/v1',
+  baseURL: 'http://127.0.0.1:1234/v1',
   speaks: ['chat', 'responses'],
   keyless: true,
   apiKeyVariables: ['LM_STUDIO_API_KEY'],
-  baseUrlVariables: ['LM_STUDIO_BASE_URL'],
+  baseURLVariables: ['LM_STUDIO_BASE_URL'],
   quirks: { max_tokens_field: 'max_tokens', inline_media_only: true },
 })
 
@@ -58,11 +58,11 @@ export const lmStudio = vendor({
 export const llamaCpp = vendor({
   id: 'llama.cpp',
   display_name: 'llama.cpp',
-  baseUrl: 'http://127.0.0.1:8080/v1',
+  baseURL: 'http://127.0.0.1:8080/v1',
   speaks: ['chat', 'responses', 'messages'],
   keyless: true,
   apiKeyVariables: ['LLAMA_CPP_API_KEY'],
-  baseUrlVariables: ['LLAMA_CPP_BASE_URL'],
+  baseURLVariables: ['LLAMA_CPP_BASE_URL'],
   quirks: {
     max_tokens_field: 'max_tokens',
     reasoning_field: 'reasoning_content',
@@ -75,10 +75,10 @@ export const llamaCpp = vendor({
 export const sglang = vendor({
   id: 'sglang',
   display_name: 'SGLang',
-  baseUrl: 'http://127.0.0.1:30000/v1',
+  baseURL: 'http://127.0.0.1:30000/v1',
   speaks: ['chat', 'responses'],
   keyless: true,
   apiKeyVariables: ['SGLANG_API_KEY'],
-  baseUrlVariables: ['SGLANG_BASE_URL'],
+  baseURLVariables: ['SGLANG_BASE_URL'],
   quirks: { max_tokens_field: 'max_tokens', reasoning_field: 'reasoning_content', thinking_switch: templateSwitch },
 })

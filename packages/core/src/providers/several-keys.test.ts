@@ -20,7 +20,7 @@ const makers: readonly [string, (apiKey: string | readonly string[]) => Provider
   ['amazonBedrock', apiKey => amazonBedrock({ apiKey })],
   ['cloudflare', apiKey => cloudflare({ apiKey, accountId: 'a' })],
   ['groq', apiKey => groq({ apiKey })],
-  ['compatible', apiKey => compatible({ id: 'local', baseUrl: 'http://127.0.0.1:1/v1', apiKey })],
+  ['compatible', apiKey => compatible({ id: 'local', baseURL: 'http://127.0.0.1:1/v1', apiKey })],
 ]
 
 test.each(makers)('%s takes one key or several, each as a credential of its own', (_, make) => {

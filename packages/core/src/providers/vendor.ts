@@ -8,7 +8,7 @@ import { providerOptions } from './provider-options.ts'
 export interface VendorRow<Id extends string = string>
   extends Pick<
     ProviderRow<Id>,
-    'id' | 'display_name' | 'baseUrl' | 'paths' | 'quirks' | 'quirksOf' | 'data_policy' | 'hostSurcharges' | 'check'
+    'id' | 'display_name' | 'baseURL' | 'paths' | 'quirks' | 'quirksOf' | 'data_policy' | 'hostSurcharges' | 'check'
   > {
   readonly speaks: readonly BuiltInDialect[]
   /** Set for self-hosted servers that need no API key. */
@@ -18,7 +18,7 @@ export interface VendorRow<Id extends string = string>
   /** Environment variables that may hold the API key; the first one that is set is used. Only the standalone server reads them. */
   readonly apiKeyVariables?: readonly string[]
   /** Environment variables that may hold the URL of a self-hosted server. */
-  readonly baseUrlVariables?: readonly string[]
+  readonly baseURLVariables?: readonly string[]
 }
 
 /** Creates the provider of a vendor. `row` is the vendor's definition. */
@@ -32,10 +32,10 @@ export interface VendorOptions {
   /** API key, or several of different accounts. Without one, the provider is listed but disabled, unless it is a self-hosted server. */
   readonly apiKey?: ApiKeys | undefined
   /** API base URL, including the version. Default: the vendor's own. */
-  readonly baseUrl?: string | undefined
+  readonly baseURL?: string | undefined
 }
 
-export const vendorOptions: OptionTableOf<VendorOptions> = { apiKey: 'text or texts', baseUrl: 'text' }
+export const vendorOptions: OptionTableOf<VendorOptions> = { apiKey: 'text or texts', baseURL: 'text' }
 
 /** Creates the factory function of an OpenAI-compatible vendor. */
 export const vendor = <const Id extends string>(row: VendorRow<Id>): VendorFactory<Id> =>
@@ -47,11 +47,11 @@ export const isVendor = (value: unknown): value is VendorFactory => typeof value
 /** Creates an OpenAI-compatible provider. `extra`: account facts other than the key. */
 export const makeVendor = <const Id extends string>(
   { speaks, keyless = false, ...row }: VendorRow<Id>,
-  { apiKey = keyless ? '' : undefined, baseUrl = row.baseUrl, extra }: VendorOptions & Pick<ProviderRow, 'extra'>,
+  { apiKey = keyless ? '' : undefined, baseURL = row.baseURL, extra }: VendorOptions & Pick<ProviderRow, 'extra'>,
 ): Provider<Id> =>
   defineProvider({
     ...row,
-    baseUrl,
+    baseURL,
     apiKey,
     ...(extra && { extra }),
     dialects: speaks.map(name => providerDialects[name]),

@@ -14,7 +14,7 @@ const rows: readonly (readonly [id: string, make: (options: { readonly apiKey: s
   ['openai', openai, 'https://api.openai.com/v1'],
   ...Object.values<unknown>(rest)
     .filter(providers.isVendor)
-    .map(make => [make.row.id, make, make.row.baseUrl] as const),
+    .map(make => [make.row.id, make, make.row.baseURL] as const),
 ]
 const paths: Readonly<Record<string, string>> = { chat: '/chat/completions', responses: '/responses', messages: '/messages' }
 /** Messages endpoints under a different root than the other dialects. */
@@ -119,12 +119,12 @@ test('each vendor has a unique id, an HTTPS URL and environment variables for it
   expect(new Set(vendors.map(({ row }) => row.id)).size).toBe(vendors.length)
   expect(vendors.length).toBeGreaterThan(35)
   for (const { row } of vendors) {
-    expect([row.id, row.baseUrl]).toEqual([
+    expect([row.id, row.baseURL]).toEqual([
       row.id,
       expect.stringMatching(row.keyless ? /^http:\/\/127\.0\.0\.1:\d+\/v1$/ : /^https:\/\/[\w.-]+(\/|$)/),
     ])
     expect([row.id, row.apiKeyVariables]).toEqual([row.id, expect.arrayContaining([expect.stringMatching(/^[A-Z_]+$/)])])
-    expect([row.id, row.baseUrlVariables !== undefined]).toEqual([row.id, row.keyless === true])
+    expect([row.id, row.baseURLVariables !== undefined]).toEqual([row.id, row.keyless === true])
   }
 })
 
@@ -137,7 +137,7 @@ test('a vendor is registered and off without a key, and a self-hosted server is 
 })
 
 test('additional dialects are reached at the same host', () => {
-  const elsewhere = rest.moonshot({ apiKey: 'k', baseUrl: 'https://proxy.example/kimi/v1/' })
+  const elsewhere = rest.moonshot({ apiKey: 'k', baseURL: 'https://proxy.example/kimi/v1/' })
   expect(elsewhere.endpoint(addressing(elsewhere, 'messages'))).toBe('https://proxy.example/kimi/anthropic/v1/messages')
 })
 
@@ -188,7 +188,7 @@ describe('Claude Platform on AWS', () => {
 })
 
 test('a vendor may have another base URL', () => {
-  const elsewhere = rest.groq({ apiKey: 'k', baseUrl: 'https://proxy.example/groq/' })
+  const elsewhere = rest.groq({ apiKey: 'k', baseURL: 'https://proxy.example/groq/' })
   expect(elsewhere.endpoint(addressing(elsewhere, 'chat'))).toBe('https://proxy.example/groq/chat/completions')
 })
 

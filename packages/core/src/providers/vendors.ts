@@ -11,7 +11,7 @@ import { oldMaxTokens, openaiOnlyFields, penalties, probabilities, thinkingType 
 export const mistral = vendor({
   id: 'mistral',
   display_name: 'Mistral',
-  baseUrl: 'https://api.mistral.ai/v1',
+  baseURL: 'https://api.mistral.ai/v1',
   apiKeyVariables: ['MISTRAL_API_KEY'],
   check: '/models',
   speaks: ['chat'],
@@ -38,7 +38,7 @@ const deepseekV4: Quirks = {
 export const deepseek = vendor({
   id: 'deepseek',
   display_name: 'DeepSeek',
-  baseUrl: 'https://api.deepseek.com',
+  baseURL: 'https://api.deepseek.com',
   apiKeyVariables: ['DEEPSEEK_API_KEY'],
   check: '/models',
   speaks: ['chat', 'responses', 'messages'],
@@ -54,7 +54,7 @@ export const deepseek = vendor({
 export const xai = vendor({
   id: 'xai',
   display_name: 'xAI',
-  baseUrl: 'https://api.x.ai/v1',
+  baseURL: 'https://api.x.ai/v1',
   apiKeyVariables: ['XAI_API_KEY'],
   check: '/models',
   speaks: ['responses', 'chat'],
@@ -74,7 +74,7 @@ export const xai = vendor({
 export const meta = vendor({
   id: 'meta',
   display_name: 'Meta Model API',
-  baseUrl: 'https://api.meta.ai/v1',
+  baseURL: 'https://api.meta.ai/v1',
   apiKeyVariables: ['META_MODEL_API_KEY', 'META_API_KEY', 'LLAMA_API_KEY'],
   speaks: ['responses', 'chat'],
   data_policy: 'no_training',
@@ -84,7 +84,7 @@ export const meta = vendor({
 export const perplexity = vendor({
   id: 'perplexity',
   display_name: 'Perplexity',
-  baseUrl: 'https://api.perplexity.ai/v1',
+  baseURL: 'https://api.perplexity.ai/v1',
   apiKeyVariables: ['PERPLEXITY_API_KEY'],
   speaks: ['responses'],
   quirks: { refuses: ['stop', 'seed'] },
@@ -96,7 +96,7 @@ export const perplexity = vendor({
 export const cohere = vendor({
   id: 'cohere',
   display_name: 'Cohere',
-  baseUrl: 'https://api.cohere.ai/compatibility/v1',
+  baseURL: 'https://api.cohere.ai/compatibility/v1',
   apiKeyVariables: ['COHERE_API_KEY', 'CO_API_KEY'],
   speaks: ['chat'],
   data_policy: 'no_training',
@@ -111,7 +111,7 @@ export const cohere = vendor({
 export const xiaomi = vendor({
   id: 'xiaomi',
   display_name: 'Xiaomi MiMo',
-  baseUrl: 'https://api.xiaomimimo.com/v1',
+  baseURL: 'https://api.xiaomimimo.com/v1',
   apiKeyVariables: ['XIAOMI_API_KEY'],
   speaks: ['chat'],
   quirks: {

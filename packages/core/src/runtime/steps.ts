@@ -1,6 +1,9 @@
 import type { Awaitable } from '@signalbox/storage'
 import { isPromise } from '@signalbox/storage/awaitable'
 
+// One path serves storages that answer at once and those over a network. As async functions, a whole response made 110 promises, most of
+// them for values that were there.
+
 /**
  * A step of a request: like an async function, but it continues synchronously when a value is already available. A step is a generator: it
  * waits with `yield* wait(value)`, calls other steps with `yield* step()`, and is run by `runSteps`.

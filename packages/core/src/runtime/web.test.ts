@@ -4,6 +4,9 @@ import { afterAll, afterEach, beforeAll, expect, onTestFinished, test, vi } from
 import { asIterator } from './source.ts'
 import { sha256, webIds, webTransport } from './web.ts'
 
+// msw intercepts `fetch`, so this file alone uses it: an intercepted call has no socket that could break in the middle of a frame, send
+// half a header or stop reading. Tests of those use `chaosProvider`, a real server.
+
 const server = setupServer()
 beforeAll(() => server.listen())
 afterEach(() => server.resetHandlers())

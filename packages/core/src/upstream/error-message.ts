@@ -28,7 +28,7 @@ const gatewayMessages: Readonly<Record<FailureKind, string>> = {
   forbidden: '{provider} does not allow this request.',
   bad_credential: '{provider} rejected the credential.',
   unknown_model: '{provider} no longer serves this model.',
-  unknown_address: 'The address of {provider} was not found ({status}): check its base URL (`baseUrl`, or `base_url` in the config).',
+  unknown_address: 'The address of {provider} was not found ({status}): check its base URL (`baseURL`, or `base_url` in the config).',
 }
 
 /** Provider error codes that clients act on and the policy of no failure has. All others are replaced by that of the policy. */

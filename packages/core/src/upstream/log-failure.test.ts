@@ -11,7 +11,7 @@ const secret = 'topsecret-0123456789'
 const candidate: Candidate = {
   model: { id: 'm', offers: [] },
   offer: { provider: 'local', provider_model_id: 'theirs', dialect: 'chat' },
-  provider: compatible({ id: 'local', baseUrl: 'http://127.0.0.1:8000/api' }),
+  provider: compatible({ id: 'local', baseURL: 'http://127.0.0.1:8000/api' }),
   credential: { id: 'local:platform', owner: 'platform', secret },
 }
 
@@ -36,7 +36,7 @@ test('an address that is not found is told to the client as such, and logged wit
         text: '404 page not found',
       },
     ],
-    message: 'The address of local was not found (404): check its base URL (`baseUrl`, or `base_url` in the config).',
+    message: 'The address of local was not found (404): check its base URL (`baseURL`, or `base_url` in the config).',
   })
 })
 

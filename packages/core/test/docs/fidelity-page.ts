@@ -71,7 +71,7 @@ A field that a client leaves out has the default of the client's dialect: a tool
 \`strict: false\` to the Responses API, which would make its schema strict. Fields that Responses and Chat Completions of one vendor share, such as
 \`prompt_cache_options\` and cache breakpoints of OpenAI, cross between them. OpenAI's models that tell commentary and answers apart get a
 \`phase\` for assistant messages of other dialects, derived from the conversation
-([decision 65](decisions/0065-derived-message-phases.md)). A tool that comes twice, as one that was deferred and then found, is sent once, with its last
+(text before a call is commentary, the last text of a turn the final answer). A tool that comes twice, as one that was deferred and then found, is sent once, with its last
 definition. Items of the Responses API that are not listed here go to its providers as they came; only an item of an answer that came
 without a \`status\` reaches the client as \`completed\`.
 Formats of images and files that a dialect does not know are refused in the same way, and so is a request in which nothing is said

@@ -18,8 +18,8 @@ const nowhere = 'http://127.0.0.1:9/v1'
 const newProviders = () => [
   simulated({ id: 'sim' }),
   simulated({ id: 'example' }),
-  openai({ apiKey: 'sk-nobody', baseUrl: nowhere }),
-  compatible({ id: 'local', baseUrl: nowhere }),
+  openai({ apiKey: 'sk-nobody', baseURL: nowhere }),
+  compatible({ id: 'local', baseURL: nowhere }),
 ]
 
 function newGateway() {
@@ -48,7 +48,7 @@ export function newSetting() {
     overrides: {},
     corrections: {},
     router: createRouter({ offers: [offer], preference: 'balanced', clock: performance, seed: 1 }),
-    client: createClient({ baseUrl: 'http://gateway.example', apiKey: secret, fetch: gatewayFetch(gateway) }),
+    client: createClient({ baseURL: 'http://gateway.example', apiKey: secret, fetch: gatewayFetch(gateway) }),
     /** Of some record. */
     id: 'none',
     signal: new AbortController().signal,

@@ -7,7 +7,7 @@ import { listen } from './server.ts'
 
 export interface DeadEnd {
   /** Used as the base URL of a provider. */
-  readonly baseUrl: string
+  readonly baseURL: string
   close(): Promise<void>
 }
 
@@ -29,10 +29,10 @@ const closing = (server: { close(done: () => void): unknown }, sockets: Iterable
   })
 
 /** A label longer than a DNS name may have, so that no resolver has to be asked. */
-const unresolvable = async (): Promise<DeadEnd> => ({ baseUrl: `http://${'x'.repeat(64)}.invalid/v1`, close: nothingToClose })
+const unresolvable = async (): Promise<DeadEnd> => ({ baseURL: `http://${'x'.repeat(64)}.invalid/v1`, close: nothingToClose })
 
 /** Refuses connections. Port 9 (`discard`) is outside the ephemeral range, so no server of another test can get it, unlike a port that was just closed. */
-const refused = async (): Promise<DeadEnd> => ({ baseUrl: 'http://127.0.0.1:9/v1', close: nothingToClose })
+const refused = async (): Promise<DeadEnd> => ({ baseURL: 'http://127.0.0.1:9/v1', close: nothingToClose })
 
 /** Listens with the shortest possible queue and never accepts a connection, because its thread sleeps. */
 const sleeper = `
@@ -74,7 +74,7 @@ async function blackHole(): Promise<DeadEnd> {
   for (let tries = 0; tries < 16; tries++) {
     const { socket, through } = await knock(port, 150)
     knocks.push(socket)
-    if (!through) return { baseUrl: `http://127.0.0.1:${port}/v1`, close }
+    if (!through) return { baseURL: `http://127.0.0.1:${port}/v1`, close }
   }
   await close()
   throw new Error('This system takes connections beyond the queue of a listening socket, so a black hole cannot be made here.')
@@ -88,7 +88,7 @@ const tlsServer = (options: { readonly name: string; readonly to?: Date; readonl
     socket.end('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}')
   })
   const port = await listen(server)
-  return { baseUrl: `https://127.0.0.1:${port}/v1`, close: () => closing(server, sockets) }
+  return { baseURL: `https://127.0.0.1:${port}/v1`, close: () => closing(server, sockets) }
 }
 
 /** Accepts the connection, but never starts the TLS handshake. */
@@ -100,7 +100,7 @@ async function tlsStall(): Promise<DeadEnd> {
     socket.resume()
   })
   const port = await listen(server)
-  return { baseUrl: `https://127.0.0.1:${port}/v1`, close: () => closing(server, sockets) }
+  return { baseURL: `https://127.0.0.1:${port}/v1`, close: () => closing(server, sockets) }
 }
 
 const yesterday = (): Date => new Date(Date.now() - 86_400_000)
@@ -111,7 +111,7 @@ const aYearAgo = (): Date => new Date(Date.now() - 365 * 86_400_000)
  *
  * @example
  * const deadEnd = await addressFault('refused').open()
- * const provider = compatible({ id: 'dead', baseUrl: deadEnd.baseUrl, apiKey: 'none', speaks: ['chat'] })
+ * const provider = compatible({ id: 'dead', baseURL: deadEnd.baseURL, apiKey: 'none', speaks: ['chat'] })
  */
 export const addressFaults: readonly AddressFault[] = [
   { row: 1, name: 'unresolvable', expect: alike(e502), open: unresolvable },

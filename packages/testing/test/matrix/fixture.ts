@@ -23,7 +23,7 @@ const managed: readonly WorkspaceRoute[] = routes.filter((row): row is Workspace
 export const rows = managed.map(row => [`${row.method} ${row.path.replace('/v1/workspaces/:workspace_id', '…')}`, row] as const)
 
 /** Accepts keys without a background check: only their use shows whether they work. */
-export const brought = defineProvider({ id: 'brought', baseUrl: 'https://brought.example/v1', paths: {}, dialects: [responsesProvider] })
+export const brought = defineProvider({ id: 'brought', baseURL: 'https://brought.example/v1', paths: {}, dialects: [responsesProvider] })
 
 /** Ids that do not exist. */
 export const nowhere = '0190a000-0000-7000-8000-00000000dead'

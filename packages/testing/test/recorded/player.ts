@@ -70,7 +70,7 @@ export async function player(): Promise<Player> {
   })
   // Histories name what the provider keeps of its answers, such as the audio of one.
   const providers = upstreams.map(dialect => ({
-    ...compatible({ id: `up-${dialect}`, baseUrl: `https://up-${dialect}.example/v1`, apiKey: 'k', speaks: [dialect] }),
+    ...compatible({ id: `up-${dialect}`, baseURL: `https://up-${dialect}.example/v1`, apiKey: 'k', speaks: [dialect] }),
     providerStorage: true,
   }))
   const price = { input: 1, output: 1 }

@@ -56,7 +56,7 @@ async function testbed(): Promise<Testbed> {
       void heard.hooks.push([hook, ...given])
   const hooks: Hooks = Object.fromEntries(['onPlan', 'onFailure', 'onCommit', 'onSettle', 'onBudget'].map(name => [name, hear(name)]))
   const providers = servers.map((server, at) =>
-    compatible({ id: `p${at + 1}`, baseUrl: server.url, apiKey: operatorKeys[at] ?? '', speaks: ['chat', 'responses', 'messages'] }),
+    compatible({ id: `p${at + 1}`, baseURL: server.url, apiKey: operatorKeys[at] ?? '', speaks: ['chat', 'responses', 'messages'] }),
   )
   const offers = providers.map(({ id }) => ({
     provider: id,

@@ -26,7 +26,7 @@ async function testbed({ providerStorage = false, hasOwnKey = false } = {}) {
     }))(request)
   }
   const gateway = createGateway({
-    providers: [{ ...compatible({ id: 'vendor', baseUrl: 'https://vendor.example/v1', apiKey: operators }), providerStorage }],
+    providers: [{ ...compatible({ id: 'vendor', baseURL: 'https://vendor.example/v1', apiKey: operators }), providerStorage }],
     models: [{ id: 'm', offers: [{ provider: 'vendor', provider_model_id: 'm', dialect: 'chat', price: { input: 1e6, output: 1e6 } }] }],
     storage: memoryStorage(),
     sealingKey: new Uint8Array(32).fill(7),

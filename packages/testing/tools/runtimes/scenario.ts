@@ -94,7 +94,7 @@ export async function scenario(storage: Storage): Promise<Found> {
   const price = { input: 1_000_000, output: 2_000_000 }
   const gateway = createGateway({
     providers: [
-      compatible({ id: 'scripted', baseUrl: 'https://scripted.example/v1', apiKey: 'sk-scripted', speaks: ['responses', 'chat'] }),
+      compatible({ id: 'scripted', baseURL: 'https://scripted.example/v1', apiKey: 'sk-scripted', speaks: ['responses', 'chat'] }),
     ],
     models: (['responses', 'chat'] as const).map(dialect => ({
       id: `by-${dialect}`,

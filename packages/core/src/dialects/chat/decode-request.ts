@@ -89,6 +89,7 @@ const decodeStop: Read<readonly string[]> = (value, path) => (typeof value === '
 
 /** Checks fields that control storage and delivery and do not affect the content. */
 function checkEnvelope(body: JsonObject): void {
+  // A hold covers one response of a known length, and a stream that has started cannot fall back for some of its choices.
   const n = optional(top(body), 'n', integerBetween(1))
   if (n !== undefined && n > 1)
     refuse('invalid_parameter_value', '`n` must be 1 or left out: this gateway returns one choice per request.', 'n')

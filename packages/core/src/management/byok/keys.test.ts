@@ -162,7 +162,7 @@ describe('a key of a provider that cannot check keys', () => {
   test('stays pending, is used, and is pending again when it is validated after a refusal', async () => {
     const unseen = defineProvider({
       id: 'openai',
-      baseUrl: 'https://unseen.example',
+      baseURL: 'https://unseen.example',
       paths: { chat: '/chat' },
       dialects: openai().dialects,
     })

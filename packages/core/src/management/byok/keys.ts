@@ -12,6 +12,9 @@ import { checkTier, secretOf, shownOf } from './input.ts'
 import { checkLasting, credentialName, isThere, steppedDown } from './records.ts'
 import { usualTier } from './tiers.ts'
 
+// Each key is a candidate of its own: what the router learns is kept by `provider/model@account`, so a limited key pauses itself alone. The order
+// of a workspace's keys is a rank and no score, since it decides which account pays; the operator's keys are equal, and the score decides.
+
 /** The provider keys of a workspace. Its requests use them before the gateway's keys: the default of a provider, then the others in order of creation. */
 export interface ByokKeys {
   /**

@@ -7,6 +7,9 @@ import type { WorkspacePolicies } from '../../access/workspace-policy.ts'
 import type { Clock, Logger } from '../../runtime/ports.ts'
 import type { CommitWithAudit, Draft } from '../commit-with-audit.ts'
 
+// One record for each workspace, written with `commitWithAudit`, so that one process asks. A reload that is not paid is asked for again with
+// the same reference and amount, so that a payment service with idempotency keys charges once; the credit closes it in the same commit.
+
 /** Billing hooks of the operator. */
 export interface BillingOptions {
   /**

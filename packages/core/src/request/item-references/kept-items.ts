@@ -5,6 +5,10 @@ import type { Item } from '../../protocol/item.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
 import type { Clock } from '../../runtime/ports.ts'
 
+// Clients that leave `store` unset take responses for stored and later send `item_reference`, as `createOpenAI` of the AI SDK does from the
+// second turn on. Output items alone are kept, for the time of a conversation. A gateway id replaces a provider's id that another response
+// has; processes that share a storage cannot know that of each other in time, so there messages and calls always get gateway ids.
+
 /** Output items kept for a limited time, so that later requests of their owner (`itemOwnerOf`) can refer to them by id. */
 export interface KeptItems {
   /** Milliseconds for which an item is kept after its response, and after each request that refers to it. */

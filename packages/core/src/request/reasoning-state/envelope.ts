@@ -27,6 +27,9 @@ const envelopeVersion = 1
 
 export const isEnvelope = (text: string): boolean => text.startsWith(sealedPrefix)
 
+// End users of one app are strangers, so what is sealed for a user opens for that user alone; what is sealed for a key opens for the keys of
+// its workspace. The owner is authenticated data and not part of the key, which would have to be derived for each user.
+
 /** The owner and the purpose of the envelope, so that no other secret sealed with the same key opens as reasoning state. */
 const sealPurpose = (owner: ItemOwner): SealContext => ({
   purpose: 'reasoning state',

@@ -3,6 +3,9 @@ import { dayMs } from '../../protocol/time.ts'
 
 // Each budget period has its own account, and so does each session with a spending limit. Nothing reads them once they have ended.
 
+// The name of an account tells when it is over, so a store knows no periods. A settlement that comes later opens the account anew at 0, where
+// it counts against nothing. Ids of settlements stay, so that none is charged twice.
+
 /** Days from the date in an account's name to its end. For a session, the date is the day on which it expires. */
 const lengths: ReadonlyMap<string | undefined, number> = new Map([
   ['day', 1],
