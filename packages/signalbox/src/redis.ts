@@ -5,4 +5,4 @@ export {
   type OutageEvent,
   type OutageLogger,
 } from '@signalbox/storage/compose'
-export { type RedisStoresOptions, redisStores } from '@signalbox/storage-redis'
+export { type RedisConnectionOptions, type RedisStoresOptions, redisStores } from '@signalbox/storage-redis'
