@@ -17,7 +17,9 @@ const body = { model: 'm', input: 'Hi', max_output_tokens: 50 }
 
 /** A gateway whose encoders get something that no response is. */
 async function brokenGateway() {
+  let settled = 0
   const { gateway, secret, storage, caller } = await testGateway({
+    hooks: { onSettle: () => void (settled += 1) },
     providers: [simulated({ id: 'sim', firstWordMs: 0, wordMs: 0 })],
     models: [{ id: 'm', offers: [{ provider: 'sim', provider_model_id: 'echo', dialect: 'chat', price }] }],
   })
@@ -47,7 +49,7 @@ async function brokenGateway() {
   const row = async () => {
     await expect.poll(async () => (await storage.usage.list(everything(caller.workspaceId))).length).toBe(1)
     const [{ result, code, cost } = { result: '', code: '', cost: -1 }] = await storage.usage.list(everything(caller.workspaceId))
-    return { result, code, isFree: cost === 0 }
+    return { result, code, isFree: cost === 0, settled }
   }
   return { gateway: broken, secret, row }
 }
@@ -56,7 +58,7 @@ const everything = (workspaceId: string) => ({ workspaceId, from: 0, to: Number.
 const withoutDelta = (event: InferenceEvent): InferenceEvent =>
   event.type === 'delta' ? ({ ...event, delta: null } as unknown as InferenceEvent) : event
 
-const free = { result: 'error', code: 'internal_error', isFree: true }
+const free = { result: 'error', code: 'internal_error', isFree: true, settled: 1 }
 const charged = { ...free, isFree: false }
 
 describe('a response that cannot be encoded', () => {

@@ -161,9 +161,10 @@ interface AdmittedRequest extends SettlementContext {
 /** Calls providers and returns the response. The request is settled exactly once, however it ends. */
 function* callAndAnswer(ports: RequestPorts, state: RequestState, admitted: AdmittedRequest): Step<OpenedReply> {
   admitted.journal.progress = progressOfCall(ports.clock, admitted)
+  let opened: OpenedReply | Undelivered
   try {
     admitted.committed = yield* callProviders(ports, state, admitted)
-    return yield* openAnswer(ports, state, admitted as CommittedRequest)
+    opened = yield* openAnswer(ports, state, admitted as CommittedRequest)
   } catch (error) {
     const { committed } = admitted
     if (committed) {
@@ -174,7 +175,12 @@ function* callAndAnswer(ports: RequestPorts, state: RequestState, admitted: Admi
     yield* settleUnanswered(ports, admitted, { error, isLeft: state.following.cancellation.reason === 'client_left' })
     throw error
   }
+  if ('error' in opened) throw opened.error
+  return opened
 }
+
+/** Why a whole response, which is settled, could not be delivered. */
+type Undelivered = NonNullable<Settled['undelivered']>
 
 /** The progress of a request whose response has not begun. */
 const progressOfCall = (clock: Clock, admitted: AdmittedRequest) => (): JournalProgress | undefined => {
@@ -216,7 +222,7 @@ function callProviders(ports: RequestPorts, state: RequestState, admitted: Admit
 
 type CommittedRequest = AdmittedRequest & { readonly committed: CommittedCall }
 
-function* openAnswer(ports: RequestPorts, state: RequestState, admitted: CommittedRequest): Step<OpenedReply> {
+function* openAnswer(ports: RequestPorts, state: RequestState, admitted: CommittedRequest): Step<OpenedReply | Undelivered> {
   const { committed, request, plan, bounds, journal, inputTokens: estimatedInput } = admitted
   const { candidate, answer } = committed
   const { items } = ports
@@ -234,7 +240,8 @@ function* openAnswer(ports: RequestPorts, state: RequestState, admitted: Committ
   const response = yield* wait(pipeline.whole(answer.response))
   meterResponse(meter, response)
   const deliver = deliveryOf(state, response)
-  return { response: withUsage(response, yield* settleAnswer(ports, state, { admitted, pipeline, seen: meteredAnswer(meter), deliver })) }
+  const { usage, undelivered } = yield* settleAnswer(ports, state, { admitted, pipeline, seen: meteredAnswer(meter), deliver })
+  return undelivered ?? { response: withUsage(response, usage) }
 }
 
 /** Encodes a whole response for the client, with what its settlement will be. */
@@ -259,7 +266,7 @@ interface OpenAnswer {
 }
 
 function openStream(ports: RequestPorts, state: RequestState, { admitted, pipeline, meter, answer }: OpenAnswer): ResponseStream {
-  const settle = (seen: MeteredAnswer): Awaitable<Usage> => runSteps(settleAnswer(ports, state, { admitted, pipeline, seen }))
+  const settle = (seen: MeteredAnswer): Awaitable<Usage> => runSteps(usageOf(settleAnswer(ports, state, { admitted, pipeline, seen })))
   const running = runningLimitOf(answer, admitted)
   const stream = responseStream(answer, { pipeline: pipeline.batch, meter, running, drains: ports.drains, settle })
   const { cancellation } = state.following
@@ -278,7 +285,7 @@ interface AnswerToSettle {
   readonly deliver?: ((settled: Settled) => void) | undefined
 }
 
-function* settleAnswer(ports: RequestPorts, state: RequestState, { admitted, pipeline, seen, deliver }: AnswerToSettle): Step<Usage> {
+function* settleAnswer(ports: RequestPorts, state: RequestState, { admitted, pipeline, seen, deliver }: AnswerToSettle): Step<Settled> {
   const { cancellation } = state.following
   endLease(state.following)
   const isLeft = cancellation.reason === 'client_left'
@@ -287,10 +294,14 @@ function* settleAnswer(ports: RequestPorts, state: RequestState, { admitted, pip
     const committed = warnings === admitted.committed.warnings ? admitted.committed : { ...admitted.committed, warnings }
     const settled = yield* settleAnswered(ports, admitted, { committed, seen, isLeft, failure: cancellation.failure, deliver })
     state.known = { ...state.known, ...settled }
-    return settled.usage
+    return settled
   } finally {
     releaseRequest(state.following)
   }
+}
+
+function* usageOf(settling: Step<Settled>): Step<Usage> {
+  return (yield* settling).usage
 }
 
 function runningLimitOf(stream: AnswerStream, { committed, request, allowance, inputTokens }: CommittedRequest) {

@@ -87,7 +87,11 @@ type RowOutcome = Pick<UsageRow, 'model' | 'provider' | 'credential' | 'result' 
 }
 
 /** The usage, cost and end of a settled response. */
-export type Settled = Pick<MetadataFacts, 'cost' | 'byokCost' | 'outputMs' | 'endedAt' | 'settledAt' | 'warnings'> & { readonly usage: Usage }
+export type Settled = Pick<MetadataFacts, 'cost' | 'byokCost' | 'outputMs' | 'endedAt' | 'settledAt' | 'warnings'> & {
+  readonly usage: Usage
+  /** Why a whole response could not be delivered. */
+  readonly undelivered?: { readonly error: unknown }
+}
 
 interface Completion {
   readonly committed: CommittedCall
@@ -137,8 +141,7 @@ export function* settleAnswered(
     warnings: allWarnings.map(({ code }) => code),
     firstContentMs: seen.firstContentAt === undefined ? undefined : Math.round(seen.firstContentAt - startedAt),
   })
-  if (undelivered) throw undelivered.error
-  return settled
+  return undelivered ? { ...settled, undelivered } : settled
 }
 
 const settledAs = (bill: Bill, facts: Omit<Settled, 'cost' | 'byokCost'>): Settled =>
