@@ -9,11 +9,19 @@ const nameOf = (name: string): string => (name.startsWith('$') ? `_${name.slice(
 const renamed = (schema: JsonObject): JsonObject => renameProperties(schema, nameOf)
 
 test.each<[string, JsonObject, JsonObject]>([
-  ['properties, at the first level only', { properties: { $a: { properties: { $a: {} } } } }, { properties: { _a: { properties: { $a: {} } } } }],
+  [
+    'properties, at the first level only',
+    { properties: { $a: { properties: { $a: {} } } } },
+    { properties: { _a: { properties: { $a: {} } } } },
+  ],
   ['required', { required: ['$a', 'b'] }, { required: ['_a', 'b'] }],
   ['dependentRequired', { dependentRequired: { $a: ['$b'] } }, { dependentRequired: { _a: ['_b'] } }],
   ['dependentSchemas', { dependentSchemas: { $a: { required: ['$b'] } } }, { dependentSchemas: { _a: { required: ['_b'] } } }],
-  ['dependencies of both kinds', { dependencies: { $a: ['$b'], $b: { required: ['$a'] } } }, { dependencies: { _a: ['_b'], _b: { required: ['_a'] } } }],
+  [
+    'dependencies of both kinds',
+    { dependencies: { $a: ['$b'], $b: { required: ['$a'] } } },
+    { dependencies: { _a: ['_b'], _b: { required: ['_a'] } } },
+  ],
   [
     'if, then, else and not',
     { if: { properties: { $a: { const: 1 } } }, then: { required: ['$b'] }, else: { not: { required: ['$b'] } } },
@@ -41,7 +49,11 @@ test.each<[string, JsonObject, JsonObject]>([
   [
     'definitions that conditions of the object use, as copies',
     { properties: { $a: { $ref: '#/$defs/x' } }, if: { $ref: '#/$defs/x' }, $defs: { x: { required: ['$a'] } } },
-    { properties: { _a: { $ref: '#/$defs/x' } }, if: { $ref: '#/$defs/x_1' }, $defs: { x: { required: ['$a'] }, x_1: { required: ['_a'] } } },
+    {
+      properties: { _a: { $ref: '#/$defs/x' } },
+      if: { $ref: '#/$defs/x_1' },
+      $defs: { x: { required: ['$a'] }, x_1: { required: ['_a'] } },
+    },
   ],
   ['what refers to itself', { not: { $ref: '#' } }, { not: { $ref: '#' } }],
   [

@@ -78,7 +78,15 @@ export function runRequest(ports: RequestPorts, originalRequest: InferenceReques
   const leave = (): Promise<void> => leaveReply(opened)
   const deadlineMs = originalRequest.routing.deadline_ms ?? ports.timeouts.deadlineMs
   const following = trackRequest(ports, { requestId, signal, leave, deadlineMs, startedAt, waitUntil })
-  const state: RequestState = { originalRequest, options, following, at, startedAt, metadata: () => metadata(state.known), known: { warnings: [] } }
+  const state: RequestState = {
+    originalRequest,
+    options,
+    following,
+    at,
+    startedAt,
+    metadata: () => metadata(state.known),
+    known: { warnings: [] },
+  }
   const opened = promised(() => runSteps(answerRequest(ports, state), following.admissionWatch))
   opened.catch(() => releaseRequest(following))
   const kept = ports.items?.isStored ? () => state.known.kept?.waiting : undefined
