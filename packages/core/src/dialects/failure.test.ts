@@ -46,7 +46,11 @@ test.each<[FailureKind, number, unknown]>([
     403,
     error({ message: 'Your newly created team doesn’t have any credits yet. You can purchase those on https://console.x.ai/team/t.' }),
   ],
-  ['out_of_quota', 429, { success: false, errors: [{ code: 4006, message: 'You have used up your daily free allocation of 10,000 neurons' }] }],
+  [
+    'out_of_quota',
+    429,
+    { success: false, errors: [{ code: 4006, message: 'You have used up your daily free allocation of 10,000 neurons' }] },
+  ],
   [
     'bad_credential',
     403,
@@ -179,7 +183,8 @@ describe('what a request makes a provider quote', () => {
     for (const quote of quotes)
       for (const shape of shapes) {
         const body = error({ ...shape, message: quote(phrase) })
-        for (const status of [400, 403, 409, 422]) expect([status, body, harmless.has(fail(status, body).kind)]).toEqual([status, body, true])
+        for (const status of [400, 403, 409, 422])
+          expect([status, body, harmless.has(fail(status, body).kind)]).toEqual([status, body, true])
         const inStream = errorOf(body as JsonObject)?.kind
         expect([body, inStream === 'server_error' || inStream === 'rejected' || inStream === 'unsupported']).toEqual([body, true])
       }
