@@ -18,10 +18,10 @@ export const blocksOf = (page: string): readonly PageBlock[] =>
     ([, code = '', file = '', place = '']) => ({ file, place, code }),
   )
 
-/** The block of README.md for a place, as in `Workers`; that of the gateway without one. */
-export function readmeBlock(place = ''): string {
-  const block = blocksOf('README.md').find(each => each.place === place)
-  if (!block) throw new Error(`README.md has no block for ${place || 'the gateway'}.`)
+/** The block of docs/embed.md for a place, as in `Workers`; that of the gateway without one. */
+export function embedBlock(place = ''): string {
+  const block = blocksOf('docs/embed.md').find(each => each.place === place)
+  if (!block) throw new Error(`docs/embed.md has no block for ${place || 'the gateway'}.`)
   return block.code
 }
 
