@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util'
 import { type Catalog, CatalogError } from '@signalbox/catalog'
 import { readOverrides } from '@signalbox/catalog/schema'
 import { fetchSources, type SourceName, type SourceRequest, sourceNames, updateCatalog } from '@signalbox/catalog/update'
+import { shownUrl } from '@signalbox/core/errors'
 import { proxyFetch } from '@signalbox/node-http'
 import { catalogFor } from './catalog.ts'
 import { type Environment, settingOf } from './environment.ts'
@@ -47,7 +48,9 @@ function readArguments(args: readonly string[]) {
     const { values } = parseArgs({ args: [...args], options })
     if (values.out !== undefined) return { ...values, out: values.out }
   } catch (error) {
-    throw new StartError(`${(error as Error).message} Try --help.`)
+    // The message quotes an argument that is not expected, which may be the address of a source.
+    const message = args.reduce((text, arg) => text.replaceAll(arg, shownUrl(arg)), (error as Error).message)
+    throw new StartError(`${message} Try --help.`)
   }
   throw new StartError('`signalbox catalog update` takes --out FILE, the catalog file to update or create.')
 }
@@ -79,7 +82,7 @@ function requestsFor(named: readonly string[] | undefined, environment: Environm
   return (named ?? usual).map(text => {
     const [name = '', ...rest] = text.split('=')
     if (!sourceNames.includes(name as SourceName))
-      throw new StartError(`--source is ${JSON.stringify(name)}; it takes one of ${sourceNames.join(', ')}.`)
+      throw new StartError(`--source is ${JSON.stringify(shownUrl(name))}; it takes one of ${sourceNames.join(', ')}.`)
     const url = rest.join('=')
     return { name: name as SourceName, ...(url !== '' && { url }), ...(name === 'openai' && token !== undefined && { token }) }
   })

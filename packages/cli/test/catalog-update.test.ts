@@ -69,6 +69,15 @@ describe('signalbox catalog update', () => {
     await expect(run(['--out', 'x.json', '--source', 'prices'])).rejects.toThrow(/--source is "prices"; it takes one of models\.dev/)
     await expect(run([])).rejects.toThrow(/takes --out FILE/)
   })
+
+  test('shows no secret of an address in the wrong place', async () => {
+    const address = 'https://me:pa55@mirror.example/api.json?token=pa55'
+    await expect(run(['--out', 'x.json', '--source', address])).rejects.toThrow(
+      '--source is "https://…@mirror.example/api.json?…"; it takes',
+    )
+    await expect(run(['--out', 'x.json', address])).rejects.toThrow("'https://…@mirror.example/api.json?…'")
+    await expect(run(['--out', 'x.json', `--mirror=${address}`])).rejects.toThrow(/^(?!.*pa55)/s)
+  })
 })
 
 test('a changed catalog file is loaded, and an invalid one is logged once', async () => {

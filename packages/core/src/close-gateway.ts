@@ -40,8 +40,10 @@ export async function closeGateway(parts: ClosingParts, graceMs: number): Promis
   await waitAtMost(maxWaitMs, ports.storage.close(), clock)
 }
 
-/** Waits until no request is running or the time has passed. */
+const lookMs = 20
+
+/** Waits until no request is running or the time has passed, by the clock or by the waits: the clock of Workers may stand still. */
 async function untilEmpty({ running, clock }: RequestPorts, milliseconds: number): Promise<void> {
   const until = clock.monotonic() + milliseconds
-  while (running.size > 0 && clock.monotonic() < until) await sleep(clock, 20)
+  for (let waited = 0; running.size > 0 && waited < milliseconds && clock.monotonic() < until; waited += lookMs) await sleep(clock, lookMs)
 }

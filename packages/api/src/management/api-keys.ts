@@ -97,7 +97,6 @@ export const apiKeyRoutes: readonly WorkspaceRoute[] = [
       },
     ],
     reply: 'Acknowledgement',
-    errors: ['state_precondition_failed'],
     handler: revoke,
   },
 ]

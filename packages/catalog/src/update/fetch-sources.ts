@@ -1,9 +1,10 @@
+import { shownUrl } from '@signalbox/core/errors'
 import { type SourceName, type Sources, sourceNames } from './source.ts'
 
 /** How to fetch a source: a URL, and a bearer token if required. */
 export interface SourceRequest {
   readonly name: SourceName
-  /** Default: the public URL. */
+  /** Default: the public URL. A user and password in it are sent as basic authorization. Messages show neither them nor its query. */
   readonly url?: string
   readonly token?: string
 }
@@ -47,15 +48,40 @@ interface FetchedSource {
 
 async function fetchSource({ name, url = addresses[name], token }: SourceRequest, options: FetchOptions): Promise<FetchedSource> {
   const { fetch, timeoutMs = 30_000, maxBytes = 33_554_432 } = options
+  const shown = shownUrl(url)
+  const address = parseAddress(url)
+  if (!address) return { problem: `${name} cannot be read from ${shown}, which is no http or https URL.` }
   try {
-    const headers = { accept: 'application/json', ...(token !== undefined && { authorization: `Bearer ${token}` }) }
-    const response = await fetch(url, { headers, signal: AbortSignal.timeout(timeoutMs) })
-    if (!response.ok) return { problem: `${name} cannot be read: ${url} responded with status ${response.status}.` }
+    const authorization = token === undefined ? address.authorization : `Bearer ${token}`
+    const headers = { accept: 'application/json', ...(authorization !== undefined && { authorization }) }
+    const response = await fetch(address.url, { headers, signal: AbortSignal.timeout(timeoutMs) })
+    if (!response.ok) return { problem: `${name} cannot be read: ${shown} responded with status ${response.status}.` }
     return parseSource(name, await readText(response, maxBytes))
   } catch (error) {
     const { name: kind, message, cause } = error as Error
     const why = kind === 'TimeoutError' ? `no response within ${timeoutMs} ms` : ((cause as Error | undefined)?.message ?? message)
-    return { problem: `${name} cannot be read from ${url}: ${why}.` }
+    return { problem: `${name} cannot be read from ${shown}: ${why.replaceAll(address.url, shown)}.` }
+  }
+}
+
+/** The address without its user and password, which `fetch` does not take, and the header that carries them. */
+function parseAddress(text: string): { readonly url: string; readonly authorization?: string } | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (!url || !/^https?:$/.test(url.protocol)) return undefined
+  const { username, password } = url
+  if (username === '' && password === '') return { url: url.href }
+  url.username = ''
+  url.password = ''
+  const bytes = new TextEncoder().encode(`${decoded(username)}:${decoded(password)}`)
+  return { url: url.href, authorization: `Basic ${btoa(String.fromCharCode(...bytes))}` }
+}
+
+/** A `%` that begins no code stands for itself. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
   }
 }
 

@@ -107,7 +107,8 @@ test('names such as "constructor" are valid names', () => {
 describe('a source', () => {
   /** A server whose response depends on the path. */
   async function serverUrl(): Promise<string> {
-    const server = createServer(({ url }, response) => {
+    const server = createServer((request, response) => {
+      const [url] = request.url?.split('?') ?? []
       if (url === '/slow') return
       if (url === '/huge') response.end('x'.repeat(100_000))
       else if (url === '/broken') response.end('{"a":')
@@ -130,6 +131,26 @@ describe('a source', () => {
   ])('at %s is refused in one line', async (path, problem, timeoutMs) => {
     const read = await fetchSources([{ name: 'openrouter', url: (await serverUrl()) + path }], { fetch, maxBytes: 50_000, timeoutMs })
     expect(read).toEqual({ ok: false, problems: [expect.stringContaining(problem)] })
+  })
+
+  test.each(['/500', '/huge', '/slow', ':none'])('at %s is named without the secrets of its address', async path => {
+    const url = `${(await serverUrl()).replace('//', '//me:pa55@')}${path}?token=pa56`
+    const read = await fetchSources([{ name: 'openrouter', url }], { fetch, maxBytes: 50_000, timeoutMs: 200 })
+    expect(read).toEqual({ ok: false, problems: [expect.stringMatching(/openrouter.*…@127\.0\.0\.1/)] })
+    expect(JSON.stringify(read)).not.toMatch(/pa5[56]|me:/)
+  })
+
+  test('gets the user and password of its address as basic authorization', async () => {
+    const seen: unknown[] = []
+    const server = createServer(({ url, headers }, response) => {
+      seen.push([url, headers.authorization])
+      response.end('{}')
+    })
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void server.close())
+    const url = `http://me:p%C3%A4%25ss@127.0.0.1:${(server.address() as AddressInfo).port}/api.json?token=t`
+    expect(await fetchSources([{ name: 'openrouter', url }], { fetch })).toEqual({ ok: true, sources: { openrouter: {} } })
+    expect(seen).toEqual([['/api.json?token=t', `Basic ${Buffer.from('me:pä%ss').toString('base64')}`]])
   })
 
   test('returns parsed JSON', async () => {

@@ -2,7 +2,7 @@ import type { KeyBody } from './kinds.ts'
 import type { Records, TypedRecord } from './records.ts'
 
 // A key created with another key has it as its ancestor: it counts against the budgets and limits of all its ancestors, and stops
-// working when one of them is revoked or expires.
+// working when one of them is revoked or expires. An ancestor that was revoked while the keys created with it were kept no longer counts.
 
 /** Maximum ancestors of a key: each costs a ledger account and a look-up. */
 export const maxAncestors = 8
@@ -16,22 +16,37 @@ type KeyAncestry = Pick<TypedRecord<'key'>, 'workspaceId'> & { readonly body: Pi
 /** The ancestors of a key, nearest first. Undefined if one of them is revoked, expired or deleted, because then the key must not work. */
 export async function ancestorsOf(
   records: Records,
-  { workspaceId, body }: KeyAncestry,
+  { workspaceId, body: { ancestors = [] } }: KeyAncestry,
   now: number,
 ): Promise<readonly TypedRecord<'key'>[] | undefined> {
-  const { ancestors = [] } = body
   if (ancestors.length === 0) return []
   const found = await Promise.all(ancestors.map(id => records.find('key', workspaceId, id)))
-  const active = found.filter(key => key !== undefined && isActive(key.body, now))
-  return active.length === ancestors.length ? (active as readonly TypedRecord<'key'>[]) : undefined
+  return activeLine(found, now)
 }
 
-/** The ids of the given keys (of one workspace) that do not work because an ancestor is revoked, expired or deleted. */
-export async function stoppedKeyIds(records: Records, keys: readonly TypedRecord<'key'>[], now: number): Promise<ReadonlySet<string>> {
-  const [first] = keys
+/**
+ * The ids of the ancestors of each given key (of one workspace), by its id. Undefined: the key does not work, because one of them is revoked,
+ * expired or deleted.
+ */
+export async function ancestorIdsOf(
+  records: Records,
+  keys: readonly TypedRecord<'key'>[],
+  now: number,
+): Promise<ReadonlyMap<string, readonly string[] | undefined>> {
   const ids = [...new Set(keys.flatMap(({ body }) => body.ancestors ?? []))]
-  if (!first || ids.length === 0) return new Set()
-  const found = await Promise.all(ids.map(id => records.find('key', first.workspaceId, id)))
-  const active = new Set(found.flatMap(key => (key && isActive(key.body, now) ? [key.id] : [])))
-  return new Set(keys.filter(({ body }) => body.ancestors?.some(id => !active.has(id))).map(({ id }) => id))
+  const workspaceId = keys[0]?.workspaceId ?? ''
+  const found = new Map(await Promise.all(ids.map(async id => [id, await records.find('key', workspaceId, id)] as const)))
+  return new Map(
+    keys.map(({ id, body: { ancestors = [] } }) => {
+      const line = ancestors.map(above => found.get(above))
+      return [id, activeLine(line, now)?.map(above => above.id)]
+    }),
+  )
+}
+
+/** The keys of a line that count. Undefined if one of them is revoked, expired or deleted. */
+function activeLine(line: readonly (TypedRecord<'key'> | undefined)[], now: number): readonly TypedRecord<'key'>[] | undefined {
+  const counted = line.filter(key => key?.body.madeKept !== true)
+  const active = counted.filter(key => key !== undefined && isActive(key.body, now))
+  return active.length === counted.length ? (active as readonly TypedRecord<'key'>[]) : undefined
 }

@@ -78,6 +78,8 @@ export interface KeyBody {
   readonly ancestors?: readonly string[]
   readonly expiresAt?: number
   readonly revokedAt?: number
+  /** The key was revoked, but the keys created with it were kept: it is their ancestor no longer. */
+  readonly madeKept?: true
   /** The latest rotation, and the end of the secret that it replaced. */
   readonly rotatedAt?: number
   readonly previousSecretExpiresAt?: number

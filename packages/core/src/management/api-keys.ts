@@ -1,4 +1,4 @@
-import { isActive, stoppedKeyIds } from '../access/ancestors.ts'
+import { ancestorIdsOf, isActive } from '../access/ancestors.ts'
 import { nounOf } from '../access/end-user.ts'
 import type { CallLimits, KeyBody } from '../access/kinds.ts'
 import { changedRecord, newRecord, type TypedRecord } from '../access/records.ts'
@@ -12,7 +12,7 @@ import { toWire } from '../resources/wire.ts'
 import { absent } from './check.ts'
 import type { CallSpecs } from './check-calls.ts'
 import type { Draft } from './commit-with-audit.ts'
-import { ancestorsOfNewKey, tooManyKept, withoutAncestor } from './descendant-keys.ts'
+import { originOfNewKey } from './descendant-keys.ts'
 import { findWorkspace } from './find-workspace.ts'
 import { type KeyUsage, keyUsage, type UsagePeriod } from './key-usage.ts'
 import { budgetsGone, keyBudget, noBudgetPart } from './money/key-budgets.ts'
@@ -41,7 +41,7 @@ export interface ApiKeys {
   update(id: string, input: ApiKeyChange): Promise<ApiKey>
   /**
    * Revokes a key and all keys created with it, directly or indirectly: at once in this process, within 30 s in others. With `keepMade`
-   * the keys created with it stay active, below its own ancestors. Repeating the call changes nothing.
+   * the keys created with it stay active, below its own ancestors, however many they are. Repeating the call changes nothing.
    */
   revoke(id: string, options?: { readonly keepMade?: boolean }): Promise<ApiKey>
   /**
@@ -70,8 +70,8 @@ export const apiKeysOf = (context: WorkspaceContext): ApiKeys => {
   }
   const recordsOf = async (keys: readonly TypedRecord<'key'>[]): Promise<readonly ApiKey[]> => {
     const now = clock.now()
-    const stopped = await stoppedKeyIds(records, keys, now)
-    return keys.map(key => keyRecordOf(key, isActive(key.body, now) && !stopped.has(key.id)))
+    const ancestors = await ancestorIdsOf(records, keys, now)
+    return keys.map(key => keyRecordOf(key, { ancestors: ancestors.get(key.id), isUsable: isActive(key.body, now) }))
   }
   const oneRecord = async (key: TypedRecord<'key'>): Promise<ApiKey> => (await recordsOf([key]))[0] as ApiKey
   return {
@@ -109,17 +109,11 @@ export const apiKeysOf = (context: WorkspaceContext): ApiKeys => {
       const revoking = commitWithAudit(workspaceId, actor, async () => {
         const key = await keyOf(id)
         if (key.body.revokedAt !== undefined) return { events: [], result: key }
-        const body = { ...key.body, revokedAt: clock.now() }
+        const body: KeyBody = { ...key.body, revokedAt: clock.now(), ...(keepMade && { madeKept: true }) }
         const part = await budgetsGone(ports, key)
-        const kept = keepMade ? await withoutAncestor(records, key) : []
-        if (!kept) {
-          if (!ports.isForSetup) throw tooManyKept()
-          ports.logger.warn({ workspaceId, name: key.body.name, id }, `\`setup\` does not revoke this API key. ${tooManyKept().message}`)
-          return { events: [], result: key }
-        }
-        const changes = kept.length > 0 ? { kept: kept.map(each => each.id) } : {}
+        const changes = keepMade ? { keep_made: true } : {}
         return {
-          puts: [changedRecord(key, { ...(key.group !== playgroundGroup && { group: 'revoked' }), body }), ...kept],
+          puts: [changedRecord(key, { ...(key.group !== playgroundGroup && { group: 'revoked' }), body })],
           removals: part.removals,
           events: [{ event: 'api_key.revoked', subject: { type: 'api_key', id }, changes }, ...part.events],
           result: { ...key, body },
@@ -158,7 +152,7 @@ async function create(context: WorkspaceContext, input: NewApiKey): Promise<ApiK
       ...((rateLimitRpm !== undefined || limits) && {
         limits: { ...limits, ...(rateLimitRpm !== undefined && { requestsPerMinute: rateLimitRpm }) },
       }),
-      ...(await ancestorsOfNewKey(context)),
+      ...(await originOfNewKey(context)).line,
       ...(expiresAt && { expiresAt: expiresAt.getTime() }),
     }
     const record = { id, workspaceId, group: input.playground ? playgroundGroup : 'active', name: hash, createdAt: clock.now(), body }
@@ -171,8 +165,8 @@ async function create(context: WorkspaceContext, input: NewApiKey): Promise<ApiK
   })
   authenticator.welcome(secret)
   const now = clock.now()
-  const isUsable = isAccepted && isActive(key.body, now) && (await stoppedKeyIds(records, [key], now)).size === 0
-  return { ...keyRecordOf(key, isUsable), secret }
+  const ancestors = (await ancestorIdsOf(records, [key], now)).get(key.id)
+  return { ...keyRecordOf(key, { ancestors, isUsable: isAccepted && isActive(key.body, now) }), secret }
 }
 
 /** `setup` runs in each process. It creates a key with a given secret once, but a key without one each time. */
@@ -198,17 +192,26 @@ function granted(requested: NewApiKey['scopes'] = ['inference:invoke'], { key }:
   return [...new Set(requested)]
 }
 
-const keyRecordOf = ({ id, workspaceId, createdAt, usedAt, body }: TypedRecord<'key'>, isUsable: boolean): ApiKey => {
-  const { limits, prefix, createdBy, ...rest } = body
+interface KeyState {
+  /** Undefined: one of them does not work. */
+  readonly ancestors: readonly string[] | undefined
+  /** Whether the key itself works. */
+  readonly isUsable: boolean
+}
+
+const keyRecordOf = ({ id, workspaceId, createdAt, usedAt, body }: TypedRecord<'key'>, { ancestors, isUsable }: KeyState): ApiKey => {
+  const { limits, prefix, createdBy, madeKept: _, ancestors: stored, ...rest } = body
+  const above = ancestors ?? stored ?? []
   return {
     ...rest,
+    ...(above.length > 0 && { ancestors: above }),
     scopes: rest.scopes as readonly Scope[],
     ...defined({ lastUsedAt: usedAt, rateLimitRpm: limits?.requestsPerMinute, createdByKeyId: createdBy }),
     id,
     workspaceId,
     createdAt,
     keyPrefix: prefix,
-    isActive: isUsable,
+    isActive: isUsable && ancestors !== undefined,
   }
 }
 

@@ -51,6 +51,8 @@ const key: Table<KeyBody> = {
   limits: within(callLimits),
   createdBy: free,
   ancestors: shortened,
+  // The restrictions of the key no longer apply to the keys created with it.
+  madeKept: (before, after) => before !== true && after === true,
   expiresAt: raised,
   revokedAt: (before, after) => before !== undefined && after === undefined,
   rotatedAt: free,

@@ -1,4 +1,5 @@
 import { usd } from '@signalbox/core'
+import { openai } from '@signalbox/core/providers'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { expect, test } from 'vitest'
 import { codeOf, createFixture, type Fixture } from '../../test/management/fixture.ts'
@@ -262,4 +263,91 @@ test('a key that expires can neither rotate a key beside it nor prolong it, so i
   expect(await codeOf(b.w.apiKeys.revoke(a.id, { keepMade: true }))).toBe(refused)
   expect(await codeOf(child.w.apiKeys.update(b.id, { expiresAt: null }))).toBe(refused)
   expect(await codeOf(lasting.w.apiKeys.update(b.id, { expiresAt: null }))).toBe(well)
+})
+
+/** The methods of a workspace that read, and the one by which an app uses a key. All others change something. */
+const reads = [
+  ...['apiKeys.list', 'apiKeys.get', 'apiKeys.usage', 'byokKeys.list', 'byokKeys.get', 'billing.balance', 'billing.ledger'],
+  ...['budgets.list', 'budgets.get', 'settings.get', 'limits.get', 'routingDefaults.get', 'members.list', 'invites.list'],
+  ...['auditEvents.list', 'auditEvents.verify', 'subscription.get', 'sessions.list', 'sessions.create'],
+  ...['summary', 'trends', 'requests', 'request', 'routing', 'count', 'pages'].map(name => `analytics.${name}`),
+]
+
+test('a replaced secret changes nothing by any method, but reads, and creates sessions that end with it', async () => {
+  const scene = await createFixture({
+    providers: [openai({ apiKey: 'sk-platform-0123456789' })],
+    sealingKey: new Uint8Array(32).fill(7),
+    transport: () => Promise.reject(new Error('unreachable')),
+  })
+  const all = scene.gateway.workspaces('w')
+  const made = await all.apiKeys.create({ name: 'k', scopes })
+  const old = scene.gateway.workspaces('w', { key: { id: made.id, name: 'k', prefix: made.keyPrefix, scopes: new Set(scopes) } })
+  const { id: child } = await old.apiKeys.create({ name: 'child' })
+  const { id: budget } = await all.budgets.create({ name: 'b', limit: 1 })
+  const { id: byok } = await all.byokKeys.create({ name: 'ours', provider: 'openai', apiKey: 'sk-ours-0123456789' })
+  const { id: member } = await all.members.add({ email: 'ada@example.com', name: 'Ada', role: 'owner' })
+  const { id: invite } = await all.invites.create({ email: 'ben@example.com', role: 'owner' })
+  const { id: session } = await all.sessions.create({ user: 'u' })
+  const changes: Readonly<Record<string, () => Promise<unknown>>> = {
+    'apiKeys.create': () => old.apiKeys.create({ name: 'late' }),
+    'apiKeys.update': () => old.apiKeys.update(child, { name: 'renamed' }),
+    'apiKeys.revoke': () => old.apiKeys.revoke(child),
+    'apiKeys.rotate': () => old.apiKeys.rotate(made.id),
+    'byokKeys.create': () => old.byokKeys.create({ name: 'more', provider: 'openai', apiKey: 'sk-more-0123456789' }),
+    'byokKeys.update': () => old.byokKeys.update(byok, { name: 'renamed' }),
+    'byokKeys.validate': () => old.byokKeys.validate(byok),
+    'byokKeys.delete': () => old.byokKeys.delete(byok),
+    'billing.credit': () => old.billing.credit({ reference: 'r', amount: 1 }),
+    'billing.adjust': () => old.billing.adjust({ reference: 's', amount: -1 }),
+    'billing.autoReload.update': () => old.billing.autoReload.update({ enabled: false }),
+    'budgets.create': () => old.budgets.create({ name: 'c', limit: 1 }),
+    'budgets.update': () => old.budgets.update(budget, { limit: 2 }),
+    'budgets.delete': () => old.budgets.delete(budget),
+    'settings.update': () => old.settings.update({ logRetentionDays: 5 }),
+    'limits.update': () => old.limits.update({ requestsPerMinute: 5 }),
+    'routingDefaults.update': () => old.routingDefaults.update({ only: ['openai'] }),
+    'members.add': () => old.members.add({ email: 'eve@example.com', name: 'Eve', role: 'owner' }),
+    'members.update': () => old.members.update(member, { role: 'owner' }),
+    'members.remove': () => old.members.remove(member),
+    'invites.create': () => old.invites.create({ email: 'eve@example.com', role: 'owner' }),
+    'invites.revoke': () => old.invites.revoke(invite),
+    'sessions.revoke': () => old.sessions.revoke(session),
+    'subscription.set': () => old.subscription.set({ plan: 'pro' }),
+  }
+  const methods = Object.entries<object>({ ...old }).flatMap(([resource, verbs]) =>
+    Object.entries(verbs).flatMap(([name, method]) =>
+      typeof method === 'function' ? `${resource}.${name}` : Object.keys(method).map(inner => `${resource}.${name}.${inner}`),
+    ),
+  )
+  expect(methods.sort()).toEqual([...reads, ...Object.keys(changes)].sort())
+  const { secret } = await all.apiKeys.rotate(made.id, { gracePeriod: 600 })
+  const before = (await all.auditEvents.list({ limit: 100 })).length
+  for (const [name, change] of Object.entries(changes))
+    expect([name, await change().catch((error: Error) => error.message)]).toEqual([name, expect.stringContaining('Use the new secret')])
+  expect((await all.auditEvents.list({ limit: 100 })).length).toBe(before)
+  const endsAt = scene.now.ms + 600_000
+  const { expiresAt, token } = await old.sessions.create({ user: 'u', expiresIn: 3_600 })
+  expect(expiresAt).toBe(endsAt)
+  expect((await scene.gateway.authenticate(made.secret)).keyId).toBe(made.id)
+  scene.now.ms = endsAt
+  for (const ended of [token, made.secret]) expect(await codeOf(scene.gateway.authenticate(ended))).toMatch(/^(?:invalid|expired)/)
+  expect(await codeOf(old.sessions.create({ user: 'u' }))).toBe(refused)
+  expect((await scene.gateway.authenticate(secret)).keyId).toBe(made.id)
+})
+
+test('a key that was revoked with its children kept restricts them no longer, by limit, expiry or depth', async () => {
+  const scene = await createFixture()
+  const all = scene.gateway.workspaces('w').apiKeys
+  const top = await as(scene, { scopes, rateLimitRpm: 5 })
+  const child = await as(scene, { scopes }, top)
+  await all.update(top.id, { expiresAt: new Date(scene.now.ms + 1_000) })
+  await all.revoke(top.id, { keepMade: true })
+  scene.now.ms += 60_000
+  const caller = await scene.gateway.authenticate(child.secret)
+  expect([caller.ancestors, caller.expiresAt]).toEqual([undefined, undefined])
+  expect(await all.get(child.id)).toMatchObject({ isActive: true })
+  expect((await all.get(child.id)).ancestors).toBeUndefined()
+  expect(await codeOf(child.w.limits.update({ requestsPerMinute: null }))).toBe(well)
+  const grandchild = await as(scene, { scopes }, child)
+  expect((await all.get(grandchild.id)).ancestors).toEqual([child.id])
 })

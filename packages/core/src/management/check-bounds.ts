@@ -12,8 +12,6 @@ import type { Actor } from './ports.ts'
 interface Line {
   readonly key: NonNullable<Actor['key']>
   readonly ids: ReadonlySet<string>
-  /** Whether the secret in use was replaced by a rotation. */
-  readonly isReplaced: boolean
   /** Whether it or an ancestor has an expiry. */
   readonly expires: () => Promise<boolean>
   /** Whether it can spend, and it or an ancestor has a limit or an enforced budget. */
@@ -29,7 +27,7 @@ export type BoundsCheck = (workspaceId: string, actor: Actor, draft: Omit<Draft<
  * - A key cannot change the restrictions (limit, expiry, budgets) of itself or an ancestor at all.
  * - A key cannot change the restrictions of a key with scopes that it lacks either: a budget of nothing stops a key as revoking it does. Nor
  *   can it revoke it.
- * - A key rotates only itself and its descendants, because the secret of any other key would outlive it. It needs its current secret for that.
+ * - A key rotates only itself and its descendants, because the secret of any other key would outlive it.
  * - A key that expires, or has an ancestor that does, cannot prolong the life of a key that is not its descendant.
  * - A restricted key that can spend cannot loosen the restrictions of a key that is not its descendant.
  * - A restricted key that can spend cannot loosen those of the whole workspace (its budgets, settings, limits, credit).
@@ -46,6 +44,20 @@ export const boundsCheckOf =
     const line = await lineOf(records, workspaceId, key)
     for (const each of touched) await check(records, workspaceId, { line, touched: each })
     if (isCredited && (await line.isBounded())) throw boundedItself(key.id, 'adds no credit')
+  }
+
+export type SecretCheck = (workspaceId: string, actor: Actor) => Promise<void>
+
+/**
+ * Refuses changes with a secret that a rotation replaced: until its grace period ends it may be used, but manages nothing. Else a key
+ * created with a secret that leaked would outlive it.
+ */
+export const secretCheckOf =
+  (records: Pick<Records, 'find'>): SecretCheck =>
+  async (workspaceId, { key }) => {
+    if (key?.prefix === undefined) return
+    const own = await records.find('key', workspaceId, key.id)
+    if (own && own.body.prefix !== key.prefix) throw replacedSecret()
   }
 
 /** The restricting records of a draft. Of the new ones only enforced budgets of a key: they restrict a key that may exist already. */
@@ -84,7 +96,7 @@ async function lineOf(records: Records, workspaceId: string, key: Line['key']): 
   const ids = new Set([key.id, ...(own?.body.ancestors ?? [])])
   const some = async (is: (body: KeyBody) => boolean): Promise<boolean> => {
     const line = await Promise.all([...ids].map(id => records.find('key', workspaceId, id)))
-    return line.some(each => each !== undefined && is(each.body))
+    return line.some(each => each !== undefined && each.body.madeKept !== true && is(each.body))
   }
   const hasLimits = (): Promise<boolean> => some(({ limits = {} }) => Object.keys(limits).length > 0)
   const hasBudget = async (): Promise<boolean> => {
@@ -96,7 +108,6 @@ async function lineOf(records: Records, workspaceId: string, key: Line['key']): 
   return {
     key,
     ids,
-    isReplaced: own !== undefined && key.prefix !== undefined && key.prefix !== own.body.prefix,
     expires: () => some(({ expiresAt }) => expiresAt !== undefined),
     isBounded,
   }
@@ -108,20 +119,12 @@ function keyBoundBy({ kind, id, before, after }: Touched): string | undefined {
   return kind === 'budget' ? ((before ?? after) as BudgetBody | undefined)?.apiKeyId : undefined
 }
 
-/** Keys that stop being ancestors, so that their restrictions no longer apply. */
-function takenFromAbove({ kind, before, after }: Touched): readonly string[] {
-  if (kind !== 'key') return []
-  const [above, still] = [before, after].map(body => (body as KeyBody | undefined)?.ancestors ?? [])
-  return above?.filter(id => still?.includes(id) !== true) ?? []
-}
-
 async function check(
   records: Records,
   workspaceId: string,
   { line, touched }: { readonly line: Line; readonly touched: Touched },
 ): Promise<void> {
   const id = keyBoundBy(touched)
-  if (line.isReplaced && rotatesKey(touched)) throw replacedSecret()
   if (id !== undefined && line.ids.has(id)) {
     if (changesBounds(touched, id === line.key.id)) throw boundsItself(touched.kind)
     // A key may revoke itself. To revoke a key above it, it needs the scopes of that key.
@@ -130,7 +133,6 @@ async function check(
   const fields = loosenedIn(touched)
   const isStricter = endsKey(touched) || (id !== undefined && changesBounds(touched, false))
   if (fields.length === 0 && !isStricter) return
-  if (takenFromAbove(touched).some(above => line.ids.has(above))) throw boundsItself(touched.kind)
   if (id === undefined) {
     if (await line.isBounded()) throw boundedItself(line.key.id, `cannot loosen the limits of its workspace (${fields.join(', ')})`)
     return
@@ -145,7 +147,7 @@ async function check(
   if (rotatesKey(touched) && owner.body.createdBy !== line.key.id) throw rotatesOther(owner, line.key.id)
   if (await line.isBounded())
     throw boundedItself(line.key.id, `cannot loosen the limits of a key that is not below it (${fields.join(', ')})`)
-  if (fields.some(field => field === 'expiresAt' || field === 'ancestors') && (await line.expires())) throw prolongsOther(owner)
+  if (fields.some(field => field === 'expiresAt' || field === 'madeKept') && (await line.expires())) throw prolongsOther(owner)
 }
 
 const refused = (message: string): GatewayError => new GatewayError('operation_not_allowed', { message })
@@ -163,7 +165,7 @@ const boundedItself = (id: string, what: string): GatewayError =>
   )
 
 const replacedSecret = (): GatewayError =>
-  refused('This secret was replaced when its key was rotated, so it cannot rotate keys. Use the new secret of the key.')
+  refused('This secret was replaced when its key was rotated, so it changes nothing until it ends. Use the new secret of the key.')
 
 const rotatesOther = ({ body }: TypedRecord<'key'>, actingId: string): GatewayError =>
   refused(

@@ -1,3 +1,5 @@
+import { createGateway } from '@signalbox/core'
+import { webClock } from '@signalbox/core/runtime'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { expect, test } from 'vitest'
 import { codeOf, createFixture } from '../../test/management/fixture.ts'
@@ -78,4 +80,27 @@ test('a key with a chosen secret is created once, even if two processes start wi
   between.push(() => here.apiKeys.create({ name: 'admin', secret }))
   const second = await there.apiKeys.create({ name: 'admin', secret })
   expect((await here.apiKeys.list()).map(({ id }) => id)).toEqual([second.id])
+})
+
+test('a change of `setup` is given up after many attempts, even if the clock stands still', async () => {
+  const storage = memoryStorage()
+  let attempts = 0
+  const commit = () => {
+    attempts += 1
+    return { on: 'audit', workspaceId: 'w' } as const
+  }
+  const web = webClock()
+  const gateway = createGateway({
+    providers: [],
+    models: [],
+    storage: { ...storage, records: { ...storage.records, commit } },
+    // The waits between attempts take no time here; that for `setup` does.
+    clock: { ...web, now: () => 0, monotonic: () => 0, setTimeout: (run, ms) => web.setTimeout(run, ms > 100 ? ms : 0) },
+    logger: { info: () => {}, warn: () => {}, error: () => {} },
+    setup: ({ workspaces }) => workspaces.create({ id: 'w', name: 'W' }),
+  })
+  expect(await gateway.problems()).toEqual(['`setup` failed; see the log.'])
+  const made = attempts
+  await new Promise(resolve => setTimeout(resolve, 50))
+  expect([made, attempts]).toEqual([400, 400])
 })

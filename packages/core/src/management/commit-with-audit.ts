@@ -8,7 +8,7 @@ import type { Clock, Ids } from '../runtime/ports.ts'
 import { sleep } from '../runtime/timers.ts'
 import type { AuditAnchors } from './audit-anchor.ts'
 import { type AuditEvent, hashOf } from './audit-chain.ts'
-import type { BoundsCheck } from './check-bounds.ts'
+import type { BoundsCheck, SecretCheck } from './check-bounds.ts'
 import type { Actor, WorkspaceContext } from './ports.ts'
 
 /** A change, decided from the records that were read. */
@@ -37,9 +37,11 @@ export interface CommitPorts {
   readonly terms: Pick<WorkspacePolicies, 'forget'>
   /** Throws if a key would loosen its own restrictions. */
   readonly checkBounds: BoundsCheck
+  /** Throws if the secret of the actor may change nothing. */
+  readonly checkSecret: SecretCheck
   readonly clock: Clock
   readonly ids: Ids
-  /** Milliseconds during which a change is decided again, however many attempts conflict. Default: 0, only the usual attempts. */
+  /** Milliseconds during which a change is decided again, while other writers are faster, at most 400 times. Default: 0, only the usual attempts. */
   readonly patienceMs?: number
 }
 
@@ -51,6 +53,8 @@ interface Decided<T> extends Draft<T> {
 
 /** Other processes may write to the same chain: a process that loses the race waits for a random time, longer each time. */
 const maxCommitAttempts = 20
+/** Attempts with patience, for a clock that stands still: that of Workers moves only with I/O. About twice as many as 8 s have. */
+const maxPatientAttempts = 400
 const waitMs = 2
 const maxWaitMs = 100
 
@@ -60,6 +64,7 @@ export function createCommitWithAudit({
   anchors,
   terms,
   checkBounds,
+  checkSecret,
   clock,
   ids,
   patienceMs = 0,
@@ -95,12 +100,13 @@ export function createCommitWithAudit({
   return (workspaceId, actor, decide) =>
     inTurn(workspaceId, async () => {
       const until = clock.monotonic() + patienceMs
-      for (let tries = 0; tries < maxCommitAttempts || clock.monotonic() < until; tries++) {
+      for (let tries = 0; tries < maxCommitAttempts || (tries < maxPatientAttempts && clock.monotonic() < until); tries++) {
         // Read before anything else: a later change by another process then conflicts, even with records that this draft does not write.
         const [last, anchor] = await allOf([
           () => orStoreDown(() => storage.audit.last(workspaceId)),
           () => records.find('audit_anchor', workspaceId, workspaceId),
         ])
+        await checkSecret(workspaceId, actor)
         const draft = await decide()
         if (draft.events.length === 0) return draft.result
         await checkBounds(workspaceId, actor, draft)

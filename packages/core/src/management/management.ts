@@ -1,5 +1,5 @@
 import { type AnchorPorts, keepAnchors } from './audit-anchor.ts'
-import { boundsCheckOf } from './check-bounds.ts'
+import { boundsCheckOf, secretCheckOf } from './check-bounds.ts'
 import { type CommitWithAudit, createCommitWithAudit } from './commit-with-audit.ts'
 import type { ManagementPorts } from './ports.ts'
 import { type Workspaces, workspacesOf } from './workspaces.ts'
@@ -26,7 +26,16 @@ const setupPatienceMs = 8_000
 export function openManagement({ ring, isKeyed, ...ports }: ManagementSetting): Management {
   const { storage, records, terms, clock, ids, logger } = ports
   const anchors = keepAnchors({ ring, isKeyed, clock, logger })
-  const commitPorts = { storage, records, anchors, terms, checkBounds: boundsCheckOf(records), clock, ids }
+  const commitPorts = {
+    storage,
+    records,
+    anchors,
+    terms,
+    checkBounds: boundsCheckOf(records),
+    checkSecret: secretCheckOf(records),
+    clock,
+    ids,
+  }
   const commitWithAudit = createCommitWithAudit(commitPorts)
   return {
     commitWithAudit,

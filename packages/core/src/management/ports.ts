@@ -50,7 +50,7 @@ export interface Actor {
   readonly key?: {
     readonly id: string
     readonly name: string
-    /** First characters of the secret in use. A key whose secret was replaced since rotates no key. Absent: the current secret. */
+    /** First characters of the secret in use. A key whose secret was replaced since changes nothing. Absent: the current secret. */
     readonly prefix?: string
     readonly scopes: ReadonlySet<string>
     /** Whether it has limits or budgets that are not stored in records, as an end user may. Default: false. */

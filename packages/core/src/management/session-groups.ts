@@ -1,6 +1,6 @@
 import { newRecord, type TypedRecord } from '../access/records.ts'
 import type { CommitWithAudit, Draft } from './commit-with-audit.ts'
-import { ancestorsOfNewKey } from './descendant-keys.ts'
+import { originOfNewKey } from './descendant-keys.ts'
 import { findWorkspace } from './find-workspace.ts'
 import type { ManagementPorts, SessionDraft, SessionGroup } from './ports.ts'
 import { changedCount, countWith } from './session-count.ts'
@@ -30,7 +30,8 @@ function beginGroup(groups: ManagementPorts['sessionGroups'], commitWithAudit: C
   const close = (): void => {
     if (groups.get(workspaceId)?.drafts === drafts) groups.delete(workspaceId)
   }
-  const made = commitWithAudit(workspaceId, actor.idempotency ? actor : {}, () => {
+  // Each session is checked by itself, and a secret that was replaced may create some.
+  const made = commitWithAudit(workspaceId, actor.idempotency ? { idempotency: actor.idempotency } : {}, () => {
     close()
     return decideGroup(drafts)
   }).finally(close)
@@ -48,12 +49,14 @@ async function decideGroup(drafts: readonly SessionDraft[]): Promise<Draft<reado
   await findWorkspace(records, workspaceId)
   const counted = await records.find('session_count', workspaceId, workspaceId)
   let count = counted?.body
-  const lines = drafts.map(async each => ancestorsOfNewKey(each.context))
+  const origins = drafts.map(async each => originOfNewKey(each.context))
   const result = await Promise.allSettled(
     drafts.map(async ({ record }, place): Promise<TypedRecord<'session'>> => {
-      const body = { ...record.body, ...(await lines[place]) }
-      count = countWith(count, { expiresAt: body.expiresAt, now: clock.now(), ...(ports.isForSetup && { max: Infinity }) })
-      return { ...record, body, kind: 'session', version: 1 }
+      const { line, secretEndsAt = Infinity } = (await origins[place]) ?? { line: {} }
+      const expiresAt = Math.min(record.body.expiresAt, secretEndsAt)
+      const body = { ...record.body, ...line, expiresAt }
+      count = countWith(count, { expiresAt, now: clock.now(), ...(ports.isForSetup && { max: Infinity }) })
+      return { ...record, expiresAt, body, kind: 'session', version: 1 }
     }),
   )
   const made = result.flatMap(each => (each.status === 'fulfilled' ? each.value : []))

@@ -20,7 +20,8 @@ import { commitSession } from './session-groups.ts'
 export interface Sessions {
   /**
    * Creates a session. The token is returned once and stored nowhere. Waits for `setup`, which may create the workspace. A session that
-   * is created with an API key counts against that key's budgets and limits, and ends with it.
+   * is created with an API key counts against that key's budgets and limits, and ends with it: with a secret that a rotation replaced, at the
+   * end of its grace period.
    *
    * @throws `invalid_parameter_value`, `operation_not_allowed` (the actor may not call models), `state_precondition_failed` (too many live sessions)
    * @example const { token } = await gateway.workspaces(id).sessions.create({ user: 'u_42', maxSpend: usd(0.5), expiresIn: 900 })

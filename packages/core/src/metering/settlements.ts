@@ -114,9 +114,13 @@ function takeLines(backlog: Backlog, lines: readonly string[]): void {
 async function closeBacklog(backlog: Backlog, writes: ReturnType<typeof settlementWrites>): Promise<void> {
   const { queue, spool, retry, clock, logger } = backlog
   const until = clock.monotonic() + settlementLimits.closeMs
-  while (queue.size() > 0 && clock.monotonic() < until) {
+  const [waitMs] = settlementLimits.retryMs
+  // The waits count too, because the clock of Workers may stand still.
+  for (let waited = 0; queue.size() > 0 && waited < settlementLimits.closeMs && clock.monotonic() < until; ) {
     await Promise.race([tryAgain(backlog), sleep(clock, until - clock.monotonic())])
-    if (backlog.tries > 0 && queue.size() > 0) await sleep(clock, settlementLimits.retryMs[0])
+    if (backlog.tries === 0 || queue.size() === 0) continue
+    await sleep(clock, waitMs)
+    waited += waitMs
   }
   backlog.isClosed = true
   retry.clear()

@@ -1,3 +1,4 @@
+import { shownUrl } from '../errors/shown-url.ts'
 import type { ProviderDialect } from '../protocol/dialect.ts'
 import type { Quirks } from '../protocol/model.ts'
 import {
@@ -56,7 +57,7 @@ export function defineProvider<const Id extends string>(row: ProviderRow<Id>): P
   const root = baseURL.replace(/\/+$/, '')
   if (!URL.canParse(root) || !/^https?:$/.test(new URL(root).protocol)) {
     throw new TypeError(
-      `The base URL of the provider "${id}" is "${baseURL}"; it takes an http or https address, as in https://api.example.com/v1.`,
+      `The base URL of the provider "${id}" is "${shownUrl(baseURL)}"; it takes an http or https address, as in https://api.example.com/v1.`,
     )
   }
   const paths: Readonly<Record<string, Path>> = { ...Object.fromEntries(dialects.map(({ name, path = '' }) => [name, path])), ...row.paths }

@@ -25,7 +25,16 @@ async function testbed({ processes = 1, start = 10 } = {}) {
   const seen = { pay: async (reload: Reload): Promise<void> => credit(reload) }
   const open = () => {
     const terms = createWorkspacePolicies({ records, clock, open: async () => new Map() })
-    const commitWithAudit = createCommitWithAudit({ storage, records, anchors, terms, checkBounds: async () => {}, clock, ids })
+    const commitWithAudit = createCommitWithAudit({
+      storage,
+      records,
+      anchors,
+      terms,
+      checkBounds: async () => {},
+      checkSecret: async () => {},
+      clock,
+      ids,
+    })
     const pending = new Set<Promise<void>>()
     const onReload = (workspaceId: string, reload: Reload): Promise<void> => {
       expect(workspaceId).toBe('w')
