@@ -1,6 +1,6 @@
 // A company's own model server as a provider: it speaks Chat Completions, and takes signed requests instead of a bearer token.
 import { createHmac } from 'node:crypto'
-import { defineProvider, type Provider } from 'signalbox'
+import { defineProvider, type Provider } from 'signalbox/custom'
 import { chatProvider } from 'signalbox/dialects'
 
 interface AcmeOptions {

@@ -1,7 +1,6 @@
 // A provider inside the process: what it answers needs no model and no network. It speaks Chat Completions, as a server would.
-import type { Provider } from 'signalbox'
+import type { Frame, JsonObject, Provider } from 'signalbox/custom'
 import { chatProvider } from 'signalbox/dialects'
-import type { Frame, JsonObject } from 'signalbox/protocol'
 
 /** Answers with the phrase whose key is in the last message, or with `otherwise`. */
 export function phrasebook(phrases: Readonly<Record<string, string>>, otherwise: string): Provider<'phrasebook'> {

@@ -1,6 +1,5 @@
 // The gateway of this app, and what a user of the app may spend.
-import { createGateway, usd } from 'signalbox'
-import type { EndUser } from 'signalbox/management'
+import { createGateway, type EndUser, usd } from 'signalbox'
 import { openai, simulated } from 'signalbox/providers'
 import { sqliteStorage } from 'signalbox/sqlite'
 

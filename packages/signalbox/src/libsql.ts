@@ -1,1 +1,1 @@
-export * from '@signalbox/storage-sql/libsql'
+export { type LibsqlAddress, type LibsqlClient, type LibsqlStorageOptions, libsqlStorage } from '@signalbox/storage-sql/libsql'

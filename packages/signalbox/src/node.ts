@@ -1,1 +1,16 @@
-export * from '@signalbox/node-http'
+export {
+  type CloseOptions,
+  createNodeListener,
+  type GuardedMediaOptions,
+  guardedMedia,
+  type NodeListener,
+  type NodeOptions,
+  type NodeTransport,
+  type NodeTransportOptions,
+  nodeTransport,
+  type ProxyOptions,
+  proxyFromEnvironment,
+  type RunningServer,
+  type ServeOptions,
+  serve,
+} from '@signalbox/node-http'

@@ -1,1 +1,9 @@
-export * from '@signalbox/storage-sql/postgres'
+export { type GraceEvent, type OutageGraceOptions, withOutageGrace } from '@signalbox/storage/compose'
+export {
+  type PostgresDatabase,
+  type PostgresPool,
+  type PostgresPoolClient,
+  type PostgresSingleClient,
+  type PostgresStorageOptions,
+  postgresStorage,
+} from '@signalbox/storage-sql/postgres'

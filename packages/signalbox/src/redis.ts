@@ -1,1 +1,8 @@
-export * from '@signalbox/storage-redis'
+export {
+  type ComposeOptions,
+  composeStorage,
+  type EphemeralStores,
+  type OutageEvent,
+  type OutageLogger,
+} from '@signalbox/storage/compose'
+export { type RedisConnectionOptions, type RedisStoresOptions, redisStores } from '@signalbox/storage-redis'

@@ -1,1 +1,1 @@
-export * from '@signalbox/storage-sql/sqlite'
+export { type SqliteStorageOptions, sqliteStorage } from '@signalbox/storage-sql/sqlite'

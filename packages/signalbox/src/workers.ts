@@ -1,7 +1,9 @@
 import type { Gateway } from '@signalbox/core'
 import { createResponder, type FetchContext, type FetchOptions, type Responder, workersWebSockets } from '@signalbox/fetch-handler'
 
-export * from '@signalbox/storage-sql/workers'
+export { type D1Database, type D1StorageOptions, d1Storage } from '@signalbox/storage-sql/d1'
+export { type DurableObjectStorage, durableObjectStorage } from '@signalbox/storage-sql/durable-object'
+export { type ObjectNamespace, StorageObject, type WorkersStorageOptions, workersStorage } from '@signalbox/storage-sql/workers'
 
 /** The handlers of a Worker. */
 export interface WorkersHandler<Env> {

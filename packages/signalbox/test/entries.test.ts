@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import ts from 'typescript'
 import { expect, test } from 'vitest'
+import { entriesOf, exportsOf, isValue } from './exported-names.ts'
 
 // One package to install has what the packages below it have.
 
@@ -32,6 +32,7 @@ const left: Readonly<Record<string, string>> = {
   '@signalbox/ai-sdk/dialect': 'for the API',
   '@signalbox/catalog/schema': 'for the generator of catalogs',
   '@signalbox/catalog/update': 'for the command `signalbox catalog update`',
+  '@signalbox/core/sse': 'for the API',
   '@signalbox/router/sync': 'for gateways',
 }
 /** Packages that writers of plug-ins install beside `signalbox`. */
@@ -60,19 +61,11 @@ test('every file is a sub-path, under its own name', () => {
   expect(paths.sort()).toEqual(files.sort())
 })
 
-test('the main entry re-exports the engine’s names unchanged, and a storage without dependencies', () => {
-  const namesIn = (path: string): readonly string[] =>
-    ts
-      .createSourceFile(path, readFileSync(join(packages, path), 'utf8'), ts.ScriptTarget.Latest)
-      .statements.flatMap(each =>
-        ts.isExportDeclaration(each) && each.exportClause && ts.isNamedExports(each.exportClause) ? [...each.exportClause.elements] : [],
-      )
-      .map(({ name }) => name.text)
-  const own = namesIn('signalbox/src/index.ts')
-  const engine = namesIn('core/src/index.ts')
-  expect(own.filter(name => !engine.includes(name))).toEqual(['MemoryStorageOptions', 'memoryStorage'])
-  // Types that plug-ins are written with: `signalbox/protocol`, `signalbox/runtime`.
-  expect(engine.filter(name => !own.includes(name)).sort()).toEqual(['ProviderFacts', 'Transport'])
+test('the main entry has the values of the engine, and a storage without dependencies; definitions of providers have an entry of their own', () => {
+  const valuesOf = (folder: string, path = '.'): readonly string[] =>
+    [...exportsOf(entriesOf(folder).get(path) ?? '')].flatMap(([name, definition]) => (isValue(definition) ? [name] : [])).sort()
+  const own = [...valuesOf('signalbox'), ...valuesOf('signalbox', './custom')]
+  expect(own.sort()).toEqual([...valuesOf('core'), 'memoryStorage'].sort())
 })
 
 test('database drivers are installed by the apps that use them', () => {

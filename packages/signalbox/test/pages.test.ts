@@ -127,7 +127,6 @@ describe('a page about a platform that docs/embed.md has a block for', () => {
     ['bun', 'Bun'],
     ['deno', 'Deno'],
     ['next', 'Next.js'],
-    ['workers', 'Workers'],
   ])('%s has the same block as docs/embed.md, which is run there', (page, place) => {
     expect(blocksOf(`docs/getting-started/${page}.md`)[0]?.code).toBe(embedBlock(place))
   })

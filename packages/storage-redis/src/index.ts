@@ -9,7 +9,7 @@ import { knownCounts } from './known-counts.ts'
 import { type RedisStoresOptions, resolveOptions } from './options.ts'
 import { redisRouting } from './routing.ts'
 
-export type { RedisStoresOptions } from './options.ts'
+export type { RedisConnectionOptions, RedisStoresOptions } from './options.ts'
 
 /** Milliseconds between two presence notes of a process, and after which a process without notes is not counted. */
 const presence = { everyMs: 10_000, ttlMs: 30_000 } as const

@@ -1,9 +1,32 @@
+import type { ConnectionOptions } from 'node:tls'
 import type { OutageLogger } from '@signalbox/storage/compose'
 import { checkUnquoted, inSource } from '@signalbox/storage/option-table'
 import type { RedisOptions } from 'ioredis'
 
 /** Options of one ioredis connection. Reply formats are fixed. */
 export type ServerOptions = Omit<RedisOptions, 'replyMapping' | 'himportFieldsets'>
+
+/** Options of ioredis for each connection that this package does not set itself. Declared here, since an app without Redis has no ioredis. */
+export interface RedisConnectionOptions {
+  /** TLS, as for `tls.connect`: an authority (`ca`), a client certificate (`cert`, `key`). `rediss://` alone has the defaults. */
+  readonly tls?: ConnectionOptions
+  /** IP version. */
+  readonly family?: 4 | 6
+  /** Milliseconds until the first TCP keep-alive probe. */
+  readonly keepAlive?: number
+  /** Name of the connection in `CLIENT LIST`. */
+  readonly connectionName?: string
+  /** Servers of Redis Sentinel. They are asked for the address of the group `name`. */
+  readonly sentinels?: { readonly host?: string; readonly port?: number }[]
+  readonly name?: string
+  readonly sentinelUsername?: string
+  readonly sentinelPassword?: string
+  /** TLS of the connections to Sentinel servers. Requires `enableTLSForSentinelMode`. */
+  readonly sentinelTLS?: ConnectionOptions
+  readonly enableTLSForSentinelMode?: boolean
+  /** Addresses that servers announce → addresses to connect to, as in a network with address translation. */
+  readonly natMap?: Record<string, { readonly host: string; readonly port: number }>
+}
 
 /** Options of `redisStores`. */
 export interface RedisStoresOptions {
@@ -20,8 +43,8 @@ export interface RedisStoresOptions {
    * @default 'server'
    */
   readonly clock?: 'server' | 'caller'
-  /** More ioredis options for each connection, such as `tls` or `sentinels`. Options that this package sets cannot be changed. */
-  readonly connection?: Omit<ServerOptions, 'host' | 'port' | 'path' | 'username' | 'password' | 'db'>
+  /** More options for each connection, such as `tls` or `sentinels`. */
+  readonly connection?: RedisConnectionOptions
   /** Logs a warning if the server may evict counters. @default the console */
   readonly logger?: Pick<OutageLogger, 'warn'>
 }

@@ -1,4 +1,4 @@
-import { type Client, createClient, LibsqlError } from '@libsql/client'
+import { createClient, LibsqlError } from '@libsql/client'
 import type { Storage } from '@signalbox/storage'
 import { checkOptionTable, checkUnquoted, type OptionTableOf } from '@signalbox/storage/option-table'
 import { type BatchDriver, namedRows, openBatchConnection } from './sqlite/batch-connection.ts'
@@ -12,6 +12,22 @@ export interface LibsqlAddress {
   readonly url: string
   readonly authToken?: string
 }
+
+/** What is used of a client of `@libsql/client`. Declared here, since an app without libSQL does not have that package. */
+export interface LibsqlClient {
+  /** `file` for a local database. */
+  readonly protocol: string
+  batch(
+    statements: { readonly sql: string; readonly args: LibsqlValue[] }[],
+    mode: 'read' | 'write',
+  ): Promise<readonly { readonly columns: readonly string[]; readonly rows: readonly ArrayLike<unknown>[] }[]>
+  execute(sql: string): Promise<unknown>
+  reconnect(): unknown
+  close(): void
+}
+
+/** A value of a statement. */
+export type LibsqlValue = null | string | number | bigint | boolean | Uint8Array
 
 /** Options of `libsqlStorage`. */
 export interface LibsqlStorageOptions {
@@ -32,7 +48,7 @@ const libsqlOptions: OptionTableOf<LibsqlStorageOptions> = { timeoutMs: 'millise
  * const storage = libsqlStorage({ url: 'libsql://signalbox-me.turso.io', authToken })
  * await storage.ping()
  */
-export function libsqlStorage(database: LibsqlAddress | Client, options: LibsqlStorageOptions = {}): Storage {
+export function libsqlStorage(database: LibsqlAddress | LibsqlClient, options: LibsqlStorageOptions = {}): Storage {
   checkOptionTable({ call: 'libsqlStorage' }, options, libsqlOptions)
   if (!('batch' in database)) checkUnquoted('libsqlStorage', database)
   const { timeoutMs = 10_000 } = options
@@ -41,7 +57,7 @@ export function libsqlStorage(database: LibsqlAddress | Client, options: LibsqlS
   return { ...sqliteStores(connection), isShared: true, ping: connection.ping, close: connection.close }
 }
 
-function libsqlDriver(client: Client): BatchDriver {
+function libsqlDriver(client: LibsqlClient): BatchDriver {
   const isFile = client.protocol === 'file'
   const run: BatchDriver['batch'] = async (statements, mode) => {
     const results = await client.batch(
@@ -65,7 +81,7 @@ function libsqlDriver(client: Client): BatchDriver {
 const isBusy = (error: unknown): boolean => error instanceof LibsqlError && error.code.startsWith('SQLITE_BUSY')
 
 /** Replaces the connection to a file when it was refused the lock: its BEGIN stays unfinished, so it could not commit any more. */
-function withFreshConnection(client: Client, run: BatchDriver['batch']): BatchDriver['batch'] {
+function withFreshConnection(client: LibsqlClient, run: BatchDriver['batch']): BatchDriver['batch'] {
   return async (statements, mode) => {
     try {
       return await run(statements, mode)

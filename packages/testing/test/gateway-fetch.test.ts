@@ -1,5 +1,5 @@
 import { chatProvider, responsesProvider } from '@signalbox/core/dialects'
-import { gatewayFetch, withFetch } from '@signalbox/fetch-handler'
+import { gatewayFetch } from '@signalbox/fetch-handler'
 import OpenAI, { APIError, APIUserAbortError, AuthenticationError, RateLimitError } from 'openai'
 import { describe, expect, test } from 'vitest'
 import { defaultText } from '../src/answers/answer.ts'
@@ -150,6 +150,6 @@ describe.each(Object.entries(endpoints))('openai: %s through gatewayFetch', (_, 
 
 test('models are listed, and the version may be left out of the base URL', async () => {
   const { secret, gateway } = await testbedOf(chatProvider)
-  const client = new OpenAI({ apiKey: secret, baseURL: 'https://elsewhere.example', fetch: withFetch(gateway).fetch })
+  const client = new OpenAI({ apiKey: secret, baseURL: 'https://elsewhere.example', fetch: gatewayFetch(gateway) })
   expect((await client.models.list()).data.map(({ id }) => id)).toContain(model)
 })

@@ -5,7 +5,8 @@ import type { FailedAnswer } from '../protocol/dialect.ts'
 import type { Quirks } from '../protocol/model.ts'
 import { quirksFor } from '../protocol/provider.ts'
 import type { JsonObject } from '../protocol/wire.ts'
-import { anthropic, claudeQuirks } from './index.ts'
+import { claudeQuirks } from './claude-models.ts'
+import { anthropic } from './index.ts'
 
 describe('Anthropic', () => {
   const provider = anthropic({ apiKey: 'sk-ant-1' })

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { addressing, authorizing } from '../../test/providers/calling.ts'
 import type { BuiltInDialect } from '../dialects/index.ts'
-import { compatible, defineProvider } from './index.ts'
+import { defineProvider } from './define-provider.ts'
+import { compatible } from './index.ts'
 
 const baseURL = 'http://127.0.0.1:1/v1'
 const model = 'a:b'

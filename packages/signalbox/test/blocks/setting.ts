@@ -1,10 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import type { LocalAnswer, Provider } from '@signalbox/core/protocol'
+import { scopes } from '@signalbox/core/resources'
 import { createGateway, type Model, memoryStorage } from 'signalbox'
 import { createClient } from 'signalbox/client'
 import { gatewayFetch } from 'signalbox/fetch'
 import { compatible, openai, simulated } from 'signalbox/providers'
-import { scopes } from 'signalbox/resources'
 import { createRouter } from 'signalbox/router'
 
 // What a reader of a page has before the first line of a block: a gateway, a key of it, and the app's own values that the page assumes. The

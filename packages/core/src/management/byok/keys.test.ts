@@ -1,4 +1,5 @@
-import { defineProvider, openai } from '@signalbox/core/providers'
+import { defineProvider } from '@signalbox/core'
+import { openai } from '@signalbox/core/providers'
 import { webClock } from '@signalbox/core/runtime'
 import { describe, expect, test, vi } from 'vitest'
 import { createByokFixture, openaiKey, refused, secretIn, served, settled } from '../../../test/management/byok-fixture.ts'

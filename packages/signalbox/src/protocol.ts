@@ -1,1 +1,0 @@
-export * from '@signalbox/core/protocol'
