@@ -19,7 +19,7 @@ test('all code blocks compile in one program with the package sources; an error 
     expect.stringMatching(/^docs\/wrong\.md:1 \+1: .*createGatway/),
     expect.stringMatching(/^docs\/wrong\.md:1 \+2: .*not assignable/),
   ])
-}, 240_000)
+})
 
 describe('blocks that are not run', () => {
   test('may only become fewer', () => {
@@ -83,7 +83,7 @@ describe('blocks that run', () => {
       },
     })
     found = stdout.split('\n').flatMap(line => (line === '' ? [] : [JSON.parse(line)]))
-  }, 240_000)
+  })
 
   test.each(running.map(({ place }, at) => ({ place, at })))('$place', ({ at }) => {
     expect(found[at]?.faults).toEqual([])

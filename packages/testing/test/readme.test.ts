@@ -29,7 +29,7 @@ let provider: Awaited<ReturnType<typeof serveFakeProvider>>
 beforeAll(async () => {
   provider = await serveFakeProvider()
   await builtPackages()
-}, 120_000)
+})
 afterAll(() => {
   provider.close()
   rmSync(folder, { recursive: true, force: true })
