@@ -12,32 +12,54 @@ import { combinedWarning, itemParts } from './part-warnings.ts'
 type KnownFields = NonNullable<ClientDialect['knownFields']>
 
 /** One warning for all such fields of a request to a provider of the dialect `target`. */
-export function unknownFieldWarnings({ input, tools, reasoning, text }: Prompt, target: DialectName): readonly Warning[] {
+export function unknownFieldWarnings(prompt: Prompt, target: DialectName): readonly Warning[] {
   const lost: string[] = []
-  let seen: Set<JsonObject> | undefined
   const isForeign = (decoded: object): boolean => (originalOf(decoded)?.dialect ?? target) !== target
+  const note = ({ path, name, value }: UnknownField): void => {
+    if (isSet(value)) lost.push(`${path}.${name.slice(0, 100)}`)
+  }
+  eachUnknownField(prompt, note, isForeign)
+  return lost.length === 0 ? [] : combinedWarning(lost, 'is not supported by the API of this provider and was left out.')
+}
+
+export interface UnknownField {
+  readonly name: string
+  readonly value: Json | undefined
+  /** The path of the object that has the field, in the client's body. */
+  readonly path: string
+}
+
+/**
+ * Visits the unknown fields in the messages, parts, tools and settings of a prompt as the client wrote them. `isSearched`: whether those of
+ * an item, part or tool are visited.
+ */
+export function eachUnknownField(
+  { input, tools, reasoning, text }: Prompt,
+  see: (field: UnknownField) => void,
+  isSearched: (decoded: object) => boolean = () => true,
+): void {
+  let seen: Set<JsonObject> | undefined
   /** `type`: the type of an object that does not state it. `place`: its path in the prompt, if its path in the body is unknown. */
   const search = (decoded: object, type: string, place: string): void => {
     const original = originalOf(decoded)
-    if (!original || seen?.has(original.body)) return
+    if (!original || !isSearched(decoded) || seen?.has(original.body)) return
     const { body, dialect, path = place } = original
     // One assistant message may have become several items.
     seen = (seen ?? new Set()).add(body)
     const known = own(clientFacts, dialect)?.knownFields
-    if (known) collectUnknown(lost, known, { body, type: typeof body.type === 'string' ? body.type : type, path })
+    if (known) searchObject(known, { body, type: typeof body.type === 'string' ? body.type : type, path }, see)
   }
-  if (reasoning && isForeign(reasoning)) search(reasoning, 'settings of reasoning', 'reasoning')
-  if (text && isForeign(text)) search(text, 'settings of text', 'text')
+  if (reasoning) search(reasoning, 'settings of reasoning', 'reasoning')
+  if (text) search(text, 'settings of text', 'text')
   tools?.forEach((tool, at) => {
-    if (isForeign(tool)) search(tool, 'custom', `tools[${at}]`)
+    search(tool, 'custom', `tools[${at}]`)
   })
   input.forEach((item, at) => {
-    if (isForeign(item)) search(item, 'message', `input[${at}]`)
+    search(item, 'message', `input[${at}]`)
     itemParts(item).forEach((part, index) => {
-      if (part.type !== 'native' && isForeign(part)) search(part, 'text', `input[${at}].content[${index}]`)
+      if (part.type !== 'native') search(part, 'text', `input[${at}].content[${index}]`)
     })
   })
-  return lost.length === 0 ? [] : combinedWarning(lost, 'is not supported by the API of this provider and was left out.')
 }
 
 interface TypedObject {
@@ -46,15 +68,14 @@ interface TypedObject {
   readonly path: string
 }
 
-/** Adds the paths of unknown fields that are set. Objects of unknown type are skipped. */
-function collectUnknown(lost: string[], fields: KnownFields, { body, type, path }: TypedObject): void {
+/** Objects of unknown type are skipped. */
+function searchObject(fields: KnownFields, { body, type, path }: TypedObject, see: (field: UnknownField) => void): void {
   const known = fields.get(type)
   if (!known) return
-  for (const field in body) {
-    const value = body[field]
-    if (!known.includes(field)) {
-      if (isSet(value)) lost.push(`${path}.${field.slice(0, 100)}`)
-    } else if (isObject(value)) collectUnknown(lost, fields, { body: value, type: `${type}.${field}`, path: `${path}.${field}` })
+  for (const name in body) {
+    const value = body[name]
+    if (!known.includes(name)) see({ name, value, path })
+    else if (isObject(value)) searchObject(fields, { body: value, type: `${type}.${name}`, path: `${path}.${name}` }, see)
   }
 }
 

@@ -10,7 +10,7 @@ import { charactersPerToken } from './count-text.ts'
 import { estimateInput, maxCountedTokens, tokensAroundItems, tokensOfMedia, tokensOfText, tokensPerBlob } from './estimate.ts'
 import { allowedSteps, foreseenCalls } from './hosted-calls.ts'
 import { bytesOfText, likelyTokensOfText, maxTokensOfText } from './max-tokens.ts'
-import { walkPrompt } from './walk-prompt.ts'
+import { type PromptVisitor, walkPrompt, walkUnknownFields } from './walk-prompt.ts'
 
 // The size of a prompt at its provider, as two bounds: the hold covers the most that text of any script comes to; the provider's own
 // count is clamped to the most that is possible.
@@ -75,8 +75,20 @@ function boundedSize(prompt: Prompt): { likely: number; max: number; hasAudio: b
     },
   })
   const likely = others + tokensOfText(characters)
+  walkUnknownFields(prompt, {
+    ...unread,
+    text(text) {
+      tokens += maxTokensOfText(text)
+    },
+    blob(field) {
+      tokens += fetched.test(field) ? Number.POSITIVE_INFINITY : image
+    },
+  })
   return { likely, max: Math.max(tokens, likely), hasAudio }
 }
+
+/** Kinds of pieces that are in no field as the client wrote it. */
+const unread: Pick<PromptVisitor, 'sealed' | 'media'> = { sealed: () => {}, media: () => {} }
 
 /** Likely tokens of a prompt, by its scripts: billed if the provider reports no usage. Reads all of its text. */
 export const likelyInput = (prompt: Prompt): number => estimateInput(prompt, likelyTokensOfText)
@@ -118,7 +130,7 @@ export function maxClaim(prompt: Prompt): number {
   const read = (text: string): void => {
     tokens += bytesOfText(text)
   }
-  walkPrompt(prompt, {
+  const claim: PromptVisitor = {
     text: read,
     sealed: read,
     blob: field => {
@@ -127,7 +139,9 @@ export function maxClaim(prompt: Prompt): number {
     media: part => {
       tokens += part.type === 'file' && isTextFile(part) ? part.url.length : Number.POSITIVE_INFINITY
     },
-  })
+  }
+  walkPrompt(prompt, claim)
+  walkUnknownFields(prompt, claim)
   return Math.min(tokens, maxCountedTokens)
 }
 

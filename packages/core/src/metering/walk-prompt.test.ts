@@ -23,10 +23,10 @@ const native = (body: JsonObject) => ({ type: 'native', dialect: 'responses', bo
 const parts = (...content: readonly Part[]): Partial<Prompt> => ({ input: [{ type: 'message', role: 'user', content }] })
 
 test('each part of a message is visited by its kind', () => {
-  const media = { type: 'file', url: 'https://a.example/1' } as const
+  const media = { type: 'file', url: 'https://a.example/1', filename: 'book', context: 'By Ada.' } as const
   expect(
     shown(parts({ type: 'text', text: 'a' }, { type: 'refusal', refusal: 'b' }, { type: 'image', url: 'https://a.example/1' }, media)),
-  ).toEqual(['a', 'b', 'blob image', 'media file'])
+  ).toEqual(['a', 'b', 'blob image', 'media file', 'book', 'By Ada.'])
 })
 
 test('calls, their results and reasoning are visited with all of their texts', () => {
@@ -70,10 +70,11 @@ test('instructions are visited first, then items and tools, then native content 
     tools: [{ type: 'function', name: 'f', description: 'd' }, native({ type: 'web_search' })],
     extensions: { top_k: 5 },
     native: native({ store: true }),
-    text: { format: { type: 'json_schema', name: 'n', schema: { type: 'object' } } },
+    text: { format: { type: 'json_schema', name: 'n', description: 'd', schema: { type: 'object' } } },
   }
   expect(shown(prompt)).toEqual([
-    ...['Be brief.', 'Hi', '{"name":"f","description":"d"}', '{"type":"web_search"}', '{"top_k":5}', '{"store":true}', '{"type":"object"}'],
+    ...['Be brief.', 'Hi', '{"name":"f","description":"d"}', '{"type":"web_search"}', '{"top_k":5}', '{"store":true}'],
+    '{"name":"n","description":"d","schema":{"type":"object"}}',
   ])
 })
 

@@ -1,3 +1,4 @@
+import { eachUnknownField } from '../dialects/unknown-fields.ts'
 import type { AudioPart, FilePart, Item, Part } from '../protocol/item.ts'
 import type { Prompt, Tool } from '../protocol/request.ts'
 import { isObject, type Json } from '../protocol/wire.ts'
@@ -21,8 +22,21 @@ export function walkPrompt(prompt: Prompt, visitor: PromptVisitor): void {
   // Fields that are passed through unparsed are billed too.
   if (prompt.extensions) visitor.text(JSON.stringify(prompt.extensions))
   if (prompt.native) visitor.text(JSON.stringify(prompt.native.body))
-  if (prompt.text?.format?.type === 'json_schema') visitor.text(JSON.stringify(prompt.text.format.schema))
+  if (prompt.text?.format?.type === 'json_schema') {
+    const { name, description, schema } = prompt.text.format
+    visitor.text(JSON.stringify({ name, description, schema }))
+  }
 }
+
+/**
+ * Visits what a provider of the client's dialect gets beside the pieces of the prompt, such as examples of a tool: fields that no dialect
+ * models. For bounds, since what is made of them is up to the provider.
+ */
+export const walkUnknownFields = (prompt: Prompt, visitor: PromptVisitor): void =>
+  eachUnknownField(prompt, ({ name, value }) => {
+    visitor.text(name)
+    if (value !== undefined) walkNative(value, visitor)
+  })
 
 /** The text of a tool, the same for every client dialect. */
 const textOfTool = (tool: Tool): string =>
@@ -52,8 +66,17 @@ function walkParts(parts: readonly Part[], visitor: PromptVisitor): void {
     else if (part.type === 'refusal') visitor.text(part.refusal)
     else if (part.type === 'image') visitor.blob('image')
     else if (part.type === 'native') walkNative(part.body, visitor)
-    else visitor.media(part)
+    else {
+      visitor.media(part)
+      if (part.type === 'file') walkAbout(part, visitor)
+    }
   }
+}
+
+/** The name and the context of a file, which the model reads besides its content. */
+function walkAbout({ filename, context }: FilePart, visitor: PromptVisitor): void {
+  if (filename !== undefined) visitor.text(filename)
+  if (context !== undefined) visitor.text(context)
 }
 
 /** Quotes, a colon and a comma around a value. */
