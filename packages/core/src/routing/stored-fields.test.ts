@@ -122,6 +122,23 @@ const stored: readonly (readonly [param: string, InferenceRequest])[] = [
     'tools[0].azure_ai_search.indexes[0].project_connection_id',
     responsesTool({ type: 'azure_ai_search', azure_ai_search: { indexes: [{ project_connection_id: 'c', index_name: 'i' }] } }),
   ],
+  ['tools[0].memory_store_name', responsesTool({ type: 'memory_search', memory_store_name: 'm', scope: 'user_1' })],
+  [
+    'tools[0].openapi.auth',
+    responsesTool({
+      type: 'openapi',
+      openapi: { name: 'a', spec: {}, auth: { type: 'managed_identity', security_scheme: { audience: 'x' } } },
+    }),
+  ],
+  ['tools[0].openapi.auth', responsesTool({ type: 'openapi', openapi: { spec: {}, auth: { type: 'connection' } } })],
+  ['tools[0].browser.connection_id', responsesTool({ type: 'browser_automation_preview', browser: { connection_id: 'c' } })],
+  [
+    'tools[0].azure_function.input_binding.storage_queue',
+    responsesTool({
+      type: 'azure_function',
+      azure_function: { input_binding: { type: 'storage_queue', storage_queue: { queue_name: 'q' } } },
+    }),
+  ],
   ['agent', ask(responsesClient, { input: 'Hi', agent: { type: 'agent_reference', name: 'a' } })],
   ['extensions.modelArmorConfig', messages(text, { extensions: { modelArmorConfig: { promptTemplateName: 't' } } })],
   [

@@ -15,6 +15,8 @@ const filledText: Names = value => typeof value === 'string' && value !== ''
 const hasId: Names = value => isObject(value) && filledText(value.id ?? null, value)
 /** Presets of Perplexity's own (https://docs.perplexity.ai/docs/agent-api/presets). Those of OpenRouter belong to an account. */
 const ownPreset: Names = value => filledText(value, {}) && !/^(?:fast-search|pro-search|(?:advanced-)?deep-research)$/.test(String(value))
+/** A tool of Azure that calls an API of the client's choice: with a connection of the project or as its managed identity, unless anonymous. */
+const ownIdentity: Names = value => isObject(value) && value.type !== 'anonymous'
 /** Skills of the type `anthropic` are open to every account. */
 const ownSkill: Names = (value, { type }) => !(typeof type === 'string' && /^anthropic$/.test(type)) && filledText(value, {})
 
@@ -22,7 +24,7 @@ const ownSkill: Names = (value, { type }) => !(typeof type === 'string' && /^ant
  * By dialect: the name of the field, wherever it is in an object that is sent unchanged. From the API references of the vendors,
  * 2026-11: OpenAI (files, file_search, code_interpreter, shell, audio, custom voices), Anthropic (files, container, skills), Google
  * (file data, file search, Vertex AI Search and RAG, cached contents, Model Armor templates), Amazon (S3 locations, guardrails), xAI
- * (`collection_ids`), Mistral (`library_ids`), Azure (`data_sources`, connections of a project, agents), Z.ai (`knowledge_id`, agents and
+ * (`collection_ids`), Mistral (`library_ids`), Azure (`data_sources`, connections, memory stores, queues and identity of a project, agents), Z.ai (`knowledge_id`, agents and
  * their conversations), OpenRouter (`preset`).
  */
 const storedFields: Readonly<Record<string, ReadonlyMap<string, Names>>> = {
@@ -37,6 +39,10 @@ const storedFields: Readonly<Record<string, ReadonlyMap<string, Names>>> = {
     ['project_connection_id', filled],
     ['index_connection_id', filled],
     ['index_asset_id', filled],
+    ['connection_id', filled],
+    ['memory_store_name', filled],
+    ['auth', ownIdentity],
+    ['storage_queue', isObject],
     ['agent', isObject],
     ['agent_reference', isObject],
   ]),
