@@ -10,8 +10,9 @@ import {
   optional,
   type Read,
   stringMap,
+  textUpTo,
 } from '@signalbox/core/dialects'
-import { type CachePoint, isObject, type Json, type JsonObject, type Prompt } from '@signalbox/core/protocol'
+import { type CachePoint, isObject, type Json, type JsonObject, loggedMetadataCaps, type Prompt } from '@signalbox/core/protocol'
 import { optionsKey } from './wire.ts'
 
 // Decodes `providerOptions` of a call, a message or a part. Options without a counterpart are recorded and cause a warning.
@@ -62,6 +63,8 @@ const strategyBySort: ReadonlyMap<string, string> = new Map([
   ['ttft', 'latency'],
 ])
 
+const loggedText = textUpTo(loggedMetadataCaps.value)
+
 /** `only`, `order` and so on, by name. */
 const gatewayTable: ReadonlyMap<string, GatewayOption> = new Map<string, GatewayOption>([
   ['order', routed('order')],
@@ -82,13 +85,13 @@ const gatewayTable: ReadonlyMap<string, GatewayOption> = new Map<string, Gateway
   [
     'user',
     ({ metadata }, value, path) => {
-      metadata.user = anyText(value, path)
+      metadata.user = loggedText(value, path)
     },
   ],
   [
     'tags',
     ({ metadata }, value, path) => {
-      metadata.tags = arrayOf(anyText)(value, path).join(',')
+      metadata.tags = loggedText(arrayOf(anyText)(value, path).join(','), path)
     },
   ],
   [
@@ -116,7 +119,7 @@ const gatewayTable: ReadonlyMap<string, GatewayOption> = new Map<string, Gateway
       for (const [field, each] of entriesOf(objectValue(value, path))) routing.set(field, each)
     },
   ],
-  ['metadata', ({ metadata }, value, path) => void Object.assign(metadata, stringMap(16)(value, path))],
+  ['metadata', ({ metadata }, value, path) => void Object.assign(metadata, stringMap(loggedMetadataCaps)(value, path))],
 ])
 
 /** Reads `providerOptions.gateway` of a call. */
@@ -190,7 +193,7 @@ const vendorTable: ReadonlyMap<string, ReadonlyMap<string, VendorOption>> = new 
       ['reasoningSummary', reasoningField('summary', anyText)],
       ['parallelToolCalls', same('parallel_tool_calls', booleanValue)],
       ['maxToolCalls', same('max_tool_calls', tokens)],
-      ['metadata', same('metadata', stringMap(16))],
+      ['metadata', same('metadata', stringMap({ entries: 16 }))],
       ['promptCacheKey', same('prompt_cache_key', anyText)],
       ['safetyIdentifier', same('safety_identifier', anyText)],
       ['serviceTier', same('service_tier', anyText)],

@@ -1,4 +1,4 @@
-import { bodyCaps, dataPolicyDemands, dayMs } from '@signalbox/core/protocol'
+import { bodyCaps, dataPolicyDemands, dayMs, loggedMetadataCaps } from '@signalbox/core/protocol'
 import * as z from 'zod/v4'
 import { integerField, nonEmpty, optionalFlag, optionalObject, optionalText, textField } from '../schema-fields.ts'
 
@@ -28,6 +28,9 @@ export const extensionsField = () => optionalObject('Provider-specific parameter
 /** A map of strings with at most `maxProperties` entries. */
 const stringMap = (maxProperties: number) => z.record(z.string(), z.string()).meta({ maxProperties })
 
+const loggedMetadata = ({ entries, name, value }: typeof loggedMetadataCaps) =>
+  z.record(z.string().max(name), z.string().max(value)).meta({ maxProperties: entries })
+
 export const metadataField = () => stringMap(bodyCaps.metadata).nullish().describe('Strings set by the client, passed to the provider.')
 
 const milliseconds = () => z.int().min(1).max(dayMs).nullish()
@@ -39,7 +42,9 @@ export const gateway = () =>
   z
     .strictObject({
       models: z.array(nonEmpty()).min(1).nullish().describe('A pool of models to route among, instead of `model`.'),
-      metadata: stringMap(16).nullish().describe('Strings that are kept in the request log and never sent to a provider.'),
+      metadata: loggedMetadata(loggedMetadataCaps)
+        .nullish()
+        .describe('Strings that are kept in the request log and never sent to a provider.'),
       routing: routingOptions().nullish().describe('How to choose a provider.'),
     })
     .nullish()

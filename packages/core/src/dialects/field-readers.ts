@@ -72,17 +72,42 @@ export const arrayOf =
   (value, path) =>
     Array.isArray(value) ? value.map((entry: Json, at) => each(entry, `${path}[${at}]`)) : wrongType(path, 'an array', value)
 
-/** Reads a map of strings. Returns the object itself, because copying a key such as `__proto__` would be harmful. */
-export const stringMap =
-  (maxEntries = Infinity): Read<Readonly<Record<string, string>>> =>
+/** Reads a string of at most so many characters. */
+export const textUpTo =
+  (longest: number): Read<string> =>
   (value, path) => {
+    const text = anyText(value, path)
+    if (text.length <= longest) return text
+    return refuse('invalid_parameter_value', `\`${path}\` may have ${longest} characters at most, got ${text.length}.`, path)
+  }
+
+/** The largest map of strings: its entries, and characters of a name and of a value. */
+export interface MapCaps {
+  readonly entries?: number
+  readonly name?: number
+  readonly value?: number
+}
+
+/** Reads a map of strings. Returns the object itself, because copying a key such as `__proto__` would be harmful. */
+export const stringMap = ({
+  entries = Infinity,
+  name: longestName = Infinity,
+  value: longest = Infinity,
+}: MapCaps = {}): Read<Readonly<Record<string, string>>> => {
+  const readValue = textUpTo(longest)
+  return (value, path) => {
     const map = objectValue(value, path)
     const keys = Object.keys(map)
-    if (keys.length > maxEntries)
-      refuse('invalid_parameter_value', `\`${path}\` may hold ${maxEntries} entries at most, got ${keys.length}.`, path)
-    for (const key of keys) anyText(map[key] ?? null, at(path, key))
+    if (keys.length > entries)
+      refuse('invalid_parameter_value', `\`${path}\` may hold ${entries} entries at most, got ${keys.length}.`, path)
+    for (const key of keys) {
+      if (key.length > longestName)
+        refuse('invalid_parameter_value', `A name in \`${path}\` may have ${longestName} characters at most, got ${key.length}.`, path)
+      readValue(map[key] ?? null, at(path, key))
+    }
     return map as Readonly<Record<string, string>>
   }
+}
 
 /** An object of the body and its path. */
 export interface ObjectAtPath {

@@ -24,6 +24,7 @@ export {
   refuse,
   required,
   stringMap,
+  textUpTo,
 } from './field-readers.ts'
 export { geminiProvider } from './gemini/provider.ts'
 export { decodeHeaders as decodeMessagesHeaders } from './messages/headers.ts'

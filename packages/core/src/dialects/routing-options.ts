@@ -1,3 +1,4 @@
+import { loggedMetadataCaps } from '../protocol/body-caps.ts'
 import { dataPolicyDemands } from '../protocol/provider-facts.ts'
 import type { RoutingOptions } from '../protocol/request.ts'
 import { dayMs } from '../protocol/time.ts'
@@ -67,7 +68,7 @@ const readModels: Read<readonly string[]> = (value, path) => {
 
 const gatewayReaders: ReadonlyMap<string, Read<unknown>> = new Map<string, Read<unknown>>([
   ['routing', (value, path) => exact(objectValue(value, path), path, routingFields)],
-  ['metadata', stringMap(16)],
+  ['metadata', stringMap(loggedMetadataCaps)],
   ['models', readModels],
 ])
 

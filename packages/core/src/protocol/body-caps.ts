@@ -38,6 +38,12 @@ export const bodyCaps = {
 } as const
 
 /**
+ * The largest `gateway.metadata`. The request log keeps it with each request, and lists of requests hold a hundred of them in memory, so
+ * what a caller may add to a row has a bound of its own, far below that of its body.
+ */
+export const loggedMetadataCaps = { entries: 16, name: 128, value: 1_024 } as const
+
+/**
  * Size from which a body is large, in characters or bytes. Parsing it delays other requests, so it gets turns of the event loop of its own,
  * and its copies are released as early as possible.
  */

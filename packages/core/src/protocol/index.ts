@@ -1,4 +1,4 @@
-export { bodyCaps, largeBody } from './body-caps.ts'
+export { bodyCaps, largeBody, loggedMetadataCaps } from './body-caps.ts'
 export type {
   ClientDialect,
   EncodedRequest,

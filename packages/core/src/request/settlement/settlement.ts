@@ -11,7 +11,7 @@ import { likelyInput } from '../../metering/prompt-size.ts'
 import type { Settlements } from '../../metering/settlements.ts'
 import type { UsageNotices } from '../../metering/usage-notices.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
-import type { Usage } from '../../protocol/response.ts'
+import type { Usage, Warning } from '../../protocol/response.ts'
 import type { Plan } from '../../routing/plan.ts'
 import { callHook } from '../../runtime/call-hook.ts'
 import type { CallFacts, Clock, Hooks, Logger } from '../../runtime/ports.ts'
@@ -138,7 +138,7 @@ export function* settleAnswered(
     now,
     result,
     code,
-    warnings: allWarnings.map(({ code }) => code),
+    warnings: codesOf(allWarnings),
     firstContentMs: seen.firstContentAt === undefined ? undefined : Math.round(seen.firstContentAt - startedAt),
   })
   return undelivered ? { ...settled, undelivered } : settled
@@ -156,6 +156,10 @@ function errorOf(call: () => void): { readonly error: unknown } | undefined {
     return { error }
   }
 }
+
+/** Each code once: a request of ten thousand unknown fields has as many warnings, and a row is small. */
+const codesOf = (warnings: readonly Warning[]): readonly string[] =>
+  warnings.length === 0 ? [] : [...new Set(warnings.map(({ code }) => code))]
 
 /** A stream shorter than this is timed from when its call was sent, like a response that is not streamed. */
 const minStreamMs = 10
