@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../../testing/tools/runtimes/free-port.ts'
 import { serveFakeProvider } from '../../testing/tools/runtimes/provider-server.ts'
-import { askBlock, blocksOf, expectedAnswers, readmeBlock } from '../../testing/tools/runtimes/readme.ts'
+import { askBlock, blocksOf, embedBlock, expectedAnswers } from '../../testing/tools/runtimes/readme.ts'
 
 // The blocks of the pages about frameworks, word for word, on Node.
 
@@ -39,7 +39,7 @@ const cases = onNode.flatMap(page => blocksOf(`docs/getting-started/${page}.md`)
 test.each(cases)('$page: $file responds, and the rest of the app is not affected', async ({ page, file, code }) => {
   const port = await freePort()
   const put = (name: string, text: string): void => writeFileSync(join(folder, name), text)
-  put('gateway.ts', readmeBlock().replace('11434', String(provider.port)).replace('signalbox.db', `${page}-${file}.db`))
+  put('gateway.ts', embedBlock().replace('11434', String(provider.port)).replace('signalbox.db', `${page}-${file}.db`))
   put('app.module.ts', appModule)
   put(file, code.replace('8787', String(port)))
   const args = ['--conditions=signalbox-source', '--no-warnings', file]
@@ -87,7 +87,7 @@ describe('the chat of the Next.js page', () => {
       const put = (name: string, text: string): void => writeFileSync(join(folder, name), text)
       put(
         'gateway.ts',
-        readmeBlock().replace('11434', String(provider.port)).replace('signalbox.db', 'chat.db').replace('input: 0,', 'input: 1_000_000,'),
+        embedBlock().replace('11434', String(provider.port)).replace('signalbox.db', 'chat.db').replace('input: 0,', 'input: 1_000_000,'),
       )
       put('user.ts', `${here(user).replace('usd(5)', limit)}\n${signIn}\n`)
       put('chat.ts', here(route))
@@ -121,15 +121,14 @@ const upgradeStatus = (url: string): Promise<number | undefined> =>
     sent.once('error', fail).end()
   })
 
-describe('a page about a platform that README.md has a block for', () => {
+describe('a page about a platform that docs/embed.md has a block for', () => {
   test.each([
     ['node', 'Node'],
     ['bun', 'Bun'],
     ['deno', 'Deno'],
     ['next', 'Next.js'],
-    ['workers', 'Workers'],
-  ])('%s has the same block as README.md, which is run there', (page, place) => {
-    expect(blocksOf(`docs/getting-started/${page}.md`)[0]?.code).toBe(readmeBlock(place))
+  ])('%s has the same block as docs/embed.md, which is run there', (page, place) => {
+    expect(blocksOf(`docs/getting-started/${page}.md`)[0]?.code).toBe(embedBlock(place))
   })
 })
 

@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../tools/runtimes/free-port.ts'
 import { serveFakeProvider } from '../tools/runtimes/provider-server.ts'
-import { askBlock, type BlockAnswers, expectedAnswers, readmeBlock } from '../tools/runtimes/readme.ts'
+import { askBlock, type BlockAnswers, embedBlock, expectedAnswers } from '../tools/runtimes/readme.ts'
 import { makeTarballs, type Tarballs } from '../tools/runtimes/tarballs.ts'
 
 // A fresh folder, `npm install signalbox`, and the blocks of README.md: from tarballs, by a registry on 127.0.0.1 that has them.
@@ -28,7 +28,7 @@ const cleanEnv = (): Record<string, string> => ({ ...tarballs.env(folder), GATEW
 /** An app with the gateway of README.md, and a file that serves it. */
 function makeApp(name: string, files: Readonly<Record<string, string>>): string {
   const app = join(folder, name)
-  const gateway = readmeBlock().replace('11434', String(provider.port))
+  const gateway = embedBlock().replace('11434', String(provider.port))
   for (const [file, text] of Object.entries({
     'package.json': JSON.stringify({ name, private: true, type: 'module' }),
     'gateway.ts': gateway,
@@ -111,7 +111,7 @@ describe('installed in a folder of its own', { timeout: 900_000 }, () => {
     'by $name: the README blocks respond whole and streamed, and find their key after a restart',
     async ({ name, install, place, program }) => {
       const port = await freePort()
-      const app = makeApp(name, { 'server.ts': readmeBlock(place).replace('8787', String(port)) })
+      const app = makeApp(name, { 'server.ts': embedBlock(place).replace('8787', String(port)) })
       await run(install[0], [...install[1]], { cwd: app, env: cleanEnv() })
       const base = `http://127.0.0.1:${port}`
       const server: Server = { app, command: [...program], base, health: `${base}/healthz` }
@@ -213,12 +213,12 @@ describe('installed in a folder of its own', { timeout: 900_000 }, () => {
 
   test('Next.js builds and serves the route, in Node and on the edge', async () => {
     const edge =
-      `import { createGateway, memoryStorage } from 'signalbox'\n${readmeBlock().replace('11434', String(provider.port)).split('\n').slice(2).join('\n')}`
+      `import { createGateway, memoryStorage } from 'signalbox'\n${embedBlock().replace('11434', String(provider.port)).split('\n').slice(2).join('\n')}`
         .replace("import { sqliteStorage } from 'signalbox/sqlite'\n", '')
         .replace(/sqliteStorage\(.*?\)/, 'memoryStorage()')
     const app = makeApp('next', {
-      'app/api/[...path]/route.ts': readmeBlock('Next.js'),
-      'app/edge/[...path]/route.ts': `${readmeBlock('Next.js').replace('@/gateway', '@/edge-gateway')}\nexport const runtime = 'edge'\n`,
+      'app/api/[...path]/route.ts': embedBlock('Next.js'),
+      'app/edge/[...path]/route.ts': `${embedBlock('Next.js').replace('@/gateway', '@/edge-gateway')}\nexport const runtime = 'edge'\n`,
       'edge-gateway.ts': edge,
       'app/layout.tsx':
         'export default function Layout({ children }: { children: React.ReactNode }) {\n  return <html><body>{children}</body></html>\n}\n',

@@ -9,9 +9,9 @@ import { builtPackages } from '../tools/runtimes/built-packages.ts'
 import { bundleFiles, forWorkers } from '../tools/runtimes/bundle.ts'
 import { freePort } from '../tools/runtimes/free-port.ts'
 import { serveFakeProvider } from '../tools/runtimes/provider-server.ts'
-import { askBlock, type BlockAnswers, expectedAnswers, fakeProvider, offline, readmeBlock } from '../tools/runtimes/readme.ts'
+import { askBlock, type BlockAnswers, embedBlock, expectedAnswers, fakeProvider, offline } from '../tools/runtimes/readme.ts'
 
-// The blocks of README.md, word for word, over the packages as they are published, in every place that it names.
+// The blocks of docs/embed.md, word for word, over the packages as they are published, in every place that it names.
 
 const modules = resolve(import.meta.dirname, '../../../node_modules')
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'signalbox-readme-')))
@@ -75,8 +75,8 @@ describe.each([
   test.skipIf(!existsSync(program))('the block responds, creates its workspace and key once, and finds them after a restart', async () => {
     const port = await freePort()
     const files = {
-      'gateway.ts': readmeBlock().replace('11434', String(provider.port)).replace('signalbox.db', `${name}.db`),
-      'server.ts': readmeBlock(name).replace('8787', String(port)),
+      'gateway.ts': embedBlock().replace('11434', String(provider.port)).replace('signalbox.db', `${name}.db`),
+      'server.ts': embedBlock(name).replace('8787', String(port)),
     }
     await bundleFiles(folder, name, { files, platform: 'node' })
     const first = await run(program, [...args, join(folder, `${name}.mjs`)], port)
@@ -91,7 +91,7 @@ test.skipIf(!existsSync(join(modules, 'miniflare')))(
     const { Miniflare } = await import('miniflare')
     const files = {
       'offline.ts': offline,
-      'index.ts': readmeBlock('Workers'),
+      'index.ts': embedBlock('Workers'),
       'main.ts': "import './offline.ts'\nexport * from './index.ts'\nexport { default } from './index.ts'\n",
     }
     await bundleFiles(folder, 'workers', { files, ...forWorkers })
@@ -138,8 +138,8 @@ describe('in a catch-all route of Next.js', () => {
 
   beforeAll(() => {
     const files = {
-      'gateway.ts': readmeBlock().replace('11434', String(provider.port)).replace('signalbox.db', join(folder, 'next.db')),
-      'route.ts': readmeBlock('Next.js'),
+      'gateway.ts': embedBlock().replace('11434', String(provider.port)).replace('signalbox.db', join(folder, 'next.db')),
+      'route.ts': embedBlock('Next.js'),
     }
     return bundleFiles(folder, 'next', { files, platform: 'node' })
   })
@@ -162,10 +162,10 @@ describe('in a catch-all route of Next.js', () => {
 
   test('the block runs on the edge too: no Node APIs, no eval, and no randomness or timer while it loads; the path is in the query', async () => {
     const files = {
-      'gateway.ts': readmeBlock()
+      'gateway.ts': embedBlock()
         .replace("import { sqliteStorage } from 'signalbox/sqlite'", "import { memoryStorage } from 'signalbox'")
         .replace(/sqliteStorage\(.*?\)/, 'memoryStorage()'),
-      'route.ts': readmeBlock('Next.js'),
+      'route.ts': embedBlock('Next.js'),
     }
     await bundleFiles(folder, 'edge', { files, ...forWorkers, format: 'iife', globalName: 'routes' })
     const edge = edgeContext()

@@ -18,10 +18,11 @@ export const blocksOf = (page: string): readonly PageBlock[] =>
     ([, code = '', file = '', place = '']) => ({ file, place, code }),
   )
 
-/** The block of README.md for a place, as in `Workers`; that of the gateway without one. */
-export function readmeBlock(place = ''): string {
-  const block = blocksOf('README.md').find(each => each.place === place)
-  if (!block) throw new Error(`README.md has no block for ${place || 'the gateway'}.`)
+/** The block for a place, as in `Deno`; that of the gateway without one. Workers have a page of their own. */
+export function embedBlock(place = ''): string {
+  const page = place === 'Workers' ? 'docs/getting-started/workers.md' : 'docs/embed.md'
+  const block = blocksOf(page).find(each => each.place === place)
+  if (!block) throw new Error(`${page} has no block for ${place || 'the gateway'}.`)
   return block.code
 }
 
