@@ -76,7 +76,7 @@ async function openServer(upstream: string, count: number): Promise<Standalone> 
   })
   let text = ''
   const hasStarted = (): boolean =>
-    text.includes('/v1/openapi.json') && (count === 1 || text.split('A worker listens.').length === count + 1)
+    text.includes(' listens on ') && (count === 1 || text.split('A worker listens.').length === count + 1)
   await new Promise<void>((resolve, reject) => {
     const read = (chunk: Buffer): void => {
       text += String(chunk)
