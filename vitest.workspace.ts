@@ -101,8 +101,10 @@ export default defineConfig({
   resolve: { conditions, alias },
   ssr: { resolve: { conditions, externalConditions: conditions } },
   test: {
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // Tests wait for what must happen, and only one that fails gets this far: a machine may be a hundred times as busy as a quiet one.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    expect: { poll: { timeout: 120_000 } },
     // Files of a worker share its modules: half of the time would be loading them.
     isolate: false,
     provide: { isLongRun },

@@ -125,7 +125,7 @@ test('answers whole and streamed, and what it has kept is there after a restart'
 })
 
 if (inject('isLongRun'))
-  test('with a key of OpenAI, that answers', { timeout: 60_000 }, async () => {
+  test('with a key of OpenAI, that answers', async () => {
     const provider = await chaosProvider()
     onTestFinished(() => provider.close())
     const { ask } = start(newFolder(), 10_000, { OPENAI_API_KEY: 'sk-example', OPENAI_BASE_URL: provider.url })
@@ -160,7 +160,7 @@ test('a stream whose client disconnects is settled soon, and leaves no hold', as
 
 const race = inject('isLongRun') ? { requests: 1_000, affordable: 333 } : { requests: 150, affordable: 50 }
 
-test(`two Workers at once admit ${race.affordable} of ${race.requests} requests on the credit for them`, { timeout: 120_000 }, async () => {
+test(`two Workers at once admit ${race.affordable} of ${race.requests} requests on the credit for them`, async () => {
   const { ask, kept } = start(newFolder(), race.affordable * tokens)
   const answers = await Promise.all(Array.from({ length: race.requests }, (_, at) => ask(at, at % 4 === 0)))
   const count = (wanted: number) => answers.filter(({ status }) => status === wanted).length
@@ -174,7 +174,7 @@ const kills = 6
 
 // It waits until holds are old enough to be settled.
 if (inject('isLongRun'))
-  test('Workers that are stopped at random lose no settlement, charge none twice, and leave no hold', { timeout: 300_000 }, async () => {
+  test('Workers that are stopped at random lose no settlement, charge none twice, and leave no hold', async () => {
     const folder = newFolder()
     const answered: string[] = []
     for (let round = 0; round < kills; round++) {

@@ -121,4 +121,4 @@ if (inject('isLongRun') && hasBrowser)
     } finally {
       await browser.close()
     }
-  }, 60_000)
+  })

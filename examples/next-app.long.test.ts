@@ -111,7 +111,7 @@ if (hasBrowser)
       await send(page, 'Again')
       const alert = page.getByRole('alert').filter({ hasText: 'budget' })
       await alert.waitFor()
-      expect(await alert.textContent()).toBe('You have used up your budget for today. It is full again at midnight (UTC).')
+      expect(await alert.textContent()).toBe('Your budget for today is used up. It is full again at midnight.')
       expect(await callApi(page)).toEqual({ status: 402, code: 'budget_exceeded' })
 
       const other = await signIn('alan')

@@ -18,20 +18,35 @@ export const gatewayUser = (user: string): EndUser => ({
 const makeGateway = () =>
   createGateway({
     // Without a key OpenAI is off, and the simulated provider answers offline.
-    providers: [openai({ apiKey: OPENAI_API_KEY, baseURL: OPENAI_BASE_URL }), simulated({ id: 'sim' })],
+    providers: [
+      openai({ apiKey: OPENAI_API_KEY, baseURL: OPENAI_BASE_URL }),
+      simulated({ id: 'sim' }),
+    ],
     models: [
       {
         id: 'assistant',
         // Prices are microdollars per million tokens.
         offers: [
-          { provider: 'openai', provider_model_id: 'gpt-6.1-terra', dialect: 'responses', price: { input: 1_000_000, output: 5_000_000 } },
-          { provider: 'sim', provider_model_id: 'story', dialect: 'chat', price: { input: 1_000_000, output: 5_000_000 } },
+          {
+            provider: 'openai',
+            provider_model_id: 'gpt-6.1-terra',
+            dialect: 'responses',
+            price: { input: 1_000_000, output: 5_000_000 },
+          },
+          {
+            provider: 'sim',
+            provider_model_id: 'story',
+            dialect: 'chat',
+            price: { input: 1_000_000, output: 5_000_000 },
+          },
         ],
       },
     ],
-    // Offers are tried in the order above. Without this the one with the best expected cost, latency and reliability is first.
+    // Offers are tried in the order above. Without this, the best one is first, by
+    // expected cost, latency and reliability.
     strategy: 'order',
-    // Answers have 500 tokens at most unless a request says otherwise. A budget must have room for the longest answer.
+    // A budget must have room for the longest answer: 500 tokens, unless a request says
+    // otherwise.
     limits: { maxOutputTokens: 500 },
     storage: sqliteStorage(DATABASE || 'signalbox.db'),
     async setup({ workspaces }) {
@@ -40,7 +55,10 @@ const makeGateway = () =>
     },
   })
 
-// Next.js loads this module once for pages, once for routes, and in development again after each change: one gateway serves them all.
-const kept = globalThis as typeof globalThis & { gateway?: ReturnType<typeof makeGateway> }
+// Next.js loads this module once for pages, once for routes, and in development again
+// after each change: one gateway serves them all.
+const kept = globalThis as typeof globalThis & {
+  gateway?: ReturnType<typeof makeGateway>
+}
 kept.gateway ??= makeGateway()
 export const { gateway } = kept

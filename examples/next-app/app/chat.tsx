@@ -6,8 +6,10 @@ import type { FormEvent } from 'react'
 
 export function Chat() {
   const router = useRouter()
-  // Posts to /api/chat. After each answer the page is rendered again, with what has been spent.
-  const { messages, sendMessage, status, error } = useChat({ onFinish: () => router.refresh() })
+  // Posts to /api/chat. After each answer the page shows what has been spent.
+  const { messages, sendMessage, status, error } = useChat({
+    onFinish: () => router.refresh(),
+  })
   const isBusy = status === 'submitted' || status === 'streaming'
 
   const send = (event: FormEvent<HTMLFormElement>): void => {

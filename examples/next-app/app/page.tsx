@@ -15,7 +15,9 @@ export default async function Page() {
         <button type="submit">Sign in</button>
       </form>
     )
-  const { budgets } = await gateway.identity(await gateway.workspaces('my-app').as(gatewayUser(user)))
+  const { budgets } = await gateway.identity(
+    await gateway.workspaces('my-app').as(gatewayUser(user)),
+  )
   return (
     <main>
       <form action={signOut}>

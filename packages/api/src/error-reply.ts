@@ -1,7 +1,6 @@
 import type { Gateway } from '@signalbox/core'
 import { errorBody, errorChain, GatewayError, isGatewayError } from '@signalbox/core/errors'
 import { own } from '@signalbox/core/protocol'
-import type { Clock } from '@signalbox/core/runtime'
 import type { ApiReply } from './api.ts'
 import { errorHeaders, type Headers } from './headers.ts'
 import { json } from './json-reply.ts'
@@ -26,29 +25,6 @@ export function asGatewayError(thrown: unknown, { gateway, site, requestId }: Er
 }
 
 const traceOf = (cause: unknown): string => errorChain(cause, cause instanceof Error ? cause.stack : undefined)
-
-/** The outages logged within the last second. */
-export interface OutageLog {
-  isNew(message: string): boolean
-}
-
-const quietMs = 1_000
-/** There are few distinct messages. Beyond this number all are forgotten. */
-const maxMessages = 100
-
-export function createOutageLog(clock: Clock): OutageLog {
-  const loggedAt = new Map<string, number>()
-  return {
-    isNew(message) {
-      const now = clock.monotonic()
-      const last = loggedAt.get(message)
-      if (last !== undefined && now - last < quietMs) return false
-      if (loggedAt.size >= maxMessages) loggedAt.clear()
-      loggedAt.set(message, now)
-      return true
-    },
-  }
-}
 
 interface ErrorReplyContext {
   readonly site: Pick<Site, 'dialects'>

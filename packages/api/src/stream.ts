@@ -1,15 +1,21 @@
 import type { Gateway, Reply } from '@signalbox/core'
 import type { GatewayError } from '@signalbox/core/errors'
-import type { ClientDialect, EventEncoder, Frame, InferenceEvent, Sink, Source } from '@signalbox/core/protocol'
+import type { ClientDialect, EventEncoder, Frame, InferenceEvent, InferenceRequest, Sink, Source } from '@signalbox/core/protocol'
 import { asFailure } from '@signalbox/core/request'
 import { handOver } from '@signalbox/core/runtime'
 import { keepAlive, writeFrames } from '@signalbox/core/sse'
 import type { ApiReply } from './api.ts'
 import { asGatewayError } from './error-reply.ts'
 import { warningHeaders } from './headers.ts'
-import type { DialectReply } from './inference/infer.ts'
 import { logOutcome } from './request-log.ts'
 import type { Call } from './route.ts'
+
+/** A response in progress, with its dialect. */
+export interface DialectReply {
+  readonly dialect: ClientDialect
+  readonly inferenceRequest: InferenceRequest
+  readonly reply: Reply
+}
 
 const eventStream = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache', 'x-accel-buffering': 'no' }
 

@@ -1,5 +1,6 @@
 import { type ErrorCode, GatewayError } from '@signalbox/core/errors'
 import { describe, expect, test } from 'vitest'
+import { checkRows } from '../../testing/test/check-rows.ts'
 import { type ApiReply, createApi } from '../src/index.ts'
 import type { Route } from '../src/route.ts'
 import { allRoutes as routes } from '../src/routes.ts'
@@ -31,102 +32,109 @@ const tricks = {
 }
 const bareKey = { 'x-api-key': goodKey }
 
-describe.each(rows)('%s', (call, row) => {
-  const { method } = row
-  const path = call.slice(method.length + 1)
+describe('guards', () => {
+  test('every route is open only to the key that it needs', () =>
+    checkRows(rows, async (row, call) => {
+      const api = createApi(fakeGateway().gateway)
+      const closed = row.needs === 'nothing' ? undefined : 'invalid_api_key'
+      for (const query of ['', `key=${goodKey}`, `access_token=${goodKey}`]) {
+        const code = codeOf(await ask(api, call, { headers: tricks, query: row.needs === 'nothing' ? '' : query }))
+        expect(code).toBe(closed)
+      }
+      expect(codeOf(await ask(api, call, { headers: bareKey }))).toBe(row.keyHeader === undefined ? closed : undefined)
+      expect((await ask(api, call, { headers: bearer })).status).toBe(200)
+    }))
 
-  test('is open only to the key that it needs', async () => {
-    const api = createApi(fakeGateway().gateway)
-    const closed = row.needs === 'nothing' ? undefined : 'invalid_api_key'
-    for (const query of ['', `key=${goodKey}`, `access_token=${goodKey}`]) {
-      const code = codeOf(await ask(api, call, { headers: tricks, query: row.needs === 'nothing' ? '' : query }))
-      expect(code).toBe(closed)
-    }
-    expect(codeOf(await ask(api, call, { headers: bareKey }))).toBe(row.keyHeader === undefined ? closed : undefined)
-    expect((await ask(api, call, { headers: bearer })).status).toBe(200)
-  })
+  test('every route uses the Authorization header even if another header has a key too', () =>
+    checkRows(rows, async (row, call) => {
+      const api = createApi(fakeGateway().gateway)
+      const closed = row.needs === 'nothing' ? undefined : 'invalid_api_key'
+      for (const authorization of ['Bearer ak_wrong', 'Bearer ', 'Basic eDp5', `Bearer ${goodKey}, Bearer ${goodKey}`]) {
+        expect(codeOf(await ask(api, call, { headers: { ...bareKey, authorization } }))).toBe(closed)
+      }
+      expect(codeOf(await ask(api, call, { headers: { ...bearer, 'x-api-key': 'ak_wrong' } }))).toBeUndefined()
+      for (const key of ['ak_wrong', `${goodKey} x`, `${goodKey}, ${goodKey}`, `Bearer ${goodKey}`, 'x'.repeat(513)]) {
+        expect(codeOf(await ask(api, call, { headers: { 'x-api-key': key } }))).toBe(closed)
+      }
+    }))
 
-  test('uses the Authorization header even if another header has a key too', async () => {
-    const api = createApi(fakeGateway().gateway)
-    const closed = row.needs === 'nothing' ? undefined : 'invalid_api_key'
-    for (const authorization of ['Bearer ak_wrong', 'Bearer ', 'Basic eDp5', `Bearer ${goodKey}, Bearer ${goodKey}`]) {
-      expect(codeOf(await ask(api, call, { headers: { ...bareKey, authorization } }))).toBe(closed)
-    }
-    expect(codeOf(await ask(api, call, { headers: { ...bearer, 'x-api-key': 'ak_wrong' } }))).toBeUndefined()
-    for (const key of ['ak_wrong', `${goodKey} x`, `${goodKey}, ${goodKey}`, `Bearer ${goodKey}`, 'x'.repeat(513)]) {
-      expect(codeOf(await ask(api, call, { headers: { 'x-api-key': key } }))).toBe(closed)
-    }
-  })
+  test('every route is open only to a key with one of its scopes', () =>
+    checkRows(rows, async (row, call) => {
+      const caller = await fakeGateway().gateway.authenticate(goodKey)
+      for (const scopes of [[], ['inference:*'], ['INFERENCE:INVOKE'], ['*'], ['keys:read']]) {
+        const api = createApi(fakeGateway({ authenticate: async () => ({ ...caller, scopes: new Set(scopes) }) }).gateway)
+        const allowed = typeof row.needs === 'string' || row.needs.some(scope => scopes.includes(scope))
+        expect(codeOf(await ask(api, call, { headers: bearer }))).toBe(allowed ? undefined : 'operation_not_allowed')
+      }
+    }))
 
-  test('is open only to a key with one of its scopes', async () => {
-    const caller = await fakeGateway().gateway.authenticate(goodKey)
-    for (const scopes of [[], ['inference:*'], ['INFERENCE:INVOKE'], ['*'], ['keys:read']]) {
-      const api = createApi(fakeGateway({ authenticate: async () => ({ ...caller, scopes: new Set(scopes) }) }).gateway)
-      const allowed = typeof row.needs === 'string' || row.needs.some(scope => scopes.includes(scope))
-      expect(codeOf(await ask(api, call, { headers: bearer }))).toBe(allowed ? undefined : 'operation_not_allowed')
-    }
-  })
+  test('every route counts against its class, before any work', () =>
+    checkRows(rows, async (row, call) => {
+      const counted: string[] = []
+      const fake = fakeGateway({
+        countManagement: async (_who, kind) => {
+          counted.push(kind)
+        },
+      })
+      await ask(createApi(fake.gateway), call, { headers: bearer })
+      expect(counted).toEqual(row.rate === 'reads' || row.rate === 'writes' ? [row.rate] : [])
+    }))
 
-  test('counts against its class, before any work', async () => {
-    const counted: string[] = []
-    const fake = fakeGateway({
-      countManagement: async (_who, kind) => {
-        counted.push(kind)
-      },
-    })
-    await ask(createApi(fake.gateway), call, { headers: bearer })
-    expect(counted).toEqual(row.rate === 'reads' || row.rate === 'writes' ? [row.rate] : [])
-  })
+  test('every route refuses unknown query parameters, except those sent by probes and model SDKs', () =>
+    checkRows(rows, async (row, call) => {
+      const reply = await ask(createApi(fakeGateway().gateway), call, { headers: bearer, query: 'constructor=1' })
+      expect(codeOf(reply)).toBe(/^\/v\d\//.test(row.path) && row.rate !== 'inference' ? 'unknown_parameter' : undefined)
+    }))
 
-  test('refuses unknown query parameters, except those sent by probes and model SDKs', async () => {
-    const reply = await ask(createApi(fakeGateway().gateway), call, { headers: bearer, query: 'constructor=1' })
-    expect(codeOf(reply)).toBe(/^\/v\d\//.test(row.path) && row.rate !== 'inference' ? 'unknown_parameter' : undefined)
-  })
+  test('every route responds to HEAD and OPTIONS without a body', () =>
+    checkRows(rows, async (row, call) => {
+      const path = call.slice(row.method.length + 1)
+      const api = createApi(fakeGateway().gateway)
+      const options = await ask(api, `OPTIONS ${path}`)
+      expect([options.status, options.body]).toEqual([204, ''])
+      expect(options.headers.allow).toContain(row.method)
+      const head = await ask(api, `HEAD ${path}`, { headers: bearer })
+      expect([head.status, head.body]).toEqual([row.method === 'GET' ? 200 : 405, ''])
+    }))
 
-  test('responds to HEAD and OPTIONS without a body', async () => {
-    const api = createApi(fakeGateway().gateway)
-    const options = await ask(api, `OPTIONS ${path}`)
-    expect([options.status, options.body]).toEqual([204, ''])
-    expect(options.headers.allow).toContain(method)
-    const head = await ask(api, `HEAD ${path}`, { headers: bearer })
-    expect([head.status, head.body]).toEqual([method === 'GET' ? 200 : 405, ''])
-  })
+  test('every route always has a request id, also under the header that its clients read', () =>
+    checkRows(rows, async (row, call) => {
+      for (const headers of [{}, bearer]) {
+        const reply = await ask(createApi(fakeGateway().gateway), call, { headers })
+        expect(reply.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
+        expect(reply.headers['x-content-type-options']).toBe('nosniff')
+        expect(reply.headers['request-id']).toBe(row.idHeader === undefined ? undefined : reply.headers['x-request-id'])
+      }
+    }))
 
-  test('always has a request id, also under the header that its clients read', async () => {
-    for (const headers of [{}, bearer]) {
-      const reply = await ask(createApi(fakeGateway().gateway), call, { headers })
-      expect(reply.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
-      expect(reply.headers['x-content-type-options']).toBe('nosniff')
-      expect(reply.headers['request-id']).toBe(row.idHeader === undefined ? undefined : reply.headers['x-request-id'])
-    }
-  })
-
-  test('returns every error in the format of its dialect', async () => {
-    const api = createApi(fakeGateway().gateway)
-    const gone = fakeGateway({ authenticate: () => Promise.reject(new Error('no such thing')) })
-    const refused: readonly (readonly [number, ApiReply])[] = [
-      [405, await ask(api, `TRACE ${path}`)],
-      ...(row.needs === 'nothing'
-        ? []
-        : ([
-            [401, await ask(api, call)],
-            [500, await ask(createApi(gone.gateway), call)],
-          ] as const)),
-      ...(row.body === undefined
-        ? []
-        : ([
-            [413, await ask(api, call, { headers: bearer, huge: true })],
-            [400, await ask(api, call, { headers: bearer, body: '{' })],
-            [415, await ask(api, call, { headers: { ...bearer, 'content-type': 'text/plain' } })],
-          ] as const)),
-    ]
-    for (const [status, reply] of refused) {
-      expect(reply.status).toBe(status)
-      const { type, request_id, error } = parsed(reply)
-      expect(error).toMatchObject({ message: expect.any(String), type: expect.any(String), code: expect.any(String) })
-      expect([type, request_id]).toEqual(row.dialect === 'messages' ? ['error', reply.headers['x-request-id']] : [undefined, undefined])
-    }
-  })
+  test('every route returns every error in the format of its dialect', () =>
+    checkRows(rows, async (row, call) => {
+      const path = call.slice(row.method.length + 1)
+      const api = createApi(fakeGateway().gateway)
+      const gone = fakeGateway({ authenticate: () => Promise.reject(new Error('no such thing')) })
+      const refused: readonly (readonly [number, ApiReply])[] = [
+        [405, await ask(api, `TRACE ${path}`)],
+        ...(row.needs === 'nothing'
+          ? []
+          : ([
+              [401, await ask(api, call)],
+              [500, await ask(createApi(gone.gateway), call)],
+            ] as const)),
+        ...(row.body === undefined
+          ? []
+          : ([
+              [413, await ask(api, call, { headers: bearer, huge: true })],
+              [400, await ask(api, call, { headers: bearer, body: '{' })],
+              [415, await ask(api, call, { headers: { ...bearer, 'content-type': 'text/plain' } })],
+            ] as const)),
+      ]
+      for (const [status, reply] of refused) {
+        expect(reply.status).toBe(status)
+        const { type, request_id, error } = parsed(reply)
+        expect(error).toMatchObject({ message: expect.any(String), type: expect.any(String), code: expect.any(String) })
+        expect([type, request_id]).toEqual(row.dialect === 'messages' ? ['error', reply.headers['x-request-id']] : [undefined, undefined])
+      }
+    }))
 })
 
 describe('the Messages dialect', () => {

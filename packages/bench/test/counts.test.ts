@@ -7,11 +7,11 @@ test('requests create no more promises, timers and parses than the table of ceil
   const { figures } = await measureCounts()
   const exact = Object.entries(figures).filter(([name]) => !isBytes(name))
   expect(offences(Object.fromEntries(exact), countCeilings)).toEqual([])
-}, 180_000)
+})
 
 test('requests run no more files, functions and calls than the table of ceilings allows', async () => {
   expect(offences(walkFigures(await measureWalk()), walkCeilings)).toEqual([])
-}, 180_000)
+})
 
 test('a value above its ceiling, or without one, is reported', () => {
   const found = (figures: Readonly<Record<string, number>>) => offences({ promises: 100, ...figures }, { promises: 100 })

@@ -1,4 +1,4 @@
-import type { Catalog } from './catalog.ts'
+import type { Catalog } from './stored.ts'
 
 /** Milliseconds per day. Defined here, because importing the engine's constant would load its files. */
 const millisecondsPerDay = 86_400_000

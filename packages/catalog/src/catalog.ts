@@ -1,14 +1,6 @@
-import type { Model, ProviderFacts } from '@signalbox/core/protocol'
+import type { Model } from '@signalbox/core/protocol'
 import { head, lines } from './data/models-and-prices.ts'
-import { mayBeSold, unpackCatalog } from './stored.ts'
-
-/** Models with their offers and prices, and facts about providers. A custom catalog is the same in JSON. */
-export interface Catalog {
-  /** The date of its facts, as in `2026-09-30`. */
-  readonly as_of: string
-  readonly models: readonly Model[]
-  readonly providers: readonly ProviderFacts[]
-}
+import { type Catalog, mayBeSold, unpackCatalog } from './stored.ts'
 
 /** Selects the models that some providers serve, by provider ids and the dialects that all of them, or each of them, support. */
 export type CatalogQuery =

@@ -1,6 +1,6 @@
 import type { Model } from '@signalbox/core/protocol'
-import type { Catalog } from './catalog.ts'
 import { formatPath } from './fault.ts'
+import type { Catalog } from './stored.ts'
 
 /** The path of a model in the input, for messages about it. */
 export type ModelPath = (at: number, model: Model) => readonly PropertyKey[]

@@ -1,9 +1,9 @@
 import type { Model, Offer, ProviderFacts } from '@signalbox/core/protocol'
 import { similarNames } from '@signalbox/storage/similar-names'
-import type { Catalog } from './catalog.ts'
 import { deepFreeze } from './deep-freeze.ts'
 import { formatPath, throwIfAny } from './fault.ts'
 import { duplicatesIn } from './names.ts'
+import type { Catalog } from './stored.ts'
 
 /** Fields to replace, each as a whole; `null` removes an optional field. */
 export type Changes<Item, Fixed extends keyof Item> = {

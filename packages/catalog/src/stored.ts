@@ -1,11 +1,18 @@
-import type { Model, Offer, Price } from '@signalbox/core/protocol'
-import type { Catalog } from './catalog.ts'
+import type { Model, Offer, Price, ProviderFacts } from '@signalbox/core/protocol'
 import { deepFreeze } from './deep-freeze.ts'
 
 // The storage format of the built-in catalog, written by tools/pack.ts: sets that many models share are stored once and referenced by name,
 // the alias `author/id` is an empty text, and the offers of a model are a separate line, parsed on first access. Set names are strings,
 // even if they are numeric: replacing a number by a set in hundreds of objects would change their hidden class, which takes as long as
 // parsing.
+
+/** Models with their offers and prices, and facts about providers. A custom catalog is the same in JSON. */
+export interface Catalog {
+  /** The date of its facts, as in `2026-09-30`. */
+  readonly as_of: string
+  readonly models: readonly Model[]
+  readonly providers: readonly ProviderFacts[]
+}
 
 /** The texts of the built-in catalog. */
 export interface StoredCatalog {

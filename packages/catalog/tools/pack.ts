@@ -1,7 +1,7 @@
 import { renameSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Model, Offer, ProviderFacts } from '@signalbox/core/protocol'
-import type { Catalog } from '../src/catalog.ts'
+import type { Catalog } from '../src/stored.ts'
 import { usualSource } from '../src/stored.ts'
 
 // A catalog as the text of src/data/models-and-prices.ts, which src/stored.ts reads: sets that many models share are listed once.

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { catalog } from '@signalbox/catalog'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { waitUntil } from '../../testing/test/waits.ts'
 import { ageNotices } from '../src/catalog.ts'
 import { runCatalogUpdate } from '../src/catalog-update.ts'
 import { watchCatalog } from '../src/watch-catalog.ts'
@@ -91,11 +92,11 @@ test('a changed catalog file is loaded, and an invalid one is logged once', asyn
   }
   onTestFinished(watchCatalog({ catalog: { file }, load, replace, logger, pollMs: 5 }))
   writeFileSync(file, 'faulty')
-  await vi.waitUntil(() => logger.error.mock.calls.length > 0)
+  await waitUntil(() => logger.error.mock.calls.length > 0)
   await new Promise(resolve => setTimeout(resolve, 50))
   expect([logger.error.mock.calls.length, replace.mock.calls.length]).toEqual([1, 0])
   writeFileSync(file, 'another')
-  await vi.waitUntil(() => replace.mock.calls.length > 0)
+  await waitUntil(() => replace.mock.calls.length > 0)
 })
 
 test('a catalog older than 30 days is logged, with the command that updates it', () => {

@@ -131,8 +131,14 @@ import { simulated } from 'signalbox/providers'
 
 const price = { input: 1_000_000, output: 5_000_000 }
 const offline = createGateway({
-  providers: [simulated({ id: 'sim', firstWordMs: 20, wordMs: 5, failEvery: 0 })], // failEvery: 3 fails each third call
-  models: [{ id: 'small', offers: [{ provider: 'sim', provider_model_id: 'story', dialect: 'chat', price }] }],
+  // failEvery: 3 fails each third call
+  providers: [simulated({ id: 'sim', firstWordMs: 20, wordMs: 5, failEvery: 0 })],
+  models: [
+    {
+      id: 'small',
+      offers: [{ provider: 'sim', provider_model_id: 'story', dialect: 'chat', price }],
+    },
+  ],
   storage: memoryStorage(),
 })
 console.log(await offline.problems())

@@ -1,7 +1,8 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { onTestFinished, vi } from 'vitest'
+import { onTestFinished } from 'vitest'
+import { waitUntil } from '../../testing/test/waits.ts'
 import { readConfig } from '../src/config.ts'
 import { StartError } from '../src/fault.ts'
 import type { Sink } from '../src/log.ts'
@@ -48,7 +49,7 @@ export async function serving({ folder = newFolder(), ...options }: StartOptions
     out: () => server.announcement,
     err: () => text,
     lines,
-    logged: count => vi.waitUntil(() => lines().length >= count, 5_000).then(() => {}),
+    logged: count => waitUntil(() => lines().length >= count).then(() => {}),
     stop,
   }
 }

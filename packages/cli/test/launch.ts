@@ -3,11 +3,12 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inject, onTestFinished } from 'vitest'
+import { waitMs } from '../../testing/test/waits.ts'
 
 /** Halves the start of a process, and there are many. */
 const compileCache = join(import.meta.dirname, '../node_modules/.cache/compile')
 /** Milliseconds that a test waits for a process, unless it says otherwise. */
-const defaultTimeoutMs = 60_000
+const defaultTimeoutMs = waitMs
 
 export interface Launched {
   readonly child: ChildProcess
@@ -36,7 +37,7 @@ export interface LaunchOptions {
   readonly args?: readonly string[]
   /** Default: a new one. */
   readonly folder?: string
-  /** Milliseconds that each wait for the process may take. Default: 60,000. */
+  /** Milliseconds that each wait for the process may take. Default: 120,000. */
   readonly timeoutMs?: number
 }
 

@@ -23,7 +23,7 @@ test.skipIf(!existsSync('/proc/self/stat'))('a server whose launcher was killed 
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     said += text
   })
-  await expect.poll(() => said, { timeout: 15_000 }).toMatch(/http:\/\/127\.0\.0\.1:\d+/)
+  await expect.poll(() => said).toMatch(/http:\/\/127\.0\.0\.1:\d+/)
   const pid = Number(/pid (\d+)/.exec(said)?.[1])
   onTestFinished(() => {
     try {
@@ -36,13 +36,11 @@ test.skipIf(!existsSync('/proc/self/stat'))('a server whose launcher was killed 
   expect((await fetch(`${url}/healthz`)).status).toBe(200)
   child.kill('SIGTERM')
   await expect
-    .poll(
-      () =>
-        fetch(`${url}/healthz`).then(
-          response => response.status,
-          () => 'gone',
-        ),
-      { timeout: 10_000 },
+    .poll(() =>
+      fetch(`${url}/healthz`).then(
+        response => response.status,
+        () => 'gone',
+      ),
     )
     .toBe('gone')
 })

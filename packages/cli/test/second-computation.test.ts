@@ -9,7 +9,6 @@ import { type Consumption, type Purchase, priceByThePage } from './price-page.ts
 // Requests over all offers of the catalog, each with a random usage in its provider's format, at a random time: the amounts in the ledger
 // must equal those of a second computation, written from the price pages.
 
-const count = inject('isLongRun') ? 10_000 : 3_000
 const seed = 20_261_122
 
 /** Every offer, and every region of one, as its own model. End dates are left out, since they are tested elsewhere. */
@@ -20,6 +19,8 @@ const offers: readonly Offer[] = catalog()
     ...regions.map(({ region: ___, ...own }) => ({ ...offer, ...own })),
   ])
   .filter(({ price }) => price !== undefined)
+/** Each offer at least once. */
+const count = inject('isLongRun') ? 10_000 : offers.length
 const models: readonly Model[] = offers.map((offer, at) => ({ id: `offer-${at}`, offers: [offer] }))
 
 type Random = () => number

@@ -8,7 +8,7 @@ import { namedStorage, openStorage } from '../src/storage.ts'
 import { serving } from './in-process.ts'
 import { type Asking, ask, failing, launch, listening, look, newFolder, stop } from './launch.ts'
 
-const sh = (line: string): Promise<{ readonly stdout: string }> => promisify(execFile)('sh', ['-c', line], { timeout: 10_000 })
+const sh = (line: string): Promise<{ readonly stdout: string }> => promisify(execFile)('sh', ['-c', line], { timeout: 240_000 })
 const hasCurl = await sh('curl --version').then(
   () => true,
   () => false,

@@ -3,27 +3,16 @@ import { copyFileSync, existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
-import { describe, expect, inject, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { openBlockableProxy } from '../../testing/test/blockable-proxy.ts'
 import { describeWith, postgresUrl, postgresUrlAs, postgresUrlAt, redisUrl, services } from '../../testing/test/services.ts'
+import { waitFor } from '../../testing/test/waits.ts'
 import { withoutPassword } from '../src/fault.ts'
 import { runMigrate } from '../src/migrate.ts'
 import { namedStorage, openStorage } from '../src/storage.ts'
 import { refused, serving } from './in-process.ts'
 import { type Asking, ask, look, newFolder, stop } from './launch.ts'
-import {
-  adminKey,
-  clientAgent,
-  cost,
-  countOutcomes,
-  meteredConfig,
-  meteredUpstream,
-  post,
-  testTimeout,
-  workersListening,
-} from './workers.ts'
-
-vi.setConfig({ testTimeout })
+import { adminKey, clientAgent, cost, countOutcomes, meteredConfig, meteredUpstream, post, workersListening } from './workers.ts'
 
 const sealing_key = '5'.repeat(64)
 
@@ -164,24 +153,27 @@ describePostgres('PostgreSQL', () => {
       const schema = newSchema()
       const way = await openBlockableProxy(services.postgres.port)
       const storage = { url: postgresUrlAt(way.port), schema }
-      const config = meteredConfig(await meteredUpstream({ streamMs: 1_500 }), { workers: 1, sealing_key, storage })
+      const streaming = Promise.withResolvers<void>()
+      const config = meteredConfig(await meteredUpstream({ streamMs: 1_500, onStream: streaming.resolve }), {
+        workers: 1,
+        sealing_key,
+        storage,
+      })
       const server = { ...(await serving({ config })), key: adminKey }
       const agent = clientAgent(8)
       expect(await post(server, { agent })).toBe(200)
       const stream = post(server, { agent, stream: true })
-      const holds = () => queryPostgres(`SELECT count(*)::int AS count FROM ${schema}.holds`)
-      await vi.waitFor(async () => expect(await holds()).toEqual([{ count: 1 }]), { timeout: 20_000, interval: 50 })
-      // The process has its answer too.
-      await new Promise(resolve => setTimeout(resolve, 300))
+      // Its hold was made before the provider was called.
+      await streaming.promise
       way.block(how)
       // One after the other: only the first may have to wait until the outage is noticed.
       for (let n = 0; n < 20; n++) expect(await post(server, { agent })).toBe(503)
       expect((await fetch(`${server.url}/readyz`)).status).toBe(503)
       expect(await stream).toBe(200)
       way.unblock()
-      await vi.waitFor(async () => expect(await post(server, { agent })).toBe(200), { timeout: 20_000, interval: 500 })
+      await waitFor(async () => expect(await post(server, { agent })).toBe(200), { interval: 500 })
       const settled = () => queryPostgres(`SELECT count(*)::int AS count FROM ${schema}.usage WHERE cost = ${cost} AND streamed = 1`)
-      await vi.waitFor(async () => expect(await settled()).toEqual([{ count: 1 }]), { timeout: 30_000, interval: 500 })
+      await waitFor(async () => expect(await settled()).toEqual([{ count: 1 }]), { interval: 500 })
     },
   )
 
@@ -212,18 +204,18 @@ describeRedis('Redis beside the storage', () => {
     const prefix = `signalbox-test:${randomBytes(6).toString('hex')}:`
     // A loaded machine is no outage of Redis.
     const base = meteredConfig(await meteredUpstream(), {
-      limits: { inference_rpm: 50 },
+      limits: { inference_rpm: 25 },
       redis: { url: redisUrl, prefix, max_wait_ms: 10_000 },
     })
     const folder = newFolder()
     const server = await workersListening(2, { folder, config: base })
     const agent = clientAgent(32)
-    const outcomes = await Promise.all(Array.from({ length: 200 }, () => post(server, { agent })))
-    expect(countOutcomes(outcomes)).toEqual({ 200: 50, 429: 150 })
+    const outcomes = await Promise.all(Array.from({ length: 100 }, () => post(server, { agent })))
+    expect(countOutcomes(outcomes)).toEqual({ 200: 25, 429: 75 })
     await stop(server)
     expect(server.out()).toContain(`storage:   sqlite:signalbox.db, limits in ${redisUrl};`)
     const db = new DatabaseSync(join(folder, 'signalbox.db'))
-    expect(db.prepare('SELECT count(*) AS count FROM usage WHERE cost > 0').get()).toEqual({ count: 50 })
+    expect(db.prepare('SELECT count(*) AS count FROM usage WHERE cost > 0').get()).toEqual({ count: 25 })
     expect(db.prepare("SELECT count(*) AS count FROM counters WHERE key LIKE '%rpm%'").get()).toEqual({ count: 0 })
     db.close()
   })

@@ -1,22 +1,11 @@
 import { rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { expect, inject, test, vi } from 'vitest'
+import { expect, inject, test } from 'vitest'
+import { waitFor, waitUntil } from '../../testing/test/waits.ts'
 import { namedStorage, openStorage } from '../src/storage.ts'
 import { launch, newFolder, stop } from './launch.ts'
-import {
-  clientAgent,
-  countOutcomes,
-  load,
-  meteredConfig,
-  meteredUpstream,
-  post,
-  testTimeout,
-  timeoutMs,
-  workersListening,
-} from './workers.ts'
-
-vi.setConfig({ testTimeout })
+import { clientAgent, countOutcomes, load, meteredConfig, meteredUpstream, post, timeoutMs, workersListening } from './workers.ts'
 
 const replaced = 'A worker exited unexpectedly and is being replaced.'
 
@@ -24,12 +13,12 @@ test('a worker killed under load is replaced, and only its own requests fail', a
   const folder = newFolder()
   const server = await workersListening(2, { folder, config: meteredConfig(await meteredUpstream({ streamMs: 300 })) })
   const running = load(server, 16)
-  await vi.waitUntil(() => running.count() > 50, timeoutMs)
+  await waitUntil(() => running.count() > 50)
   const [victim] = server.workers()
   process.kill(victim?.pid ?? 0, 'SIGKILL')
-  await vi.waitUntil(() => server.workers().length === 3, timeoutMs)
+  await waitUntil(() => server.workers().length === 3)
   const after = running.count()
-  await vi.waitUntil(() => running.count() > after + 100, timeoutMs)
+  await waitUntil(() => running.count() > after + 100)
   const { 200: good = 0, ...bad } = countOutcomes(await running.stop())
   // Connections of the killed process, at most all of them, and nothing but connections that broke.
   expect(Object.keys(bad).filter(how => how !== 'ECONNRESET')).toEqual([])
@@ -46,11 +35,11 @@ test('a worker killed under load is replaced, and only its own requests fail', a
       await post(server, { agent })
       return (await storage.ledger.balance(`credit:${id}`)).held
     }
-    await vi.waitFor(async () => expect(await held()).toBe(0), { timeout: 75_000, interval: 1_000 })
+    await waitFor(async () => expect(await held()).toBe(0), { interval: 1_000 })
     await storage.close()
   }
   expect(await stop(server)).toEqual({ code: 0, signal: null })
-}, 150_000)
+})
 
 if (inject('isLongRun'))
   test('a connection passed to a worker that died before accepting it is served by another', async () => {
@@ -104,7 +93,7 @@ if (inject('isLongRun'))
         return false
       }
     }
-    await vi.waitUntil(() => server.workers().every(({ pid }) => !isAlive(pid)), timeoutMs)
+    await waitUntil(() => server.workers().every(({ pid }) => !isAlive(pid)))
   })
 
 test('a second signal ends all processes at once', async () => {

@@ -1,28 +1,18 @@
 import { writeFileSync } from 'node:fs'
 import { get } from 'node:http'
 import { join } from 'node:path'
-import { expect, inject, test, vi } from 'vitest'
+import { expect, inject, test } from 'vitest'
+import { waitFor, waitUntil } from '../../testing/test/waits.ts'
 import { newFolder, stop, writeConfig } from './launch.ts'
-import {
-  countOutcomes,
-  load,
-  meteredConfig,
-  meteredUpstream,
-  testTimeout,
-  timeoutMs,
-  type WorkersListening,
-  workersListening,
-} from './workers.ts'
+import { countOutcomes, load, meteredConfig, meteredUpstream, type WorkersListening, workersListening } from './workers.ts'
 
 const restarted = 'SIGHUP: the workers were restarted with the current config.'
 const refused = 'SIGHUP: no worker could be started with the current config; the running workers continue.'
 
-vi.setConfig({ testTimeout })
-
 async function hangUp(server: WorkersListening, answer: string) {
   const before = server.linesWith(answer).length
   server.child.kill('SIGHUP')
-  await vi.waitUntil(() => server.linesWith(answer).length > before, timeoutMs)
+  await waitUntil(() => server.linesWith(answer).length > before)
   return server.linesWith(answer).at(-1)
 }
 
@@ -45,13 +35,13 @@ test('SIGHUP under load: no request fails, and each restart reads the config aga
   const base = meteredConfig(await meteredUpstream({ streamMs: 300 }))
   const server = await workersListening(2, { folder, config: { ...base, operator: 'first' } })
   const running = load(server, 16)
-  await vi.waitUntil(() => running.count() > 50, timeoutMs)
+  await waitUntil(() => running.count() > 50)
   for (const operator of operators) {
     writeConfig(folder, { ...base, operator })
     await hangUp(server, restarted)
-    await vi.waitFor(async () => expect(await modelsOf(server)).toContain(`"owned_by":"${operator}"`), 5_000)
+    await waitFor(async () => expect(await modelsOf(server)).toContain(`"owned_by":"${operator}"`))
     const before = running.count()
-    await vi.waitUntil(() => running.count() > before + 50, timeoutMs)
+    await waitUntil(() => running.count() > before + 50)
   }
   const outcomes = await running.stop()
   expect(countOutcomes(outcomes)).toEqual({ 200: outcomes.length })
@@ -91,7 +81,7 @@ test('an invalid config at SIGHUP is logged, and the old workers stay', async ()
   // And it can be mended.
   writeConfig(folder, { ...base, operator: 'mended', workers: 1 })
   expect(await hangUp(server, restarted)).toMatchObject({ workers: 1 })
-  await vi.waitFor(async () => expect(await modelsOf(server)).toContain('"owned_by":"mended"'), 5_000)
+  await waitFor(async () => expect(await modelsOf(server)).toContain('"owned_by":"mended"'))
   await stop(server)
 })
 

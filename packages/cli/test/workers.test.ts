@@ -1,22 +1,10 @@
 import { Agent, createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { describe, expect, inject, test, vi } from 'vitest'
+import { describe, expect, inject, test } from 'vitest'
 import { namedStorage, openStorage } from '../src/storage.ts'
 import { type Asking, failing, linesOf, look, newFolder, stop } from './launch.ts'
-import {
-  adminKey,
-  clientAgent,
-  cost,
-  countOutcomes,
-  meteredConfig,
-  meteredUpstream,
-  post,
-  testTimeout,
-  workersListening,
-} from './workers.ts'
-
-vi.setConfig({ testTimeout })
+import { adminKey, clientAgent, cost, countOutcomes, meteredConfig, meteredUpstream, post, workersListening } from './workers.ts'
 
 const all = inject('isLongRun') ? { workers: 4, requests: 1_000, affordable: 333 } : { workers: 2, requests: 300, affordable: 100 }
 

@@ -1,19 +1,18 @@
 import { Agent, createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { inject, onTestFinished, vi } from 'vitest'
+import { inject, onTestFinished } from 'vitest'
+import { waitMs, waitUntil } from '../../testing/test/waits.ts'
 import { type Asking, type LaunchOptions, type Listening, linesOf, listening } from './launch.ts'
 
 /** Milliseconds that a test waits for what takes a second on an idle machine. */
-export const timeoutMs = 40_000
-/** Milliseconds for a test with a server of several processes. */
-export const testTimeout = 90_000
+export const timeoutMs = waitMs
 
 export const adminKey = 'ak_my-own-admin-key'
 /** Microdollars of a request: 2,000 tokens at one dollar for a million. What it may cost is what it does cost. */
 export const cost = 2_000
 
-/** A provider whose responses always cost the same: whole ones at once, streams over `streamMs`. */
-export async function meteredUpstream({ streamMs = 0 } = {}): Promise<string> {
+/** A provider whose responses always cost the same: whole ones at once, streams over `streamMs`; `onStream` is called as one begins. */
+export async function meteredUpstream({ streamMs = 0, onStream = () => {} } = {}): Promise<string> {
   const usage = { prompt_tokens: 10, completion_tokens: cost, total_tokens: cost + 10 }
   const facts = { id: 'chatcmpl-1', created: 1, model: 'm' }
   const event = (choice: object, more: object = {}): string =>
@@ -27,6 +26,7 @@ export async function meteredUpstream({ streamMs = 0 } = {}): Promise<string> {
       response.end(JSON.stringify({ ...facts, object: 'chat.completion', choices, usage }))
       return
     }
+    onStream()
     response.setHeader('content-type', 'text/event-stream')
     for (let at = 0; at < 5; at++) {
       response.write(event({ delta: { role: 'assistant', content: `word${at} ` } }))
@@ -71,7 +71,7 @@ export function post(
   const body = JSON.stringify({ model: 'm', stream, max_tokens: cost, messages: [{ role: 'user', content: 'x' }] })
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'content-length': String(body.length) }
   return new Promise(resolve => {
-    const outgoing = request(`${url}/v1/chat/completions`, { method: 'POST', agent, headers, timeout: 20_000 }, response => {
+    const outgoing = request(`${url}/v1/chat/completions`, { method: 'POST', agent, headers, timeout: waitMs }, response => {
       const { statusCode = 0 } = response
       let text = ''
       response.setEncoding('utf8')
@@ -148,6 +148,6 @@ export async function workersListening(count: number, options: LaunchOptions): P
         .join('\n'),
     )
   const workers = () => linesWith('A worker listens.').map(({ worker, pid }) => ({ id: Number(worker), pid: Number(pid) }))
-  await vi.waitUntil(() => workers().length === count, timeoutMs)
+  await waitUntil(() => workers().length === count)
   return { ...server, key: server.key || adminKey, workers, linesWith }
 }

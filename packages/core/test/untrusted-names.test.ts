@@ -144,7 +144,7 @@ function foundIn(find: (node: ts.Node, checker: ts.TypeChecker) => ts.Node | und
   return [...new Set(found)]
 }
 
-test('no name that a client or a provider sends is looked up on a plain object', { timeout: 180_000 }, () => {
+test('no name that a client or a provider sends is looked up on a plain object', () => {
   const found = foundIn((node, checker) => {
     const access = accessOf(node, checker)
     return access && !isGuarded(access.shown) ? access.shown : undefined
@@ -182,7 +182,7 @@ function convertedIn(node: ts.Node, checker: ts.TypeChecker): readonly ts.Type[]
   return entries ? [entries] : []
 }
 
-test('no value of unknown type is written into a text', { timeout: 180_000 }, () => {
+test('no value of unknown type is written into a text', () => {
   const found = foundIn((node, checker) => (convertedIn(node, checker).some(isOpen) ? node : undefined))
   expect(found.filter(each => /^[\w-]+\/src\/dialects?\//.test(each))).toEqual([])
 })

@@ -92,6 +92,10 @@ describe('calls of providers', () => {
     await expect(using({ https: url.replace('other', 'wrong') })(`https://localhost:${port}/`)).rejects.toMatchObject({
       code: 'PROXY_REFUSED',
     })
+    const open = await listen(createServer(echo))
+    await expect(using({ http: url.replace('other', 'wrong') })(`http://localhost:${open}/`)).rejects.toMatchObject({
+      code: 'PROXY_REFUSED',
+    })
     await expect(using({ http: 'http://127.0.0.1:1' })(`https://localhost:${port}/`)).rejects.toMatchObject({ code: 'PROXY_UNREACHABLE' })
     await expect(using({ http: '127.0.0.1:1' })(`http://localhost:${port}/`)).rejects.toMatchObject({ code: 'PROXY_UNREACHABLE' })
   })

@@ -73,7 +73,7 @@ export async function rawCall(
   return { text, closed }
 }
 
-export const until = async (what: () => boolean, ms = 20_000): Promise<void> => {
+export const until = async (what: () => boolean, ms = 120_000): Promise<void> => {
   const end = Date.now() + ms
   while (!what()) {
     if (Date.now() > end) throw new Error('It did not happen in time.')

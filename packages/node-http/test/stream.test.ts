@@ -27,11 +27,16 @@ describe('a stream', () => {
 
   test('held too long opens with 200 and comments, and may still succeed', async () => {
     const running = await start({ holdMs: 30, keepAliveMs: 25 })
-    running.act = () => ({ commit: sleep(150), batches: () => batchesOf([[delta('a')], [finished]]) })
+    const commit = Promise.withResolvers<void>()
+    running.act = () => ({ commit: commit.promise, batches: () => batchesOf([[delta('a')], [finished]]) })
     const response = await stream(running.url)
     expect(response.status).toBe(200)
-    const text = await response.text()
-    expect(text).toMatch(/^(?:: keep-alive\n\n){3,7}event: response\.delta\ndata: \{"delta":"a"\}\n\nevent: response\.completed\n/)
+    let text = ''
+    for await (const piece of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      text += piece
+      if (text.split(': keep-alive').length > 3) commit.resolve()
+    }
+    expect(text).toMatch(/^(?:: keep-alive\n\n){3,}event: response\.delta\ndata: \{"delta":"a"\}\n\nevent: response\.completed\n/)
   })
 
   test('that was held too long and then fails has the error in the stream, and ends', async () => {

@@ -1,10 +1,12 @@
 import type { CacheAffinity, CachedPrompt } from './cache-affinity.ts'
 import { maxQueueMs, timeUntilFree } from './capacity.ts'
 import { tuning } from './constants.ts'
-import type { DecisionLog, OpenRecord, RequestDecisions, RequestLog } from './decision-log/decision-log.ts'
+import type { DecisionLog, LoggedChoice, RequestLog } from './decision-log/decision-log.ts'
+import type { ChoiceReason } from './decision-log/records.ts'
 import { bestKnown, cachedTokensAt, type EstimateInput, estimateOffer } from './estimate.ts'
 import { type AttemptBudget, accrueBudget, findExploration } from './exploration.ts'
 import { hedgeDelay } from './hedge-delay.ts'
+import type { RouterOffer } from './offer.ts'
 import type { OfferEstimate, Strategy } from './offer-estimate.ts'
 import type { TrackedOffer } from './offer-state.ts'
 import { type Preference, type PreferencePrices, preferences } from './preferences.ts'
@@ -12,7 +14,7 @@ import type { RunningAverage } from './running-average.ts'
 import { scaledPrices, scoreByPrices } from './score.ts'
 import { type EstimatedOffers, isAvailable, rankByScore, runnerUp, type ScoredOffer, selectBest, withRank } from './select-by-score.ts'
 import { attemptTimeout } from './timeout.ts'
-import type { AttemptFailure, ChoiceReason, RouterChoice, RouterOffer, RouterRequest } from './types.ts'
+import type { AttemptFailure, RouterRequest } from './types.ts'
 
 // Estimates all candidates of a request and chooses one, for each attempt. This is the hot path: it allocates only an estimate per
 // candidate.
@@ -32,7 +34,7 @@ export interface RouterState {
 }
 
 /** A choice plus what is needed to learn from its call. */
-export interface TrackedChoice extends RouterChoice {
+export interface TrackedChoice extends LoggedChoice {
   readonly tracked: TrackedOffer
   readonly request: RouterRequest
   /** How the call failed, if it did. */
@@ -41,10 +43,6 @@ export interface TrackedChoice extends RouterChoice {
   queued: boolean
   /** Whether the call would fail again in the same way. */
   permanent?: boolean
-  /** Its record in the decision log. */
-  record?: OpenRecord
-  /** The decisions of its request. */
-  decisions?: RequestDecisions
 }
 
 const defaultTimeoutMs = { stream: 120_000, whole: 300_000 }

@@ -1,5 +1,5 @@
+import type { RouterOffer } from './offer.ts'
 import type { RunningAverage } from './running-average.ts'
-import type { RouterOffer } from './types.ts'
 
 /** Tokens that a request is expected to use. */
 export interface TokenUse {

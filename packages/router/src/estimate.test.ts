@@ -4,8 +4,8 @@ import { priceVector } from './cost.ts'
 import { bestKnown, cachedTokensAt, type EstimateInput, estimateOffer, optimisticEstimate } from './estimate.ts'
 import { failureProbability, failureProbabilityGiven, recordOutcome } from './failure-model.ts'
 import { currentLevel, observeLatency, tailShare } from './latency.ts'
+import type { RouterOffer } from './offer.ts'
 import { makeOfferState, type OfferState, type RunningAttempt, type TrackedOffer } from './offer-state.ts'
-import type { RouterOffer } from './types.ts'
 
 const now = 1_000_000
 const offer: RouterOffer = { id: 'alder', price: { input: 500_000, output: 1_600_000, cached: 50_000 } }

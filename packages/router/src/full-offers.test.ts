@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
+import type { RouterOffer } from './offer.ts'
 import { createRouter } from './router.ts'
-import type { RouterChoice, RouterOffer, RouterRequest } from './types.ts'
+import type { RouterChoice, RouterRequest } from './types.ts'
 
 // What a request does when every offer is full or down.
 

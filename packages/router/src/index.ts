@@ -1,4 +1,6 @@
+export type { ChoiceReason } from './decision-log/records.ts'
 export { createDynamicRouter, type DynamicRouter, type DynamicRouterOptions } from './dynamic-router.ts'
+export type { OfferPrice, RouterOffer } from './offer.ts'
 export type { OfferEstimate, Strategy } from './offer-estimate.ts'
 export type { TrackedOffer } from './offer-state.ts'
 export { type Preference, type PreferencePrices, preferences } from './preferences.ts'
@@ -7,13 +9,10 @@ export { createRouter } from './router.ts'
 export type {
   AnswerUsage,
   AttemptFailure,
-  ChoiceReason,
-  OfferPrice,
   Recorded,
   Router,
   RouterAttempt,
   RouterChoice,
-  RouterOffer,
   RouterOptions,
   RouterPlan,
   RouterRequest,

@@ -1,4 +1,4 @@
-import type { RouterOffer } from './types.ts'
+import type { RouterOffer } from './offer.ts'
 
 /** The estimates of an offer for one request, each a finite number. Input of a strategy. */
 export interface OfferEstimate {

@@ -4,10 +4,11 @@ import { tuning } from './constants.ts'
 import type { PriceVector } from './cost.ts'
 import { afterContent, beforeContent, type FailureModel, makeFailureModel } from './failure-model.ts'
 import { type Latency, makeLatency } from './latency.ts'
+import type { RouterOffer } from './offer.ts'
 import { makePrefillLatency, type PrefillLatency } from './prefill-latency.ts'
 import { makeRunningAverage, type RunningAverage } from './running-average.ts'
 import { makeOutcomeCounts, type OutcomeCounts } from './sync/outcome-counts.ts'
-import type { RouterAttempt, RouterOffer } from './types.ts'
+import type { RouterAttempt } from './types.ts'
 
 /** What the router has learned about an offer from the outcomes of its calls. */
 export interface OfferState {

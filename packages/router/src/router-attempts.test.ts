@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
 import { mindOf, routingStore } from '../test/together.ts'
+import type { RouterOffer } from './offer.ts'
 import type { RunningAttempt } from './offer-state.ts'
 import { createRouter } from './router.ts'
-import type { AttemptFailure, RouterChoice, RouterOffer } from './types.ts'
+import type { AttemptFailure, RouterChoice } from './types.ts'
 
 const usd = (input: number, output: number) => ({ input: input * 1e6, output: output * 1e6 })
 const offers: readonly RouterOffer[] = [

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import type { RouterOffer } from './offer.ts'
 import type { RunningAttempt } from './offer-state.ts'
 import { createRouter } from './router.ts'
-import type { AttemptFailure, Router, RouterAttempt, RouterChoice, RouterOffer } from './types.ts'
+import type { AttemptFailure, Router, RouterAttempt, RouterChoice } from './types.ts'
 
 const usd = (input: number, output: number) => ({ input: input * 1e6, output: output * 1e6 })
 const offers: readonly RouterOffer[] = [

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { makeEstimate } from '../test/make-estimate.ts'
+import type { RouterOffer } from './offer.ts'
 import type { OfferEstimate } from './offer-estimate.ts'
 import { type Preference, preferences } from './preferences.ts'
 import { scaledPrices, scoreByPrices } from './score.ts'
-import type { RouterOffer } from './types.ts'
 
 const offer: RouterOffer = { id: 'alder', price: { input: 0, output: 0 } }
 const prices = { waiting: 0.001, generation: 0.0001, failure: 0.05 }

@@ -1,8 +1,8 @@
 import { tuning } from './constants.ts'
 import { typicalCost } from './cost.ts'
+import type { RouterOffer } from './offer.ts'
 import type { Strategy } from './offer-estimate.ts'
 import { type Preference, type PreferencePrices, preferences } from './preferences.ts'
-import type { RouterOffer } from './types.ts'
 
 const { finalFailureShare, baseFinalFailure, typicalRequestUsd } = tuning.score
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { makeEstimate } from '../test/make-estimate.ts'
+import type { RouterOffer } from './offer.ts'
 import type { Strategy } from './offer-estimate.ts'
 import { type EstimatedOffers, rankByScore, runnerUp, scoreOf, selectBest, withRank } from './select-by-score.ts'
-import type { RouterOffer } from './types.ts'
 
 const strategy: Strategy = ({ cost }) => cost
 

@@ -1,6 +1,7 @@
 import { tuning } from './constants.ts'
+import type { RouterOffer } from './offer.ts'
 import type { OfferEstimate, Strategy } from './offer-estimate.ts'
-import type { RouterOffer, RouterRequest } from './types.ts'
+import type { RouterRequest } from './types.ts'
 
 // Chooses by a pure function of the estimates, so that a replay can repeat it.
 

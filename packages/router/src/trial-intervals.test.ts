@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
+import type { RouterOffer } from './offer.ts'
 import { preferences } from './preferences.ts'
 import { createRouter } from './router.ts'
-import type { RouterOffer, RouterPlan } from './types.ts'
+import type { RouterPlan } from './types.ts'
 
 // When an offer that fails every call is tried again: by the size of requests and by how many come.
 

@@ -1,35 +1,9 @@
-import type { RecordOptions } from './decision-log/decision-log.ts'
-import type { Trace } from './decision-log/records.ts'
+import type { ChoiceReason, RecordOptions, Trace } from './decision-log/records.ts'
+import type { RouterOffer } from './offer.ts'
 import type { OfferEstimate, Strategy } from './offer-estimate.ts'
 import type { Preference, PreferencePrices } from './preferences.ts'
 
 // The public types of the router. It makes no calls, so anything can drive it: the gateway, a simulator, a test.
-
-/** Prices of an offer in microdollars per million tokens. */
-export interface OfferPrice {
-  readonly input: number
-  readonly output: number
-  /** Cache reads. Default: the `input` price. */
-  readonly cached?: number
-  /** Cache writes. Default: the `input` price. */
-  readonly cache_write?: number
-  /** Cache writes with a one-hour lifetime. Default: twice the `input` price. */
-  readonly cache_write_1h?: number
-}
-
-/** A model as one provider sells it, which the router chooses among. */
-export interface RouterOffer {
-  /** Unique among the offers. Learned state is kept by this id. */
-  readonly id: string
-  /** Offers of one provider tend to fail together. Default: the id. */
-  readonly provider?: string
-  /** Responses of one model are assumed to be about equally long at every provider. Default: all offers share one model. */
-  readonly model?: string
-  /** Microdollars per million tokens. */
-  readonly price: OfferPrice
-  /** How long the provider keeps a prompt cached, in milliseconds. Default: 300,000. */
-  readonly cacheMs?: number
-}
 
 /** Properties of one request that affect the choice. */
 export interface RouterRequest {
@@ -94,12 +68,6 @@ export interface RouterChoice {
   /** Milliseconds without first content after which a second call is worth its cost. Absent: never. */
   readonly hedgeAfterMs?: number
 }
-
-/**
- * Why an offer was chosen. `best`: the lowest score. `exploration`: to learn about an offer that was not used recently. `fallback`: not the
- * first attempt of its request. `last_resort`: all offers are rate limited or failing.
- */
-export type ChoiceReason = 'best' | 'exploration' | 'fallback' | 'last_resort'
 
 /** A running call. */
 export interface RouterAttempt {

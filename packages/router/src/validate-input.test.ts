@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
+import type { RouterOffer } from './offer.ts'
 import { createRouter } from './router.ts'
-import type { RouterAttempt, RouterChoice, RouterOffer, RouterOptions, RouterRequest } from './types.ts'
+import type { RouterAttempt, RouterChoice, RouterOptions, RouterRequest } from './types.ts'
 
 const price = { input: 100_000, output: 400_000 }
 const offers: readonly RouterOffer[] = [

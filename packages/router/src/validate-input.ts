@@ -1,7 +1,8 @@
 import leven from 'leven'
+import type { RouterOffer } from './offer.ts'
 import type { Strategy } from './offer-estimate.ts'
 import { type Preference, type PreferencePrices, preferences } from './preferences.ts'
-import type { AnswerUsage, AttemptFailure, RouterAttempt, RouterChoice, RouterOffer, RouterOptions, RouterRequest } from './types.ts'
+import type { AnswerUsage, AttemptFailure, RouterAttempt, RouterChoice, RouterOptions, RouterRequest } from './types.ts'
 
 // Validation of user input: a single NaN would poison the learned state permanently.
 

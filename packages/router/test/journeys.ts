@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { finiteScore, type Trace } from '../src/decision-log/records.ts'
+import type { RouterOffer } from '../src/offer.ts'
 import type { Strategy } from '../src/offer-estimate.ts'
 import { preferences } from '../src/preferences.ts'
 import { createRouter } from '../src/router.ts'
-import type { RouterChoice, RouterOffer, RouterOptions, RouterPlan, RouterRequest } from '../src/types.ts'
+import type { RouterChoice, RouterOptions, RouterPlan, RouterRequest } from '../src/types.ts'
 
 // Worlds drawn at random that lead a router through all that can happen to it: probes, fallbacks, holds, breakers, hedges.
 

@@ -2,9 +2,10 @@ import type { RoutingStore } from '@signalbox/storage'
 import type { OfferStatistics, RoutingNews } from '@signalbox/storage/routing'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { createDynamicRouter, type DynamicRouter } from '../src/dynamic-router.ts'
+import type { RouterOffer } from '../src/offer.ts'
 import type { TrackedOffer } from '../src/offer-state.ts'
 import { createStateSync, type StateSync } from '../src/sync/state-sync.ts'
-import type { AttemptFailure, RouterChoice, RouterOffer } from '../src/types.ts'
+import type { AttemptFailure, RouterChoice } from '../src/types.ts'
 
 /** Equal except for their price: the cheaper healthy one is chosen. */
 export const cheap: RouterOffer = { id: 'cheap', provider: 'one', price: { input: 500_000, output: 1_500_000, cached: 50_000 } }

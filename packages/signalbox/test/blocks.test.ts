@@ -19,7 +19,7 @@ test('all code blocks compile in one program with the package sources; an error 
     expect.stringMatching(/^docs\/wrong\.md:1 \+1: .*createGatway/),
     expect.stringMatching(/^docs\/wrong\.md:1 \+2: .*not assignable/),
   ])
-}, 240_000)
+})
 
 describe('blocks that are not run', () => {
   test('may only become fewer', () => {
@@ -30,7 +30,16 @@ describe('blocks that are not run', () => {
 
   test('that name their file are on pages whose tests run them', () => {
     const pages = new Set(blocks.filter(({ use }) => use === 'file').map(({ page }) => page))
-    expect([...pages].filter(page => page !== 'README.md' && !page.startsWith('docs/getting-started/'))).toEqual([])
+    expect([...pages].filter(page => page !== 'docs/embed.md' && !page.startsWith('docs/getting-started/'))).toEqual([])
+  })
+
+  test('that are files of an example are as they stand there', () => {
+    const examples = blocks.filter(({ use }) => use === 'example')
+    expect(examples.length).toBeGreaterThan(5)
+    for (const { place, reason, code } of examples) {
+      const file = readFileSync(resolve(import.meta.dirname, '../../../examples', reason), 'utf8')
+      expect(`${place}\n${code}`).toBe(`${place}\n${file}`)
+    }
   })
 
   test('are not hidden by another language tag', () => {
@@ -74,7 +83,7 @@ describe('blocks that run', () => {
       },
     })
     found = stdout.split('\n').flatMap(line => (line === '' ? [] : [JSON.parse(line)]))
-  }, 240_000)
+  })
 
   test.each(running.map(({ place }, at) => ({ place, at })))('$place', ({ at }) => {
     expect(found[at]?.faults).toEqual([])

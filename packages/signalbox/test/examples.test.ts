@@ -11,4 +11,4 @@ test('each `@example` of a docstring compiles beside its file; one that names a 
   }
   const file = planted.file.replace('example-', 'planted-')
   expect(compileExamples([...examples, { ...planted, file }])).toEqual([expect.stringMatching(/^planted: .*failure/)])
-}, 240_000)
+})

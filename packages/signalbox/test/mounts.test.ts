@@ -6,8 +6,9 @@ import { type ChaosProvider, chaosProvider, type TestGateway, testGateway } from
 import { describeAdapter } from '@signalbox/testing/suites'
 import express from 'express'
 import { Hono } from 'hono'
-import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { fakeGateway, goodKey } from '../../api/test/fake-gateway.ts'
+import { waitUntil } from '../../testing/test/waits.ts'
 import { freePort } from '../../testing/tools/runtimes/free-port.ts'
 import { bunServer } from '../src/bun.ts'
 import { denoHandler } from '../src/deno.ts'
@@ -115,10 +116,10 @@ describe.each(frameworks)('in $name', ({ name, start }) => {
     const leaving = new AbortController()
     const headers = { authorization: `Bearer ${goodKey}`, 'content-type': 'application/json' }
     const left = fetch(`${other}/v1/responses`, { method: 'POST', headers, body: '{"stream":true}', signal: leaving.signal })
-    await vi.waitUntil(() => fake.calls.length === 1)
+    await waitUntil(() => fake.calls.length === 1)
     leaving.abort()
     await expect(left).rejects.toThrow('aborted')
-    await vi.waitUntil(() => fake.calls[0]?.signal?.aborted)
+    await waitUntil(() => fake.calls[0]?.signal?.aborted)
     await stop()
   })
 })

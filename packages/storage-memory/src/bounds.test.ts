@@ -85,9 +85,13 @@ test('an invalid bound is refused', () => {
   expect(() => memoryStorage({ maxUsageRows: Number.NaN })).toThrow('maxUsageRows')
 })
 
-describeStorage('memory, with narrow bounds', async () => ({
-  storage: memoryStorage({ maxEntries: 1_000, maxUsageRows: 1_500, maxIds: 500 }),
-}))
+describeStorage(
+  'memory, with narrow bounds',
+  async () => ({
+    storage: memoryStorage({ maxEntries: 1_000, maxUsageRows: 1_500, maxIds: 500 }),
+  }),
+  { only: ['entries', 'lifecycle'] },
+)
 
 test('routing state keeps the newest rows, pauses and conversations up to its bounds', async () => {
   const routing = memoryRouting({ maxRows: 100, maxPauses: 100, maxConversations: 100 })

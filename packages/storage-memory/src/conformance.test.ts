@@ -1,6 +1,4 @@
-import { asyncStorage, describeStorage } from '@signalbox/storage/conformance'
-import { inject } from 'vitest'
+import { describeStorage } from '@signalbox/storage/conformance'
 import { memoryStorage } from './index.ts'
 
-describeStorage('memory', async () => ({ storage: memoryStorage() }))
-describeStorage('memory, by promise', async () => ({ storage: asyncStorage(memoryStorage()) }), { share: inject('isLongRun') ? 1 : 0.1 })
+describeStorage('memory', async () => ({ storage: memoryStorage() }), { lacks: ['reopen', 'spool'] })

@@ -1,4 +1,5 @@
 import { isPromise } from '@signalbox/storage/awaitable'
+import { asyncStorage } from '@signalbox/storage/conformance'
 import { expect, test } from 'vitest'
 import { memoryStorage } from './index.ts'
 
@@ -59,4 +60,12 @@ test('a call with an invalid argument throws synchronously and changes nothing',
   expect(() => ledger.reserve({ id: 'h', amount: 0.5, accounts: [], at: 1 })).toThrow(RangeError)
   expect(() => counters.enter({ key: 'k', slot: 's', limit: -1, ttlMs: 1 }, 1)).toThrow(RangeError)
   expect(ledger.holds({ limit: 9 })).toEqual([])
+})
+
+test('of an `asyncStorage`, every result and every error comes by a promise', async () => {
+  const { ledger, ping } = asyncStorage(memoryStorage())
+  const refused = ledger.reserve({ id: 'h', amount: 0.5, accounts: [], at: 1 })
+  expect([isPromise(ping()), isPromise(ledger.balance('a')), isPromise(refused)]).toEqual([true, true, true])
+  await expect(refused).rejects.toThrow(RangeError)
+  expect(await ledger.balance('a')).toEqual({ balance: 0, held: 0, credited: 0, spent: 0 })
 })

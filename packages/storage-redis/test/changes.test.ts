@@ -9,8 +9,9 @@ import { compatible } from '@signalbox/core/providers'
 import { webClock } from '@signalbox/core/runtime'
 import { composeStorage } from '@signalbox/storage/compose'
 import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { describeWith } from '../../testing/test/services.ts'
+import { waitFor } from '../../testing/test/waits.ts'
 import { redisStores } from '../src/index.ts'
 import { type RedisServer, testRedis } from './redis-server.ts'
 
@@ -20,8 +21,6 @@ const describeServer = describeWith('redis-server')
 
 /** Time does not pass for caches, so that only a message can end what they hold. */
 const clock = { ...webClock(), monotonic: () => 1_000 }
-/** For a busy machine. */
-const withinMs = 30_000
 const quiet = { info: () => {}, warn: () => {}, error: () => {} }
 
 /** A provider that accepts everything, and the keys it was called with. */
@@ -86,7 +85,7 @@ async function scene(): Promise<Scene> {
     const caller = await gateway.authenticate(secret)
     return gateway.chat.completions.create({ model: 'm', messages: [{ role: 'user', content: 'Hello' }] }, { caller })
   }
-  await vi.waitFor(async () => {
+  await waitFor(async () => {
     const subscribers = await server.admin(redis => redis.pubsub('NUMSUB', 'signalbox:changes'))
     expect(subscribers[1]).toBe(2)
   })
@@ -99,8 +98,7 @@ const codeOf = (run: Promise<unknown>): Promise<unknown> =>
     (error: { readonly code?: string }) => error.code,
   )
 
-const soon = <T>(look: () => Promise<T>, wanted: T) =>
-  vi.waitFor(async () => expect(await look()).toEqual(wanted), { timeout: withinMs, interval: 20 })
+const soon = <T>(look: () => Promise<T>, wanted: T) => waitFor(async () => expect(await look()).toEqual(wanted), { interval: 20 })
 
 describeServer('a change in one process reaches the other', () => {
   test('a revoked key is refused', async () => {
@@ -168,7 +166,7 @@ describeServer('a change in one process reaches the other', () => {
     const chosen = 'ak_chosen-by-an-operator'
     expect(await codeOf(call(there, chosen))).toBe('invalid_api_key')
     await here.workspaces('w').apiKeys.create({ name: 'k', scopes: '*', secret: chosen })
-    await vi.waitFor(async () => expect(await codeOf(call(there, chosen))).toBe('done'), { timeout: withinMs, interval: 5 })
+    await waitFor(async () => expect(await codeOf(call(there, chosen))).toBe('done'), { interval: 5 })
     const { secret } = await here.workspaces('w').apiKeys.create({ name: 'generated', scopes: '*' })
     expect(await codeOf(call(there, secret))).toBe('done')
   })
@@ -182,7 +180,7 @@ describeServer('messages that are lost', () => {
     await server.signal('SIGKILL')
     await here.workspaces('w').apiKeys.revoke(id)
     await server.restart()
-    await vi.waitFor(async () => expect(await codeOf(call(there, secret))).toBe('invalid_api_key'), { timeout: 5_000, interval: 50 })
+    await waitFor(async () => expect(await codeOf(call(there, secret))).toBe('invalid_api_key'), { interval: 50 })
   })
 
   test('missed through a cut connection are caught up when it is back', async () => {
@@ -191,7 +189,7 @@ describeServer('messages that are lost', () => {
     expect(await codeOf(call(there, secret))).toBe('done')
     await server.admin(redis => redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub'))
     await here.workspaces('w').apiKeys.revoke(id)
-    await vi.waitFor(async () => expect(await codeOf(call(there, secret))).toBe('invalid_api_key'), { timeout: 5_000, interval: 50 })
+    await waitFor(async () => expect(await codeOf(call(there, secret))).toBe('invalid_api_key'), { interval: 50 })
   })
 })
 
@@ -214,16 +212,16 @@ describeServer('messages', () => {
     stores.changes.subscribe(() => {
       heard += 1
     })
-    await vi.waitFor(() => expect(heard).toBe(1))
+    await waitFor(() => expect(heard).toBe(1))
     for (const { client, redis } of sockets) {
       client.unpipe(redis).resume()
       redis.unpipe(client).resume()
     }
     // It listens over another connection, and all that is cached may have changed.
-    await vi.waitFor(() => expect(heard).toBe(2), { timeout: 15_000 })
+    await waitFor(() => expect(heard).toBe(2))
     await server.admin(redis => redis.publish('signalbox:changes', '{}'))
-    await vi.waitFor(() => expect(heard).toBe(3))
-  }, 30_000)
+    await waitFor(() => expect(heard).toBe(3))
+  })
 
   test('contain the names of records, not their content', async () => {
     const { here, server } = await scene()
@@ -233,7 +231,7 @@ describeServer('messages', () => {
       await redis.subscribe('signalbox:changes')
       const { id, secret } = await here.workspaces('w').apiKeys.create({ name: 'my name', scopes: '*' })
       await here.workspaces('w').byokKeys.create({ provider: 'vendor', name: 'own', apiKey: 'vendor-key-0123456789' })
-      await vi.waitFor(() => expect(messages.join()).toContain('credential'))
+      await waitFor(() => expect(messages.join()).toContain('credential'))
       expect(messages.join()).toContain(`["key","w","${id}"]`)
       for (const hidden of [secret, secret.slice(3), 'my name', 'vendor-key', 'inference:invoke'])
         expect(messages.join()).not.toContain(hidden)
@@ -246,10 +244,10 @@ describeServer('messages', () => {
     onTestFinished(() => stores.close())
     const heard: unknown[] = []
     stores.changes.subscribe(changes => heard.push(changes))
-    await vi.waitFor(() => expect(heard).toEqual([undefined]))
+    await waitFor(() => expect(heard).toEqual([undefined]))
     for (const message of ['', '{', 'null', '{"changes":5}', '{"changes":[["key","w","k"]]}'])
       await server.admin(redis => redis.publish('signalbox:changes', message))
-    await vi.waitFor(() => expect(heard).toHaveLength(6))
+    await waitFor(() => expect(heard).toHaveLength(6))
     expect(heard.slice(1)).toEqual([undefined, undefined, undefined, undefined, [{ kind: 'key', workspaceId: 'w', id: 'k' }]])
   })
 })

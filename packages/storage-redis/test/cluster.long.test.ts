@@ -1,7 +1,8 @@
 import { composeStorage, type OutageEvent } from '@signalbox/storage/compose'
 import { memoryStorage } from '@signalbox/storage-memory'
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { describeWith } from '../../testing/test/services.ts'
+import { waitFor } from '../../testing/test/waits.ts'
 import { redisStores } from '../src/index.ts'
 import { type RedisServer, startCluster } from './redis-server.ts'
 
@@ -59,12 +60,12 @@ describeCluster('a cluster', () => {
     expect(Math.max(...waits)).toBeLessThan(20 * maxWaitMs)
     expect(states()[0]).toBe('begun')
     await end(server)
-    await vi.waitFor(
+    await waitFor(
       async () => {
         for (const workspace of workspaces) await take(workspace, 1_000)
         expect(states().at(-1)).toBe('over')
       },
-      { timeout: 20_000, interval: 200 },
+      { interval: 200 },
     )
     const before = states().length
     for (const workspace of workspaces) await take(workspace, 1_000)

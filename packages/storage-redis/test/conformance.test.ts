@@ -18,6 +18,7 @@ const storageOn = async (url: string | readonly string[]) => {
 describeRedis('on one server', () => {
   describeStorage('memory and Redis', () => storageOn(redisUrl), {
     share: inject('isLongRun') ? 1 : 0.2,
+    only: ['counters', 'routing'],
   })
 })
 
@@ -29,7 +30,7 @@ if (inject('isLongRun'))
     })
     afterAll(() => cluster.stop())
 
-    describeStorage('memory and Redis Cluster', () => storageOn(cluster.urls))
+    describeStorage('memory and Redis Cluster', () => storageOn(cluster.urls), { lacks: ['reopen', 'spool'] })
 
     test('counters of one workspace share a take, and those of 50 workspaces are on all nodes', async () => {
       const { storage } = await storageOn(cluster.urls)

@@ -1,7 +1,8 @@
 import type { Storage } from '@signalbox/storage'
 import { composeStorage, EphemeralError, type EphemeralStores, type RecordChange, withChanges } from '@signalbox/storage/compose'
 import { memoryStorage } from '@signalbox/storage-memory'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { waitFor } from '../../testing/test/waits.ts'
 
 // What happens while an outage ends: calls between the repair of what was deferred and the end of the outage. The
 // stores are in memory, and stop where a test says.
@@ -59,7 +60,7 @@ function scene() {
   onTestFinished(() => storage.close())
   const commit = (id: string) =>
     storage.records.commit({ puts: [{ kind: 'key', workspaceId: 'w', id, version: 0, createdAt: AT, body: '{}' }] })
-  const isOver = () => vi.waitFor(() => expect(states).toEqual(['begun', 'over']), { timeout: 10_000 })
+  const isOver = () => waitFor(() => expect(states).toEqual(['begun', 'over']))
   return { state, storage, counters, published, commit, isOver, states }
 }
 
@@ -77,7 +78,7 @@ describe('while an outage ends', () => {
     gate.open()
     await isOver()
     // The first message may have been sent before the second commit.
-    await vi.waitFor(() => expect(published).toEqual([undefined, undefined]))
+    await waitFor(() => expect(published).toEqual([undefined, undefined]))
   })
 
   test('a slot that is freed while it is being restored is free in the store', async () => {
@@ -92,7 +93,7 @@ describe('while an outage ends', () => {
     state.gate = undefined
     gate.open()
     await isOver()
-    await vi.waitFor(async () => {
+    await waitFor(async () => {
       expect(await counters.enter({ ...slot, slot: 'next' }, AT)).toBe(true)
     })
   })

@@ -1,7 +1,8 @@
 import { composeStorage, type OutageEvent } from '@signalbox/storage/compose'
 import { memoryStorage } from '@signalbox/storage-memory'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { describeWith } from '../../testing/test/services.ts'
+import { waitFor } from '../../testing/test/waits.ts'
 import { redisStores } from '../src/index.ts'
 import { type RedisServer, testRedis } from './redis-server.ts'
 
@@ -29,10 +30,10 @@ async function fleet(count: number) {
       return admitted
     }
     const enter = (slot: string, most = 1) => storage.counters.enter({ key: slotKey, slot, limit: most, ttlMs: windowMs }, Date.now())
-    const isOver = () => vi.waitFor(() => expect(events.at(-1)?.state).toBe('over'), { timeout: 10_000, interval: 20 })
+    const isOver = () => waitFor(() => expect(events.at(-1)?.state).toBe('over'), { interval: 20 })
     return { ephemeral, storage, take, admitted, enter, isOver }
   })
-  for (const { ephemeral } of processes) await vi.waitFor(() => ephemeral.probe(), { timeout: 10_000 })
+  for (const { ephemeral } of processes) await waitFor(() => ephemeral.probe())
   const slots = (redis: RedisServer) => redis.admin(client => client.zcard('signalbox:slots:{_w}w/slots'))
   return { server, processes, slots }
 }
@@ -125,7 +126,7 @@ describeServer('a slot, when the answer of Redis is lost', () => {
     await one.storage.counters.leave(slotKey, 'r')
     await server.signal('SIGCONT')
     await one.isOver()
-    await vi.waitFor(async () => expect(await slots(server)).toBe(0))
+    await waitFor(async () => expect(await slots(server)).toBe(0))
     expect(await one.enter('next')).toBe(true)
   })
 

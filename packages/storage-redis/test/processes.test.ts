@@ -5,8 +5,9 @@ import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { describeWith, redisUrl as url } from '../../testing/test/services.ts'
+import { waitFor } from '../../testing/test/waits.ts'
 import { redisStores } from '../src/index.ts'
 
 const describeRedis = describeWith('redis')
@@ -50,7 +51,7 @@ const limit = 6_000
 /** Two processes that begin together. */
 async function startRace(prefix: string): Promise<readonly [Racer, Racer]> {
   const racers = [race(prefix), race(prefix)] as const
-  await vi.waitFor(() => expect(racers.every(({ isReady }) => isReady())).toBe(true), { timeout: 20_000, interval: 5 })
+  await waitFor(() => expect(racers.every(({ isReady }) => isReady())).toBe(true), { interval: 5 })
   for (const { process } of racers) process.stdin?.end('go')
   return racers
 }

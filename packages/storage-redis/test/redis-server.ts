@@ -58,7 +58,7 @@ export async function startRedis({
     )
   const url = `redis://${password === undefined ? '' : `:${encodeURIComponent(password)}@`}127.0.0.1:${port}`
   const admin = async <T>(run: (redis: Redis) => Promise<T>): Promise<T> => {
-    const redis = new Redis(url, { retryStrategy: () => 50, maxRetriesPerRequest: 100 })
+    const redis = new Redis(url, { retryStrategy: () => 50, maxRetriesPerRequest: 2_000 })
     redis.on('error', () => {})
     try {
       return await run(redis)
@@ -67,6 +67,12 @@ export async function startRedis({
     }
   }
   const ready = (): Promise<unknown> => admin(redis => redis.ping())
+  // Where the process is interrupted, nobody calls `stop`.
+  const endNow = (): void => {
+    server.child.kill('SIGKILL')
+    rmSync(dir, { recursive: true, force: true })
+  }
+  process.once('exit', endNow)
   const server = {
     port,
     url,
@@ -82,6 +88,7 @@ export async function startRedis({
       await ready()
     },
     async stop() {
+      process.off('exit', endNow)
       server.child.kill('SIGCONT')
       if (!hasEnded(server.child)) await server.signal('SIGKILL')
       rmSync(dir, { recursive: true, force: true })
@@ -117,7 +124,7 @@ export async function startCluster(): Promise<{
   for (const server of servers)
     await server.admin(async redis => {
       for (let tries = 0; !String(await redis.call('CLUSTER', 'INFO')).includes('cluster_state:ok'); tries++) {
-        if (tries > 200) throw new Error('The cluster did not come up.')
+        if (tries > 2_000) throw new Error('The cluster did not come up.')
         await new Promise(resolve => setTimeout(resolve, 50))
       }
     })

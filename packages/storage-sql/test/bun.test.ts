@@ -12,12 +12,12 @@ const bun = resolve(import.meta.dirname, '../../../node_modules/bun/bin/bun.exe'
 
 const isLongRun = inject('isLongRun')
 
-test(`SQLite files${isLongRun ? ' and memory' : ''} conform in Bun, with its own SQLite`, { timeout: 300_000 }, async () => {
+test(`SQLite files${isLongRun ? ' and memory' : ''} conform in Bun, with its own SQLite`, async () => {
   const program = join(dirname(temporaryFile()), 'suite.mjs')
   writeFileSync(program, await bundleTests('bun.ts', { external: ['node:*'] }))
   const args = ['--no-install', program, `${isLongRun ? 1 : usualShare}`]
   const env = isLongRun ? process.env : { ...process.env, TMPDIR: memoryFolder() }
-  const { stdout } = await promisify(execFile)(bun, args, { timeout: 290_000, maxBuffer: 2 ** 26, env })
+  const { stdout } = await promisify(execFile)(bun, args, { timeout: 1_200_000, maxBuffer: 2 ** 26, env })
   const ends = JSON.parse(stdout)
   // In memory the statements are the same.
   const half = isLongRun ? ends.length / 2 : ends.length

@@ -1,7 +1,6 @@
 import { describeStorage } from '@signalbox/storage/conformance'
 import { inject } from 'vitest'
 import { sqliteStorage } from '../src/sqlite.ts'
-import { usualShare } from './other-runtimes/expect-conformance.ts'
 import { memoryFolder, temporaryFile } from './temporary-file.ts'
 
 /** The default run does not wait for a disk. */
@@ -18,6 +17,3 @@ describeStorage('sqlite', async () => {
     },
   }
 })
-
-// The same statements: random sequences are run in full over a file.
-describeStorage('sqlite, in memory', async () => ({ storage: sqliteStorage(':memory:') }), { share: inject('isLongRun') ? 1 : usualShare })

@@ -3,7 +3,7 @@ import { expect, inject, onTestFinished, test } from 'vitest'
 import { bundleTests } from './other-runtimes/bundle.ts'
 import { expectConformance, usualShare } from './other-runtimes/expect-conformance.ts'
 
-test('a Durable Object conforms', { timeout: 300_000 }, async () => {
+test('a Durable Object conforms', async () => {
   const worker = new Miniflare({
     modules: [{ type: 'ESModule', path: 'durable-object.mjs', contents: await bundleTests('durable-object.ts') }],
     compatibilityDate: '2026-01-01',

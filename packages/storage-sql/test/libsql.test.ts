@@ -16,7 +16,7 @@ const make = async () => {
   }
 }
 
-if (inject('isLongRun')) describeStorage('libsql', make)
+if (inject('isLongRun')) describeStorage('libsql', make, { lacks: ['spool'] })
 
 test('calls of the same turn share a batch, and one that the database refuses fails alone', async () => {
   const client = createClient({ url: `file:${temporaryFile()}` })

@@ -1,13 +1,13 @@
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { openBlockableProxy } from '../../testing/test/blockable-proxy.ts'
 import { describeWith, postgresUrlAt, services } from '../../testing/test/services.ts'
+import { waitFor } from '../../testing/test/waits.ts'
 import { breakerLimits } from '../src/postgres/circuit-breaker.ts'
 import { postgresStorage } from '../src/postgres.ts'
 import { useSchema } from './postgres-schema.ts'
 
 const AT = 1_750_000_000_000
 const describePostgres = describeWith('postgres')
-vi.setConfig({ testTimeout: 60_000 })
 
 const account = 'a'
 const holdOf = (id: string) => ({ id, amount: 1, accounts: [{ account, floor: 0 }], at: AT })
@@ -44,7 +44,7 @@ describePostgres('PostgreSQL that accepts connections and answers nothing', () =
     expect(events).toEqual([])
     way.unblock()
     await settling
-    await vi.waitFor(async () => expect(await ledger.reserve(holdOf('after'))).toBeUndefined(), { timeout: 20_000 })
+    await waitFor(async () => expect(await ledger.reserve(holdOf('after'))).toBeUndefined())
     const held = (await ledger.holds({ limit: 1_000 })).map(({ id }) => id)
     expect(held).toContain('after')
     expect(held.filter(id => id.startsWith('later'))).toEqual([])
@@ -72,6 +72,6 @@ describePostgres('PostgreSQL that accepts connections and answers nothing', () =
     onTestFinished(() => storage.close())
     await expect(Promise.resolve(storage.ping())).rejects.toThrow('not responded for 3 s')
     way.unblock()
-    await vi.waitFor(() => storage.ping(), { timeout: 20_000 })
+    await waitFor(() => storage.ping())
   })
 })

@@ -21,6 +21,6 @@ describePostgres('PostgreSQL', () => {
         },
       }
     },
-    { share: inject('isLongRun') ? 1 : usualShare },
+    { share: inject('isLongRun') ? 1 : usualShare, lacks: ['spool'] },
   )
 })

@@ -24,6 +24,6 @@ describe('PGlite', () => {
         },
       }
     },
-    { share: 0.1 },
+    { share: 0.1, lacks: ['spool'] },
   )
 })

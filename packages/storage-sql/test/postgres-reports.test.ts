@@ -1,6 +1,6 @@
 import { type GraceEvent, withOutageGrace } from '@signalbox/storage/compose'
 import { memoryStorage } from '@signalbox/storage-memory'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { describeWith, postgresUrl } from '../../testing/test/services.ts'
 import { postgresStorage } from '../src/postgres.ts'
 import { useSchema } from './postgres-schema.ts'
@@ -9,7 +9,6 @@ import { makeRow } from './usage-row.ts'
 
 const AT = 1_750_000_000_000
 const describePostgres = describeWith('postgres')
-vi.setConfig({ testTimeout: 60_000 })
 
 describePostgres('PostgreSQL with slow statements on many connections', () => {
   const { schema, pool } = useSchema()
@@ -35,7 +34,9 @@ describePostgres('PostgreSQL with slow statements on many connections', () => {
     const query = { workspaceId: 'ws_1', from: 0, to: AT }
     const reports = Array.from({ length: 20 }, () => usage.totals({ ...query, interval: 'day' }))
     // Longer than the silence after which a server that does not respond counts as away.
-    for (let n = 0; n < 40; n++) {
+    const endAt = performance.now() + 4_000
+    let n = 0
+    for (; n < 3 || performance.now() < endAt; n++) {
       await ledger.reserve({ id: `r${n}`, amount: 1, accounts: [{ account: 'a', floor: 0 }], at: AT })
       await storage.settle({ row: makeRow(`r${n}`, 1), amounts: { a: 1 }, slotKeys: [], at: AT })
       await records.findByName('key', `${n}`)
@@ -43,7 +44,7 @@ describePostgres('PostgreSQL with slow statements on many connections', () => {
     }
     await unlock()
     expect(await outcomesOf(reports)).toEqual(new Set(['fulfilled']))
-    expect(await ledger.balance('a')).toMatchObject({ held: 0, spent: 40 })
+    expect(await ledger.balance('a')).toMatchObject({ held: 0, spent: n })
   })
 
   test('analytics of one workspace do not begin a grace, in which accounts may be overspent', async () => {

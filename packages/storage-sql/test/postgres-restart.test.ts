@@ -1,6 +1,7 @@
 import type { Storage } from '@signalbox/storage'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { ownPostgres } from '../../testing/test/own-postgres.ts'
+import { waitUntil } from '../../testing/test/waits.ts'
 import { postgresStorage } from '../src/postgres.ts'
 
 const AT = 1_750_000_000_000
@@ -45,9 +46,9 @@ describe('a PostgreSQL server that goes away under load', () => {
       const outcomes: Outcomes = { held: new Set(), settled: new Set(), errors: [], wellAt: 0 }
       let isOver = false
       const working = work(storage, outcomes, () => isOver)
-      await new Promise(next => setTimeout(next, 700))
+      await waitUntil(() => outcomes.settled.size > 20)
       await server.stop(mode)
-      await new Promise(next => setTimeout(next, 300))
+      await waitUntil(() => outcomes.errors.length > 0)
       const before = outcomes.settled.size
       await expect(Promise.resolve(storage.ping())).rejects.toThrow('Check that the server runs')
       await server.start()
@@ -56,7 +57,6 @@ describe('a PostgreSQL server that goes away under load', () => {
       isOver = true
       await working
 
-      expect(before).toBeGreaterThan(20)
       expect(outcomes.settled.size).toBeGreaterThan(before)
       expect(outcomes.errors.length).toBeGreaterThan(0)
       for (const error of outcomes.errors) {
@@ -71,7 +71,6 @@ describe('a PostgreSQL server that goes away under load', () => {
       const { balance, held } = await storage.ledger.balance('a')
       expect({ balance, held }).toEqual({ balance: 1_000_000_000 - 7 * entries.length, held: 10 * live.size })
     },
-    60_000,
   )
 
   test('before the first use is a clear error in bounded time, and needs no new storage', async () => {
@@ -85,5 +84,5 @@ describe('a PostgreSQL server that goes away under load', () => {
     await server.start()
     expect(await storage.counters.take([{ key: 'k', amount: 1, limit: 1, windowMs: 60_000 }], AT)).toBeUndefined()
     expect(await storage.counters.take([{ key: 'k', amount: 1, limit: 1, windowMs: 60_000 }], AT)).toMatchObject({ key: 'k' })
-  }, 30_000)
+  })
 })

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { describeStorage } from '@signalbox/storage/conformance'
 import { Pool } from 'pg'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { describeWith, postgresUrl } from '../../testing/test/services.ts'
 import { type PostgresStorageOptions, postgresStorage, printPostgresMigrations } from '../src/postgres.ts'
 import { emptyTables } from './postgres-schema.ts'
@@ -106,7 +106,8 @@ describePostgres('PostgreSQL, roles with few rights', () => {
           },
         }
       },
-      { share: 0.05 },
+      // Of the usual run, what reads and writes each table.
+      { share: 0.05, lacks: ['spool'], ...(!inject('isLongRun') && { only: ['reopen', 'items', 'routing'] }) },
     )
   })
 })

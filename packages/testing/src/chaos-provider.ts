@@ -25,7 +25,7 @@ export interface ChaosProvider {
   /** Number of unfinished responses: the client is still waiting, or its disconnect was not noticed yet. */
   unfinished(): number
   /**
-   * Resolves when the condition holds, polling every few milliseconds; rejects after `timeoutMs` (default 5,000) with the description of
+   * Resolves when the condition holds, polling every few milliseconds; rejects after `timeoutMs` (default 60,000) with the description of
    * what was awaited.
    */
   until(what: string, holds: (server: ChaosProvider) => boolean, timeoutMs?: number): Promise<void>
@@ -94,7 +94,7 @@ export async function chaosProvider(options: { readonly pace?: Partial<Pace> } =
     },
     connections: server.open,
     unfinished: server.unfinished,
-    async until(what, holds, timeoutMs = 5_000) {
+    async until(what, holds, timeoutMs = 60_000) {
       const end = performance.now() + timeoutMs
       while (!holds(provider)) {
         if (performance.now() > end) throw new Error(`Timed out after ${timeoutMs} ms waiting for: ${what}.`)

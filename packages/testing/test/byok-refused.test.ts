@@ -3,11 +3,12 @@ import { createGateway, type GatewayOptions } from '@signalbox/core'
 import { compatible } from '@signalbox/core/providers'
 import type { Transport, TransportRequest } from '@signalbox/core/runtime'
 import { memoryStorage } from '@signalbox/storage-memory'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { answerWriters, sse } from '../src/answers/index.ts'
 import { fakeClock } from '../src/index.ts'
 import { type Asked, ask } from './matrix/asking.ts'
 import { bytesOf, type RawAnswer, scriptedTransport } from './scripted-transport.ts'
+import { waitFor } from './waits.ts'
 
 // A provider that stops taking a workspace's own keys: which key is used next, what is charged, and which warning the workspace receives.
 
@@ -81,7 +82,7 @@ async function testbed({ providers, models }: Pick<GatewayOptions, 'providers' |
   const http = (row: string, request: Asked = {}) => ask({ api, secret }, row.replace('…', `/v1/workspaces/${id}`), request)
   const respond = (body: object = {}) => http('POST /v1/responses', { body: { model: 'm', input: 'Hi.', max_output_tokens: 10, ...body } })
   const key = await own.byokKeys.create({ provider: 'vendor', apiKey: theirs, name: 'main account' })
-  const marked = (status: string) => vi.waitFor(async () => expect((await own.byokKeys.get(key.id)).validationStatus).toBe(status))
+  const marked = (status: string) => waitFor(async () => expect((await own.byokKeys.get(key.id)).validationStatus).toBe(status))
   await marked('valid')
   return {
     gateway,

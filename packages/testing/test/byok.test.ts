@@ -8,8 +8,9 @@ import { createGateway } from '@signalbox/core'
 import { compatible } from '@signalbox/core/providers'
 import { nodeTransport } from '@signalbox/node-http'
 import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { ask } from './matrix/asking.ts'
+import { waitFor } from './waits.ts'
 
 // Over real sockets and a real database, as sent over HTTP.
 
@@ -92,7 +93,7 @@ test('a key is added, read, changed, refused and deleted; no response contains i
     propagation_status: isShared,
   })
   const { id } = made.json
-  await vi.waitFor(async () =>
+  await waitFor(async () =>
     expect((await told(`GET /${id}`)).json).toMatchObject({ validation_status: 'valid', last_validated_at: expect.any(String) }),
   )
   expect(await told('POST ', { provider: 'vendor', api_key: good, name: 'again' })).toMatchObject({

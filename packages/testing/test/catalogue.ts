@@ -201,67 +201,60 @@ interface Manner {
   readonly caller?: Client
   /** Whether a second provider is configured behind the faulty one. Default: both ways. */
   readonly fallbacks?: readonly boolean[]
-  /** Which faults are met with another provider behind. Default: all of them. */
-  readonly withFallback?: (fault: Fault) => boolean
-  /**
-   * Whether the default run meets the first fault of each row in every setting of the first dialect that can play it, unless it is slow. In other dialects, and without this in
-   * all, it meets each fault in one setting: whole or streamed, with or without a second provider. The long run meets all settings.
-   */
-  readonly isThorough?: boolean
-  /** Which faults the default run meets in the other dialects too, if it is thorough, beside those that the first cannot play. Default: all. */
-  readonly elsewhere?: (fault: Fault) => boolean
 }
 
 const isSent = ({ needs, hangs, asks, deadlineMs }: Fault): boolean =>
   needs === undefined && !hangs && asks === undefined && deadlineMs === undefined
 
+/** The faults, each of which is the first with its key. */
+function firstOfEach(keysOf: (fault: Fault) => readonly string[]): ReadonlySet<Fault> {
+  const seen = new Set<string>()
+  return new Set(
+    faults.filter(isSent).filter(fault => {
+      const keys = keysOf(fault).filter(key => !seen.has(key))
+      for (const key of keys) seen.add(key)
+      return keys.length > 0
+    }),
+  )
+}
+
 /** The first of each row without waits or preconditions. */
-export const firstOfEachRow: ReadonlySet<Fault> = new Set(
-  faults.filter(isSent).filter((fault, _, all) => all.find(({ row }) => row === fault.row) === fault),
+export const firstOfEachRow = firstOfEach(({ row }) => [`${row}`])
+
+/** The first with each end of a response, without those that are megabytes long. What clients of other APIs receive depends on the end alone. */
+export const firstOfEachEnd = firstOfEach(fault =>
+  isSlow(fault)
+    ? []
+    : Object.values(fault.expect).map(({ status, code, ends, reason, warnings, fallback }) =>
+        JSON.stringify([status, code, ends, reason, warnings, fallback]),
+      ),
 )
 
-/** The default run plays heavy faults in one dialect only, and faults without fallback with one provider only. */
-function isMetThere(fault: Fault, { dialect, mode, fallback }: Setting): boolean {
-  if (!fault.heavy) return true
-  const canBeMadeGood = expectedOf(fault, dialect, mode)?.fallback === true
-  return (inject('isLongRun') || dialect === 'chat') && (canBeMadeGood || !fallback)
-}
-
 /** Whether it keeps the processor busy for long. */
-const isSlow = ({ heavy, large }: Fault): boolean => heavy === true || large === true
-
-/** The settings in which the default run meets a fault: one of each dialect or, if that is wanted, all of the first. */
-function settingsOf(
-  fault: Fault,
-  settings: readonly Setting[],
-  { isThorough = false, elsewhere = () => true }: Manner,
-): readonly Setting[] {
-  const possible = settings.filter(setting => isPossible(fault, setting) && isMetThere(fault, setting))
-  if (inject('isLongRun')) return possible
-  const dialects = [...new Set(possible.map(({ dialect }) => dialect))]
-  return dialects.flatMap((dialect, at) => {
-    if (at > 0 && !elsewhere(fault)) return []
-    const own = possible.filter(setting => setting.dialect === dialect)
-    return isThorough && at === 0 && !isSlow(fault) && firstOfEachRow.has(fault)
-      ? own
-      : own.filter((_, place) => place === (fault.row + at) % own.length)
-  })
+function isSlow({ heavy, large }: Fault): boolean {
+  return heavy === true || large === true
 }
+
+/** Where a fault is met: the long run meets each in all settings, the default run in one, another one for each fault after it. */
+function settingsOf(fault: Fault, settings: readonly Setting[]): readonly Setting[] {
+  const possible = settings.filter(setting => isPossible(fault, setting) && (!fault.heavy || canBeMadeGood(fault, setting)))
+  return inject('isLongRun') ? possible : possible.filter((_, place) => place === faults.indexOf(fault) % possible.length)
+}
+
+/** Where nothing falls back, heavy faults are met with one provider only. */
+const canBeMadeGood = (fault: Fault, { dialect, mode, fallback }: Setting): boolean =>
+  !fallback || expectedOf(fault, dialect, mode)?.fallback === true
 
 const isPossible = (fault: Fault, { dialect, mode }: Setting): boolean => fault.dialects.includes(dialect) && fault.applies.includes(mode)
 
-/** Whole and streamed, with and without a second provider: every fault that `wanted` selects, in these provider dialects. */
+/** Declares the faults that `wanted` selects, in these provider dialects, whole and streamed, with and without a second provider. */
 export function describeCatalogue(dialects: readonly BuiltInDialect[], wanted: (fault: Fault) => boolean, manner: Manner = {}): void {
   const { timeouts = patient, caller = responsesCaller, modes = allModes, fallbacks = [false, true] } = manner
-  const { withFallback = () => true } = manner
   const settings = dialects.flatMap(dialect =>
     fallbacks.flatMap(fallback => modes.map((mode): Setting => ({ dialect, fallback, mode, caller }))),
   )
   const named = settings.map(setting => ({ ...setting, name: setting.caller.name ?? setting.caller.path }))
-  const met = faults.filter(wanted).map(fault => {
-    const open = named.filter(({ fallback }) => !fallback || withFallback(fault))
-    return { fault, where: new Set(settingsOf(fault, open, manner)) }
-  })
+  const met = faults.filter(wanted).map(fault => ({ fault, where: new Set(settingsOf(fault, named)) }))
   const casesOf = (setting: Setting, isAlone: boolean): readonly FaultCase[] =>
     met
       .filter(({ fault, where }) => where.has(setting) && isSlow(fault) === isAlone)

@@ -158,5 +158,5 @@ describe.each(Object.entries(stores))('over %s', (_, openStore) => {
       }),
       { numRuns: inject('isLongRun') ? 12 : 5 },
     )
-  }, 120_000)
+  })
 })

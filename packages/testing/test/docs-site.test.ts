@@ -39,6 +39,22 @@ test('links lead to existing pages, headings and files', () => {
   ).toEqual([])
 })
 
+test('lines of code fit the column: 90 characters', () => {
+  // The pages that begin with an empty folder have commands to copy whole.
+  const isFree = (file: string): boolean => file.startsWith('docs/getting-started/')
+  const codeOf = (file: string): readonly string[] =>
+    [...textOf(file).matchAll(/^ *```\w.*\n([\s\S]*?)^ *```/gm)].flatMap(([, code = '']) => code.split('\n'))
+  expect(
+    files
+      .filter(file => !isFree(file))
+      .flatMap(file =>
+        codeOf(file)
+          .filter(line => line.length > 90)
+          .map(line => `${file}: ${line}`),
+      ),
+  ).toEqual([])
+})
+
 describe('a link on the site', () => {
   test.each([
     ['docs/getting-started/node.md', '../../README.md#embed-it', '/index.md#embed-it'],

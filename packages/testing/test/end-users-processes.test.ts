@@ -45,7 +45,7 @@ describePostgres('several processes', () => {
   beforeAll(async () => {
     await gateway.workspaces.create({ id: 'app', name: 'App', billing: 'postpaid' })
     urls = await Promise.all(Array.from({ length: processes }, start))
-  }, 60_000)
+  })
   afterAll(async () => {
     for (const child of children) child.kill('SIGKILL')
     await gateway.close()

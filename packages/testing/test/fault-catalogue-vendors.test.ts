@@ -1,9 +1,19 @@
+import type { BuiltInDialect } from '@signalbox/core/dialects'
 import { inject } from 'vitest'
-import type { Fault } from '../src/chaos/expect.ts'
+import { builtInDialects, type Fault } from '../src/chaos/expect.ts'
 import { describeCatalogue, firstOfEachRow } from './catalogue.ts'
 
-// The same in the dialects of other vendors. The default run plays one fault of each row, in one setting.
+// The faults of the Responses dialect in the others: all in the long run; in the usual one the first of each row in one of them, in another
+// one for each row after it.
 
-const isTried = (fault: Fault): boolean => inject('isLongRun') || firstOfEachRow.has(fault)
+const others = builtInDialects.filter(dialect => dialect !== 'responses')
 
-describeCatalogue(['messages', 'gemini', 'bedrock'], fault => fault.needs === undefined && !fault.hangs && isTried(fault))
+/** `place`: of the fault among those that are played. */
+const dialectOf = ({ dialects }: Fault, place: number): BuiltInDialect | undefined => {
+  const possible = others.filter(dialect => dialects.includes(dialect))
+  return possible[place % possible.length]
+}
+const played = new Map([...firstOfEachRow].filter(({ heavy }) => !heavy).map((fault, place) => [fault, dialectOf(fault, place)]))
+const isMet = ({ needs, hangs, dialects }: Fault): boolean => needs === undefined && !hangs && dialects.includes('responses')
+
+for (const dialect of others) describeCatalogue([dialect], fault => (inject('isLongRun') ? isMet(fault) : played.get(fault) === dialect))

@@ -1,7 +1,8 @@
+import type { BuiltInDialect } from '@signalbox/core/dialects'
 import { nodeTransport, serve } from '@signalbox/node-http'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, inject, test } from 'vitest'
 import { addressFaults } from '../src/chaos/addresses.ts'
-import { builtInDialects, expectedOf, type Mode } from '../src/chaos/expect.ts'
+import { builtInDialects, expectedOf, type Fault, type Mode } from '../src/chaos/expect.ts'
 import { faults } from '../src/chaos/faults.ts'
 import { chaosProvider } from '../src/chaos-provider.ts'
 import { testGateway } from '../src/gateway.ts'
@@ -17,9 +18,12 @@ describe('rows that last until the gateway gives up', () => {
   describeCatalogue(builtInDialects, ({ needs, hangs }) => needs === undefined && hangs === true, { timeouts: impatient })
 })
 
+/** What a connection does next depends on no dialect: the usual run has one. */
+const dialectsOf = ({ dialects }: Fault): readonly BuiltInDialect[] => (inject('isLongRun') ? dialects : dialects.slice(0, 1))
+
 const own = faults.filter(({ needs }) => needs === 'warm connection' || needs === 'own connection')
 const onOneConnection = own.flatMap(fault =>
-  fault.dialects.flatMap(dialect => fault.applies.map(mode => ({ row: fault.row, name: fault.name, fault, dialect, mode }))),
+  dialectsOf(fault).flatMap(dialect => fault.applies.map(mode => ({ row: fault.row, name: fault.name, fault, dialect, mode }))),
 )
 
 test.concurrent.for(onOneConnection)(

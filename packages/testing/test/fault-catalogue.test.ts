@@ -1,12 +1,10 @@
-import { inject } from 'vitest'
-import { describeCatalogue, firstOfEachRow } from './catalogue.ts'
+import { builtInDialects, type Fault } from '../src/chaos/expect.ts'
+import { describeCatalogue } from './catalogue.ts'
 
-// Rows 5 to 84 of the fault catalogue over real sockets; slow faults and those with their own connection are in other files.
+// Rows 5 to 84 of the fault catalogue over real sockets, in the Responses dialect or, where that cannot play them, in another one. Slow
+// faults, those with their own connection and the other dialects are in other files.
 
-// The usual run meets every fault in one dialect, one of each row whole and streamed, and in the other dialect too. With another provider behind, it meets one fault of each row.
+const isMet = ({ needs, hangs }: Fault): boolean => needs === undefined && !hangs
 
-describeCatalogue(['responses', 'chat'], ({ needs, hangs }) => needs === undefined && !hangs, {
-  isThorough: true,
-  elsewhere: fault => firstOfEachRow.has(fault),
-  withFallback: fault => inject('isLongRun') || firstOfEachRow.has(fault),
-})
+describeCatalogue(['responses'], isMet)
+describeCatalogue(builtInDialects, fault => isMet(fault) && !fault.dialects.includes('responses'))

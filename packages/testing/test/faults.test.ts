@@ -1,11 +1,10 @@
-import { describe, expect, inject, test, vi } from 'vitest'
+import { describe, expect, inject, test } from 'vitest'
 import { addressFaults } from '../src/chaos/addresses.ts'
 import { builtInDialects } from '../src/chaos/expect.ts'
 import { faults, faultsOf, unplayable } from '../src/chaos/faults.ts'
+import { checkRows } from './check-rows.ts'
 import { meeting } from './meet-fault.ts'
 import { isWhole } from './raw-client.ts'
-
-vi.setConfig({ maxConcurrency: 24 })
 
 const { server, meet } = meeting()
 
@@ -29,40 +28,46 @@ describe('the table', () => {
   })
 })
 
-/** The default run plays each fault in one dialect, in another one for whole than for streamed responses. */
-const isPlayed = (at: number, number: number, count: number): boolean => inject('isLongRun') || at === number % count
+/** The default run plays each fault in one dialect and once, in another dialect and manner for each fault after it. */
+const share = <T>(list: readonly T[], number: number): readonly T[] =>
+  inject('isLongRun') ? list : list.filter((_, at) => at === number % list.length)
 
 const cases = faults.flatMap((fault, number) =>
-  fault.applies.flatMap((mode, place) =>
-    fault.dialects
-      .filter((_, at, { length }) => isPlayed(at, number + place, length))
-      .map(dialect => ({ fault, mode, dialect, name: fault.name, row: fault.row })),
+  share(fault.applies, number).flatMap(mode =>
+    share(fault.dialects, Math.floor(number / 2)).map(
+      dialect => [`row ${fault.row}: ${fault.name}, ${mode}, ${dialect}`, { hangs: fault.hangs, name: fault.name, mode, dialect }] as const,
+    ),
   ),
 )
+const atOnce = 24
 
 describe('each fault ends by itself or when the client disconnects', () => {
   const seen = (mark: string) => server().requests.find(({ json }) => json?.mark === mark)
   const gone = (mark: string): Promise<void> => server().until('the server has let go', () => seen(mark)?.closedAt !== undefined)
 
-  const quick = cases.filter(({ fault }) => !fault.hangs)
-  test.concurrent.each(quick)('row $row: $name, $mode, $dialect', async ({ name, mode, dialect }) => {
+  test('those that end by themselves', { timeout: 600_000 }, () => {
     const size = 300_000
-    const mark = `${name} ${mode} ${dialect}`
-    const answer = await meet(name, { mode, dialect, mark }, { enough: text => isWhole(text) || text.length > size, timeoutMs: 20_000 })
-    expect(answer.ended !== 'open' || answer.text.length > size || isWhole(answer.text)).toBe(true)
-    await gone(mark)
+    const quick = cases.filter(([, { hangs }]) => !hangs)
+    const check = async ({ name, mode, dialect }: (typeof cases)[number][1], mark: string): Promise<void> => {
+      const answer = await meet(name, { mode, dialect, mark }, { enough: text => isWhole(text) || text.length > size, timeoutMs: 20_000 })
+      expect(answer.ended !== 'open' || answer.text.length > size || isWhole(answer.text)).toBe(true)
+      await gone(mark)
+    }
+    return checkRows(quick, check, atOnce)
   })
 
-  const hanging = cases.filter(({ fault }) => fault.hangs)
-  test.concurrent.each(hanging)('row $row: $name, $mode, $dialect', async ({ name, mode, dialect }) => {
-    const mark = `${name} ${mode} ${dialect}`
-    const answer = await meet(name, { mode, dialect, mark }, { timeoutMs: 100, enough: () => false })
-    expect(answer.ended).toBe('open')
-    await gone(mark)
-    expect(seen(mark)?.left).toBe(true)
+  test('those that hang', { timeout: 600_000 }, () => {
+    const hanging = cases.filter(([, { hangs }]) => hangs)
+    const check = async ({ name, mode, dialect }: (typeof cases)[number][1], mark: string): Promise<void> => {
+      const answer = await meet(name, { mode, dialect, mark }, { timeoutMs: 100, enough: () => false })
+      expect(answer.ended).toBe('open')
+      await gone(mark)
+      expect(seen(mark)?.left).toBe(true)
+    }
+    return checkRows(hanging, check, atOnce)
   })
 
-  test('and leaves no unfinished response', async () => {
+  test('none of them leaves an unfinished response', async () => {
     await server().until('all are gone', ({ unfinished, connections }) => unfinished() === 0 && connections() === 0)
   })
 })

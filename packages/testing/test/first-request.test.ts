@@ -6,9 +6,7 @@ import { openWebSocket } from '../../node-http/test/web-socket-client.ts'
 
 // A coding agent waits for the first request after each start: the server has loaded its code by then.
 
-test('a listening server loads no file for its first requests, and for its first WebSocket only the plans of a warm-up', {
-  timeout: 30_000,
-}, async () => {
+test('a listening server loads no file for its first requests, and for its first WebSocket only the plans of a warm-up', async () => {
   const child = spawn(process.execPath, ['--conditions=signalbox-source', resolve(import.meta.dirname, 'first-request-child.ts')], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })

@@ -105,7 +105,7 @@ describe.each(Object.entries(endpoints))('openai: %s through gatewayFetch', (_, 
         if (piece !== '') leaving.abort()
       }
       // It is read on for its usage first.
-      await expect.poll(() => provider.calls[0]?.aborted, { timeout: 10_000 }).toBe(true)
+      await expect.poll(() => provider.calls[0]?.aborted).toBe(true)
       await expect.poll(async () => (await gateway.workspaces(caller.workspaceId).billing.balance()).held).toBe(0)
     })
 

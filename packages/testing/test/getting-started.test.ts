@@ -11,6 +11,7 @@ import { freePort } from '../tools/runtimes/free-port.ts'
 import {
   askBlock,
   type BlockAnswers,
+  embedBlock,
   expectedAnswers,
   fakeProvider,
   gatewayBlock,
@@ -83,7 +84,7 @@ describe.each([
   test.skipIf(!existsSync(program))('the app responds, creates its workspace and key once, and finds them after a restart', async () => {
     const port = await freePort()
     const files = {
-      'gateway.ts': gatewayBlock(provider.port, `${name}.db`),
+      'gateway.ts': embedBlock(provider.port, `${name}.db`),
       'server.ts': startBlock(name.toLowerCase(), 'server.ts').replace('8787', String(port)),
     }
     await bundleFiles(folder, name, { files, platform: 'node' })

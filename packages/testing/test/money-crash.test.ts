@@ -150,7 +150,7 @@ test(`after ${total} requests that fail in every way nothing is held, no slot is
   expect(1e9 - balance).toBe(rows.reduce((spent, row) => spent + row.cost, 0))
   const slot = { slot: 'later', limit: 1, ttlMs: 1 }
   for (const key of [`w/slots:${caller.keyId}`, 'w/slots']) expect(await storage.counters.enter({ ...slot, key }, clock.now())).toBe(true)
-}, 240_000)
+})
 
 /** Starts another process; returns after how many milliseconds nothing is held any more. */
 async function freedAfter(kept: Storage, clock: FakeClock): Promise<number> {

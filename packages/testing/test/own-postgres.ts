@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { chmodSync, chownSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -48,6 +48,13 @@ export async function ownPostgres(): Promise<OwnPostgres> {
   const start = (): Promise<void> =>
     run('pg_ctl', 'start', '-w', '-D', data, '-l', join(directory, 'log'), '-o', `-p ${port} -k ${directory} -h 127.0.0.1`)
   const stop = (mode: string): Promise<void> => run('pg_ctl', 'stop', '-w', '-D', data, '-m', mode)
+  // Where the process is interrupted, nobody calls `remove`. The first line of the file is the id of the server.
+  const endNow = (): void => {
+    const pidFile = join(data, 'postmaster.pid')
+    if (existsSync(pidFile)) process.kill(Number.parseInt(readFileSync(pidFile, 'utf8'), 10), 'SIGQUIT')
+    rmSync(directory, { recursive: true, force: true })
+  }
+  process.once('exit', endNow)
   await run('initdb', '-D', data, '-A', 'trust', '-U', 'postgres', '--no-sync')
   await start()
   return {
@@ -55,6 +62,7 @@ export async function ownPostgres(): Promise<OwnPostgres> {
     stop,
     start,
     async remove() {
+      process.off('exit', endNow)
       await stop('immediate').catch(() => undefined)
       rmSync(directory, { recursive: true, force: true })
     },

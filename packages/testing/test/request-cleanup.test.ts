@@ -142,7 +142,7 @@ test.each([
   const storage: Storage = { ...parts, settle: settlement => settleInParts(parts, settlement) }
   const { gateway, caller, books } = await testbed({ providers: [provider], storage })
   expect((await gateway.infer(request(gateway), { caller }).whole()).outcome.status).toBe('completed')
-  await expect.poll(books, { timeout: 5_000 }).toEqual(clean('ok'))
+  await expect.poll(books).toEqual(clean('ok'))
 })
 
 const throwing: Record<string, (sound: Provider) => Provider> = {

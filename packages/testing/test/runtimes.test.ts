@@ -40,7 +40,7 @@ async function run({ program, args }: Runtime, entry: string): Promise<Found> {
   const { stdout } = await promisify(execFile)(program, [...args, join(folder, `${entry}.mjs`)], {
     cwd: folder,
     env: quiet,
-    timeout: 25_000,
+    timeout: 240_000,
   })
   return JSON.parse(stdout)
 }

@@ -63,7 +63,7 @@ describe.each(providerTraits)('before a provider of $name', traits => {
     const abort = new AbortController()
     const run = streamText({ model: models('test-model'), prompt: 'Go.', abortSignal: abort.signal })
     for await (const text of run.textStream) if (text !== '') abort.abort()
-    await expect.poll(() => provider.calls[0]?.aborted, { timeout: 10_000 }).toBe(true)
+    await expect.poll(() => provider.calls[0]?.aborted).toBe(true)
   })
 })
 

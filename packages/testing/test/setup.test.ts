@@ -72,7 +72,7 @@ test('a gateway is not ready if its setup fails, and becomes ready once it succe
   })
   expect(await gateway.problems()).toEqual(['`setup` failed; see the log.'])
   isDown = false
-  await expect.poll(() => gateway.problems(), { timeout: 10_000 }).toEqual([])
+  await expect.poll(() => gateway.problems()).toEqual([])
 })
 
 test('if the storage fails during setup, the log has the cause, which clients are not sent', async () => {

@@ -3,9 +3,10 @@ import type { InferenceRequest, Offer } from '@signalbox/core/protocol'
 import type { RoutingStore, Storage } from '@signalbox/storage'
 import type { RoutingNews } from '@signalbox/storage/routing'
 import { memoryStorage } from '@signalbox/storage-memory'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Act } from '../src/index.ts'
 import { acts, type FakeClock, fakeClock, type ScriptedProvider, scriptedProvider, testGateway } from '../src/index.ts'
+import { waitFor } from './waits.ts'
 
 // Two gateways over one storage: what one of them learns, the other knows.
 
@@ -120,7 +121,7 @@ describe('two gateways over one storage', () => {
     const [here, there] = [await testbedOver(storage, clock), await testbedOver(storage, clock)]
     here.cheap.play(acts.status(429, { retryAfter: 120 }))
     expect(await here.ask()).toBe('dear')
-    await vi.waitFor(async () => expect((await storage.routing?.news({ writer: '' }, clock.now()))?.pauses).toHaveLength(1))
+    await waitFor(async () => expect((await storage.routing?.news({ writer: '' }, clock.now()))?.pauses).toHaveLength(1))
     await there.ask()
     await clock.advance(20_000)
     await there.ask()
@@ -146,7 +147,7 @@ describe('two gateways over one storage', () => {
     await testbed.ask(secret)
     await clock.advance(20_000)
     await testbed.ask(secret)
-    await vi.waitFor(() => expect(said.filter(each => each.includes('tokens'))).not.toEqual([]))
+    await waitFor(() => expect(said.filter(each => each.includes('tokens'))).not.toEqual([]))
     const [workspace] = await storage.records.list({ kind: 'workspace', limit: 1 })
     expect(said.join()).not.toContain('launch')
     expect(said.join()).not.toContain(workspace?.id)

@@ -6,8 +6,9 @@ import { webClock } from '@signalbox/core/runtime'
 import { serve } from '@signalbox/node-http'
 import type { Storage } from '@signalbox/storage'
 import { memoryStorage } from '@signalbox/storage-memory'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { type Act, fakeClock, scriptedProvider, type TestGatewayOptions, testGateway } from '../src/index.ts'
+import { waitFor } from './waits.ts'
 
 // A store, or a hook, that takes a call and never answers it, or answers it long after its request is over.
 
@@ -297,7 +298,7 @@ describe('over sockets', () => {
       return new Promise(() => {})
     })
     const asked = send(60_000)
-    await vi.waitFor(() => expect(prepared).toBe(1))
+    await waitFor(() => expect(prepared).toBe(1))
     asked.destroy()
     await close()
   })

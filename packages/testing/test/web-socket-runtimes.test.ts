@@ -51,7 +51,7 @@ beforeAll(async () => {
     bundleText(folder, 'deno', { code: programs.deno }),
     bundleText(folder, 'workerd', { code: programs.workerd, ...forWorkers }),
   ])
-}, 90_000)
+})
 
 const children: ChildProcess[] = []
 const closers: (() => Promise<unknown>)[] = []
@@ -95,7 +95,7 @@ describe.each([
   let url: string
   beforeAll(async () => {
     if (isHere) url = await start()
-  }, 60_000)
+  })
 
   test.skipIf(!isHere)('opens a WebSocket for a key, and responds to its messages in order', async () => {
     const { ask, create, heard } = await openWebSocket(url, bearer)

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@signalbox/core/protocol'
 import { nodeTransport, type ServeOptions, serve } from '@signalbox/node-http'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { until } from '../../node-http/test/raw.ts'
 import { type Heard, openWebSocket, upgradeStatus, type WebSocketClient } from '../../node-http/test/web-socket-client.ts'
 import { sse } from '../src/answers/answer.ts'
@@ -9,6 +9,7 @@ import { chunk, head, type Respond } from '../src/chaos/acts.ts'
 import { type ChaosProvider, chaosProvider } from '../src/chaos-provider.ts'
 import { type TestGateway, type TestGatewayOptions, testGateway } from '../src/gateway.ts'
 import { readEvents } from './read-events.ts'
+import { waitFor } from './waits.ts'
 import { requestIdOf } from './web-socket-caller.ts'
 
 // Responses over a WebSocket: the same events, limits and money as over HTTP.
@@ -201,9 +202,6 @@ const babble: Respond = async line => {
   while ((await line.write(words)) && (await line.wait(2)));
 }
 
-/** For what a busy machine may take long for. */
-const patience = { timeout: 30_000 }
-
 const departures: readonly (readonly [string, (client: WebSocketClient) => void])[] = [
   ['closes', ({ socket }) => socket.close()],
   ['is cut off', ({ socket }) => socket.terminate()],
@@ -217,7 +215,7 @@ test.each(departures)('a client that %s before the first content ends the call, 
   await provider.until('the provider has the request', ({ requests }) => (requests[0]?.written ?? 0) > 0)
   leave(client)
   await provider.until('the gateway has left', ({ requests }) => requests[0]?.left === true)
-  await vi.waitFor(async () => expect(await gateway.workspaces(caller.workspaceId).billing.balance()).toMatchObject({ held: 0 }), patience)
+  await waitFor(async () => expect(await gateway.workspaces(caller.workspaceId).billing.balance()).toMatchObject({ held: 0 }))
 })
 
 test.each(departures)('a client that %s in the middle ends the call, and pays for what it received', async (_, leave) => {
@@ -228,7 +226,7 @@ test.each(departures)('a client that %s in the middle ends the call, and pays fo
   await until(() => client.types().includes('response.output_text.delta'))
   leave(client)
   await scene.provider.until('the gateway has left', ({ requests }) => requests[0]?.left === true)
-  await vi.waitFor(async () => expect(await rowOf(scene, client.heard)).toMatchObject({ result: 'abandoned', streamed: true }), patience)
+  await waitFor(async () => expect(await rowOf(scene, client.heard)).toMatchObject({ result: 'abandoned', streamed: true }))
   expect((await rowOf(scene, client.heard))?.cost).toBeGreaterThan(0)
   expect((await scene.gateway.workspaces(scene.caller.workspaceId).billing.balance()).held).toBe(0)
 })

@@ -2,9 +2,10 @@ import { createHmac } from 'node:crypto'
 import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { bundleFiles, forWorkers } from '../tools/runtimes/bundle.ts'
 import { blocksOf, offline } from '../tools/runtimes/page-blocks.ts'
+import { waitUntil } from './waits.ts'
 
 // The Worker with routes of its own of docs/getting-started/workers.md, word for word, in workerd.
 
@@ -58,5 +59,5 @@ test.skipIf(!hasWorkerd)('serves its own routes, responds to signed-in users bel
   const answer = await ask('/llm/v1/responses', signed('u_42'), { model: 'small', input: 'Hello' })
   expect(answer).toMatchObject({ status: 200, text: expect.stringContaining('Hello from the block.') })
   const rows = async () => (await db.prepare('SELECT count(*) AS rows FROM usage').all<{ readonly rows: number }>()).results[0]?.rows
-  await vi.waitUntil(async () => (await rows()) === 1, { timeout: 20_000, interval: 100 })
+  await waitUntil(async () => (await rows()) === 1, { interval: 100 })
 })

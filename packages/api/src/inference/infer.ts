@@ -1,11 +1,11 @@
-import type { Caller, CallOptions, Reply } from '@signalbox/core'
-import type { ClientDialect, InferenceRequest } from '@signalbox/core/protocol'
+import type { Caller, CallOptions } from '@signalbox/core'
+import type { ClientDialect } from '@signalbox/core/protocol'
 import type { ApiReply } from '../api.ts'
 import { warningHeaders } from '../headers.ts'
 import { json } from '../json-reply.ts'
 import { logOutcome } from '../request-log.ts'
 import type { Call } from '../route.ts'
-import { streamed } from '../stream.ts'
+import { type DialectReply, streamed } from '../stream.ts'
 import { warmUp } from './warm-up.ts'
 
 /** Creates the handler of an inference row in the dialect `name`: body → request → response. */
@@ -54,13 +54,6 @@ export function dialectNamed(name: string, { dialects }: Call['site']): ClientDi
   const dialect = dialects[name]
   if (dialect === undefined) throw new Error(`The API has no client dialect "${name}".`)
   return dialect
-}
-
-/** A response in progress, with its dialect. */
-export interface DialectReply {
-  readonly dialect: ClientDialect
-  readonly inferenceRequest: InferenceRequest
-  readonly reply: Reply
 }
 
 const wholeReply = ({ log }: Call, { dialect, inferenceRequest, reply }: DialectReply): Promise<ApiReply> =>

@@ -3,6 +3,7 @@ import { codes } from '@signalbox/core/errors'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
 import * as z from 'zod/v4'
+import { checkRows } from '../../../testing/test/check-rows.ts'
 import { ask } from '../../test/asking.ts'
 import { fakeGateway } from '../../test/fake-gateway.ts'
 import { createApi } from '../index.ts'
@@ -71,9 +72,11 @@ test('the readiness endpoint is documented with both of its responses', () => {
   expect(schemaAt('503')).toEqual(schemaAt('200'))
 })
 
-test.each(routes.map(row => [row.method, row.path, row] as const))(
-  '%s %s is documented with its tier, its authorization and every error',
-  (method, path, row) => {
+const rows = routes.map(row => [`${row.method} ${row.path}`, row] as const)
+
+test('every route is documented with its tier, its authorization and every error', () =>
+  checkRows(rows, row => {
+    const { method, path } = row
     const operation = operationOf(method, path)
     expect(operation?.['x-stability']).toBe(row.tier)
     const keys = [{ key: [] }, ...(row.keyHeader === undefined ? [] : [{ [row.keyHeader]: [] }])]
@@ -91,8 +94,7 @@ test.each(routes.map(row => [row.method, row.path, row] as const))(
         ...(row.of === 'workspace' && method === 'POST' ? ['header Idempotency-Key'] : []),
       ].sort(),
     )
-  },
-)
+  }))
 
 test('operation ids are unique, and streams are documented', () => {
   const ids = [...JSON.stringify(document).matchAll(/"operationId":"([^"]+)"/g)].map(([, id]) => id)
@@ -114,17 +116,15 @@ test('a linter reports no problem', async () => {
   expect(found.filter(({ problem }) => !ours.includes(problem))).toEqual([])
 })
 
-test.each(routes.map(row => [row.method, row.path, row] as const))(
-  '%s %s documents its authorization and its responses',
-  (method, path, row) => {
-    const operation = operationOf(method, path)
+test('every route documents its authorization and its responses', () =>
+  checkRows(rows, row => {
+    const operation = operationOf(row.method, row.path)
     expect(operation?.tags).toHaveLength(1)
     expect(operation?.['x-scopes']).toEqual(typeof row.needs === 'string' ? undefined : row.needs)
     const good = Object.entries(operation?.responses ?? {}).filter(([status]) => status.startsWith('2'))
     expect(good.map(([status]) => status)).toEqual([`${row.status ?? 200}`])
     expect(good[0]?.[1].content).toHaveProperty([row.media ?? 'application/json', 'schema'])
-  },
-)
+  }))
 
 test('every change of a workspace replies 202, counts as a write, and has its body checked by a table of fields', () => {
   for (const row of routes.filter((one): one is WorkspaceRoute => one.of === 'workspace')) {

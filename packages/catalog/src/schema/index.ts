@@ -1,9 +1,9 @@
 import type * as z from 'zod/v4'
-import type { Catalog } from '../catalog.ts'
 import { deepFreeze } from '../deep-freeze.ts'
 import { formatPath, throwIfAny } from '../fault.ts'
 import { duplicatesIn } from '../names.ts'
 import type { Overrides } from '../overrides.ts'
+import type { Catalog } from '../stored.ts'
 import { catalogSchema, overridesSchema } from './shapes.ts'
 
 // A separate sub-path, so that a bundle with only the built-in catalog contains no schemas.

@@ -17,8 +17,8 @@ import {
   type Surcharge,
 } from '@signalbox/core/protocol'
 import * as z from 'zod/v4'
-import type { Catalog } from '../catalog.ts'
 import type { ModelChanges, OfferChanges, Overrides, ProviderChanges } from '../overrides.ts'
+import type { Catalog } from '../stored.ts'
 import {
   address,
   byName,

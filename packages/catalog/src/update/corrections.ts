@@ -1,5 +1,5 @@
-import type { Catalog } from '../catalog.ts'
 import { type Overrides, overridden } from '../overrides.ts'
+import type { Catalog } from '../stored.ts'
 import { offerKey } from './source.ts'
 
 /** A corrected catalog, and the corrections that match nothing. */

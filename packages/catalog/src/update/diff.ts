@@ -1,5 +1,5 @@
 import type { Offer, Price } from '@signalbox/core/protocol'
-import type { Catalog } from '../catalog.ts'
+import type { Catalog } from '../stored.ts'
 import { offersByKey } from './guards.ts'
 
 /** Fields whose changes are not reported. */

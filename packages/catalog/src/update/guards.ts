@@ -1,5 +1,5 @@
 import type { Offer, Rates } from '@signalbox/core/protocol'
-import type { Catalog } from '../catalog.ts'
+import type { Catalog } from '../stored.ts'
 import { offerKey } from './source.ts'
 
 /** Share of live offers that an update may lose. */

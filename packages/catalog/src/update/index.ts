@@ -1,7 +1,7 @@
-import type { Catalog } from '../catalog.ts'
 import { CatalogError } from '../fault.ts'
 import type { Overrides } from '../overrides.ts'
 import { readCatalog } from '../schema/index.ts'
+import type { Catalog } from '../stored.ts'
 import { applyCorrections, correctedOffers } from './corrections.ts'
 import { diffOf } from './diff.ts'
 import { readGenaiPrices } from './genai-prices.ts'

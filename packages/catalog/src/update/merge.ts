@@ -1,5 +1,5 @@
 import type { Model, Offer, OfferRegion, Quirks } from '@signalbox/core/protocol'
-import type { Catalog } from '../catalog.ts'
+import type { Catalog } from '../stored.ts'
 import { definedFields, mergePrice, priceOn } from './prices.ts'
 import { type OfferList, offerKey, type SourceOffer } from './source.ts'
 

@@ -1,5 +1,5 @@
 import type { Offer, Price, Rates } from '@signalbox/core/protocol'
-import type { Catalog } from '../catalog.ts'
+import type { Catalog } from '../stored.ts'
 import type { PriceLookup } from './genai-prices.ts'
 import { offerKey } from './source.ts'
 

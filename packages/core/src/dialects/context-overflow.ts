@@ -19,6 +19,7 @@ const otherSizes =
 const promptSizes: readonly RegExp[] = [
   /\b(?:prompts?|inputs?|request|context|conversation)(?: (?!image|audio|video|file|document|name|id\b)\w{1,40}){0,4}? (?:tokens?|length|window)\b/,
   /\b(?:prompts?|inputs?|context|request)(?: (?:payload|body|entity))? size\b/,
+  /\b(?:prompts?|inputs?|context|conversation)(?: (?:is|was|are))? too (?:long|large|big)\b/,
   /\b(?:tokens?|length) (?:of|in|from)(?: \w{1,40}){0,2} (?:prompts?|inputs?|request|context|conversation|messages)\b/,
 ]
 

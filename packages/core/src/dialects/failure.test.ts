@@ -41,6 +41,21 @@ test.each<[FailureKind, number, unknown]>([
   ['bad_credential', 403, error({ code: 'unsupported_country_region_territory', message: 'Country, region, or territory not supported' })],
   ['bad_credential', 403, error({ message: 'Your API key was reported as leaked. Please use another API key.' })],
   ['out_of_quota', 403, error({ message: 'Your team has reached its monthly spending limit.' })],
+  [
+    'out_of_quota',
+    403,
+    error({ message: 'Your newly created team doesn’t have any credits yet. You can purchase those on https://console.x.ai/team/t.' }),
+  ],
+  [
+    'out_of_quota',
+    429,
+    { success: false, errors: [{ code: 4006, message: 'You have used up your daily free allocation of 10,000 neurons' }] },
+  ],
+  [
+    'bad_credential',
+    403,
+    error({ message: "Method doesn't allow unregistered callers (callers without established identity). Please use API Key." }),
+  ],
   ['forbidden', 403, error({ message: 'You may not use this file.' })],
   ['forbidden', 403, '{"message":"Forbidden"}'],
   ['forbidden', 403, '<html><h1>Access denied by the firewall</h1></html>'],
@@ -58,6 +73,14 @@ test.each<[FailureKind, number, unknown]>([
   ['unknown_address', 404, { type: 'error', error: { type: 'not_found_error', message: 'Not Found' } }],
   ['unknown_address', 405, '{"detail":"Method Not Allowed"}'],
   ['unknown_model', 400, error({ code: 'model_decommissioned' })],
+  ['unknown_model', 404, { status: 404, title: 'Not Found', detail: "Function '23d4f03a-b8a6': Not found for account 'BDnmPUMI2eN_Liw2'" }],
+  ['unknown_model', 410, { title: 'Gone', status: 410, detail: "The model 'x/y' has reached its end of life on 2026-08-07." }],
+  ['unknown_model', 410, ''],
+  ['rejected', 410, error({ message: 'Container is expired.' })],
+  ['unsupported', 404, error({ message: 'Could not fetch https://pictures.example/model.png.' })],
+  ['unknown_model', 400, { success: false, errors: [{ code: 5007, message: 'AiError: No such model @cf/x/y or task' }] }],
+  ['server_error', 421, ''],
+  ['server_error', 423, ''],
   ['unknown_model', 400, error({ message: 'The model `x` does not exist or you do not have access to it.' })],
   ['too_long', 400, error({ code: 'context_length_exceeded' })],
   [
@@ -66,6 +89,12 @@ test.each<[FailureKind, number, unknown]>([
     { object: 'error', message: "This model's maximum context length is 8192 tokens.", type: 'BadRequestError', code: 400 },
   ],
   ['too_long', 400, error({ type: 'invalid_request_error', message: 'prompt is too long: 210000 tokens > 200000 maximum' })],
+  ['too_long', 400, error({ message: 'Prompt too big: 9000 > 8192' })],
+  [
+    'too_long',
+    400,
+    { success: false, errors: [{ code: 5021, message: 'AiError: The input of 70000 tokens exceeded this model context window limit.' }] },
+  ],
   ['too_long', 413, error({ type: 'request_too_large' })],
   ['too_long', 413, error({ type: 'tokens', code: 'rate_limit_exceeded', message: 'Request too large for model' })],
   ['too_long', 413, ''],
@@ -127,6 +156,10 @@ describe('what a request makes a provider quote', () => {
     'The provided model identifier is invalid.',
     'on-demand throughput isn’t supported',
     'you don’t have access to the model',
+    'the api key was reported as leaked',
+    'unregistered callers',
+    'your team has used all available credits',
+    'No such model x',
   ]
   const quotes: readonly ((phrase: string) => string)[] = [
     phrase => `Unknown field: "${phrase}".`,
@@ -134,6 +167,8 @@ describe('what a request makes a provider quote', () => {
     phrase => `"a" ${phrase} "b" is no field.`,
     phrase => `Invalid schema for function 'f': In context=('properties', '${phrase}'), 'type' is missing.`,
     phrase => `Unrecognized request argument supplied: ${phrase}`,
+    phrase => `Request blocked: ${phrase}`,
+    phrase => `Blocked by rule 9: "a" ${phrase} "b"`,
   ]
   const shapes: readonly object[] = [
     {},
@@ -148,7 +183,8 @@ describe('what a request makes a provider quote', () => {
     for (const quote of quotes)
       for (const shape of shapes) {
         const body = error({ ...shape, message: quote(phrase) })
-        for (const status of [400, 409, 422]) expect([status, body, harmless.has(fail(status, body).kind)]).toEqual([status, body, true])
+        for (const status of [400, 403, 409, 422])
+          expect([status, body, harmless.has(fail(status, body).kind)]).toEqual([status, body, true])
         const inStream = errorOf(body as JsonObject)?.kind
         expect([body, inStream === 'server_error' || inStream === 'rejected' || inStream === 'unsupported']).toEqual([body, true])
       }
@@ -158,6 +194,12 @@ describe('what a request makes a provider quote', () => {
     expect(fail(429, error({ message: 'Slow down. You sent "my spending limit is low".' })).kind).toBe('rate_limited')
     expect(fail(429, error({ message: 'You sent "try again in 9 minutes".' })).retryAfterMs).toBeUndefined()
     expect(fail(403, error({ message: 'Not allowed: "an expired api key".' })).kind).toBe('forbidden')
+  })
+
+  test('does not say for how long an offer is left alone in a status that it can cause', () => {
+    const failure = fail(500, error({ message: 'Failed on: the model is overloaded, try again in 9 minutes' }))
+    expect(failure).toMatchObject({ kind: 'overloaded' })
+    expect(failure.retryAfterMs).toBeUndefined()
   })
 
   test('costs linear time to read', () => {
@@ -215,6 +257,11 @@ describe('a plain-text error of a provider or a proxy', () => {
       hiddenText: 'Invalid API key provided: abc',
     })
   })
+})
+
+test('a message among `errors` reaches the caller', () => {
+  expect(fail(400, { success: false, errors: [{ code: 5004, message: 'AiError: Invalid data' }] }).message).toBe('AiError: Invalid data')
+  expect(fail(400, { errors: ['no such field'] }).message).toBe('no such field')
 })
 
 test('a list of errors is read as its first one', () => {

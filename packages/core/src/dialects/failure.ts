@@ -46,13 +46,22 @@ const lowCredit =
 const wrongKey =
   /^(?:(?:incorrect|invalid|expired|missing) api[- ]?key(?: provided(?:: [\w*.-]{1,200})?)?\.?(?: You can (?:find|obtain) (?:an|your) API key (?:at|from|on) https:\/\/[\w./-]{1,100})?|API key (?:is )?(?:not valid|invalid|expired)\.?(?: Please (?:pass a valid|renew the) API key\.)?)$/i
 
-/** OpenAI's sentence and those made like it; Bedrock's about models, profiles and routes. */
+/** Gemini: "Your API key was reported as leaked. Please use another API key." and "Method doesn't allow unregistered callers (…). Please …". */
+const refusedKey =
+  /^(?:(?:your|this|the) API key (?:is |was |has been )?(?:not valid|invalid|expired|revoked|disabled|reported as leaked)\b[^"`“:]{0,200}|Method doesn.t allow unregistered callers\b[^"`“:]{0,300})$/i
+
+/** xAI: "Your team … has either used all available credits or reached its monthly spending limit. …" A sentence that begins with the account. */
+const emptyAccount =
+  /^(?:(?:sorry, )?(?:your|this|the)(?: [\w-]{1,40}){0,3} (?:team|account|organization|project|workspace)s?\b[^"`“:]{0,300}\b(?:credits?|balance|funds|spend(?:ing)? limit|billing hard limit)\b(?:[^"`“:]|https:\/\/){0,300}|insufficient (?:account )?(?:balance|credits?|funds)[.!]?)$/i
+
+/** OpenAI's sentence and those made like it; Bedrock's about models, profiles and routes; Cloudflare's. */
 const noSuchModel = new RegExp(
   `^(?:${[
     '(?:(?:the|this) )?(?:requested )?model:? (?:[\'"`]?[\\w.:/@-]{1,200}[\'"`]? )?(?:does not exist|(?:is |was )?not found|has been decommissioned|is (?:not|no longer) available|isn.t supported on this route)(?: or you do not have access to it)?',
     'Invocation of model ID [\\w.:/-]{1,200} with on-demand throughput isn.t supported\\. Retry (?:your request )?with (?:the ID or ARN of )?an inference profile(?: that contains this model)?',
     'The provided model identifier is invalid',
     'You don.t have access to the model with the specified model ID',
+    '(?:AiError: )*No such model [\\w.:/@-]{1,200}(?: or task)?',
   ].join('|')})\\.?$`,
   'i',
 )
@@ -116,9 +125,23 @@ const failureRules: readonly FailureRule[] = [
   { kind: 'stale_state', status: [404], strictly: true, message: /^item with id \S{1,200} not found/i },
   // An id that the request names was not found; the model and the address were.
   { kind: 'rejected', status: [404], strictly: true, when: ({ param }) => param !== undefined && param !== 'model' },
-  { kind: 'rejected', status: [404], strictly: true, message: storedThing },
+  { kind: 'rejected', status: [404, 410], strictly: true, message: storedThing },
+  // An address in the request, which another provider may reach.
+  {
+    kind: 'unsupported',
+    status: [404],
+    strictly: true,
+    message: /\b(could not|couldn.t|cannot|can.t|unable to|failed to) (fetch|download|retrieve|load)\b/i,
+  },
   { kind: 'unknown_model', names: /^not_found_error$/, message: /\bmodel|\bdeployment/i },
-  { kind: 'unknown_model', status: [404], strictly: true, message: /\bmodel|\bdeployment|\bengine\b/i },
+  // NVIDIA: "Function '…': Not found for account '…'", and 410 after the end of life of a model (NVIDIA/NemoClaw#11902).
+  {
+    kind: 'unknown_model',
+    status: [404],
+    strictly: true,
+    message: /\bmodel|\bdeployment|\bengine\b|^function \S{1,200} not found for account\b/i,
+  },
+  { kind: 'unknown_model', status: [410], strictly: true },
   // A wrong path: a model that does not exist is named.
   { kind: 'unknown_address', names: /^not_found_error$/ },
   { kind: 'unknown_address', status: [404, 405], strictly: true },
@@ -131,8 +154,10 @@ const failureRules: readonly FailureRule[] = [
     names: /^(unsupported_(parameter|value|model)|unknown_parameter|extra_forbidden|not_supported|operationnotsupported)$/i,
   },
 
-  { kind: 'out_of_quota', status: [400, 422], strictly: true, sentence: lowCredit },
-  { kind: 'bad_credential', status: [400, 422], strictly: true, sentence: wrongKey },
+  { kind: 'out_of_quota', status: [400, 403, 422], strictly: true, sentence: lowCredit },
+  { kind: 'out_of_quota', status: [403], strictly: true, sentence: emptyAccount },
+  { kind: 'bad_credential', status: [400, 403, 422], strictly: true, sentence: wrongKey },
+  { kind: 'bad_credential', status: [403], strictly: true, sentence: refusedKey },
   { kind: 'unknown_model', status: [400, 403, 422], strictly: true, sentence: noSuchModel },
 
   { kind: 'stale_state', status: faulty, message: /thought[ _]signature/i },
@@ -150,16 +175,10 @@ const failureRules: readonly FailureRule[] = [
   },
   {
     kind: 'out_of_quota',
-    status: [403, 429],
+    status: [429],
     strictly: true,
-    message: /credit balance is too low|insufficient (balance|credits|funds)|billing hard limit|spend(ing)? limit/i,
-  },
-  {
-    kind: 'bad_credential',
-    status: [403],
-    strictly: true,
-    message:
-      /(incorrect|invalid|expired|missing) api[- ]?key|api key (is |was )?(not valid|invalid|expired|reported as leaked)|unregistered callers/i,
+    // Cloudflare: "you have used up your daily free allocation of 10,000 neurons"
+    message: /credit balance is too low|insufficient (balance|credits|funds)|billing hard limit|spend(ing)? limit|daily free allocation/i,
   },
   {
     kind: 'overloaded',
@@ -195,7 +214,7 @@ const failureRules: readonly FailureRule[] = [
   { kind: 'forbidden', status: [403], strictly: true },
   { kind: 'overloaded', status: [498, 503, 529], strictly: true },
   { kind: 'timed_out', status: [408, 504, 522, 524, 598], strictly: true },
-  { kind: 'server_error', status: [409, 424, 425, 499], strictly: true },
+  { kind: 'server_error', status: [409, 421, 423, 424, 425, 499], strictly: true },
   { kind: 'rejected', names: /^(invalid_request(_error)?|bad_request|invalid_argument|failed_precondition|validationexception)$/i },
 ]
 
@@ -262,7 +281,8 @@ export function decodeFailedAnswer({ status, body, header, now }: FailedAnswer):
   const error = readErrorDetails(parsed ?? body)
   const details = { ...error, status: status >= 400 ? status : (error.status ?? status) }
   const failure = failureFrom(details)
-  const limited = failure.kind === 'rate_limited' || failure.kind === 'overloaded'
+  // The content of a request can cause a 500, so no text of one says how long an offer is to be left alone.
+  const limited = (failure.kind === 'rate_limited' || failure.kind === 'overloaded') && details.status !== 500
   return withDelay(
     failure,
     retryAfter({ header, now, message: withoutQuotes(details.message.slice(0, maxReadLength)), body: parsed, limited }),
@@ -283,11 +303,13 @@ const looksLikePage = (body: string, type: string | undefined): boolean =>
   /^\s*<(!doctype|html|head|body|\?xml)/i.test(body.slice(0, 200)) ||
   (/^text\/html/i.test(type ?? '') && !/^\s*[{[]/.test(body.slice(0, 200)))
 
-/** Reads `{error: {…}}`, `{error: "text"}`, a flat `{message, code}`, `{detail}`, a list of any of these, or plain text. */
+/** Reads `{error: {…}}`, `{error: "text"}`, a flat `{message, code}`, `{detail}`, `{errors: […]}`, a list of any of these, or plain text. */
 export function readErrorDetails(wire: Json): ErrorDetails {
   if (typeof wire === 'string') return { message: wire }
   if (Array.isArray(wire)) return readErrorDetails((wire as readonly Json[])[0] ?? '')
   if (!isObject(wire)) return { message: '' }
+  // Cloudflare: {"success": false, "errors": [{"code": 5021, "message": "AiError: …"}]}
+  if (!wire.error && Array.isArray(wire.errors) && wire.errors.length > 0) return readErrorDetails(wire.errors)
   const inner = wire.error ?? wire
   const error = isObject(inner) ? inner : wire
   const message = typeof inner === 'string' ? inner : (filledText(error.message) ?? filledText(error.msg) ?? detailOf(error.detail) ?? '')

@@ -18,7 +18,9 @@ export const isPlainRoot = (schema: JsonObject): boolean =>
   schema.$ref === undefined &&
   schema.anyOf === undefined &&
   schema.oneOf === undefined &&
-  schema.allOf === undefined
+  schema.allOf === undefined &&
+  schema.enum === undefined &&
+  schema.not === undefined
 
 interface RootState {
   readonly definitions: ReadonlyMap<string, Json>
@@ -49,7 +51,9 @@ export function plainRoot(
 ): FittedSchema {
   if (isPlainRoot(schema)) return { schema, changes: [] }
   const state: RootState = { definitions: definitionsOf(schema), followed: new Set(['#']), changes: [], budget, isCut: false }
-  const { type, ...rest } = flattened(schema, state, 0)
+  const { type, enum: values, not, ...rest } = flattened(schema, state, 0)
+  if (values !== undefined) noteChange(state, '`enum` at the root was left out')
+  if (not !== undefined) noteChange(state, '`not` at the root was left out')
   if (typeof type === 'string' && type !== 'object') noteChange(state, `the type "${type.slice(0, 20)}" of the root became "object"`)
   const { $defs, definitions } = schema
   const held = { ...($defs !== undefined && { $defs }), ...(definitions !== undefined && { definitions }) }

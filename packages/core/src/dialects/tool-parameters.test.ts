@@ -70,12 +70,17 @@ describe('the root of a tool’s parameters', () => {
       { type: 'object', properties: { a: {} }, required: ['a'] },
     ],
     ['has no type but "object"', { type: null, properties: { a: {} } }, { type: 'object', properties: { a: {} } }],
+    [
+      'has no `enum` and no `not`',
+      { type: 'object', properties: { a: {} }, enum: [{ a: 1 }], not: { required: ['b'] } },
+      { type: 'object', properties: { a: {} } },
+    ],
     ['allows anything if its reference leads in a circle', { $ref: '#' }, { type: 'object' }],
   ])('%s', (_, schema, expected) => {
     expect(plainRoot(schema).schema).toEqual(expected)
   })
 
-  test.each(['messages', 'bedrock', 'gemini', 'chat'] as const)('is an object for %s, with a warning if that changes it', name => {
+  test.each(['messages', 'bedrock', 'gemini', 'chat', 'responses'] as const)('is an object for %s, with a warning if that changes it', name => {
     const request = messagesClient.decodeRequest({
       model: 'm',
       max_tokens: 9,

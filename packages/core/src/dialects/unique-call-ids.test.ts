@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Item } from '../protocol/item.ts'
+import { offer } from '../../test/dialects/laws.ts'
+import { chatClient, responsesProvider } from './index.ts'
 import { withUniqueCallIds } from './unique-call-ids.ts'
 
 const call = (call_id: string): Item => ({ type: 'function_call', call_id, name: 'f', arguments: '{}' })
@@ -19,6 +21,16 @@ test('an id is the same in every later request of the conversation', () => {
   const turns = [call('0'), result('0'), call('0'), result('0')]
   const longer = withUniqueCallIds([...turns, call('0'), result('0')])
   expect(idsOf(longer).slice(0, turns.length)).toEqual(idsOf(withUniqueCallIds(turns)))
+})
+
+test('a server of the Responses API gets no call id twice', () => {
+  const turn = [
+    { role: 'assistant', content: null, tool_calls: [{ id: 'call_0', type: 'function', function: { name: 'f', arguments: '{}' } }] },
+    { role: 'tool', tool_call_id: 'call_0', content: 'r' },
+  ]
+  const request = chatClient.decodeRequest({ model: 'm', messages: [{ role: 'user', content: 'Hi' }, ...turn, ...turn] })
+  const input = responsesProvider.encodeRequest(request, offer, {}).body.input as readonly { readonly call_id?: string }[]
+  expect(input.flatMap(({ call_id }) => call_id ?? [])).toEqual(['call_0', 'call_0', 'call_0_2', 'call_0_2'])
 })
 
 test('a conversation without repeated ids is the same object', () => {

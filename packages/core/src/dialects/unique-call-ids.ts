@@ -3,7 +3,8 @@ import { originalOf, remember } from '../protocol/original.ts'
 import { usableCallId } from './ids.ts'
 
 // Some servers of Chat Completions give their calls the same ids in every turn (`call_0`). OpenAI accepts that; Anthropic: 400 "`tool_use`
-// ids must be unique" (trycua/cua#524, BerriAI/litellm#23510), Bedrock likewise.
+// ids must be unique" (trycua/cua#524, BerriAI/litellm#23510), Bedrock likewise. Servers of the Responses API answer "Duplicate 'call_id'"
+// (earendil-works/pi#9057), or take each result for one of the last call (openai/gpt-oss#308).
 
 /** The items with call ids that occur once. A result belongs to the earliest call of its id that has none yet. */
 export function withUniqueCallIds(input: readonly Item[]): readonly Item[] {

@@ -5,8 +5,7 @@ import type { Records, TypedRecord } from '../access/records.ts'
 import { maxRecordsRead } from '../access/workspace-policy.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
 import { type BoundingKind, changesBounds, endsKey, isBounding, loosenedIn, rotatesKey, type Touched } from './bounds.ts'
-import type { Draft } from './commit-with-audit.ts'
-import type { Actor } from './ports.ts'
+import type { Actor, Draft } from './change.ts'
 
 /** The acting key with its ancestors. */
 interface Line {

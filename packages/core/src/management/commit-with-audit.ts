@@ -1,34 +1,14 @@
-import type { AuditRow, Change, Conflict, CreditEntry, RecordPut, Storage } from '@signalbox/storage'
+import type { AuditRow, Change, Conflict, RecordPut, Storage } from '@signalbox/storage'
 import { allOf } from '@signalbox/storage/awaitable'
-import type { RecordRemoval } from '@signalbox/storage/records'
 import { newRecord, type Records, type TypedRecord } from '../access/records.ts'
 import type { WorkspacePolicies } from '../access/workspace-policy.ts'
 import { GatewayError, orStoreDown } from '../errors/gateway-error.ts'
 import type { Clock, Ids } from '../runtime/ports.ts'
 import { sleep } from '../runtime/timers.ts'
 import type { AuditAnchors } from './audit-anchor.ts'
-import { type AuditEvent, hashOf } from './audit-chain.ts'
+import { hashOf } from './audit-chain.ts'
+import type { Actor, CommitWithAudit, Draft } from './change.ts'
 import type { BoundsCheck, SecretCheck } from './check-bounds.ts'
-import type { Actor, WorkspaceContext } from './ports.ts'
-
-/** A change, decided from the records that were read. */
-export interface Draft<T> {
-  readonly puts?: readonly RecordPut[]
-  readonly removals?: readonly RecordRemoval[]
-  readonly credits?: readonly CreditEntry[]
-  /** Each with its actor if one commit has changes of several actors. */
-  readonly events: readonly (AuditEvent & { readonly actor?: Actor })[]
-  readonly result: T
-  /** The error if a name is already taken. Absent: the change is decided again, and sees the record that took it. */
-  readonly taken?: GatewayError
-}
-
-/**
- * Commits a change to what a workspace owns together with its audit rows and its `Idempotency-Key` record: all of it or nothing.
- * `decide` reads and decides. It is called again if another writer was faster, and an error it throws ends the call. A draft without
- * events changes nothing.
- */
-export type CommitWithAudit = <T>(workspaceId: string, actor: Actor, decide: () => Promise<Draft<T>>) => Promise<T>
 
 export interface CommitPorts {
   readonly storage: Pick<Storage, 'records' | 'audit'>
@@ -128,7 +108,11 @@ export function createCommitWithAudit({
     })
 }
 
-type AuditContext = Pick<Decided<unknown>, 'last'> & Omit<WorkspaceContext, 'ports'> & Pick<CommitPorts, 'ids'> & { readonly at: number }
+interface AuditContext extends Pick<Decided<unknown>, 'last'>, Pick<CommitPorts, 'ids'> {
+  readonly workspaceId: string
+  readonly actor: Actor
+  readonly at: number
+}
 
 /** The audit rows of events, each with the hash of the previous row. */
 async function auditRowsOf(

@@ -2,7 +2,7 @@ import { nounOf } from '../access/end-user.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
 import type { Role } from '../resources/member.ts'
 import { type Scope, scopes } from '../resources/scopes.ts'
-import type { Actor } from './ports.ts'
+import type { Actor } from './change.ts'
 
 /** The management scopes equivalent to each role. Developers and viewers have none. */
 const administers: Readonly<Record<Role, readonly Scope[]>> = {

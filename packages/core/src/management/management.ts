@@ -1,6 +1,7 @@
 import { type AnchorPorts, keepAnchors } from './audit-anchor.ts'
+import type { CommitWithAudit } from './change.ts'
 import { boundsCheckOf, secretCheckOf } from './check-bounds.ts'
-import { type CommitWithAudit, createCommitWithAudit } from './commit-with-audit.ts'
+import { createCommitWithAudit } from './commit-with-audit.ts'
 import type { ManagementPorts } from './ports.ts'
 import { type Workspaces, workspacesOf } from './workspaces.ts'
 

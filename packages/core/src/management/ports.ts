@@ -4,12 +4,11 @@ import type { Authenticator } from '../access/authenticate.ts'
 import type { KeyRefusals } from '../access/key-refusals.ts'
 import type { Records, TypedRecord } from '../access/records.ts'
 import type { WorkspacePolicies } from '../access/workspace-policy.ts'
-import type { NameStyle } from '../resources/check-input.ts'
 import type { Clock, Hooks, Ids, Logger } from '../runtime/ports.ts'
 import type { AuditAnchors } from './audit-anchor.ts'
 import type { AuditEvent } from './audit-chain.ts'
 import type { Byok } from './byok/byok.ts'
-import type { CommitWithAudit } from './commit-with-audit.ts'
+import type { Actor, CommitWithAudit } from './change.ts'
 import type { Directory } from './known-names.ts'
 import type { BillingOptions, Reloads } from './money/reloads.ts'
 
@@ -42,34 +41,6 @@ export interface ManagementPorts {
   readonly setUp: () => Promise<void> | undefined
   /** Set for `setup`, which runs in each process: creating a resource that exists already returns it unchanged. */
   readonly isForSetup: boolean
-}
-
-/** The key on whose behalf a resource is read or changed. Default: the operator, with all rights. */
-export interface Actor {
-  /** Absent: the operator of the gateway. */
-  readonly key?: {
-    readonly id: string
-    readonly name: string
-    /** First characters of the secret in use. A key whose secret was replaced since changes nothing. Absent: the current secret. */
-    readonly prefix?: string
-    readonly scopes: ReadonlySet<string>
-    /** Whether it has limits or budgets that are not stored in records, as an end user may. Default: false. */
-    readonly isBounded?: boolean
-  }
-  readonly requestId?: string
-  readonly ip?: string
-  /** Makes the change happen once for this name, however often it is requested. */
-  readonly idempotency?: IdempotencyEntry
-  /** How errors name fields: as in TypeScript or as in JSON. Default: `typescript`. */
-  readonly nameStyle?: NameStyle
-}
-
-/** Names a change that must happen once, however often it is requested. */
-export interface IdempotencyEntry {
-  readonly name: string
-  readonly fingerprint: string
-  /** Unix milliseconds until which it is remembered. */
-  readonly until: number
 }
 
 /** The workspace and the actor that a resource serves. */

@@ -5,7 +5,7 @@ import { changedRecord, type Records, recordRemoval, type TypedRecord } from '..
 import { orStoreDown } from '../errors/gateway-error.ts'
 import type { Clock, Logger } from '../runtime/ports.ts'
 import { sha256 } from '../runtime/web.ts'
-import type { IdempotencyEntry } from './ports.ts'
+import type { IdempotencyEntry } from './change.ts'
 
 /** Replies to requests with an `Idempotency-Key`, stored for 24 h. */
 export interface Replies {

@@ -1,5 +1,5 @@
 import { newRecord, type TypedRecord } from '../access/records.ts'
-import type { CommitWithAudit, Draft } from './commit-with-audit.ts'
+import type { CommitWithAudit, Draft } from './change.ts'
 import { originOfNewKey } from './descendant-keys.ts'
 import { findWorkspace } from './find-workspace.ts'
 import type { ManagementPorts, SessionDraft, SessionGroup } from './ports.ts'

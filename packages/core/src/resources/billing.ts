@@ -142,3 +142,19 @@ export interface MoneyMove extends RecordOf<typeof ledgerEntryFields> {
 export interface Subscription extends RecordOf<typeof subscriptionFields> {}
 /** The input for changing the plan. null restores a default. */
 export interface SubscriptionChange extends UpdateInput<typeof subscriptionFields> {}
+
+/** Amounts in microdollars. */
+export interface CreditBalance {
+  readonly balance: number
+  /** On hold for running requests. */
+  readonly held: number
+  readonly credited: number
+  readonly spent: number
+  /** Amounts are absent if never set. */
+  readonly autoReload: { readonly enabled: boolean; readonly threshold?: number; readonly target?: number }
+  /** From the operator's `billing.hasPaymentMethod`; false without it. */
+  readonly hasPaymentMethod: boolean
+  /** Requests with the workspace's own credentials per calendar month (UTC). Absent: unlimited. */
+  readonly byokMonthlyRequestCap?: number
+  readonly byokRequestsRemaining?: number
+}

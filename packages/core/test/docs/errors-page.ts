@@ -8,7 +8,15 @@ export const errorsPage = `# Errors
 Written from \`packages/core/src/errors/codes.ts\` and \`upstream/failure-policy.ts\`; a test keeps it true.
 
 \`\`\`json
-{ "error": { "message": "The model \\"gpt-5-mni\\" does not exist. Did you mean \\"gpt-5-mini\\"?", "type": "not_found_error", "param": "model", "code": "model_not_found", "suggestion": "Similar models: gpt-5-mini." } }
+{
+  "error": {
+    "message": "The model \\"gpt-5-mni\\" does not exist. Did you mean \\"gpt-5-mini\\"?",
+    "type": "not_found_error",
+    "param": "model",
+    "code": "model_not_found",
+    "suggestion": "Similar models: gpt-5-mini."
+  }
+}
 \`\`\`
 
 \`message\` says what happened, to what, and what to do; \`param\` is the path of the field at fault, or null; \`suggestion\` is there
@@ -21,7 +29,16 @@ provider; inside one of Chat Completions it is one chunk with \`error\`, inside 
 \`/v1/messages\` have that dialect's own shape, with our \`code\` beside its \`type\`:
 
 \`\`\`json
-{ "type": "error", "error": { "type": "not_found_error", "code": "model_not_found", "message": "The model \\"claud\\" does not exist.", "param": "model" }, "request_id": "01a1fd6c-4db3-76f2-bb09-734d779bb6f4" }
+{
+  "type": "error",
+  "error": {
+    "type": "not_found_error",
+    "code": "model_not_found",
+    "message": "The model \\"claud\\" does not exist.",
+    "param": "model"
+  },
+  "request_id": "01a1fd6c-4db3-76f2-bb09-734d779bb6f4"
+}
 \`\`\`
 
 Over a [WebSocket](websocket.md) an error before the first content is a message with \`"type": "error"\`, the \`status\`, the body and the

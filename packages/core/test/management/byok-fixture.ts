@@ -1,7 +1,8 @@
 import type { Gateway } from '@signalbox/core'
 import { anthropic, azure, cloudflare, compatible, google, openai, simulated } from '@signalbox/core/providers'
 import type { Transport, TransportRequest } from '@signalbox/core/runtime'
-import { expect, vi } from 'vitest'
+import { expect } from 'vitest'
+import { waitFor } from '../../../testing/test/waits.ts'
 import { createFixture, type Fixture } from './fixture.ts'
 
 export interface Answered {
@@ -139,7 +140,7 @@ export const openaiKey = { provider: 'openai', apiKey: 'sk-one-0123456789', name
 
 /** Until the background has written what came of the validation. */
 export const settled = (keys: ByokFixture['keys'], id: string) =>
-  vi.waitFor(async () => {
+  waitFor(async () => {
     const key = await keys.get(id)
     expect(key.validationStatus).not.toBe('pending')
     return key

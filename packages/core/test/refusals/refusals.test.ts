@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, inject, test } from 'vitest'
 import { isContentLost } from '../../src/dialects/apply-quirks.ts'
+import { originalOf } from '../../src/protocol/original.ts'
 import { dialectFor } from '../../src/protocol/provider.ts'
 import type { InferenceRequest } from '../../src/protocol/request.ts'
 import type { JsonObject } from '../../src/protocol/wire.ts'
@@ -33,11 +34,12 @@ const rowsOf = new Map<SoldOffer, readonly RefusalRow[]>(
 /** What is sent although it is refused: of each row, one offer. */
 function refusedIn(request: InferenceRequest): readonly string[] {
   counts.requests += 1
+  const written = originalOf(request)?.dialect
   const found = offers.flatMap(sold => {
     const body = sentTo(request, sold)
     counts[body ? 'sent' : 'excluded'] += 1
     if (!body) return []
-    const rows = rowsOf.get(sold) ?? []
+    const rows = (rowsOf.get(sold) ?? []).filter(({ dialect, translated }) => !translated || dialect !== written)
     counts.checks += rows.length
     return rows.flatMap(({ id, find }) => {
       const wrong = find(body)

@@ -8,6 +8,8 @@ export interface RefusalRow {
   readonly dialect: string
   /** Undefined: every model. */
   readonly models?: RegExp
+  /** Checked in translated requests alone: a client of the dialect itself gets sent what it wrote. */
+  readonly translated?: true
   /** What is refused in the body. */
   readonly find: (body: JsonObject) => readonly unknown[]
 }
@@ -396,7 +398,19 @@ const gemini: readonly RefusalRow[] = [
 const functions = (body: JsonObject): readonly JsonObject[] =>
   list(body.tools).flatMap(tool => (isObject(tool.function) ? [tool.function] : []))
 
+/** "schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level": langchain-ai/langchainjs#9804 */
+const openaiRoots = (schemas: readonly Json[]): readonly unknown[] =>
+  schemas
+    .filter(schema => isObject(schema))
+    .flatMap(schema => [...oddRoot(schema), ...['enum', 'not'].filter(key => schema[key] !== undefined)])
+
 const chat: readonly RefusalRow[] = [
+  {
+    id: 'root of parameters',
+    dialect: 'chat',
+    translated: true,
+    find: body => openaiRoots(idsOf(functions(body), 'parameters')),
+  },
   {
     id: 'tool names',
     dialect: 'chat',
@@ -424,4 +438,30 @@ const chat: readonly RefusalRow[] = [
   },
 ]
 
-export const refusals: readonly RefusalRow[] = [...messages, ...bedrock, ...gemini, ...chat]
+// Dicklesworthstone/flywheel_connectors#49 (parameters), earendil-works/pi#9057 (call ids)
+const ofType = (value: Json | undefined, type: string): readonly JsonObject[] => list(value).filter(each => each.type === type)
+const responses: readonly RefusalRow[] = [
+  {
+    id: 'root of parameters',
+    dialect: 'responses',
+    translated: true,
+    find: ({ tools }) => openaiRoots(idsOf(ofType(tools, 'function'), 'parameters')),
+  },
+  {
+    id: 'tool names',
+    dialect: 'responses',
+    translated: true,
+    find: ({ tools }) => [
+      ...idsOf(ofType(tools, 'function'), 'name').filter(name => !/^[a-zA-Z0-9_-]{1,128}$/.test(String(name))),
+      ...doubles(idsOf(ofType(tools, 'function'), 'name')),
+    ],
+  },
+  {
+    id: 'call ids that occur twice',
+    dialect: 'responses',
+    translated: true,
+    find: ({ input }) => doubles(idsOf(ofType(input, 'function_call'), 'call_id')),
+  },
+]
+
+export const refusals: readonly RefusalRow[] = [...messages, ...bedrock, ...gemini, ...chat, ...responses]

@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici'
 import type { Pool, PooledConnection, Pools } from './pool.ts'
 import { createResponseBody, endBody, failBody, pushChunk, type ResponseBody } from './response-body.ts'
 import { readAll, skipInterim } from './skip-interim.ts'
-import { isClosedConnection, toTransportError } from './transport-errors.ts'
+import { isClosedConnection, toTransportError, transportError } from './transport-errors.ts'
 
 /**
  * If a reused connection breaks within so many milliseconds of the request, the provider had closed it while idle: the reset of an idle
@@ -62,6 +62,8 @@ interface ExchangeState {
   readonly pool: Pool
   readonly connection: PooledConnection
   readonly signal: AbortSignal
+  /** Whether the request goes to a proxy, which forwards it. */
+  readonly isForwarded: boolean
   /** The body that was encoded here, if it is large, until the response has begun. */
   bytes: Uint8Array<ArrayBuffer> | undefined
   /** Undefined once the response has begun, so that an open stream does not keep its request. */
@@ -81,6 +83,7 @@ function dispatchRequest({ pool, connection, path, headers: ofProxy, request }: 
     pool,
     connection,
     signal: request.signal,
+    isForwarded: ofProxy !== undefined,
     bytes: encoded && encoded.byteLength >= freedFromBytes ? encoded : undefined,
     callbacks,
     control: undefined,
@@ -131,6 +134,10 @@ interface ResponseHead {
 function openResponse(state: ExchangeState, controller: Dispatcher.DispatchController, { status, headers }: ResponseHead): void {
   if (Object.keys(headers).length > maxHeaders) {
     if (closeExchange(state)) state.callbacks?.refuse(new Error('The response has too many headers.'))
+    return
+  }
+  if (status === 407 && state.isForwarded) {
+    if (closeExchange(state)) state.callbacks?.refuse(transportError('ERR_PROXY_REFUSED', 'The proxy requires other credentials.'))
     return
   }
   if (state.connection.interim) readAll(state.connection.interim)

@@ -1,9 +1,9 @@
+import type { RouterOffer } from '../offer.ts'
 import type { OfferEstimate } from '../offer-estimate.ts'
 import type { PreferencePrices } from '../preferences.ts'
 import { scoreByPrices } from '../score.ts'
 import { unavailability } from '../select-by-score.ts'
-import type { ChoiceReason, RouterOffer } from '../types.ts'
-import type { CandidateRecord, DecisionRecord, Score } from './records.ts'
+import type { CandidateRecord, ChoiceReason, DecisionRecord, Score } from './records.ts'
 
 /** A decision compared with the choices by a single number: lowest cost, shortest wait, and lowest risk. */
 export interface Counterfactuals {

@@ -1,24 +1,25 @@
-import type { TrackedChoice } from '../choose-offer.ts'
 import type { EstimateInput } from '../estimate.ts'
+import type { RouterOffer } from '../offer.ts'
 import type { OfferEstimate, Strategy } from '../offer-estimate.ts'
 import type { RunningAttempt } from '../offer-state.ts'
 import { type Preference, type PreferencePrices, preferences } from '../preferences.ts'
 import { createRandom, resolveSeed, type Seed } from '../random.ts'
 import { scaledPrices } from '../score.ts'
 import { type EstimatedOffers, scoreOf, selectBest } from '../select-by-score.ts'
-import type { AnswerUsage, RouterChoice, RouterOffer, RouterRequest } from '../types.ts'
+import type { AnswerUsage, RouterChoice, RouterRequest } from '../types.ts'
 import { standoutsOf } from './counterfactuals.ts'
-import { type DecisionRecord, decisionLogLimits, type Ended, finiteScore, type Outcome, type StrategyName, type Trace } from './records.ts'
+import {
+  type DecisionRecord,
+  decisionLogLimits,
+  type Ended,
+  finiteScore,
+  type Outcome,
+  type RecordOptions,
+  type StrategyName,
+  type Trace,
+} from './records.ts'
 
 // The decision log: references to decisions and their outcomes. It never affects a choice, and it serializes nothing.
-
-/** Which decisions are recorded. */
-export interface RecordOptions {
-  /** Maximum number of decisions; the oldest are dropped. At most 5 kB of memory each. @default 1_000 */
-  readonly keep?: number
-  /** Share of requests to record, sampled with the router's seed. @default 1 */
-  readonly share?: number
-}
 
 /** The latest decisions of a router. */
 export interface DecisionLog {
@@ -43,6 +44,14 @@ export interface RequestLog extends RequestDecisions {
 
 /** A record whose attempt may still be running. */
 export type OpenRecord = Omit<DecisionRecord, 'outcome'> & { outcome: Outcome | undefined }
+
+/** A choice with its place in the log. */
+export interface LoggedChoice extends RouterChoice {
+  /** Its record in the decision log. */
+  record?: OpenRecord
+  /** The decisions of its request. */
+  decisions?: RequestDecisions
+}
 
 /** The inputs of one decision. */
 interface RecordedView extends EstimatedOffers {
@@ -107,7 +116,7 @@ export function recordDecision(log: RequestLog, view: RecordedView, choice: Rout
 }
 
 /** Records that a choice whose call has ended is called again, without another decision. */
-export function recordRepeat(choice: TrackedChoice, now: number): void {
+export function recordRepeat(choice: LoggedChoice, now: number): void {
   const { record, decisions } = choice
   if (!record?.outcome || !decisions) return
   const { waitMs } = choice
@@ -243,7 +252,7 @@ export function recordOutcome(
   ended: Ended,
   { now, used }: { readonly now: number; readonly used?: AnswerUsage },
 ): void {
-  const { record } = call.choice as TrackedChoice
+  const { record } = call.choice as LoggedChoice
   if (!record) return
   const { startedAt, firstContentAt, stream } = call
   record.outcome = {

@@ -1,7 +1,7 @@
+import type { RouterOffer } from '../offer.ts'
 import type { OfferEstimate } from '../offer-estimate.ts'
 import type { PreferencePrices } from '../preferences.ts'
 import { unavailability } from '../select-by-score.ts'
-import type { RouterOffer } from '../types.ts'
 import { fields, listOf, nullable, number, oneOfValues, text } from './check-shape.ts'
 import { type Alternative, counterfactualsOf } from './counterfactuals.ts'
 import { type CandidateRecord, type DecisionRecord, estimateNames, type StrategyName, type Trace } from './records.ts'

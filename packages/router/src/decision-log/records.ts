@@ -1,6 +1,6 @@
+import type { RouterOffer } from '../offer.ts'
 import type { OfferEstimate } from '../offer-estimate.ts'
 import type { Preference, PreferencePrices } from '../preferences.ts'
-import type { ChoiceReason, RouterOffer } from '../types.ts'
 
 /** Limits on recorded decisions, in memory and in the text of a usage row. */
 export const decisionLogLimits = {
@@ -19,6 +19,20 @@ export const decisionLogLimits = {
   /** Characters of the text, which usually has 2,000 to 5,000. A longer one is replaced by a summary, and a longer summary is dropped. */
   rowText: 16_000,
 } as const
+
+/** Which decisions are recorded. */
+export interface RecordOptions {
+  /** Maximum number of decisions; the oldest are dropped. At most 5 kB of memory each. @default 1_000 */
+  readonly keep?: number
+  /** Share of requests to record, sampled with the router's seed. @default 1 */
+  readonly share?: number
+}
+
+/**
+ * Why an offer was chosen. `best`: the lowest score. `exploration`: to learn about an offer that was not used recently. `fallback`: not the
+ * first attempt of its request. `last_resort`: all offers are rate limited or failing.
+ */
+export type ChoiceReason = 'best' | 'exploration' | 'fallback' | 'last_resort'
 
 /** The fields of an estimate, with their names in the API. */
 export const estimateNames = {

@@ -1,9 +1,10 @@
+import type { RouterOffer } from '../offer.ts'
 import type { Strategy } from '../offer-estimate.ts'
 import { type Preference, type PreferencePrices, preferences } from '../preferences.ts'
 import { scoreByPrices } from '../score.ts'
 import { type EstimatedOffers, isAvailable, selectBest, withRank } from '../select-by-score.ts'
-import type { ChoiceReason, RouterOffer } from '../types.ts'
 import { chosenEstimate, type Expected, expectedOf } from './counterfactuals.ts'
+import type { ChoiceReason } from './records.ts'
 import { type CandidateRecord, type DecisionRecord, finiteScore, type Outcome, type Score, type Trace } from './records.ts'
 import { checkTrace } from './trace.ts'
 

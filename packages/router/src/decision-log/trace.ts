@@ -1,5 +1,5 @@
+import type { OfferPrice, RouterOffer } from '../offer.ts'
 import { type PreferencePrices, preferences } from '../preferences.ts'
-import type { OfferPrice, RouterOffer } from '../types.ts'
 import { accept, type Check, fields, flag, listOf, maybe, nullable, number, oneOfValues, text, wholeNumber } from './check-shape.ts'
 import { type CandidateRecord, type DecisionRecord, estimateNames, type Outcome, type RequestRecord, type Trace } from './records.ts'
 

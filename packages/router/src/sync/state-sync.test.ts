@@ -2,7 +2,7 @@ import type { OfferStatistics, Reader } from '@signalbox/storage/routing'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { beliefOf, cheap, dear, mindOf, type RouterProcess, routingStore, T0 } from '../../test/together.ts'
-import type { RouterOffer } from '../types.ts'
+import type { RouterOffer } from '../offer.ts'
 import { makeOutcomeCounts, outcomeNames } from './outcome-counts.ts'
 
 function two(startMs = 0) {

@@ -4,7 +4,8 @@ import ts from 'typescript'
 import { pageFiles } from '../../../../docs/.vitepress/pages.ts'
 
 // The blocks of code of all pages. The text after the language tag says what cannot be done with a block, and why:
-// `ts no-run: it opens a port` is compiled, `ts fragment: a row of a table` is only read.
+// `ts no-run: it opens a port` is compiled, `ts fragment: a row of a table` is only read, and `ts example: next-app/gateway.ts` is that file of
+// examples/, whose own test runs it.
 
 const root = resolve(import.meta.dirname, '../../../..')
 
@@ -16,13 +17,13 @@ export interface CodeBlock {
   /** The file that its first line names: `server.ts`. */
   readonly file: string | undefined
   readonly language: 'ts' | 'tsx' | 'js'
-  /** `run`: it runs here. `no-run`: it is compiled. `fragment`: it is no program. `file`: a test of its own runs it. */
-  readonly use: 'run' | 'no-run' | 'fragment' | 'file'
+  /** `run`: it runs here. `no-run`: it is compiled. `fragment`: it is no program. `file`, `example`: a test of its own runs it. */
+  readonly use: 'run' | 'no-run' | 'fragment' | 'file' | 'example'
   readonly reason: string
   readonly code: string
 }
 
-const fence = /^( *)```(tsx?|js)(?: (no-run|fragment): (.+))?\n([\s\S]*?)^\1```$/gm
+const fence = /^( *)```(tsx?|js)(?: (no-run|fragment|example): (.+))?\n([\s\S]*?)^\1```$/gm
 
 function blocksOn(page: string): readonly CodeBlock[] {
   const text = readFileSync(join(root, page), 'utf8')
@@ -70,7 +71,7 @@ const shared: Readonly<Record<string, string>> = {
 /** A file of each block that is compiled, and those that they share. */
 function sourcesOf(blocks: readonly CodeBlock[]): ReadonlyMap<string, { readonly place: string; readonly code: string }> {
   const own = blocks
-    .filter(({ use }) => use !== 'fragment')
+    .filter(({ use }) => use !== 'fragment' && use !== 'example')
     .map(({ place, language, code }, at) => [join(folder, `block-${at}.${language}`), { place, code: `${code}\nexport {}\n` }] as const)
   const codeOf = (page: string, file?: string): string =>
     blocks.find(block => block.page === page && block.file !== undefined && (file === undefined || block.file === file))?.code ?? ''

@@ -1,4 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises'
+import type { LocalAnswer, Provider } from '@signalbox/core/protocol'
 import { scopes } from '@signalbox/core/resources'
 import { createGateway, type Model, memoryStorage } from 'signalbox'
 import { createClient } from 'signalbox/client'
@@ -13,10 +14,37 @@ const offers = [{ provider: 'sim', provider_model_id: 'echo', dialect: 'chat', p
 const models: readonly Model[] = ['small', 'large', 'sim/story'].map(id => ({ id, offers }))
 const secret = 'ak_for-the-blocks-0123456789'
 
+/**
+ * A simulated model that also does what the pages about tools and formats ask for: it calls the first tool until its result is there, and
+ * answers a schema with an object that has its required fields.
+ */
+function capable(): Provider {
+  const echo = simulated({ id: 'sim', firstWordMs: 1, wordMs: 1 })
+  const answer: LocalAnswer = async call => {
+    const { messages = [], tools = [], response_format } = call.body as ChatBody
+    const [tool] = tools
+    const isDone = messages.at(-1)?.role === 'tool'
+    const argument = JSON.stringify({ city: 'Bern' })
+    const tool_calls = [{ id: 'call_1', type: 'function', function: { name: tool?.function.name, arguments: argument } }]
+    const message = tool && !isDone ? { role: 'assistant', content: null, tool_calls } : { role: 'assistant', content: argument }
+    if (call.stream || !(tool || response_format)) return echo.answer?.(call) ?? Promise.reject(new Error('echo has no answer.'))
+    const choice = { index: 0, message, finish_reason: message.content === null ? 'tool_calls' : 'stop' }
+    const usage = { prompt_tokens: 9, completion_tokens: 9, total_tokens: 18 }
+    return { status: 200, body: { id: 'c', object: 'chat.completion', created: 1, model: 'echo', choices: [choice], usage } }
+  }
+  return { ...echo, answer }
+}
+
+interface ChatBody {
+  readonly messages?: readonly { readonly role: string }[]
+  readonly tools?: readonly { readonly function: { readonly name: string } }[]
+  readonly response_format?: object
+}
+
 /** Nothing listens there. */
 const nowhere = 'http://127.0.0.1:9/v1'
 const newProviders = () => [
-  simulated({ id: 'sim' }),
+  capable(),
   simulated({ id: 'example' }),
   openai({ apiKey: 'sk-nobody', baseURL: nowhere }),
   compatible({ id: 'local', baseURL: nowhere }),

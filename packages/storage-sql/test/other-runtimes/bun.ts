@@ -28,6 +28,7 @@ const openFile = async () => {
 }
 
 describeStorage('bun:sqlite', openFile, { share })
-if (share === 1) describeStorage('bun:sqlite, in memory', async () => ({ storage: sqliteStorage(':memory:') }), { share })
+if (share === 1)
+  describeStorage('bun:sqlite, in memory', async () => ({ storage: sqliteStorage(':memory:') }), { share, lacks: ['reopen', 'spool'] })
 
 process.stdout.write(JSON.stringify(await runTests()))

@@ -20,7 +20,7 @@ async function conformance(bindings: Bindings, share: number): Promise<Response>
     await empty(bindings)
     return { storage: d1Storage(bindings.DB), reopen: async () => d1Storage(bindings.DB) }
   }
-  describeStorage('d1', make, { share })
+  describeStorage('d1', make, { share, lacks: ['spool'] })
   return Response.json(await runTests())
 }
 

@@ -20,7 +20,7 @@ export class Conformance {
       await storage.deleteAll()
       return { storage: durableObjectStorage(storage), reopen: async () => durableObjectStorage(storage) }
     }
-    describeStorage('durable object', make, { share: Number(new URL(request.url).searchParams.get('share')) })
+    describeStorage('durable object', make, { share: Number(new URL(request.url).searchParams.get('share')), lacks: ['spool'] })
     return Response.json(await runTests())
   }
 }

@@ -5,16 +5,14 @@ export { expect } from './expect.ts'
 /** How a test ended. */
 export interface TestEnd {
   readonly name: string
-  readonly end: 'passed' | 'skipped' | 'failed'
+  readonly end: 'passed' | 'failed'
   readonly reason?: string
 }
 
 interface DeclaredTest {
   readonly name: string
-  readonly run: (context: object) => unknown
+  readonly run: () => unknown
 }
-
-class Skipped extends Error {}
 
 const declared: DeclaredTest[] = []
 const path: string[] = []
@@ -41,19 +39,12 @@ export const test = Object.assign(declareTest, {
 
 export const onTestFinished = (finish: () => unknown): void => void finishers.push(finish)
 
-const context = {
-  skip(reason: string): never {
-    throw new Skipped(reason)
-  },
-}
-
 async function runOne({ name, run }: DeclaredTest): Promise<TestEnd> {
   finishers = []
   try {
-    await run(context)
+    await run()
     return { name, end: 'passed' }
   } catch (error) {
-    if (error instanceof Skipped) return { name, end: 'skipped', reason: error.message }
     return { name, end: 'failed', reason: error instanceof Error ? `${error.message}\n${error.stack}` : String(error) }
   } finally {
     for (const finish of finishers) await Promise.resolve(finish()).catch(() => undefined)

@@ -18,7 +18,7 @@ async function conformance({ STORAGE }: Bindings, share: number): Promise<Respon
     const open = () => workersStorage({ objects: STORAGE, name })
     return { storage: open(), reopen: async () => open() }
   }
-  describeStorage('workers', make, { share })
+  describeStorage('workers', make, { share, lacks: ['spool'] })
   return Response.json(await runTests())
 }
 

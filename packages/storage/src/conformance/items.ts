@@ -1,8 +1,7 @@
-import { describe, expect, type TestContext, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { promised } from '../awaitable.ts'
 import type { ItemStore, ItemTimes, StoredItem } from '../items.ts'
-import type { Storage } from '../storage.ts'
-import { HOUR, type MakeStorage, MINUTE, ODD_STRINGS, spoil, T0 } from './subject.ts'
+import { HOUR, type MakeStorage, MINUTE, ODD_STRINGS, partOf, reopened, spoil, T0 } from './subject.ts'
 
 const item = (id: string, fields: Partial<StoredItem> = {}): StoredItem => ({
   ...{ workspaceId: 'ws_1', id, expiresAt: T0 + HOUR, body: `sealed ${id}` },
@@ -13,21 +12,21 @@ const large = 1_000_000
 
 /** Conformance suite for stored items. `describeItems(opener(make))` */
 export function describeItems(open: MakeStorage): void {
-  const given = async (context: TestContext): Promise<ItemStore> => itemsOf((await open()).storage, context)
+  const given = async (): Promise<ItemStore> => partOf((await open()).storage, 'items')
   const idsIn = async (items: ItemStore, ids: readonly string[], { at = T0, workspaceId = 'ws_1' } = {}) =>
     (await items.find(workspaceId, ids, from(at))).map(({ id }) => id).sort()
 
   describe('items', () => {
-    test('are found by id in their own workspace', async context => {
-      const items = await given(context)
+    test('are found by id in their own workspace', async () => {
+      const items = await given()
       await items.put([item('a'), item('b'), item('a', { workspaceId: 'ws_2', body: 'theirs' })], large, from(T0))
       expect(await items.find('ws_1', ['a', 'a', 'c'], from(T0))).toEqual([item('a')])
       expect(await items.find('ws_2', ['a', 'b'], from(T0))).toEqual([item('a', { workspaceId: 'ws_2', body: 'theirs' })])
       expect(await idsIn(items, [])).toEqual([])
     })
 
-    test('expire at their time, unless they are renewed', async context => {
-      const items = await given(context)
+    test('expire at their time, unless they are renewed', async () => {
+      const items = await given()
       await items.put([item('a'), item('b')], large, from(T0))
       expect(await idsIn(items, ['a', 'b'], { at: T0 + HOUR - 1 })).toEqual(['a', 'b'])
       await items.renew('ws_1', ['a', 'unknown'], { until: T0 + HOUR + MINUTE, at: T0 })
@@ -36,8 +35,8 @@ export function describeItems(open: MakeStorage): void {
       expect(await idsIn(items, ['a'], { at: T0 + HOUR + MINUTE })).toEqual([])
     })
 
-    test('are not found after the clock was set back by more than the allowed clock difference', async context => {
-      const items = await given(context)
+    test('are not found after the clock was set back by more than the allowed clock difference', async () => {
+      const items = await given()
       await items.put([item('a')], large, from(T0))
       expect(await idsIn(items, ['a'], { at: T0 - MINUTE })).toEqual(['a'])
       expect(await idsIn(items, ['a'], { at: T0 - MINUTE - 1 })).toEqual([])
@@ -45,8 +44,8 @@ export function describeItems(open: MakeStorage): void {
       expect(await idsIn(items, ['a', 'b'], { at: T0 - 2 * HOUR })).toEqual(['b'])
     })
 
-    test('with the same id are not found, and the id is free again once they have expired', async context => {
-      const items = await given(context)
+    test('with the same id are not found, and the id is free again once they have expired', async () => {
+      const items = await given()
       await items.put([item('a')], large, from(T0))
       await items.put([item('a', { body: 'another' })], large, from(T0))
       expect(await idsIn(items, ['a'])).toEqual([])
@@ -54,8 +53,8 @@ export function describeItems(open: MakeStorage): void {
       expect(await items.find('ws_1', ['a'], from(T0 + 2 * HOUR))).toMatchObject([{ body: 'later' }])
     })
 
-    test('are bounded in bytes per workspace: those that expire first are evicted first', async context => {
-      const items = await given(context)
+    test('are bounded in bytes per workspace: those that expire first are evicted first', async () => {
+      const items = await given()
       const bytes = (id: string, fields: Partial<StoredItem> = {}) => item(id, { body: 'x'.repeat(400), ...fields })
       await items.put([bytes('a', { workspaceId: 'ws_2' })], 1_000, from(T0))
       await items.put([bytes('a'), bytes('b')], 1_000, from(T0))
@@ -69,16 +68,16 @@ export function describeItems(open: MakeStorage): void {
       expect(await idsIn(items, ['d', 'e'])).toEqual(['d', 'e'])
     })
 
-    test('may have unusual ids, workspaces and bodies', async context => {
-      const items = await given(context)
+    test('may have unusual ids, workspaces and bodies', async () => {
+      const items = await given()
       const odd = ODD_STRINGS.filter(text => text !== '')
       const rows = odd.map(text => item(text, { workspaceId: text, body: text }))
       await items.put(rows, large, from(T0))
       for (const row of rows) expect(await items.find(row.workspaceId, odd, from(T0))).toEqual([row])
     })
 
-    test('with invalid times or bounds make the whole call fail', async context => {
-      const items = await given(context)
+    test('with invalid times or bounds make the whole call fail', async () => {
+      const items = await given()
       const bad: readonly (() => unknown)[] = [
         () => items.put([item('a'), item('b', { expiresAt: Number.NaN })], large, from(T0)),
         () => items.put([item('a')], -1, from(T0)),
@@ -89,8 +88,8 @@ export function describeItems(open: MakeStorage): void {
       expect(await idsIn(items, ['a', 'b'])).toEqual([])
     })
 
-    test('are not changed by mutating a row or a result', async context => {
-      const items = await given(context)
+    test('are not changed by mutating a row or a result', async () => {
+      const items = await given()
       const mine = item('a')
       const put = promised(() => items.put([mine], large, from(T0)))
       spoil(mine)
@@ -98,14 +97,15 @@ export function describeItems(open: MakeStorage): void {
       spoil(await items.find('ws_1', ['a'], from(T0)))
       expect(await items.find('ws_1', ['a'], from(T0))).toEqual([item('a')])
     })
-
-    test('are still there after the process restarts', async context => {
-      const { storage, reopen } = await open()
-      if (!reopen) return context.skip('nothing outlives the process')
-      await itemsOf(storage, context).put([item('a')], large, from(T0))
-      expect(await itemsOf(await reopen(), context).find('ws_1', ['a'], from(T0))).toEqual([item('a')])
-    })
   })
 }
 
-const itemsOf = (storage: Storage, context: TestContext): ItemStore => storage.items ?? context.skip('the store keeps no items')
+/** Conformance suite for stored items that outlive the process. `describeReopenedItems(opener(make))` */
+export function describeReopenedItems(open: MakeStorage): void {
+  test('items are still there after the process restarts', async () => {
+    const subject = await open()
+    await partOf(subject.storage, 'items').put([item('a')], large, from(T0))
+    const again = partOf(await reopened(subject), 'items')
+    expect(await again.find('ws_1', ['a'], from(T0))).toEqual([item('a')])
+  })
+}

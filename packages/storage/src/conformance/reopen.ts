@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { auditRow, put, stored } from './records-samples.ts'
-import { type MakeStorage, MINUTE, T0 } from './subject.ts'
+import { type MakeStorage, MINUTE, reopened, T0 } from './subject.ts'
 import { usageRow } from './usage.ts'
 
 const record = put('t', { group: 'g', name: 'n', expiresAt: T0 + MINUTE })
@@ -15,9 +15,9 @@ const hold = { id: 'h', amount: 60, accounts, at: T0, journal: () => 'written be
 
 /** Conformance suite for durability. `describeReopen(opener(make))` */
 export function describeReopen(open: MakeStorage): void {
-  test('acknowledged writes are still there after the storage is reopened', async context => {
-    const { storage, reopen } = await open()
-    if (!reopen) return context.skip('nothing outlives the process')
+  test('acknowledged writes are still there after the storage is reopened', async () => {
+    const subject = await open()
+    const { storage } = subject
     await Promise.all([
       storage.records.commit({
         puts: [record, put('gone')],
@@ -36,7 +36,7 @@ export function describeReopen(open: MakeStorage): void {
     await storage.ledger.reserve({ ...hold, id: 'settled', accounts: [{ account: 'a', floor: 0, amount: 10 }] })
     await storage.ledger.settle({ id: 'settled', amounts: { a: 15 }, at: T0 })
 
-    const again = await reopen()
+    const again = await reopened(subject)
     expect(await again.records.findByName('thing', 'n')).toEqual(stored(changed, { usedAt: T0 + 1 }))
     expect(await again.records.list({ kind: 'thing', limit: 9 })).toHaveLength(1)
     expect(await again.audit.chain('ws_1', { after: 0, limit: 9 })).toEqual([auditRow(1)])
@@ -56,13 +56,13 @@ export function describeReopen(open: MakeStorage): void {
     expect(await again.ledger.holds({ limit: 9 })).toEqual([{ id: 'h', version: 1, journal: 'written before' }])
   })
 
-  test('close writes pending appends', async context => {
-    const { storage, reopen } = await open()
-    if (!reopen) return context.skip('nothing outlives the process')
+  test('close writes pending appends', async () => {
+    const subject = await open()
+    const { storage } = subject
     const pending = Array.from({ length: 1_500 }, (_, n) => storage.usage.append(usageRow(`req_${n}`)))
     await storage.close()
     await Promise.all(pending)
-    const again = await reopen()
+    const again = await reopened(subject)
     expect((await again.usage.totals(always))[0]?.requests).toBe(1_500)
   })
 }

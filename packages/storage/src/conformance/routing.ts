@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, type TestContext, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { promised } from '../awaitable.ts'
 import {
   maxReaders,
@@ -12,7 +12,7 @@ import {
   routingRetentionMs,
 } from '../routing.ts'
 
-import { type MakeStorage, MINUTE, ODD_STRINGS, type RunCount, spoil, T0 } from './subject.ts'
+import { type MakeStorage, MINUTE, ODD_STRINGS, partOf, type RunCount, spoil, T0 } from './subject.ts'
 
 /** A row whose counts are derived from its version, so that equal versions have equal content. `statisticsRow({ version: 2 })` */
 export function statisticsRow(fields: Partial<OfferStatistics> = {}): OfferStatistics {
@@ -64,8 +64,7 @@ export const readers: fc.Arbitrary<readonly Reader[]> = fc.array(
 
 /** Conformance suite for shared routing state. `describeRouting(opener(make), runs => runs)` */
 export function describeRouting(open: MakeStorage, runs: RunCount): void {
-  const given = async (context: TestContext): Promise<RoutingStore> =>
-    (await open()).storage.routing ?? context.skip('this storage shares no routing memory')
+  const given = async (): Promise<RoutingStore> => partOf((await open()).storage, 'routing')
 
   describe('routing state', () => {
     describeStatistics(given, runs)
@@ -74,19 +73,19 @@ export function describeRouting(open: MakeStorage, runs: RunCount): void {
   })
 }
 
-type Given = (context: TestContext) => Promise<RoutingStore>
+type Given = () => Promise<RoutingStore>
 
 function describeStatistics(given: Given, runs: RunCount): void {
-  test('a writer reads what others published, never its own rows', async context => {
-    const routing = await given(context)
+  test('a writer reads what others published, never its own rows', async () => {
+    const routing = await given()
     await routing.publish([statisticsRow(), statisticsRow({ offer: 'offer-2' })], T0)
     await routing.publish([statisticsRow({ writer: 'me' })], T0)
     expect(rowsOf(await routing.news(me, T0))).toEqual([statisticsRow(), statisticsRow({ offer: 'offer-2' })])
     expect(rowsOf(await routing.news({ writer: 'writer-1' }, T0))).toEqual([statisticsRow({ writer: 'me' })])
   })
 
-  test('a cursor returns only changes since it, or nothing', async context => {
-    const routing = await given(context)
+  test('a cursor returns only changes since it, or nothing', async () => {
+    const routing = await given()
     await routing.publish([statisticsRow(), statisticsRow({ offer: 'offer-2' })], T0)
     const first = await routing.news(me, T0)
     expect((await routing.news({ ...me, after: first.cursor }, T0)).statistics).toEqual([])
@@ -96,8 +95,8 @@ function describeStatistics(given: Given, runs: RunCount): void {
     expect((await routing.news({ ...me, after: second.cursor }, T0 + 1)).statistics).toEqual([])
   })
 
-  test('a new reader, or a foreign cursor, gets everything that is stored', async context => {
-    const routing = await given(context)
+  test('a new reader, or a foreign cursor, gets everything that is stored', async () => {
+    const routing = await given()
     for (const version of [1, 2, 3]) await routing.publish([statisticsRow({ version })], T0 + version)
     for (const after of [undefined, 'from elsewhere', '999999999'])
       expect((await routing.news({ ...me, ...(after !== undefined && { after }) }, T0 + 3)).statistics).toEqual([
@@ -105,8 +104,8 @@ function describeStatistics(given: Given, runs: RunCount): void {
       ])
   })
 
-  test('an older version changes nothing; a later epoch wins whatever its version', async context => {
-    const routing = await given(context)
+  test('an older version changes nothing; a later epoch wins whatever its version', async () => {
+    const routing = await given()
     await routing.publish([statisticsRow({ version: 5 })], T0)
     const { cursor } = await routing.news(me, T0)
     await routing.publish([statisticsRow({ version: 4 }), statisticsRow({ version: 5 })], T0)
@@ -117,8 +116,8 @@ function describeStatistics(given: Given, runs: RunCount): void {
     expect((await routing.news(me, T0)).statistics).toEqual([anew])
   })
 
-  test('publishing in any order stores the same as a merge of all rows', async context => {
-    const routing = await given(context)
+  test('publishing in any order stores the same as a merge of all rows', async () => {
+    const routing = await given()
     let run = 0
     await fc.assert(
       fc.asyncProperty(fc.array(statisticsRows, { maxLength: 6 }), async tellings => {
@@ -137,16 +136,16 @@ function describeStatistics(given: Given, runs: RunCount): void {
     )
   })
 
-  test('rows that are not published again expire', async context => {
-    const routing = await given(context)
+  test('rows that are not published again expire', async () => {
+    const routing = await given()
     await routing.publish([statisticsRow({ at: T0 }), statisticsRow({ offer: 'offer-2', at: T0 + MINUTE })], T0 + MINUTE)
     const later = T0 + routingRetentionMs.statistics
     expect((await routing.news(me, later - 1)).statistics).toHaveLength(2)
     expect((await routing.news(me, later)).statistics.map(({ offer }) => offer)).toEqual(['offer-2'])
   })
 
-  test('fractions, NaN and negative numbers make the whole call fail', async context => {
-    const routing = await given(context)
+  test('fractions, NaN and negative numbers make the whole call fail', async () => {
+    const routing = await given()
     for (const fields of [{ answered: 0.5 }, { lnWaits: Number.NaN }, { lnSpeeds: -1 }, { broken: -1 }, { at: Number.POSITIVE_INFINITY }])
       await expect(promised(() => routing.publish([statisticsRow(), statisticsRow({ offer: 'bad', ...fields })], T0))).rejects.toThrow(
         'routing.publish',
@@ -154,15 +153,15 @@ function describeStatistics(given: Given, runs: RunCount): void {
     expect((await routing.news(me, T0)).statistics).toEqual([])
   })
 
-  test('unusual strings are stored unchanged, and no two pairs collide', async context => {
-    const routing = await given(context)
+  test('unusual strings are stored unchanged, and no two pairs collide', async () => {
+    const routing = await given()
     const rows = ODD_STRINGS.flatMap(writer => ODD_STRINGS.map(offer => statisticsRow({ writer, offer })))
     await routing.publish(rows, T0)
     expect(rowsOf(await routing.news(me, T0))).toEqual(mergeStatistics(rows, []))
   })
 
-  test('mutating a row or a result changes nothing in the store', async context => {
-    const routing = await given(context)
+  test('mutating a row or a result changes nothing in the store', async () => {
+    const routing = await given()
     const mine = statisticsRow()
     await routing.publish([mine], T0)
     spoil(mine)
@@ -172,16 +171,16 @@ function describeStatistics(given: Given, runs: RunCount): void {
 }
 
 function describePauses(given: Given): void {
-  test('the longest pause of an offer applies to all readers until it ends', async context => {
-    const routing = await given(context)
+  test('the longest pause of an offer applies to all readers until it ends', async () => {
+    const routing = await given()
     for (const until of [T0 + 5_000, T0 + 9_000, T0 + 7_000]) await routing.pause([{ offer: 'a', until }], T0)
     await routing.pause([{ offer: 'b', until: T0 + 1_000 }], T0)
     expect((await routing.news(me, T0 + 1_000)).pauses).toEqual([{ offer: 'a', until: T0 + 9_000 }])
     expect((await routing.news(me, T0 + 9_000)).pauses).toEqual([])
   })
 
-  test('a pause is returned once, and again if it is extended', async context => {
-    const routing = await given(context)
+  test('a pause is returned once, and again if it is extended', async () => {
+    const routing = await given()
     await routing.pause([{ offer: 'a', until: T0 + 5_000 }], T0)
     const { cursor } = await routing.news(me, T0)
     await routing.pause([{ offer: 'a', until: T0 + 4_000 }], T0)
@@ -190,8 +189,8 @@ function describePauses(given: Given): void {
     expect((await routing.news({ ...me, after: cursor }, T0)).pauses).toEqual([{ offer: 'a', until: T0 + 6_000 }])
   })
 
-  test('a pause without a finite end is refused', async context => {
-    const routing = await given(context)
+  test('a pause without a finite end is refused', async () => {
+    const routing = await given()
     for (const until of [Number.POSITIVE_INFINITY, Number.NaN, 0.5])
       await expect(promised(() => routing.pause([{ offer: 'a', until }], T0))).rejects.toThrow('routing.pause')
     expect((await routing.news(me, T0)).pauses).toEqual([])
@@ -201,8 +200,8 @@ function describePauses(given: Given): void {
 function describeReaders(given: Given, runs: RunCount): void {
   const note = (offer: string, at: number) => ({ key: 'hash-1', offer, tokens: 1_000, at })
 
-  test('readers of a conversation are found by its key only, the latest first', async context => {
-    const routing = await given(context)
+  test('readers of a conversation are found by its key only, the latest first', async () => {
+    const routing = await given()
     await routing.remember([note('a', T0), { ...note('b', T0 + 1), tokens: 0 }], T0 + 1)
     await routing.remember([{ ...note('c', T0), key: 'hash-2' }], T0 + 1)
     expect(await routing.readers('hash-1', T0 + 1)).toEqual([
@@ -212,8 +211,8 @@ function describeReaders(given: Given, runs: RunCount): void {
     expect(await routing.readers('hash-3', T0 + 1)).toEqual([])
   })
 
-  test('readers noted in any order are stored as a merge of all of them', async context => {
-    const routing = await given(context)
+  test('readers noted in any order are stored as a merge of all of them', async () => {
+    const routing = await given()
     let run = 0
     await fc.assert(
       fc.asyncProperty(fc.array(readers, { maxLength: 5 }), async tellings => {
@@ -231,15 +230,15 @@ function describeReaders(given: Given, runs: RunCount): void {
     )
   })
 
-  test('old readers of a conversation are forgotten', async context => {
-    const routing = await given(context)
+  test('old readers of a conversation are forgotten', async () => {
+    const routing = await given()
     await routing.remember([note('a', T0), note('b', T0 + MINUTE)], T0 + MINUTE)
     expect((await routing.readers('hash-1', T0 + routingRetentionMs.readers)).map(({ offer }) => offer)).toEqual(['b'])
     expect(await routing.readers('hash-1', T0 + MINUTE + routingRetentionMs.readers)).toEqual([])
   })
 
-  test('unusual strings are accepted as keys and names, and an invalid note is refused', async context => {
-    const routing = await given(context)
+  test('unusual strings are accepted as keys and names, and an invalid note is refused', async () => {
+    const routing = await given()
     await routing.remember(
       ODD_STRINGS.map(odd => ({ ...note(odd, T0), key: odd })),
       T0,
@@ -252,8 +251,8 @@ function describeReaders(given: Given, runs: RunCount): void {
     expect(await routing.readers('hash-1', T0)).toEqual([])
   })
 
-  test('mutating a note or a result changes nothing in the store', async context => {
-    const routing = await given(context)
+  test('mutating a note or a result changes nothing in the store', async () => {
+    const routing = await given()
     const mine = note('a', T0)
     await routing.remember([mine], T0)
     spoil(mine)

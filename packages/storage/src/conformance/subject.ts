@@ -8,6 +8,25 @@ export interface Subject {
   readonly reopen?: () => Promise<Storage>
 }
 
+/** What a storage may do without. `reopen`: that its data outlive the process. */
+export type Ability = 'items' | 'routing' | 'spool' | 'reopen'
+
+const lacking = (ability: Ability): Error =>
+  new Error(`The storage under test has no \`${ability}\`. Add it, or pass \`{ lacks: ['${ability}'] }\` to \`describeStorage\`.`)
+
+/** An optional store. @throws An error if the storage has none. */
+export function partOf<Name extends Exclude<Ability, 'reopen'>>(storage: Storage, name: Name): NonNullable<Storage[Name]> {
+  const part = storage[name]
+  if (part === undefined || part === null) throw lacking(name)
+  return part as NonNullable<Storage[Name]>
+}
+
+/** The same data, opened again. @throws An error if nothing outlives the process. */
+export async function reopened({ reopen }: Subject): Promise<Storage> {
+  if (!reopen) throw lacking('reopen')
+  return reopen()
+}
+
 /** Scales the default number of random sequences. */
 export type RunCount = (usual: number) => number
 

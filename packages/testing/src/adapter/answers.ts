@@ -66,7 +66,7 @@ export function describeAnswers(fixture: () => Fixture): void {
     expect(whole.status).toBe(502)
   })
 
-  test('a client that does not read slows the provider down, and receives everything in the end', { timeout: 60_000 }, async () => {
+  test('a client that does not read slows the provider down, and receives everything in the end', { timeout: 300_000 }, async () => {
     const { url, secret, upstream } = fixture()
     const size = 18 * MiB
     const block = 'z'.repeat(8_192)
@@ -84,7 +84,7 @@ export function describeAnswers(fixture: () => Fixture): void {
     socket.pause()
     socket.write(post(below(url, inferencePath), secret, question('test-model', true)))
     const written = (): number => upstream.requests.at(-1)?.written ?? 0
-    await upstream.until('the provider is held back', ({ requests }) => requests.at(-1)?.stalled === true, 20_000)
+    await upstream.until('the provider is held back', ({ requests }) => requests.at(-1)?.stalled === true, 120_000)
     let before = -1
     while (before !== written()) {
       before = written()
@@ -93,7 +93,7 @@ export function describeAnswers(fixture: () => Fixture): void {
     // What is not held back is in the socket buffers of the two connections, which belong to the system.
     expect(written()).toBeLessThan(16 * MiB)
     socket.on('data', (chunk: Buffer) => read.push(chunk)).resume()
-    await upstream.until('all of it has arrived', () => read.at(-1)?.toString('latin1').endsWith('0\r\n\r\n') === true, 30_000)
+    await upstream.until('all of it has arrived', () => read.at(-1)?.toString('latin1').endsWith('0\r\n\r\n') === true, 120_000)
     socket.destroy()
     const text = chunksOf(afterHead(Buffer.concat(read).toString('latin1'))).join('')
     expect(saidIn(text).length).toBe(size)

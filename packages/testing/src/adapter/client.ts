@@ -69,7 +69,7 @@ export const post = (path: string, secret: string, body: string): string =>
 /** Everything received on a connection until it ends, is silent for too long, or has sent enough. */
 export const hear = (
   socket: Socket,
-  { timeoutMs = 3_000, enough = () => false }: { readonly timeoutMs?: number; readonly enough?: (text: string) => boolean } = {},
+  { timeoutMs = 60_000, enough = () => false }: { readonly timeoutMs?: number; readonly enough?: (text: string) => boolean } = {},
 ): Promise<{ readonly text: string; readonly ended: boolean }> =>
   new Promise(resolve => {
     let text = ''

@@ -152,7 +152,7 @@ export function describeHttpSemantics(fixture: () => Fixture): void {
     const { url, secret, headers, upstream } = fixture()
     const known = upstream.requests.length
     const socket = await dial(url)
-    const heard = hear(socket, { timeoutMs: 1_500, enough: text => /^HTTP\/1\.1 [2-5]\d\d [\s\S]*\r\n\r\n/.test(text) })
+    const heard = hear(socket, { enough: text => /^HTTP\/1\.1 [2-5]\d\d [\s\S]*\r\n\r\n/.test(text) })
     socket.write(
       Buffer.from(
         `POST ${below(url, inferencePath)} HTTP/1.1\r\nhost: h\r\nauthorization: Bearer ${secret}\r\n${lines.join('\r\n')}\r\n\r\nhello`,

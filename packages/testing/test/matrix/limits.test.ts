@@ -1,11 +1,12 @@
 import { createApi } from '@signalbox/api'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { checkRows } from '../check-rows.ts'
 import { ask } from './asking.ts'
 import { callOf, createFixture, rows } from './fixture.ts'
 import { bodyFor } from './samples.ts'
 
-describe.each(rows)('%s', (_, row) => {
-  test('counts against its class once the key is authorized, before anything is read', async () => {
+test('every row counts against its class once the key is authorized, before anything is read', () =>
+  checkRows(rows, async row => {
     const { mine, theirs, gateway } = await createFixture()
     const call = await callOf(row, mine)
     const { secret } = await gateway.workspaces(mine.workspaceId).apiKeys.create({ name: 'slow', scopes: row.needs })
@@ -18,5 +19,4 @@ describe.each(rows)('%s', (_, row) => {
     expect(counted).toEqual([row.rate])
     await ask(slow, call, { body: bodyFor(row) })
     expect(counted).toEqual([row.rate, row.rate])
-  })
-})
+  }))

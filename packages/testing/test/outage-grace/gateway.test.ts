@@ -3,8 +3,9 @@ import { chatProvider } from '@signalbox/core/dialects'
 import type { Storage } from '@signalbox/storage'
 import { type OutageGraceOptions, withChanges, withOutageGrace } from '@signalbox/storage/compose'
 import { memoryStorage } from '@signalbox/storage-memory'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { acts, fakeClock, scriptedProvider, testModels } from '../../src/index.ts'
+import { waitFor } from '../waits.ts'
 import { type Away, network } from './away.ts'
 
 const cost = 18
@@ -52,14 +53,14 @@ async function scene({ credit, ...options }: Partial<OutageGraceOptions> & { rea
   const lose = async (how: Away): Promise<void> => {
     way.cut(how)
     await Promise.resolve(storage.ping()).catch(() => {})
-    await vi.waitFor(() => expect(storage.outage?.()).toBeDefined(), { interval: 2, timeout: 5_000 })
+    await waitFor(() => expect(storage.outage?.()).toBeDefined(), { interval: 2 })
   }
   /** Joined, and everything that waited is written. */
   const rejoin = async (): Promise<void> => {
     way.join()
-    await vi.waitFor(() => expect(storage.outage?.()).toBeUndefined(), { interval: 2, timeout: 5_000 })
+    await waitFor(() => expect(storage.outage?.()).toBeUndefined(), { interval: 2 })
     for (let at = 0; at < 10; at++) await clock.advance(1_000)
-    await vi.waitFor(() => expect(way.spooled).toEqual([]), { interval: 2, timeout: 5_000 })
+    await waitFor(() => expect(way.spooled).toEqual([]), { interval: 2 })
   }
   const books = async () => {
     const { spent, held } = await net.storage.ledger.balance(`credit:${id}`)
@@ -161,7 +162,7 @@ test('more settlements may be queued than in an outage that stops requests', asy
   expect(way.spooled).toHaveLength(1_100)
   await rejoin()
   expect(await books()).toMatchObject({ spent: 1_101 * cost, held: 0 })
-}, 30_000)
+})
 
 test('a wall clock that is set forward or back ends no grace and charges nothing twice', async () => {
   const { clock, ask, lose, rejoin, books } = await scene()

@@ -1,8 +1,9 @@
 import type { LedgerStore, UsageRow } from '@signalbox/storage'
 import { type GraceEvent, type OutageGraceOptions, withOutageGrace } from '@signalbox/storage/compose'
 import { memoryStorage } from '@signalbox/storage-memory'
-import { describe, expect, inject, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { seeded } from '../../src/index.ts'
+import { waitFor } from '../waits.ts'
 import { type Away, type Network, network, pause } from './away.ts'
 
 const maxWaitMs = 40
@@ -35,11 +36,11 @@ function processOf(net: Network, options: Partial<OutageGraceOptions> = {}) {
   const lose = async (how: Away): Promise<void> => {
     way.cut(how)
     void Promise.resolve(storage.ping()).catch(() => {})
-    await vi.waitFor(() => expect(storage.outage?.()).toBeDefined(), { interval: 2, timeout: 5_000 })
+    await waitFor(() => expect(storage.outage?.()).toBeDefined(), { interval: 2 })
   }
   const rejoin = async (): Promise<void> => {
     way.join()
-    await vi.waitFor(() => expect(storage.outage?.()).toBeUndefined(), { interval: 2, timeout: 5_000 })
+    await waitFor(() => expect(storage.outage?.()).toBeUndefined(), { interval: 2 })
   }
   return { ...way, storage, events, states, hold, settle, lose, rejoin }
 }
@@ -131,7 +132,7 @@ describe.each(ways)('a database outage, %s,', how => {
     await one.settle('small', 50)
     const holds = async () => (await net.storage.ledger.holds({ limit: 10 })).map(({ id }) => id)
     // A hold whose response was lost is renewed by no request: the collector frees it.
-    await vi.waitFor(async () => expect(await holds()).toEqual(how === 'mute' ? ['large'] : []), { interval: 2 })
+    await waitFor(async () => expect(await holds()).toEqual(how === 'mute' ? ['large'] : []), { interval: 2 })
     for (const { id } of await net.storage.ledger.holds({ limit: 10 })) await net.storage.ledger.settle({ id, amounts: {}, at: 3 })
     expect(await net.storage.ledger.balance(credit)).toMatchObject({ held: 0, spent: 52 })
   })
@@ -157,7 +158,7 @@ test('new requests are refused when the grace is over, and the database is used 
   await one.lose('hanging')
   expect(await one.hold('a', 1, postpaid)).toBe('held')
   await one.storage.ping()
-  await vi.waitFor(() => expect(one.states()).toEqual(['begun', 'grace_over']), { timeout: 4_000, interval: 10 })
+  await waitFor(() => expect(one.states()).toEqual(['begun', 'grace_over']), { interval: 10 })
   expect(one.storage.outage?.()?.leftMs).toBe(0)
   expect(await one.hold('b', 1, postpaid)).toBe('failed')
   await expect(one.storage.ping()).rejects.toThrow('The storage is unavailable.')
@@ -262,7 +263,7 @@ test('a settlement frees the slots of its request in the process and in the data
   await begin('w/meanwhile')
   expect(await isFree('w/meanwhile')).toBe(false)
   const settled = one.settle('r', 0, ['w/before', 'w/meanwhile'])
-  await vi.waitFor(async () => expect(await isFree('w/meanwhile')).toBe(true))
+  await waitFor(async () => expect(await isFree('w/meanwhile')).toBe(true))
   await one.rejoin()
   await settled
   expect([await isFree('w/before'), await isFree('w/meanwhile')]).toEqual([true, true])
@@ -334,4 +335,4 @@ test(`${runs} random runs of two processes: each request is charged once, and an
   }
   // Otherwise the runs would show nothing of the bound.
   expect(Math.max(...overspent)).toBeGreaterThan(0)
-}, 300_000)
+})

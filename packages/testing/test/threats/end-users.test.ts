@@ -6,10 +6,11 @@ import { createFetchHandler } from '@signalbox/fetch-handler'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { postgresStorage } from '@signalbox/storage-sql/postgres'
 import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
-import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { json } from '../../src/chaos/acts.ts'
 import { chaosProvider, fakeClock, testGateway } from '../../src/index.ts'
 import { describeWith, postgresUrl } from '../services.ts'
+import { waitUntil } from '../waits.ts'
 
 // What a user of an app may try against the gateway that the app embeds, and against the app's other users.
 
@@ -131,7 +132,7 @@ for (const [describeHere, name, makeStorage] of stores)
       for (let at = 0; at < 5; at++) await Promise.all(Array.from({ length: 40 }, (_, n) => leave(n)))
       const heldOf = async () => (await storage.ledger.balance('budget:app:user:leaves:total')).held
       // Well below the minute after which the hold of a process that has ended is collected.
-      await vi.waitUntil(async () => (await heldOf()) === 0, { timeout: 5_000 })
+      await waitUntil(async () => (await heldOf()) === 0)
     })
 
     test('ids of any script and length are separate users with their own usage', async () => {

@@ -8,6 +8,7 @@ import { createNodeListener, type NodeOptions } from '@signalbox/node-http'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { openWebSocket } from '../../../node-http/test/web-socket-client.ts'
+import { waitUntil } from '../waits.ts'
 
 // The sign-in of the app, and connections that outlive what opened them.
 
@@ -187,11 +188,11 @@ describe('a sign-in', () => {
     const url = await listen(gateway, { authenticate: asked, authenticateMs: 4_711, onRequest: ({ code }) => void codes.push(code) })
     const leaving = new AbortController()
     const left = fetch(`${url}/v1/me`, { signal: leaving.signal }).catch(() => 'left')
-    await vi.waitUntil(() => asked.mock.calls.length === 1)
+    await waitUntil(() => asked.mock.calls.length === 1)
     expect(timers.size).toBe(1)
     leaving.abort()
     expect(await left).toBe('left')
-    await vi.waitUntil(() => codes.length === 1)
+    await waitUntil(() => codes.length === 1)
     expect([codes, timers.size]).toEqual([['client_disconnected'], 0])
   })
 

@@ -2,10 +2,11 @@ import { allRoutes as routes } from '@signalbox/api/routes'
 import { type GatewayOptions, usd } from '@signalbox/core'
 import { responsesProvider } from '@signalbox/core/dialects'
 import { memoryStorage } from '@signalbox/storage-memory'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { testModels } from '../../src/gateway.ts'
 import { type Act, acts, scriptedProvider } from '../../src/scripted-provider.ts'
 import { ask } from '../matrix/asking.ts'
+import { waitFor } from '../waits.ts'
 import { outcome, type Scene, scene } from './scene.ts'
 
 /** Two workspaces with money and a key each, and their providers. */
@@ -129,8 +130,8 @@ describe('state of one workspace', () => {
       const said = await outcome(say(id))
       if (typeof said === 'string') refused.push(said)
     })
-    await vi.waitFor(() => expect(refused).toEqual(['concurrent_requests_exceeded', 'concurrent_requests_exceeded']))
-    await vi.waitFor(() => expect(providers[0]?.calls).toHaveLength(4))
+    await waitFor(() => expect(refused).toEqual(['concurrent_requests_exceeded', 'concurrent_requests_exceeded']))
+    await waitFor(() => expect(providers[0]?.calls).toHaveLength(4))
     open()
     await Promise.all(asked)
     expect(refused).toHaveLength(2)
@@ -187,7 +188,7 @@ describe('concurrent identical requests', () => {
     expect(new Set(said).size).toBe(20)
     expect(here.providers[0]?.calls).toHaveLength(20)
     for (const id of ['w', 'other']) {
-      await vi.waitFor(async () => expect(await rowsOf(here, id)).toHaveLength(10))
+      await waitFor(async () => expect(await rowsOf(here, id)).toHaveLength(10))
       for (const row of await rowsOf(here, id)) expect([row.workspaceId, row.cost > 0]).toEqual([id, true])
     }
   })
@@ -199,9 +200,9 @@ describe('concurrent identical requests', () => {
     const body = { model: 'test-model', input: 'The same words.' }
     const left = outcome(here.gateway.responses.create(body, { apiKey: here.keys.w ?? '', signal: leaving.signal }))
     const stayed = here.say('other')
-    await vi.waitFor(() => expect(here.providers[0]?.calls).toHaveLength(2))
+    await waitFor(() => expect(here.providers[0]?.calls).toHaveLength(2))
     leaving.abort()
-    await vi.waitFor(() => expect(here.providers[0]?.calls.some(({ aborted }) => aborted)).toBe(true))
+    await waitFor(() => expect(here.providers[0]?.calls.some(({ aborted }) => aborted)).toBe(true))
     open()
     expect((await stayed).output_text).toBe('In the end.')
     expect(typeof (await left)).toBe('string')

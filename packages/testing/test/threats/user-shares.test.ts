@@ -4,8 +4,9 @@ import { createGateway, type Gateway } from '@signalbox/core'
 import { simulated } from '@signalbox/core/providers'
 import { createNodeListener, type NodeOptions } from '@signalbox/node-http'
 import { memoryStorage } from '@signalbox/storage-memory'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { openWebSocket, upgradeStatus } from '../../../node-http/test/web-socket-client.ts'
+import { waitUntil } from '../waits.ts'
 
 // One user of an app who uses as much as possible, with others of the same workspace.
 
@@ -60,7 +61,7 @@ test('a user has as many WebSockets as its share, over all its sessions; others 
   expect((await upgradeStatus(url, bearer(secret))).status).toBe(429)
   expect((await upgradeStatus(url, { cookie: 'cem' })).status).toBe(429)
   first.socket.close()
-  await vi.waitUntil(async () => (await upgradeStatus(url, { cookie: 'ann' })).status === 101)
+  await waitUntil(async () => (await upgradeStatus(url, { cookie: 'ann' })).status === 101)
 })
 
 test('a user has as many concurrent body bytes as its share, and does not block others', async () => {
@@ -77,12 +78,12 @@ test('a user has as many concurrent body bytes as its share, and does not block 
   const sent = (cookie: string) =>
     fetch(`${url}/v1/responses`, { method: 'POST', headers: { cookie, 'content-type': 'application/json' }, body: JSON.stringify(ask) })
   const held = begin('ann', 990_000)
-  await vi.waitUntil(async () => (await statusOf(begin('ann', 20_000))) === 429)
+  await waitUntil(async () => (await statusOf(begin('ann', 20_000))) === 429)
   for (let n = 0; n < 9; n++) expect(await statusOf(begin('ann', 20_000))).toBe(429)
   const others = ['ben', 'cem'].map(cookie => begin(cookie, cookie === 'ben' ? 990_000 : 400_000))
   expect((await sent('ben')).status).toBe(200)
   expect((await sent('dee')).status).toBe(200)
   held.destroy()
   for (const each of others) each.destroy()
-  await vi.waitUntil(async () => (await sent('ann')).status === 200)
+  await waitUntil(async () => (await sent('ann')).status === 200)
 })

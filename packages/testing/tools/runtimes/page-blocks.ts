@@ -23,6 +23,12 @@ export function startBlock(page: string, file: string): string {
   return block.code
 }
 
+/** The gateway of docs/embed.md, with its local provider at a port of 127.0.0.1 and another database file. */
+export function embedBlock(port: number, database: string): string {
+  const code = blocksOf('docs/embed.md').find(({ file }) => file === 'gateway.ts')?.code ?? ''
+  return code.replace('11434', String(port)).replace('signalbox.db', database)
+}
+
 /** The gateway of the pages, with OpenAI at a port of 127.0.0.1 and another database file. */
 export const gatewayBlock = (port: number, database = 'signalbox.db'): string =>
   startBlock('node', 'gateway.ts')

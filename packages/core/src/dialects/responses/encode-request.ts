@@ -15,6 +15,7 @@ import { applyServiceTier, openaiTiers, surchargedFields, tierField } from '../s
 import { splitNativeFields } from '../shared-fields.ts'
 import { customToolNames, withoutDoubles } from '../tool-groups.ts'
 import { type Renamed, type ToolRenames, withPlainNames } from '../tool-names.ts'
+import { withUniqueCallIds } from '../unique-call-ids.ts'
 import { withDerivedPhases } from './derive-phases.ts'
 import { carriesBreakpoint, encodeInputItem, originalBody } from './items.ts'
 import { dialect } from './wire.ts'
@@ -113,7 +114,8 @@ const sameFields = [
 ] as const satisfies readonly (keyof Prompt)[]
 
 function encodePrompt(prompt: Prompt, quirks: Quirks): Encoded {
-  const { input, tools, tool_choice, text, reasoning, native } = prompt
+  const { tools, tool_choice, text, reasoning, native } = prompt
+  const input = withUniqueCallIds(prompt.input)
   const warnings: Warning[] = [...unsupportedFields(prompt)]
   const custom = new Set(input.flatMap(item => (item.type === 'function_call' && item.custom ? [item.call_id] : [])))
   const items = (quirks.message_phases ? withDerivedPhases(input) : input).flatMap((item, at): readonly JsonObject[] => {

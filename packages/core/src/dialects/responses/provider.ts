@@ -1,4 +1,5 @@
 import type { ProviderDialect } from '../../protocol/dialect.ts'
+import { withToolParameters } from '../tool-parameters.ts'
 import { decodeResponse } from './decode-response.ts'
 import { decodeEvents } from './decode-stream.ts'
 import { encodeRequest } from './encode-request.ts'
@@ -9,7 +10,7 @@ import { settingPaths } from './setting-paths.ts'
 import { dialect } from './wire.ts'
 
 /** The Responses API, as OpenAI and compatible providers serve it. */
-export const responsesProvider: ProviderDialect = {
+export const responsesProvider: ProviderDialect = withToolParameters({
   name: dialect,
   conversationField: 'input',
   // Sent by Codex: turn ids and times.
@@ -25,4 +26,4 @@ export const responsesProvider: ProviderDialect = {
   path: '/responses',
   acceptsNativeReasoningState: true,
   hasReasoningSummaries: true,
-}
+})

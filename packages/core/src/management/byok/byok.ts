@@ -1,12 +1,9 @@
 import pTimeout from 'p-timeout'
-import type { Vault } from '../../access/credential-vault.ts'
-import { changedRecord, type Records } from '../../access/records.ts'
-import type { Credential, Provider } from '../../protocol/provider.ts'
-import type { AccountTier } from '../../protocol/provider-facts.ts'
+import { changedRecord } from '../../access/records.ts'
+import type { Credential } from '../../protocol/provider.ts'
 import { createLru } from '../../runtime/lru.ts'
-import type { Clock, Logger, Transport } from '../../runtime/ports.ts'
 import { timersOf } from '../../runtime/timers.ts'
-import type { CommitWithAudit } from '../commit-with-audit.ts'
+import type { ByokPorts, ByokSetting } from './ports.ts'
 import { type ResealResult, resealAll } from './reseal.ts'
 import { type Heard, isNews, tierHeard, withTier } from './tiers.ts'
 import { keepValidations, type Validations } from './validation.ts'
@@ -18,25 +15,6 @@ export interface Byok extends Pick<ByokSetting, 'vault' | 'providers' | 'tiersOf
   reseal(): Promise<ResealResult>
   /** Waits for background work, for a limited time. */
   close(): Promise<void>
-}
-
-export interface ByokSetting {
-  readonly vault: Vault
-  readonly records: Records
-  readonly commitWithAudit: CommitWithAudit
-  readonly providers: ReadonlyMap<string, Provider>
-  readonly tiersOf: (provider: string) => readonly AccountTier[]
-  /** Whether sealed keys can be opened after a restart. */
-  readonly lasting: boolean
-  readonly transport: Transport
-  readonly clock: Clock
-  readonly logger: Logger
-}
-
-export interface ByokPorts extends ByokSetting {
-  readonly inBackground: (trouble: string, run: () => Promise<unknown>) => void
-  /** Aborted when the gateway has waited long enough for background work to end. */
-  readonly signal: () => AbortSignal
 }
 
 const hourMs = 3_600_000

@@ -1,7 +1,8 @@
 import { defineProvider } from '@signalbox/core'
 import { openai } from '@signalbox/core/providers'
 import { webClock } from '@signalbox/core/runtime'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { waitFor } from '../../../../testing/test/waits.ts'
 import { createByokFixture, openaiKey, refused, secretIn, served, settled } from '../../../test/management/byok-fixture.ts'
 import { codeOf, createFixture } from '../../../test/management/fixture.ts'
 
@@ -295,7 +296,7 @@ test('a gateway that closes waits for running checks, for a limited time', async
   vendor(({ signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('aborted')))))
   const { id } = await keys.create(openaiKey)
   const closing = gateway.close()
-  await vi.waitFor(() => expect(timers).toHaveLength(1))
+  await waitFor(() => expect(timers).toHaveLength(1))
   for (const run of timers) run()
   await closing
   expect(JSON.parse((await storage.records.find('credential', 'w', id))?.body ?? '{}')).toMatchObject({ validationStatus: 'error' })

@@ -1,6 +1,7 @@
 import { once } from '../../runtime/once.ts'
 import type { Logger } from '../../runtime/ports.ts'
-import type { Byok, ByokSetting } from './byok.ts'
+import type { Byok } from './byok.ts'
+import type { ByokSetting } from './ports.ts'
 
 /** Provider keys of workspaces. The code is loaded when the first of them is used or managed. */
 export interface LazyByok extends Pick<Byok, 'refuse' | 'hear' | 'reseal' | 'close'> {

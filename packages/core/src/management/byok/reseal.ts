@@ -1,7 +1,7 @@
 import type { RecordPut } from '@signalbox/storage'
 import { changedRecord, type TypedRecord } from '../../access/records.ts'
 import { GatewayError } from '../../errors/gateway-error.ts'
-import type { ByokPorts } from './byok.ts'
+import type { ByokPorts } from './ports.ts'
 
 /** The result of `gateway.resealCredentials()`. */
 export interface ResealResult {

@@ -1,7 +1,8 @@
 import { inspect } from 'node:util'
 import type { RecordStore, Storage, StoredRecord } from '@signalbox/storage'
 import { memoryStorage } from '@signalbox/storage-memory'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { waitFor } from '../../../../testing/test/waits.ts'
 import {
   type ByokFixture,
   createByokFixture,
@@ -358,7 +359,7 @@ describe('B5: a key is used only for its workspace and its provider', () => {
     await there.ask()
     here.vendor(request => (request.method === 'GET' ? served(request) : refused(request)))
     await here.ask().catch(() => {})
-    await vi.waitFor(async () => expect(await here.keys.get(id)).toMatchObject({ validationStatus: 'invalid' }))
+    await waitFor(async () => expect(await here.keys.get(id)).toMatchObject({ validationStatus: 'invalid' }))
     const before = here.asked().length
     expect(await codeOf(here.ask())).toBe('routing_failed')
     expect(here.asked()).toHaveLength(before)
@@ -385,13 +386,13 @@ describe('B5: a key is used only for its workspace and its provider', () => {
       const before = lists()
       vendor(request => (request.method === 'GET' ? served(request) : { status, body: { error } }))
       await ask().catch(() => {})
-      await vi.waitFor(() => expect(lists()).toBe(before + 1))
+      await waitFor(() => expect(lists()).toBe(before + 1))
       expect(await keys.get(id)).toMatchObject({ validationStatus: 'valid' })
       afterAWhile(now)
       afterAWhile(now)
       vendor(request => (request.method === 'GET' ? refused(request) : { status, body: { error } }))
       await ask().catch(() => {})
-      await vi.waitFor(async () => expect(await keys.get(id)).toMatchObject({ validationStatus: 'invalid' }))
+      await waitFor(async () => expect(await keys.get(id)).toMatchObject({ validationStatus: 'invalid' }))
       await gateway.close()
     },
   )
@@ -430,13 +431,13 @@ describe('what responses reveal of an account', () => {
     await settled(testbed.keys, id)
     testbed.vendor(limits(500_000))
     for (let at = 0; at < 3; at++) await testbed.ask()
-    await vi.waitFor(async () => expect(await tierOf(testbed, id)).toEqual(['tier_1', 'auto_detected']))
+    await waitFor(async () => expect(await tierOf(testbed, id)).toEqual(['tier_1', 'auto_detected']))
     testbed.vendor(limits(1_000_000))
     for (let at = 0; at < 3; at++) await testbed.ask()
     expect(await tierOf(testbed, id)).toEqual(['tier_1', 'auto_detected'])
     testbed.now.ms += 3_600_000
     for (let at = 0; at < 3; at++) await testbed.ask()
-    await vi.waitFor(async () => expect(await tierOf(testbed, id)).toEqual(['tier_2', 'auto_detected']))
+    await waitFor(async () => expect(await tierOf(testbed, id)).toEqual(['tier_2', 'auto_detected']))
     expect(await testbed.gateway.workspaces('w').auditEvents.list({ event: 'byok_key.updated' })).toHaveLength(2)
   })
 

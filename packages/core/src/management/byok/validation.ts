@@ -1,10 +1,10 @@
 import type { TypedRecord } from '../../access/records.ts'
 import { changedRecord } from '../../access/records.ts'
 import type { Credential } from '../../protocol/provider.ts'
+import type { Actor } from '../change.ts'
 import { absent } from '../check.ts'
-import type { Actor } from '../ports.ts'
-import type { ByokPorts } from './byok.ts'
 import { type Checked, checkAccount } from './check.ts'
+import type { ByokPorts } from './ports.ts'
 import { tierHeard, withTier } from './tiers.ts'
 
 export interface Validations {

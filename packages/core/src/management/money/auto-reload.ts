@@ -2,12 +2,11 @@ import type { RecordPut } from '@signalbox/storage'
 import type { WorkspaceBody } from '../../access/kinds.ts'
 import { changedRecord, type Records } from '../../access/records.ts'
 import { GatewayError } from '../../errors/gateway-error.ts'
-import { type AutoReloadChange, autoReloadFields } from '../../resources/billing.ts'
+import { type AutoReloadChange, autoReloadFields, type CreditBalance } from '../../resources/billing.ts'
 import { invalidValue } from '../../resources/invalid-value.ts'
 import { changeWorkspace } from '../change-workspace.ts'
 import type { CallSpecs } from '../check-calls.ts'
 import type { WorkspaceContext } from '../ports.ts'
-import type { CreditBalance } from './billing.ts'
 import { reloadReference } from './reloads.ts'
 
 /** Automatic payment of credit when it runs low. */

@@ -3,7 +3,7 @@ import { allOf } from '@signalbox/storage/awaitable'
 import { byokAccount, creditAccount } from '../../access/accounts.ts'
 import type { TypedRecord } from '../../access/records.ts'
 import { GatewayError, orStoreDown } from '../../errors/gateway-error.ts'
-import { adjustmentFields, creditFields, type MoneyMove, type NewCredit } from '../../resources/billing.ts'
+import { adjustmentFields, type CreditBalance, creditFields, type MoneyMove, type NewCredit } from '../../resources/billing.ts'
 import { invalidValue } from '../../resources/invalid-value.ts'
 import { pageFields } from '../../resources/page.ts'
 import { toWire } from '../../resources/wire.ts'
@@ -27,22 +27,6 @@ export interface Billing {
   /** The changes of the credit, newest first. */
   ledger(query?: LedgerQuery): Promise<readonly MoneyMove[]>
   readonly autoReload: AutoReload
-}
-
-/** Amounts in microdollars. */
-export interface CreditBalance {
-  readonly balance: number
-  /** On hold for running requests. */
-  readonly held: number
-  readonly credited: number
-  readonly spent: number
-  /** Amounts are absent if never set. */
-  readonly autoReload: { readonly enabled: boolean; readonly threshold?: number; readonly target?: number }
-  /** From the operator's `billing.hasPaymentMethod`; false without it. */
-  readonly hasPaymentMethod: boolean
-  /** Requests with the workspace's own credentials per calendar month (UTC). Absent: unlimited. */
-  readonly byokMonthlyRequestCap?: number
-  readonly byokRequestsRemaining?: number
 }
 
 /** Which entries of the credit ledger to list. */

@@ -1,6 +1,7 @@
 import { usd } from '@signalbox/core'
 import type { Budget } from '@signalbox/core/resources'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
+import { waitFor } from '../../../../testing/test/waits.ts'
 import { codeOf, createFixture, type Fixture } from '../../../test/management/fixture.ts'
 
 const of = ({ gateway }: Fixture, workspace = 'w') => gateway.workspaces(workspace)
@@ -165,5 +166,5 @@ test('a key revoked in another process is no longer accepted once its budget is 
   scene.now.ms += 25_000
   // The policy is read again in the background; the key itself would stay cached for some more seconds.
   await there.authenticate(secret)
-  await vi.waitFor(async () => expect(await codeOf(there.authenticate(secret).then(String))).toBe('invalid_api_key'))
+  await waitFor(async () => expect(await codeOf(there.authenticate(secret).then(String))).toBe('invalid_api_key'))
 })

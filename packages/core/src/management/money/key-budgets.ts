@@ -4,7 +4,7 @@ import { changedRecord, newRecord, recordRemoval, type TypedRecord } from '../..
 import { GatewayError } from '../../errors/gateway-error.ts'
 import { budgetFields, type KeyBudgetChange } from '../../resources/budget.ts'
 import { toWire } from '../../resources/wire.ts'
-import type { Draft } from '../commit-with-audit.ts'
+import type { Draft } from '../change.ts'
 import type { ManagementPorts } from '../ports.ts'
 import { budgetsIn, changeBudgetBody, checkRoom, createBudgetBody } from './check-budgets.ts'
 

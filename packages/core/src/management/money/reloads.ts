@@ -5,7 +5,7 @@ import type { ReloadBody } from '../../access/kinds.ts'
 import { changedRecord, newRecord, type Records } from '../../access/records.ts'
 import type { WorkspacePolicies } from '../../access/workspace-policy.ts'
 import type { Clock, Logger } from '../../runtime/ports.ts'
-import type { CommitWithAudit, Draft } from '../commit-with-audit.ts'
+import type { CommitWithAudit, Draft } from '../change.ts'
 
 // One record for each workspace, written with `commitWithAudit`, so that one process asks. A reload that is not paid is asked for again with
 // the same reference and amount, so that a payment service with idempotency keys charges once; the credit closes it in the same commit.

@@ -2,9 +2,10 @@ import type { RouterOffer } from '@signalbox/router'
 import { createDynamicRouter, type DynamicRouter } from '@signalbox/router'
 import type { RoutingStore } from '@signalbox/storage'
 import { type FakeClock, fakeClock } from '@signalbox/testing'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { failureProbability } from '../../../../router/src/failure-model.ts'
 import { cheap, dear, routingStore } from '../../../../router/test/together.ts'
+import { waitFor } from '../../../../testing/test/waits.ts'
 import type { Ids } from '../../runtime/ports.ts'
 import { createRoutingSync, type RoutingSync } from './routing-sync.ts'
 
@@ -142,8 +143,8 @@ describe('routing state sync', () => {
       await there.sharing.lookUpReaders(key)
       return there.sharing.state.affinity.holders(key)
     }
-    await vi.waitFor(async () => expect(await known('key-1')).toMatchObject([{ offerId: reader, tokens: 5_000 }]))
-    await vi.waitFor(async () => expect(await known('key-2')).toMatchObject([{ offerId: other, tokens: 5_000 }]))
+    await waitFor(async () => expect(await known('key-1')).toMatchObject([{ offerId: reader, tokens: 5_000 }]))
+    await waitFor(async () => expect(await known('key-2')).toMatchObject([{ offerId: other, tokens: 5_000 }]))
   })
 
   test('sends only a hash of a conversation’s cache key to the store', async () => {
@@ -163,7 +164,7 @@ describe('routing state sync', () => {
     const testbed = testbedOf(routing, clock)
     await testbed.sharing.lookUpReaders('workspace key')
     await ask(testbed, clock, { cacheKey: 'workspace key' })
-    await vi.waitFor(() => expect(keys).toHaveLength(2))
+    await waitFor(() => expect(keys).toHaveLength(2))
     expect(keys[0]).toMatch(/^[0-9a-f]{64}$/)
     expect(keys[1]).toBe(keys[0])
   })

@@ -1,4 +1,5 @@
-// The gateway's own API, for scripts of the page: the OpenAI and Anthropic APIs at /api/llm/v1, as the user who is signed in.
+// The gateway's own API for scripts of the page, as the user who is signed in:
+// OpenAI's and Anthropic's APIs at /api/llm/v1.
 import { nextHandlers } from 'signalbox/next'
 import { gateway, gatewayUser } from '@/gateway'
 import { signedInUser } from '@/session'

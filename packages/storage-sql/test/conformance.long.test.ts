@@ -1,0 +1,6 @@
+import { describeStorage } from '@signalbox/storage/conformance'
+import { sqliteStorage } from '../src/sqlite.ts'
+
+// The statements are those of a file.
+
+describeStorage('sqlite, in memory', async () => ({ storage: sqliteStorage(':memory:') }), { lacks: ['reopen', 'spool'] })
