@@ -12,7 +12,7 @@ export interface InitContext {
   /** What `npm install` takes for the package: `signalbox`, or tarballs. */
   readonly spec: string
   readonly print: (text: string) => void
-  /** Asks a person for the kind of app. Undefined where nobody can be asked. */
+  /** Asks for the kind of app in a terminal; undefined outside of one. */
   readonly ask: ((labels: Readonly<Record<AppName, string>>) => Promise<AppName>) | undefined
 }
 
