@@ -1,5 +1,5 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider'
-import type { Caller, Gateway, Reply } from '@signalbox/core'
+import type { Caller, CallOptions, Gateway, Reply } from '@signalbox/core'
 import { GatewayError } from '@signalbox/core/errors'
 import { callerOf } from '@signalbox/core/in-process'
 import { type InferenceRequest, type JsonObject, own } from '@signalbox/core/protocol'
@@ -37,8 +37,9 @@ export const createLanguageModel = (gateway: Gateway, modelId: string, settings:
   async doGenerate(options) {
     const call = { modelId, stream: false, options }
     try {
-      const { request, reply, headers } = await beginCall(gateway, settings, call)
-      const result = encodeResult(await reply.whole(), request, reply.metadata())
+      const { request, reply, headers, encoded } = await beginCall(gateway, settings, call)
+      const response = await reply.whole()
+      const result = encoded() ?? encodeResult(response, request, reply.metadata())
       return { ...result, response: { ...result.response, headers } }
     } catch (error) {
       throw callError(error, call)
@@ -65,6 +66,8 @@ interface StartedCall {
   readonly reply: Reply
   /** Headers as over HTTP. */
   readonly headers: Record<string, string>
+  /** The whole response, which is encoded while the request is settled. */
+  readonly encoded: () => ReturnType<typeof encodeResult> | undefined
 }
 
 async function beginCall(gateway: Gateway, settings: ModelSettings, { modelId, stream, options }: ModelCall): Promise<StartedCall> {
@@ -75,8 +78,12 @@ async function beginCall(gateway: Gateway, settings: ModelSettings, { modelId, s
   const request = decodeCallOptions(merged as unknown as JsonObject, { modelId, stream, header })
   const requestId = gateway.ids.uuid()
   const { abortSignal: signal } = options
-  const reply = gateway.infer(request, { caller, requestId, ...(signal && { signal }) })
-  return { request, reply, headers: { 'x-request-id': requestId } }
+  let encoded: ReturnType<typeof encodeResult> | undefined
+  const encode: CallOptions['encode'] = (response, metadata) => {
+    encoded = encodeResult(response, request, metadata)
+  }
+  const reply = gateway.infer(request, { caller, requestId, encode, ...(signal && { signal }) })
+  return { request, reply, headers: { 'x-request-id': requestId }, encoded: () => encoded }
 }
 
 function headerReader({ headers }: ModelSettings, options: LanguageModelV4CallOptions): (name: string) => string | undefined {

@@ -36,6 +36,7 @@ export function partStream(reply: Reply, writer: PartWriter, signal?: AbortSigna
           try {
             for (const part of writer.write(batch)) controller.enqueue(part)
           } catch (error) {
+            reply.fail?.('internal_error')
             fail(error)
           }
           if ((controller.desiredSize ?? 0) <= 0) events.pause()

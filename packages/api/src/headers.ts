@@ -38,6 +38,8 @@ const isRateLimit = (code: ErrorCode): boolean => codeRow(code).status === 429
 const errorHeaderRows: readonly ErrorHeaderRow[] = [
   // The value is set where the path is matched.
   { names: ['Allow'], isOn: code => code === 'method_not_allowed', headers: () => ({}) },
+  // The codings that the mount decodes, which it knows itself.
+  { names: ['Accept-Encoding'], isOn: code => code === 'unsupported_media_type', headers: () => ({}) },
   // The protocol that the client should use instead.
   { names: ['Upgrade'], isOn: code => code === 'upgrade_required', headers: () => ({ upgrade: 'HTTP/1.1' }) },
   {

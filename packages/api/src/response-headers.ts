@@ -13,6 +13,7 @@ export const responseHeaderNames = [
   'WWW-Authenticate',
   'Allow',
   'Upgrade',
+  'Accept-Encoding',
   'Retry-After',
   'Retry-After-Ms',
   'X-Should-Retry',

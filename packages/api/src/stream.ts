@@ -1,5 +1,5 @@
 import type { Gateway, Reply } from '@signalbox/core'
-import type { GatewayError } from '@signalbox/core/errors'
+import { type GatewayError, isGatewayError } from '@signalbox/core/errors'
 import type { ClientDialect, EventEncoder, Frame, InferenceEvent, InferenceRequest, Sink, Source } from '@signalbox/core/protocol'
 import { asFailure } from '@signalbox/core/request'
 import { handOver } from '@signalbox/core/runtime'
@@ -184,6 +184,7 @@ function close(state: ReplyState): void {
 function broken(state: ReplyState, thrown: unknown): void {
   if (state.phase !== 'open') return
   const { open: opening, call, encoder, reply } = state
+  reply.fail?.(isGatewayError(thrown) ? thrown.code : 'internal_error')
   if (opening) {
     state.phase = 'over'
     state.clock.clearTimeout(state.timer)

@@ -112,6 +112,16 @@ In code, \`compatible({ id, baseURL, apiKey, speaks })\` is any other server. A 
 \`GET /models\` below \`baseURL\`, and used at the same address; of a server whose list is open to anybody, each key counts as valid. With
 \`byok: false\` workspaces bring no keys for it, and \`GET /v1/byok/providers\`, which anybody may read, leaves it out.
 
+Several keys of different accounts are a list: each has its limits of its own, and a key that is refused or limited leaves the others in use. In the server
+that is \`OPENAI_API_KEY=sk-one,sk-two\`, or a list as \`api_key\`.
+
+\`\`\`ts
+import { openai } from 'signalbox/providers'
+
+const severalAccounts = openai({ apiKey: ['sk-of-one-account', 'sk-of-another-account'] })
+console.log(severalAccounts.id)
+\`\`\`
+
 GPT-5.6 and later take no function tools beside a reasoning effort in Chat Completions, as \`azure\` speaks it with \`surface: 'deployments'\`: the
 effort becomes \`none\` there, with a warning. The quirk \`effort_without_tools\` says so of an offer of your own; Responses has no such limit.
 GPT-6 Astra and GPT-6.1 Sol take no function tools there at all (\`tools_in_responses\`): an offer of theirs that names Chat Completions is asked

@@ -1,5 +1,5 @@
 import type { Caller, CallOptions } from '@signalbox/core'
-import type { ClientDialect } from '@signalbox/core/protocol'
+import type { ClientDialect, JsonObject } from '@signalbox/core/protocol'
 import type { ApiReply } from '../api.ts'
 import { warningHeaders } from '../headers.ts'
 import { json } from '../json-reply.ts'
@@ -31,10 +31,14 @@ export const inferenceHandler =
     const last = inferenceRequest.prompt.input.at(-1)
     const isTrigger = last?.type === 'native' && last.body.type === 'compaction_trigger'
     if (isTrigger) return compacted(call, { dialect, inferenceRequest, options })
-    const reply = gateway.infer(inferenceRequest, options)
-    return inferenceRequest.delivery === 'stream'
-      ? streamed(call, { dialect, inferenceRequest, reply })
-      : wholeReply(call, { dialect, inferenceRequest, reply })
+    if (inferenceRequest.delivery === 'stream')
+      return streamed(call, { dialect, inferenceRequest, reply: gateway.infer(inferenceRequest, options) })
+    let encoded: JsonObject | undefined
+    const encode: CallOptions['encode'] = (response, metadata) => {
+      encoded = dialect.encodeResponse(response, inferenceRequest, metadata)
+    }
+    const reply = gateway.infer(inferenceRequest, { ...options, encode })
+    return wholeReply(call, { dialect, inferenceRequest, reply }, () => encoded)
   }
 
 interface CompactionOptions extends Omit<DialectReply, 'reply'> {
@@ -56,11 +60,17 @@ export function dialectNamed(name: string, { dialects }: Call['site']): ClientDi
   return dialect
 }
 
-const wholeReply = ({ log }: Call, { dialect, inferenceRequest, reply }: DialectReply): Promise<ApiReply> =>
+/** `encoded`: the body of the response, if it was encoded while the request was settled. */
+const wholeReply = (
+  { log }: Call,
+  { dialect, inferenceRequest, reply }: DialectReply,
+  encoded: () => JsonObject | undefined = () => undefined,
+): Promise<ApiReply> =>
   reply.whole().then(response => {
     const metadata = reply.metadata()
+    const body = encoded() ?? dialect.encodeResponse(response, inferenceRequest, metadata)
     logOutcome(log, metadata, response)
-    const answer = json(dialect.encodeResponse(response, inferenceRequest, metadata), { headers: warningHeaders(metadata.warnings) })
+    const answer = json(body, { headers: warningHeaders(metadata.warnings) })
     const kept = reply.kept?.()
     return kept ? kept.then(() => answer) : answer
   })

@@ -220,6 +220,7 @@ test('errors are documented with their headers', () => {
     'X-Budget-Reset',
   ])
   expect(names('405')).toEqual([...always, 'Allow'])
+  expect(names('415')).toEqual([...always, 'Accept-Encoding'])
   expect(names('429')).toEqual([...always, 'Retry-After', 'Retry-After-Ms', 'X-Rate-Limit-Source', 'X-Should-Retry'])
 })
 

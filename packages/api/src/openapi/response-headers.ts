@@ -36,6 +36,10 @@ export const responseHeaders: Readonly<Record<HeaderName, ResponseHeader>> = {
   'WWW-Authenticate': { description: 'The authentication scheme: `Bearer`.', example: 'Bearer' },
   Allow: { description: 'The methods that the path supports.', example: 'GET, HEAD, OPTIONS' },
   Upgrade: { description: 'The protocol to use instead of the requested one.', example: 'HTTP/1.1' },
+  'Accept-Encoding': {
+    description: 'The codings that a request body may have, if the one it has is not supported. Absent if its type is at fault.',
+    example: 'gzip, deflate, identity',
+  },
   'Retry-After': { description: 'Seconds to wait before the next attempt, at least 1.', example: '2' },
   'Retry-After-Ms': { description: 'The same wait in milliseconds.', example: '1500' },
   'X-Should-Retry': {

@@ -1,3 +1,4 @@
+import type { Item } from '../protocol/item.ts'
 import { fnv1a } from '../runtime/fnv.ts'
 
 /**
@@ -9,8 +10,16 @@ export function deriveCallId(...seed: readonly (string | number)[]): string {
   return `call_${hash(text, 0x811c9dc5)}${hash(text, 0x01000193)}${hash(text, 0x9e3779b9)}`
 }
 
-/** The call id, or its hash if it is too long: the same for a call and its result. */
-export const shortCallId = (id: string, maxLength: number): string => (id.length <= maxLength ? id : deriveCallId(id))
+/** The ids of the calls and results of a conversation. */
+export const callIdsIn = (items: readonly Item[]): readonly string[] =>
+  items.flatMap(item => (item.type === 'function_call' || item.type === 'function_call_output' ? item.call_id : []))
+
+/** The hash that stands for a call id which a provider does not accept. Each attempt gives another one. */
+export const hashedCallId = (id: string, attempt: number): string => (attempt === 0 ? deriveCallId(id) : deriveCallId(attempt, id))
+
+/** A call id for providers that limit its length: itself, or its hash. */
+export const shortCallId = (id: string, attempt: number, maxLength: number): string =>
+  id.length <= maxLength ? id : hashedCallId(id, attempt)
 
 /** Seven base 36 digits. */
 function hash(text: string, basis: number): string {

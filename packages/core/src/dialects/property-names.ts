@@ -1,47 +1,38 @@
 import type { FittedParameters } from '../protocol/schemas.ts'
-import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
-import { hashed } from './tool-names.ts'
+import { isObject, type JsonObject } from '../protocol/wire.ts'
+import { fittedNames } from './fitted-names.ts'
+import { propertyNamesIn, renameProperties } from './rename-properties.ts'
+import { hashed, hashSuffixLength } from './tool-names.ts'
 
 // Fits the names of a tool's properties for providers that restrict them, at the first level only: deeper ones are not checked. The names
 // in the arguments of calls are put back.
 
 const maxPropertyLength = 64
 const plainPattern = /^[a-zA-Z0-9_.-]{1,64}$/
-/** The length of `_` and a hash. */
-const propertyHashLength = 22
 
 /** Client's name → name as sent, for properties whose names are not accepted. The same schema always gets the same names. */
-export function plainPropertyNames({ properties }: JsonObject): ReadonlyMap<string, string> {
-  const given = new Map<string, string>()
-  if (!isObject(properties)) return given
-  const taken = new Set(Object.keys(properties))
-  for (const name of Object.keys(properties)) {
-    if (plainPattern.test(name)) continue
-    const plain = name.replaceAll(/[^a-zA-Z0-9_.-]/g, '_') || '_'
-    const sent = plain.length > maxPropertyLength || taken.has(plain) ? hashed(name, maxPropertyLength - propertyHashLength, taken) : plain
-    taken.add(sent)
-    given.set(name, sent)
-  }
-  return given
+export function plainPropertyNames(schema: JsonObject): ReadonlyMap<string, string> {
+  const names = isObject(schema.properties) ? Object.keys(schema.properties) : []
+  if (names.every(name => plainPattern.test(name))) return unchanged
+  const declared = new Set(names)
+  // Names that only conditions mention are sent as they are.
+  const mentioned = propertyNamesIn(schema).filter(name => !declared.has(name))
+  return new Map([...fittedNames(names, fit, mentioned).changed].map(([sent, name]) => [name, sent]))
 }
 
-/** The schema with other names for its properties. */
-function renameProperties(schema: JsonObject, names: ReadonlyMap<string, string>): JsonObject {
-  const nameOf = (name: string): string => names.get(name) ?? name
-  const { properties, required } = schema
-  return {
-    ...schema,
-    ...(isObject(properties) && { properties: Object.fromEntries(Object.entries(properties).map(([name, each]) => [nameOf(name), each])) }),
-    ...(Array.isArray(required) && {
-      required: (required as readonly Json[]).map(name => (typeof name === 'string' ? nameOf(name) : name)),
-    }),
-  }
+const unchanged: ReadonlyMap<string, string> = new Map()
+
+function fit(name: string, attempt: number): string {
+  if (plainPattern.test(name)) return name
+  const plain = name.replaceAll(/[^a-zA-Z0-9_.-]/g, '_') || '_'
+  const isLong = plain.length > maxPropertyLength
+  return attempt === 0 && !isLong ? plain : hashed(name, isLong ? attempt : attempt - 1, maxPropertyLength - hashSuffixLength)
 }
 
 /** The parameters of a tool with names that providers accept: the same schema if no name has to change. */
 export function withPlainProperties(schema: JsonObject): FittedParameters {
   const names = plainPropertyNames(schema)
-  return { schema: names.size > 0 ? renameProperties(schema, names) : schema, changes: [], names }
+  return { schema: names.size > 0 ? renameProperties(schema, name => names.get(name) ?? name) : schema, changes: [], names }
 }
 
 /** Renames the keys of one JSON object whose text arrives in pieces. All other text is unchanged. */

@@ -5,8 +5,9 @@ import { originalOf, remember } from '../protocol/original.ts'
 import type { FunctionTool, InferenceRequest, Prompt, Tool } from '../protocol/request.ts'
 import { innerDialect } from '../protocol/wire.ts'
 import { withCustomTools, withToolAdapter } from './custom-tools.ts'
+import { FreeNames, TextMap } from './fitted-names.ts'
 import { objectIn } from './json.ts'
-import { hashed } from './tool-names.ts'
+import { hashed, hashSuffixLength } from './tool-names.ts'
 
 // In the Responses API, tools come in groups (`namespace`), and some are added in mid-conversation (`additional_tools`). Other dialects
 // have one list of tools. There, each tool of a group becomes an entry of the list, under a name that includes its group, and its calls
@@ -46,24 +47,38 @@ export const customToolNames = (prompt: Prompt): ReadonlySet<string> =>
 /** Each tool once, with its last definition. */
 export function withoutDoubles(tools: readonly Tool[]): readonly Tool[] {
   const byName = new Map<Tool | string, Tool>()
-  const short = shortGroups()
+  const groups = new ToolGroups()
   // Tools that only one dialect has have no names.
-  for (const tool of tools) byName.set(tool.type === 'function' ? JSON.stringify([short(tool.namespace ?? ''), tool.name]) : tool, tool)
+  for (const tool of tools) byName.set(tool.type === 'function' ? groups.keyOf(tool.namespace ?? '', tool.name) : tool, tool)
   return byName.size === tools.length ? tools : [...byName.values()]
 }
 
 /** Characters of the name of a group in the name of each of its tools. No vendor takes longer names of tools than 128. */
 const maxGroupName = 64
-const hashCharacters = 22
 
-/** Shortens the names of groups: thousands of tools may be in a group whose name has thousands of characters. */
-function shortGroups(): (namespace: string) => string {
-  const known = new Map<string, string>()
-  return namespace => {
-    if (namespace.length <= maxGroupName) return namespace
-    const short = known.get(namespace) ?? hashed(namespace, maxGroupName - hashCharacters)
-    known.set(namespace, short)
-    return short
+interface ToolGroup {
+  readonly number: number
+  /** Its name, shortened. Two groups may share one. */
+  readonly short: string
+}
+
+/** The groups of a prompt. Thousands of tools may be in a group whose name has thousands of characters, so it is hashed once. */
+class ToolGroups {
+  readonly #known = new TextMap<ToolGroup>()
+  #count = 0
+
+  named(namespace: string): ToolGroup {
+    const known = this.#known.get(namespace)
+    if (known) return known
+    const short = namespace.length <= maxGroupName ? namespace : hashed(namespace, 0, maxGroupName - hashSuffixLength)
+    const group = { number: this.#count++, short }
+    this.#known.set(namespace, group)
+    return group
+  }
+
+  /** Stands for one tool of one group. */
+  keyOf(namespace: string, name: string): string {
+    return `${this.named(namespace).number} ${name}`
   }
 }
 
@@ -83,7 +98,7 @@ type MutableGroupedTools = Map<string, GroupedTools extends ReadonlyMap<string, 
 function flatten(request: InferenceRequest, dialect: string): { readonly flat: InferenceRequest; readonly groupedTools: GroupedTools } {
   const { prompt } = request
   const tools = allTools(prompt)
-  const nameOf = namesIn(tools)
+  const nameOf = namesIn(tools, prompt.input)
   const groupedTools: MutableGroupedTools = new Map()
   const named = <T extends FunctionTool | FunctionCallItem>(known: T): T => {
     const { namespace, ...plain } = known
@@ -116,20 +131,23 @@ function resultOf(item: Native, nameOf: (tool: FunctionTool) => string): readonl
 /** The group whose tools OpenAI's models know without the group name. */
 const plainGroup = 'functions'
 
-/** Assigns the names of group tools; a name that is taken gets a hash. */
-function namesIn(tools: readonly Tool[]): (namespace: string, name: string) => string {
-  const taken = new Set(tools.flatMap(tool => (tool.type === 'function' && tool.namespace === undefined ? [tool.name] : [])))
+/** Assigns the names of group tools; a name that is taken, by a tool or call without a group too, gets a hash. */
+function namesIn(tools: readonly Tool[], input: readonly Item[]): (namespace: string, name: string) => string {
+  const ungroupedNames = [...tools, ...input].flatMap(each =>
+    (each.type === 'function' || each.type === 'function_call') && each.namespace === undefined ? [each.name] : [],
+  )
+  const free = new FreeNames(ungroupedNames)
   const given = new Map<string, string>()
-  const short = shortGroups()
-  return (group, name) => {
-    const namespace = short(group)
-    const key = JSON.stringify([namespace, name])
+  const groups = new ToolGroups()
+  return (namespace, name) => {
+    const key = groups.keyOf(namespace, name)
     const known = given.get(key)
     if (known !== undefined) return known
-    const joined = namespace.endsWith('__') ? `${namespace}${name}` : `${namespace}__${name}`
-    const wanted = namespace === plainGroup ? name : joined
-    const sent = taken.has(wanted) ? hashed(key, 40, taken) : wanted
-    taken.add(sent)
+    const { short } = groups.named(namespace)
+    const joined = short.endsWith('__') ? `${short}${name}` : `${short}__${name}`
+    const wanted = short === plainGroup ? name : joined
+    const seed = JSON.stringify([short, name])
+    const sent = free.take(attempt => (attempt === 0 ? wanted : hashed(seed, attempt - 1, 40)))
     given.set(key, sent)
     return sent
   }

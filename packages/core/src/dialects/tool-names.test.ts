@@ -12,10 +12,10 @@ const long = `mcp.files/${'read'.repeat(40)}`
 const taken = /^[a-zA-Z0-9_-]+$/
 
 test('a valid name is unchanged, and distinct names stay distinct', () => {
-  expect(plainName('get_weather-2', 64)).toBe('get_weather-2')
+  expect(plainName('get_weather-2', 0, 64)).toBe('get_weather-2')
   fc.assert(
     fc.property(fc.uniqueArray(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 200 }), { minLength: 2 }), names => {
-      const sent = names.map(name => plainName(name, 64))
+      const sent = names.map(name => plainName(name, 0, 64))
       expect(new Set(sent).size).toBe(names.length)
       for (const name of sent) expect(name).toMatch(/^[a-zA-Z0-9_-]{1,64}$/)
     }),
@@ -24,7 +24,7 @@ test('a valid name is unchanged, and distinct names stay distinct', () => {
 
 test('a name that is what another one is sent as is sent under a third name', () => {
   for (const { encodeRequest } of Object.values(providerDialects)) {
-    const names = ['pay bank', plainName('pay bank', 64)]
+    const names = ['pay bank', plainName('pay bank', 0, 64)]
     const tools = names.map(name => ({ name, input_schema: { type: 'object' } }))
     const asked = messagesClient.decodeRequest({ model: 'm', max_tokens: 9, tools, messages: [{ role: 'user', content: 'x' }] })
     const { body, mapping } = encodeRequest(asked, offer, {})

@@ -2,27 +2,41 @@ import type { FunctionCallItem, Item } from '../protocol/item.ts'
 import { originalOf, remember } from '../protocol/original.ts'
 import type { FunctionTool, Prompt, Tool, ToolChoice } from '../protocol/request.ts'
 import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
-import { deriveCallId } from './ids.ts'
+import { readAllowedTools } from './allowed-tools.ts'
+import { type FittedNames, fittedNames } from './fitted-names.ts'
+import { hashedCallId } from './ids.ts'
 
 // Fits tool names for providers that only allow letters, digits, `_` and `-`, up to a length. An unsuitable name gets a hash of itself, so
-// that different names stay different and the same name is always encoded in the same way.
+// that a name is the same in every request.
 
 const plainPattern = /^[a-zA-Z0-9_-]+$/
-const hashLength = 21
-/** What a hash looks like. A name of this form is hashed too: else a client could choose a name that another one is sent as. */
-const hashPattern = /_[0-9a-z]{21}$/
+/** The length of `_` and a hash. */
+export const hashSuffixLength = 22
 
-export const plainName = (name: string, maxLength: number): string =>
-  plainPattern.test(name) && !hashPattern.test(name) && name.length <= maxLength ? name : hashed(name, maxLength - hashLength - 1)
+/** The name itself if it is suitable, otherwise its readable part with a hash, which differs by attempt. */
+export const plainName = (name: string, attempt: number, maxLength: number): string =>
+  plainPattern.test(name) && name.length <= maxLength ? name : hashed(name, attempt, maxLength - hashSuffixLength)
 
-/** Up to `maxLength` readable characters plus a hash. `taken`: names that the result must differ from. */
-export function hashed(text: string, maxLength: number, taken: ReadonlySet<string> = new Set()): string {
-  const readable = text.slice(0, maxLength).replaceAll(/[^a-zA-Z0-9_-]/g, '_')
-  const nameOf = (...seed: readonly (string | number)[]): string => `${readable}_${deriveCallId(...seed).slice('call_'.length)}`
-  let name = nameOf(text)
-  for (let attempt = 1; taken.has(name); attempt += 1) name = nameOf(attempt, text)
-  return name
+/** Up to `maxLength` readable characters plus a hash, which differs by attempt. */
+export const hashed = (text: string, attempt: number, maxLength: number): string =>
+  `${text.slice(0, maxLength).replaceAll(/[^a-zA-Z0-9_-]/g, '_')}_${hashedCallId(text, attempt).slice('call_'.length)}`
+
+/** All names of tools that a prompt sends: of its tools, its calls and its choice. */
+export function toolNamesIn({ tools = [], input, tool_choice }: Prompt): readonly string[] {
+  const names: string[] = []
+  for (const tool of tools) {
+    if (tool.type === 'function') names.push(tool.name)
+    else if (typeof tool.body.name === 'string') names.push(tool.body.name)
+  }
+  for (const item of input) if (item.type === 'function_call') names.push(item.name)
+  if (typeof tool_choice === 'object')
+    names.push(...(tool_choice.type === 'function' ? [tool_choice.name] : (readAllowedTools(tool_choice)?.names ?? [])))
+  return names
 }
+
+/** The names of a prompt's tools for providers that allow this many characters. */
+export const fittedToolNames = (prompt: Prompt, maxLength: number): FittedNames =>
+  fittedNames(toolNamesIn(prompt), (name, attempt) => plainName(name, attempt, maxLength))
 
 /** How a dialect renames a tool and a call that came in that dialect. */
 export interface ToolRenames {
@@ -42,15 +56,8 @@ export interface Renamed {
 /** The prompt with tool names that the provider accepts, everywhere in it. */
 export function withPlainNames(prompt: Prompt, renaming: ToolRenames): Renamed {
   const { tools = [], input, tool_choice } = prompt
-  const named = [...tools, ...input].flatMap(each => (each.type === 'function' || each.type === 'function_call' ? [each.name] : []))
-  const sent = new Map(
-    named.flatMap(name => {
-      const plain = plainName(name, renaming.maxLength)
-      return plain === name ? [] : [[name, plain] as const]
-    }),
-  )
-  if (sent.size === 0) return { prompt }
-  const nameOf = (name: string): string => sent.get(name) ?? name
+  const { sent: nameOf, changed } = fittedToolNames(prompt, renaming.maxLength)
+  if (changed.size === 0) return { prompt }
   return {
     prompt: {
       ...prompt,
@@ -60,7 +67,7 @@ export function withPlainNames(prompt: Prompt, renaming: ToolRenames): Renamed {
       }),
       ...(tool_choice !== undefined && { tool_choice: chosen(tool_choice, nameOf) }),
     },
-    toolNames: new Map([...sent].map(([name, plain]) => [plain, name])),
+    toolNames: changed,
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Item } from '../protocol/item.ts'
 import { originalOf, remember } from '../protocol/original.ts'
+import { FreeNames } from './fitted-names.ts'
 import { usableCallId } from './ids.ts'
 
 // Some servers of Chat Completions give their calls the same ids in every turn (`call_0`). OpenAI accepts that; Anthropic: 400 "`tool_use`
@@ -19,8 +20,6 @@ export function withUniqueCallIds(input: readonly Item[]): readonly Item[] {
 }
 
 interface KnownId {
-  /** How many calls had it. */
-  count: number
   /** Ids of calls without a result. */
   readonly open: string[]
   latest: string
@@ -28,26 +27,21 @@ interface KnownId {
 
 function withoutRepeats(input: readonly Item[], taken: Set<string>): readonly Item[] {
   const known = new Map<string, KnownId>()
+  const names = new FreeNames(taken)
   return input.map(item => {
     if (item.type !== 'function_call' && item.type !== 'function_call_output') return item
     const id = usableCallId(item.call_id)
     if (id === '') return item
-    const entry = known.get(id) ?? { count: 0, open: [], latest: id }
-    known.set(id, entry)
-    const unique = item.type === 'function_call' ? nextId(id, entry, taken) : (entry.open.shift() ?? entry.latest)
+    const entry = known.get(id)
+    const unique = item.type === 'function_call' ? startCall(known, id, names) : (entry?.open.shift() ?? entry?.latest ?? id)
     return unique === id ? item : remember<Item>({ ...item, call_id: unique }, originalOf(item))
   })
 }
 
-function nextId(id: string, entry: KnownId, taken: Set<string>): string {
-  entry.count += 1
-  let unique = id
-  while (entry.count > 1 && taken.has(unique)) {
-    unique = `${id}_${entry.count}`
-    if (taken.has(unique)) entry.count += 1
-  }
-  taken.add(unique)
-  entry.open.push(unique)
-  entry.latest = unique
+/** The id of the next call with this one: the first keeps it. */
+function startCall(known: Map<string, KnownId>, id: string, names: FreeNames): string {
+  const entry = known.get(id)
+  const unique = entry ? names.take(attempt => `${id}_${attempt + 2}`) : id
+  known.set(id, { open: [...(entry?.open ?? []), unique], latest: unique })
   return unique
 }

@@ -63,20 +63,24 @@ export function createWith<S extends Shapes>(
     known ??= await open()
     const dialect = known
     const request = dialect.decodeRequest(jsonOf(body), header)
-    const reply = serving.infer(request, { caller, header, ...(calling.signal && { signal: calling.signal }) })
+    let answer: JsonObject | undefined
+    const encode: CallOptions['encode'] = (response, metadata) => {
+      answer = dialect.encodeResponse(response, request, metadata)
+    }
+    const reply = serving.infer(request, { caller, header, encode, ...(calling.signal && { signal: calling.signal }) })
     if (request.delivery === 'stream') {
       await reply.committed
       const encoder = dialect.encodeEvents(request, reply.metadata)
       return {
         [Symbol.asyncIterator]() {
           const source = reply.batches()
-          return leavable(wireEvents(source, { encoder, kept: reply.kept, signal: calling.signal }), source)
+          return leavable(wireEvents(source, { encoder, reply, signal: calling.signal }), source)
         },
       }
     }
     const response = await reply.whole()
     const metadata = reply.metadata()
-    const answer = dialect.encodeResponse(response, request, metadata)
+    answer ??= dialect.encodeResponse(response, request, metadata)
     const kept = reply.kept?.()
     if (kept) await kept
     // The caller may modify the response, but not the stored copy of its items.
@@ -123,14 +127,14 @@ export function headerReader({ headers, session }: EndpointOptions): (name: stri
 
 interface WireOptions {
   readonly encoder: EventEncoder
-  readonly kept: Reply['kept']
+  readonly reply: Reply
   readonly signal: AbortSignal | undefined
 }
 
 /** The events of a stream as objects of the dialect. Failures are thrown. */
 async function* wireEvents(
   batches: AsyncIterator<readonly InferenceEvent[], undefined>,
-  { encoder, kept, signal }: WireOptions,
+  { encoder, reply, signal }: WireOptions,
 ): AsyncGenerator<unknown, void, undefined> {
   const next = signal ? untilAborted(batches, signal) : () => batches.next()
   try {
@@ -138,8 +142,8 @@ async function* wireEvents(
     for (let step = await next(); !step.done; step = await next()) {
       const last = step.value.at(-1)
       const failure = failureIn(last)
-      const frames = encoder.write(failure ? step.value.slice(0, -1) : step.value)
-      const keeping = kept?.()
+      const frames = written(failure ? step.value.slice(0, -1) : step.value, { encoder, reply })
+      const keeping = reply.kept?.()
       if (keeping) await keeping
       for (const frame of frames) if (!isEnd(frame)) yield JSON.parse(frame.data)
       if (failure) throw allFailed([failure])
@@ -149,6 +153,15 @@ async function* wireEvents(
     if (!isOver) throw allFailed([{ kind: 'client_left', message: '' }])
   } finally {
     await batches.return?.()
+  }
+}
+
+function written(batch: readonly InferenceEvent[], { encoder, reply }: Pick<WireOptions, 'encoder' | 'reply'>): readonly Frame[] {
+  try {
+    return encoder.write(batch)
+  } catch (error) {
+    reply.fail?.('internal_error')
+    throw error
   }
 }
 

@@ -29,7 +29,10 @@ export interface VendorFactory<Id extends string = string> {
 
 /** Options of a built-in vendor. */
 export interface VendorOptions {
-  /** API key, or several of different accounts. Without one, the provider is listed but disabled, unless it is a self-hosted server. */
+  /**
+   * API key, or several of different accounts, as in `apiKey: ['sk-one', 'sk-two']`. Without one, the provider is listed but disabled, unless
+   * it is a self-hosted server.
+   */
   readonly apiKey?: ApiKeys | undefined
   /** API base URL, including the version. Default: the vendor's own. */
   readonly baseURL?: string | undefined

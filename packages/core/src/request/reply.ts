@@ -30,6 +30,11 @@ export interface CallOptions {
   readonly admission?: EarlyAdmission | undefined
   /** Called with the bytes of memory of the kept items, and of the images and files at URLs, that the request refers to, before they are used. Throws to refuse the request. */
   readonly claimMemory?: ((bytes: number) => void) | undefined
+  /**
+   * Encodes a response that is not streamed, before the request is settled. If it throws, nothing is delivered: the request is settled as an
+   * error, without a charge, and `whole()` rejects. Not called for a response that failed.
+   */
+  readonly encode?: ((response: InferenceResponse, metadata: ResponseMetadata) => void) | undefined
   /** Whether the body was large, so that the JSON for the provider is encoded with fewer copies in memory. Default: false. */
   readonly isLarge?: boolean
   /**
@@ -61,6 +66,11 @@ export interface Reply extends AsyncIterable<InferenceEvent> {
   whole(): Promise<InferenceResponse>
   /** Disconnects. Resolves once the request is settled, which may take several seconds. */
   leave(): Promise<void>
+  /**
+   * Notes that the response cannot be encoded for the client any further. Disconnect then. What was delivered before is charged, as for a
+   * client that disconnects, but the request is settled as an error with this code. Absent: the request is settled already.
+   */
+  readonly fail?: (code: string) => void
   /**
    * Returns a promise that resolves once the items of the response are in the storage, so that the next request can refer to them. Encode
    * the end of the response, then await this before sending it. Never rejects. Undefined if there is nothing to wait for.
@@ -125,6 +135,9 @@ export function replyOf(opened: Promise<OpenedReply>, { metadata, kept, cancella
     leave() {
       cancellation.cancel('client_left')
       return leaveReply(opened)
+    },
+    fail(code) {
+      cancellation.failure ??= code
     },
     whole() {
       if (isTaken) return Promise.reject(readTwice())

@@ -5,6 +5,7 @@ import { tagsOf } from '../access/tags.ts'
 import { requestPrice } from '../dialects/request-price.ts'
 import { createMeter, type Meter, type MeteredAnswer, meteredAnswer, meterResponse } from '../metering/meter.ts'
 import type { UsageDrains } from '../metering/usage-drains.ts'
+import type { ResponseMetadata } from '../protocol/dialect.ts'
 import { originalOf, remember } from '../protocol/original.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
 import type { InferenceResponse, Usage } from '../protocol/response.ts'
@@ -34,7 +35,7 @@ import { createResponseMetadata, type MetadataFacts } from './response-metadata.
 import { withUsageWarning } from './settlement/charge.ts'
 import { progressOf } from './settlement/journaled-progress.ts'
 import { allowanceOf, runningLimit } from './settlement/running-cost.ts'
-import { type SettlementContext, type SettlementPorts, settleAnswered, settleUnanswered } from './settlement/settlement.ts'
+import { type SettlementContext, type SettlementPorts, type Settled, settleAnswered, settleUnanswered } from './settlement/settlement.ts'
 
 /** The ports of all request steps; each step declares its own interface. */
 export interface RequestPorts
@@ -64,6 +65,7 @@ interface RequestState {
   readonly at: number
   /** Monotonic milliseconds. */
   readonly startedAt: number
+  readonly metadata: () => ResponseMetadata
   known: MetadataFacts
 }
 
@@ -76,11 +78,19 @@ export function runRequest(ports: RequestPorts, originalRequest: InferenceReques
   const leave = (): Promise<void> => leaveReply(opened)
   const deadlineMs = originalRequest.routing.deadline_ms ?? ports.timeouts.deadlineMs
   const following = trackRequest(ports, { requestId, signal, leave, deadlineMs, startedAt, waitUntil })
-  const state: RequestState = { originalRequest, options, following, at, startedAt, known: { warnings: [] } }
+  const state: RequestState = {
+    originalRequest,
+    options,
+    following,
+    at,
+    startedAt,
+    metadata: () => metadata(state.known),
+    known: { warnings: [] },
+  }
   const opened = promised(() => runSteps(answerRequest(ports, state), following.admissionWatch))
   opened.catch(() => releaseRequest(following))
   const kept = ports.items?.isStored ? () => state.known.kept?.waiting : undefined
-  return replyOf(opened, { metadata: () => metadata(state.known), kept, cancellation: following.cancellation, clock: ports.clock })
+  return replyOf(opened, { metadata: state.metadata, kept, cancellation: following.cancellation, clock: ports.clock })
 }
 
 function* answerRequest(ports: RequestPorts, state: RequestState): Step<OpenedReply> {
@@ -159,9 +169,10 @@ interface AdmittedRequest extends SettlementContext {
 /** Calls providers and returns the response. The request is settled exactly once, however it ends. */
 function* callAndAnswer(ports: RequestPorts, state: RequestState, admitted: AdmittedRequest): Step<OpenedReply> {
   admitted.journal.progress = progressOfCall(ports.clock, admitted)
+  let opened: OpenedReply | Undelivered
   try {
     admitted.committed = yield* callProviders(ports, state, admitted)
-    return yield* openAnswer(ports, state, admitted as CommittedRequest)
+    opened = yield* openAnswer(ports, state, admitted as CommittedRequest)
   } catch (error) {
     const { committed } = admitted
     if (committed) {
@@ -172,7 +183,12 @@ function* callAndAnswer(ports: RequestPorts, state: RequestState, admitted: Admi
     yield* settleUnanswered(ports, admitted, { error, isLeft: state.following.cancellation.reason === 'client_left' })
     throw error
   }
+  if ('error' in opened) throw opened.error
+  return opened
 }
+
+/** Why a whole response, which is settled, could not be delivered. */
+type Undelivered = NonNullable<Settled['undelivered']>
 
 /** The progress of a request whose response has not begun. */
 const progressOfCall = (clock: Clock, admitted: AdmittedRequest) => (): JournalProgress | undefined => {
@@ -214,7 +230,7 @@ function callProviders(ports: RequestPorts, state: RequestState, admitted: Admit
 
 type CommittedRequest = AdmittedRequest & { readonly committed: CommittedCall }
 
-function* openAnswer(ports: RequestPorts, state: RequestState, admitted: CommittedRequest): Step<OpenedReply> {
+function* openAnswer(ports: RequestPorts, state: RequestState, admitted: CommittedRequest): Step<OpenedReply | Undelivered> {
   const { committed, request, plan, bounds, journal, inputTokens: estimatedInput } = admitted
   const { candidate, answer } = committed
   const { items } = ports
@@ -231,7 +247,19 @@ function* openAnswer(ports: RequestPorts, state: RequestState, admitted: Committ
   if ('stream' in answer) return { stream: openStream(ports, state, { admitted, pipeline, meter, answer: answer.stream }) }
   const response = yield* wait(pipeline.whole(answer.response))
   meterResponse(meter, response)
-  return { response: withUsage(response, yield* settleAnswer(ports, state, { admitted, pipeline, seen: meteredAnswer(meter) })) }
+  const deliver = deliveryOf(state, response)
+  const { usage, undelivered } = yield* settleAnswer(ports, state, { admitted, pipeline, seen: meteredAnswer(meter), deliver })
+  return undelivered ?? { response: withUsage(response, usage) }
+}
+
+/** Encodes a whole response for the client, with what its settlement will be. */
+function deliveryOf(state: RequestState, response: InferenceResponse): ((settled: Settled) => void) | undefined {
+  const { encode } = state.options
+  if (!encode) return undefined
+  return settled => {
+    state.known = { ...state.known, ...settled }
+    encode(withUsage(response, settled.usage), state.metadata())
+  }
 }
 
 /** The progress of a response. */
@@ -246,7 +274,7 @@ interface OpenAnswer {
 }
 
 function openStream(ports: RequestPorts, state: RequestState, { admitted, pipeline, meter, answer }: OpenAnswer): ResponseStream {
-  const settle = (seen: MeteredAnswer): Awaitable<Usage> => runSteps(settleAnswer(ports, state, { admitted, pipeline, seen }))
+  const settle = (seen: MeteredAnswer): Awaitable<Usage> => runSteps(usageOf(settleAnswer(ports, state, { admitted, pipeline, seen })))
   const running = runningLimitOf(answer, admitted)
   const stream = responseStream(answer, { pipeline: pipeline.batch, meter, running, drains: ports.drains, settle })
   const { cancellation } = state.following
@@ -262,21 +290,26 @@ interface AnswerToSettle {
   readonly admitted: CommittedRequest
   readonly pipeline: ResponsePipeline
   readonly seen: MeteredAnswer
+  readonly deliver?: ((settled: Settled) => void) | undefined
 }
 
-function* settleAnswer(ports: RequestPorts, state: RequestState, { admitted, pipeline, seen }: AnswerToSettle): Step<Usage> {
+function* settleAnswer(ports: RequestPorts, state: RequestState, { admitted, pipeline, seen, deliver }: AnswerToSettle): Step<Settled> {
   const { cancellation } = state.following
   endLease(state.following)
   const isLeft = cancellation.reason === 'client_left'
   try {
     const warnings = withUsageWarning(pipeline.warnings(), seen)
     const committed = warnings === admitted.committed.warnings ? admitted.committed : { ...admitted.committed, warnings }
-    const settled = yield* settleAnswered(ports, admitted, { committed, seen, isLeft })
+    const settled = yield* settleAnswered(ports, admitted, { committed, seen, isLeft, failure: cancellation.failure, deliver })
     state.known = { ...state.known, ...settled }
-    return settled.usage
+    return settled
   } finally {
     releaseRequest(state.following)
   }
+}
+
+function* usageOf(settling: Step<Settled>): Step<Usage> {
+  return (yield* settling).usage
 }
 
 function runningLimitOf(stream: AnswerStream, { committed, request, allowance, inputTokens }: CommittedRequest) {

@@ -8,6 +8,8 @@ type CancelReason = 'client_left' | 'shut_down'
 export interface Cancellation {
   /** Set once, by the first `cancel`. */
   readonly reason: CancelReason | undefined
+  /** The error code of the gateway, if it is the gateway that cannot go on with the response. Set before `cancel`. */
+  failure: string | undefined
   cancel(why: CancelReason): void
   /** Calls `run` on cancellation, or at once if already cancelled. Returns a function that removes the listener. */
   onCancel(run: () => void): () => void
@@ -18,6 +20,7 @@ export function createCancellation(): Cancellation {
   // Plain fields instead of getters: a getter on a per-request object keeps each of them alive until a full collection.
   const cancellation: { -readonly [K in keyof Cancellation]: Cancellation[K] } = {
     reason: undefined,
+    failure: undefined,
     cancel(reason) {
       if (cancellation.reason !== undefined) return
       cancellation.reason = reason

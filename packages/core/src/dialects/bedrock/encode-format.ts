@@ -5,9 +5,11 @@ import type { SchemaFitter } from '../../protocol/schemas.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
 import { unsupported } from '../apply-quirks.ts'
 import { schemaWarnings } from '../fit-schemas.ts'
+import { type FittedNames, FreeNames } from '../fitted-names.ts'
 import { strictSchemaRules } from '../schema-rules.ts'
+import { plainName, toolNamesIn } from '../tool-names.ts'
 import { isPlainParameters } from '../tool-parameters.ts'
-import { safeName } from './tool-names.ts'
+import { maxNameLength } from './tool-names.ts'
 
 // The response format: a schema that the provider enforces, a tool that the model must call, or an instruction.
 
@@ -26,31 +28,33 @@ interface FormatContext {
   /** Whether the model supports forced tool calls. */
   readonly canForceCall: boolean
   readonly schemas: SchemaFitter
+  readonly toolNames: FittedNames
 }
 
-export function encodeFormat({ text, tools = [] }: Prompt, quirks: Quirks, { canForceCall, schemas }: FormatContext): EncodedFormat {
+export function encodeFormat(prompt: Prompt, quirks: Quirks, { canForceCall, schemas, toolNames }: FormatContext): EncodedFormat {
+  const { text, tools = [] } = prompt
   const format = text?.format
   if (!format || format.type === 'text') return { fields: {}, warnings: [] }
   if (format.type === 'json_object') return { fields: {}, instruction: 'Answer with one JSON object, and with nothing else.', warnings: [] }
   const { json_schema: support = 'tool', json_schema_without_tools } = quirks
   const isBesideTools = json_schema_without_tools === true && tools.some(({ type }) => type === 'function')
   if (support === 'native' && !isBesideTools) return enforcedFormat(format, schemas)
-  const names = new Set(tools.map(tool => (tool.type === 'function' ? safeName(tool.name) : '')))
-  return support === 'tool' && canForceCall && isPlainParameters(format.schema) ? toolFormat(format, names) : instructionFormat(format)
+  return support === 'tool' && canForceCall && isPlainParameters(format.schema)
+    ? toolFormat(format, toolNamesIn(prompt).map(toolNames.sent))
+    : instructionFormat(format)
 }
 
 function enforcedFormat({ name, schema, description }: SchemaFormat, schemas: SchemaFitter): EncodedFormat {
   const fit = schemas.fit(schema, strictSchemaRules)
-  const jsonSchema = { schema: JSON.stringify(fit.schema), name: safeName(name), ...(description && { description }) }
+  const jsonSchema = { schema: JSON.stringify(fit.schema), name: plainName(name, 0, maxNameLength), ...(description && { description }) }
   return {
     fields: { outputConfig: { textFormat: { type: 'json_schema', structure: { jsonSchema } } } },
     warnings: schemaWarnings('text.format.schema', fit),
   }
 }
 
-function toolFormat({ schema, description }: SchemaFormat, takenNames: ReadonlySet<string>): EncodedFormat {
-  let name = 'answer'
-  while (takenNames.has(name)) name += '_'
+function toolFormat({ schema, description }: SchemaFormat, takenNames: readonly string[]): EncodedFormat {
+  const name = new FreeNames(takenNames).take(attempt => `answer${'_'.repeat(attempt)}`)
   const spec = { name, description: description || 'Gives the answer. Call it once, with the whole answer.', inputSchema: { json: schema } }
   return {
     fields: {},

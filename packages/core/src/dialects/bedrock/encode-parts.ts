@@ -1,6 +1,7 @@
 import type { FilePart, ImagePart, Part } from '../../protocol/item.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
 import { parseDataUrl } from '../data-url.ts'
+import { FreeNames } from '../fitted-names.ts'
 import { documentFormats, imageFormats } from './media.ts'
 
 // Encodes parts as content blocks. Data stays in base64 and is never decoded, because it may be megabytes.
@@ -40,7 +41,7 @@ export interface DocumentNames {
 
 /** Creates document names. They may contain letters, digits, single spaces, hyphens, parentheses and square brackets. */
 export function createDocumentNames(citable: boolean): DocumentNames {
-  const taken = new Set<string>()
+  const names = new FreeNames()
   return {
     citable,
     unique(filename) {
@@ -52,10 +53,7 @@ export function createDocumentNames(citable: boolean): DocumentNames {
         .slice(0, 150)
         .trim()
       const stem = plain === '' ? 'document' : plain
-      let name = stem
-      for (let number = 2; taken.has(name); number += 1) name = `${stem} ${number}`
-      taken.add(name)
-      return name
+      return names.take(attempt => (attempt === 0 ? stem : `${stem} ${attempt + 1}`))
     },
   }
 }

@@ -4,16 +4,18 @@ import type { InferenceRequest, Prompt } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
 import { makeSchemaFitter } from '../fit-schemas.ts'
+import type { FittedNames } from '../fitted-names.ts'
 import { closingText, closingWarning, openingText, openingWarning } from '../opening-turn.ts'
 import { isCitable, itemParts, lostCitations } from '../part-warnings.ts'
+import { fittedToolNames } from '../tool-names.ts'
 import { acceptedCachePoints, withEndCachePoint } from './cache-points.ts'
 import { betaFields, extendBedrock } from './encode-extensions.ts'
 import { encodeFormat } from './encode-format.ts'
 import { type EncodedThinking, encodeThinking } from './encode-thinking.ts'
 import { encodeTools } from './encode-tools.ts'
 import { encodeSettings } from './inference-config.ts'
-import { type Conversation, encodeConversation } from './items.ts'
-import { safeName } from './tool-names.ts'
+import { encodeConversation } from './items.ts'
+import { maxNameLength } from './tool-names.ts'
 import { unsupportedFields } from './unsupported-fields.ts'
 
 /** Encodes a request. Model and delivery are not in the body because they are part of the URL. */
@@ -56,13 +58,14 @@ interface EncodedPrompt {
 /** Encodes conversation, tools, thinking and response format. */
 function encodePrompt({ prompt: requested, schemas = makeSchemaFitter() }: InferenceRequest, offer: Offer, quirks: Quirks): EncodedPrompt {
   const { prompt, warnings: cacheWarnings } = acceptedCachePoints(requested, quirks)
-  const conversation = encodeConversation(prompt.input, quirks)
+  const toolNames = fittedToolNames(prompt, maxNameLength)
+  const conversation = encodeConversation(prompt.input, quirks, toolNames)
   const { lacksThinkingBeforeCalls } = conversation
   const thinking = encodeThinking({ prompt, offer, quirks, lacksThinkingBeforeCalls })
   const canForceCall = quirks.no_forced_tools !== true && thinking.restricts !== 'sampling-and-tools'
-  const format = encodeFormat(prompt, quirks, { canForceCall, schemas })
+  const format = encodeFormat(prompt, quirks, { canForceCall, schemas, toolNames })
   const { answerTool } = format
-  const tools = encodeTools(prompt, quirks, { conversation, answerTool, canForceCall, schemas })
+  const tools = encodeTools(prompt, quirks, { conversation, answerTool, canForceCall, schemas, toolNames })
   const added = [format.instruction, tools.instruction].flatMap(text => (text === undefined ? [] : [{ text }]))
   const system = [...(prompt.instructions?.trim() ? [{ text: prompt.instructions }] : []), ...conversation.system, ...added]
   // Without any message, the system prompt is sent as the user's message, because a request needs one.
@@ -86,7 +89,7 @@ function encodePrompt({ prompt: requested, schemas = makeSchemaFitter() }: Infer
       ...format.warnings,
       ...tools.warnings,
     ],
-    mapping: readingFor(prompt, conversation, { answerTool: answerTool?.name, quirks }),
+    mapping: readingFor(prompt, { answerTool: answerTool?.name, quirks, toolNames }),
     thinking,
   }
 }
@@ -116,15 +119,13 @@ const userMessage = (text: string): JsonObject => ({ role: 'user', content: [{ t
 interface ReadingOptions {
   readonly answerTool: string | undefined
   readonly quirks: Quirks
+  readonly toolNames: FittedNames
 }
 
 function readingFor(
-  { input, tools = [] }: Prompt,
-  { calledTools }: Conversation,
-  { answerTool, quirks }: ReadingOptions,
+  { input }: Prompt,
+  { answerTool, quirks, toolNames: { changed: toolNames } }: ReadingOptions,
 ): ResponseMapping | undefined {
-  const names = [...tools.flatMap(tool => (tool.type === 'function' ? [tool.name] : [])), ...calledTools]
-  const toolNames = new Map(names.filter(name => safeName(name) !== name).map(name => [safeName(name), name]))
   const citesDocuments = quirks.anthropic_fields === true && input.some(item => itemParts(item).some(isCitable))
   if (toolNames.size === 0 && answerTool === undefined && !citesDocuments) return undefined
   return {

@@ -6,12 +6,12 @@ import type { JsonObject } from '../../protocol/wire.ts'
 import { readAllowedTools } from '../allowed-tools.ts'
 import { type Encoded, unsupported } from '../apply-quirks.ts'
 import { schemaWarnings } from '../fit-schemas.ts'
+import type { FittedNames } from '../fitted-names.ts'
 import { stringOf } from '../json.ts'
 import { strictSchemaRules } from '../schema-rules.ts'
 import { cachePointAfter } from './cache-points.ts'
 import type { EncodedFormat } from './encode-format.ts'
 import type { Conversation } from './items.ts'
-import { safeName } from './tool-names.ts'
 
 // A conversation with tool calls must declare tools, and there is no tool choice "none", so an instruction replaces it.
 
@@ -29,16 +29,18 @@ interface ToolContext {
   /** Whether the model supports forced tool calls. */
   readonly canForceCall: boolean
   readonly schemas: SchemaFitter
+  readonly toolNames: FittedNames
 }
 
 export function encodeTools(prompt: Prompt, quirks: Quirks, context: ToolContext): EncodedTools {
   const { specs, warnings } = encodeSpecs(prompt, quirks, context)
   const canCall = specs.length > 0 && prompt.tool_choice !== 'none'
-  const encoded = context.answerTool
-    ? withAnswerTool(prompt, canCall ? specs : [], context.answerTool)
+  const { answerTool, canForceCall, toolNames } = context
+  const encoded = answerTool
+    ? withAnswerTool(prompt, canCall ? specs : [], { answerTool, toolNames })
     : canCall
-      ? withChoice(prompt, { specs, quirks, canForceCall: context.canForceCall })
-      : withoutCalls(prompt, specs, context.conversation)
+      ? withChoice(prompt, { specs, quirks, canForceCall, toolNames })
+      : withoutCalls(prompt, specs, context)
   return { ...encoded, warnings: [...warnings, ...encoded.warnings] }
 }
 
@@ -47,7 +49,7 @@ type Specs = readonly JsonObject[]
 function encodeSpecs(
   { tools = [], tool_choice }: Prompt,
   quirks: Quirks,
-  { schemas }: ToolContext,
+  { schemas, toolNames }: ToolContext,
 ): { readonly specs: Specs; readonly warnings: readonly Warning[] } {
   const allowed = readAllowedTools(tool_choice)
   const warnings: Warning[] = []
@@ -58,7 +60,7 @@ function encodeSpecs(
       return []
     }
     if (allowed && !allowed.names.includes(tool.name)) return []
-    const encoded = encodeSpec(tool, param, { quirks, schemas })
+    const encoded = encodeSpec(tool, param, { quirks, schemas, toolNames })
     warnings.push(...encoded.warnings)
     return [encoded.body, ...cachePointAfter(tool.cache)]
   })
@@ -68,14 +70,14 @@ function encodeSpecs(
 function encodeSpec(
   { name, description = '', parameters, strict }: FunctionTool,
   param: string,
-  { quirks, schemas }: { readonly quirks: Quirks; readonly schemas: SchemaFitter },
+  { quirks, schemas, toolNames }: { readonly quirks: Quirks } & Pick<ToolContext, 'schemas' | 'toolNames'>,
 ): Encoded {
   const schema: JsonObject = parameters ? { ...parameters, type: 'object' } : { type: 'object', properties: {} }
   const isRefused = strict === true && quirks.refuses?.includes('strict') === true
   const isStrict = strict === true && !isRefused
   const fit = isStrict ? schemas.fit(schema, strictSchemaRules, parameters) : { schema, changes: [] }
   const toolSpec = {
-    name: safeName(name),
+    name: toolNames.sent(name),
     ...(description.trim() !== '' && { description }),
     inputSchema: { json: fit.schema },
     ...(isStrict && { strict: true }),
@@ -86,16 +88,19 @@ function encodeSpec(
   return { body: { toolSpec }, warnings: [...refusal, ...schemaWarnings(`${param}.parameters`, fit)] }
 }
 
+type AnswerContext = Pick<ToolContext, 'toolNames'> & { readonly answerTool: NonNullable<EncodedFormat['answerTool']> }
+
 /** Forces the answer tool. If there are other tools, the model may call those first. */
-function withAnswerTool(prompt: Prompt, specs: Specs, { name, spec }: NonNullable<EncodedFormat['answerTool']>): EncodedTools {
+function withAnswerTool(prompt: Prompt, specs: Specs, { answerTool, toolNames }: AnswerContext): EncodedTools {
+  const { name, spec } = answerTool
   const { tool_choice: choice } = prompt
-  const named = typeof choice === 'object' && choice.type === 'function' ? safeName(choice.name) : undefined
+  const named = typeof choice === 'object' && choice.type === 'function' ? toolNames.sent(choice.name) : undefined
   const toolChoice = specs.length > 0 && named === undefined ? { any: {} } : { tool: { name: specs.length > 0 ? named : name } }
   return { toolConfig: { tools: [...specs, { toolSpec: spec }], toolChoice }, fields: {}, warnings: parallelWarnings(prompt, specs) }
 }
 
 /** Forbids tool calls, but declares tools if earlier calls require them. */
-function withoutCalls({ tool_choice: choice }: Prompt, specs: Specs, conversation: Conversation): EncodedTools {
+function withoutCalls({ tool_choice: choice }: Prompt, specs: Specs, { conversation, toolNames }: ToolContext): EncodedTools {
   const isForced = choice !== undefined && choice !== 'auto' && choice !== 'none'
   const choiceWarnings = isForced ? [unsupported('tool_choice', '`tool_choice` was left out: no tool is left to choose.')] : []
   if (!conversation.hasTools) return { fields: {}, warnings: choiceWarnings }
@@ -103,7 +108,7 @@ function withoutCalls({ tool_choice: choice }: Prompt, specs: Specs, conversatio
   const message =
     'The conversation holds tool calls, so this provider requires tool definitions; the prompt asks the model not to call them.'
   return {
-    toolConfig: { tools: specs.length > 0 ? specs : inferredSpecs(conversation) },
+    toolConfig: { tools: specs.length > 0 ? specs : inferredSpecs(conversation, toolNames) },
     fields: {},
     instruction: 'Do not call any tool. Answer in words.',
     warnings: [...choiceWarnings, unsupported(param, message)],
@@ -111,20 +116,21 @@ function withoutCalls({ tool_choice: choice }: Prompt, specs: Specs, conversatio
 }
 
 /** Specs for tools that were called but not declared. */
-const inferredSpecs = ({ calledTools }: Conversation): readonly JsonObject[] =>
+const inferredSpecs = ({ calledTools }: Conversation, toolNames: FittedNames): readonly JsonObject[] =>
   [...(calledTools.size > 0 ? calledTools : ['tool'])].map(name => ({
-    toolSpec: { name: safeName(name), inputSchema: { json: { type: 'object' } } },
+    toolSpec: { name: toolNames.sent(name), inputSchema: { json: { type: 'object' } } },
   }))
 
 interface ChoiceContext {
   readonly specs: Specs
   readonly quirks: Quirks
   readonly canForceCall: boolean
+  readonly toolNames: FittedNames
 }
 
-function withChoice(prompt: Prompt, { specs, quirks, canForceCall }: ChoiceContext): EncodedTools {
+function withChoice(prompt: Prompt, { specs, quirks, canForceCall, toolNames }: ChoiceContext): EncodedTools {
   const { tool_choice: choice, parallel_tool_calls } = prompt
-  const { type, name, warnings } = encodeChoice(choice, canForceCall)
+  const { type, name, warnings } = encodeChoice(choice, canForceCall, toolNames)
   const named = name !== undefined && { name }
   if (parallel_tool_calls === false && quirks.anthropic_fields) {
     // Anthropic's own `tool_choice` cannot be combined with `toolChoice`.
@@ -151,7 +157,7 @@ interface EncodedChoice {
   readonly warnings: readonly Warning[]
 }
 
-function encodeChoice(choice: ToolChoice | undefined, canForceCall: boolean): EncodedChoice {
+function encodeChoice(choice: ToolChoice | undefined, canForceCall: boolean, toolNames: FittedNames): EncodedChoice {
   const auto = (...warnings: readonly Warning[]): EncodedChoice => ({ type: 'auto', warnings })
   if (choice === undefined || choice === 'auto' || choice === 'none') return auto()
   const allowed = readAllowedTools(choice)
@@ -162,6 +168,6 @@ function encodeChoice(choice: ToolChoice | undefined, canForceCall: boolean): En
     return auto(
       unsupported('tool_choice', 'This provider does not support a required tool call; the model decides whether to call a tool.'),
     )
-  if (choice !== 'required' && choice.type === 'function') return { type: 'tool', name: safeName(choice.name), warnings: [] }
+  if (choice !== 'required' && choice.type === 'function') return { type: 'tool', name: toolNames.sent(choice.name), warnings: [] }
   return { type: 'any', warnings: [] }
 }

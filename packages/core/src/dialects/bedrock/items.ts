@@ -5,6 +5,8 @@ import type { Warning } from '../../protocol/response.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
 import { contentLost, unsupported } from '../apply-quirks.ts'
 import { droppedReasoning, hasWords } from '../dropped-reasoning.ts'
+import { type FittedNames, fittedNames } from '../fitted-names.ts'
+import { callIdsIn } from '../ids.ts'
 import { objectIn, stringOf } from '../json.ts'
 import { movedMediaNote, movedMediaText } from '../moved-media.ts'
 import { orderToolResults } from '../tool-result-order.ts'
@@ -12,7 +14,7 @@ import { withUniqueCallIds } from '../unique-call-ids.ts'
 import { cachePointAfter } from './cache-points.ts'
 import { createDocumentNames, type DocumentNames, encodePart, isBlank } from './encode-parts.ts'
 import { decodeReasoningState } from './reasoning-state.ts'
-import { safeCallId, safeName } from './tool-names.ts'
+import { safeCallId } from './tool-names.ts'
 
 // Encodes items as messages. Roles alternate: a message holds all adjacent items of its role, tool results first.
 
@@ -31,6 +33,8 @@ export interface Conversation {
 
 interface EncoderState {
   readonly quirks: Quirks
+  readonly toolNames: FittedNames
+  readonly callIds: FittedNames
   readonly documents: DocumentNames
   readonly system: JsonObject[]
   readonly turns: Turn[]
@@ -54,9 +58,12 @@ interface EncodedBlock {
   readonly cache?: CachePoint | undefined
 }
 
-export function encodeConversation(input: readonly Item[], quirks: Quirks): Conversation {
+export function encodeConversation(input: readonly Item[], quirks: Quirks, toolNames: FittedNames): Conversation {
+  const items = withUniqueCallIds(input)
   const state: EncoderState = {
     quirks,
+    toolNames,
+    callIds: fittedNames(callIdsIn(items), safeCallId),
     documents: createDocumentNames(quirks.anthropic_fields === true),
     system: [],
     turns: [],
@@ -65,7 +72,7 @@ export function encodeConversation(input: readonly Item[], quirks: Quirks): Conv
     hasTools: false,
     droppedReasoning: [],
   }
-  for (const { item, at } of orderToolResults(withUniqueCallIds(input))) encodeItem(state, item, pathOf(item, `input[${at}]`))
+  for (const { item, at } of orderToolResults(items)) encodeItem(state, item, pathOf(item, `input[${at}]`))
   const { system, turns, calledTools, hasTools } = state
   const warnings = [...state.warnings, ...droppedReasoning(state.droppedReasoning)]
   const lacksThinkingBeforeCalls = endsWithoutThinking(turns)
@@ -137,7 +144,7 @@ function encodeCall(state: EncoderState, { call_id, name, arguments: written, ca
   }
   state.calledTools.add(name)
   state.hasTools = true
-  const block = { toolUse: { toolUseId: safeCallId(call_id), name: safeName(name), input: input ?? { _raw: written } } }
+  const block = { toolUse: { toolUseId: state.callIds.sent(call_id), name: state.toolNames.sent(name), input: input ?? { _raw: written } } }
   addBlocks(turnOf(state, 'assistant').blocks, [{ block, cache }])
 }
 
@@ -149,7 +156,7 @@ function encodeResult(state: EncoderState, { call_id, output, is_error, cache }:
   const content = encoded.filter(each => !isMoved(each)).map(({ block }) => block)
   const { results, media } = turnOf(state, 'user')
   state.hasTools = true
-  const toolUseId = safeCallId(call_id)
+  const toolUseId = state.callIds.sent(call_id)
   const toolResult = {
     toolUseId,
     content: content.length > 0 ? content : [{ text: moved.length > 0 ? movedMediaText : '(empty)' }],

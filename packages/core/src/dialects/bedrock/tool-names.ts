@@ -1,12 +1,10 @@
-import { deriveCallId } from '../ids.ts'
-import { plainName } from '../tool-names.ts'
+import { hashedCallId } from '../ids.ts'
 
-// Tool names and call ids may only contain a few characters. A name with others is replaced by a hash, so that different names stay
-// different, and a name is the same in every request.
+// Tool names and call ids may only contain a few characters.
 
-const maxLength = 64
-const isPlain = (text: string): boolean => text.length <= maxLength && /^[a-zA-Z0-9_-]+$/.test(text)
+/** Of tool names and of call ids. */
+export const maxNameLength = 64
+const isPlain = (text: string): boolean => text.length <= maxNameLength && /^[a-zA-Z0-9_-]+$/.test(text)
 
-export const safeCallId = (id: string): string => (isPlain(id) ? id : deriveCallId(id))
-
-export const safeName = (name: string): string => plainName(name, maxLength)
+/** The call id itself if it is plain, otherwise its hash, which differs by attempt. */
+export const safeCallId = (id: string, attempt: number): string => (isPlain(id) ? id : hashedCallId(id, attempt))

@@ -1,7 +1,8 @@
 import type { FunctionCallItem, Item, MessageItem, Native } from '../../protocol/item.ts'
 import type { Quirks } from '../../protocol/model.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
-import { deriveCallId, shortCallId } from '../ids.ts'
+import { type FittedNames, fittedNames } from '../fitted-names.ts'
+import { callIdsIn, hashedCallId, shortCallId } from '../ids.ts'
 import { objects, stringOf } from '../json.ts'
 import { isAssistantItem } from '../tool-result-order.ts'
 import { cachedText, lastCachePoint } from './encode-parts.ts'
@@ -62,7 +63,8 @@ export interface EncodedTurn {
   readonly isReasoningDropped: boolean
 }
 
-export function encodeTurn(turn: AssistantTurn, quirks: Quirks, rules: ReasoningRules): EncodedTurn {
+/** `callIds` is called only if the turn has calls. */
+export function encodeTurn(turn: AssistantTurn, callIds: () => FittedNames, rules: ReasoningRules): EncodedTurn {
   const { origin, calls, results, media, reasoning } = turn
   const { fields, parts, isDropped } = encodeTurnReasoning(reasoning, origin, rules)
   const messages: JsonObject[] = []
@@ -71,7 +73,7 @@ export function encodeTurn(turn: AssistantTurn, quirks: Quirks, rules: Reasoning
     messages.push({
       ...withPartsFirst(encodeSpeech(turn), parts),
       ...fields,
-      ...(calls.length > 0 && { tool_calls: encodeCalls(turn, quirks) }),
+      ...(calls.length > 0 && { tool_calls: encodeCalls(turn, callIds()) }),
     })
   }
   for (const result of results) messages.push(result)
@@ -106,7 +108,7 @@ function encodeSpeech({ origin, messages, calls }: AssistantTurn): JsonObject {
 
 const isBlank = (value: Json | undefined): boolean => value === undefined || value === null || value === ''
 
-function encodeCalls({ origin, calls, signatures, reasoning }: AssistantTurn, quirks: Quirks): readonly JsonObject[] {
+function encodeCalls({ origin, calls, signatures, reasoning }: AssistantTurn, callIds: FittedNames): readonly JsonObject[] {
   const known = new Map(origin ? objects(origin.tool_calls).map(entry => [entry.id, entry]) : [])
   return calls.map(call => {
     const id = call.type === 'native' ? stringOf(call.body.id) : call.call_id
@@ -118,7 +120,7 @@ function encodeCalls({ origin, calls, signatures, reasoning }: AssistantTurn, qu
     )
     return {
       ...entry,
-      id: encodeCallId(id, quirks),
+      id: callIds.sent(id),
       ...(call.type === 'function_call' && encodeFunction(call, entry)),
       ...(extra && { extra_content: extra }),
     }
@@ -147,9 +149,13 @@ function encodeExtraContent(extra: Json | undefined, signature: string | undefin
 /** OpenAI's limit, in characters. */
 const maxCallIdLength = 40
 
-/** Fits a call id. The same id always becomes the same hash, so calls and results still match. */
-export function encodeCallId(id: string, { call_id_length: length }: Quirks): string {
-  if (length === undefined) return shortCallId(id, maxCallIdLength)
-  if (id.length === length && /^[a-zA-Z0-9]+$/.test(id)) return id
-  return deriveCallId(id).slice('call_'.length).padEnd(length, '0').slice(0, length)
-}
+/** The call ids of a conversation as the provider accepts them, those of calls that only this dialect has included. */
+export const fittedCallIds = (input: readonly Item[], { call_id_length: length }: Quirks): FittedNames =>
+  fittedNames([...callIdsIn(input), ...input.flatMap(nativeCallId)], (id, attempt) => {
+    if (length === undefined) return shortCallId(id, attempt, maxCallIdLength)
+    if (id.length === length && /^[a-zA-Z0-9]+$/.test(id)) return id
+    return hashedCallId(id, attempt).slice('call_'.length).padEnd(length, '0').slice(0, length)
+  })
+
+const nativeCallId = (item: Item): readonly string[] =>
+  item.type === 'native' && item.body.role === undefined && typeof item.body.id === 'string' ? [item.body.id] : []

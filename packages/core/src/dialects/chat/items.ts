@@ -12,11 +12,12 @@ import { pathOf } from '../../protocol/original.ts'
 import type { Warning } from '../../protocol/response.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
 import { contentLost } from '../apply-quirks.ts'
+import type { FittedNames } from '../fitted-names.ts'
 import { imagesSentBack } from '../generated-image.ts'
 import { movedMediaNote } from '../moved-media.ts'
 import { itemParts } from '../part-warnings.ts'
 import { orderToolResults } from '../tool-result-order.ts'
-import { type AssistantTurn, encodeCallId, encodeTurn, originsOf, startTurn, type TurnMessage } from './assistant-turns.ts'
+import { type AssistantTurn, encodeTurn, fittedCallIds, originsOf, startTurn, type TurnMessage } from './assistant-turns.ts'
 import { cachedText, encodeParts, goesAsItCame, lastCachePoint, type ReportLoss, textsOf } from './encode-parts.ts'
 import type { ReasoningRules } from './encode-reasoning.ts'
 import { noState, readState } from './reasoning-state.ts'
@@ -34,6 +35,8 @@ interface MessageEncoder {
   readonly rules: ReasoningRules
   readonly messages: JsonObject[]
   readonly warnings: Warning[]
+  /** The call ids of the conversation. Most have none, so they are fitted when the first one is encoded. */
+  readonly callIds: () => FittedNames
   turn: AssistantTurn | undefined
   /** Paths of turns whose reasoning was left out. */
   readonly withoutReasoning: string[]
@@ -57,7 +60,9 @@ export function encodeMessages(
   { quirks, rules }: MessageOptions,
 ): EncodedMessages {
   const messages: JsonObject[] = instructions.map(content => ({ role: systemRole(quirks), content }))
-  const encoder: MessageEncoder = { quirks, rules, messages, warnings: [], turn: undefined, withoutReasoning: [] }
+  let fitted: FittedNames | undefined
+  const callIds = (): FittedNames => (fitted ??= fittedCallIds(input, quirks))
+  const encoder: MessageEncoder = { quirks, rules, messages, warnings: [], callIds, turn: undefined, withoutReasoning: [] }
   const origins = originsOf(input)
   for (const { item, at } of orderToolResults(input, isOwn)) {
     encodeItem(encoder, item, { origin: origins[at], param: pathOf(item, `input[${at}]`) })
@@ -95,7 +100,7 @@ function closeTurn(encoder: MessageEncoder): void {
   const { turn } = encoder
   encoder.turn = undefined
   if (!turn) return
-  const { messages, isReasoningDropped } = encodeTurn(turn, encoder.quirks, encoder.rules)
+  const { messages, isReasoningDropped } = encodeTurn(turn, encoder.callIds, encoder.rules)
   for (const message of messages) encoder.messages.push(message)
   if (isReasoningDropped) encoder.withoutReasoning.push(turn.reasoning.param ?? '')
 }
@@ -133,7 +138,7 @@ function addReasoning({ reasoning, signatures }: AssistantTurn, item: ReasoningI
 }
 
 function addResult(encoder: MessageEncoder, item: FunctionCallOutputItem, entry: ItemOrigin): void {
-  const { result, media } = encodeResult(item, encoder.quirks, lossReporter(encoder, item, entry))
+  const { result, media } = encodeResult(item, encoder, lossReporter(encoder, item, entry))
   encoder.turn ??= startTurn(undefined)
   encoder.turn.results.push(result)
   for (const part of media) encoder.turn.media.push(part)
@@ -164,9 +169,9 @@ interface EncodedResult {
   readonly media: readonly JsonObject[]
 }
 
-function encodeResult(item: FunctionCallOutputItem, quirks: Quirks, reportLoss: ReportLoss): EncodedResult {
+function encodeResult(item: FunctionCallOutputItem, { quirks, callIds }: MessageEncoder, reportLoss: ReportLoss): EncodedResult {
   const { output } = item
-  const tool_call_id = encodeCallId(item.call_id, quirks)
+  const tool_call_id = callIds().sent(item.call_id)
   const known = originalBody(item)
   if (known?.role === 'tool') return { result: { ...known, tool_call_id }, media: [] }
   const parts: readonly Part[] = typeof output === 'string' ? [{ type: 'text', text: output }] : output

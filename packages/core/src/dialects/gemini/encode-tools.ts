@@ -6,13 +6,13 @@ import { isObject, type JsonObject } from '../../protocol/wire.ts'
 import { readAllowedTools } from '../allowed-tools.ts'
 import { unsupported } from '../apply-quirks.ts'
 import { schemaWarnings } from '../fit-schemas.ts'
+import type { FittedNames } from '../fitted-names.ts'
 import { stringOf } from '../json.ts'
 import { schemaRules } from './schema-rules.ts'
-import type { ToolNames } from './tool-names.ts'
 import { dialect } from './wire.ts'
 
 interface ToolContext {
-  readonly names: ToolNames
+  readonly names: FittedNames
   readonly schemas: SchemaFitter
 }
 
@@ -74,10 +74,10 @@ function encodeDeclarations({ tools = [] }: Prompt, quirks: Quirks, { names, sch
 
 const encodeFunction = (
   { name, description, parameters }: FunctionTool,
-  names: ToolNames,
+  names: FittedNames,
   fit: (schema: JsonObject) => JsonObject,
 ): JsonObject => ({
-  name: names.encode(name),
+  name: names.sent(name),
   ...(description !== undefined && { description }),
   ...(parameters && !isEmptySchema(parameters) && { parametersJsonSchema: fit(parameters) }),
 })
@@ -98,7 +98,7 @@ interface ChoiceContext {
   readonly choice: ToolChoice | undefined
   /** Whether arguments must match their schemas. */
   readonly isStrict: boolean
-  readonly names: ToolNames
+  readonly names: FittedNames
 }
 
 const callingConfig = (mode: string, allowedFunctionNames?: readonly string[]): JsonObject => ({
@@ -115,7 +115,7 @@ function encodeChoice({ choice, isStrict, names }: ChoiceContext, quirks: Quirks
     warnings.push(unsupported('tool_choice', '`tool_choice` is not supported by this provider and was left out.'))
     return auto
   }
-  const allowed = requested.names?.map(names.encode)
+  const allowed = requested.names?.map(names.sent)
   if (requested.isForced && quirks.no_forced_tools) {
     warnings.push(
       unsupported('tool_choice', 'This provider does not support a required tool call; the model decides whether to call a tool.'),

@@ -4,6 +4,7 @@ import type { Warning } from '../../protocol/response.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
 import { contentLost, unsupported } from '../apply-quirks.ts'
 import { fileAsText } from '../file-text.ts'
+import type { FittedNames } from '../fitted-names.ts'
 import { imagesSentBack } from '../generated-image.ts'
 import { objectIn, objects } from '../json.ts'
 import { movedMediaNote } from '../moved-media.ts'
@@ -13,7 +14,6 @@ import { orderToolResults } from '../tool-result-order.ts'
 import { withUniqueCallIds } from '../unique-call-ids.ts'
 import { encodeMediaPart } from './encode-media.ts'
 import { decodeReasoningState, type SignatureState } from './reasoning-state.ts'
-import type { ToolNames } from './tool-names.ts'
 import { type ContentTurn, encodeTurns, isEmpty, signEnd, textParts } from './turns.ts'
 import { dialect } from './wire.ts'
 
@@ -21,7 +21,7 @@ import { dialect } from './wire.ts'
 
 /** What the model accepts in a conversation. */
 export interface ContentOptions {
-  readonly names: ToolNames
+  readonly names: FittedNames
   /** Whether tool results may contain media. */
   readonly allowsMediaResults: boolean
   readonly needsSignatures: boolean
@@ -209,7 +209,7 @@ function encodeCall(state: EncoderState, item: FunctionCallItem, param: string):
   const { call_id: id, arguments: written } = item
   const args = objectIn(written) ?? (written.trim() === '' ? {} : undefined)
   if (!args) warn(state, pathOf(item, `${param}.arguments`), 'is not a JSON object; the text was sent as the field `_raw` of an object')
-  const name = state.options.names.encode(item.name)
+  const name = state.options.names.sent(item.name)
   state.calls.set(id, { position: state.calls.size, name })
   const functionCall = { id, name, args: args ?? { _raw: written } }
   parts.push({ functionCall, ...(state.callSignature && { thoughtSignature: state.callSignature.signature }) })

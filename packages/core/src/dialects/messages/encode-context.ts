@@ -1,27 +1,32 @@
 import type { CachePoint } from '../../protocol/item.ts'
 import type { Quirks } from '../../protocol/model.ts'
+import type { Prompt } from '../../protocol/request.ts'
 import type { Warning } from '../../protocol/response.ts'
 import type { SchemaFitter } from '../../protocol/schemas.ts'
 import type { JsonObject } from '../../protocol/wire.ts'
 import { contentLost, unsupported } from '../apply-quirks.ts'
-import { safeName } from './tool-names.ts'
+import { type FittedNames, fittedNames } from '../fitted-names.ts'
+import { callIdsIn } from '../ids.ts'
+import { fittedToolNames } from '../tool-names.ts'
+import { maxToolName, safeId } from './tool-names.ts'
 
 /** State shared by the encoders of one request. */
 export interface EncodeContext {
   readonly quirks: Quirks
   readonly schemas: SchemaFitter
   readonly warnings: Warning[]
-  /** Tool names as sent → client's names, for those that differ. */
-  readonly toolNames: Map<string, string>
+  readonly toolNames: FittedNames
+  readonly callIds: FittedNames
   /** Paths of reasoning that was left out. */
   readonly droppedReasoning: string[]
 }
 
-export const createEncodeContext = (quirks: Quirks, schemas: SchemaFitter): EncodeContext => ({
+export const createEncodeContext = (prompt: Prompt, quirks: Quirks, schemas: SchemaFitter): EncodeContext => ({
   quirks,
   schemas,
   warnings: [],
-  toolNames: new Map(),
+  toolNames: fittedToolNames(prompt, maxToolName),
+  callIds: fittedNames(callIdsIn(prompt.input), safeId),
   droppedReasoning: [],
 })
 
@@ -39,10 +44,3 @@ export const warnOmitted = (context: EncodeContext, param: string): void =>
 /** The `cache_control` field of a block with a cache point. */
 export const cacheControl = (cache: CachePoint | undefined): JsonObject =>
   cache ? { cache_control: { type: 'ephemeral', ...(cache.ttl && { ttl: cache.ttl }) } } : {}
-
-/** Encodes a tool name so that the provider accepts it. The context remembers changed names. */
-export function encodeToolName(name: string, { toolNames }: EncodeContext): string {
-  const sent = safeName(name)
-  if (sent !== name) toolNames.set(sent, name)
-  return sent
-}

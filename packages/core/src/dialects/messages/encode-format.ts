@@ -1,10 +1,11 @@
 import type { Prompt, TextFormat } from '../../protocol/request.ts'
 import { isObject, type JsonObject } from '../../protocol/wire.ts'
 import { schemaWarnings } from '../fit-schemas.ts'
+import { FreeNames } from '../fitted-names.ts'
 import { strictSchemaRules } from '../schema-rules.ts'
+import { toolNamesIn } from '../tool-names.ts'
 import { isPlainParameters } from '../tool-parameters.ts'
 import { type EncodeContext, warn } from './encode-context.ts'
-import { safeName } from './tool-names.ts'
 import { originalBody } from './wire.ts'
 
 // The response format: a schema that the provider enforces, a tool that the model must call, or an instruction.
@@ -22,7 +23,8 @@ export interface EncodedFormat {
 type SchemaFormat = Extract<TextFormat, { type: 'json_schema' }>
 
 /** `canForceCall`: whether the model supports forced tool calls. */
-export function encodeFormat({ text, tools = [], tool_choice }: Prompt, canForceCall: boolean, context: EncodeContext): EncodedFormat {
+export function encodeFormat(prompt: Prompt, canForceCall: boolean, context: EncodeContext): EncodedFormat {
+  const { text, tool_choice } = prompt
   const format = text?.format
   if (!text || !format || format.type === 'text') return {}
   if (format.type === 'json_object') return { instruction: 'Answer with one JSON object, and with nothing else.' }
@@ -32,7 +34,7 @@ export function encodeFormat({ text, tools = [], tool_choice }: Prompt, canForce
   const isCallForced = typeof tool_choice === 'object' && tool_choice.type === 'function'
   if (support === 'tool' && canForceCall && !isCallForced && isPlainParameters({ type: 'object', ...format.schema })) {
     warn(context, 'text.format', 'This model cannot enforce a schema; its response was requested as a tool call with that schema.')
-    return toolFormat(format, new Set(tools.map(tool => (tool.type === 'function' ? safeName(tool.name) : tool.body.name))))
+    return toolFormat(format, toolNamesIn(prompt).map(context.toolNames.sent))
   }
   warn(context, 'text.format', 'This model cannot enforce a schema; it was added to the prompt instead.')
   return {
@@ -47,9 +49,8 @@ function enforcedFormat({ schema, description }: SchemaFormat, context: EncodeCo
   return { type: 'json_schema', schema: { ...fitted.schema, ...described } }
 }
 
-function toolFormat({ schema, description }: SchemaFormat, takenNames: ReadonlySet<unknown>): EncodedFormat {
-  let name = 'answer'
-  while (takenNames.has(name)) name += '_'
+function toolFormat({ schema, description }: SchemaFormat, takenNames: readonly string[]): EncodedFormat {
+  const name = new FreeNames(takenNames).take(attempt => `answer${'_'.repeat(attempt)}`)
   const purpose = 'Takes your answer. Call it once, with all that you have to say.'
   return {
     answerTool: name,

@@ -10,6 +10,7 @@ import { makeSchemaFitter } from '../fit-schemas.ts'
 import { shortId } from '../ids.ts'
 import { applyServiceTier, surchargedFields, tierField } from '../service-tier.ts'
 import { visibleStops } from '../stop-sequences.ts'
+import { withUniqueCallIds } from '../unique-call-ids.ts'
 import { billingHeader, splitBillingHeader, withBillingHeader } from './billing-header.ts'
 import { isCompatible, isEffortCompatible } from './compatibility.ts'
 import { createEncodeContext } from './encode-context.ts'
@@ -91,8 +92,10 @@ function encodePrompt(
   offer: Offer,
   quirks: Quirks,
 ): Required<Omit<EncodedRequest, 'headers'>> {
-  const { prompt, warnings: cacheWarnings } = fitCachePoints(requested, { dialect, sendsEnd: requested.native?.dialect === dialect })
-  const context = createEncodeContext(quirks, schemas)
+  const input = withUniqueCallIds(requested.input)
+  const unique = input === requested.input ? requested : { ...requested, input }
+  const { prompt, warnings: cacheWarnings } = fitCachePoints(unique, { dialect, sendsEnd: requested.native?.dialect === dialect })
+  const context = createEncodeContext(prompt, quirks, schemas)
   context.warnings.push(...cacheWarnings)
   const { thinking, effort, max_tokens, warnings } = encodeThinking(prompt, offer, quirks)
   context.warnings.push(...warnings)
@@ -117,7 +120,7 @@ function encodePrompt(
     ...(user !== undefined && { metadata: { user_id: user.length <= maxUserIdLength ? user : shortId(user) } }),
     ...tier.body,
   }
-  const { toolNames } = context
+  const toolNames = context.toolNames.changed
   const mapping = { ...(toolNames.size > 0 && { toolNames }), ...(format.answerTool !== undefined && { answerTool: format.answerTool }) }
   const dropped = [...context.warnings, ...droppedReasoning(context.droppedReasoning)]
   return { body, warnings: [...dropped, ...stops.warnings, ...tier.warnings, ...sampling.warnings, ...unsupportedFields(prompt)], mapping }

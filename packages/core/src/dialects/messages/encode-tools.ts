@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../../protocol/wire.ts'
 import { readAllowedTools } from '../allowed-tools.ts'
 import { schemaWarnings } from '../fit-schemas.ts'
 import { strictSchemaRules } from '../schema-rules.ts'
-import { cacheControl, type EncodeContext, encodeToolName, warn, warnOmitted } from './encode-context.ts'
+import { cacheControl, type EncodeContext, warn, warnOmitted } from './encode-context.ts'
 import type { EncodedFormat } from './encode-format.ts'
 import { dialect, originalBody } from './wire.ts'
 
@@ -56,7 +56,7 @@ function encodeFunction({ name, description, parameters, strict }: FunctionTool,
   const fitted = isEnforced ? context.schemas.fit(schema, strictSchemaRules, parameters) : undefined
   if (fitted) context.warnings.push(...schemaWarnings(`${param}.parameters`, fitted))
   return {
-    name: encodeToolName(name, context),
+    name: context.toolNames.sent(name),
     ...(description !== undefined && { description }),
     input_schema: fitted?.schema ?? schema,
     ...(strict === true && { strict }),
@@ -83,7 +83,7 @@ const choiceTypes: Readonly<Record<'auto' | 'none' | 'required', string>> = { au
 
 function choiceOf(choice: ToolChoice, context: EncodeContext): JsonObject | undefined {
   if (typeof choice === 'string') return { type: choiceTypes[choice] }
-  if (choice.type === 'function') return { type: 'tool', name: encodeToolName(choice.name, context) }
+  if (choice.type === 'function') return { type: 'tool', name: context.toolNames.sent(choice.name) }
   if (choice.dialect === dialect) return choice.body
   const allowed = readAllowedTools(choice)
   if (allowed) return { type: allowed.isForced ? 'any' : 'auto' }

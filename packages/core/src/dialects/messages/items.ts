@@ -7,11 +7,9 @@ import { objects, stringOf } from '../json.ts'
 import { closingText, closingWarning, openingText, openingWarning } from '../opening-turn.ts'
 import { readFrame } from '../parse-frame.ts'
 import { orderToolResults } from '../tool-result-order.ts'
-import { withUniqueCallIds } from '../unique-call-ids.ts'
-import { cacheControl, type EncodeContext, encodeToolName, loseContent, warn } from './encode-context.ts'
+import { cacheControl, type EncodeContext, loseContent, warn } from './encode-context.ts'
 import { encodeParts } from './encode-parts.ts'
 import { decodeReasoningState } from './reasoning-state.ts'
-import { safeId } from './tool-names.ts'
 import { dialect, originalBody } from './wire.ts'
 
 // Encodes items as messages. Roles alternate: a message holds all adjacent items of its role. Content that came in this dialect is passed
@@ -33,7 +31,7 @@ export function encodeConversation({ instructions, input }: Prompt, instruction:
     ...textBlock(instruction),
   ]
   const turns: Turn[] = []
-  for (const { item, at } of orderToolResults(withUniqueCallIds(input.slice(systemEnd))))
+  for (const { item, at } of orderToolResults(input.slice(systemEnd)))
     addToTurns(turns, encodeItem(item, itemPath(item, systemEnd + at), context))
   const messages = turns.map(({ role, results, blocks }) => ({ role, content: [...results, ...blocks] }))
   // Without any message, the system prompt is sent as the user's message, because a request needs one.
@@ -115,7 +113,7 @@ function messageBlocks(item: MessageItem, path: string, context: EncodeContext):
 }
 
 function encodeCall(item: FunctionCallItem, path: string, context: EncodeContext): JsonObject {
-  const id = safeId(item.call_id)
+  const id = context.callIds.sent(item.call_id)
   const original = originalBody(item)
   if (original) return { ...original, id }
   const input = parseInput(item.arguments)
@@ -124,7 +122,7 @@ function encodeCall(item: FunctionCallItem, path: string, context: EncodeContext
   return {
     type: 'tool_use',
     id,
-    name: encodeToolName(item.name, context),
+    name: context.toolNames.sent(item.name),
     input: input ?? { _raw: item.arguments },
     ...cacheControl(item.cache),
   }
@@ -137,7 +135,7 @@ function parseInput(written: string): JsonObject | undefined {
 }
 
 function encodeResult(item: FunctionCallOutputItem, path: string, context: EncodeContext): JsonObject {
-  const tool_use_id = safeId(item.call_id)
+  const tool_use_id = context.callIds.sent(item.call_id)
   const original = originalBody(item)
   if (original) return { ...original, tool_use_id }
   const { output, is_error, cache } = item

@@ -9,9 +9,11 @@ import type { Quirks } from '../../protocol/model.ts'
 import type { Prompt } from '../../protocol/request.ts'
 import { unfold } from '../../protocol/unfold.ts'
 import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
+import { fittedNames } from '../fitted-names.ts'
 import { messagesProvider } from '../index.ts'
+import { plainName } from '../tool-names.ts'
 import { decodeReasoningState, encodeReasoningState } from './reasoning-state.ts'
-import { safeId, safeName } from './tool-names.ts'
+import { maxToolName, safeId } from './tool-names.ts'
 
 const texts = fc.oneof(fc.constantFrom('', ' ', '\n', 'Hi', '<system>', '{"a":1}', '{', '🚂\ud800'), fc.string())
 
@@ -119,14 +121,17 @@ test('different ids and different names stay different', () => {
   const odd = fc.oneof(fc.string(), fc.constantFrom('a', 'a:', 'a/', 'a_', 'x'.repeat(128), 'x'.repeat(129), 'x'.repeat(130)))
   fc.assert(
     fc.property(odd, odd, (one, other) => {
-      for (const safe of [safeId, safeName]) {
-        expect(safe(one) === safe(other)).toBe(one === other)
-        expect(safe(one)).toMatch(/^[a-zA-Z0-9_-]+$/)
+      for (const fit of [safeId, safeName]) {
+        const { sent } = fittedNames([one, other], fit)
+        expect(sent(one) === sent(other)).toBe(one === other)
+        expect(sent(one)).toMatch(/^[a-zA-Z0-9_-]+$/)
       }
-      expect(safeName(one).length).toBeLessThanOrEqual(128)
+      expect(safeName(one, 0).length).toBeLessThanOrEqual(128)
     }),
   )
 })
+
+const safeName = (name: string, attempt: number): string => plainName(name, attempt, maxToolName)
 
 test('a state is decoded to the same block, whatever it contains', () => {
   fc.assert(

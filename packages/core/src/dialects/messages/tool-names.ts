@@ -1,9 +1,9 @@
-import { hashed, plainName } from '../tool-names.ts'
+import { hashed } from '../tool-names.ts'
 
 const safeCharacters = /^[a-zA-Z0-9_-]+$/
-const maxNameLength = 128
+export const maxToolName = 128
 
-/** A call id that the provider accepts. Ids may have any length. */
-export const safeId = (id: string): string => (safeCharacters.test(id) ? id : hashed(id, id.length))
+export const isSafeId = (id: string): boolean => safeCharacters.test(id)
 
-export const safeName = (name: string): string => plainName(name, maxNameLength)
+/** A call id that the provider accepts, which may have any length. Another one for each attempt. */
+export const safeId = (id: string, attempt: number): string => (isSafeId(id) ? id : hashed(id, attempt, id.length))

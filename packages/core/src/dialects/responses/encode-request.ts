@@ -8,6 +8,7 @@ import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { contentLost, dropGatewayFields, dropRefused, type Encoded, extend, nearestEffort, unsupported } from '../apply-quirks.ts'
 import { isCustomTool } from '../custom-tools.ts'
 import { droppedReasoning, hasWords } from '../dropped-reasoning.ts'
+import { fittedNames } from '../fitted-names.ts'
 import { shortCallId, shortId } from '../ids.ts'
 import { combinedWarning, failedToolPaths, itemParts, lostCachePoints, lostCitations } from '../part-warnings.ts'
 import { dropSampling } from '../sampling.ts'
@@ -64,17 +65,19 @@ const plainReasoningIn = ({ input }: Prompt): readonly string[] =>
 /** Maximum characters of a call id. Other vendors issue longer ones. */
 const maxCallIdLength = 64
 
-const withShortIds = (input: Json | undefined): Json | undefined =>
-  Array.isArray(input) && input.some(hasLongId)
-    ? (input as readonly Json[]).map(item => (hasLongId(item) ? withShortId(item) : item))
-    : input
-
-const hasLongId = (item: Json): item is CallItem =>
-  isObject(item) && typeof item.call_id === 'string' && item.call_id.length > maxCallIdLength
+function withShortIds(input: Json | undefined): Json | undefined {
+  if (!Array.isArray(input) || !input.some(hasLongId)) return input
+  const items = input as readonly Json[]
+  const ids = items.flatMap(item => (hasCallId(item) ? item.call_id : []))
+  const { sent } = fittedNames(ids, (id, attempt) => shortCallId(id, attempt, maxCallIdLength))
+  return items.map(item => (hasLongId(item) ? { ...item, call_id: sent(item.call_id) } : item))
+}
 
 type CallItem = JsonObject & { readonly call_id: string }
 
-const withShortId = (item: CallItem): JsonObject => ({ ...item, call_id: shortCallId(item.call_id, maxCallIdLength) })
+const hasCallId = (item: Json): item is CallItem => isObject(item) && typeof item.call_id === 'string'
+
+const hasLongId = (item: Json): item is CallItem => hasCallId(item) && item.call_id.length > maxCallIdLength
 
 function raiseCap({ body, warnings }: Encoded, { min_output_tokens: least = 0 }: Quirks): Encoded {
   const cap = body.max_output_tokens

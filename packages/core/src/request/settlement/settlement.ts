@@ -87,19 +87,27 @@ type RowOutcome = Pick<UsageRow, 'model' | 'provider' | 'credential' | 'result' 
 }
 
 /** The usage, cost and end of a settled response. */
-type Settled = Pick<MetadataFacts, 'cost' | 'byokCost' | 'outputMs' | 'endedAt' | 'settledAt' | 'warnings'> & { readonly usage: Usage }
+export type Settled = Pick<MetadataFacts, 'cost' | 'byokCost' | 'outputMs' | 'endedAt' | 'settledAt' | 'warnings'> & {
+  readonly usage: Usage
+  /** Why a whole response could not be delivered. */
+  readonly undelivered?: { readonly error: unknown }
+}
 
 interface Completion {
   readonly committed: CommittedCall
   readonly seen: MeteredAnswer
   readonly isLeft: boolean
+  /** The error code of the gateway, if it could not go on with the response. */
+  readonly failure?: string | undefined
+  /** Delivers a whole response. If it throws, the request is settled as an error, without a charge. */
+  readonly deliver?: ((settled: Settled) => void) | undefined
 }
 
 /** Settles a request that received a response, and bills what was metered. */
 export function* settleAnswered(
   ports: SettlementPorts,
   context: SettlementContext,
-  { committed, seen, isLeft }: Completion,
+  { committed, seen, isLeft, failure, deliver }: Completion,
 ): Step<Settled> {
   const { clock, router, paces, usageNotices, logger } = ports
   const { facts, bounds, inputTokens, request, startedAt, allowance } = context
@@ -112,24 +120,41 @@ export function* settleAnswered(
   const unread = context.attempts.discarded.length === 0 ? noBill : unreadBill(context, likelyInput(request.prompt))
   const full = addToBill(unread, candidate, cost)
   const reserved = reservedAmounts(full, context, allowance)
-  const bill = reserved ? full : yield* payableBill(full, context, allowance)
-  const { result, code } = resultOf(seen, isLeft)
+  const payable = reserved ? full : yield* payableBill(full, context, allowance)
   const outputMs = outputTime(committed, { now, firstContentAt: request.delivery === 'stream' ? seen.firstContentAt : undefined })
+  const settled = settledAs(payable, { usage, outputMs, endedAt: context.at + now - startedAt, settledAt: now, warnings: allWarnings })
+  const undelivered = deliver && seen.outcome?.status !== 'failed' ? errorOf(() => deliver(settled)) : undefined
+  const bill = undelivered ? noBill : payable
+  const { result, code } = undelivered
+    ? endingOf(undelivered.error, false)
+    : resultOf(failure === undefined ? seen : { ...seen, errorCode: seen.errorCode ?? failure }, isLeft)
   yield* writeSettlement(ports, context, {
     model: candidate.model.id,
     provider: candidate.provider.id,
     credential: candidate.credential.owner,
     usage,
     bill,
-    amounts: reserved ?? amountsOf(bill, context),
+    amounts: undelivered || !reserved ? amountsOf(bill, context) : reserved,
     now,
     result,
     code,
     warnings: allWarnings.map(({ code }) => code),
     firstContentMs: seen.firstContentAt === undefined ? undefined : Math.round(seen.firstContentAt - startedAt),
   })
-  const settled = { usage, cost: bill.cost, outputMs, endedAt: context.at + now - startedAt, settledAt: now, warnings: allWarnings }
-  return bill.isByok ? { ...settled, byokCost: bill.byokCost } : settled
+  return undelivered ? { ...settled, undelivered } : settled
+}
+
+const settledAs = (bill: Bill, facts: Omit<Settled, 'cost' | 'byokCost'>): Settled =>
+  bill.isByok ? { ...facts, cost: bill.cost, byokCost: bill.byokCost } : { ...facts, cost: bill.cost }
+
+/** What a call throws. */
+function errorOf(call: () => void): { readonly error: unknown } | undefined {
+  try {
+    call()
+    return undefined
+  } catch (error) {
+    return { error }
+  }
 }
 
 /** A stream shorter than this is timed from when its call was sent, like a response that is not streamed. */
