@@ -12,7 +12,11 @@ export function home({ request, site }: Call): ApiReply {
   const links = { documents, ...mapValues(paths, path => base + path) }
   const headers = { vary: 'accept', 'cache-control': 'no-store' }
   if (!wantsPage(request))
-    return { status: 200, headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify({ name: 'Signalbox', ...links }) }
+    return {
+      status: 200,
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'Signalbox', ...links }),
+    }
   return {
     status: 200,
     headers: {

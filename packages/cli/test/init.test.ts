@@ -30,7 +30,10 @@ test.each(names)('the packages and the address of %s are those of its page', nam
   const { packages, devPackages, url } = templates[name]
   const [, install = ''] = /^npm install \S+(.*)$/m.exec(pageOf(name)) ?? []
   const [, installDev = ''] = /^npm install --save-dev (.*)$/m.exec(pageOf(name)) ?? []
-  expect({ packages: install.trim(), devPackages: installDev }).toEqual({ packages: packages.join(' '), devPackages: devPackages.join(' ') })
+  expect({ packages: install.trim(), devPackages: installDev }).toEqual({
+    packages: packages.join(' '),
+    devPackages: devPackages.join(' '),
+  })
   expect(pageOf(name)).toContain(`curl -N ${url}/v1/responses`)
 })
 

@@ -55,7 +55,10 @@ async function bash(script: string, cwd: string): Promise<string> {
 
 /** The same text at a port that is free. `wrangler` takes none from a file of the page. */
 const at = (port: number, text: string): string =>
-  text.replaceAll(/8787|(?<=127\.0\.0\.1:)3000/g, String(port)).replace('next dev', `next dev --port ${port}`).replace('wrangler dev', `wrangler dev --port ${port}`)
+  text
+    .replaceAll(/8787|(?<=127\.0\.0\.1:)3000/g, String(port))
+    .replace('next dev', `next dev --port ${port}`)
+    .replace('wrangler dev', `wrangler dev --port ${port}`)
 
 describe.each(['node', 'hono', 'express', 'fastify', 'nest', 'next', 'bun', 'deno', 'workers'])('the page %s', page => {
   test('leads from an empty folder to a streamed answer, offline', { timeout: 900_000 }, async () => {

@@ -103,7 +103,10 @@ test('ready rejects with the error of setup, and resolves once setup has succeed
 })
 
 describe('the first request of a gateway whose setup fails', () => {
-  const refusal = (setup: Setup): Promise<unknown> => gatewayOn(memoryStorage(), setup).authenticate(secret).catch(error => error)
+  const refusal = (setup: Setup): Promise<unknown> =>
+    gatewayOn(memoryStorage(), setup)
+      .authenticate(secret)
+      .catch(error => error)
 
   test('gets the reason if the gateway refused a call of setup', async () => {
     const setup: Setup = async ({ workspaces }) => {

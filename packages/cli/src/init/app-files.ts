@@ -57,7 +57,11 @@ export function readManifest(folder: string): Manifest {
 /** The package.json of a new app; one that exists is kept as it is. */
 export function manifestFile(folder: string, { start }: AppTemplate): AppFile {
   const before = readText(join(folder, 'package.json'))
-  const name = basename(folder).toLowerCase().replaceAll(/[^a-z\d._-]/g, '-').replace(/^[._-]+/, '') || 'my-app'
+  const name =
+    basename(folder)
+      .toLowerCase()
+      .replaceAll(/[^a-z\d._-]/g, '-')
+      .replace(/^[._-]+/, '') || 'my-app'
   const manifest = { name, private: true, type: 'module', scripts: { start } }
   return { path: 'package.json', text: before ?? `${JSON.stringify(manifest, null, 2)}\n`, replaces: false }
 }

@@ -19,7 +19,8 @@ export function stepsOf(page: string): readonly PageStep[] {
   return [...first.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(([, language = '', text = '']): PageStep => {
     const path = /^\/\/ (\S+)/.exec(text)?.[1]
     if (language === 'sh') return { kind: 'commands', text }
-    if (path === undefined) throw new Error(`docs/getting-started/${page}.md has a block that is neither commands nor names its file:\n${text}`)
+    if (path === undefined)
+      throw new Error(`docs/getting-started/${page}.md has a block that is neither commands nor names its file:\n${text}`)
     return { kind: 'file', path, text }
   })
 }
