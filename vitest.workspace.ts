@@ -79,6 +79,7 @@ const usualGroups: readonly TestGroup[] = [
 /** Files of the usual run that have more cases where recordings are. */
 const alsoRecorded = [
   'packages/core/src/dialects/laws.test.ts',
+  'packages/core/test/refusals/refusals.test.ts',
   'packages/testing/test/recorded.test.ts',
   'packages/testing/test/recorded/*.test.ts',
 ]
