@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { chaosProvider, defaultText } from '@signalbox/testing'
 import { type BuildOptions, build } from 'esbuild'
 import { Miniflare } from 'miniflare'
-import { beforeAll, expect, inject, onTestFinished, test, vi } from 'vitest'
+import { beforeAll, expect, inject, onTestFinished, test } from 'vitest'
+import { waitUntil } from '../packages/testing/test/waits.ts'
 
 // The example in workerd, as its wrangler.jsonc binds it: two Workers over one object, whose files outlive both.
 
@@ -148,7 +149,7 @@ test('a stream whose client disconnects is settled soon, and leaves no hold', as
   response.on('error', () => {})
   await once(response, 'data')
   leaving.destroy()
-  await vi.waitUntil(async () => (await kept()).rows.length === 2, { timeout: 30_000, interval: 200 })
+  await waitUntil(async () => (await kept()).rows.length === 2, { interval: 200 })
   const { rows, holds, credit } = await kept()
   expect(rows.map(({ result }) => result).sort()).toEqual(['abandoned', 'ok'])
   expect({ holds, held: credit.held, spent: credit.spent }).toEqual({

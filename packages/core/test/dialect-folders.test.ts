@@ -35,9 +35,10 @@ describe.each(Object.keys(providerDialects))('the folder of %s', dialect => {
     expect(names).toEqual(expect.arrayContaining(providerFiles))
   })
 
-  test.runIf(dialect in clientDialects)('has the files of a client dialect', () => {
-    expect(names).toEqual(expect.arrayContaining(clientFiles))
-  })
+  if (dialect in clientDialects)
+    test('has the files of a client dialect', () => {
+      expect(names).toEqual(expect.arrayContaining(clientFiles))
+    })
 })
 
 test('every dialect has a folder, and every folder is a dialect', () => {

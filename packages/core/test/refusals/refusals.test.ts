@@ -54,14 +54,15 @@ test.each(agentRequests)('$name', ({ client, body }) => {
   expect(request && refusedIn(request)).toEqual([])
 })
 
-test.skipIf(missingRecordings)('no next turn of a recorded response is refused', () => {
-  const requests = recordedRequests.flatMap(({ name, client, body }) => {
-    const request = decoded(client, body)
-    return request ? [{ name, request }] : []
+if (!missingRecordings)
+  test('no next turn of a recorded response is refused', () => {
+    const requests = recordedRequests.flatMap(({ name, client, body }) => {
+      const request = decoded(client, body)
+      return request ? [{ name, request }] : []
+    })
+    expect(requests.length).toBeGreaterThan(50)
+    expect(requests.flatMap(({ name, request }) => refusedIn(request).map(found => `${name}: ${found}`))).toEqual([])
   })
-  expect(requests.length).toBeGreaterThan(50)
-  expect(requests.flatMap(({ name, request }) => refusedIn(request).map(found => `${name}: ${found}`))).toEqual([])
-})
 
 const longRunMs = 1_800_000
 
