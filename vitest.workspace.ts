@@ -43,7 +43,7 @@ const services = 'packages/testing/test/services-setup.ts'
 /** Tests that start processes and databases, and wait for them more than they compute. They start first, and what computes fills the gaps. */
 const processFiles = [
   'packages/testing/test/storage-faults/*.test.ts',
-  ...['adapters', 'installs', 'item-references', 'kill', 'readme', 'runtimes', 'web-socket-runtimes'].map(
+  ...['adapters', 'getting-started', 'installs', 'item-references', 'kill', 'runtimes', 'web-socket-runtimes'].map(
     name => `packages/testing/test/${name}{,.long}.test.ts`,
   ),
 ]

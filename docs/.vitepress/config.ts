@@ -4,6 +4,8 @@ import { writeForModels } from './llms.ts'
 import { anchorOf, pageFiles, pageGroups, root, siteFile, siteLink } from './pages.ts'
 
 const groups = pageGroups()
+/** Groups of the sidebar that are open at first. */
+const open: ReadonlySet<string> = new Set(groups.slice(0, 3).map(({ text }) => text))
 
 type MarkdownState = Parameters<Parameters<MarkdownRenderer['core']['ruler']['push']>[1]>[0]
 
@@ -23,6 +25,20 @@ function pointLinksAtSite({ tokens, env }: MarkdownState): void {
   }
 }
 
+/** The front page: the name and where to begin, above the text of README.md. */
+const home = {
+  layout: 'home',
+  hero: {
+    name: 'Signalbox',
+    text: 'An LLM gateway in your TypeScript app',
+    tagline: 'One API for all providers, with fallbacks, API keys, budgets and credit, in your process and your database.',
+    actions: [
+      { theme: 'brand', text: 'Start', link: '/docs/embed' },
+      { theme: 'alt', text: 'All pages, by task', link: '/docs/' },
+    ],
+  },
+}
+
 export default defineConfig({
   title: 'Signalbox',
   description: 'An LLM gateway that you embed in your TypeScript app.',
@@ -31,6 +47,7 @@ export default defineConfig({
   srcExclude: ['packages/**', '**/.next/**'],
   rewrites: Object.fromEntries(pageFiles().map(file => [file, siteFile(file)])),
   lastUpdated: false,
+  transformPageData: page => (page.relativePath === 'index.md' ? { frontmatter: { ...page.frontmatter, ...home } } : undefined),
   markdown: {
     anchor: { slugify: anchorOf },
     config: md => void md.core.ruler.push('site-links', pointLinksAtSite),
@@ -40,12 +57,13 @@ export default defineConfig({
     outline: [2, 3],
     nav: [
       { text: 'Documentation', link: '/docs/' },
-      { text: 'Configuration', link: '/docs/configuration' },
+      { text: 'Options', link: '/docs/options' },
+      { text: 'API', link: '/docs/api' },
       { text: 'Changelog', link: '/docs/changelog' },
     ],
     sidebar: groups.map(({ text, pages }) => ({
       text,
-      collapsed: text !== groups[0]?.text,
+      collapsed: !open.has(text),
       items: pages.map(page => ({ text: page.text, link: `/${siteFile(page.file).replace(/(index)?\.md$/, '')}` })),
     })),
   },

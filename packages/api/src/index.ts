@@ -82,8 +82,15 @@ export function createApi(gateway: Gateway, options?: ApiOptions): Api {
   return createHandler(gateway, site)
 }
 
+/** The part of a client's path before the one that the API gets; undefined if there is none. `mountBefore('/llm/v1/me', '/v1/me')` is `/llm`. */
+export function mountBefore(whole: string, path: string): string | undefined {
+  const full = path === '/' && !whole.endsWith('/') ? `${whole}/` : whole
+  return path.length < full.length && full.endsWith(path) ? full.slice(0, full.length - path.length) : undefined
+}
+
 /**
- * Creates a test for whether a path (as received, without its query) belongs to the API, for servers that also serve other paths.
+ * Creates a test for whether a path (as received, without its query) belongs to the API, for servers that also serve other paths. Without a
+ * base path `/` is theirs.
  *
  * @example
  * const ours = pathTest({ basePath: '/api' })
@@ -92,5 +99,5 @@ export function createApi(gateway: Gateway, options?: ApiOptions): Api {
 export function pathTest(options?: ApiOptions): (path: string) => boolean {
   const { basePath } = settingsOf(options)
   const find = createFinder(routes, basePath)
-  return path => find(path) !== undefined || isManagement(path, basePath)
+  return path => (find(path) !== undefined && (basePath !== '' || path !== '/')) || isManagement(path, basePath)
 }

@@ -123,6 +123,17 @@ export const routes: readonly Route[] = [
   },
   {
     method: 'GET',
+    path: '/',
+    needs: 'nothing',
+    rate: 'none',
+    tier: 'stable',
+    summary: 'Get links to the API and its documents: a page if `Accept` names `text/html`, else JSON.',
+    reply: 'Home',
+    errors: [],
+    handler: async call => (await import('./lazy-imports.ts')).home(call),
+  },
+  {
+    method: 'GET',
     path: '/healthz',
     needs: 'nothing',
     rate: 'none',

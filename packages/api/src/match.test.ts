@@ -35,7 +35,6 @@ describe('a path', () => {
 
   test.each([
     '',
-    '/',
     '/v1',
     '/v1/',
     '/v1/models/',
@@ -84,7 +83,6 @@ describe('a path', () => {
     for (const path of ['/apix/v1/models', '/api2', '/v1/models'])
       expect(() => based('GET', path)).toThrow(`There is no endpoint at "${path}". The gateway is mounted with \`basePath: "/api"\``)
     expect(() => based('GET', '/api/v1/modles')).toThrow('There is no endpoint at "/api/v1/modles".')
-    expect(() => based('GET', '/api')).toThrow('There is no endpoint at "/api".')
     expect(() => based('GET', '/api/v1/v1/models')).toThrow('use "/api/v1/models"')
   })
 
@@ -97,7 +95,13 @@ describe('a path', () => {
   test('can be looked up without a method', () => {
     const ours = pathTest({ basePath: '/api/' })
     for (const { path } of routes) expect(ours(`/api${path.replace(/:[a-z_]+\+?/g, 'x')}`)).toBe(true)
-    for (const path of ['/v1/me', '/api', '/api/v1', '/api/v1/users', '/api/v1/me?x=1', '/apiv1/me']) expect(ours(path)).toBe(false)
+    for (const path of ['/', '/v1/me', '/api/v1', '/api/v1/users', '/api/v1/me?x=1', '/apiv1/me']) expect(ours(path)).toBe(false)
+    expect(ours('/api')).toBe(true)
+  })
+
+  test('leaves "/" to the app if it is mounted without a base path', () => {
+    expect(pathTest()('/')).toBe(false)
+    expect(match('GET', '/')).toMatchObject({ kind: 'row' })
   })
 
   test('rows may have several parameters, and share a path', () => {

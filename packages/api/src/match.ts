@@ -48,9 +48,11 @@ export function createFinder(routes: readonly Route[], basePath: string): Finder
 /** One object for all requests, because an open stream keeps it. */
 const noParams: Readonly<Record<string, string>> = Object.freeze({})
 
-/** A path without the base path; undefined if it is not below it. `pathBelow('/apiv1/me', '/api')` is undefined. */
-const pathBelow = (path: string, basePath: string): string | undefined =>
-  path.startsWith(basePath) && (basePath === '' || path[basePath.length] === '/') ? path.slice(basePath.length) : undefined
+/** A path without the base path, which itself is `/`; undefined if it is not below it. `pathBelow('/apiv1/me', '/api')` is undefined. */
+function pathBelow(path: string, basePath: string): string | undefined {
+  if (path === basePath && basePath !== '') return '/'
+  return path.startsWith(basePath) && (basePath === '' || path[basePath.length] === '/') ? path.slice(basePath.length) : undefined
+}
 
 /** The row at or above a path, for any method. Errors about the path use its dialect and headers. */
 export const nearestRow = (routes: readonly Route[], basePath: string, path: string): Route | undefined =>

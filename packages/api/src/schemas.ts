@@ -31,6 +31,7 @@ export const makeSchemas = () => ({
   Identity: identity(),
   ...managementSchemas(),
   OpenApi: openObject('An OpenAPI 3.1 document.', { openapi: textField('Version of the format.', '3.1.0') }),
+  Home: home(),
   Health: health(),
   Error: error(),
   MessagesError: messagesError(),
@@ -40,6 +41,15 @@ type Schemas = ReturnType<typeof makeSchemas>
 
 /** The name of a request or response body in the OpenAPI document. */
 export type SchemaName = keyof Schemas
+
+const home = () =>
+  closedObject('Where the API and its documents are.', {
+    name: z.literal('Signalbox').describe('Always `Signalbox`.'),
+    documents: textField('URL of the documents.'),
+    openapi: textField('Path of the OpenAPI document.', '/v1/openapi.json'),
+    models: textField('Path of the models that a key may call.', '/v1/models'),
+    health: textField('Path of the health check.', '/healthz'),
+  })
 
 const health = () =>
   closedObject('The state of the service.', {

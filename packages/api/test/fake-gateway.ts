@@ -131,6 +131,7 @@ export function fakeGateway(over: Partial<Gateway> = {}): Fake {
       decisionLog: { of: () => undefined, trace: () => ({ version: 2, seed: 1, dropped: 0, decisions: [] }) },
       countManagement: async () => {},
       notices: () => [],
+      ready: async () => {},
       admitEarly: async () => ({ slots: [], take: () => {}, leave: () => undefined }),
       plan: () => Promise.reject(new Error('not here')),
       countTokens: async () => ({ input_tokens: 7, estimated: true }),

@@ -75,8 +75,7 @@ async function openServer(upstream: string, count: number): Promise<Standalone> 
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let text = ''
-  const hasStarted = (): boolean =>
-    text.includes('/v1/openapi.json') && (count === 1 || text.split('A worker listens.').length === count + 1)
+  const hasStarted = (): boolean => text.includes(' listens on ') && (count === 1 || text.split('A worker listens.').length === count + 1)
   await new Promise<void>((resolve, reject) => {
     const read = (chunk: Buffer): void => {
       text += String(chunk)

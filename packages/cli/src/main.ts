@@ -10,6 +10,7 @@ import { hasPrimary } from './workers/worker-count.ts'
 const help = `Signalbox: an LLM gateway.
 
 Usage: signalbox [--config FILE] [--workers N]
+       signalbox init [FOLDER] --for node|next|hono|bun|workers [--force]
        signalbox migrate [--config FILE] [--print [--dialect NAME]] [--schema NAME]
        signalbox catalog update --out FILE [--corrections FILE] [--source NAME[=URL]]…
 
@@ -17,6 +18,9 @@ Usage: signalbox [--config FILE] [--workers N]
   --workers N     processes that share the port, "auto" for one per core; default: SIGNALBOX_WORKERS, else the config, else 1
   --help          this text
   --version       the version
+
+init writes an app with a gateway in it: its files, a package.json if there is none, and a new key in .env. It keeps a file that
+exists, unless --force is given, and prints the command that starts the app.
 
 migrate brings the database of the config to the newest schema, which a start does too. With --print it changes nothing and prints
 the SQL, for a database that others migrate.
@@ -36,6 +40,7 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
 
 const commands: ReadonlyMap<string, (args: readonly string[]) => Promise<void>> = new Map([
   ['catalog', catalogCommand],
+  ['init', initCommand],
   ['migrate', migrateCommand],
 ])
 
@@ -62,6 +67,13 @@ async function catalogCommand([action, ...args]: readonly string[]): Promise<voi
   const { runCatalogUpdate } = await import('./catalog-update.ts')
   const today = new Date().toISOString().slice(0, 10)
   await runCatalogUpdate(args, { environment: process.env, today, print: line => console.log(line) })
+}
+
+async function initCommand(args: readonly string[]): Promise<void> {
+  const { runInit } = await import('./init/init.ts')
+  const { chooseApp, packageSpec } = await import('./init/surroundings.ts')
+  const ask = process.stdin.isTTY && process.stdout.isTTY ? chooseApp : undefined
+  await runInit(args, { cwd: process.cwd(), spec: packageSpec(import.meta.dirname), print: line => console.log(line), ask })
 }
 
 async function migrateCommand(args: readonly string[]): Promise<void> {

@@ -27,25 +27,30 @@ const maxNames = 8
 const listNames = (names: readonly string[]): string =>
   names.length > maxNames ? `${names.slice(0, maxNames).join(', ')} and ${names.length - maxNames} more` : names.join(', ') || 'none'
 
-/** The message that the server prints once it listens. */
+/**
+ * The message that the server prints once it listens: the address, what is configured, and a new admin key with a request to try. A trial, with a new
+ * key and simulated providers, needs no more.
+ */
 export function announcementText(it: StartMessage): string {
   const url = localUrl(it.host, it.port)
-  const off = 'No provider is enabled: set a key such as OPENAI_API_KEY, or list `providers` in signalbox.config.json.'
   return [
     `Signalbox ${it.version} listens on ${url}`,
-    ...(it.simulated ? [off, 'Until then, simulated providers serve requests offline, for free.'] : []),
-    `providers: ${listNames(it.providers.map(({ id }) => id))}`,
-    `models:    ${listNames(it.models.map(({ id }) => id))}`,
-    ...(it.workers === undefined ? [] : [`workers:   ${it.workers}`]),
-    `storage:   ${it.storage}${it.redis === undefined ? '' : `, limits in ${it.redis}`}${it.sealingKeyFile === undefined ? '' : `; its sealing key is in ${it.sealingKeyFile} (back up both)`}`,
-    ...(it.proxy === undefined ? [] : [`proxy:     ${it.proxy}`]),
+    ...(it.simulated ? (it.secret === undefined ? [simulates] : []) : configured(it)),
     ...it.notices,
-    ...(it.secret === undefined
-      ? []
-      : ['', `Admin key, shown this once: ${it.secret}`, 'Try it:', '', curl(url, it.secret, it.models), '']),
-    `The API describes itself at ${url}/v1/openapi.json`,
+    ...(it.secret === undefined ? [] : ['', `Admin key, shown this once: ${it.secret}`, '', curl(url, it.secret, it.models), '']),
   ].join('\n')
 }
+
+const simulates =
+  'No provider is enabled, so simulated ones respond: set a key such as OPENAI_API_KEY, or list `providers` in signalbox.config.json.'
+
+const configured = (it: StartMessage): readonly string[] => [
+  `providers: ${listNames(it.providers.map(({ id }) => id))}`,
+  `models:    ${listNames(it.models.map(({ id }) => id))}`,
+  ...(it.workers === undefined ? [] : [`workers:   ${it.workers}`]),
+  `storage:   ${it.storage}${it.redis === undefined ? '' : `, limits in ${it.redis}`}${it.sealingKeyFile === undefined ? '' : `; its sealing key is in ${it.sealingKeyFile} (back up both)`}`,
+  ...(it.proxy === undefined ? [] : [`proxy:     ${it.proxy}`]),
+]
 
 /** The URL for a client on this machine, which cannot call a wildcard address. */
 function localUrl(host: string, port: number): string {

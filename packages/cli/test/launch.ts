@@ -131,7 +131,7 @@ function run({
 /** A server that listens. */
 export async function listening(options: LaunchOptions = {}): Promise<Listening> {
   const launched = launch(options)
-  await launched.says('/v1/openapi.json')
+  await launched.says(' listens on http')
   const url = /listens on (\S+)/.exec(launched.out())?.[1] ?? ''
   return { ...launched, url, key: /shown this once: (\S+)/.exec(launched.out())?.[1] ?? '' }
 }

@@ -30,11 +30,19 @@ interface ModelList {
 const modelsAt = async (server: Asking): Promise<ModelList['data']> => ((await (await look(server, '/v1/models')).json()) as ModelList).data
 
 describe('without a provider', () => {
-  test('the server says so, and simulates three', async () => {
+  test('the first start prints the address, the key and one request to try, and nothing else', async () => {
     const server = await listening({ variables: memory })
-    expect(server.out()).toContain('No provider is enabled')
-    expect(server.out()).toContain('providers: sim-cheap, sim-fast, sim-flaky')
+    const { out, err, url, key } = server
+    const request = `curl ${url}/v1/responses -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '{"model":"sim/echo","input":"Hello"}'`
+    expect(out()).toMatch(/^Signalbox \d+\.\d+\.\d+ listens on /)
+    expect(out().split('\n').slice(1)).toEqual(['', `Admin key, shown this once: ${key}`, '', request, '', ''])
+    expect(err()).toBe('')
     expect((await modelsAt(server)).map(({ id }) => id)).toEqual(['sim/echo', 'sim/story'])
+  })
+
+  test('a start with a known key says that providers are simulated', async () => {
+    const server = await serving({ variables: { ...memory, SIGNALBOX_ADMIN_KEY: 'ak_my-own-admin-key' } })
+    expect(server.out()).toContain('No provider is enabled, so simulated ones respond')
   })
 
   test('every second call of the flaky one fails, and another responds: it shows in the reply, in its cost and in the log', async () => {
@@ -95,7 +103,7 @@ describe('with providers', () => {
   test('an incomplete setting is named, and the start continues', async () => {
     const server = await serving({ variables: { ...memory, AZURE_API_KEY: 'x' } })
     expect(server.out()).toContain('azure stays disabled: AZURE_API_KEY is set, but AZURE_RESOURCE_NAME is not.')
-    expect(server.out()).toContain('providers: sim-cheap')
+    expect((await modelsAt(server)).map(({ id }) => id)).toContain('sim/echo')
   })
 
   test('a config brings its own provider, key, model and price', async () => {
@@ -266,10 +274,12 @@ describe('`cors_origins`', () => {
     expect(await allowed({}, 'https://app.example')).toBeNull()
   })
 
-  test.each([[[]], [['app.example']], [['https://app.example/path']], ['https://app.example']])(
-    '%j is an invalid config',
-    async cors_origins => {
-      await expect(serving({ config: { storage: 'memory:', cors_origins } })).rejects.toThrow('a list of origins')
-    },
-  )
+  test.each<[unknown, string]>([
+    [[], 'a list of origins'],
+    [['app.example'], '`cors_origins[0]`'],
+    [['https://app.example/path'], '`cors_origins[0]`'],
+    ['https://app.example', 'a list of origins'],
+  ])('%j is an invalid config', async (cors_origins, named) => {
+    await expect(serving({ config: { storage: 'memory:', cors_origins } })).rejects.toThrow(named)
+  })
 })

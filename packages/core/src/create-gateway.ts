@@ -58,7 +58,8 @@ function assembleGateway(options: GatewayOptions): Gateway {
   const parts = assembleParts(base)
   const { storage, clock, ids, logger, limits } = base
   const dialectLoaders = clientLoaders()
-  const setUp = createSetup({ setup: options.setup, workspaces: parts.workspacesOfSetup, clock, logger })
+  const setupRuns = createSetup({ setup: options.setup, workspaces: parts.workspacesOfSetup, clock, logger })
+  const setUp = setupRuns.beforeRequest
   const workspaces = parts.workspacesAfter(setUp)
   const gateway: Omit<Gateway, keyof Endpoints> = {
     operator: options.operator ?? 'signalbox',
@@ -73,6 +74,7 @@ function assembleGateway(options: GatewayOptions): Gateway {
     decisionLog: parts.decisionLog,
     replies: repliesOf({ storage, records: parts.records, clock, logger }),
     isShared: storage.isShared,
+    ready: setupRuns.beforeStart,
     workspaces: Object.assign(
       wakingFirst(() => parts.collector.wake(options.waitUntil), workspaces),
       workspaces,

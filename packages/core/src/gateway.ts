@@ -95,6 +95,16 @@ export interface Gateway<ModelId extends string = string, StrategyName extends s
    * `previousSealingKeys`; then call this. When none `failed`, remove the old key.
    */
   resealCredentials(): Promise<ResealResult>
+  /**
+   * Runs `setup` now, if it has not run. `serve` and the mounts of Fastify and Nest do so before they listen; other mounts run it before
+   * the first request.
+   *
+   * @example
+   * await gateway.ready()
+   * Bun.serve({ port: 8787, ...bunServer(gateway) })
+   * @throws The error of `setup`.
+   */
+  ready(): Promise<void>
   /** Reasons why the gateway is not ready, safe to publish; details are logged. Empty: ready. */
   problems(): Promise<readonly string[]>
   /** Problems during which requests are still served, such as a storage outage. Safe to publish. */

@@ -2,14 +2,14 @@ import { fakeClock } from '@signalbox/testing'
 import { expect, test } from 'vitest'
 import type { Workspaces } from './management/workspaces.ts'
 import type { Logger } from './runtime/ports.ts'
-import { createSetup } from './setup.ts'
+import { createSetup, type SetupRuns } from './setup.ts'
 
 test('a setup that waits for itself ends after ten seconds, and the log says what to use instead', async () => {
   const clock = fakeClock()
   const errors: unknown[] = []
   const logger = { error: (facts: unknown) => errors.push(facts) } as unknown as Logger
-  const setUp: () => Promise<void> | undefined = createSetup({ setup: () => setUp(), workspaces: () => ({}) as Workspaces, clock, logger })
-  const refused = expect(setUp()).rejects.toMatchObject({ code: 'service_unavailable' })
+  const runs: SetupRuns = createSetup({ setup: () => runs.beforeRequest(), workspaces: () => ({}) as Workspaces, clock, logger })
+  const refused = expect(runs.beforeRequest()).rejects.toMatchObject({ code: 'service_unavailable' })
   await clock.advance(10_000)
   await refused
   expect(errors).toEqual([{ error: expect.stringContaining('Use the `workspaces` passed to `setup`') }])

@@ -1,6 +1,6 @@
 import pTimeout from 'p-timeout'
 import { errorChain } from './errors/error-chain.ts'
-import { GatewayError } from './errors/gateway-error.ts'
+import { GatewayError, isGatewayError } from './errors/gateway-error.ts'
 import type { Workspaces } from './management/workspaces.ts'
 import type { Clock, Logger } from './runtime/ports.ts'
 import { timersOf } from './runtime/timers.ts'
@@ -10,6 +10,14 @@ import { timersOf } from './runtime/timers.ts'
  * given `workspaces`; calls on `gateway.workspaces` wait for setup and would deadlock.
  */
 export type Setup = (gateway: { readonly workspaces: Workspaces }) => unknown
+
+/** How `setup` runs. */
+export interface SetupRuns {
+  /** Before a request: undefined if there is nothing to wait for. Rejects with `service_unavailable`. */
+  beforeRequest(): Promise<void> | undefined
+  /** Before a server listens. Rejects with the error of `setup`. */
+  beforeStart(): Promise<void>
+}
 
 export interface SetupPorts {
   readonly setup: Setup | undefined
@@ -22,11 +30,8 @@ const setupTimeoutMs = 10_000
 /** Milliseconds before `setup` runs again after a failure. */
 const retryMs = 1_000
 
-/**
- * Runs `setup` before the first request. Concurrent requests share one run; after a failure it runs again before a later request. The
- * returned function returns undefined if there is nothing to wait for.
- */
-export function createSetup({ setup, workspaces, clock, logger }: SetupPorts): () => Promise<void> | undefined {
+/** Runs `setup` once, before a start or the first request. Concurrent callers share one run; after a failure it runs again before a later request. */
+export function createSetup({ setup, workspaces, clock, logger }: SetupPorts): SetupRuns {
   let isDone = setup === undefined
   let running: { readonly ended: Promise<void>; failedAt?: number } | undefined
 
@@ -54,16 +59,28 @@ export function createSetup({ setup, workspaces, clock, logger }: SetupPorts): (
     running = run
     return run.ended
   }
-  return () => {
+  const beforeRequest = (): Promise<void> | undefined => {
     if (isDone) return undefined
     const isOver = running?.failedAt !== undefined && clock.monotonic() - running.failedAt >= retryMs
     return running && !isOver ? running.ended : begin()
   }
+  return {
+    beforeRequest,
+    beforeStart: async () => {
+      await beforeRequest()?.catch((error: unknown) => {
+        throw isGatewayError(error) && error.cause !== undefined ? error.cause : error
+      })
+    },
+  }
 }
 
+/** The message has the reason if it is a call that the gateway refused. What else is thrown may contain secrets: that is only logged. */
 const notSetUp = (cause: unknown): GatewayError =>
   new GatewayError('service_unavailable', {
-    message: 'The gateway could not be set up. See its log.',
+    message:
+      isGatewayError(cause) && cause.status < 500
+        ? `The gateway could not be set up, because \`setup\` failed: ${cause.message}`
+        : 'The gateway could not be set up. See its log.',
     retryAfterMs: retryMs,
     cause,
   })

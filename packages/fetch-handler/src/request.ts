@@ -1,4 +1,4 @@
-import { type ApiRequest, type BodyText, collectBytes, type SignIn, signedInBy, watchUpload } from '@signalbox/api'
+import { type ApiRequest, type BodyText, collectBytes, mountBefore, type SignIn, signedInBy, watchUpload } from '@signalbox/api'
 import type { ClientPace } from './idle-timer.ts'
 
 /** One client request as the API takes it, with the means to end it. */
@@ -30,6 +30,7 @@ export function createExchange(
 ): FetchExchange {
   const { path: whole, query } = splitUrl(request.url)
   const path = mapPath(whole)
+  const mount = mountBefore(whole, path)
   const controller = new AbortController()
   const { signal } = request
   const follow = (): void => controller.abort(signal.reason)
@@ -39,7 +40,7 @@ export function createExchange(
     request: {
       method: request.method,
       path,
-      ...(path.length < whole.length && whole.endsWith(path) && { mount: whole.slice(0, whole.length - path.length) }),
+      ...(mount !== undefined && { mount }),
       ...(ip !== undefined && { ip }),
       query: mapQuery(query),
       // Requests that were never sent over a network have no Host header.

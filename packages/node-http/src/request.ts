@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { ApiRequest, BodyText } from '@signalbox/api'
+import { type ApiRequest, type BodyText, mountBefore } from '@signalbox/api'
 import type { Awaitable } from '@signalbox/core/runtime'
 import { type BodyOptions, type BodyPace, isBuffered, readRequestBody, requestCodings, sendContinue } from './request-body.ts'
 
@@ -91,8 +91,8 @@ export const addressOf = ({ socket: { remoteAddress } }: IncomingMessage): Pick<
 /** The prefix that a framework removed from the path, as Express does in `app.use('/llm', …)`. */
 function mountOf(message: IncomingMessage & { readonly originalUrl: unknown }, path: string): Pick<ApiRequest, 'mount'> {
   if (typeof message.originalUrl !== 'string' || message.originalUrl === message.url) return {}
-  const whole = splitTarget({ url: message.originalUrl }).path
-  return whole.endsWith(path) ? { mount: whole.slice(0, whole.length - path.length) } : {}
+  const mount = mountBefore(splitTarget({ url: message.originalUrl }).path, path)
+  return mount === undefined ? {} : { mount }
 }
 
 /** Whether a body was announced and is incomplete. */

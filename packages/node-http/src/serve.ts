@@ -55,13 +55,15 @@ const serverTimes = { keepAliveTimeoutMs: 'milliseconds', headersTimeoutMs: 'mil
 const serveTable: OptionTableOf<ServeOptions> = { ...listenerTable, port: 'number', host: 'text', ...serverTimes, maxConnections: 'number' }
 
 /**
- * Starts an HTTP server with limits suited to the public Internet. Rejects with Node's error if it cannot listen on the port.
+ * Starts an HTTP server with limits suited to the public Internet, once `setup` has run. Rejects with the error of `setup`, or with that of
+ * Node if it cannot listen on the port.
  *
  * @example
  * const { url, close } = await serve(gateway, { port: 8787 })
  */
 export async function serve(gateway: Gateway, options: ServeOptions = {}): Promise<RunningServer> {
   checkMount('serve', { gateway, options, table: serveTable })
+  await gateway.ready()
   const { port = 8787, host = '127.0.0.1', maxConnections = 10_000, ...others } = options
   const times = defaultServerTimes
   const { keepAliveTimeoutMs = times.keepAliveTimeoutMs, headersTimeoutMs = times.headersTimeoutMs, ...more } = others

@@ -17,11 +17,11 @@ interface FastifyReply {
 }
 
 /** A plugin of Fastify. */
-export type FastifyPlugin = (app: FastifyApp, options: unknown, done: () => void) => void
+export type FastifyPlugin = (app: FastifyApp, options: unknown, done: (error?: Error) => void) => void
 
 /**
  * Mounts a gateway in a Fastify app. The prefix of the registration tells where. Parsers of the app do not see these requests,
- * and `onSend` hooks not their replies.
+ * and `onSend` hooks not their replies. The app does not start if `setup` fails.
  *
  * @example
  * app.register(fastifyPlugin(gateway), { prefix: '/llm' })
@@ -34,10 +34,13 @@ export function fastifyPlugin(gateway: Gateway, options?: NodeOptions): FastifyP
     // Only inside the plugin: other routes of the app keep their parsers.
     app.removeAllContentTypeParsers()
     app.addContentTypeParser('*', (_request, _payload, parsed) => parsed(null))
-    app.all('/*', (request, reply) => {
+    const handle: Parameters<FastifyApp['all']>[1] = (request, reply) => {
       reply.hijack()
       listener(request.raw, reply.raw)
-    })
-    done()
+    }
+    app.all('/*', handle)
+    // Without a prefix it is the app's own.
+    if (app.prefix !== '') app.all('/', handle)
+    gateway.ready().then(() => done(), done)
   }
 }

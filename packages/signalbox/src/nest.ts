@@ -23,9 +23,10 @@ export interface NestOptions extends NodeOptions {
  * @example
  * const app = await NestFactory.create(AppModule)
  * await mountGateway(app, gateway, { path: '/llm' })
- * @throws {TypeError} The gateway is none, or an option is unknown or of another kind; the app is on another server.
+ * @throws {TypeError} The gateway is none, or an option is unknown or of another kind; the app is on another server. And the error of `setup`.
  */
 export async function mountGateway(app: NestApp, gateway: Gateway, { path, ...options }: NestOptions): Promise<void> {
+  await gateway.ready()
   const type = app.getHttpAdapter().getType()
   if (type === 'express') app.use(path, expressHandler(gateway, options))
   else if (type === 'fastify') await app.register?.(fastifyPlugin(gateway, options), { prefix: path })

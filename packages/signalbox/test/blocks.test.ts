@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../../testing/tools/runtimes/free-port.ts'
 import { blockPages, codeBlocks, compileBlocks, fencesOf } from './blocks/blocks.ts'
 
-// Every block of code on every page. Those that name their file are run by readme.test.ts and pages.test.ts.
+// Every block of code on every page. Those that name their file are run by getting-started.test.ts and pages.test.ts.
 
 const blocks = codeBlocks()
 const count = (use: string): number => blocks.filter(block => block.use === use).length

@@ -1,4 +1,7 @@
 import { createServer, type RequestListener } from 'node:http'
+import { createGateway, type Gateway } from '@signalbox/core'
+import { serve } from '@signalbox/node-http'
+import { memoryStorage } from '@signalbox/storage-memory'
 import { type ChaosProvider, chaosProvider, type TestGateway, testGateway } from '@signalbox/testing'
 import { describeAdapter } from '@signalbox/testing/suites'
 import express from 'express'
@@ -6,6 +9,7 @@ import { Hono } from 'hono'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { fakeGateway, goodKey } from '../../api/test/fake-gateway.ts'
 import { waitUntil } from '../../testing/test/waits.ts'
+import { freePort } from '../../testing/tools/runtimes/free-port.ts'
 import { bunServer } from '../src/bun.ts'
 import { denoHandler } from '../src/deno.ts'
 import { expressHandler } from '../src/express.ts'
@@ -16,6 +20,8 @@ import { workersHandler } from '../src/workers.ts'
 import { frameworks, listen } from './frameworks.ts'
 
 // A gateway mounted below a prefix in the frameworks themselves. The long run adds everything that an adapter must do.
+
+const silent = { info: () => {}, warn: () => {}, error: () => {} }
 
 let upstream: ChaosProvider
 let own: TestGateway
@@ -72,6 +78,18 @@ describe.each(frameworks)('in $name', ({ name, start }) => {
     test('the OpenAPI document has its URL', async () => {
       expect((await (await ask('/v1/openapi.json')).json()).servers).toEqual([{ url: '/api/llm' }])
     })
+
+  test('its address is a page for browsers, and JSON for others, with links that work there', async () => {
+    const inCatchAll = name.startsWith('a catch-all route')
+    for (const home of [`${url}/`, ...(inCatchAll ? [] : [url])]) {
+      const links = await (await fetch(home)).json()
+      expect(links).toMatchObject({ name: 'Signalbox', models: '/api/llm/v1/models' })
+      const page = await fetch(home, { headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } })
+      expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
+      expect(await page.text()).toContain(`<a href="${links.openapi}">`)
+      expect((await fetch(new URL(links.health, url))).status).toBe(200)
+    }
+  })
 
   test('other routes of the app are not affected', async () => {
     const { origin } = new URL(url)
@@ -145,6 +163,24 @@ test('a pattern with parameters works as a mount point, and a route without its 
   const { url, close } = await listen(createServer(app), '/llm')
   expect((await (await fetch(`${url}/v1/models`)).json()).error.message).toContain('`basePath: "/llm"`')
   await close()
+})
+
+describe('a gateway whose setup fails', () => {
+  const setup = (): never => {
+    throw new Error('GATEWAY_KEY is not set')
+  }
+  const broken = (): Gateway => createGateway({ providers: [], models: [], storage: memoryStorage(), setup, logger: silent })
+
+  test('does not listen with serve, and the error of setup is that of the start', async () => {
+    const port = await freePort()
+    await expect(serve(broken(), { port })).rejects.toThrow('GATEWAY_KEY is not set')
+    await expect(fetch(`http://127.0.0.1:${port}/healthz`)).rejects.toThrow('fetch failed')
+  })
+
+  const withStart = frameworks.filter(({ name }) => /Fastify|Nest/.test(name))
+  test.each(withStart)('does not start in $name', async ({ start }) => {
+    await expect(start(broken())).rejects.toThrow('GATEWAY_KEY is not set')
+  })
 })
 
 test('an invalid option is named with the called function', () => {

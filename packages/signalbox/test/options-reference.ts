@@ -33,7 +33,7 @@ const sections: readonly OptionSection[] = [
     call: 'createGateway({ … })` of `signalbox',
     sources: [
       { file: 'core/src/options.ts', name: 'GatewayOptions' },
-      { file: 'router/src/decision-log/decision-log.ts', name: 'RecordOptions', of: 'record' },
+      { file: 'router/src/decision-log/records.ts', name: 'RecordOptions', of: 'record' },
       { file: 'core/src/request/item-references/kept-items.ts', name: 'ItemOptions', of: 'items' },
       { file: 'core/src/upstream/limits.ts', name: 'Timeouts', of: 'timeouts' },
       { file: 'core/src/upstream/limits.ts', name: 'Limits', of: 'limits' },
@@ -150,15 +150,14 @@ function typeOf(type: string): string {
   return flat.length > 60 ? 'object' : `\`${flat}\``
 }
 
-const cell = (text: string): string => text.replaceAll('|', '\\|')
-
-/** The tables of docs/options.md. */
+/** The entries of docs/options.md: a heading, a line with type and default, and the meaning. */
 export const optionTables = (): string =>
   sections
     .map(({ heading, call, sources }) => {
-      const rows = sources
-        .flatMap(optionsOf)
-        .map(option => `| \`${option.name}\` | ${[option.meaning, option.type, option.default].map(cell).join(' | ')} |`)
-      return `## ${heading}\n\n\`${call}\`\n\n| option | meaning | type | default |\n|---|---|---|---|\n${rows.join('\n')}`
+      const entries = sources.flatMap(optionsOf).map(({ name, type, meaning, default: fallback }) => {
+        const facts = [type, fallback === 'required' ? '**required**' : fallback && `default: ${fallback}`].filter(Boolean).join(', ')
+        return `#### \`${name}\`\n\n${facts}\n\n${meaning}`
+      })
+      return `## ${heading}\n\n\`${call}\`\n\n${entries.join('\n\n')}`
     })
     .join('\n\n')

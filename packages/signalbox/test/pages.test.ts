@@ -5,8 +5,8 @@ import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../../testing/tools/runtimes/free-port.ts'
+import { askBlock, blocksOf, expectedAnswers, gatewayBlock, startBlock } from '../../testing/tools/runtimes/page-blocks.ts'
 import { serveFakeProvider } from '../../testing/tools/runtimes/provider-server.ts'
-import { askBlock, blocksOf, embedBlock, expectedAnswers } from '../../testing/tools/runtimes/readme.ts'
 
 // The blocks of the pages about frameworks, word for word, on Node.
 
@@ -28,19 +28,17 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-const appModule = `import 'reflect-metadata'
-import { Module } from '@nestjs/common'
-export class AppModule {}
-Module({})(AppModule)
-`
+const cases = onNode.flatMap(page => {
+  const blocks = blocksOf(`docs/getting-started/${page}.md`)
+  const isServer = ({ file }: { readonly file: string }): boolean => !['gateway.ts', 'app.module.ts'].includes(file)
+  return blocks.filter(isServer).map(block => ({ page, ...block }))
+})
 
-const cases = onNode.flatMap(page => blocksOf(`docs/getting-started/${page}.md`).map(block => ({ page, ...block })))
-
-test.each(cases)('$page: $file responds, and the rest of the app is not affected', async ({ page, file, code }) => {
+test.each(cases)('$page: $file responds, and the rest of the app is not affected', { timeout: 300_000 }, async ({ page, file, code }) => {
   const port = await freePort()
   const put = (name: string, text: string): void => writeFileSync(join(folder, name), text)
-  put('gateway.ts', embedBlock().replace('11434', String(provider.port)).replace('signalbox.db', `${page}-${file}.db`))
-  put('app.module.ts', appModule)
+  put('gateway.ts', gatewayBlock(provider.port, `${page}-${file}.db`))
+  put('app.module.ts', startBlock('nest', 'app.module.ts'))
   put(file, code.replace('8787', String(port)))
   const args = ['--conditions=signalbox-source', '--no-warnings', file]
   const child = spawn(process.execPath, args, { cwd: folder, env, stdio: ['ignore', 'ignore', 'inherit'] })
@@ -74,7 +72,8 @@ process.exit()
 `
 
 describe('the chat of the Next.js page', () => {
-  const [, user = '', route = ''] = blocksOf('docs/getting-started/next.md').map(({ code }) => code)
+  const user = startBlock('next', 'user.ts')
+  const route = startBlock('next', 'app/api/chat/route.ts')
   const here = (code: string): string => code.replace('@/gateway', './gateway.ts').replace('@/user', './user.ts')
   const signIn = 'const readSession = async (cookie: string | null) => (cookie === null ? undefined : { userId: cookie })'
 
@@ -85,10 +84,7 @@ describe('the chat of the Next.js page', () => {
     'with a budget of %s responds to a signed-in user with "%s"',
     async (limit, shown, hidden) => {
       const put = (name: string, text: string): void => writeFileSync(join(folder, name), text)
-      put(
-        'gateway.ts',
-        embedBlock().replace('11434', String(provider.port)).replace('signalbox.db', 'chat.db').replace('input: 0,', 'input: 1_000_000,'),
-      )
+      put('gateway.ts', gatewayBlock(provider.port, 'chat.db'))
       put('user.ts', `${here(user).replace('usd(5)', limit)}\n${signIn}\n`)
       put('chat.ts', here(route))
       put('ask-chat.ts', askChat)
@@ -101,7 +97,7 @@ describe('the chat of the Next.js page', () => {
       // A refusal is for the user, and not for the log.
       expect(stderr).not.toContain('APICallError')
     },
-    120_000,
+    300_000,
   )
 })
 
@@ -121,20 +117,19 @@ const upgradeStatus = (url: string): Promise<number | undefined> =>
     sent.once('error', fail).end()
   })
 
-describe('a page about a platform that docs/embed.md has a block for', () => {
-  test.each([
-    ['node', 'Node'],
-    ['bun', 'Bun'],
-    ['deno', 'Deno'],
-    ['next', 'Next.js'],
-  ])('%s has the same block as docs/embed.md, which is run there', (page, place) => {
-    expect(blocksOf(`docs/getting-started/${page}.md`)[0]?.code).toBe(embedBlock(place))
-  })
+test('the gateway is the same on all pages that import it', () => {
+  const gateways = pages.filter(page => page !== 'workers').map(page => [page, startBlock(page, 'gateway.ts')])
+  expect(gateways).toEqual(gateways.map(([page]) => [page, startBlock('node', 'gateway.ts')]))
 })
 
 test('every page is run, with every block of it', () => {
   expect(pages.sort()).toEqual([...onNode, 'bun', 'deno', 'next', 'node', 'workers'].sort())
   const others = pages.filter(page => !onNode.includes(page))
-  const more = others.flatMap(page => blocksOf(`docs/getting-started/${page}.md`).slice(1))
-  expect(more.map(({ file }) => file)).toEqual(['user.ts', 'app/api/chat/route.ts', 'src/app.ts'])
+  const more = others.flatMap(page => blocksOf(`docs/getting-started/${page}.md`).map(({ file }) => `${page}: ${file}`))
+  expect(more.filter(file => !/: (gateway|server|src\/index)\.ts$/.test(file))).toEqual([
+    'next: app/api/[...path]/route.ts',
+    'next: user.ts',
+    'next: app/api/chat/route.ts',
+    'workers: src/app.ts',
+  ])
 })

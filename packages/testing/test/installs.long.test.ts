@@ -5,11 +5,11 @@ import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../tools/runtimes/free-port.ts'
+import { askBlock, type BlockAnswers, expectedAnswers, gatewayBlock, startBlock } from '../tools/runtimes/page-blocks.ts'
 import { serveFakeProvider } from '../tools/runtimes/provider-server.ts'
-import { askBlock, type BlockAnswers, embedBlock, expectedAnswers } from '../tools/runtimes/readme.ts'
 import { makeTarballs, type Tarballs } from '../tools/runtimes/tarballs.ts'
 
-// A fresh folder, `npm install signalbox`, and the blocks of README.md: from tarballs, by a registry on 127.0.0.1 that has them.
+// A fresh folder, `npm install signalbox`, and an app of docs/getting-started: from tarballs, by a registry on 127.0.0.1 that has them.
 
 const run = promisify(execFile)
 const root = resolve(import.meta.dirname, '../../..')
@@ -25,13 +25,12 @@ let provider: Awaited<ReturnType<typeof serveFakeProvider>>
 
 const cleanEnv = (): Record<string, string> => ({ ...tarballs.env(folder), GATEWAY_KEY: key, OPENAI_API_KEY: 'sk-nobody' })
 
-/** An app with the gateway of README.md, and a file that serves it. */
+/** An app with the gateway of the pages, and a file that serves it. */
 function makeApp(name: string, files: Readonly<Record<string, string>>): string {
   const app = join(folder, name)
-  const gateway = embedBlock().replace('11434', String(provider.port))
   for (const [file, text] of Object.entries({
     'package.json': JSON.stringify({ name, private: true, type: 'module' }),
-    'gateway.ts': gateway,
+    'gateway.ts': gatewayBlock(provider.port),
     ...files,
   })) {
     mkdirSync(dirname(join(app, file)), { recursive: true })
@@ -85,13 +84,13 @@ const pnpm = (...args: readonly string[]): readonly [string, readonly string[]] 
 const needDrivers = ['./libsql', './redis']
 
 const managers = [
-  { name: 'npm', install: npm('install', 'signalbox'), place: 'Node', program: [process.execPath, 'server.ts'] },
-  { name: 'pnpm', install: pnpm('add', 'signalbox'), place: 'Node', program: [process.execPath, 'server.ts'] },
-  { name: 'bun', install: [bun, ['add', 'signalbox']], place: 'Bun', program: [bun, 'server.ts'] },
+  { name: 'npm', install: npm('install', 'signalbox'), place: 'node', program: [process.execPath, 'server.ts'] },
+  { name: 'pnpm', install: pnpm('add', 'signalbox'), place: 'node', program: [process.execPath, 'server.ts'] },
+  { name: 'bun', install: [bun, ['add', 'signalbox']], place: 'bun', program: [bun, 'server.ts'] },
   {
     name: 'deno',
     install: [deno, ['add', '--quiet', 'npm:signalbox']],
-    place: 'Deno',
+    place: 'deno',
     program: [deno, 'run', '-A', '--quiet', 'server.ts'],
   },
 ] as const
@@ -108,10 +107,10 @@ describe('installed in a folder of its own', { timeout: 900_000 }, () => {
   }, 300_000)
 
   test.each(managers)(
-    'by $name: the README blocks respond whole and streamed, and find their key after a restart',
+    'by $name: the app responds whole and streamed, and finds its key after a restart',
     async ({ name, install, place, program }) => {
       const port = await freePort()
-      const app = makeApp(name, { 'server.ts': embedBlock(place).replace('8787', String(port)) })
+      const app = makeApp(name, { 'server.ts': startBlock(place, 'server.ts').replace('8787', String(port)) })
       await run(install[0], [...install[1]], { cwd: app, env: cleanEnv() })
       const base = `http://127.0.0.1:${port}`
       const server: Server = { app, command: [...program], base, health: `${base}/healthz` }
@@ -212,13 +211,12 @@ describe('installed in a folder of its own', { timeout: 900_000 }, () => {
   )
 
   test('Next.js builds and serves the route, in Node and on the edge', async () => {
-    const edge =
-      `import { createGateway, memoryStorage } from 'signalbox'\n${embedBlock().replace('11434', String(provider.port)).split('\n').slice(2).join('\n')}`
-        .replace("import { sqliteStorage } from 'signalbox/sqlite'\n", '')
-        .replace(/sqliteStorage\(.*?\)/, 'memoryStorage()')
+    const edge = `import { createGateway, memoryStorage } from 'signalbox'\n${gatewayBlock(provider.port).split('\n').slice(2).join('\n')}`
+      .replace("import { sqliteStorage } from 'signalbox/sqlite'\n", '')
+      .replace(/sqliteStorage\(.*?\)/, 'memoryStorage()')
     const app = makeApp('next', {
-      'app/api/[...path]/route.ts': embedBlock('Next.js'),
-      'app/edge/[...path]/route.ts': `${embedBlock('Next.js').replace('@/gateway', '@/edge-gateway')}\nexport const runtime = 'edge'\n`,
+      'app/api/[...path]/route.ts': startBlock('next', 'app/api/[...path]/route.ts'),
+      'app/edge/[...path]/route.ts': `${startBlock('next', 'app/api/[...path]/route.ts').replace('@/gateway', '@/edge-gateway')}\nexport const runtime = 'edge'\n`,
       'edge-gateway.ts': edge,
       'app/layout.tsx':
         'export default function Layout({ children }: { children: React.ReactNode }) {\n  return <html><body>{children}</body></html>\n}\n',

@@ -90,6 +90,39 @@ test('if the storage fails during setup, the log has the cause, which clients ar
   expect(logged).toEqual([{ error: expect.stringContaining('caused by Error: workersStorage: the object did not answer') }])
 })
 
+test('ready rejects with the error of setup, and resolves once setup has succeeded', async () => {
+  let isDown = true
+  const gateway = gatewayOn(memoryStorage(), async setting => {
+    if (isDown) throw new Error('no network')
+    await everything(setting)
+  })
+  await expect(gateway.ready()).rejects.toThrow('no network')
+  isDown = false
+  await expect.poll(() => gateway.ready().then(() => 'ready', String), { timeout: 10_000 }).toBe('ready')
+  expect((await gateway.authenticate(secret)).workspaceId).toBe('app')
+})
+
+describe('the first request of a gateway whose setup fails', () => {
+  const refusal = (setup: Setup): Promise<unknown> =>
+    gatewayOn(memoryStorage(), setup)
+      .authenticate(secret)
+      .catch(error => error)
+
+  test('gets the reason if the gateway refused a call of setup', async () => {
+    const setup: Setup = async ({ workspaces }) => {
+      await workspaces.create({ id: 'app', name: 'App' })
+      await workspaces('app').apiKeys.create({ name: 'backend', secret: process.env.NOT_SET as string })
+    }
+    expect(await refusal(setup)).toMatchObject({ code: 'service_unavailable', message: expect.stringContaining('`secret`') })
+  })
+
+  test('gets no text of another error, which may contain a password', async () => {
+    const setup: Setup = () => Promise.reject(new Error('cannot connect to postgres://app:password@db'))
+    const { message } = (await refusal(setup)) as Error
+    expect(message).toBe('The gateway could not be set up. See its log.')
+  })
+})
+
 test('a key without a fixed secret is created at each start, and the log says how to avoid that', async () => {
   const storage = memoryStorage()
   const warnings: string[] = []

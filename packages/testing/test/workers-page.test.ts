@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { bundleFiles, forWorkers } from '../tools/runtimes/bundle.ts'
-import { blocksOf, offline } from '../tools/runtimes/readme.ts'
+import { blocksOf, offline } from '../tools/runtimes/page-blocks.ts'
 import { waitUntil } from './waits.ts'
 
 // The Worker with routes of its own of docs/getting-started/workers.md, word for word, in workerd.
@@ -21,7 +21,7 @@ beforeAll(async () => {
     'main.ts': "import './offline.ts'\nexport * from './app.ts'\nexport { default } from './app.ts'\n",
   }
   await bundleFiles(folder, 'app', { files, ...forWorkers })
-})
+}, 600_000)
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 async function startApp() {

@@ -59,7 +59,7 @@ export const fencesOf = (page: string): readonly string[] =>
 /** Beside the tests of the package, so that its own name and the frameworks are found. */
 const folder = join(import.meta.dirname, 'pages')
 
-/** Files that pages import and docs/embed.md, or the reader's own app, has. */
+/** Files that pages import and other blocks, or the reader's own app, have. */
 const shared: Readonly<Record<string, string>> = {
   './gateway.ts': 'gateway.ts',
   '@/gateway': 'gateway.ts',
@@ -77,7 +77,7 @@ function sourcesOf(blocks: readonly CodeBlock[]): ReadonlyMap<string, { readonly
     blocks.find(block => block.page === page && block.file !== undefined && (file === undefined || block.file === file))?.code ?? ''
   return new Map([
     ...own,
-    [join(folder, 'gateway.ts'), { place: 'docs/embed.md', code: codeOf('docs/embed.md') }],
+    [join(folder, 'gateway.ts'), { place: 'docs/getting-started/node.md', code: codeOf('docs/getting-started/node.md', 'gateway.ts') }],
     [join(folder, 'user.ts'), { place: 'docs/getting-started/next.md', code: codeOf('docs/getting-started/next.md', 'user.ts') }],
     [join(folder, 'storage.ts'), { place: 'docs/how-to/add-a-storage.md', code: codeOf('docs/how-to/add-a-storage.md') }],
     [join(folder, 'app.module.ts'), { place: 'Nest', code: 'export class AppModule {}\n' }],

@@ -147,6 +147,7 @@ describe('without a key', () => {
 describe('public rows', () => {
   test('are exactly these', () => {
     expect(open.map(({ method: verb, path }) => `${verb} ${path}`).sort()).toEqual([
+      'GET /',
       'GET /healthz',
       'GET /readyz',
       'GET /v1/byok/providers',

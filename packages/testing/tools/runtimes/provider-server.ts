@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
-import { fakeProvider } from './readme.ts'
+import { fakeProvider } from './page-blocks.ts'
 
 /** The fake provider of the blocks on a free port of 127.0.0.1. */
 export async function serveFakeProvider(): Promise<{ readonly port: number; close(): void }> {

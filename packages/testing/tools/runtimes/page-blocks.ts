@@ -3,28 +3,37 @@ import { resolve } from 'node:path'
 
 const root = resolve(import.meta.dirname, '../../../..')
 
-/** One block of code of a page, which its first line names: `// server.ts, Node: node server.ts`. */
+/** One block of code of a page, which its first line names: `// server.ts`. */
 export interface PageBlock {
   /** `server.ts`. */
   readonly file: string
-  /** `Node`. Empty: every place has this file. */
-  readonly place: string
   readonly code: string
 }
 
 /** The blocks of a page that name their file, as they stand. */
 export const blocksOf = (page: string): readonly PageBlock[] =>
-  [...readFileSync(resolve(root, page), 'utf8').matchAll(/^```tsx?\n(\/\/ (\S+\.tsx?)(?:, ([\w.]+))?.*\n[\s\S]*?)^```/gm)].map(
-    ([, code = '', file = '', place = '']) => ({ file, place, code }),
+  [...readFileSync(resolve(root, page), 'utf8').matchAll(/^```tsx?\n(\/\/ (\S+\.tsx?)\n[\s\S]*?)^```/gm)].map(
+    ([, code = '', file = '']) => ({ file, code }),
   )
 
-/** The block for a place, as in `Deno`; that of the gateway without one. Workers have a page of their own. */
-export function embedBlock(place = ''): string {
-  const page = place === 'Workers' ? 'docs/getting-started/workers.md' : 'docs/embed.md'
-  const block = blocksOf(page).find(each => each.place === place)
-  if (!block) throw new Error(`${page} has no block for ${place || 'the gateway'}.`)
+/** A file of a page of docs/getting-started: `startBlock('node', 'server.ts')`. */
+export function startBlock(page: string, file: string): string {
+  const block = blocksOf(`docs/getting-started/${page}.md`).find(each => each.file === file)
+  if (!block) throw new Error(`docs/getting-started/${page}.md has no block for ${file}.`)
   return block.code
 }
+
+/** The gateway of docs/embed.md, with its local provider at a port of 127.0.0.1 and another database file. */
+export function embedBlock(port: number, database: string): string {
+  const code = blocksOf('docs/embed.md').find(({ file }) => file === 'gateway.ts')?.code ?? ''
+  return code.replace('11434', String(port)).replace('signalbox.db', database)
+}
+
+/** The gateway of the pages, with OpenAI at a port of 127.0.0.1 and another database file. */
+export const gatewayBlock = (port: number, database = 'signalbox.db'): string =>
+  startBlock('node', 'gateway.ts')
+    .replace('openai({ apiKey: OPENAI_API_KEY })', `openai({ apiKey: 'sk-nobody', baseURL: 'http://127.0.0.1:${port}/v1' })`)
+    .replace('signalbox.db', database)
 
 /** What a provider answers that runs on 127.0.0.1, in the dialect of its path: a function of Web values, so that every runtime has it. */
 export const fakeProvider = `

@@ -8,14 +8,23 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { builtPackages } from '../tools/runtimes/built-packages.ts'
 import { bundleFiles, forWorkers } from '../tools/runtimes/bundle.ts'
 import { freePort } from '../tools/runtimes/free-port.ts'
+import {
+  askBlock,
+  type BlockAnswers,
+  embedBlock,
+  expectedAnswers,
+  fakeProvider,
+  gatewayBlock,
+  offline,
+  startBlock,
+} from '../tools/runtimes/page-blocks.ts'
 import { serveFakeProvider } from '../tools/runtimes/provider-server.ts'
-import { askBlock, type BlockAnswers, embedBlock, expectedAnswers, fakeProvider, offline } from '../tools/runtimes/readme.ts'
 
-// The blocks of docs/embed.md, word for word, over the packages as they are published, in every place that it names.
+// The apps of docs/getting-started over the packages as they are published, in every runtime.
 
 const modules = resolve(import.meta.dirname, '../../../node_modules')
-const folder = realpathSync(mkdtempSync(join(tmpdir(), 'signalbox-readme-')))
-const key = 'ak_for-the-readme-0123456789'
+const folder = realpathSync(mkdtempSync(join(tmpdir(), 'signalbox-getting-started-')))
+const key = 'ak_getting-started-0123456789'
 const env = {
   GATEWAY_KEY: key,
   OPENAI_API_KEY: 'sk-nobody',
@@ -29,7 +38,7 @@ let provider: Awaited<ReturnType<typeof serveFakeProvider>>
 beforeAll(async () => {
   provider = await serveFakeProvider()
   await builtPackages()
-})
+}, 600_000)
 afterAll(() => {
   provider.close()
   rmSync(folder, { recursive: true, force: true })
@@ -72,11 +81,11 @@ describe.each([
   ['Bun', join(modules, 'bun/bin/bun.exe'), ['--no-install']],
   ['Deno', join(modules, 'deno/deno'), denoArgs],
 ] as const)('on %s', (name, program, args) => {
-  test.skipIf(!existsSync(program))('the block responds, creates its workspace and key once, and finds them after a restart', async () => {
+  test.skipIf(!existsSync(program))('the app responds, creates its workspace and key once, and finds them after a restart', async () => {
     const port = await freePort()
     const files = {
-      'gateway.ts': embedBlock().replace('11434', String(provider.port)).replace('signalbox.db', `${name}.db`),
-      'server.ts': embedBlock(name).replace('8787', String(port)),
+      'gateway.ts': embedBlock(provider.port, `${name}.db`),
+      'server.ts': startBlock(name.toLowerCase(), 'server.ts').replace('8787', String(port)),
     }
     await bundleFiles(folder, name, { files, platform: 'node' })
     const first = await run(program, [...args, join(folder, `${name}.mjs`)], port)
@@ -86,12 +95,12 @@ describe.each([
 })
 
 test.skipIf(!existsSync(join(modules, 'miniflare')))(
-  'on Workers the block responds, and finds its workspace and key after a restart',
+  'on Workers the app responds, and finds its workspace and key after a restart',
   async () => {
     const { Miniflare } = await import('miniflare')
     const files = {
       'offline.ts': offline,
-      'index.ts': embedBlock('Workers'),
+      'index.ts': startBlock('workers', 'src/index.ts'),
       'main.ts': "import './offline.ts'\nexport * from './index.ts'\nexport { default } from './index.ts'\n",
     }
     await bundleFiles(folder, 'workers', { files, ...forWorkers })
@@ -130,6 +139,8 @@ test.skipIf(!existsSync(join(modules, 'miniflare')))(
   },
 )
 
+const nextRoute = 'app/api/[...path]/route.ts'
+
 type Route = (request: Request, context: { readonly params: unknown }) => Promise<Response>
 type Routes = Readonly<Record<'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS', Route>>
 
@@ -138,13 +149,13 @@ describe('in a catch-all route of Next.js', () => {
 
   beforeAll(() => {
     const files = {
-      'gateway.ts': embedBlock().replace('11434', String(provider.port)).replace('signalbox.db', join(folder, 'next.db')),
-      'route.ts': embedBlock('Next.js'),
+      'gateway.ts': gatewayBlock(provider.port, join(folder, 'next.db')),
+      'route.ts': startBlock('next', nextRoute),
     }
     return bundleFiles(folder, 'next', { files, platform: 'node' })
   })
 
-  test.each(['/api', '/api/llm', '/deep/down/in/the/app'])('the block is mounted at %s, with every method', async prefix => {
+  test.each(['/api', '/api/llm', '/deep/down/in/the/app'])('the route is mounted at %s, with every method', async prefix => {
     Object.assign(process.env, { GATEWAY_KEY: key })
     const routes = (await import(`${pathToFileURL(join(folder, 'next.mjs')).href}?${encodeURIComponent(prefix)}`)) as Routes
     const call = (request: Request): Promise<Response> =>
@@ -160,12 +171,12 @@ describe('in a catch-all route of Next.js', () => {
     }
   })
 
-  test('the block runs on the edge too: no Node APIs, no eval, and no randomness or timer while it loads; the path is in the query', async () => {
+  test('the route runs on the edge too: no Node APIs, no eval, and no randomness or timer while it loads; the path is in the query', async () => {
     const files = {
-      'gateway.ts': embedBlock()
+      'gateway.ts': gatewayBlock(provider.port)
         .replace("import { sqliteStorage } from 'signalbox/sqlite'", "import { memoryStorage } from 'signalbox'")
         .replace(/sqliteStorage\(.*?\)/, 'memoryStorage()'),
-      'route.ts': embedBlock('Next.js'),
+      'route.ts': startBlock('next', nextRoute),
     }
     await bundleFiles(folder, 'edge', { files, ...forWorkers, format: 'iife', globalName: 'routes' })
     const edge = edgeContext()
