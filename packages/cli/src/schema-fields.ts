@@ -57,9 +57,9 @@ export const urlPart = () => textLike('1 to 128 letters, digits, `-`, `_`, `.` a
 export const either = <Plain extends z.ZodType, Fields extends z.ZodObject>(error: string, plain: Plain, fields: Fields) =>
   z.union([plain, fields], { error })
 
-/** The issue to report. For a value that may be plain or an object (`either`), an object gets the issue of the invalid field. */
+/** The issue to report. For a value that may be plain or an object (`either`), an object gets the issue of the invalid field, and a list that of its entry. */
 export function innermostIssue(issue: z.core.$ZodIssue, value: unknown): z.core.$ZodIssue {
-  if (issue.code !== 'invalid_union' || typeof value !== 'object' || value === null || Array.isArray(value)) return issue
+  if (issue.code !== 'invalid_union' || typeof value !== 'object' || value === null) return issue
   const inner = issue.errors.flat().find(each => each.path.length > 0 || each.code === 'unrecognized_keys')
   return inner === undefined ? issue : { ...inner, path: [...issue.path, ...inner.path] }
 }

@@ -167,7 +167,8 @@ export const webSocketLimits = {
 }
 
 const originsExample = '`*`, or a list of origins, as in https://app.example'
-const corsOrigins = () => z.union([z.literal('*'), someOf(originsExample, textThat(originsExample, isOrigin))], { error: originsExample })
+const corsOrigins = () =>
+  z.union([z.literal('*'), someOf(originsExample, textThat('an origin, as in https://app.example', isOrigin))], { error: originsExample })
 
 /** The whole config file. */
 export const configSchema = section({

@@ -16,10 +16,10 @@ export interface SealingKey {
 /**
  * The configured key, else the one next to the database, else a new one. A new key is never created for an existing database.
  *
- * @throws {StartError} The storage is used by other machines too, and no key is configured.
+ * @throws {StartError} The storage is used by other machines too, and no key is configured; or a key is all zeros.
  */
 export function sealingKeyFor({ scheme, file: database, shown }: NamedStorage, given: string | undefined): SealingKey {
-  if (given !== undefined) return fromHex(given)
+  if (given !== undefined) return fromHex(checked(given, '`sealing_key` (SIGNALBOX_SEALING_KEY)'))
   if (scheme.reach === 'process') return fromHex(randomBytes(32).toString('hex'))
   if (database === undefined) {
     throw new StartError(
@@ -28,7 +28,7 @@ export function sealingKeyFor({ scheme, file: database, shown }: NamedStorage, g
   }
   const file = `${database}.key`
   const old = readKey(file)
-  if (old !== undefined) return fromHex(old)
+  if (old !== undefined) return fromHex(checked(old, `The sealing key ${file}`))
   if (isUsed(database)) {
     throw new StartError(
       `${database} exists, but its sealing key ${file} does not. Restore the file, or set \`sealing_key\` (SIGNALBOX_SEALING_KEY): another key cannot open the sealed data.`,
@@ -40,6 +40,11 @@ export function sealingKeyFor({ scheme, file: database, shown }: NamedStorage, g
 }
 
 const fromHex = (hex: string): SealingKey => ({ key: Uint8Array.from(Buffer.from(hex, 'hex')), undo: () => {} })
+
+function checked(hex: string, name: string): string {
+  if (/[^0]/.test(hex)) return hex
+  throw new StartError(`${name} is all zeros, which is easy to guess. Create a key with \`openssl rand -hex 32\`.`)
+}
 
 const isUsed = (database: string): boolean => existsSync(database) && statSync(database).size > 0
 

@@ -99,6 +99,16 @@ const faults: readonly (readonly [trouble: string, config: unknown, line: string
     { admin_key: 'secret-secret' },
     '`admin_key` is a string of 13 characters; it takes `ak_` and 8 to 200 visible ASCII characters without a comma.',
   ],
+  [
+    'a sealing key of zeros',
+    { sealing_key: '0'.repeat(64) },
+    '`sealing_key` (SIGNALBOX_SEALING_KEY) is all zeros, which is easy to guess. Create a key with `openssl rand -hex 32`.',
+  ],
+  [
+    'an origin with a path',
+    { cors_origins: ['https://app.example', 'https://app.example/path'] },
+    '`cors_origins[1]` is "https://app.example/path"; it takes an origin, as in https://app.example.',
+  ],
   ['a short sealing key', { sealing_key: 'abcd' }, '`sealing_key` is a string of 4 characters; it takes 64 hex digits.'],
   [
     'negative credit',

@@ -274,10 +274,12 @@ describe('`cors_origins`', () => {
     expect(await allowed({}, 'https://app.example')).toBeNull()
   })
 
-  test.each([[[]], [['app.example']], [['https://app.example/path']], ['https://app.example']])(
-    '%j is an invalid config',
-    async cors_origins => {
-      await expect(serving({ config: { storage: 'memory:', cors_origins } })).rejects.toThrow('a list of origins')
-    },
-  )
+  test.each<[unknown, string]>([
+    [[], 'a list of origins'],
+    [['app.example'], '`cors_origins[0]`'],
+    [['https://app.example/path'], '`cors_origins[0]`'],
+    ['https://app.example', 'a list of origins'],
+  ])('%j is an invalid config', async (cors_origins, named) => {
+    await expect(serving({ config: { storage: 'memory:', cors_origins } })).rejects.toThrow(named)
+  })
 })

@@ -150,6 +150,10 @@ const entries: readonly (readonly [noProxy: string, url: string, isDirect: boole
   ['[::1]:8443', 'https://[::1]:8443/', true],
   ['[::1]:443', 'https://[::1]:8443/', false],
   ['10.0.0.1', 'http://10.0.0.1:11434/', true],
+  ['10.0.0.0/8', 'http://10.1.2.3:11434/', true],
+  ['10.0.0.0/8', 'http://11.0.0.1/', false],
+  ['127.0.0.1/32,fd00::/8', 'http://[fd12::1]:80/', true],
+  ['10.0.0.0/33', 'http://10.0.0.1/', false],
   ['*', 'https://example.com/', true],
   ['', 'https://example.com/', false],
 ]

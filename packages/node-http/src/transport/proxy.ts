@@ -1,3 +1,4 @@
+import { BlockList, isIP } from 'node:net'
 import { type buildConnector, Client } from 'undici'
 import { transportError } from './transport-errors.ts'
 
@@ -7,7 +8,7 @@ export interface ProxyOptions {
   readonly http?: string
   /** The proxy of `https:` URLs. Default: `http`. */
   readonly https?: string
-  /** Hosts that are called directly, separated by commas: `localhost,.example.com,10.0.0.1:8080`; `*` is all. Default: none. */
+  /** Hosts that are called directly, separated by commas: `localhost,.example.com,10.0.0.1:8080,10.0.0.0/8`; `*` is all. Default: none. */
   readonly noProxy?: string
 }
 
@@ -52,16 +53,31 @@ export function createProxySelector({ http, https = http, noProxy = '' }: ProxyO
   const proxies = new Map<string, URL>()
   if (http !== undefined) proxies.set('http:', proxyUrl(http, '`proxy.http`'))
   if (https !== undefined) proxies.set('https:', proxyUrl(https, '`proxy.https`'))
-  const direct = noProxy
-    .split(/[,\s]+/)
-    .filter(Boolean)
-    .map(readEntry)
+  const texts = noProxy.split(/[,\s]+/).filter(Boolean)
+  const networks = networksOf(texts)
+  const direct = texts.map(readEntry)
   return url => {
     const host = bareHost(url.hostname)
     const port = portOf(url)
-    return direct.some(entry => isCalledDirectly(entry, host, port)) ? undefined : proxies.get(url.protocol)
+    const isDirect = direct.some(entry => isCalledDirectly(entry, host, port)) || isWithin(networks, host)
+    return isDirect ? undefined : proxies.get(url.protocol)
   }
 }
+
+const family = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4')
+
+/** The networks among the entries, as in `10.0.0.0/8` and `fd00::/8`. */
+function networksOf(texts: readonly string[]): BlockList {
+  const networks = new BlockList()
+  for (const text of texts) {
+    const [, address = '', length = ''] = /^([\d.]+|[\da-f:]+)\/(\d{1,3})$/i.exec(text) ?? []
+    if (isIP(address) !== 0 && Number(length) <= (isIP(address) === 6 ? 128 : 32))
+      networks.addSubnet(address, Number(length), family(address))
+  }
+  return networks
+}
+
+const isWithin = (networks: BlockList, host: string): boolean => isIP(host) !== 0 && networks.check(host, family(host))
 
 interface NoProxyEntry {
   /** `*` for every host. */
