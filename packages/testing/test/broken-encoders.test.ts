@@ -19,7 +19,11 @@ const body = { model: 'm', input: 'Hi', max_output_tokens: 50 }
 async function brokenGateway() {
   let settled = 0
   const { gateway, secret, storage, caller } = await testGateway({
-    hooks: { onSettle: () => void (settled += 1) },
+    hooks: {
+      onSettle() {
+        settled += 1
+      },
+    },
     providers: [simulated({ id: 'sim', firstWordMs: 0, wordMs: 0 })],
     models: [{ id: 'm', offers: [{ provider: 'sim', provider_model_id: 'echo', dialect: 'chat', price }] }],
   })

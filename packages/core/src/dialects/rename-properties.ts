@@ -5,31 +5,31 @@ import { definitionsOf } from './schema-definitions.ts'
 // Renames the properties of the object that a schema describes, wherever the schema names them: also in the schemas that apply to the same
 // object, such as its conditions. Properties of other objects within it keep their names.
 
-interface Renames {
+interface NameChange {
   readonly nameOf: (name: string) => string
   /** The reference to use for one that applies to the same object. */
   readonly refer: (reference: string) => string
 }
 
-type Keyword = (value: Json, renames: Renames) => Json
+type Keyword = (value: Json, change: NameChange) => Json
 
 const listOf =
   (one: Keyword): Keyword =>
-  (value, renames) =>
-    Array.isArray(value) ? (value as readonly Json[]).map(each => one(each, renames)) : value
+  (value, change) =>
+    Array.isArray(value) ? (value as readonly Json[]).map(each => one(each, change)) : value
 
 /** An object whose keys are names. */
 const keyed =
   (one: Keyword): Keyword =>
-  (value, renames) =>
+  (value, change) =>
     isObject(value)
-      ? Object.fromEntries(Object.entries(value).map(([name, each]) => [renames.nameOf(name), one(each as Json, renames)]))
+      ? Object.fromEntries(Object.entries(value).map(([name, each]) => [change.nameOf(name), one(each as Json, change)]))
       : value
 
 const asItIs: Keyword = value => value
 const nameIn: Keyword = (value, { nameOf }) => (typeof value === 'string' ? nameOf(value) : value)
 const instance = keyed(asItIs)
-const schemaOfSame: Keyword = (value, renames) => (isObject(value) ? renamedIn(value, sameObject, renames) : value)
+const schemaOfSame: Keyword = (value, change) => (isObject(value) ? renamedIn(value, sameObject, change) : value)
 
 /** A pattern that matches one name only, as a pattern for its other name. Others are not changed: they would have to be run. */
 const pattern: Keyword = (value, { nameOf }) => {
@@ -40,8 +40,8 @@ const pattern: Keyword = (value, { nameOf }) => {
   return renamed === name ? value : `^${renamed.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')}$`
 }
 
-const patterns: Keyword = (value, renames) =>
-  isObject(value) ? Object.fromEntries(Object.entries(value).map(([each, schema]) => [pattern(each, renames) as string, schema])) : value
+const patterns: Keyword = (value, change) =>
+  isObject(value) ? Object.fromEntries(Object.entries(value).map(([each, schema]) => [pattern(each, change) as string, schema])) : value
 
 type Keywords = Readonly<Record<string, Keyword>>
 
@@ -50,12 +50,12 @@ const ofNames: Keywords = {
   const: nameIn,
   enum: listOf(nameIn),
   pattern,
-  not: (value, renames) => nameSchema(value, renames),
-  allOf: listOf((value, renames) => nameSchema(value, renames)),
-  anyOf: listOf((value, renames) => nameSchema(value, renames)),
-  oneOf: listOf((value, renames) => nameSchema(value, renames)),
+  not: (value, change) => nameSchema(value, change),
+  allOf: listOf((value, change) => nameSchema(value, change)),
+  anyOf: listOf((value, change) => nameSchema(value, change)),
+  oneOf: listOf((value, change) => nameSchema(value, change)),
 }
-const nameSchema: Keyword = (value, renames) => (isObject(value) ? renamedIn(value, ofNames, renames) : value)
+const nameSchema: Keyword = (value, change) => (isObject(value) ? renamedIn(value, ofNames, change) : value)
 
 /** Every keyword that names properties of the object, or holds a schema or values of the same object. */
 const sameObject: Keywords = {
@@ -63,13 +63,13 @@ const sameObject: Keywords = {
   required: listOf(nameIn),
   // Gemini's and OpenAPI's.
   propertyOrdering: listOf(nameIn),
-  discriminator: (value, renames) => (isObject(value) ? renamedIn(value, { propertyName: nameIn }, renames) : value),
+  discriminator: (value, change) => (isObject(value) ? renamedIn(value, { propertyName: nameIn }, change) : value),
   patternProperties: patterns,
   propertyNames: nameSchema,
   dependentRequired: keyed(listOf(nameIn)),
   dependentSchemas: keyed(schemaOfSame),
   // Of draft 7: each is a list of names or a schema.
-  dependencies: keyed((value, renames) => (Array.isArray(value) ? listOf(nameIn) : schemaOfSame)(value, renames)),
+  dependencies: keyed((value, change) => (Array.isArray(value) ? listOf(nameIn) : schemaOfSame)(value, change)),
   ...Object.fromEntries(['if', 'then', 'else', 'not'].map(name => [name, schemaOfSame])),
   ...Object.fromEntries(['allOf', 'anyOf', 'oneOf'].map(name => [name, listOf(schemaOfSame)])),
   const: instance,
@@ -79,11 +79,11 @@ const sameObject: Keywords = {
   $ref: (value, { refer }) => (typeof value === 'string' ? refer(value) : value),
 }
 
-const renamedIn = (schema: JsonObject, keywords: Keywords, renames: Renames): JsonObject =>
+const renamedIn = (schema: JsonObject, keywords: Keywords, change: NameChange): JsonObject =>
   Object.fromEntries(
     Object.entries(schema).map(([keyword, value]) => {
       const rename = value !== undefined && Object.hasOwn(keywords, keyword) ? keywords[keyword] : undefined
-      return [keyword, rename ? rename(value as Json, renames) : value]
+      return [keyword, rename ? rename(value as Json, change) : value]
     }),
   )
 

@@ -80,22 +80,25 @@ describe('the root of a tool’s parameters', () => {
     expect(plainRoot(schema).schema).toEqual(expected)
   })
 
-  test.each(['messages', 'bedrock', 'gemini', 'chat', 'responses'] as const)('is an object for %s, with a warning if that changes it', name => {
-    const request = messagesClient.decodeRequest({
-      model: 'm',
-      max_tokens: 9,
-      messages: [{ role: 'user', content: 'Hi' }],
-      tools: [
-        { name: 'f', input_schema: { anyOf: [{ properties: { a: { type: 'string' } } }, { properties: { b: { type: 'string' } } }] } },
-      ],
-    })
-    const foreign = name === 'messages' ? asking({ anyOf: [{ properties: { a: { type: 'string' } } }] }) : request
-    const { body, warnings } = providerDialects[name].encodeRequest(foreign, offer, {})
-    const tools = JSON.stringify(body.tools ?? body.toolConfig)
-    expect(tools).toContain('"type":"object"')
-    expect(tools).not.toContain('anyOf')
-    expect(warnings).toMatchObject([{ code: 'unsupported_parameter', message: expect.stringContaining('`anyOf` at the root') }])
-  })
+  test.each(['messages', 'bedrock', 'gemini', 'chat', 'responses'] as const)(
+    'is an object for %s, with a warning if that changes it',
+    name => {
+      const request = messagesClient.decodeRequest({
+        model: 'm',
+        max_tokens: 9,
+        messages: [{ role: 'user', content: 'Hi' }],
+        tools: [
+          { name: 'f', input_schema: { anyOf: [{ properties: { a: { type: 'string' } } }, { properties: { b: { type: 'string' } } }] } },
+        ],
+      })
+      const foreign = name === 'messages' ? asking({ anyOf: [{ properties: { a: { type: 'string' } } }] }) : request
+      const { body, warnings } = providerDialects[name].encodeRequest(foreign, offer, {})
+      const tools = JSON.stringify(body.tools ?? body.toolConfig)
+      expect(tools).toContain('"type":"object"')
+      expect(tools).not.toContain('anyOf')
+      expect(warnings).toMatchObject([{ code: 'unsupported_parameter', message: expect.stringContaining('`anyOf` at the root') }])
+    },
+  )
 
   test('is unchanged for a tool of the provider’s own dialect', () => {
     const input_schema = { anyOf: [{ type: 'object' }], type: 'object' }

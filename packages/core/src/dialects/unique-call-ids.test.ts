@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Item } from '../protocol/item.ts'
 import { offer } from '../../test/dialects/laws.ts'
+import type { Item } from '../protocol/item.ts'
 import { chatClient, responsesProvider } from './index.ts'
 import { withUniqueCallIds } from './unique-call-ids.ts'
 

@@ -35,7 +35,7 @@ import { createResponseMetadata, type MetadataFacts } from './response-metadata.
 import { withUsageWarning } from './settlement/charge.ts'
 import { progressOf } from './settlement/journaled-progress.ts'
 import { allowanceOf, runningLimit } from './settlement/running-cost.ts'
-import { type SettlementContext, type SettlementPorts, type Settled, settleAnswered, settleUnanswered } from './settlement/settlement.ts'
+import { type Settled, type SettlementContext, type SettlementPorts, settleAnswered, settleUnanswered } from './settlement/settlement.ts'
 
 /** The ports of all request steps; each step declares its own interface. */
 export interface RequestPorts
