@@ -11,9 +11,7 @@ import { simulated } from 'signalbox/providers'
 // The provider speaks Chat Completions; each SDK speaks its own API.
 const gateway = createGateway({
   providers: [simulated({ id: 'sim' })],
-  models: [
-    { id: 'echo', offers: [{ provider: 'sim', provider_model_id: 'echo', dialect: 'chat', price: { input: 50_000, output: 100_000 } }] },
-  ],
+  models: [{ id: 'echo', offers: [{ provider: 'sim', model: 'echo', api: 'chat', price: { input: 50_000, output: 100_000 } }] }],
   storage: memoryStorage(),
 })
 await gateway.workspaces.create({ id: 'my-app', name: 'My app', billing: 'postpaid' })

@@ -12,13 +12,13 @@ interface AcmeOptions {
 export function acme({ apiKey, baseURL }: AcmeOptions): Provider<'acme'> {
   const provider = defineProvider({
     id: 'acme',
-    display_name: 'Acme',
+    displayName: 'Acme',
     baseURL: baseURL || 'https://llm.acme.example/v1',
     dialects: [chatProvider],
     apiKey: apiKey || undefined,
-    data_policy: 'zdr',
+    dataPolicy: 'zdr',
     // How the server departs from Chat Completions. What it refuses is left out of requests, with a warning to the client.
-    quirks: { max_tokens_field: 'max_tokens', refuses: ['logit_bias', 'top_k'] },
+    quirks: { maxTokensField: 'max_tokens', refuses: ['logit_bias', 'top_k'] },
   })
   return {
     ...provider,

@@ -9,22 +9,22 @@ const { ACME_API_KEY, ACME_BASE_URL } = process.env
 const support = {
   id: 'acme/support',
   aliases: ['support'],
-  display_name: 'Acme Support',
-  knowledge_cutoff: '2026-06',
-  input_modalities: ['text'],
-  output_modalities: ['text'],
+  displayName: 'Acme Support',
+  knowledgeCutoff: '2026-06',
+  inputModalities: ['text'],
+  outputModalities: ['text'],
   offers: [
     {
       provider: 'acme',
-      provider_model_id: 'support-large-3',
-      dialect: 'chat',
-      context_window: 32_000,
-      max_output_tokens: 4_000,
+      model: 'support-large-3',
+      api: 'chat',
+      contextWindow: 32_000,
+      maxOutputTokens: 4_000,
       abilities: ['tools', 'structured_output'],
       // Microdollars per million tokens. An offer without a price serves no paid request.
       price: { input: 200_000, output: 800_000, request: 50 },
     },
-    { provider: 'phrasebook', provider_model_id: 'phrases', dialect: 'chat', price: { input: 0, output: 0 } },
+    { provider: 'phrasebook', model: 'phrases', api: 'chat', price: { input: 0, output: 0 } },
   ],
 } as const satisfies Model
 

@@ -6,10 +6,10 @@ import { chatProvider } from 'signalbox/dialects'
 export function phrasebook(phrases: Readonly<Record<string, string>>, otherwise: string): Provider<'phrasebook'> {
   return {
     id: 'phrasebook',
-    display_name: 'Phrasebook',
+    displayName: 'Phrasebook',
     dialects: [chatProvider],
     credential: { id: 'phrasebook:platform', owner: 'platform', secret: '' },
-    data_policy: 'zdr',
+    dataPolicy: 'zdr',
     endpoint: () => 'phrasebook://',
     authorize: () => {},
     async answer({ body, stream }) {

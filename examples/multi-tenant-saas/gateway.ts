@@ -13,8 +13,8 @@ export const gateway = createGateway({
       id: 'assistant',
       // Prices are microdollars per million tokens.
       offers: [
-        { provider: 'openai', provider_model_id: 'gpt-6.1-terra', dialect: 'responses', price: { input: 1_000_000, output: 5_000_000 } },
-        { provider: 'sim', provider_model_id: 'story', dialect: 'chat', price: { input: 1_000_000, output: 5_000_000 } },
+        { provider: 'openai', model: 'gpt-6.1-terra', api: 'responses', price: { input: 1_000_000, output: 5_000_000 } },
+        { provider: 'sim', model: 'story', api: 'chat', price: { input: 1_000_000, output: 5_000_000 } },
       ],
     },
   ],

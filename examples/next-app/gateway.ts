@@ -29,14 +29,14 @@ const makeGateway = () =>
         offers: [
           {
             provider: 'openai',
-            provider_model_id: 'gpt-6.1-terra',
-            dialect: 'responses',
+            model: 'gpt-6.1-terra',
+            api: 'responses',
             price: { input: 1_000_000, output: 5_000_000 },
           },
           {
             provider: 'sim',
-            provider_model_id: 'story',
-            dialect: 'chat',
+            model: 'story',
+            api: 'chat',
             price: { input: 1_000_000, output: 5_000_000 },
           },
         ],

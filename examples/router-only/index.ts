@@ -14,9 +14,9 @@ const gateway = createGateway({
       id: 'assistant',
       // Prices are microdollars per million tokens. The cheapest is tried first while none is known to be slow or failing.
       offers: [
-        { provider: 'openai', provider_model_id: 'gpt-6.1-terra', dialect: 'responses', price: { input: 1_000_000, output: 5_000_000 } },
-        { provider: 'sim-down', provider_model_id: 'story', dialect: 'chat', price: { input: 100_000, output: 200_000 } },
-        { provider: 'sim', provider_model_id: 'story', dialect: 'chat', price: { input: 200_000, output: 400_000 } },
+        { provider: 'openai', model: 'gpt-6.1-terra', api: 'responses', price: { input: 1_000_000, output: 5_000_000 } },
+        { provider: 'sim-down', model: 'story', api: 'chat', price: { input: 100_000, output: 200_000 } },
+        { provider: 'sim', model: 'story', api: 'chat', price: { input: 200_000, output: 400_000 } },
       ],
     },
   ],

@@ -11,7 +11,7 @@ const freshMs = 30 * dayMs
 
 /** A notice for the operator if half of the prices were read more than 30 days ago. */
 function noticesOf({ models, clock }: Pick<Call['gateway'], 'models' | 'clock'>): readonly string[] {
-  const days = models.list().flatMap(({ offers }) => offers.flatMap(({ as_of }) => as_of ?? []))
+  const days = models.list().flatMap(({ offers }) => offers.flatMap(({ asOf }) => asOf ?? []))
   const middle = days.sort()[Math.floor(days.length / 2)]
   if (middle === undefined || clock.now() - Date.parse(middle) <= freshMs) return []
   return [`Half of the prices date from ${middle} or earlier and may be outdated. Update the catalog.`]

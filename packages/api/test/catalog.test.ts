@@ -155,7 +155,7 @@ describe.each<readonly [row: string, path: string, answers: readonly (readonly [
     expect([again.headers.etag, again.body]).toEqual([told.etag, body])
     const sold = directory()
       .list()
-      .map(model => ({ ...model, aliases: [...(model.aliases ?? []), `${model.id}-x`], display_name: 'New' }))
+      .map(model => ({ ...model, aliases: [...(model.aliases ?? []), `${model.id}-x`], displayName: 'New' }))
     const other = await get(path, query, apiOf(directory({ models: sold, facts: [] })))
     expect(other.headers.etag === told.etag).toBe(other.body === body)
   })
@@ -250,13 +250,13 @@ test('a URL of the gateway includes the base path', async () => {
 })
 
 describe('source and time of the facts', () => {
-  const offer = { provider_model_id: 'x', dialect: 'chat', price: { input: 1_000_000, output: 2_000_000 } }
+  const offer = { model: 'x', api: 'chat', price: { input: 1_000_000, output: 2_000_000 } }
   const dated: Model = {
     id: 'dated',
     author: 'acme',
     offers: [
-      { ...offer, provider: 'plain', source: 'https://plain.example/prices', as_of: '2026-11-10' },
-      { ...offer, provider: 'cloud', dialect: 'messages', source: 'https://cloud.example/prices', as_of: '2026-09-30' },
+      { ...offer, provider: 'plain', source: 'https://plain.example/prices', asOf: '2026-11-10' },
+      { ...offer, provider: 'cloud', api: 'messages', source: 'https://cloud.example/prices', asOf: '2026-09-30' },
     ],
   }
   const models = directory()

@@ -6,33 +6,33 @@ import { webClock } from '@signalbox/core/runtime'
 // A small catalog, with known and unknown facts, and requests for it.
 
 const providers: readonly Provider[] = [
-  compatible({ id: 'plain', baseURL: 'http://plain.invalid', speaks: ['responses', 'chat'] }),
-  compatible({ id: 'cloud', baseURL: 'http://cloud.invalid', speaks: ['gemini', 'messages'], data_policy: 'zdr' }),
+  compatible({ id: 'plain', baseURL: 'http://plain.invalid', apis: ['responses', 'chat'] }),
+  compatible({ id: 'cloud', baseURL: 'http://cloud.invalid', apis: ['gemini', 'messages'], dataPolicy: 'zdr' }),
   compatible({ id: 'idle', baseURL: 'http://idle.invalid' }),
 ]
 
 const facts: readonly ProviderFacts[] = [
   {
     id: 'plain',
-    display_name: 'Plain AI',
-    data_policy: 'no_training',
-    retention_days: 30,
+    displayName: 'Plain AI',
+    dataPolicy: 'no_training',
+    retentionDays: 30,
     headquarters: 'CH',
-    docs_url: 'https://plain.example/docs',
+    docsURL: 'https://plain.example/docs',
     env: ['PLAIN_API_KEY', 'PLAIN_KEY'],
     tiers: [
-      { tier: 'free', display_name: 'Free', data_policy: 'may_train', qualification: 'Nothing paid yet' },
-      { tier: 'zdr', display_name: 'Zero retention', data_policy: 'zdr', qualification: 'By agreement' },
+      { tier: 'free', displayName: 'Free', dataPolicy: 'may_train', qualification: 'Nothing paid yet' },
+      { tier: 'zdr', displayName: 'Zero retention', dataPolicy: 'zdr', qualification: 'By agreement' },
     ],
   },
-  { id: 'cloud', display_name: 'Cloud', data_policy: 'may_train' },
-  { id: 'elsewhere', display_name: 'Not here', data_policy: 'zdr' },
+  { id: 'cloud', displayName: 'Cloud', dataPolicy: 'may_train' },
+  { id: 'elsewhere', displayName: 'Not here', dataPolicy: 'zdr' },
 ]
 
 const offer = (provider: string, more: Partial<Offer> = {}): Offer => ({
   provider,
-  provider_model_id: 'theirs',
-  dialect: provider === 'cloud' ? 'messages' : 'chat',
+  model: 'theirs',
+  api: provider === 'cloud' ? 'messages' : 'chat',
   ...more,
 })
 
@@ -41,38 +41,38 @@ const models: readonly Model[] = [
     id: 'thinker-2',
     aliases: ['acme/thinker-2', 'thinker'],
     family: 'thinker',
-    display_name: 'Thinker 2',
+    displayName: 'Thinker 2',
     author: 'acme',
     created: 1_750_000_000,
-    knowledge_cutoff: '2025-08',
-    retires_at: '2027-01-31',
-    open_weights: false,
-    input_modalities: ['text', 'image', 'pdf'],
-    output_modalities: ['text'],
+    knowledgeCutoff: '2025-08',
+    retiresAt: '2027-01-31',
+    openWeights: false,
+    inputModalities: ['text', 'image', 'pdf'],
+    outputModalities: ['text'],
     capabilities: ['tools', 'reasoning', 'streaming', 'web_search'],
     offers: [
-      offer('plain', { status: 'deprecated', price: { input: 9_000_000, output: 9_000_000 }, context_window: 1_000 }),
+      offer('plain', { status: 'deprecated', price: { input: 9_000_000, output: 9_000_000 }, contextWindow: 1_000 }),
       offer('plain', {
         price: {
           input: 50_000,
           output: 2_500_000,
           cached: 5_000,
-          cache_write: 62_500,
-          cache_write_1h: 100_000,
+          cacheWrite: 62_500,
+          cacheWrite1h: 100_000,
           tiers: [{ over: 200_000, input: 100_000, output: 5_000_000, cached: 10_000 }],
           priority: { input: 100_000, output: 5_000_000 },
         },
-        context_window: 200_000,
-        max_output_tokens: 64_000,
+        contextWindow: 200_000,
+        maxOutputTokens: 64_000,
       }),
       offer('cloud', {
-        context_window: 400_000,
+        contextWindow: 400_000,
         regions: [
-          { region: 'us', provider_model_id: 'us.x' },
-          { region: 'eu', provider_model_id: 'eu.x' },
+          { region: 'us', model: 'us.x' },
+          { region: 'eu', model: 'eu.x' },
         ],
       }),
-      offer('elsewhere', { price: { input: 0, output: 0 }, context_window: 9_000_000 }),
+      offer('elsewhere', { price: { input: 0, output: 0 }, contextWindow: 9_000_000 }),
     ],
   },
   {

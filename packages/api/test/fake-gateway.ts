@@ -107,9 +107,9 @@ export function fakeGateway(over: Partial<Gateway> = {}): Fake {
     id: 'small',
     aliases: ['s'],
     created: 1_700_000_000,
-    offers: [{ provider: 'p', provider_model_id: 'x', dialect: 'chat', context_window: 8192, price: { input: 50_000, output: 100_000 } }],
+    offers: [{ provider: 'p', model: 'x', api: 'chat', contextWindow: 8192, price: { input: 50_000, output: 100_000 } }],
   }
-  const deep: Model = { id: 'meta/llama', offers: [{ provider: 'p', provider_model_id: 'l', dialect: 'chat' }] }
+  const deep: Model = { id: 'meta/llama', offers: [{ provider: 'p', model: 'l', api: 'chat' }] }
   const findModel = (name: string) => [model, deep].find(one => one.id === name || (name === 's' && one.id === 'small'))
   const fake: Fake = {
     act: () => ({ response: Promise.resolve(completed) }),
@@ -160,7 +160,7 @@ export function fakeGateway(over: Partial<Gateway> = {}): Fake {
         key: '',
         of: model => {
           const here = offersHere(fake.gateway)(model)
-          return here.length > 0 ? here : [{ provider: 'p', provider_model_id: model.id, dialect: 'chat' }]
+          return here.length > 0 ? here : [{ provider: 'p', model: model.id, api: 'chat' }]
         },
       }),
       models: {
@@ -168,7 +168,7 @@ export function fakeGateway(over: Partial<Gateway> = {}): Fake {
         resolve: findModel,
         list: () => [deep, model],
         similarNames: () => ['small'],
-        providers: () => ['p', 'small'].map(id => ({ id, display_name: id, data_policy: 'unknown', dialects: ['chat'] })),
+        providers: () => ['p', 'small'].map(id => ({ id, displayName: id, dataPolicy: 'unknown', dialects: ['chat'] })),
         version: () => 1,
         replace: () => {},
       },

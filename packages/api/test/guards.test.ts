@@ -259,9 +259,9 @@ test('readiness lists what is missing', async () => {
 test('readiness reports old prices, and stays ready', async () => {
   const { gateway } = fakeGateway()
   const dated = (days: readonly (string | undefined)[]) =>
-    days.map((as_of, at) => ({
+    days.map((asOf, at) => ({
       id: `m${at}`,
-      offers: [{ provider: 'p', provider_model_id: 'x', dialect: 'chat', ...(as_of !== undefined && { as_of }) }],
+      offers: [{ provider: 'p', model: 'x', api: 'chat', ...(asOf !== undefined && { asOf }) }],
     }))
   const readyOn = async (now: string, days: readonly (string | undefined)[]) => {
     const clock = { ...gateway.clock, now: () => Date.parse(now) }

@@ -21,15 +21,15 @@ export interface BenchGateway {
 }
 
 const price = { input: 250_000, output: 2_000_000 }
-const model = (dialect: Dialect, provider_model_id: string): Model => ({
-  id: `${dialect}/${provider_model_id}`,
-  offers: [{ provider: 'bench', provider_model_id, dialect, price }],
+const model = (dialect: Dialect, model: string): Model => ({
+  id: `${dialect}/${model}`,
+  offers: [{ provider: 'bench', model, api: dialect, price }],
 })
 
 /** The measured gateway: every step of a request is enabled, and no limit is reached. */
 export async function openBenchGateway({ upstream, storage, transport, isRepeatable = false }: BenchGatewayOptions): Promise<BenchGateway> {
   const gateway = createGateway({
-    providers: [compatible({ id: 'bench', baseURL: `${upstream}/v1`, apiKey: 'sk-bench', speaks: dialects })],
+    providers: [compatible({ id: 'bench', baseURL: `${upstream}/v1`, apiKey: 'sk-bench', apis: dialects })],
     models: dialects.flatMap(dialect => ['bench', 'bench-burst', 'bench-slow'].map(id => model(dialect, id))),
     storage,
     transport,

@@ -68,7 +68,7 @@ const secretOf = (n: number): string => `ak_bench-key-${String(n).padStart(8, '0
 
 async function open(file: string, size: Size): Promise<Opened> {
   const storage = sqliteStorage(file)
-  const offer = { provider: 'sim', provider_model_id: 'echo', dialect: 'chat', price: { input: 250_000, output: 2_000_000 } }
+  const offer = { provider: 'sim', model: 'echo', api: 'chat', price: { input: 250_000, output: 2_000_000 } }
   const gateway = createGateway({
     providers: [simulated({ id: 'sim', firstWordMs: 0, wordMs: 0 })],
     models: [{ id: 'echo', offers: [offer] }],

@@ -57,7 +57,7 @@ export const workers: Section = async ({ quick }) => {
 
 async function openServer(upstream: string, count: number): Promise<Standalone> {
   const folder = mkdtempSync(join(tmpdir(), 'signalbox-bench-'))
-  const offer = { provider: 'bench', provider_model_id: 'bench', dialect: 'chat', price: { input: 0.25, output: 2 } }
+  const offer = { provider: 'bench', model: 'bench', api: 'chat', price: { input: 0.25, output: 2 } }
   const config = {
     port: 0,
     workers: count,

@@ -8,9 +8,9 @@ const freshDays = 30
 /**
  * The age of a catalog in days if it is older than 30 days, otherwise undefined. `now` in Unix milliseconds.
  *
- * @example staleDays({ as_of: '2026-09-30' }, Date.parse('2026-11-22')) // 53
+ * @example staleDays({ asOf: '2026-09-30' }, Date.parse('2026-11-22')) // 53
  */
-export function staleDays({ as_of }: Pick<Catalog, 'as_of'>, now: number): number | undefined {
-  const days = Math.floor((now - Date.parse(as_of)) / millisecondsPerDay)
+export function staleDays({ asOf }: Pick<Catalog, 'asOf'>, now: number): number | undefined {
+  const days = Math.floor((now - Date.parse(asOf)) / millisecondsPerDay)
   return days > freshDays ? days : undefined
 }

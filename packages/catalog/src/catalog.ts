@@ -2,9 +2,9 @@ import type { Model } from '@signalbox/core/protocol'
 import { head, lines } from './data/models-and-prices.ts'
 import { type Catalog, mayBeSold, unpackCatalog } from './stored.ts'
 
-/** Selects the models that some providers serve, by provider ids and the dialects that all of them, or each of them, support. */
+/** Selects the models that some providers serve, by provider ids and the APIs that all of them, or each of them, have. */
 export type CatalogQuery =
-  | { readonly providers: readonly string[]; readonly dialects: readonly string[] }
+  | { readonly providers: readonly string[]; readonly apis: readonly string[] }
   | { readonly providers: readonly SellingProvider[] }
 
 /** The part of a provider that determines which of its offers can be sold. A gateway `Provider` satisfies it. */
@@ -28,27 +28,27 @@ export function catalog(): Catalog {
 
 /**
  * The models of a catalog with the offers of these providers in these dialects. A model without such an offer is left out, unless it has no
- * offers at all and its vendor is one of the providers, so that errors can say that the model has retired. Offers without an `as_of` date
+ * offers at all and its vendor is one of the providers, so that errors can say that the model has retired. Offers without an `asOf` date
  * get that of the catalog.
  *
  * @example sold(overridden(catalog(), overrides), { providers: [openai({ apiKey }), groq({ apiKey: groqKey })] })
- * @example sold(catalog(), { providers: ['openai', 'groq'], dialects: ['responses', 'chat'] })
+ * @example sold(catalog(), { providers: ['openai', 'groq'], apis: ['responses', 'chat'] })
  */
-export function sold({ models, as_of }: Pick<Catalog, 'models'> & Partial<Catalog>, query: CatalogQuery): readonly Model[] {
+export function sold({ models, asOf }: Pick<Catalog, 'models'> & Partial<Catalog>, query: CatalogQuery): readonly Model[] {
   const spoken = dialectsByProvider(query)
   return models.flatMap(model => {
     if (!mayBeSold(model, spoken.keys())) return []
-    const offers = model.offers.filter(({ provider, dialect }) => spoken.get(provider)?.has(dialect))
+    const offers = model.offers.filter(({ provider, api }) => spoken.get(provider)?.has(api))
     if (offers.length === 0 && !(model.offers.length === 0 && spoken.has(model.author ?? ''))) return []
-    const dated = offers.every(offer => offer.as_of !== undefined || as_of === undefined)
+    const dated = offers.every(offer => offer.asOf !== undefined || asOf === undefined)
     if (dated) return offers.length === model.offers.length ? [model] : [{ ...model, offers }]
-    return [{ ...model, offers: offers.map(offer => ({ ...(as_of !== undefined && { as_of }), ...offer })) }]
+    return [{ ...model, offers: offers.map(offer => ({ ...(asOf !== undefined && { asOf }), ...offer })) }]
   })
 }
 
 function dialectsByProvider(query: CatalogQuery): ReadonlyMap<string, ReadonlySet<string>> {
-  if ('dialects' in query) {
-    const dialects = new Set(query.dialects)
+  if ('apis' in query) {
+    const dialects = new Set(query.apis)
     return new Map(query.providers.map(id => [id, dialects]))
   }
   return new Map(query.providers.map(({ id, dialects }) => [id, new Set(dialects.map(({ name }) => name))]))
@@ -57,6 +57,6 @@ function dialectsByProvider(query: CatalogQuery): ReadonlyMap<string, ReadonlySe
 /**
  * The built-in models with the offers of these providers in these dialects: `sold(catalog(), query)`.
  *
- * @example catalogModels({ providers: ['openai', 'groq'], dialects: ['responses', 'chat'] })
+ * @example catalogModels({ providers: ['openai', 'groq'], apis: ['responses', 'chat'] })
  */
 export const catalogModels = (query: CatalogQuery): readonly Model[] => sold(catalog(), query)

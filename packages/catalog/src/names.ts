@@ -22,7 +22,7 @@ export function duplicatesIn({ models, providers }: Pick<Catalog, 'models' | 'pr
           `${formatPath(path)} is "${name}", which is a name of "${models[owner]?.id}" already; it takes a name that no other model has.`,
         )
     }
-    const offers = model.offers.map(offer => [offer.provider, offer.provider_model_id, offer.dialect].join(' '))
+    const offers = model.offers.map(offer => [offer.provider, offer.model, offer.api].join(' '))
     const twice = offers.find((offer, index) => offers.indexOf(offer) !== index)
     if (twice !== undefined)
       problems.push(`${formatPath([...pathOf(at, model), 'offers'])} holds "${twice}" twice; it takes each offer once.`)

@@ -13,7 +13,7 @@ export type Changes<Item, Fixed extends keyof Item> = {
 /** Fields of a model to replace. */
 export type ModelChanges = Changes<Model, 'id' | 'offers'>
 /** Fields of an offer to replace. */
-export type OfferChanges = Changes<Offer, 'provider' | 'provider_model_id'>
+export type OfferChanges = Changes<Offer, 'provider' | 'model'>
 /** Fields of a provider's facts to replace. */
 export type ProviderChanges = Changes<ProviderFacts, 'id'>
 
@@ -21,7 +21,7 @@ export type ProviderChanges = Changes<ProviderFacts, 'id'>
 export interface Overrides {
   /** By id. */
   readonly models?: Readonly<Record<string, ModelChanges | null>>
-  /** By id of the provider, then by `provider_model_id`. */
+  /** By id of the provider, then by the provider's id of the model. */
   readonly offers?: Readonly<Record<string, Readonly<Record<string, OfferChanges | null>>>>
   /** By id. */
   readonly providers?: Readonly<Record<string, ProviderChanges | null>>
@@ -40,9 +40,9 @@ export interface Overrides {
  *
  * @example
  * overridden(catalog(), {
- *   models: { 'gpt-4o': null, 'claude-sonnet-5': { retires_at: '2027-06-30' } },
+ *   models: { 'gpt-4o': null, 'claude-sonnet-5': { retiresAt: '2027-06-30' } },
  *   offers: { anthropic: { 'claude-sonnet-5': { price: { input: 3_000_000, output: 15_000_000 } } } },
- *   providers: { openai: { data_policy: 'zdr', retention_days: 0 } },
+ *   providers: { openai: { dataPolicy: 'zdr', retentionDays: 0 } },
  * })
  */
 export function overridden(catalog: Catalog, overrides: Overrides): Catalog {
@@ -53,7 +53,7 @@ export function overridden(catalog: Catalog, overrides: Overrides): Catalog {
   const providerChanges = byNameMap(providers)
   const offerChanges = new Map(Object.entries(offers ?? {}).map(([id, named]) => [id, byNameMap(named)]))
   const kept = applyChanges(catalog.models, ({ id }) => modelChanges.get(id)).map(model => {
-    const own = applyChanges(model.offers, offer => offerChanges.get(offer.provider)?.get(offer.provider_model_id))
+    const own = applyChanges(model.offers, offer => offerChanges.get(offer.provider)?.get(offer.model))
     return own === model.offers ? model : { ...model, offers: own }
   })
   const next = {
@@ -94,7 +94,7 @@ function unknownNamesIn({ models, providers }: Catalog, overrides: Overrides): r
   const { add = {} } = overrides
   const ids = namesOf(models)
   const sellers = new Map<string, Map<string, string>>()
-  for (const { provider, provider_model_id: id } of models.flatMap(({ offers }) => offers))
+  for (const { provider, model: id } of models.flatMap(({ offers }) => offers))
     sellers.set(provider, (sellers.get(provider) ?? new Map()).set(id, id))
   const sellerIds = identityMap(sellers.keys())
   return [

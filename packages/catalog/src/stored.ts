@@ -9,20 +9,20 @@ import { deepFreeze } from './deep-freeze.ts'
 /** Models with their offers and prices, and facts about providers. A custom catalog is the same in JSON. */
 export interface Catalog {
   /** The date of its facts, as in `2026-09-30`. */
-  readonly as_of: string
+  readonly asOf: string
   readonly models: readonly Model[]
   readonly providers: readonly ProviderFacts[]
 }
 
 /** The texts of the built-in catalog. */
 export interface StoredCatalog {
-  /** JSON with `as_of`, the shared sets and the providers. */
+  /** JSON with `asOf`, the shared sets and the providers. */
   readonly head: string
   /** Two lines of JSON per model: its fields, then its offers. */
   readonly lines: string
 }
 
-interface Head extends Pick<Catalog, 'as_of' | 'providers'> {
+interface Head extends Pick<Catalog, 'asOf' | 'providers'> {
   readonly sets: Sets
 }
 
@@ -30,13 +30,13 @@ interface Sets {
   readonly abilities: Readonly<Record<string, Offer['abilities']>>
   readonly quirks: Readonly<Record<string, Offer['quirks']>>
   readonly capabilities: Readonly<Record<string, Model['capabilities']>>
-  readonly modalities: Readonly<Record<string, Model['input_modalities']>>
+  readonly modalities: Readonly<Record<string, Model['inputModalities']>>
 }
 
-interface StoredModel extends Omit<Model, 'capabilities' | 'input_modalities' | 'output_modalities' | 'offers'> {
+interface StoredModel extends Omit<Model, 'capabilities' | 'inputModalities' | 'outputModalities' | 'offers'> {
   readonly capabilities: string
-  readonly input_modalities: string
-  readonly output_modalities: string
+  readonly inputModalities: string
+  readonly outputModalities: string
 }
 
 interface StoredOffer extends Omit<Offer, 'abilities' | 'quirks'> {
@@ -46,21 +46,21 @@ interface StoredOffer extends Omit<Offer, 'abilities' | 'quirks'> {
 
 /** Parses a stored catalog, resolves the sets and freezes it. In place, because copying would take longer than parsing. */
 export function unpackCatalog({ head, lines }: StoredCatalog): Catalog {
-  const { sets, providers, as_of } = JSON.parse(head) as Head
+  const { sets, providers, asOf } = JSON.parse(head) as Head
   deepFreeze(sets)
   const texts = lines.split('\n')
   const models: Model[] = []
-  for (let at = 0; at + 1 < texts.length; at += 2) models.push(unpackModel(texts[at] ?? '', { text: texts[at + 1] ?? '', sets, as_of }))
+  for (let at = 0; at + 1 < texts.length; at += 2) models.push(unpackModel(texts[at] ?? '', { text: texts[at + 1] ?? '', sets, asOf }))
   // Collected by hand from each provider's documentation.
-  const dated = providers.map(facts => ({ ...(facts.docs_url !== undefined && { source: facts.docs_url }), as_of, ...facts }))
-  return Object.freeze({ as_of, providers: deepFreeze(dated), models: Object.freeze(models) })
+  const dated = providers.map(facts => ({ ...(facts.docsURL !== undefined && { source: facts.docsURL }), asOf, ...facts }))
+  return Object.freeze({ asOf, providers: deepFreeze(dated), models: Object.freeze(models) })
 }
 
 /** The unparsed offers of a model. */
 interface UnreadOffers {
   readonly text: string
   readonly sets: Sets
-  readonly as_of: string
+  readonly asOf: string
 }
 
 const unread = new WeakMap<Model, string>()
@@ -77,21 +77,21 @@ export function mayBeSold(model: Model, providers: Iterable<string>): boolean {
   return false
 }
 
-function unpackModel(line: string, { text, sets, as_of }: UnreadOffers): Model {
+function unpackModel(line: string, { text, sets, asOf }: UnreadOffers): Model {
   const stored = JSON.parse(line) as StoredModel
   const { id, author, aliases } = stored
   const model = Object.assign(stored, {
     ...(aliases && { aliases: Object.freeze(aliases.map(alias => alias || `${author}/${id}`)) }),
     capabilities: sets.capabilities[stored.capabilities],
-    input_modalities: sets.modalities[stored.input_modalities],
-    output_modalities: sets.modalities[stored.output_modalities],
+    inputModalities: sets.modalities[stored.inputModalities],
+    outputModalities: sets.modalities[stored.outputModalities],
   }) as object as Model
   let offers: readonly Offer[] | undefined
   Object.defineProperty(model, 'offers', {
     enumerable: true,
     get: () => {
       unread.delete(model)
-      offers ??= unpackOffers({ text, sets, as_of })
+      offers ??= unpackOffers({ text, sets, asOf })
       return offers
     },
   })
@@ -99,20 +99,20 @@ function unpackModel(line: string, { text, sets, as_of }: UnreadOffers): Model {
   return Object.freeze(model)
 }
 
-function unpackOffers({ text, sets, as_of }: UnreadOffers): readonly Offer[] {
+function unpackOffers({ text, sets, asOf }: UnreadOffers): readonly Offer[] {
   const offers = JSON.parse(text) as readonly StoredOffer[]
-  for (const offer of offers) unpackOffer(offer, sets, { source: usualSource, as_of })
+  for (const offer of offers) unpackOffer(offer, sets, { source: usualSource, asOf })
   return Object.freeze(offers) as readonly object[] as readonly Offer[]
 }
 
 /** The default source of offers. */
 export const usualSource = 'https://models.dev/api.json'
 
-function unpackOffer(offer: StoredOffer, sets: Sets, origin: Required<Pick<Offer, 'source' | 'as_of'>>): void {
-  const { abilities, quirks, price, regions, source = origin.source, as_of = origin.as_of } = offer
+function unpackOffer(offer: StoredOffer, sets: Sets, origin: Required<Pick<Offer, 'source' | 'asOf'>>): void {
+  const { abilities, quirks, price, regions, source = origin.source, asOf = origin.asOf } = offer
   if (price) freezePrice(price)
   if (regions) deepFreeze(regions)
-  Object.assign(offer, { abilities: sets.abilities[abilities], source, as_of })
+  Object.assign(offer, { abilities: sets.abilities[abilities], source, asOf })
   if (quirks !== undefined) Object.assign(offer, { quirks: sets.quirks[quirks] })
   Object.freeze(offer)
 }

@@ -3,15 +3,15 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { providerDialects } from '@signalbox/core/dialects'
-import type { Model, Offer } from '@signalbox/core/protocol'
+import { type Model, type Offer, withWireNames } from '@signalbox/core/protocol'
 import { afterAll, describe, expect, test } from 'vitest'
-import { type Catalog, catalog } from '../src/index.ts'
+import { catalog } from '../src/index.ts'
 import { checked } from '../tools/findings.ts'
 
 const dialects = Object.keys(providerDialects)
-const offer: Offer = { provider: 'p', provider_model_id: 'x', dialect: 'chat', price: { input: 2, output: 2 } }
-const own = { as_of: '2026-09-30', models: [], providers: [{ id: 'p', display_name: 'P', data_policy: 'zdr' }] } as const
-const selling = (change: Partial<Model>): Catalog => ({ ...own, models: [{ id: 'm', offers: [offer], ...change }] })
+const offer: Offer = { provider: 'p', model: 'x', api: 'chat', price: { input: 2, output: 2 } }
+const own = { as_of: '2026-09-30', models: [], providers: [{ id: 'p', display_name: 'P', data_policy: 'zdr' }] }
+const selling = (change: Partial<Model>): object => ({ ...own, models: [withWireNames({ id: 'm', offers: [offer], ...change })] })
 const terms = { today: '2026-10-15', dialects }
 const warningsOf = (json: unknown): readonly string[] => checked(json, terms).warnings
 
@@ -32,11 +32,11 @@ describe('a check of a catalog', () => {
   })
 
   test.each<readonly [string, unknown, string]>([
-    ['an offer that has ended', selling({ retires_at: '2026-10-14' }), 'm at p has ended, on 2026-10-14'],
-    ['an offer that ends within 30 days', selling({ retires_at: '2026-11-14' }), 'm at p ends on 2026-11-14'],
+    ['an offer that has ended', selling({ retiresAt: '2026-10-14' }), 'm at p has ended, on 2026-10-14'],
+    ['an offer that ends within 30 days', selling({ retiresAt: '2026-11-14' }), 'm at p ends on 2026-11-14'],
     [
       'an offer that ends before its model',
-      selling({ retires_at: '2027-01-01', offers: [{ ...offer, retires_at: '2026-10-20' }] }),
+      selling({ retiresAt: '2027-01-01', offers: [{ ...offer, retiresAt: '2026-10-20' }] }),
       'm at p ends on 2026-10-20',
     ],
     ['a successor that is not there', selling({ successor: 'n' }), 'the successor of m is "n", which is no model of this catalog'],
@@ -46,14 +46,14 @@ describe('a check of a catalog', () => {
         author: 'p',
         offers: [
           { ...offer, price: { input: 2, output: 2, cached: 1 } },
-          { ...offer, provider_model_id: 'y' },
+          { ...offer, model: 'y' },
         ],
       }),
       'cached input of m at p is charged as input, since no price of it is known; its maker sells it for less',
     ],
     [
       'a price that nobody knows',
-      selling({ offers: [{ provider: 'p', provider_model_id: 'x', dialect: 'chat' }] }),
+      selling({ offers: [{ provider: 'p', model: 'x', api: 'chat' }] }),
       'no price is known for m at p: it is not planned',
     ],
     [
@@ -66,14 +66,14 @@ describe('a check of a catalog', () => {
       selling({
         offers: [
           { ...offer, provider: 'q' },
-          { ...offer, provider: 'q', dialect: 'gemini' },
+          { ...offer, provider: 'q', api: 'gemini' },
         ],
       }),
       'nothing is known of "q", which has 2 offers',
     ],
     [
       'a dialect that nobody speaks',
-      selling({ offers: [{ ...offer, dialect: 'latin' }] }),
+      selling({ offers: [{ ...offer, api: 'latin' }] }),
       'nobody here speaks "latin", which 1 offers are asked in; it is one of responses, chat, messages, gemini, bedrock',
     ],
     ['a model that nobody sells', selling({ offers: [] }), 'nobody sells m'],
@@ -82,7 +82,7 @@ describe('a check of a catalog', () => {
   })
 
   test('reports nothing that is in the future', () => {
-    expect(warningsOf(selling({ retires_at: '2026-11-15' }))).toEqual([])
+    expect(warningsOf(selling({ retiresAt: '2026-11-15' }))).toEqual([])
   })
 
   test('reports a name clash and an invalid catalog as errors', () => {
@@ -99,7 +99,7 @@ describe('a check of a catalog', () => {
 })
 
 test('the built-in catalog has no errors and only known warnings', () => {
-  const { errors, warnings } = checked(catalog(), { dialects, today: catalog().as_of })
+  const { errors, warnings } = checked(withWireNames(catalog()), { dialects, today: catalog().asOf })
   expect(errors).toEqual([])
   const kinds = [/ends on \d{4}/, /has ended, on/, /^cached input of .* is charged as input/, /^no price is known for/]
   expect(warnings.filter(warning => !kinds.some(kind => kind.test(warning)))).toEqual([])

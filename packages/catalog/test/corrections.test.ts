@@ -6,7 +6,7 @@ import { catalog } from '../src/index.ts'
 
 const { models } = catalog()
 const offerOf = (provider: string, id: string): Offer => {
-  const offer = models.flatMap(({ offers }) => offers).find(each => each.provider === provider && each.provider_model_id === id)
+  const offer = models.flatMap(({ offers }) => offers).find(each => each.provider === provider && each.model === id)
   if (!offer) throw new Error(`${provider} does not offer ${id}.`)
   return offer
 }
@@ -78,9 +78,9 @@ describe('prices', () => {
     ['together', 'Qwen/Qwen3.7-Max', [2.5, 7.5, 0.5], newer],
   ])('of %s for %s are correct', (...row) => {
     const [provider, id, expected, from] = row
-    const { price, source, as_of = '' } = offerOf(provider, id)
+    const { price, source, asOf = '' } = offerOf(provider, id)
     expect([price && inUsd(price), source]).toEqual([expected, from])
-    expect(as_of > '2026-09-23').toBe(true)
+    expect(asOf > '2026-09-23').toBe(true)
   })
 
   test('of Perplexity cost a fee for each search and each page', () => {
@@ -123,11 +123,11 @@ describe('prices', () => {
   test('of the priority tier exclude long prompts, and apply to older models too', () => {
     const priority = (id: string) => offerOf('openai', id).price?.priority
     expect(priority('gpt-5.2')).toMatchObject({ input: 3_500_000, output: 28_000_000, cached: 350_000 })
-    expect(priority('gpt-6.1-sol')?.up_to).toBe(272_000)
+    expect(priority('gpt-6.1-sol')?.upTo).toBe(272_000)
     expect(
       models
         .flatMap(({ offers }) => offers)
-        .filter(({ price }) => price?.priority?.up_to === undefined && price?.priority && price.tiers && price.tiers.length > 0)
+        .filter(({ price }) => price?.priority?.upTo === undefined && price?.priority && price.tiers && price.tiers.length > 0)
         .map(({ provider }) => provider),
     ).not.toContain('openai')
   })
@@ -140,7 +140,7 @@ describe('prices', () => {
   })
 
   test('of cache writes that last twelve hours are those of GPT-6.2 Sol', () => {
-    expect(usd(offerOf('openai', 'gpt-6.2-sol').price?.cache_write_1h)).toBe(5)
+    expect(usd(offerOf('openai', 'gpt-6.2-sol').price?.cacheWrite1h)).toBe(5)
   })
 
   test('of Gemini 4 Carbon double in December', () => {
@@ -193,7 +193,7 @@ test.each([
   ['moonshotai', 'kimi-k2.6', '2026-12-31'],
   ['moonshotai', 'kimi-k2.7-code', '2026-12-31'],
 ])('%s shuts %s down after %s', (provider, id, day) => {
-  expect(offerOf(provider, id).retires_at).toBe(day)
+  expect(offerOf(provider, id).retiresAt).toBe(day)
 })
 
 test.each([
@@ -203,17 +203,17 @@ test.each([
   ['sonar-pro', '2026-09-27'],
   ['sonar-reasoning-pro', '2026-09-27'],
 ])('%s is marked as retired', (id, day) => {
-  expect(models.find(model => model.id === id)).toMatchObject({ offers: [], retires_at: day })
+  expect(models.find(model => model.id === id)).toMatchObject({ offers: [], retiresAt: day })
 })
 
 test.each<[string, string, Partial<Offer>]>([
-  ['anthropic', 'claude-sonnet-4-5', { context_window: 200_000 }],
-  ['mistral', 'magistral-medium-latest', { context_window: 262_144 }],
-  ['mistral', 'mistral-small-2603', { context_window: 262_144 }],
-  ['groq', 'qwen/qwen3.8-27b', { context_window: 131_072 }],
-  ['minimax', 'MiniMax-M3', { max_output_tokens: 524_288 }],
-  ['together', 'Qwen/Qwen3.6-Plus', { max_output_tokens: 65_536 }],
-  ['together', 'Qwen/Qwen3.7-Max', { max_output_tokens: 131_072 }],
+  ['anthropic', 'claude-sonnet-4-5', { contextWindow: 200_000 }],
+  ['mistral', 'magistral-medium-latest', { contextWindow: 262_144 }],
+  ['mistral', 'mistral-small-2603', { contextWindow: 262_144 }],
+  ['groq', 'qwen/qwen3.8-27b', { contextWindow: 131_072 }],
+  ['minimax', 'MiniMax-M3', { maxOutputTokens: 524_288 }],
+  ['together', 'Qwen/Qwen3.6-Plus', { maxOutputTokens: 65_536 }],
+  ['together', 'Qwen/Qwen3.7-Max', { maxOutputTokens: 131_072 }],
 ])('limits of %s for %s', (provider, id, expected) => {
   expect(offerOf(provider, id)).toMatchObject(expected)
 })
@@ -233,5 +233,5 @@ test('capabilities that hosts have or lack', () => {
 
 test('the last day of claude-opus-4-5 at Anthropic is known', () => {
   // The list of deprecated models in Anthropic's SDK 1.14.0.
-  expect(offerOf('anthropic', 'claude-opus-4-5').retires_at).toBe('2027-01-22')
+  expect(offerOf('anthropic', 'claude-opus-4-5').retiresAt).toBe('2027-01-22')
 })

@@ -1,9 +1,9 @@
 import type { Offer, Price, Rates } from '@signalbox/core/protocol'
 import { describe, expect, test } from 'vitest'
 import { catalog } from '../src/index.ts'
-import { readCatalog } from '../src/schema/index.ts'
+import { catalogText, readCatalog } from '../src/schema/index.ts'
 
-const { models, providers, as_of } = catalog()
+const { models, providers, asOf } = catalog()
 const offers = models.flatMap(model => model.offers.map(offer => ({ model, offer })))
 const at = (seller: string, id: string): Offer | undefined =>
   offers.find(({ model, offer }) => model.id === id && offer.provider === seller)?.offer
@@ -26,7 +26,7 @@ const rates = prices.flatMap(({ place, price }) => ratesIn(place, price))
 
 describe('the built-in catalog', () => {
   test('matches its own schema, and survives JSON unchanged', () => {
-    expect(readCatalog(JSON.parse(JSON.stringify(catalog())))).toEqual(catalog())
+    expect(readCatalog(JSON.parse(catalogText(catalog())))).toEqual(catalog())
   })
 
   test('is parsed once, and frozen', () => {
@@ -45,7 +45,7 @@ describe('the built-in catalog', () => {
   })
 
   test('has each offer once', () => {
-    const names = offers.map(({ offer }) => `${offer.provider} ${offer.provider_model_id} ${offer.dialect}`)
+    const names = offers.map(({ offer }) => `${offer.provider} ${offer.model} ${offer.api}`)
     expect(names.filter((name, place) => names.indexOf(name) !== place)).toEqual([])
   })
 
@@ -55,39 +55,37 @@ describe('the built-in catalog', () => {
 
   test('describes every model', () => {
     const bare = models.filter(
-      ({ author, display_name, created, open_weights, input_modalities, output_modalities, capabilities }) =>
-        ![author, display_name, created, open_weights, input_modalities, output_modalities, capabilities].every(
-          field => field !== undefined,
-        ),
+      ({ author, displayName, created, openWeights, inputModalities, outputModalities, capabilities }) =>
+        ![author, displayName, created, openWeights, inputModalities, outputModalities, capabilities].every(field => field !== undefined),
     )
     expect(bare.map(({ id }) => id)).toEqual([])
     expect(models.find(({ id }) => id === 'gpt-6.1-sol')).toMatchObject({
       family: 'gpt-sol',
-      knowledge_cutoff: '2026-04-30',
-      open_weights: false,
-      input_modalities: ['text', 'image', 'pdf'],
-      output_modalities: ['text'],
+      knowledgeCutoff: '2026-04-30',
+      openWeights: false,
+      inputModalities: ['text', 'image', 'pdf'],
+      outputModalities: ['text'],
       capabilities: expect.arrayContaining(['computer_use', 'web_search']),
     })
   })
 
   test('has the data policy and the kinds of accounts of every provider', () => {
-    const bare = providers.filter(({ data_policy, docs_url, headquarters, env = [], tiers = [] }) =>
-      [data_policy, docs_url, headquarters, env[0], tiers[0]].includes(undefined),
+    const bare = providers.filter(({ dataPolicy, docsURL, headquarters, env = [], tiers = [] }) =>
+      [dataPolicy, docsURL, headquarters, env[0], tiers[0]].includes(undefined),
     )
     expect(bare).toEqual([])
     expect(providers.find(({ id }) => id === 'google')).toMatchObject({
-      data_policy: 'no_training',
-      retention_days: 55,
-      tiers: expect.arrayContaining([expect.objectContaining({ tier: 'free', data_policy: 'may_train' })]),
+      dataPolicy: 'no_training',
+      retentionDays: 55,
+      tiers: expect.arrayContaining([expect.objectContaining({ tier: 'free', dataPolicy: 'may_train' })]),
     })
   })
 })
 
 describe('prices', () => {
   test('are whole microdollars', () => {
-    const broken = rates.filter(({ rates: { input, output, cached = 0, cache_write = 0, cache_write_1h = 0 } }) =>
-      [input, output, cached, cache_write, cache_write_1h].some(rate => !Number.isSafeInteger(rate) || rate < 0),
+    const broken = rates.filter(({ rates: { input, output, cached = 0, cacheWrite = 0, cacheWrite1h = 0 } }) =>
+      [input, output, cached, cacheWrite, cacheWrite1h].some(rate => !Number.isSafeInteger(rate) || rate < 0),
     )
     expect(rates.length).toBeGreaterThan(550)
     expect(broken).toEqual([])
@@ -108,22 +106,22 @@ describe('prices', () => {
 
   test('of cache reads are at most those of input, and of one-hour cache writes at least those of a write', () => {
     expect(rates.filter(({ rates: { input, cached = 0 } }) => cached > input).map(({ place }) => place)).toEqual([])
-    const kept = rates.filter(({ rates: { cache_write_1h } }) => cache_write_1h !== undefined)
+    const kept = rates.filter(({ rates: { cacheWrite1h } }) => cacheWrite1h !== undefined)
     expect(kept.length).toBeGreaterThan(30)
-    expect(kept.filter(({ rates: { cache_write = 0, cache_write_1h = 0 } }) => cache_write_1h < cache_write)).toEqual([])
+    expect(kept.filter(({ rates: { cacheWrite = 0, cacheWrite1h = 0 } }) => cacheWrite1h < cacheWrite)).toEqual([])
   })
 
   test('of a faster tier exist if a `service_tier` selects it, with its name', () => {
     const dear = offers.filter(({ offer }) => offer.price?.priority)
     expect(new Set(dear.map(({ offer }) => offer.provider))).toEqual(new Set(['openai', 'fireworks']))
-    expect(new Set(dear.map(({ offer }) => offer.quirks?.priority_tier))).toEqual(new Set(['priority']))
+    expect(new Set(dear.map(({ offer }) => offer.quirks?.priorityTier))).toEqual(new Set(['priority']))
     // Its fast mode is no `service_tier` but a surcharge.
     expect(at('anthropic', 'claude-opus-5')?.price).toEqual({
       input: 5_000_000,
       output: 25_000_000,
       cached: 500_000,
-      cache_write: 6_250_000,
-      cache_write_1h: 10_000_000,
+      cacheWrite: 6_250_000,
+      cacheWrite1h: 10_000_000,
       tools: { web_search: 10_000, web_fetch: 0 },
       surcharges: [
         { field: 'speed', value: 'fast', percent: 200 },
@@ -137,9 +135,9 @@ describe('prices', () => {
       input: 2_000_000,
       output: 10_000_000,
       cached: 100_000,
-      cache_write: 2_500_000,
-      tiers: [{ over: 272_000, input: 4_000_000, output: 15_000_000, cached: 200_000, cache_write: 5_000_000 }],
-      priority: { input: 4_000_000, output: 20_000_000, cached: 200_000, cache_write: 5_000_000, up_to: 272_000 },
+      cacheWrite: 2_500_000,
+      tiers: [{ over: 272_000, input: 4_000_000, output: 15_000_000, cached: 200_000, cacheWrite: 5_000_000 }],
+      priority: { input: 4_000_000, output: 20_000_000, cached: 200_000, cacheWrite: 5_000_000, upTo: 272_000 },
       tools: { web_search: 10_000, file_search: 2_500 },
     })
   })
@@ -147,10 +145,10 @@ describe('prices', () => {
   test('of another region are listed if they differ', () => {
     expect(at('amazon-bedrock', 'claude-opus-5')?.regions).toContainEqual({
       region: 'eu',
-      provider_model_id: 'eu.anthropic.claude-opus-5',
-      price: { input: 5_500_000, output: 27_500_000, cached: 550_000, cache_write: 6_875_000 },
+      model: 'eu.anthropic.claude-opus-5',
+      price: { input: 5_500_000, output: 27_500_000, cached: 550_000, cacheWrite: 6_875_000 },
     })
-    expect(at('amazon-bedrock', 'gpt-6.1-sol')?.regions).toEqual([{ region: 'us', provider_model_id: 'us.openai.gpt-6.1-sol' }])
+    expect(at('amazon-bedrock', 'gpt-6.1-sol')?.regions).toEqual([{ region: 'us', model: 'us.openai.gpt-6.1-sol' }])
   })
 
   test('that are unknown are left out, and those of a trial are 0', () => {
@@ -169,12 +167,12 @@ describe('offers', () => {
   })
 
   test('have a limit on the prompt only if it is below the context window', () => {
-    const limited = offers.filter(({ offer }) => offer.max_input_tokens !== undefined)
+    const limited = offers.filter(({ offer }) => offer.maxInputTokens !== undefined)
     expect(limited.length).toBeGreaterThan(40)
-    expect(limited.filter(({ offer: { max_input_tokens = 0, context_window = 0 } }) => max_input_tokens >= context_window)).toEqual([])
+    expect(limited.filter(({ offer: { maxInputTokens = 0, contextWindow = 0 } }) => maxInputTokens >= contextWindow)).toEqual([])
   })
 })
 
 test('the facts have a date', () => {
-  expect(as_of).toMatch(/^2026-\d\d-\d\d$/)
+  expect(asOf).toMatch(/^2026-\d\d-\d\d$/)
 })

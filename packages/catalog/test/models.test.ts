@@ -4,30 +4,30 @@ import { catalog, catalogModels } from '../src/index.ts'
 
 const spoken = ['responses', 'chat']
 const everyone = catalog().providers.map(({ id }) => id)
-const all = catalogModels({ providers: everyone, dialects: [...spoken, 'messages', 'gemini', 'bedrock'] })
+const all = catalogModels({ providers: everyone, apis: [...spoken, 'messages', 'gemini', 'bedrock'] })
 
 describe('the built-in models', () => {
   test('have offers only of enabled providers', () => {
-    const models = catalogModels({ providers: ['openai'], dialects: spoken })
+    const models = catalogModels({ providers: ['openai'], apis: spoken })
     expect(models.length).toBeGreaterThan(10)
     expect([...new Set(models.flatMap(({ offers }) => offers.map(({ provider }) => provider)))]).toEqual(['openai'])
   })
 
   test('have offers only in supported dialects', () => {
-    expect(catalogModels({ providers: ['anthropic'], dialects: spoken })).toEqual([])
-    expect(catalogModels({ providers: ['anthropic'], dialects: ['messages'] }).length).toBeGreaterThan(5)
-    expect(new Set(all.flatMap(({ offers }) => offers.map(({ dialect }) => dialect)))).toEqual(
+    expect(catalogModels({ providers: ['anthropic'], apis: spoken })).toEqual([])
+    expect(catalogModels({ providers: ['anthropic'], apis: ['messages'] }).length).toBeGreaterThan(5)
+    expect(new Set(all.flatMap(({ offers }) => offers.map(({ api }) => api)))).toEqual(
       new Set(['responses', 'chat', 'messages', 'gemini', 'bedrock']),
     )
   })
 
   test('of OpenAI use the Responses dialect', () => {
-    const offers = catalogModels({ providers: ['openai'], dialects: spoken }).flatMap(model => model.offers)
-    expect(new Set(offers.map(({ dialect }) => dialect))).toEqual(new Set(['responses']))
+    const offers = catalogModels({ providers: ['openai'], apis: spoken }).flatMap(model => model.offers)
+    expect(new Set(offers.map(({ api }) => api))).toEqual(new Set(['responses']))
   })
 
   test('are none if no provider is enabled', () => {
-    expect(catalogModels({ providers: [], dialects: spoken })).toEqual([])
+    expect(catalogModels({ providers: [], apis: spoken })).toEqual([])
   })
 
   test('are the same objects as in the catalog if all of their offers are enabled', () => {
@@ -43,7 +43,7 @@ describe('the built-in models', () => {
   test('have capabilities known to the engine, and limits above zero', () => {
     const offers = all.flatMap(model => model.offers)
     expect(offers.flatMap(offer => offer.abilities ?? []).filter(ability => !abilities.includes(ability))).toEqual([])
-    expect(offers.filter(({ context_window = 1, max_output_tokens = 1 }) => context_window < 1 || max_output_tokens < 1)).toEqual([])
+    expect(offers.filter(({ contextWindow = 1, maxOutputTokens = 1 }) => contextWindow < 1 || maxOutputTokens < 1)).toEqual([])
     expect(offers.some(offer => offer.abilities?.includes('tools'))).toBe(true)
   })
 
@@ -55,7 +55,7 @@ describe('the built-in models', () => {
       efforts: ['low', 'medium', 'high', 'xhigh', 'max'],
       sampling: 'none',
       audio: false,
-      priority_tier: 'priority',
+      priorityTier: 'priority',
     })
     expect(quirksAt('openai', 'gpt-6-sol')).toMatchObject({ sampling: 'unless_thinking' })
     expect(quirksAt('deepseek', 'deepseek-v4.1-flash')).toMatchObject({ thinking: ['level', 'toggle'], efforts: ['low', 'high', 'max'] })
@@ -70,7 +70,7 @@ describe('the built-in models', () => {
 
   test('without reasoning have no effort levels', () => {
     const still = all.flatMap(({ author, offers }) =>
-      offers.filter(({ abilities = [], dialect }) => author !== 'anthropic' && dialect !== 'gemini' && !abilities.includes('reasoning')),
+      offers.filter(({ abilities = [], api }) => author !== 'anthropic' && api !== 'gemini' && !abilities.includes('reasoning')),
     )
     expect(still.length).toBeGreaterThan(50)
     expect(still.filter(({ quirks }) => quirks?.efforts?.length !== 0)).toEqual([])

@@ -21,20 +21,20 @@ function problemsOf(overrides: Overrides): readonly string[] {
 const price = fc.record({ input: fc.nat(), output: fc.nat() })
 const modelChange = fc.record(
   {
-    display_name: fc.string({ minLength: 1 }),
-    retires_at: fc.constantFrom('2027-01-01', null),
-    knowledge_cutoff: fc.constantFrom('2026-01', null),
-    open_weights: fc.boolean(),
+    displayName: fc.string({ minLength: 1 }),
+    retiresAt: fc.constantFrom('2027-01-01', null),
+    knowledgeCutoff: fc.constantFrom('2026-01', null),
+    openWeights: fc.boolean(),
     capabilities: fc.subarray(['tools', 'vision', 'web_search'] as const),
   },
   { requiredKeys: [] },
 )
 const offerChange = fc.record(
-  { price: fc.option(price), context_window: fc.option(fc.integer({ min: 1 })), status: fc.constantFrom('beta', 'deprecated', null) },
+  { price: fc.option(price), contextWindow: fc.option(fc.integer({ min: 1 })), status: fc.constantFrom('beta', 'deprecated', null) },
   { requiredKeys: [] },
 )
 const factsChange = fc.record(
-  { data_policy: fc.constantFrom('zdr', 'may_train'), retention_days: fc.option(fc.nat()), display_name: fc.string({ minLength: 1 }) },
+  { dataPolicy: fc.constantFrom('zdr', 'may_train'), retentionDays: fc.option(fc.nat()), displayName: fc.string({ minLength: 1 }) },
   { requiredKeys: [] },
 )
 
@@ -49,7 +49,7 @@ describe('an override', () => {
         const next = overridden(base, { models: { [model.id]: change } })
         expect(find(model.id, next)).toEqual(expected(model, change))
         expect(next.models.filter((other, at) => other !== base.models[at] && other.id !== model.id)).toEqual([])
-        expect([next.as_of, next.providers, next.models.length]).toEqual([base.as_of, base.providers, base.models.length])
+        expect([next.asOf, next.providers, next.models.length]).toEqual([base.asOf, base.providers, base.models.length])
       }),
     )
   })
@@ -58,7 +58,7 @@ describe('an override', () => {
     const all = base.models.flatMap(model => model.offers.map((offer, at) => ({ model, offer, at })))
     fc.assert(
       fc.property(fc.constantFrom(...all), offerChange, ({ model, offer, at }, change) => {
-        const next = overridden(base, { offers: { [offer.provider]: { [offer.provider_model_id]: change } } })
+        const next = overridden(base, { offers: { [offer.provider]: { [offer.model]: change } } })
         const { offers = [], ...rest } = find(model.id, next) ?? {}
         expect(offers[at]).toEqual(expected(offer, change))
         expect(offers.filter((other, place) => place !== at && other !== model.offers[place])).toEqual([])
@@ -89,7 +89,7 @@ describe('an override', () => {
     const named = { input: 1, output: 2 }
     const next = overridden(base, { offers: { openai: { 'gpt-6-sol': { price: named } } } })
     named.input = 3
-    expect(offersOf('openai', next).find(({ provider_model_id: id }) => id === 'gpt-6-sol')?.price).toEqual({ input: 1, output: 2 })
+    expect(offersOf('openai', next).find(({ model: id }) => id === 'gpt-6-sol')?.price).toEqual({ input: 1, output: 2 })
     expect(find('gpt-6-sol')?.offers[0]?.price?.input).toBe(2_000_000)
     expect(Object.isFrozen(find('gpt-6-sol', next)?.offers[0]?.price)).toBe(true)
   })
@@ -108,15 +108,15 @@ describe('an override of null', () => {
   })
 
   test('frees the name for something else', () => {
-    const model = { id: 'gpt-4o', offers: [{ provider: 'mine', provider_model_id: 'x', dialect: 'chat' }] }
+    const model = { id: 'gpt-4o', offers: [{ provider: 'mine', model: 'x', api: 'chat' }] }
     expect(find('gpt-4o', overridden(base, { models: { 'gpt-4o': null }, add: { models: [model] } }))).toEqual(model)
   })
 })
 
 describe('an added entry', () => {
-  const model: Model = { id: 'house', aliases: ['ours'], offers: [{ provider: 'mine', provider_model_id: 'h1', dialect: 'chat' }] }
-  const offer: Offer = { provider: 'mine', provider_model_id: 'sol', dialect: 'chat', price: { input: 0, output: 0 } }
-  const facts: ProviderFacts = { id: 'mine', display_name: 'Mine', data_policy: 'zdr' }
+  const model: Model = { id: 'house', aliases: ['ours'], offers: [{ provider: 'mine', model: 'h1', api: 'chat' }] }
+  const offer: Offer = { provider: 'mine', model: 'sol', api: 'chat', price: { input: 0, output: 0 } }
+  const facts: ProviderFacts = { id: 'mine', displayName: 'Mine', dataPolicy: 'zdr' }
 
   test('comes after the existing ones', () => {
     const next = overridden(base, { add: { models: [model], offers: { 'gpt-6-sol': [offer], house: [offer] }, providers: [facts] } })

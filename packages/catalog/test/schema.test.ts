@@ -1,11 +1,11 @@
 import { abilities } from '@signalbox/core/protocol'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Catalog, CatalogError, catalog } from '../src/index.ts'
-import { readCatalog, readOverrides } from '../src/schema/index.ts'
+import { type Catalog, CatalogError, catalog, type Overrides } from '../src/index.ts'
+import { catalogText, readCatalog, readOverrides } from '../src/schema/index.ts'
 
 const offer = { provider: 'p', provider_model_id: 'x', dialect: 'chat' }
-const own: Catalog = { as_of: '2026-09-30', models: [{ id: 'm', offers: [offer] }], providers: [] }
+const own = { as_of: '2026-09-30', models: [{ id: 'm', offers: [offer] }], providers: [] }
 
 function problemsOf(act: () => unknown): readonly string[] {
   try {
@@ -106,9 +106,48 @@ describe('a custom catalog', () => {
     expect(() => readCatalog(json)).toThrow('`as_of` is ""; it takes a day as in 2026-09-30. (And 1 more.)')
   })
 
-  test('has the content of its file, and is frozen', () => {
-    const read = readCatalog(JSON.parse(JSON.stringify(own)))
-    expect(read).toEqual(own)
+  test('has the content of its file under the names of code, and is frozen', () => {
+    const price = {
+      input: 2,
+      output: 4,
+      cache_write: 3,
+      cache_write_1h: 5,
+      tools: { web_search: 9 },
+      priority: { input: 3, output: 6, up_to: 7 },
+    }
+    const quirks = { max_tokens_field: 'max_tokens', fixed_fields: { safety_mode: { some_key: 1 } } }
+    const regions = [{ region: 'eu', provider_model_id: 'eu.x' }]
+    const text = { ...own, models: [{ id: 'm', display_name: 'M', offers: [{ ...offer, context_window: 9, price, quirks, regions }] }] }
+    const read = readCatalog(text)
+    expect(read).toEqual({
+      asOf: '2026-09-30',
+      models: [
+        {
+          id: 'm',
+          displayName: 'M',
+          offers: [
+            {
+              provider: 'p',
+              model: 'x',
+              api: 'chat',
+              contextWindow: 9,
+              price: {
+                input: 2,
+                output: 4,
+                cacheWrite: 3,
+                cacheWrite1h: 5,
+                tools: { web_search: 9 },
+                priority: { input: 3, output: 6, upTo: 7 },
+              },
+              quirks: { maxTokensField: 'max_tokens', fixedFields: { safety_mode: { some_key: 1 } } },
+              regions: [{ region: 'eu', model: 'eu.x' }],
+            },
+          ],
+        },
+      ],
+      providers: [],
+    } satisfies Catalog)
+    expect(JSON.parse(catalogText(read))).toEqual(text)
     expect(Object.isFrozen(read.models[0]?.offers[0])).toBe(true)
   })
 
@@ -130,8 +169,8 @@ describe('a custom catalog', () => {
     const { models } = catalog()
     fc.assert(
       fc.property(fc.subarray([...models], { maxLength: 5 }), some => {
-        const part = { ...own, models: some }
-        expect(readCatalog(JSON.parse(JSON.stringify(part)))).toEqual(part)
+        const part = { asOf: '2026-09-30', models: some, providers: [] }
+        expect(readCatalog(JSON.parse(catalogText(part)))).toEqual(part)
       }),
       { numRuns: 30 },
     )
@@ -139,14 +178,20 @@ describe('a custom catalog', () => {
 })
 
 describe('overrides in a file', () => {
-  test('are parsed as written', () => {
+  test('have the names of code once they are read', () => {
     const overrides = {
       models: { 'gpt-4o': null, m: { retires_at: '2027-01-01', knowledge_cutoff: null } },
       offers: { p: { x: { price: { input: 1, output: 2 }, status: null }, y: null } },
       providers: { p: { retention_days: null, data_policy: 'zdr' } },
       add: { models: own.models, offers: { m: [offer] } },
     }
-    expect(readOverrides(JSON.parse(JSON.stringify(overrides)))).toEqual(overrides)
+    const sold = { provider: 'p', model: 'x', api: 'chat' }
+    expect(readOverrides(overrides)).toEqual({
+      models: { 'gpt-4o': null, m: { retiresAt: '2027-01-01', knowledgeCutoff: null } },
+      offers: { p: { x: { price: { input: 1, output: 2 }, status: null }, y: null } },
+      providers: { p: { retentionDays: null, dataPolicy: 'zdr' } },
+      add: { models: [{ id: 'm', offers: [sold] }], offers: { m: [sold] } },
+    } satisfies Overrides)
   })
 
   test.each([

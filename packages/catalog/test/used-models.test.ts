@@ -12,12 +12,12 @@ test.each(Object.entries(usedModels))('%s has the price, limits and capabilities
   const { price, abilities = [] } = offer
   if (!price) throw new Error('It has no price.')
   // The other source knows no hours of the day and lists the dearest.
-  const { input, output, cached, cache_write } = price.windows?.[0] ?? price
+  const { input, output, cached, cacheWrite } = price.windows?.[0] ?? price
   expect({
-    price: [input, output, cached, cache_write].map(usd),
+    price: [input, output, cached, cacheWrite].map(usd),
     ...(price.tiers && { long: price.tiers.map(tier => [tier.over, usd(tier.input), usd(tier.output), usd(tier.cached)]) }),
-    context: offer.context_window,
-    output: offer.max_output_tokens,
+    context: offer.contextWindow,
+    output: offer.maxOutputTokens,
     reasons: abilities.includes('reasoning'),
     sees: abilities.includes('vision'),
   }).toEqual(expected)

@@ -25,7 +25,7 @@ function parsedTexts(): readonly string[] {
 }
 
 const sizeOf = (texts: readonly string[]): number => texts.reduce((sum, { length }) => sum + length, 0)
-const withOffers = (texts: readonly string[]): readonly string[] => texts.filter(text => text.includes('"provider_model_id"'))
+const withOffers = (texts: readonly string[]): readonly string[] => texts.filter(text => text.includes('"api"'))
 
 /** A catalog of which nothing is parsed yet. */
 async function freshCatalog(): Promise<typeof import('../src/index.ts')> {
@@ -53,7 +53,7 @@ test('the first use parses the models and providers, less than 70 kB, and no off
 })
 
 test('the models of one provider parse the offers of these models alone, once', async () => {
-  const query = { providers: ['groq'], dialects: ['chat'] }
+  const query = { providers: ['groq'], apis: ['chat'] }
   const expected = sold(catalog(), query)
   const fresh = await freshCatalog()
   const known = fresh.catalog()

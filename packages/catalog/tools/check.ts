@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { providerDialects } from '@signalbox/core/dialects'
+import { withWireNames } from '@signalbox/core/protocol'
 import { catalog } from '../src/index.ts'
 import { type Checked, checked } from './findings.ts'
 
@@ -17,7 +18,7 @@ if (errors.length > 0) process.exitCode = 1
 
 function lookAt(path: string | undefined): Checked {
   const terms = { today: new Date().toISOString().slice(0, 10), dialects: Object.keys(providerDialects) }
-  if (path === undefined) return checked(catalog(), terms)
+  if (path === undefined) return checked(withWireNames(catalog()), terms)
   try {
     return checked(JSON.parse(readFileSync(path, 'utf8')), terms)
   } catch (error) {

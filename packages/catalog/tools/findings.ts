@@ -32,7 +32,7 @@ export function checked(json: unknown, terms: Terms): Checked {
 }
 
 const summaryOf = (catalog: Catalog): string =>
-  `${catalog.models.length} models, ${soldIn(catalog).length} offers, ${catalog.providers.length} providers, as of ${catalog.as_of}`
+  `${catalog.models.length} models, ${soldIn(catalog).length} offers, ${catalog.providers.length} providers, as of ${catalog.asOf}`
 
 interface Sold {
   readonly model: Model
@@ -46,14 +46,14 @@ const soldIn = ({ models }: Catalog): readonly Sold[] =>
 type Check = (catalog: Catalog, terms: Terms) => readonly string[]
 
 const checks: readonly Check[] = [
-  ({ as_of }, { today }) => {
-    const days = staleDays({ as_of }, Date.parse(today))
-    return days === undefined ? [] : [`it is of ${as_of}, ${days} days ago; update it, since prices change sooner`]
+  ({ asOf }, { today }) => {
+    const days = staleDays({ asOf }, Date.parse(today))
+    return days === undefined ? [] : [`it is of ${asOf}, ${days} days ago; update it, since prices change sooner`]
   },
 
   (catalog, { today }) =>
     soldIn(catalog).flatMap(({ model, offer, place }) => {
-      const end = offer.retires_at ?? model.retires_at
+      const end = offer.retiresAt ?? model.retiresAt
       if (end === undefined || daysFrom(today, end) > nearDays) return []
       return [end < today ? `${place} has ended, on ${end}` : `${place} ends on ${end}`]
     }),
@@ -97,14 +97,14 @@ const checks: readonly Check[] = [
   },
 
   (catalog, { dialects }) => {
-    const mute = soldIn(catalog).filter(({ offer }) => !dialects.includes(offer.dialect))
-    return countBy(mute, ({ offer }) => offer.dialect).map(
+    const mute = soldIn(catalog).filter(({ offer }) => !dialects.includes(offer.api))
+    return countBy(mute, ({ offer }) => offer.api).map(
       ([dialect, count]) => `nobody here speaks "${dialect}", which ${count} offers are asked in; it is one of ${dialects.join(', ')}`,
     )
   },
 
   ({ models }) =>
-    models.flatMap(({ id, offers, retires_at }) => (offers.length === 0 && retires_at === undefined ? [`nobody sells ${id}`] : [])),
+    models.flatMap(({ id, offers, retiresAt }) => (offers.length === 0 && retiresAt === undefined ? [`nobody sells ${id}`] : [])),
 ]
 
 const daysFrom = (from: string, to: string): number => Math.round((Date.parse(to) - Date.parse(from)) / dayMs)

@@ -14,13 +14,13 @@ type Sets = Readonly<Record<'abilities' | 'quirks' | 'capabilities' | 'modalitie
  *
  * @example writeFileSync('src/data/models-and-prices.ts', moduleOf(catalog))
  */
-export function moduleOf({ as_of, providers, models }: Catalog): string {
+export function moduleOf({ asOf, providers, models }: Catalog): string {
   const sets: Sets = { abilities: [], quirks: [], capabilities: [], modalities: [] }
-  const lines = models.map(model => `${storedModel(model, sets)}\n${storedOffers(model, { sets, as_of })}`).join('\n')
+  const lines = models.map(model => `${storedModel(model, sets)}\n${storedOffers(model, { sets, asOf })}`).join('\n')
   const listed = Object.entries(sets).map(([name, items]) => `"${name}":{\n${items.map((item, at) => `"${at}":${item}`).join(',\n')}\n}`)
-  const head = `{"as_of":"${as_of}",
+  const head = `{"asOf":"${asOf}",
 "sets":{${listed.join(',')}},
-"providers":${linesOf(providers.map(facts => storedFacts(facts, as_of)))}}`
+"providers":${linesOf(providers.map(facts => storedFacts(facts, asOf)))}}`
   if (/[`\\]|\$\{/.test(head + lines)) throw new Error('The facts hold a character that has a meaning in a template literal.')
   return `// Written by tools/correct.ts; do not edit. Sources and licenses: THIRD_PARTY_NOTICES.md. The shape is that of src/stored.ts.
 export const head = \`${head}\`
@@ -32,31 +32,31 @@ const linesOf = (items: readonly unknown[]): string => `[\n${items.map(item => J
 
 interface StoreContext {
   readonly sets: Sets
-  readonly as_of: string
+  readonly asOf: string
 }
 
 /** What `unpackCatalog` puts there by itself is left out. */
-const storedFacts = ({ source, as_of, ...facts }: ProviderFacts, usual: string): object => ({
+const storedFacts = ({ source, asOf, ...facts }: ProviderFacts, usual: string): object => ({
   ...facts,
-  ...(source !== facts.docs_url && { source }),
-  ...(as_of !== usual && { as_of }),
+  ...(source !== facts.docsURL && { source }),
+  ...(asOf !== usual && { asOf }),
 })
 
 const storedModel = ({ offers: _, ...model }: Model, sets: Sets): string =>
   JSON.stringify({
     ...model,
     ...(model.aliases && { aliases: model.aliases.map(alias => (alias === `${model.author}/${model.id}` ? '' : alias)) }),
-    input_modalities: positionOf(model.input_modalities ?? [], sets.modalities),
-    output_modalities: positionOf(model.output_modalities ?? [], sets.modalities),
+    inputModalities: positionOf(model.inputModalities ?? [], sets.modalities),
+    outputModalities: positionOf(model.outputModalities ?? [], sets.modalities),
     capabilities: positionOf(model.capabilities ?? [], sets.capabilities),
   })
 
 const storedOffers = ({ offers }: Model, context: StoreContext): string => JSON.stringify(offers.map(offer => storedOffer(offer, context)))
 
-const storedOffer = ({ quirks, source, as_of, ...offer }: Offer, { sets, as_of: usual }: StoreContext): object => ({
+const storedOffer = ({ quirks, source, asOf, ...offer }: Offer, { sets, asOf: usual }: StoreContext): object => ({
   ...offer,
   ...(source !== usualSource && { source }),
-  ...(as_of !== usual && { as_of }),
+  ...(asOf !== usual && { asOf }),
   abilities: positionOf(offer.abilities ?? [], sets.abilities),
   ...(quirks && { quirks: positionOf(quirks, sets.quirks) }),
 })
@@ -74,5 +74,5 @@ export function writeFacts(catalog: Catalog): string {
   writeFileSync(`${target}.tmp`, moduleOf(catalog))
   renameSync(`${target}.tmp`, target)
   const sold = catalog.models.flatMap(model => model.offers).length
-  return `${catalog.models.length} models, ${sold} offers, as of ${catalog.as_of} → ${target}\n`
+  return `${catalog.models.length} models, ${sold} offers, as of ${catalog.asOf} → ${target}\n`
 }

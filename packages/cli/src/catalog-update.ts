@@ -1,7 +1,7 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { type Catalog, CatalogError } from '@signalbox/catalog'
-import { readOverrides } from '@signalbox/catalog/schema'
+import { catalogText, readOverrides } from '@signalbox/catalog/schema'
 import { fetchSources, type SourceName, type SourceRequest, sourceNames, updateCatalog } from '@signalbox/catalog/update'
 import { shownUrl } from '@signalbox/core/errors'
 import { proxyFetch } from '@signalbox/node-http'
@@ -34,9 +34,9 @@ export async function runCatalogUpdate(args: readonly string[], { environment, t
   if (!result.ok) throw refused(result.problems)
   for (const line of result.diff) print(line)
   const temporary = `${out}.${process.pid}.tmp`
-  writeFileSync(temporary, `${JSON.stringify(result.catalog)}\n`)
+  writeFileSync(temporary, `${catalogText(result.catalog)}\n`)
   renameSync(temporary, out)
-  print(`${out} holds the catalog as of ${result.catalog.as_of}; ${result.diff.length} offers changed.`)
+  print(`${out} holds the catalog as of ${result.catalog.asOf}; ${result.diff.length} offers changed.`)
 }
 
 const refused = (problems: readonly string[]): StartError => new StartError(`The catalog is not updated. ${problems.join(' ')}`)

@@ -24,7 +24,7 @@ export function ageNotices(named: Config['catalog'], now: number): readonly stri
   if (!known || days === undefined) return []
   const file = (typeof named === 'object' ? named.file : undefined) ?? 'catalog.json'
   const use = typeof named === 'object' && named.file !== undefined ? '' : ` and set \`catalog.file\` to ${file}`
-  return [`The catalog is of ${known.as_of}, ${days} days ago, and prices change: run \`signalbox catalog update --out ${file}\`${use}.`]
+  return [`The catalog is of ${known.asOf}, ${days} days ago, and prices change: run \`signalbox catalog update --out ${file}\`${use}.`]
 }
 
 function withPlace<Result>(place: string, read: () => Result): Result {

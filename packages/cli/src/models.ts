@@ -1,6 +1,7 @@
 import { type Catalog, sold } from '@signalbox/catalog'
-import type { Model, Offer, Price, Provider, ProviderFacts } from '@signalbox/core/protocol'
+import type { Model, Offer, Provider, ProviderFacts } from '@signalbox/core/protocol'
 import { catalogFor } from './catalog.ts'
+import { withCodeNames } from './code-names.ts'
 import { invalidField } from './fault.ts'
 import type { Config } from './schema.ts'
 import { simulatedModels } from './simulation.ts'
@@ -42,12 +43,12 @@ export function modelsOf({ models, catalog, providers: listed }: ModelSources, p
 function withPolicy(provider: Provider, { listed, facts }: Pick<ModelSetup, 'facts'> & { readonly listed: Config['providers'] }): Provider {
   if (listed.some(({ id, data_policy }) => id === provider.id && data_policy !== undefined)) return provider
   const known = facts.find(({ id }) => id === provider.id)
-  return known ? { ...provider, data_policy: known.data_policy } : provider
+  return known ? { ...provider, dataPolicy: known.dataPolicy } : provider
 }
 
-/** Facts without an `as_of` date get that of the catalog. */
-const datedFacts = ({ providers, as_of }: Catalog): readonly ProviderFacts[] =>
-  providers.every(facts => facts.as_of !== undefined) ? providers : providers.map(facts => ({ as_of, ...facts }))
+/** Facts without an `asOf` date get that of the catalog. */
+const datedFacts = ({ providers, asOf }: Catalog): readonly ProviderFacts[] =>
+  providers.every(facts => facts.asOf !== undefined) ? providers : providers.map(facts => ({ asOf: asOf, ...facts }))
 
 type ModelConfig = Config['models'][number]
 
@@ -77,7 +78,8 @@ interface ConfigContext {
 
 function customModel(model: ModelConfig, { field, providers }: ConfigContext): Model {
   if (model.offers.length === 0) throw invalidField(`${field}.offers`, 'empty', 'a list of at least one offer')
-  return { ...model, offers: model.offers.map((offer, at) => customOffer(offer, { field: `${field}.offers[${at}]`, providers })) }
+  const { offers, ...facts } = model
+  return { ...withCodeNames(facts), offers: offers.map((offer, at) => customOffer(offer, { field: `${field}.offers[${at}]`, providers })) }
 }
 
 function customOffer({ price, ...offer }: ModelConfig['offers'][number], { field, providers }: ConfigContext): Offer {
@@ -93,12 +95,13 @@ function customOffer({ price, ...offer }: ModelConfig['offers'][number], { field
   }
   const speaks = provider.dialects.map(each => each.name)
   if (!speaks.includes(dialect)) throw invalidField(`${field}.dialect`, dialect, `a dialect of "${name}": ${speaks.join(', ')}`)
-  return { ...offer, ...(price && { price: inMicrodollars(price) }) }
+  return { ...withCodeNames(offer), ...(price && { price: withCodeNames(inMicrodollars(price)) }) }
 }
 
+type PriceConfig = NonNullable<ModelConfig['offers'][number]['price']>
+
 /** Converts US dollars per million tokens to microdollars per million tokens. */
-const inMicrodollars = (price: NonNullable<ModelConfig['offers'][number]['price']>): Price =>
-  mapValues(price, usd => Math.round(usd * 1_000_000))
+const inMicrodollars = (price: PriceConfig): PriceConfig => mapValues(price, usd => Math.round(usd * 1_000_000))
 
 const mapValues = <Fields extends Readonly<Record<string, number>>>(fields: Fields, map: (value: number) => number): Fields =>
   Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, map(value)])) as Fields

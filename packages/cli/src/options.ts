@@ -1,5 +1,6 @@
 import type { GatewayOptions } from '@signalbox/core'
 import type { ServeOptions } from '@signalbox/node-http'
+import { type CodeNames, withCodeNames } from './code-names.ts'
 import { type Config, gatewayLimits, serverLimits, webSocketLimits } from './schema.ts'
 import { gatewayTimeouts, serverTimeouts } from './schema-timeouts.ts'
 import { hasPrimary } from './workers/worker-count.ts'
@@ -12,7 +13,7 @@ export const gatewayOptions = ({ workers, limits, timeouts, ...config }: Config)
   ...(config.hedge_max_cost_usd !== undefined && { hedgeMaxCost: config.hedge_max_cost_usd }),
   record: config.record,
   // The next request of a conversation may reach another worker.
-  items: config.items && { store: hasPrimary({ workers }), ...(camelKeys(config.items) as CamelKeys<typeof config.items>) },
+  items: config.items && { store: hasPrimary({ workers }), ...withCodeNames(config.items) },
   limits: optionsOf(limits, gatewayLimits),
   timeouts: optionsOf(timeouts, gatewayTimeouts),
 })
@@ -27,20 +28,9 @@ export const serverOptions = ({ host, port, cors_origins, limits, web_sockets, t
   ...optionsOf(timeouts, serverTimeouts),
 })
 
-type Camel<Name> = Name extends `${infer Head}_${infer Rest}` ? `${Head}${Capitalize<Camel<Rest>>}` : Name extends string ? Name : never
-type CamelKeys<Value> = Value extends object ? { [Name in keyof Value as Camel<Name>]: CamelKeys<Value[Name]> } : Value
-
-/** The fields of a section that a table contains, with names in camel case. */
+/** The fields of a section that a table contains, with the names that they have in code. */
 const optionsOf = <Section extends object, Table extends object>(
   section: Section,
   table: Table,
-): CamelKeys<Pick<Section, keyof Section & keyof Table>> =>
-  camelKeys(Object.fromEntries(Object.entries(section).filter(([name]) => Object.hasOwn(table, name)))) as never
-
-const camelKeys = (fields: object): object =>
-  Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [
-      name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()),
-      typeof value === 'object' ? camelKeys(value) : value,
-    ]),
-  )
+): CodeNames<Pick<Section, keyof Section & keyof Table>> =>
+  withCodeNames(Object.fromEntries(Object.entries(section).filter(([name]) => Object.hasOwn(table, name)))) as never

@@ -1,5 +1,5 @@
 import type { BuiltInDialect } from '@signalbox/core/dialects'
-import type { Provider } from '@signalbox/core/protocol'
+import { type Provider, wireNameOf } from '@signalbox/core/protocol'
 import { compatible } from '@signalbox/core/providers'
 import {
   type Access,
@@ -63,7 +63,7 @@ function fromConfig(listed: ProviderConfig, context: ConfigContext): Provider {
   const made = row ? builtIn(row, listed, context) : customProvider(listed, context)
   return {
     ...made,
-    ...(data_policy !== undefined && { data_policy }),
+    ...(data_policy !== undefined && { dataPolicy: data_policy }),
     ...(providerStorage && { providerStorage }),
     ...(unpricedTools && { unpricedTools }),
   }
@@ -76,7 +76,8 @@ function customProvider({ id, speaks, base_url, ...listed }: ProviderConfig, con
   if (base_url === undefined) throw invalidField(`${field}.base_url`, undefined, `a URL, because "${id}" is not built in`)
   const apiKey = apiKeyOf(listed, context)
   return checkedProvider(
-    () => compatible({ id, baseURL: base_url, ...(apiKey !== undefined && { apiKey: apiKeysIn(apiKey) }), ...(speaks && { speaks }) }),
+    () =>
+      compatible({ id, baseURL: base_url, ...(apiKey !== undefined && { apiKey: apiKeysIn(apiKey) }), ...(speaks && { apis: speaks }) }),
     field,
   )
 }
@@ -108,15 +109,15 @@ function withDialects(
   if (at === -1) return { ...made, dialects: made.dialects.filter(({ name }) => isSpoken(speaks, name)) }
   if (base_url === undefined)
     throw invalidField(`${context.field}.speaks[${at}]`, speaks[at], `a dialect of "${made.id}": ${spoken.join(', ')}`)
-  const { id, quirks, data_policy } = made
+  const { id, quirks, dataPolicy } = made
   const { api_key: apiKey } = access
   return compatible({
     id,
     baseURL: base_url,
-    speaks,
+    apis: speaks,
     ...(apiKey !== undefined && { apiKey: apiKeysIn(apiKey) }),
     ...(quirks && { quirks }),
-    ...(data_policy !== undefined && { data_policy }),
+    ...(dataPolicy !== undefined && { dataPolicy }),
   })
 }
 
@@ -143,7 +144,7 @@ function checkedProvider(make: () => Provider, context: string): Provider {
   try {
     const provider = make()
     const { credential, dialects } = provider
-    if (credential) for (const { name: dialect } of dialects) provider.endpoint({ dialect, model: 'model', stream: false, credential })
+    if (credential) for (const { name: dialect } of dialects) provider.endpoint({ api: dialect, model: 'model', stream: false, credential })
     return provider
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
@@ -153,8 +154,7 @@ function checkedProvider(make: () => Provider, context: string): Provider {
 }
 
 /** Options as the config spells them: `baseURL` is its `base_url`. */
-const inConfigNames = (message: string): string =>
-  message.replace(/`[a-z]+(?:[A-Z][a-z]+|URL)+`/g, name => name.replace(/URL|[A-Z]/g, part => `_${part.toLowerCase()}`))
+const inConfigNames = (message: string): string => message.replace(/(?<=`)[a-zA-Z]+(?=`)/g, name => wireNameOf(name))
 
 function apiKeyOf(
   { api_key, api_key_env }: Pick<ProviderConfig, 'api_key' | 'api_key_env'>,

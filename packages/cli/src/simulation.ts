@@ -12,12 +12,12 @@ export const simulatedProviders = (): readonly Provider[] => [
 /** US dollars per million tokens: input and output. `sim-flaky` is so cheap that it stays first despite its failures. */
 const prices = { 'sim-cheap': [0.2, 0.4], 'sim-fast': [2, 6], 'sim-flaky': [0.01, 0.02] } as const
 
-const simulatedOffer = (provider: keyof typeof prices, provider_model_id: string): Offer => ({
+const simulatedOffer = (provider: keyof typeof prices, model: string): Offer => ({
   provider,
-  provider_model_id,
-  dialect: 'chat',
-  context_window: 32_768,
-  max_output_tokens: 4_096,
+  model,
+  api: 'chat',
+  contextWindow: 32_768,
+  maxOutputTokens: 4_096,
   abilities: ['streaming'],
   price: { input: prices[provider][0] * 1_000_000, output: prices[provider][1] * 1_000_000 },
 })
@@ -26,14 +26,14 @@ export const simulatedModels: readonly Model[] = [
   {
     id: 'sim/echo',
     family: 'sim',
-    display_name: 'Simulated echo',
+    displayName: 'Simulated echo',
     author: 'signalbox',
     offers: [simulatedOffer('sim-cheap', 'echo'), simulatedOffer('sim-fast', 'echo')],
   },
   {
     id: 'sim/story',
     family: 'sim',
-    display_name: 'Simulated story',
+    displayName: 'Simulated story',
     author: 'signalbox',
     // Every second call of the first one fails, and the response shows the fallback.
     offers: [simulatedOffer('sim-flaky', 'story'), simulatedOffer('sim-fast', 'story'), simulatedOffer('sim-cheap', 'story')],

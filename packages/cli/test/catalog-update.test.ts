@@ -30,7 +30,7 @@ const listOf = (more: object): { readonly data: readonly object[] } => ({
   data: [
     ...catalog()
       .models.flatMap(({ offers }) => offers.filter(({ provider }) => provider === 'openrouter'))
-      .map(({ provider_model_id: id, price }) => ({
+      .map(({ model: id, price }) => ({
         ...model,
         id,
         pricing: { prompt: String((price?.input ?? 0) / 1e12), completion: String((price?.output ?? 0) / 1e12) },

@@ -17,7 +17,7 @@ function on(config: object): ModelSetup {
 }
 
 const offerIn = ({ models }: ModelSetup, id: string): Offer | undefined => models.find(model => model.id === id)?.offers[0]
-const policyIn = ({ providers }: ModelSetup, id: string): string | undefined => providers.find(provider => provider.id === id)?.data_policy
+const policyIn = ({ providers }: ModelSetup, id: string): string | undefined => providers.find(provider => provider.id === id)?.dataPolicy
 
 function fileOf(json: unknown): string {
   const file = join(newFolder(), 'own.json')
@@ -43,10 +43,10 @@ describe('the catalog of the config', () => {
       providers: { groq: { data_policy: 'may_train' } },
     }
     const it = on({ catalog: { overrides } })
-    expect(it.models.find(({ id }) => id === 'gpt-6-sol')?.display_name).toBe('Sol')
+    expect(it.models.find(({ id }) => id === 'gpt-6-sol')?.displayName).toBe('Sol')
     expect(it.models.find(({ id }) => id === 'gpt-4o')).toBeUndefined()
     expect(offerIn(it, 'gpt-6-sol')?.price).toEqual({ input: 1_000, output: 2_000 })
-    expect(it.facts.find(({ id }) => id === 'groq')?.data_policy).toBe('may_train')
+    expect(it.facts.find(({ id }) => id === 'groq')?.dataPolicy).toBe('may_train')
     expect([policyIn(it, 'groq'), policyIn(it, 'openai')]).toEqual(['may_train', 'no_training'])
   })
 
@@ -66,7 +66,7 @@ describe('the catalog of the config', () => {
     ]
     const file = fileOf({ as_of: '2026-09-30', models: [{ id: 'mine', offers }], providers: [] })
     const { models, facts } = on({ catalog: { file, overrides: { models: { mine: { aliases: ['ours'] } } } } })
-    expect(models).toEqual([{ id: 'mine', aliases: ['ours'], offers: [{ as_of: '2026-09-30', ...offers[0] }] }])
+    expect(models).toEqual([{ id: 'mine', aliases: ['ours'], offers: [{ asOf: '2026-09-30', provider: 'groq', model: 'x', api: 'chat' }] }])
     expect(facts).toEqual([])
   })
 
@@ -102,7 +102,7 @@ describe('the catalog and the rows of the engine agree', () => {
       if (!row) return []
       const access = Object.entries(values).filter(([name]) => fieldsOf(row).some(field => field === name))
       const provider: Provider = row.make(Object.fromEntries(access))
-      return [[facts.id, facts.data_policy, provider.data_policy ?? 'unknown']]
+      return [[facts.id, facts.dataPolicy, provider.dataPolicy ?? 'unknown']]
     })
     expect(policies.length).toBe(catalog().providers.length)
     expect(policies.filter(([, known, said]) => known !== said)).toEqual([])

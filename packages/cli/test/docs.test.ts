@@ -34,7 +34,7 @@ function variablesOf({ methods, fields }: BuiltIn): string {
 function addressOf(provider: Provider): string {
   const [dialect] = provider.dialects
   const { credential } = provider
-  return dialect && credential ? code(provider.endpoint({ dialect: dialect.name, model: 'MODEL', stream: false, credential })) : '–'
+  return dialect && credential ? code(provider.endpoint({ api: dialect.name, model: 'MODEL', stream: false, credential })) : '–'
 }
 
 /** How each quirk reads; quirks that are missing here are too small to mention. */
@@ -45,19 +45,19 @@ const notable: { readonly [Name in keyof Quirks]?: (value: NonNullable<Quirks[Na
       .map(code)
       .join(', ')}`,
   efforts: efforts => `efforts ${efforts.join(', ')}`,
-  thinking_switch: () => 'thinking is switched on or off',
-  billing_header: () => 'keeps the billing header of Claude Code',
-  earlier_reasoning: () => 'earlier reasoning of its own only',
-  reasoning_field: field => `earlier reasoning go back as ${code(field)}`,
-  seed_field: field => `seed is ${code(field)}`,
-  required_tool_choice: name => `a demanded tool is ${code(name)}`,
-  call_id_length: length => `call ids of ${length} characters`,
-  no_json_schema: () => 'schemas are told in words',
-  no_forced_tools: () => 'tools cannot be demanded',
-  no_prefill: () => 'does not continue an assistant message',
-  inline_media_only: () => 'images as bytes only',
-  standard_tier: tier => (tier === 'default' ? '' : `the standard tier is ${code(tier)}`),
-  priority_tier: tier => `priority is ${code(tier)}`,
+  thinkingSwitch: () => 'thinking is switched on or off',
+  billingHeader: () => 'keeps the billing header of Claude Code',
+  earlierReasoning: () => 'earlier reasoning of its own only',
+  reasoningField: field => `earlier reasoning go back as ${code(field)}`,
+  seedField: field => `seed is ${code(field)}`,
+  requiredToolChoice: name => `a demanded tool is ${code(name)}`,
+  callIdLength: length => `call ids of ${length} characters`,
+  noJsonSchema: () => 'schemas are told in words',
+  noForcedTools: () => 'tools cannot be demanded',
+  noPrefill: () => 'does not continue an assistant message',
+  inlineMediaOnly: () => 'images as bytes only',
+  standardTier: tier => (tier === 'default' ? '' : `the standard tier is ${code(tier)}`),
+  priorityTier: tier => `priority is ${code(tier)}`,
 }
 
 function departuresOf({ quirks = {} }: Provider): string {
@@ -108,7 +108,7 @@ ${builtIns
   })
   .join('\n')}
 
-In code, \`compatible({ id, baseURL, apiKey, speaks })\` is any other server. A key that a workspace brings for it is looked at with
+In code, \`compatible({ id, baseURL, apiKey, apis })\` is any other server. A key that a workspace brings for it is looked at with
 \`GET /models\` below \`baseURL\`, and used at the same address; of a server whose list is open to anybody, each key counts as valid. With
 \`byok: false\` workspaces bring no keys for it, and \`GET /v1/byok/providers\`, which anybody may read, leaves it out.
 
@@ -123,8 +123,8 @@ console.log(severalAccounts.id)
 \`\`\`
 
 GPT-5.6 and later take no function tools beside a reasoning effort in Chat Completions, as \`azure\` speaks it with \`surface: 'deployments'\`: the
-effort becomes \`none\` there, with a warning. The quirk \`effort_without_tools\` says so of an offer of your own; Responses has no such limit.
-GPT-6 Astra and GPT-6.1 Sol take no function tools there at all (\`tools_in_responses\`): an offer of theirs that names Chat Completions is asked
+effort becomes \`none\` there, with a warning. The quirk \`effortWithoutTools\` says so of an offer of your own; Responses has no such limit.
+GPT-6 Astra and GPT-6.1 Sol take no function tools there at all (\`toolsInResponses\`): an offer of theirs that names Chat Completions is asked
 in Responses where its provider speaks it, and gets no request with tools elsewhere (400 \`capability_mismatch\`).
 
 In the server, any other server is listed with its \`id\`, its \`base_url\` and what it \`speaks\`: \`responses\`, \`chat\`, \`messages\`, \`gemini\`,
@@ -146,7 +146,7 @@ const offline = createGateway({
   models: [
     {
       id: 'small',
-      offers: [{ provider: 'sim', provider_model_id: 'story', dialect: 'chat', price }],
+      offers: [{ provider: 'sim', model: 'story', api: 'chat', price }],
     },
   ],
   storage: memoryStorage(),

@@ -10,7 +10,7 @@ import { expect, test } from 'vitest'
 const offers: readonly Offer[] = catalog()
   .models.flatMap(model => model.offers)
   .filter(({ price }) => price !== undefined)
-const models: readonly Model[] = offers.map(({ retires_at: _, status: __, ...offer }, at) => ({ id: `offer-${at}`, offers: [offer] }))
+const models: readonly Model[] = offers.map(({ retiresAt: _, status: __, ...offer }, at) => ({ id: `offer-${at}`, offers: [offer] }))
 
 const calls = 3
 const times = <Value>(make: (at: number) => Value): readonly Value[] => Array.from({ length: calls }, (_, at) => make(at))
@@ -109,11 +109,11 @@ test('a hosted tool call is charged by a price with a source, or reported and co
   }
   const wrong: unknown[] = []
   const seen = { priced: 0, named: 0 }
-  for (const [index, { dialect, price, source, provider }] of offers.entries()) {
-    if (!ranIn[dialect]) continue
-    const { cost: tokens } = await costOf(index, plain[dialect])
+  for (const [index, { api, price, source, provider }] of offers.entries()) {
+    if (!ranIn[api]) continue
+    const { cost: tokens } = await costOf(index, plain[api])
     const fees: Readonly<Record<string, number>> = { ...price?.tools }
-    for (const { tool, answer } of ranIn[dialect]) {
+    for (const { tool, answer } of ranIn[api]) {
       const { cost, warnings } = await costOf(index, answer)
       const fee = fees[tool]
       const isNamed = warnings.some(({ code, message: text }) => code === 'unpriced_tool' && text.includes(`\`${tool}\``))
@@ -122,7 +122,7 @@ test('a hosted tool call is charged by a price with a source, or reported and co
         fee === undefined
           ? isNamed && isCounted && cost === tokens
           : !isNamed && !isCounted && cost === tokens + calls * fee && source !== undefined
-      if (!isRight) wrong.push({ provider, model: models[index]?.offers[0]?.provider_model_id, tool, fee, cost, tokens, warnings, rows })
+      if (!isRight) wrong.push({ provider, model: models[index]?.offers[0]?.model, tool, fee, cost, tokens, warnings, rows })
       seen[fee === undefined ? 'named' : 'priced'] += 1
     }
   }

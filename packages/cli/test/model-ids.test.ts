@@ -71,7 +71,7 @@ test.each([
 })
 
 test('an ambiguous spelling resolves to nothing, and no model name resolves to another model', () => {
-  const offer = { provider: 'p', provider_model_id: 'vendor/the-model', dialect: 'chat' }
+  const offer = { provider: 'p', model: 'vendor/the-model', api: 'chat' }
   const both = [
     { id: 'one', offers: [offer] },
     { id: 'two', offers: [offer] },

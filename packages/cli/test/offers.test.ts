@@ -25,7 +25,7 @@ interface Sold {
   readonly quirks: Quirks
 }
 
-const sold: readonly Sold[] = catalogModels({ providers: [...providers.keys()], dialects }).flatMap(({ id, author = '', offers }) =>
+const sold: readonly Sold[] = catalogModels({ providers: [...providers.keys()], apis: dialects }).flatMap(({ id, author = '', offers }) =>
   offers.flatMap(offer => {
     const provider = providers.get(offer.provider)
     return provider ? [{ name: `${id} at ${offer.provider}`, author, offer, provider, quirks: quirksFor(provider, offer) }] : []
@@ -51,7 +51,7 @@ const everything = {
 }
 
 function encode({ offer, provider, quirks }: Sold, fields: JsonObject): EncodedRequest {
-  const dialect = provider.dialects.find(({ name }) => name === offer.dialect)
+  const dialect = provider.dialects.find(({ name }) => name === offer.api)
   if (!dialect) throw new Error('It does not speak that.')
   return dialect.encodeRequest(responsesClient.decodeRequest({ ...everything, ...fields }), offer, quirks)
 }
@@ -59,8 +59,8 @@ function encode({ offer, provider, quirks }: Sold, fields: JsonObject): EncodedR
 describe('every offer of the catalog', () => {
   test('has a dialect that its provider supports', () => {
     expect(sold.length).toBeGreaterThan(390)
-    expect(new Set(sold.map(({ offer }) => offer.dialect))).toEqual(new Set(dialects))
-    const mute = sold.filter(({ offer, provider }) => !provider.dialects.some(({ name }) => name === offer.dialect))
+    expect(new Set(sold.map(({ offer }) => offer.api))).toEqual(new Set(dialects))
+    const mute = sold.filter(({ offer, provider }) => !provider.dialects.some(({ name }) => name === offer.api))
     expect(mute.map(({ name }) => name)).toEqual([])
   })
 
@@ -93,7 +93,7 @@ describe('every offer of the catalog', () => {
 
 describe('facts of the engine about a vendor’s models are not overridden by the catalog', () => {
   const of = (author: string, pattern: RegExp): readonly Sold[] =>
-    sold.filter(({ author: by, offer }) => by === author && pattern.test(offer.provider_model_id))
+    sold.filter(({ author: by, offer }) => by === author && pattern.test(offer.model))
 
   test('Claude has adaptive or budgeted reasoning at every provider', () => {
     // Another gateway has its own dialect.
@@ -101,7 +101,7 @@ describe('facts of the engine about a vendor’s models are not overridden by th
     expect(new Set(claude.map(({ offer }) => offer.provider)).size).toBe(4)
     for (const { name, quirks, provider, offer } of claude) {
       expect([name, quirks.thinking?.some(style => style === 'adaptive' || style === 'budget')]).toEqual([name, true])
-      expect([name, quirks]).toEqual([name, { ...provider.quirks, ...provider.quirksOf?.(offer.provider_model_id), audio: false }])
+      expect([name, quirks]).toEqual([name, { ...provider.quirks, ...provider.quirksOf?.(offer.model), audio: false }])
     }
   })
 
@@ -111,12 +111,12 @@ describe('facts of the engine about a vendor’s models are not overridden by th
     for (const { name, quirks } of gemini) {
       const isOld = name.startsWith('gemini-2')
       expect([name, quirks.thinking]).toEqual([name, [isOld ? 'budget' : 'level']])
-      expect([name, quirks.thinking_budget !== undefined, quirks.efforts !== undefined]).toEqual([name, isOld, !isOld])
+      expect([name, quirks.thinkingBudget !== undefined, quirks.efforts !== undefined]).toEqual([name, isOld, !isOld])
     }
   })
 
   test('models of OpenAI receive no sampling options while reasoning, at every provider of the Responses dialect', () => {
-    const gpt = of('openai', /^(gpt-(5|6)|o\d)/).filter(({ offer }) => offer.dialect === 'responses')
+    const gpt = of('openai', /^(gpt-(5|6)|o\d)/).filter(({ offer }) => offer.api === 'responses')
     expect(gpt.length).toBeGreaterThan(30)
     expect(gpt.filter(({ quirks }) => quirks.sampling === undefined || quirks.sampling === 'any').map(({ name }) => name)).toEqual([])
     const silent = gpt.filter(one => 'temperature' in encode(one, { reasoning: { effort: 'low' } }).body)

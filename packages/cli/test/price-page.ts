@@ -47,10 +47,10 @@ export function priceByThePage(offer: Offer, used: Consumption, bought: Purchase
   const shortLived = used.written - used.writtenForHour
   const charged: readonly (readonly [tokens: number, rate: number])[] = [
     [usual, line.input],
-    [used.sound, line.input_audio ?? line.input],
+    [used.sound, line.inputAudio ?? line.input],
     [used.read, line.cached ?? line.input],
-    [shortLived, line.cache_write ?? line.input],
-    [used.writtenForHour, line.cache_write_1h ?? line.input * 2],
+    [shortLived, line.cacheWrite ?? line.input],
+    [used.writtenForHour, line.cacheWrite1h ?? line.input * 2],
     [used.answer, line.output],
   ]
   const millionths = charged.reduce((sum, [tokens, rate]) => sum + BigInt(tokens) * BigInt(raised(rate)), 0n)
@@ -84,7 +84,7 @@ function pageAt(price: Price, at: number): Sheet {
 /** The line of the page for a prompt of this length. */
 function lineOf(page: Sheet, prompt: number, isPriority: boolean): Sheet {
   const fast = page.priority
-  if (isPriority && fast && (fast.up_to === undefined || prompt <= fast.up_to)) return fast
+  if (isPriority && fast && (fast.upTo === undefined || prompt <= fast.upTo)) return fast
   let line: Sheet = page
   for (const tier of page.tiers ?? []) if (prompt > tier.over) line = tier
   return line

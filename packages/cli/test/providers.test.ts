@@ -16,7 +16,12 @@ const listed = (listed: Config['providers'][number], environment: Environment = 
   return provider
 }
 const addressOf = (provider: Provider, dialect = provider.dialects[0]?.name ?? ''): string =>
-  provider.endpoint({ dialect, model: 'm', stream: false, credential: provider.credential ?? { id: '', owner: 'platform', secret: '' } })
+  provider.endpoint({
+    api: dialect,
+    model: 'm',
+    stream: false,
+    credential: provider.credential ?? { id: '', owner: 'platform', secret: '' },
+  })
 
 const folders: string[] = []
 afterAll(() => {
@@ -166,7 +171,7 @@ describe('a built-in provider of the config', () => {
   test('keeps its facts at another base URL, where it may need no key', () => {
     const provider = listed({ id: 'mistral', base_url: 'http://127.0.0.1:1/v1', data_policy: 'zdr' })
     expect(addressOf(provider)).toBe('http://127.0.0.1:1/v1/chat/completions')
-    expect(provider).toMatchObject({ quirks: { seed_field: 'random_seed' }, data_policy: 'zdr', credential: { secret: '' } })
+    expect(provider).toMatchObject({ quirks: { seedField: 'random_seed' }, dataPolicy: 'zdr', credential: { secret: '' } })
   })
 
   test('may use fewer dialects than supported, and at another base URL others', () => {
@@ -174,7 +179,7 @@ describe('a built-in provider of the config', () => {
     expect(spoken(listed({ id: 'groq', api_key: 'k', speaks: ['responses'] }))).toEqual(['responses'])
     const elsewhere = listed({ id: 'deepseek', api_key: 'k', speaks: ['gemini'], base_url: 'http://127.0.0.1:1' })
     expect(spoken(elsewhere)).toEqual(['gemini'])
-    expect(elsewhere).toMatchObject({ id: 'deepseek', quirks: { no_json_schema: true } })
+    expect(elsewhere).toMatchObject({ id: 'deepseek', quirks: { noJsonSchema: true } })
   })
 
   test('may name its region', () => {

@@ -21,8 +21,8 @@ function played({ dialects, quirks, quirksOf }: Provider, id: string, dialect: s
 
 const offer = (provider: string, dialect: string, provider_model_id: string): Offer => ({
   provider,
-  dialect,
-  provider_model_id,
+  api: dialect,
+  model: provider_model_id,
   price: { input: 0, output: 0 },
 })
 
@@ -104,11 +104,11 @@ const rows = [...builtInRows, ['compatible', compatible({ id: 'compatible', base
 
 describe.each(rows)('the reasoning of models at %s', (id, row) => {
   describe.each(row.dialects.map(({ name }) => name))('in dialect %s', dialect => {
-    const sold = catalogModels({ providers: [id], dialects: [dialect] }).flatMap(({ offers }) =>
+    const sold = catalogModels({ providers: [id], apis: [dialect] }).flatMap(({ offers }) =>
       offers.filter(each => each.abilities?.includes('reasoning') && each.abilities.includes('tools')),
     )
     const all = [
-      ...sold.map(({ retires_at: _retires_at, ...each }) => ({ ...each, price: { input: 0, output: 0 } })),
+      ...sold.map(({ retiresAt: _retires_at, ...each }) => ({ ...each, price: { input: 0, output: 0 } })),
       ...[...listed, ...others].map(each => offer(id, dialect, each)),
     ]
     // The default run tries a tenth of the models of each host, others at the next host.
@@ -117,7 +117,7 @@ describe.each(rows)('the reasoning of models at %s', (id, row) => {
     let scene: Scene
     beforeAll(async () => {
       const provider = played(row, id, dialect)
-      const models = offers.map((each, at): Model => ({ id: `${at}:${each.provider_model_id}`, offers: [each] }))
+      const models = offers.map((each, at): Model => ({ id: `${at}:${each.model}`, offers: [each] }))
       scene = { provider, fixture: await openFixture([provider], { models }) }
     })
     afterAll(() => scene.fixture.close())
@@ -127,8 +127,7 @@ describe.each(rows)('the reasoning of models at %s', (id, row) => {
       async client => {
         const wrong: string[] = []
         for (const field of dialect === 'chat' ? fields : fields.slice(0, 1))
-          for (const [at, { provider_model_id }] of offers.entries())
-            wrong.push(...(await faultsOf(scene, { model: `${at}:${provider_model_id}`, client, field })))
+          for (const [at, { model }] of offers.entries()) wrong.push(...(await faultsOf(scene, { model: `${at}:${model}`, client, field })))
         expect(wrong).toEqual([])
       },
     )

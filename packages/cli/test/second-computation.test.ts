@@ -14,7 +14,7 @@ const seed = 20_261_122
 /** Every offer, and every region of one, as its own model. End dates are left out, since they are tested elsewhere. */
 const offers: readonly Offer[] = catalog()
   .models.flatMap(model => model.offers)
-  .flatMap(({ retires_at: _, status: __, regions = [], ...offer }) => [
+  .flatMap(({ retiresAt: _, status: __, regions = [], ...offer }) => [
     offer,
     ...regions.map(({ region: ___, ...own }) => ({ ...offer, ...own })),
   ])
@@ -37,8 +37,8 @@ function seeded(start: number): Random {
 }
 
 /** A length near a bound of the price as often as any other, and never more than the window. */
-function promptLength({ context_window: window = 100_000, price }: Offer, random: Random): number {
-  const bounds = [...(price?.tiers ?? []).map(({ over }) => over), price?.priority?.up_to ?? 0].filter(bound => bound > 0 && bound < window)
+function promptLength({ contextWindow: window = 100_000, price }: Offer, random: Random): number {
+  const bounds = [...(price?.tiers ?? []).map(({ over }) => over), price?.priority?.upTo ?? 0].filter(bound => bound > 0 && bound < window)
   const near = bounds[Math.floor(random() * bounds.length)]
   if (near !== undefined && random() < 0.5) return near + Math.floor(random() * 3) - 1
   return 1 + Math.floor(random() ** 3 * (window - 1))
@@ -54,14 +54,14 @@ function consumptionOf(offer: Offer, random: Random): Consumption {
   const upTo = (most: number): number => Math.floor(random() * (most + 1))
   const prompt = promptLength(offer, random)
   const read = random() < 0.5 ? upTo(prompt) : 0
-  const writes = offer.dialect !== 'gemini' && random() < 0.4
+  const writes = offer.api !== 'gemini' && random() < 0.4
   const written = writes ? upTo(prompt - read) : 0
-  const writtenForHour = offer.dialect === 'messages' && random() < 0.5 ? upTo(written) : 0
-  const sound = offer.dialect === 'gemini' || offer.dialect === 'chat' ? upTo(prompt - read - written) : 0
-  const tools = random() < 0.2 ? (hostedBy[offer.dialect] ?? []) : []
+  const writtenForHour = offer.api === 'messages' && random() < 0.5 ? upTo(written) : 0
+  const sound = offer.api === 'gemini' || offer.api === 'chat' ? upTo(prompt - read - written) : 0
+  const tools = random() < 0.2 ? (hostedBy[offer.api] ?? []) : []
   return {
     ...{ prompt, sound: random() < 0.3 ? sound : 0, read, written, writtenForHour },
-    answer: 1 + upTo(Math.min(offer.max_output_tokens ?? 4_000, 200_000) - 1),
+    answer: 1 + upTo(Math.min(offer.maxOutputTokens ?? 4_000, 200_000) - 1),
     calls: Object.fromEntries(tools.map(tool => [tool, upTo(4)]).filter(([, calls]) => calls !== 0)),
   }
 }
@@ -178,7 +178,7 @@ test(`${count} random usages over all offers cost what their price pages state`,
     dialects: Object.values(providerDialects),
     credential: { id: `${id}:platform`, owner: 'platform', secret: 'sk' },
     endpoint: () => 'http://127.0.0.1:1',
-    ...(id === dearHost && { hostSurcharges: [{ host: '127.0.0.1', percent: hostPercent }], quirks: { flex_percent: flexPercent } }),
+    ...(id === dearHost && { hostSurcharges: [{ host: '127.0.0.1', percent: hostPercent }], quirks: { flexPercent } }),
     authorize: () => {},
     answer: async () => ({ status: 200, body }),
   }))
@@ -200,7 +200,7 @@ test(`${count} random usages over all offers cost what their price pages state`,
       (offer.price?.surcharges ?? []).filter(() => random() < 0.5).map(({ field, value }) => [field, value]),
     )
     const asksPriority = offer.price?.priority !== undefined && random() < 0.5
-    const tier = statesTier.has(offer.dialect) ? tiers[Math.floor(random() * tiers.length)] : undefined
+    const tier = statesTier.has(offer.api) ? tiers[Math.floor(random() * tiers.length)] : undefined
     const bought: Purchase = {
       at: clock.now(),
       isPriority: tier === undefined ? asksPriority : tier === 'priority',
@@ -212,7 +212,7 @@ test(`${count} random usages over all offers cost what their price pages state`,
     const isStated = random() < 0.5
     const reasoning = random() < 0.5 ? Math.floor(random() * used.answer) : 0
     body =
-      answers[offer.dialect]?.(used, reasoning, {
+      answers[offer.api]?.(used, reasoning, {
         ...(isStated && extras),
         ...(tier !== undefined && { service_tier: tier }),
       }) ?? {}

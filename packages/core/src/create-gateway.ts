@@ -7,7 +7,9 @@ import { type Endpoints, endpointsOf } from './in-process/endpoints.ts'
 import { tellKeyless } from './management/check-models.ts'
 import { repliesOf } from './management/replies.ts'
 import type { Workspace, Workspaces } from './management/workspaces.ts'
-import { defaultLimits, type GatewayOptions, type KnownProviders } from './options.ts'
+import { defaultLimits, type GatewayOptions, type KnownDialects, type KnownProviders } from './options.ts'
+import type { Provider } from './protocol/provider.ts'
+import type { DialectName } from './protocol/wire.ts'
 import { admitEarly } from './request/admission/early-admission.ts'
 import { countManagement } from './request/admission/management-rate.ts'
 import { refusedReply } from './request/reply.ts'
@@ -31,8 +33,14 @@ export function createGateway<
   const OfferedBy extends string = string,
   const ProviderId extends string = string,
   const OwnStrategy extends string = never,
+  const OfferedIn extends DialectName = DialectName,
+  const Providers extends readonly Provider[] = readonly Provider[],
 >(
-  options: GatewayOptions<ModelId, OfferedBy, ProviderId, OwnStrategy> & KnownProviders<OfferedBy, ProviderId>,
+  options: GatewayOptions<ModelId, OfferedBy, ProviderId, OwnStrategy, OfferedIn> & { readonly providers: Providers } & KnownProviders<
+      OfferedBy,
+      ProviderId
+    > &
+    KnownDialects<OfferedIn, Providers[number]>,
 ): Gateway<ModelId, StrategyName | OwnStrategy> {
   checkRuntime()
   checkOptions(options)

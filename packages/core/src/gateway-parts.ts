@@ -89,7 +89,7 @@ type Access = ReturnType<typeof assembleAccess>
 function assembleAccess({ options, storage, clock, ids, logger }: BasePorts, { tiersOf }: Routing) {
   const records = recordsOf(storage.records, clock)
   const ring = keyRingOf(options, ids.random)
-  const policyOf = (provider: string, tier?: string): string | undefined => tiersOf(provider).find(each => each.tier === tier)?.data_policy
+  const policyOf = (provider: string, tier?: string): string | undefined => tiersOf(provider).find(each => each.tier === tier)?.dataPolicy
   const vault = createVault({ ring, policyOf, logger })
   const isUsableExpired = storage.outage && expiredReads(storage, clock)
   const policies = createWorkspacePolicies({ records, clock, isUsableExpired, open: vault.open })
@@ -173,7 +173,7 @@ function assembleRequests(
     retention: createRetention({ storage, records, clock, logger }),
     ring,
     onCredentialRefused: (workspaceId, credential, status) => byok.refuse(workspaceId, credential, status),
-    onOwnAnswer: ({ credential, provider, offer }, header) => byok.hear(credential, { provider, model: offer.provider_model_id, header }),
+    onOwnAnswer: ({ credential, provider, offer }, header) => byok.hear(credential, { provider, model: offer.model, header }),
     onSpent: workspaceId => reloads?.look(workspaceId),
     drains: createUsageDrains(clock),
     paces: createOutputPaces(),

@@ -8,6 +8,7 @@ import type { Model } from './protocol/model.ts'
 import type { Provider } from './protocol/provider.ts'
 import type { ProviderFacts } from './protocol/provider-facts.ts'
 import type { InferenceRequest } from './protocol/request.ts'
+import type { DialectName } from './protocol/wire.ts'
 import type { ItemOptions } from './request/item-references/kept-items.ts'
 import type { StrategyName } from './routing/strategies.ts'
 import type { Clock, Hooks, Ids, Logger, MediaReader, Transport } from './runtime/ports.ts'
@@ -24,13 +25,14 @@ export interface GatewayOptions<
   OfferedBy extends string = string,
   ProviderId extends string = string,
   OwnStrategy extends string = string,
+  OfferedIn extends string = DialectName,
 > {
   /** The providers that can be called. Their order breaks ties. */
   readonly providers: readonly Provider<ProviderId>[]
   /** The models that can be requested, with the offers of their providers. */
-  readonly models: readonly Model<ModelId, OfferedBy>[]
+  readonly models: readonly Model<ModelId, OfferedBy, OfferedIn>[]
   /**
-   * What a request for a retired model (`retires_at` has passed for every offer) receives: `error`, which names the successor, or a
+   * What a request for a retired model (`retiresAt` has passed for every offer) receives: `error`, which names the successor, or a
    * response from the `successor` if it is known and offered. Default: `error`.
    */
   readonly retiredModels?: RetiredModels
@@ -127,6 +129,21 @@ export type KnownProviders<OfferedBy extends string, ProviderId extends string> 
   : [Exclude<OfferedBy, ProviderId>] extends [never]
     ? unknown
     : { readonly providers: readonly Provider<Exclude<OfferedBy, ProviderId>>[] }
+
+/** The literal names of a union, without `string` itself. */
+type Literals<Name extends string> = Name extends string ? (string extends Name ? never : Name) : never
+
+/**
+ * Rejects offers in a dialect that is neither built in nor one of `providers`, if it is a literal. A provider names a dialect of its own in
+ * its type: `Provider<'acme', 'acme'>`, or the result of `defineProvider`.
+ */
+export type KnownDialects<OfferedIn extends string, Called extends Provider> = [
+  Exclude<Literals<OfferedIn>, Literals<DialectName | NameOfDialect<Called>>>,
+] extends [never]
+  ? unknown
+  : { readonly models: readonly Model<string, string, Literals<DialectName | NameOfDialect<Called>>>[] }
+
+type NameOfDialect<Called extends Provider> = Called['dialects'][number]['name']
 
 /** Default of `record.store`. Full evidence adds a third to the processing time of a request. */
 export const defaultStored = 0.1

@@ -9,7 +9,7 @@ const allowed: ReadonlyMap<string, string> = new Map([
   ['protocol/wire.ts', 'names the dialects for editors to complete, and the one that the items are named after'],
   ['protocol/body-caps.ts', '`messages` is a field of a body'],
   ['dialects/apply-quirks.ts', '`messages` is a field of a body'],
-  ['providers/compatible.ts', 'the default of `speaks`'],
+  ['providers/compatible.ts', 'the default of `apis`'],
   ['dialects/paid-tools.ts', 'one table of the fields that make a provider run a tool'],
   ['routing/stored-fields.ts', 'one table of the fields that open what a provider stores, so that the rule can be reviewed in one place'],
 ])

@@ -30,7 +30,7 @@ const justified: Readonly<Record<string, readonly string[]>> = {
     'core/src/providers/define-provider.ts headers[header]',
     'core/src/providers/define-provider.ts extra[name]',
     'core/src/providers/google-vertex.ts { [field]: _, ...rest }',
-    "core/src/dialects/chat/encode-request.ts body[quirks.seed_field ?? 'seed']",
+    "core/src/dialects/chat/encode-request.ts body[quirks.seedField ?? 'seed']",
     'core/src/dialects/chat/reasoning-state.ts last.fields[field]',
     'core/src/dialects/chat/reasoning-state.ts detail[field]',
     'core/src/dialects/chat/wire.ts extras[field]',

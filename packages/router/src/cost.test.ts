@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { expectedCost, priceVector, type TokenUse, typicalCost } from './cost.ts'
 import { makeRunningAverage } from './running-average.ts'
 
-const priceOf = { input: 1_000_000, output: 4_000_000, cached: 100_000, cache_write: 1_250_000 }
+const priceOf = { input: 1_000_000, output: 4_000_000, cached: 100_000, cacheWrite: 1_250_000 }
 const fees = priceVector({ id: 'alder', price: priceOf })
 /** USD per token. */
 const usd = { input: 1e-6, output: 4e-6, cached: 1e-7, write: 1.25e-6 }

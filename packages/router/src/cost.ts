@@ -20,8 +20,8 @@ export const minCacheableTokens = 1_024
 /** Prices in microdollars per million tokens: input, output, cache read, cache write. An array, because every estimate reads them. */
 export type PriceVector = Float64Array
 
-export const priceVector = ({ price: { input, output, cached, cache_write } }: RouterOffer): PriceVector =>
-  Float64Array.of(input, output, cached ?? input, cache_write ?? input)
+export const priceVector = ({ price: { input, output, cached, cacheWrite } }: RouterOffer): PriceVector =>
+  Float64Array.of(input, output, cached ?? input, cacheWrite ?? input)
 
 /** Tokens of a typical request. */
 const typicalTokens = { input: 1_000, output: 300 }

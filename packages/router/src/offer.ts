@@ -5,9 +5,9 @@ export interface OfferPrice {
   /** Cache reads. Default: the `input` price. */
   readonly cached?: number
   /** Cache writes. Default: the `input` price. */
-  readonly cache_write?: number
+  readonly cacheWrite?: number
   /** Cache writes with a one-hour lifetime. Default: twice the `input` price. */
-  readonly cache_write_1h?: number
+  readonly cacheWrite1h?: number
 }
 
 /** A model as one provider sells it, which the router chooses among. */

@@ -14,7 +14,7 @@ const offers: readonly RouterOffer[] = [
 
 test('a rate-limited request keeps its last two attempts for available offers', () => {
   let now = 0
-  const cached = offers.map(offer => ({ ...offer, price: { ...offer.price, cached: 0, cache_write: offer.price.input } }))
+  const cached = offers.map(offer => ({ ...offer, price: { ...offer.price, cached: 0, cacheWrite: offer.price.input } }))
   const router = createRouter({ offers: cached, clock: { now: () => now } })
   const answer = (request: { readonly inputTokens: number; readonly cacheKey?: string; readonly offers?: readonly string[] }) => {
     const attempt = router.startAttempt(router.plan(request).next() as RouterChoice)

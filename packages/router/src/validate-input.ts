@@ -46,7 +46,7 @@ export function checkOffer(offer: RouterOffer): void {
   const { id, price, cacheMs, ...names } = offer
   if (price?.input === undefined || price.output === undefined)
     throw new TypeError(`The offer "${id}" has no \`price\` with \`input\` and \`output\`; use 0 if it is free.`)
-  for (const part of ['input', 'output', 'cached', 'cache_write', 'cache_write_1h'] as const) {
+  for (const part of ['input', 'output', 'cached', 'cacheWrite', 'cacheWrite1h'] as const) {
     const value = price[part]
     if (value !== undefined && !(isCount(value) && value <= maxPrice))
       throw new TypeError(

@@ -69,7 +69,7 @@ async function scene(): Promise<Scene> {
     const price = { input: 1, output: 1 }
     const gateway = createGateway({
       providers: [compatible({ id: 'vendor', baseURL, apiKey: 'of-the-operator' })],
-      models: [{ id: 'm', offers: [{ provider: 'vendor', provider_model_id: 'm', dialect: 'chat', price }] }],
+      models: [{ id: 'm', offers: [{ provider: 'vendor', model: 'm', api: 'chat', price }] }],
       sealingKey: new Uint8Array(32).fill(7),
       storage,
       clock,

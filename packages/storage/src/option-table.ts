@@ -107,7 +107,17 @@ export const inQuotes =
 export const isQuoted = (value: unknown): boolean =>
   typeof value === 'string' && value.length > 1 && /^["'`]/.test(value) && value.at(0) === value.at(-1)
 
+/** Names of options that an earlier version had, with the present ones. */
+const renamed: ReadonlyMap<string, string> = new Map([
+  ['provider_model_id', 'model'],
+  ['dialect', 'api'],
+  ['dialects', 'apis'],
+  ['speaks', 'apis'],
+])
+
 function hintFor(name: string, known: readonly string[]): string {
+  const now = renamed.get(name)
+  if (now !== undefined && known.includes(now)) return ` It is \`${now}\` now.`
   const [nearest] = similarNames(name, known)
   return nearest === undefined ? ` There are ${known.map(each => `\`${each}\``).join(', ')}.` : ` Did you mean \`${nearest}\`?`
 }

@@ -58,7 +58,7 @@ const byModel = (seen: SeenRequest): ChosenResponse | undefined => {
  * @example
  * const server = await chaosProvider()
  * server.next('reset-mid-stream')
- * const provider = compatible({ id: 'chaos', baseURL: server.url, apiKey: 'secret', speaks: ['chat', 'responses'] })
+ * const provider = compatible({ id: 'chaos', baseURL: server.url, apiKey: 'secret', apis: ['chat', 'responses'] })
  * await server.close()
  */
 export async function chaosProvider(options: { readonly pace?: Partial<Pace> } = {}): Promise<ChaosProvider> {

@@ -35,10 +35,10 @@ export interface TestGateway {
 /** Price of every test model in microdollars per token: one for input, two for output. */
 export const testPrice = { input: 1_000_000, output: 2_000_000 } as const
 
-const offer = (provider: string, dialect: string, provider_model_id: string): Offer => ({
+const offer = (provider: string, api: string, model: string): Offer => ({
   provider,
-  provider_model_id,
-  dialect,
+  model,
+  api,
   price: testPrice,
 })
 
@@ -81,7 +81,7 @@ export async function testGateway(options: TestGatewayOptions = {}): Promise<Tes
       id: `server-${at + 1}`,
       baseURL: 'url' in server ? server.url : server.baseURL,
       apiKey: `sk-server-${at + 1}`,
-      speaks: [dialect],
+      apis: [dialect],
     }),
   )
   const all = [...reached, ...providers]

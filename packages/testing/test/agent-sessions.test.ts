@@ -10,7 +10,7 @@ const price = { input: 3_000_000, output: 15_000_000, cached: 300_000 }
 
 async function openGateway(dialect: ProviderDialect = chatProvider) {
   const providers = ['one', 'two'].map(id => alwaysAnswering(id, dialect))
-  const offers = providers.map(({ id }) => ({ provider: id, provider_model_id: 'theirs', dialect: dialect.name, price }))
+  const offers = providers.map(({ id }) => ({ provider: id, model: 'theirs', api: dialect.name, price }))
   const models: readonly Model[] = [{ id: 'model', offers }]
   const { gateway, secret, caller, close } = await testGateway({ providers, models, strategy: 'balanced', seed: 7 })
   onTestFinished(close)

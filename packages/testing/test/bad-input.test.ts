@@ -17,7 +17,7 @@ beforeAll(async () => {
   const testbed = await testGateway({
     providers: [simulated({ id: 'sim', firstWordMs: 0, wordMs: 0, clock: instant })],
     limits: { inferenceRpm: 1_000_000, concurrentRequests: 1_000 },
-    models: [{ id: 'm', offers: [{ provider: 'sim', provider_model_id: 'echo', dialect: 'chat', price: { input: 1, output: 1 } }] }],
+    models: [{ id: 'm', offers: [{ provider: 'sim', model: 'echo', api: 'chat', price: { input: 1, output: 1 } }] }],
   })
   secret = testbed.secret
   api = createApi(testbed.gateway)

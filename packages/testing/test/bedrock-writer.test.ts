@@ -67,8 +67,8 @@ describe('a server on a socket', () => {
   const models = ['say:reasoning', 'say:tool', 'fault:status-503', 'fault:reset-mid-stream', 'plain', 'other'].map(id => {
     const offer = (provider_model_id: string) => ({
       provider: 'amazon-bedrock',
-      provider_model_id,
-      dialect: 'bedrock',
+      model: provider_model_id,
+      api: 'bedrock',
       price: { input: 1, output: 1 },
     })
     return { id, offers: [offer(id), ...(id === 'fault:status-503' ? [offer('plain')] : [])] }

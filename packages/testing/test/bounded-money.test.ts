@@ -25,7 +25,7 @@ async function scene({ acts: script = [], credit, price = plain, dialect = chatP
   const provider = scriptedProvider({ id: 'p', dialect, acts: script, clock })
   const logged: string[] = []
   const logger = { info: () => {}, warn: (_: object, message: string) => void logged.push(message), error: () => {} }
-  const models = [{ id: 'model', offers: [{ provider: 'p', provider_model_id: 'm', dialect: dialect.name, price, ...offer }] }]
+  const models = [{ id: 'model', offers: [{ provider: 'p', model: 'm', api: dialect.name, price, ...offer }] }]
   const made = await testGateway({ providers: [provider], models, clock, credit, logger })
   const { gateway, caller, storage } = made
   const { workspaceId } = caller
@@ -70,7 +70,7 @@ test('usage far above what the text and the cap allow is charged at the possible
 
 test('an offer that adds to every prompt is charged for what it counted, up to its context window, and the hold covers that', async () => {
   const claim = { input: 5_296, output: 5 }
-  const offer = { context_window: 8_000, max_output_tokens: 100, quirks: { extends_prompt: true } }
+  const offer = { context_window: 8_000, max_output_tokens: 100, quirks: { extendsPrompt: true } }
   const honest = await scene({ acts: [acts.reply({ text: 'Hello.', usage: claim })], credit: 1_000_000, price: plain, offer })
   expect(await ended(honest.gateway.infer(honest.request(), { caller: honest.caller }).whole())).toBe('ok')
   expect((await honest.books()).rows).toMatchObject([{ inputTokens: 5_296, warnings: [], cost: 53_010 }])
@@ -88,7 +88,7 @@ test('an offer that adds to every prompt is charged for what it counted, up to i
 
 test.each<readonly [string, JsonObject, JsonObject]>([
   ['that refuses an output cap', { quirks: { refuses: ['max_tokens', 'max_completion_tokens'] } }, {}],
-  ['that reasons without a cap', { quirks: { thinking_field: 'reasoningConfig' } }, { reasoning: { effort: 'high' } }],
+  ['that reasons without a cap', { quirks: { thinkingField: 'reasoningConfig' } }, { reasoning: { effort: 'high' } }],
 ])('an offer %s is charged for what it generated, whatever cap the client sets', async (_, offer, body) => {
   const { gateway, caller, request, books } = await scene({
     acts: [acts.reply({ text: 'Hello.', usage: { input: 10, output: 20_000 } })],

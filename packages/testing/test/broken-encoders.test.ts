@@ -25,7 +25,7 @@ async function brokenGateway() {
       },
     },
     providers: [simulated({ id: 'sim', firstWordMs: 0, wordMs: 0 })],
-    models: [{ id: 'm', offers: [{ provider: 'sim', provider_model_id: 'echo', dialect: 'chat', price }] }],
+    models: [{ id: 'm', offers: [{ provider: 'sim', model: 'echo', api: 'chat', price }] }],
   })
   onTestFinished(() => gateway.close())
   const infer: Gateway['infer'] = (request, options) => {

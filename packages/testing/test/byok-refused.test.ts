@@ -50,15 +50,13 @@ function vendor() {
 const price = { input: 1e6, output: 1e6 }
 const alone = {
   providers: [compatible({ id: 'vendor', baseURL: 'https://vendor.example/v1', apiKey: operators })],
-  models: [{ id: 'm', offers: [{ provider: 'vendor', provider_model_id: 'm', dialect: 'chat', price }] }],
+  models: [{ id: 'm', offers: [{ provider: 'vendor', model: 'm', api: 'chat', price }] }],
 } as const
 const { credential: _, ...withoutKey } = compatible({ id: 'vendor', baseURL: 'https://vendor.example/v1' })
 /** The operator has a key for `other` alone. */
 const besideOther = {
-  providers: [withoutKey, compatible({ id: 'other', baseURL: 'https://other.example/v1', apiKey: operators, data_policy: 'zdr' })],
-  models: [
-    { id: 'm', offers: ['vendor', 'other'].map(provider => ({ provider, provider_model_id: 'm', dialect: 'chat' as const, price })) },
-  ],
+  providers: [withoutKey, compatible({ id: 'other', baseURL: 'https://other.example/v1', apiKey: operators, dataPolicy: 'zdr' })],
+  models: [{ id: 'm', offers: ['vendor', 'other'].map(provider => ({ provider, model: 'm', api: 'chat' as const, price })) }],
 }
 
 async function testbed({ providers, models }: Pick<GatewayOptions, 'providers' | 'models'> = alone) {

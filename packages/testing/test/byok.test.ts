@@ -37,14 +37,14 @@ async function testbed() {
   const transport = nodeTransport()
   const gateway = createGateway({
     providers: [compatible({ id: 'vendor', baseURL })],
-    models: [{ id: 'm', offers: [{ provider: 'vendor', provider_model_id: 'm', dialect: 'chat', price: { input: 1, output: 1 } }] }],
+    models: [{ id: 'm', offers: [{ provider: 'vendor', model: 'm', api: 'chat', price: { input: 1, output: 1 } }] }],
     storage: sqliteStorage(join(folder, 'signalbox.db')),
     facts: [
       {
         id: 'vendor',
-        display_name: 'Vendor',
-        data_policy: 'no_training',
-        tiers: [{ tier: 'standard', display_name: 'Standard', data_policy: 'no_training', qualification: 'Any' }],
+        displayName: 'Vendor',
+        dataPolicy: 'no_training',
+        tiers: [{ tier: 'standard', displayName: 'Standard', dataPolicy: 'no_training', qualification: 'Any' }],
       },
     ],
     sealingKey: new Uint8Array(32).fill(7),

@@ -8,17 +8,17 @@ import { ask } from './matrix/asking.ts'
 
 const offer = (provider: string, more: Partial<Offer> = {}): Offer => ({
   provider,
-  provider_model_id: 'm',
-  dialect: 'responses',
+  model: 'm',
+  api: 'responses',
   price: testPrice,
   ...more,
 })
 
 const models: readonly Model[] = [
-  { id: 'acme/both', offers: [offer('one', { context_window: 1_000 }), offer('two', { context_window: 2_000 })] },
+  { id: 'acme/both', offers: [offer('one', { contextWindow: 1_000 }), offer('two', { contextWindow: 2_000 })] },
   { id: 'keyless', offers: [offer('openai')] },
   { id: 'only-two', aliases: ['second'], created: 1_700_000_000, offers: [offer('two')] },
-  { id: 'priceless', offers: [{ provider: 'one', provider_model_id: 'm', dialect: 'responses' }] },
+  { id: 'priceless', offers: [{ provider: 'one', model: 'm', api: 'responses' }] },
   { id: 'small', offers: [offer('one', { delivery: 'whole_only' })] },
 ]
 

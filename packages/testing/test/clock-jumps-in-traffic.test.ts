@@ -52,7 +52,7 @@ function processOver(storage: Storage, clock: Clock): Process {
     models: [
       {
         id: 'model',
-        offers: [{ provider: 'one', provider_model_id: 'm', dialect: 'chat', price: { input: 1_000_000, output: 2_000_000 } }],
+        offers: [{ provider: 'one', model: 'm', api: 'chat', price: { input: 1_000_000, output: 2_000_000 } }],
       },
     ],
     storage,

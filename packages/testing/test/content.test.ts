@@ -128,7 +128,7 @@ async function openFixture(): Promise<(request: InferenceRequest) => Promise<Sen
       },
     }
   })
-  const offer = (name: DialectName) => ({ provider: name, provider_model_id: 'm', dialect: name, price: { input: 0, output: 0 } })
+  const offer = (name: DialectName) => ({ provider: name, model: 'm', api: name, price: { input: 0, output: 0 } })
   const { gateway, caller } = await testGateway({
     providers: made,
     models: [...providers.map(name => ({ id: name, offers: [offer(name)] })), { id: 'all', offers: providers.map(offer) }],

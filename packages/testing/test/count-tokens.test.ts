@@ -22,9 +22,9 @@ afterEach(async () => {
 const price = { input: 1_000_000, output: 1_000_000 }
 const offer = (provider: string, dialect: string): Offer => ({
   provider,
-  provider_model_id: `its-${provider}`,
-  dialect,
-  context_window: 50,
+  model: `its-${provider}`,
+  api: dialect,
+  contextWindow: 50,
   price,
 })
 

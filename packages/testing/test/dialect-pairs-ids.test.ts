@@ -26,7 +26,7 @@ const vendors: readonly Vendor[] = [
   { name: 'claude', speaks: 'messages', gives: 'toolu_01A09q90qw90lq917835lq9', takes: /^[a-zA-Z0-9_-]+$/ },
   { name: 'gemini', speaks: 'gemini', gives: '', takes: /./ },
   { name: 'nova', speaks: 'bedrock', gives: 'tooluse_kZJMlvQmRJ6eAyJE5GIl7Q', takes: /^[a-zA-Z0-9_-]{1,64}$/ },
-  { name: 'mistral', speaks: 'chat', gives: 'D681PevKs', takes: /^[a-zA-Z0-9]{9}$/, quirks: { call_id_length: 9 } },
+  { name: 'mistral', speaks: 'chat', gives: 'D681PevKs', takes: /^[a-zA-Z0-9]{9}$/, quirks: { callIdLength: 9 } },
   { name: 'kimi', speaks: 'chat', gives: 'functions.look:0', takes: /^.{1,40}$/ },
   { name: 'long', speaks: 'chat', gives: `call_${'0123456789'.repeat(9)}`, takes: /^.{1,40}$/ },
 ]

@@ -7,7 +7,7 @@ import { postgresStorage } from '@signalbox/storage-sql/postgres'
 
 const [url = '', schema = '', limit = '0'] = process.argv.slice(2)
 const price = { input: 1_000_000, output: 1_000_000 }
-const offer = { provider: 'sim', provider_model_id: 'echo', dialect: 'chat' as const, price, max_output_tokens: 100 }
+const offer = { provider: 'sim', model: 'echo', api: 'chat' as const, price, maxOutputTokens: 100 }
 const gateway = createGateway({
   providers: [simulated({ id: 'sim', firstWordMs: 0, wordMs: 0 })],
   models: [{ id: 'small', offers: [offer] }],

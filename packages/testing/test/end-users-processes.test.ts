@@ -21,7 +21,7 @@ const processes = long ? 3 : 2
 describePostgres('several processes', () => {
   const storage = postgresStorage(postgresUrl, { schema })
   const price = { input: 1_000_000, output: 1_000_000 }
-  const offer = { provider: 'sim', provider_model_id: 'echo', dialect: 'chat' as const, price, max_output_tokens: 100 }
+  const offer = { provider: 'sim', model: 'echo', api: 'chat' as const, price, maxOutputTokens: 100 }
   const gateway = createGateway({
     providers: [simulated({ id: 'sim' })],
     models: [{ id: 'small', offers: [offer] }],

@@ -18,7 +18,7 @@ const { memoryStorage } = await import('@signalbox/storage-memory')
 const price = { input: 1_000_000, output: 2_000_000 }
 const gateway = createGateway({
   providers: [simulated({ id: 'sim' })],
-  models: [{ id: 'echo', offers: [{ provider: 'sim', provider_model_id: 'echo', dialect: 'chat', price }] }],
+  models: [{ id: 'echo', offers: [{ provider: 'sim', model: 'echo', api: 'chat', price }] }],
   storage: memoryStorage(),
 })
 const { id } = await gateway.workspaces.create({ id: 'w', name: 'W', billing: 'postpaid' })

@@ -38,7 +38,7 @@ async function ask({ headers = {}, price = both, tier, isStreamed = false }: Ask
     const text = isStreamed ? `data: ${JSON.stringify(answer)}\n\n` : JSON.stringify(answer)
     return { headers, pieces: [bytesOf(text)] }
   })
-  const offers = [{ provider: 'google', provider_model_id: 'gemini-3.8-flash', dialect: 'gemini', price }]
+  const offers = [{ provider: 'google', model: 'gemini-3.8-flash', api: 'gemini', price }]
   const gateway = createGateway({
     providers: [google({ apiKey: 'sk-google-test' })],
     models: [{ id: 'm', offers }],

@@ -41,7 +41,12 @@ test('a scripted provider supports it', async () => {
   await close()
 })
 
-const offer = (provider_model_id: string) => ({ provider: 'google', provider_model_id, dialect: 'gemini', price: { input: 1, output: 1 } })
+const offer = (provider_model_id: string) => ({
+  provider: 'google',
+  model: provider_model_id,
+  api: 'gemini',
+  price: { input: 1, output: 1 },
+})
 const input = [{ type: 'message', role: 'user', content: [{ type: 'text', text: 'x' }] }] as const
 
 test.each(['whole', 'stream'] as const)('a server on a socket finds the model and the delivery in the path: %s', async delivery => {

@@ -125,7 +125,7 @@ describe('an image made by Gemini, sent back in its own turn', () => {
 
   test('needs no signature if the model makes images without reasoning', async () => {
     const provider = scriptedProvider({ id: 'google', dialect: gemini, acts: [answer({ inlineData }), answer({ text: 'Done.' })] })
-    const contents = await turnAfter(Object.assign(provider, { quirks: { own_images: true } }), 'responses')
+    const contents = await turnAfter(Object.assign(provider, { quirks: { ownImages: true } }), 'responses')
     expect(contents).toMatchObject([{ role: 'user' }, { role: 'model', parts: [{ inlineData }] }, { role: 'user' }])
   })
 })

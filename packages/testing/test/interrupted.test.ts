@@ -39,7 +39,7 @@ function processOn(kept: Storage, clock: FakeClock, script: readonly Act[]) {
     usage: watched(usage),
   }
   const provider = scriptedProvider({ id: 'one', dialect: chatProvider, clock, acts: script })
-  const models = [{ id: 'model', offers: [{ provider: 'one', provider_model_id: 'm', dialect: 'chat', price }] }]
+  const models = [{ id: 'model', offers: [{ provider: 'one', model: 'm', api: 'chat', price }] }]
   const note = (_: unknown, message: string): void => void state.log.push(message)
   const timeouts = { firstByteMs: 600_000, wholeMs: 600_000, idleMs: 600_000, deadlineMs: 600_000 }
   const logger = { info: note, warn: note, error: note }

@@ -10,7 +10,7 @@ import { ask } from './matrix/asking.ts'
 
 const models = ['one', 'two', 'three'].map(id => ({
   id,
-  offers: [{ provider: 'p', provider_model_id: id, dialect: 'responses', price: testPrice }],
+  offers: [{ provider: 'p', model: id, api: 'responses', price: testPrice }],
 }))
 
 async function scene({ storage = memoryStorage(), clock = fakeClock() }: { readonly storage?: Storage; readonly clock?: FakeClock } = {}) {
@@ -113,7 +113,7 @@ test('requests refused by a limit cost the storage one write a second per key, n
 
 describe('`throughput_tps`', () => {
   const throughput = async (provider: ReturnType<typeof scriptedProvider>[], clock: FakeClock, stream: boolean) => {
-    const offers = provider.map(({ id }) => ({ provider: id, provider_model_id: 'm', dialect: 'responses', price: testPrice }))
+    const offers = provider.map(({ id }) => ({ provider: id, model: 'm', api: 'responses', price: testPrice }))
     const { gateway, caller } = await testGateway({ clock, providers: provider, models: [{ id: 'm', offers }] })
     const asked = gateway.dialects.responses.decodeRequest({ model: 'm', input: 'Hi', stream }, () => undefined)
     const reply = gateway.infer(asked, { caller })

@@ -9,7 +9,7 @@ const [file = ''] = process.argv.slice(2)
 const price = { input: 1_000_000, output: 2_000_000 }
 const gateway = createGateway({
   providers: [simulated({ id: 'sim', firstWordMs: 5, wordMs: 15 })],
-  models: ['echo', 'story'].map(id => ({ id, offers: [{ provider: 'sim', provider_model_id: id, dialect: 'chat', price }] })),
+  models: ['echo', 'story'].map(id => ({ id, offers: [{ provider: 'sim', model: id, api: 'chat', price }] })),
   storage: await sqliteStorage(file),
   limits: { concurrentRequests: 1_000 },
 })

@@ -48,7 +48,7 @@ async function leaveWith({ item, silenceMs, body = {}, offer = {} }: Leaving) {
   const clock = fakeClock()
   const provider = scriptedProvider({ id: 'p', dialect: responsesProvider, clock, acts: [itemThenEnd(item, silenceMs)] })
   const price = { input: 1_000_000, output: 10_000_000 }
-  const models = [{ id: 'model', offers: [{ provider: 'p', provider_model_id: 'm', dialect: 'responses', price, ...offer }] }]
+  const models = [{ id: 'model', offers: [{ provider: 'p', model: 'm', api: 'responses', price, ...offer }] }]
   const { gateway, caller, storage } = await testGateway({ providers: [provider], models, clock })
   const asked = { model: 'model', input: 'Hi', stream: true, max_output_tokens: 8_000, ...body }
   const reply = gateway.infer(
@@ -99,7 +99,7 @@ test.each<readonly [string, JsonObject, number]>([
 ])('a client that disconnects from a text %s pays for the text that it received', async (_, offer, whole) => {
   const clock = fakeClock()
   const price = { input: 0, output: 5_000_000 }
-  const models = [{ id: 'story', offers: [{ provider: 'sim', provider_model_id: 'story', dialect: 'chat', price, ...offer }] }]
+  const models = [{ id: 'story', offers: [{ provider: 'sim', model: 'story', api: 'chat', price, ...offer }] }]
   const providers = [simulated({ id: 'sim', wordMs: 100, clock })]
   const { gateway, caller, storage } = await testGateway({ providers, models, clock })
   const decode = gateway.dialects.responses.decodeRequest
@@ -146,7 +146,7 @@ interface Read {
 async function readAndLeave({ acts, dialect, price, body = {}, offer = {}, seconds = 1, pauses = [] }: Read) {
   const clock = fakeClock()
   const provider = scriptedProvider({ id: 'p', dialect, clock, acts })
-  const offered = { provider: 'p', provider_model_id: 'm', dialect: dialect.name, price, abilities: [], ...offer }
+  const offered = { provider: 'p', model: 'm', api: dialect.name, price, abilities: [], ...offer }
   const { gateway, caller, storage } = await testGateway({ providers: [provider], models: [{ id: 'model', offers: [offered] }], clock })
   const asked = { model: 'model', input: 'Hi', stream: true, max_output_tokens: 8_000, ...body }
   const reply = gateway.infer(

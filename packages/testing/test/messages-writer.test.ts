@@ -30,8 +30,8 @@ test.each(Object.keys(cannedAnswers) as CannedAnswerName[])('%s has the same com
 const input = [{ type: 'message', role: 'user', content: [{ type: 'text', text: 'x' }] }] as const
 const offer = (provider_model_id: string) => ({
   provider: 'anthropic',
-  provider_model_id,
-  dialect: 'messages',
+  model: provider_model_id,
+  api: 'messages',
   price: { input: 1, output: 1 },
 })
 

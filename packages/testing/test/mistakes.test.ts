@@ -14,7 +14,7 @@ type Any = any
 
 const { openai, azure, amazonBedrock, googleVertex, compatible, groq, simulated, cloudflare, anthropic, google } = providers as Any
 
-const offer = { provider: 'sim', provider_model_id: 'echo', dialect: 'chat', price: { input: 1_000_000, output: 2_000_000 } }
+const offer = { provider: 'sim', model: 'echo', api: 'chat', price: { input: 1_000_000, output: 2_000_000 } }
 const model = { id: 'small', offers: [offer] }
 const logged: { readonly facts: unknown; readonly message: string }[] = []
 const logger = { info() {}, error() {}, warn: (facts: unknown, message: string) => void logged.push({ facts, message }) }
@@ -38,8 +38,13 @@ const mistakes: readonly (readonly [name: string, run: () => unknown, message: s
   ['a model without offers', () => make({ models: [{ id: 'small' }] }), 'createGateway: `models[0].offers` is missing.'],
   ['a model by name', () => make({ models: ['small'] }), 'createGateway: `models[0]` is a string; it takes an object of options.'],
   ['model_id in an offer', () => withOffer({ model_id: 'x' }), 'there is no option `models[0].offers[0].model_id`.'],
-  ['providerModelId', () => withOffer({ providerModelId: 'x' }), 'Did you mean `provider_model_id`?'],
-  ['an offer without a dialect', () => withOffer({ dialect: undefined }), '`models[0].offers[0].dialect` is missing.'],
+  [
+    'an old name',
+    () => withOffer({ provider_model_id: 'x' }),
+    'there is no option `models[0].offers[0].provider_model_id`. It is `model` now.',
+  ],
+  ['an old API', () => withOffer({ dialect: 'chat' }), 'there is no option `models[0].offers[0].dialect`. It is `api` now.'],
+  ['an offer without an API', () => withOffer({ api: undefined }), '`models[0].offers[0].api` is missing.'],
   [
     'a rate as a text',
     () => withOffer({ price: { input: '250000', output: 1 } }),
@@ -114,7 +119,7 @@ test('no message contains a key', () => {
 })
 
 test('a provider without a key is off; the log says so at the start, and `problems` too if no provider has a key', async () => {
-  const models = [{ id: 'm', offers: [{ ...offer, provider: 'openai', dialect: 'responses' }] }]
+  const models = [{ id: 'm', offers: [{ ...offer, provider: 'openai', api: 'responses' }] }]
   for (const apiKey of [undefined, '']) {
     logged.length = 0
     const off = createGateway({ ...good, models, providers: [openai({ apiKey })] } as Any)
@@ -131,7 +136,7 @@ test('providers without a credential are told with the options that each of them
   const list = [googleVertex(), amazonBedrock(), azure(), cloudflare(), openai()]
   make({
     providers: [...good.providers, ...list],
-    models: [{ ...model, offers: [offer, ...list.map(({ id, dialects }) => ({ ...offer, provider: id, dialect: dialects[0].name }))] }],
+    models: [{ ...model, offers: [offer, ...list.map(({ id, dialects }) => ({ ...offer, provider: id, api: dialects[0].name }))] }],
   })
   const { message = '' } = logged.slice(told).find(line => line.message.includes('they have no key')) ?? {}
   expect(message).toContain('`serviceAccount`, or `accessToken` and `project`, or `apiKey` of "google-vertex"')

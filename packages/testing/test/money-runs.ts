@@ -134,7 +134,7 @@ export async function play(run: Run, storage: Storage): Promise<Played> {
   const models = [
     {
       id: 'model',
-      offers: providers.map(({ id }) => ({ provider: id, provider_model_id: 'm', dialect: 'chat', price, context_window: 200_000 })),
+      offers: providers.map(({ id }) => ({ provider: id, model: 'm', api: 'chat', price, contextWindow: 200_000 })),
     },
   ]
   const options = { providers, models, clock, limits: plenty, timeouts, logger: quiet, strategy: 'order', seed: 1 }

@@ -69,7 +69,7 @@ export async function build({
   const providers = ['one', 'two', 'three'].map(id => scriptedProvider({ id, dialect: chatProvider, clock, acts: [...script, ...answers] }))
   const counted = count(providers)
   const price = { input: 1_000_000, output: 2_000_000 }
-  const models = [{ id: 'model', offers: providers.map(({ id }) => ({ provider: id, provider_model_id: 'm', dialect: 'chat', price })) }]
+  const models = [{ id: 'model', offers: providers.map(({ id }) => ({ provider: id, model: 'm', api: 'chat', price })) }]
   const logger = { info: () => {}, warn: () => {}, error: () => {} }
   const opened = Array.from({ length: many }, () => {
     const storage = open()

@@ -32,8 +32,8 @@ async function testbed() {
   const clock = fakeClock()
   const offer = (provider: string, usd: number) => ({
     provider,
-    provider_model_id: 'm',
-    dialect: 'chat',
+    model: 'm',
+    api: 'chat',
     price: { input: usd, output: usd },
   })
   const gateway = createGateway({

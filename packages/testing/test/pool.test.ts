@@ -23,7 +23,7 @@ describe.each(['responses', 'chat'] as const)('a pool of two models, with provid
   beforeAll(async () => {
     ;[first, second] = await Promise.all([chaosProvider(), chaosProvider()])
     const faults = [...before.map(([, fault]) => fault), 'reset-mid-stream', 'status-500']
-    const offer = (provider: string, id: string) => ({ provider, provider_model_id: id, dialect, price: testPrice })
+    const offer = (provider: string, id: string) => ({ provider, model: id, api: dialect, price: testPrice })
     testbed = await testGateway({
       servers: [first, second],
       dialect,

@@ -59,7 +59,7 @@ async function open(models: readonly Model[], { at, script = [], ...options }: O
   }
 }
 
-const offer = { provider: 'one', provider_model_id: 'm', dialect: 'chat' } as const
+const offer = { provider: 'one', model: 'm', api: 'chat' } as const
 const cheap = { input: 1_000_000, output: 1_000_000 }
 const dear = { input: 2_000_000, output: 2_000_000 }
 const changing: Model = { id: 'm', offers: [{ ...offer, price: { ...cheap, changes: [{ from: '2027-01-01', price: dear }] } }] }
@@ -125,7 +125,7 @@ test('a request whose price per request exceeds the credit is refused', async ()
 })
 
 describe('a model that its vendor shuts down', () => {
-  const old: Model = { id: 'm', retires_at: '2026-12-11', successor: 'n', offers: [{ ...offer, price: cheap }] }
+  const old: Model = { id: 'm', retiresAt: '2026-12-11', successor: 'n', offers: [{ ...offer, price: cheap }] }
   const next: Model = { id: 'n', offers: [{ ...offer, provider: 'two', price: dear }] }
 
   test('is served through its last day, then refused with its successor', async () => {
@@ -196,7 +196,7 @@ describe('a priority tier', () => {
 })
 
 test('a request that runs past the last day of its model finishes and is billed', async () => {
-  const ending: Model = { id: 'm', retires_at: '2026-12-11', offers: [{ ...offer, price: cheap }] }
+  const ending: Model = { id: 'm', retiresAt: '2026-12-11', offers: [{ ...offer, price: cheap }] }
   const { clock, ask, credit, ledgerSum } = await open([ending], { at: '2026-12-11T23:59:55Z', script: [acts.stall(10_000, reply)] })
   const asked = ask()
   await clock.advance(10_001)

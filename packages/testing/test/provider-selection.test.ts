@@ -226,8 +226,8 @@ describe('a rate limit', () => {
         body: { next: async () => body.next() as IteratorResult<Uint8Array, undefined> },
       }
     }
-    const quirks = { rate_limits: [{ limit: 'limit', remaining: 'remaining', reset: 'reset' }] }
-    const providers = ['best', 'other'].map(id => compatible({ id, baseURL: `http://${id}`, speaks: ['chat'] }))
+    const quirks = { rateLimits: [{ limit: 'limit', remaining: 'remaining', reset: 'reset' }] }
+    const providers = ['best', 'other'].map(id => compatible({ id, baseURL: `http://${id}`, apis: ['chat'] }))
     const [best, other] = providers as [Provider, Provider]
     const offers = [offerOf(best, cheap, { quirks }), offerOf(other, dear)]
     const scene = await openScene({ clock, providers, offers, transport })

@@ -27,8 +27,8 @@ export const dear: Price = { input: 1_000_000, output: 2_000_000 }
 
 export const offerOf = ({ id }: { readonly id: string }, price: Price = cheap, more: Partial<Offer> = {}): Offer => ({
   provider: id,
-  provider_model_id: 'theirs',
-  dialect: 'chat',
+  model: 'theirs',
+  api: 'chat',
   price,
   ...more,
 })

@@ -23,9 +23,9 @@ export const requestText = (path: string, body: JsonObject): string => {
 
 /** Where a gateway would send the request. */
 export function pathFor(dialect: BuiltInDialect, model: string, stream: boolean): string {
-  const { endpoint, credential } = compatible({ id: 'raw', baseURL: 'http://127.0.0.1/v1', speaks: [dialect] })
+  const { endpoint, credential } = compatible({ id: 'raw', baseURL: 'http://127.0.0.1/v1', apis: [dialect] })
   if (!credential) throw new TypeError('This provider has no credential.')
-  const { pathname, search } = new URL(endpoint({ dialect, model, stream, credential }))
+  const { pathname, search } = new URL(endpoint({ api: dialect, model, stream, credential }))
   return pathname + search
 }
 

@@ -90,7 +90,7 @@ test('a transport that throws when it is closed has no effect on the request', a
     },
   })
   const { gateway, caller, books } = await testbed({
-    providers: [compatible({ id: 'p', baseURL: 'http://127.0.0.1:9', speaks: ['chat'] })],
+    providers: [compatible({ id: 'p', baseURL: 'http://127.0.0.1:9', apis: ['chat'] })],
     transport,
     clock,
   })
@@ -172,7 +172,7 @@ const throwing: Record<string, (sound: Provider) => Provider> = {
 }
 
 test.each(Object.keys(throwing))('a provider whose %s throws counts as failed: the next one responds', async name => {
-  const base = compatible({ id: 'bad', baseURL: 'http://127.0.0.1:9', speaks: ['chat'] })
+  const base = compatible({ id: 'bad', baseURL: 'http://127.0.0.1:9', apis: ['chat'] })
   const bad = throwing[name]?.(base) ?? base
   const good = scriptedProvider({ id: 'good', dialect: chatProvider, acts: [] })
   const { gateway, caller, books } = await testbed({ providers: [bad, good] })
@@ -200,7 +200,7 @@ test('a timeout chosen by a client does not demote the provider for others', asy
 const looking = [{ role: 'user', content: [{ type: 'input_image', image_url: 'https://slow.example/1.png' }] }]
 
 test('an image that never arrives is awaited until the deadline or the disconnect of the client', async () => {
-  const provider: Provider = { ...scriptedProvider({ id: 'p', dialect: chatProvider }), quirks: { inline_media_only: true } }
+  const provider: Provider = { ...scriptedProvider({ id: 'p', dialect: chatProvider }), quirks: { inlineMediaOnly: true } }
   const { gateway, caller, books } = await testbed({ providers: [provider], media: () => new Promise(() => {}) })
   const asking = (deadline_ms: number) => request(gateway, { input: looking, gateway: { routing: { deadline_ms } } })
   await expect(gateway.infer(asking(100), { caller }).committed).rejects.toMatchObject({ code: 'deadline_exceeded' })
@@ -212,7 +212,7 @@ test('an image that never arrives is awaited until the deadline or the disconnec
 })
 
 test('a provider is not slow because the server of an image was', async () => {
-  const slow: Provider = { ...scriptedProvider({ id: 'slow', dialect: chatProvider }), quirks: { inline_media_only: true } }
+  const slow: Provider = { ...scriptedProvider({ id: 'slow', dialect: chatProvider }), quirks: { inlineMediaOnly: true } }
   const other = scriptedProvider({ id: 'other', dialect: chatProvider })
   const failures: string[] = []
   const hooks = { onFailure: (_: unknown, { kind }: { readonly kind: string }) => failures.push(kind) }
@@ -232,7 +232,7 @@ test.each([
 ] as const)(
   'an image for which the gateway has no memory ends the request with %s, and no other provider is called',
   async (code, status) => {
-    const quirks = { inline_media_only: true }
+    const quirks = { inlineMediaOnly: true }
     const providers = ['p', 'other'].map(id => ({ ...scriptedProvider({ id, dialect: chatProvider }), quirks }))
     let downloads = 0
     const { gateway, caller, books } = await testbed({
@@ -298,14 +298,14 @@ test('an error thrown by `prepare` ends the request before anything is held, one
 test('invalid options of a gateway throw at once', () => {
   const storage = memoryStorage()
   const provider = compatible({ id: 'p', baseURL: 'http://127.0.0.1:9' })
-  const model = (offer: object) => [{ id: 'm', offers: [{ provider: 'p', provider_model_id: 'x', dialect: 'chat', ...offer }] }]
+  const model = (offer: object) => [{ id: 'm', offers: [{ provider: 'p', model: 'x', api: 'chat', ...offer }] }]
   expect(() => createGateway({ providers: [provider, provider], models: [], storage })).toThrow(/"p" twice/)
   expect(() => createGateway({ providers: [provider], models: model({ price: { input: 0.5, output: 1 } }), storage })).toThrow(
     /price\.input/,
   )
   const tiered = { input: 1, output: 1, tiers: [{ over: 200_000, input: 2, output: 0.5 }], priority: { input: 2, output: 2 } }
   expect(() => createGateway({ providers: [provider], models: model({ price: tiered }), storage })).toThrow(/price\.tiers\.0\.output/)
-  expect(() => createGateway({ providers: [provider], models: model({ dialect: 'responses' }), storage })).toThrow(/does not support/)
+  expect(() => createGateway({ providers: [provider], models: model({ api: 'responses' }), storage })).toThrow(/does not have/)
   expect(() => createGateway({ providers: [provider], models: [], storage, strategy: 'best' as 'cost' })).toThrow(/strategy/)
   expect(() => createGateway({ providers: [provider], models: [], storage, strategy: 'latncy' as 'cost' })).toThrow(
     /Did you mean "latency"\?$/,

@@ -45,10 +45,10 @@ export const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(te
 
 /** A provider of one dialect at `http://<id>.test/v1`. */
 export const rawProvider = (id: string, dialect: BuiltInDialect): Provider =>
-  compatible({ id, baseURL: `http://${id}.test/v1`, apiKey: `sk-${id}-secret`, speaks: [dialect] })
+  compatible({ id, baseURL: `http://${id}.test/v1`, apiKey: `sk-${id}-secret`, apis: [dialect] })
 
 /** A model with an offer of each of these providers, in order. */
 export const modelOf = (id: string, offers: readonly { readonly provider: string; readonly dialect: BuiltInDialect }[]): Model => ({
   id,
-  offers: offers.map(offer => ({ ...offer, provider_model_id: id, price: testPrice })),
+  offers: offers.map(({ provider, dialect: api }) => ({ provider, model: id, api, price: testPrice })),
 })

@@ -16,7 +16,7 @@ const models = ids.map(id => ({
   id,
   aliases: [`${id}-latest`],
   created: 1_750_000_000,
-  offers: [{ provider: 'scripted', provider_model_id: id, dialect: 'messages', context_window: 1_000, price: { input: 1, output: 1 } }],
+  offers: [{ provider: 'scripted', model: id, api: 'messages', contextWindow: 1_000, price: { input: 1, output: 1 } }],
 }))
 
 describe.each([

@@ -19,7 +19,7 @@ async function scene(requests: number) {
   const clock = fakeClock()
   const script = Array.from({ length: requests }, () => acts.reply())
   const providers = [scriptedProvider({ id: 'one', dialect: chatProvider, clock, acts: script })]
-  const models = [{ id: 'model', offers: [{ provider: 'one', provider_model_id: 'm', dialect: 'chat', price: { input: 1, output: 1 } }] }]
+  const models = [{ id: 'model', offers: [{ provider: 'one', model: 'm', api: 'chat', price: { input: 1, output: 1 } }] }]
   const logger = { info: () => {}, warn: () => {}, error: () => {} }
   const limits = { inferenceRpm: 100_000 }
   const gateway = createGateway({ providers, models, storage, clock, logger, limits })
@@ -82,7 +82,7 @@ test('an in-process call is passed to the gateway’s `waitUntil` for as long as
   const work: Promise<unknown>[] = []
   const gateway = createGateway({
     providers: [simulated({ id: 'sim', firstWordMs: 0, wordMs: 0 })],
-    models: [{ id: 'story', offers: [{ provider: 'sim', provider_model_id: 'story', dialect: 'chat', price: { input: 0, output: 1 } }] }],
+    models: [{ id: 'story', offers: [{ provider: 'sim', model: 'story', api: 'chat', price: { input: 0, output: 1 } }] }],
     storage: memoryStorage(),
     waitUntil: promise => void work.push(promise),
     async setup({ workspaces }) {

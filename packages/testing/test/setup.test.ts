@@ -29,7 +29,7 @@ const gatewayOn = (storage: ReturnType<typeof memoryStorage>, setup: Setup, warn
     models: [
       {
         id: 'gpt-x',
-        offers: [{ provider: 'openai', provider_model_id: 'gpt-x', dialect: 'responses', price: { input: 1e6, output: 2e6 } }],
+        offers: [{ provider: 'openai', model: 'gpt-x', api: 'responses', price: { input: 1e6, output: 2e6 } }],
       },
     ],
     storage,

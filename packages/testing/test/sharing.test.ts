@@ -15,8 +15,8 @@ const sharedMemory = (): Storage => ({ ...memoryStorage(), isShared: true })
 
 const offer = (provider: string, input: number): Offer => ({
   provider,
-  provider_model_id: 'theirs',
-  dialect: 'chat',
+  model: 'theirs',
+  api: 'chat',
   price: { input, output: 1_000_000, cached: input / 10 },
 })
 

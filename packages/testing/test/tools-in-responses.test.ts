@@ -29,7 +29,7 @@ async function send(provider: Provider, offer: Partial<Offer>, body: JsonObject)
     return { pieces: [bytesOf(JSON.stringify(url.includes('/responses') ? responsesAnswer : chatAnswer))] }
   })
   const price = { input: 1_000_000, output: 1_000_000 }
-  const offers = [{ provider: provider.id, provider_model_id: 'gpt-6-astra', dialect: 'chat', price, ...offer }]
+  const offers = [{ provider: provider.id, model: 'gpt-6-astra', api: 'chat', price, ...offer }]
   const logger = { info: () => {}, warn: () => {}, error: () => {} }
   const gateway = createGateway({ providers: [provider], models: [{ id: 'm', offers }], storage: memoryStorage(), transport, logger })
   const { id } = await gateway.workspaces.create({ name: 'W' })
@@ -42,14 +42,14 @@ async function send(provider: Provider, offer: Partial<Offer>, body: JsonObject)
   return { paths, status: reply.status, answer: reply.json, cost: 1_000_000 - balance }
 }
 
-const quirks = { tools_in_responses: true }
+const quirks = { toolsInResponses: true }
 const serverOf = (...speaks: readonly BuiltInDialect[]): Provider =>
-  compatible({ id: 'mine', baseURL: 'http://mine.test/v1', apiKey: 'sk-mine-secret', speaks })
+  compatible({ id: 'mine', baseURL: 'http://mine.test/v1', apiKey: 'sk-mine-secret', apis: speaks })
 
 describe('a model that supports tools in the Responses dialect only', () => {
   test.each<[string, Provider, Partial<Offer>]>([
     ['OpenAI', openai({ apiKey: 'sk-openai-secret' }), {}],
-    ['Azure', azure({ resource: 'contoso', apiKey: 'azure-secret' }), { provider_model_id: 'gpt-6.1-sol' }],
+    ['Azure', azure({ resource: 'contoso', apiKey: 'azure-secret' }), { model: 'gpt-6.1-sol' }],
     ['a server of your own', serverOf('chat', 'responses'), { quirks }],
   ])('is called in it at %s, although its offer names Chat Completions', async (_, provider, offer) => {
     const { paths, answer, cost } = await send(provider, offer, { tools })
@@ -74,7 +74,7 @@ describe('a model that supports tools in the Responses dialect only', () => {
   })
 
   test.each(['gpt-6-sol', 'gpt-6-luna', 'gpt-5.6-sol', 'my-gpt-6-astra', 'gpt-5.1'])('does not include %s', async provider_model_id => {
-    const { paths } = await send(openai({ apiKey: 'sk-openai-secret' }), { provider_model_id }, { tools })
+    const { paths } = await send(openai({ apiKey: 'sk-openai-secret' }), { model: provider_model_id }, { tools })
     expect(paths).toEqual(['/v1/chat/completions'])
   })
 })

@@ -8,7 +8,7 @@ import { scriptedProvider, testGateway } from '../src/index.ts'
 /** Of the first and the last object of a stream, and of the whole one. */
 async function echoes(dialect: ProviderDialect, quirks: Quirks, fields: JsonObject): Promise<readonly JsonObject[]> {
   const provider: Provider = { ...scriptedProvider({ id: 'p', dialect }), quirks }
-  const offer = { provider: 'p', provider_model_id: 'm', dialect: dialect.name, max_output_tokens: 64_000, price: { input: 0, output: 0 } }
+  const offer = { provider: 'p', model: 'm', api: dialect.name, maxOutputTokens: 64_000, price: { input: 0, output: 0 } }
   const { gateway, caller } = await testGateway({ providers: [provider], models: [{ id: 'm', offers: [offer] }] })
   const client = clientDialects.responses
   const body = { model: 'm', input: 'Hi', ...fields }
@@ -41,8 +41,8 @@ test.each<[string, ProviderDialect, Quirks, JsonObject, JsonObject]>([
     { reasoning: { effort: 'xhigh' } },
     { reasoning: { effort: 'high', summary: null } },
   ],
-  ['a demanded call that was not', chatProvider, { no_forced_tools: true }, { tools, tool_choice: 'required' }, { tool_choice: 'auto' }],
-  ['a cap that was raised', responsesProvider, { min_output_tokens: 16 }, { max_output_tokens: 3 }, { max_output_tokens: 16 }],
+  ['a demanded call that was not', chatProvider, { noForcedTools: true }, { tools, tool_choice: 'required' }, { tool_choice: 'auto' }],
+  ['a cap that was raised', responsesProvider, { minOutputTokens: 16 }, { max_output_tokens: 3 }, { max_output_tokens: 16 }],
   [
     'penalties that cannot be said',
     messagesProvider,

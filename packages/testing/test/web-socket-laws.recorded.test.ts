@@ -53,10 +53,10 @@ beforeAll(async () => {
   const names = Object.keys(dialects) as BuiltInDialect[]
   const price = { input: 1, output: 1 }
   const testbed = await testGateway({
-    providers: names.map(name => compatible({ id: name, baseURL: 'https://up.example/v1', apiKey: 'k', speaks: [name] })),
+    providers: names.map(name => compatible({ id: name, baseURL: 'https://up.example/v1', apiKey: 'k', apis: [name] })),
     models: names.map(name => ({
       id: name,
-      offers: [{ provider: name, provider_model_id: 'm', dialect: name, price, max_output_tokens: 1_000_000 }],
+      offers: [{ provider: name, model: 'm', api: name, price, maxOutputTokens: 1_000_000 }],
     })),
     transport,
     limits: { inferenceRpm: 1_000_000 },

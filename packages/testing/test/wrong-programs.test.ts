@@ -1,5 +1,6 @@
 import { signalbox } from '@signalbox/ai-sdk'
-import { createGateway, type Gateway, type Model } from '@signalbox/core'
+import { createGateway, defineProvider, type Gateway, type Model } from '@signalbox/core'
+import { chatProvider } from '@signalbox/core/dialects'
 import { amazonBedrock, anthropic, compatible, openai, simulated } from '@signalbox/core/providers'
 import { createFetchHandler } from '@signalbox/fetch-handler'
 import { memoryStorage } from '@signalbox/storage-memory'
@@ -11,7 +12,22 @@ const storage = memoryStorage()
 const price = { input: 1_000_000, output: 2_000_000 }
 const good = {
   providers: [simulated({ id: 'sim' })],
-  models: [{ id: 'small', aliases: ['s'], offers: [{ provider: 'sim', provider_model_id: 'echo', dialect: 'chat', price }] }],
+  models: [{ id: 'small', aliases: ['s'], offers: [{ provider: 'sim', model: 'echo', api: 'chat', price }] }],
+  storage,
+} as const
+/** With a dialect of its own, whose name is in the type of the provider. */
+const acme = defineProvider({ id: 'acme', baseURL: 'https://acme.example/v1', dialects: [{ ...chatProvider, name: 'acme' }], apiKey: 'sk' })
+const own = {
+  providers: [acme, simulated({ id: 'sim' })],
+  models: [
+    {
+      id: 'small',
+      offers: [
+        { provider: 'acme', model: 'm', api: 'acme' },
+        { provider: 'sim', model: 'echo', api: 'chat' },
+      ],
+    },
+  ],
   storage,
 } as const
 const make = () => createGateway({ ...good, strategies: { thrifty: ({ cost }) => cost } })
@@ -29,11 +45,15 @@ const wrong = (gateway: ReturnType<typeof make>): readonly unknown[] => [
   // @ts-expect-error a provider that is not called
   createGateway({ ...good, providers: [openai] }),
   // @ts-expect-error an offer of a provider that is not there
-  createGateway({ ...good, models: [{ id: 'small', offers: [{ provider: 'nope', provider_model_id: 'm', dialect: 'chat' }] }] }),
+  createGateway({ ...good, models: [{ id: 'small', offers: [{ provider: 'nope', model: 'm', api: 'chat' }] }] }),
+  // @ts-expect-error an offer in an API that does not exist
+  createGateway({ ...good, models: [{ id: 'small', offers: [{ provider: 'sim', model: 'm', api: 'openai' }] }] }),
+  // @ts-expect-error an offer in an API that the provider does not have
+  createGateway({ ...own, models: [{ id: 'small', offers: [{ provider: 'acme', model: 'm', api: 'acne' }] }] }),
   // @ts-expect-error an offer without a provider
-  createGateway({ ...good, models: [{ id: 'small', offers: [{ provider_model_id: 'm', dialect: 'chat' }] }] }),
-  // @ts-expect-error a field of a model in camelCase
-  createGateway({ ...good, models: [{ id: 'small', displayName: 'Small', offers: [] }] }),
+  createGateway({ ...good, models: [{ id: 'small', offers: [{ model: 'm', api: 'chat' }] }] }),
+  // @ts-expect-error a field of a model in snake case
+  createGateway({ ...good, models: [{ id: 'small', display_name: 'Small', offers: [] }] }),
   // @ts-expect-error a price as text
   createGateway({ ...good, models: [{ id: 'small', offers: [{ ...good.models[0].offers[0], price: { input: '1', output: 2 } }] }] }),
   // @ts-expect-error a time as text
@@ -45,7 +65,7 @@ const wrong = (gateway: ReturnType<typeof make>): readonly unknown[] => [
   // @ts-expect-error a server without a URL
   compatible({ id: 'local' }),
   // @ts-expect-error a dialect that does not exist
-  compatible({ id: 'local', baseURL: 'http://127.0.0.1:8000/v1', speaks: ['openai'] }),
+  compatible({ id: 'local', baseURL: 'http://127.0.0.1:8000/v1', apis: ['openai'] }),
   // @ts-expect-error a region as a number
   amazonBedrock({ region: 1 }),
   // @ts-expect-error a model that is not there
@@ -71,6 +91,13 @@ const wrong = (gateway: ReturnType<typeof make>): readonly unknown[] => [
   // @ts-expect-error a handler of nothing
   createFetchHandler(),
 ]
+
+test('an offer may be in an API that a provider names in its type, or that is not a literal', async () => {
+  await createGateway({ ...own, storage: memoryStorage() }).close()
+  const api: string = 'chat'
+  const offer = { provider: 'sim', model: 'echo', api }
+  await createGateway({ ...good, storage: memoryStorage(), models: [{ id: 'small', offers: [offer] }] }).close()
+})
 
 test('literals in the options of a gateway determine its types', () => {
   expect(wrong).toBeTypeOf('function')

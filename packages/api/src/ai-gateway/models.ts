@@ -13,11 +13,11 @@ export function listLanguageModels({ gateway, site }: Call): ApiReply {
   return viewReply(view)
 }
 
-function languageModelView({ id, display_name }: Model, offers: readonly Offer[]): object {
+function languageModelView({ id, displayName }: Model, offers: readonly Offer[]): object {
   const price = cheapestOf(offers)
   return {
     id,
-    name: display_name ?? id,
+    name: displayName ?? id,
     ...(price && { pricing: pricingView(price) }),
     specification: { specificationVersion: 'v4', provider: offers[0]?.provider ?? '', modelId: id },
     modelType: 'language',
@@ -30,11 +30,11 @@ const cheapestOf = (offers: readonly Offer[]): Price | undefined =>
     .flatMap(({ price }) => price ?? [])
     .reduce<Price | undefined>((best, next) => (best && best.input + best.output <= next.input + next.output ? best : next), undefined)
 
-const pricingView = ({ input, output, cached, cache_write }: Price): object => ({
+const pricingView = ({ input, output, cached, cacheWrite }: Price): object => ({
   input: perToken(input),
   output: perToken(output),
   ...(cached !== undefined && { input_cache_read: perToken(cached) }),
-  ...(cache_write !== undefined && { input_cache_write: perToken(cache_write) }),
+  ...(cacheWrite !== undefined && { input_cache_write: perToken(cacheWrite) }),
 })
 
 /** Converts microdollars per million tokens to decimal USD per token: `250_000` → `0.00000025`. */

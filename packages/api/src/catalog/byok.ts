@@ -25,7 +25,12 @@ export function providerTiers({ gateway, site, params }: Call): ApiReply {
   const { models } = gateway
   const { id, tiers = [] } = providerNamed(params.provider ?? '', models.providers())
   const view = site.views(models.version(), JSON.stringify(['tiers', id]), () => {
-    const data = tiers.map(({ tier, display_name, data_policy, qualification }) => ({ tier, display_name, data_policy, qualification }))
+    const data = tiers.map(({ tier, displayName, dataPolicy, qualification }) => ({
+      tier,
+      display_name: displayName,
+      data_policy: dataPolicy,
+      qualification,
+    }))
     return { object: 'list', provider: id, data, count: data.length }
   })
   return viewReply(view)
@@ -47,11 +52,11 @@ function providerNamed(provider: string, providers: readonly ProviderRecord[]): 
   })
 }
 
-function providerView({ id, display_name, env = [] }: ProviderRecord, basePath: string): Readonly<Record<string, unknown>> {
+function providerView({ id, displayName, env = [] }: ProviderRecord, basePath: string): Readonly<Record<string, unknown>> {
   const [variable] = env
   return {
     provider: id,
-    display_name,
+    display_name: displayName,
     ...(variable !== undefined && { key_hint: `As in the environment variable ${variable}` }),
     // Without a host, because clients may reach the gateway under several names.
     tiers_url: `${basePath}/v1/byok/providers/${encodeURIComponent(id)}/tiers`,

@@ -78,14 +78,14 @@ function noModel({ models }: Gateway, id: string): GatewayError {
 function modelView(model: Model, offers: readonly Offer[], { gateway, site }: Call) {
   // An unknown date is that of the start of this process, because a date in 1970 would look like a fact.
   const created = model.created ?? site.startedAt
-  const context_window = largest(offers.map(offer => offer.context_window))
+  const context_window = largest(offers.map(offer => offer.contextWindow))
   return {
     id: model.id,
     object: 'model',
     type: 'model',
     created,
     created_at: new Date(created * 1000).toISOString(),
-    display_name: model.display_name ?? model.id,
+    display_name: model.displayName ?? model.id,
     owned_by: gateway.operator,
     // Absent if unknown, because a 0 would look like a fact.
     ...(context_window !== undefined && { context_window }),
@@ -94,8 +94,8 @@ function modelView(model: Model, offers: readonly Offer[], { gateway, site }: Ca
   }
 }
 
-const offerView = ({ provider, price, data_policy }: Offer): Readonly<Record<string, unknown>> => ({
+const offerView = ({ provider, price, dataPolicy }: Offer): Readonly<Record<string, unknown>> => ({
   name: provider,
   ...(price !== undefined && { input_price: toUsd(price.input), output_price: toUsd(price.output) }),
-  ...(data_policy !== undefined && { data_policy }),
+  ...(dataPolicy !== undefined && { data_policy: dataPolicy }),
 })

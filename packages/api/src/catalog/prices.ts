@@ -4,19 +4,19 @@ import type { Offer, PriceWindow, Rates } from '@signalbox/core/protocol'
 type RatesView = Readonly<Record<string, unknown>>
 
 /** Unknown rates are absent, because a 0 would mean free. */
-const ratesView = ({ input, output, input_audio, cached, cache_write, cache_write_1h, request, tools }: Rates): RatesView => ({
+const ratesView = ({ input, output, inputAudio, cached, cacheWrite, cacheWrite1h, request, tools }: Rates): RatesView => ({
   input_price: toUsd(input),
   output_price: toUsd(output),
-  ...(input_audio !== undefined && { audio_input_price: toUsd(input_audio) }),
+  ...(inputAudio !== undefined && { audio_input_price: toUsd(inputAudio) }),
   ...(cached !== undefined && { cached_input_price: toUsd(cached) }),
-  ...(cache_write !== undefined && { cache_write_price: toUsd(cache_write) }),
-  ...(cache_write_1h !== undefined && { cache_write_1h_price: toUsd(cache_write_1h) }),
+  ...(cacheWrite !== undefined && { cache_write_price: toUsd(cacheWrite) }),
+  ...(cacheWrite1h !== undefined && { cache_write_1h_price: toUsd(cacheWrite1h) }),
   ...(request !== undefined && { request_price: toUsd(request) }),
   ...(tools && { tool_prices: Object.fromEntries(Object.entries(tools).map(([tool, price]) => [tool, toUsd(price)])) }),
 })
 
 /** The price of a provider. Undefined if unknown. */
-export const priceView = ({ provider, price, retires_at, source, as_of }: Offer): Readonly<Record<string, unknown>> | undefined =>
+export const priceView = ({ provider, price, retiresAt, source, asOf }: Offer): Readonly<Record<string, unknown>> | undefined =>
   price && {
     provider,
     ...ratesView(price),
@@ -25,9 +25,9 @@ export const priceView = ({ provider, price, retires_at, source, as_of }: Offer)
     ...(price.windows && { windows: price.windows.map(windowView) }),
     ...(price.changes && { changes: price.changes.map(({ from, price: next }) => ({ from, ...ratesView(next) })) }),
     ...(price.surcharges && { surcharges: price.surcharges.map(surcharge => ({ ...surcharge })) }),
-    ...(retires_at !== undefined && { retires_at }),
+    ...(retiresAt !== undefined && { retires_at: retiresAt }),
     ...(source !== undefined && { source }),
-    ...(as_of !== undefined && { as_of }),
+    ...(asOf !== undefined && { as_of: asOf }),
   }
 
 const windowView = ({ days, from, to, ...rates }: PriceWindow): Readonly<Record<string, unknown>> => ({

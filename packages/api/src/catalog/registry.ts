@@ -92,10 +92,10 @@ function registryRecord(entry: Entry): Readonly<Record<string, unknown>> {
   return {
     id,
     family: model.family ?? id.slice(id.lastIndexOf('/') + 1),
-    display_name: model.display_name ?? id,
+    display_name: model.displayName ?? id,
     capabilities: Object.fromEntries(capabilities.map(name => [`supports_${name}`, supports(entry, name)])),
-    input_modalities: model.input_modalities ?? ['text', ...(supports(entry, 'vision') ? ['image'] : [])],
-    output_modalities: model.output_modalities ?? ['text'],
+    input_modalities: model.inputModalities ?? ['text', ...(supports(entry, 'vision') ? ['image'] : [])],
+    output_modalities: model.outputModalities ?? ['text'],
     author: authorOf(model),
     providers: onePerProvider(offers).map(({ provider }) => provider),
     has_free_provider: offers.some(({ price }) => price !== undefined && price.input === 0 && price.output === 0),
@@ -104,17 +104,17 @@ function registryRecord(entry: Entry): Readonly<Record<string, unknown>> {
 }
 
 /** The source and date of the offer whose facts were read last. */
-function newestFactsOf(offers: readonly Offer[]): Pick<Offer, 'source' | 'as_of'> {
-  const [first] = offers.toSorted((a, b) => ((a.as_of ?? '') > (b.as_of ?? '') ? -1 : 1))
-  const { source, as_of } = first ?? {}
-  return { ...(source !== undefined && { source }), ...(as_of !== undefined && { as_of }) }
+function newestFactsOf(offers: readonly Offer[]): Readonly<Record<string, unknown>> {
+  const [first] = offers.toSorted((a, b) => ((a.asOf ?? '') > (b.asOf ?? '') ? -1 : 1))
+  const { source, asOf } = first ?? {}
+  return { ...(source !== undefined && { source }), ...(asOf !== undefined && { as_of: asOf }) }
 }
 
 function directoryEntry(entry: Entry): Readonly<Record<string, unknown>> {
   const { model, offers } = entry
-  const { created, knowledge_cutoff, retires_at, successor, open_weights } = model
-  const context_window = largest(offers.map(offer => offer.context_window))
-  const max_output_tokens = largest(offers.map(offer => offer.max_output_tokens))
+  const { created, knowledgeCutoff, retiresAt, successor, openWeights } = model
+  const context_window = largest(offers.map(offer => offer.contextWindow))
+  const max_output_tokens = largest(offers.map(offer => offer.maxOutputTokens))
   return {
     ...registryRecord(entry),
     aliases: model.aliases ?? [],
@@ -122,29 +122,29 @@ function directoryEntry(entry: Entry): Readonly<Record<string, unknown>> {
     ...(max_output_tokens !== undefined && { max_output_tokens }),
     prices: onePerProvider(offers).flatMap(offer => priceView(offer) ?? []),
     ...(created !== undefined && { released_at: new Date(created * 1000).toISOString() }),
-    ...(knowledge_cutoff !== undefined && { knowledge_cutoff }),
-    ...(retires_at !== undefined && { retires_at }),
+    ...(knowledgeCutoff !== undefined && { knowledge_cutoff: knowledgeCutoff }),
+    ...(retiresAt !== undefined && { retires_at: retiresAt }),
     ...(successor !== undefined && { successor }),
-    ...(open_weights !== undefined && { open_weights }),
+    ...(openWeights !== undefined && { open_weights: openWeights }),
   }
 }
 
 function providerView(record: ProviderRecord, entries: readonly Entry[], { routes }: Site): Readonly<Record<string, unknown>> {
-  const { id, display_name, data_policy, retention_days, headquarters, docs_url, dialects, source, as_of } = record
+  const { id, displayName, dataPolicy, retentionDays, headquarters, docsURL, dialects, source, asOf } = record
   const sold = entries.map(({ offers }) => offers.filter(({ provider }) => provider === id)).filter(offers => offers.length > 0)
   const regions = new Set(sold.flat().flatMap(offer => (offer.regions ?? []).map(({ region }) => region)))
   return {
     id,
-    display_name,
-    data_policy,
-    ...(retention_days !== undefined && { retention_days }),
+    display_name: displayName,
+    data_policy: dataPolicy,
+    ...(retentionDays !== undefined && { retention_days: retentionDays }),
     ...(headquarters !== undefined && { headquarters }),
-    ...(docs_url !== undefined && { docs_url }),
+    ...(docsURL !== undefined && { docs_url: docsURL }),
     regions: [...regions].sort(),
     // Named by the endpoint of the dialect; a dialect without an endpoint here keeps its own name.
     endpoints: dialects.map(name => routes.find(({ dialect, endpoint }) => dialect === name && endpoint !== undefined)?.endpoint ?? name),
     model_count: sold.length,
     ...(source !== undefined && { source }),
-    ...(as_of !== undefined && { as_of }),
+    ...(asOf !== undefined && { as_of: asOf }),
   }
 }

@@ -11,6 +11,6 @@ export interface Consumed {
 
 /** The cost of a response in USD. */
 export function bill({ price }: TrueOffer, { input, cached, output, keyed }: Consumed): number {
-  const fresh = keyed && input >= leastCached ? (price.cache_write ?? price.input) : price.input
+  const fresh = keyed && input >= leastCached ? (price.cacheWrite ?? price.input) : price.input
   return ((input - cached) * fresh + cached * (price.cached ?? price.input) + output * price.output) / 1e12
 }

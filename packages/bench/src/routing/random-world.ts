@@ -23,7 +23,7 @@ function randomOffer(dice: Dice, at: number, rate: number): TrueOffer {
       input,
       output,
       ...(dice.chance(0.8) && { cached: Math.round(input * dice.scaled(0.1, 1)) }),
-      ...(dice.chance(0.25) && { cache_write: Math.round(input * 1.25) }),
+      ...(dice.chance(0.25) && { cacheWrite: Math.round(input * 1.25) }),
     },
     firstContentMs: dice.scaled(320, 1_100),
     scatter: dice.between(0.15, 0.55),

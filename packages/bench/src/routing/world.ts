@@ -133,7 +133,7 @@ export const sixOffers: readonly TrueOffer[] = [
   {
     ...usual,
     id: 'elm',
-    price: { input: 900_000, output: 3_000_000, cached: 90_000, cache_write: 1_125_000 },
+    price: { input: 900_000, output: 3_000_000, cached: 90_000, cacheWrite: 1_125_000 },
     firstContentMs: 520,
     scatter: 0.25,
     tail: 0.01,

@@ -1,11 +1,19 @@
+import { wireNameOf } from '@signalbox/core/protocol'
 import * as z from 'zod/v4'
 
 // Whatever is wrong with a field, the message says what it takes.
 
-/** An object with exactly these fields, because a misspelt one would be silently ignored. */
-export const section = <Shape extends z.ZodRawShape>(shape: Shape) => {
-  const fields = Object.keys(shape).join(', ')
-  return z.strictObject(shape, { error: issue => (issue.code === 'unrecognized_keys' ? fields : `an object of ${fields}`) })
+/**
+ * An object with exactly these fields, because a misspelt one would be silently ignored. The shape has the names of code; the JSON that is
+ * read has those of files, and so have messages about it.
+ */
+export function section<Shape extends z.ZodRawShape>(shape: Shape): z.ZodType<z.output<z.ZodObject<Shape, z.core.$strict>>> {
+  const named = Object.fromEntries(Object.entries(shape).map(([name, field]) => [wireNameOf(name), field]))
+  const codeNames = new Map(Object.keys(shape).map(name => [wireNameOf(name), name]))
+  const fields = Object.keys(named).join(', ')
+  return z
+    .strictObject(named, { error: issue => (issue.code === 'unrecognized_keys' ? fields : `an object of ${fields}`) })
+    .transform(read => Object.fromEntries(Object.entries(read).map(([name, value]) => [codeNames.get(name) ?? name, value]))) as never
 }
 
 export const list = <Item extends z.ZodType>(item: Item) => z.array(item, { error: 'a list' })

@@ -1,3 +1,4 @@
+import { withWireNames } from '@signalbox/core/protocol'
 import type * as z from 'zod/v4'
 import { deepFreeze } from '../deep-freeze.ts'
 import { formatPath, throwIfAny } from '../fault.ts'
@@ -29,6 +30,13 @@ export function readCatalog(json: unknown): Catalog {
  * @example overridden(catalog(), readOverrides(JSON.parse(text)))
  */
 export const readOverrides = (json: unknown): Overrides => deepFreeze(parseWith(overridesSchema, json))
+
+/**
+ * A catalog as the text of a catalog file, which `readCatalog` reads: JSON with the names of files, such as `context_window`.
+ *
+ * @example await writeFile('catalog.json', catalogText(catalog()))
+ */
+export const catalogText = (catalog: Catalog): string => JSON.stringify(withWireNames(catalog))
 
 function parseWith<Output>(schema: z.ZodType<Output>, json: unknown): Output {
   const { data, error } = schema.safeParse(json)

@@ -51,10 +51,10 @@ const toolRates = {
 const rates = {
   input: rate(),
   output: rate(),
-  input_audio: rate().exactOptional(),
+  inputAudio: rate().exactOptional(),
   cached: rate().exactOptional(),
-  cache_write: rate().exactOptional(),
-  cache_write_1h: rate().exactOptional(),
+  cacheWrite: rate().exactOptional(),
+  cacheWrite1h: rate().exactOptional(),
   request: whole(0, 'whole microdollars per request').exactOptional(),
   tools: section(toolRates).exactOptional(),
 } satisfies Shape<Rates>
@@ -80,7 +80,7 @@ const priceFields = {
   tiers: list(tier).refine(inOrder, 'a list in the order of `over`, each once').exactOptional(),
   priority: section({
     ...rates,
-    up_to: whole(1, 'a whole number of tokens').exactOptional(),
+    upTo: whole(1, 'a whole number of tokens').exactOptional(),
   } satisfies Shape<PriorityRates>).exactOptional(),
   windows: list(window).exactOptional(),
   surcharges: list(surcharge).exactOptional(),
@@ -97,42 +97,42 @@ const price = section({
 
 const region = section({
   region: name(),
-  provider_model_id: name(),
+  model: name(),
   price: price.exactOptional(),
 } satisfies Shape<OfferRegion>)
 
 const offerFields = {
-  dialect: name(),
-  context_window: whole(1).exactOptional(),
-  max_output_tokens: whole(1).exactOptional(),
-  max_input_tokens: whole(1).exactOptional(),
+  api: name(),
+  contextWindow: whole(1).exactOptional(),
+  maxOutputTokens: whole(1).exactOptional(),
+  maxInputTokens: whole(1).exactOptional(),
   status: oneOf(['beta', 'deprecated']).exactOptional(),
-  retires_at: day().exactOptional(),
+  retiresAt: day().exactOptional(),
   source: text().exactOptional(),
-  as_of: day().exactOptional(),
+  asOf: day().exactOptional(),
   regions: list(region).exactOptional(),
   delivery: oneOf(['both', 'stream_only', 'whole_only']).exactOptional(),
   abilities: list(oneOf(abilities)).exactOptional(),
-  data_policy: oneOf(dataPolicies).exactOptional(),
+  dataPolicy: oneOf(dataPolicies).exactOptional(),
   price: price.exactOptional(),
   quirks: quirks.exactOptional(),
 }
 
-const offer = section({ provider: name(), provider_model_id: name(), ...offerFields } satisfies Shape<Offer>)
+const offer = section({ provider: name(), model: name(), ...offerFields } satisfies Shape<Offer>)
 
 const modelFields = {
   aliases: list(name()).exactOptional(),
   family: label().exactOptional(),
-  display_name: label().exactOptional(),
+  displayName: label().exactOptional(),
   author: label().exactOptional(),
   created: whole(0, 'Unix seconds').exactOptional(),
-  knowledge_cutoff: month().exactOptional(),
-  retires_at: day().exactOptional(),
+  knowledgeCutoff: month().exactOptional(),
+  retiresAt: day().exactOptional(),
   successor: name().exactOptional(),
   status: oneOf(['retired']).exactOptional(),
-  open_weights: flag().exactOptional(),
-  input_modalities: list(name()).exactOptional(),
-  output_modalities: list(name()).exactOptional(),
+  openWeights: flag().exactOptional(),
+  inputModalities: list(name()).exactOptional(),
+  outputModalities: list(name()).exactOptional(),
   capabilities: list(oneOf(capabilities)).exactOptional(),
 }
 
@@ -140,43 +140,43 @@ const model = section({ id: name(), ...modelFields, offers: list(offer) } satisf
 
 const accountTier = section({
   tier: name(),
-  display_name: label(),
-  data_policy: oneOf(dataPolicies),
+  displayName: label(),
+  dataPolicy: oneOf(dataPolicies),
   qualification: text(),
 } satisfies Shape<AccountTier>)
 
 const providerFields = {
-  display_name: label(),
-  data_policy: oneOf(dataPolicies),
-  retention_days: whole(0).exactOptional(),
+  displayName: label(),
+  dataPolicy: oneOf(dataPolicies),
+  retentionDays: whole(0).exactOptional(),
   headquarters: label().exactOptional(),
-  docs_url: address().exactOptional(),
+  docsURL: address().exactOptional(),
   env: list(name()).exactOptional(),
   tiers: list(accountTier).exactOptional(),
   source: text().exactOptional(),
-  as_of: day().exactOptional(),
+  asOf: day().exactOptional(),
 }
 
 const provider = section({ id: name(), ...providerFields } satisfies Shape<ProviderFacts>)
 
 export const catalogSchema = section({
-  as_of: day(),
+  asOf: day(),
   models: list(model),
   providers: list(provider),
 } satisfies Shape<Catalog>)
 
-const { dialect, ...unsureOfOffer } = offerFields
-const { display_name, data_policy, ...unsureOfProvider } = providerFields
+const { api, ...unsureOfOffer } = offerFields
+const { displayName, dataPolicy, ...unsureOfProvider } = providerFields
 
 export const overridesSchema = section({
   models: byName(section(orNull(modelFields) satisfies Shape<ModelChanges>).nullable()).exactOptional(),
   offers: byName(
-    byName(section({ dialect: dialect.exactOptional(), ...orNull(unsureOfOffer) } satisfies Shape<OfferChanges>).nullable()),
+    byName(section({ api: api.exactOptional(), ...orNull(unsureOfOffer) } satisfies Shape<OfferChanges>).nullable()),
   ).exactOptional(),
   providers: byName(
     section({
-      display_name: display_name.exactOptional(),
-      data_policy: data_policy.exactOptional(),
+      displayName: displayName.exactOptional(),
+      dataPolicy: dataPolicy.exactOptional(),
       ...orNull(unsureOfProvider),
     } satisfies Shape<ProviderChanges>).nullable(),
   ).exactOptional(),

@@ -49,7 +49,7 @@ export function applyCorrections(catalog: Catalog, { add = {}, models = {}, offe
 /** Offers that corrections change or add, by `offerKey`. No source can remove them. */
 export function correctedOffers({ offers = {}, add = {} }: Overrides): ReadonlySet<string> {
   const changed = Object.entries(offers).flatMap(([provider, named]) =>
-    Object.entries(named).flatMap(([id, change]) => (change === null ? [] : [offerKey({ provider, provider_model_id: id })])),
+    Object.entries(named).flatMap(([id, change]) => (change === null ? [] : [offerKey({ provider, model: id })])),
   )
   const added = [...(add.models ?? []).flatMap(model => model.offers), ...Object.values(add.offers ?? {}).flat()]
   return new Set([...changed, ...added.map(offerKey)])

@@ -1,9 +1,9 @@
-import type { Offer, Price } from '@signalbox/core/protocol'
+import { type Offer, type Price, wireNameOf } from '@signalbox/core/protocol'
 import type { Catalog } from '../stored.ts'
 import { offersByKey } from './guards.ts'
 
 /** Fields whose changes are not reported. */
-const silent: ReadonlySet<string> = new Set(['source', 'as_of'])
+const silent: ReadonlySet<string> = new Set(['source', 'asOf'])
 
 /**
  * The differences between two catalogs: one line for each offer that was added (`+`), removed (`-`) or changed (`~`).
@@ -41,8 +41,9 @@ function fieldChanges(was: ReadonlyMap<string, unknown>, is: ReadonlyMap<string,
   return names.flatMap(name => {
     const [from, to] = [was.get(name), is.get(name)]
     if (canonical(from) === canonical(to)) return []
-    if (isScalar(from) && isScalar(to)) return [`${name} ${from ?? 'none'} → ${to ?? 'none'}`]
-    return [from === undefined ? `${name} added` : to === undefined ? `${name} removed` : `${name} changed`]
+    const field = wireNameOf(name)
+    if (isScalar(from) && isScalar(to)) return [`${field} ${from ?? 'none'} → ${to ?? 'none'}`]
+    return [from === undefined ? `${field} added` : to === undefined ? `${field} removed` : `${field} changed`]
   })
 }
 

@@ -101,10 +101,10 @@ function ratesFrom(prices: z.infer<typeof ratesSchema>): Rates | undefined {
   return {
     input: microdollars(input),
     output: microdollars(output),
-    ...(audio !== undefined && audio !== input && { input_audio: microdollars(audio) }),
+    ...(audio !== undefined && audio !== input && { inputAudio: microdollars(audio) }),
     ...(read !== undefined && { cached: microdollars(read) }),
-    ...(write !== undefined && { cache_write: microdollars(write) }),
-    ...(hour !== undefined && { cache_write_1h: microdollars(hour) }),
+    ...(write !== undefined && { cacheWrite: microdollars(write) }),
+    ...(hour !== undefined && { cacheWrite1h: microdollars(hour) }),
     ...(requests !== undefined && { request: microdollars(requests / 1000) }),
   }
 }

@@ -20,7 +20,7 @@ export function guardProblems(before: Catalog, after: Catalog, today: string): r
   const next = offersByKey(after)
   const live = liveOffers(before, today)
   const lost = live.filter(offer => !next.has(offerKey(offer)))
-  const some = lost.slice(0, 3).map(({ provider, provider_model_id: id }) => `${id} at ${provider}`)
+  const some = lost.slice(0, 3).map(({ provider, model: id }) => `${id} at ${provider}`)
   const pairs = live.flatMap(({ price, ...offer }) => {
     const found = next.get(offerKey(offer))?.price
     return price && found ? [[price, found] as const] : []
@@ -34,9 +34,9 @@ export function guardProblems(before: Catalog, after: Catalog, today: string): r
 }
 
 function liveOffers({ models }: Catalog, today: string): readonly Offer[] {
-  const isLive = ({ status, retires_at: end }: Offer, modelEnd: string | undefined): boolean =>
+  const isLive = ({ status, retiresAt: end }: Offer, modelEnd: string | undefined): boolean =>
     status !== 'deprecated' && (end ?? modelEnd ?? today) >= today
-  return models.flatMap(({ offers, retires_at }) => offers.filter(offer => isLive(offer, retires_at)))
+  return models.flatMap(({ offers, retiresAt }) => offers.filter(offer => isLive(offer, retiresAt)))
 }
 
 function medianProblem(pairs: readonly (readonly [Rates, Rates])[], rate: 'input' | 'output'): readonly string[] {

@@ -1,3 +1,4 @@
+import { withWireNames } from '@signalbox/core/protocol'
 import { CatalogError } from '../fault.ts'
 import type { Overrides } from '../overrides.ts'
 import { readCatalog } from '../schema/index.ts'
@@ -43,11 +44,11 @@ export type UpdateResult =
  *
  * @example
  * const result = updateCatalog({ current: catalog(), sources: { 'models.dev': json }, today: '2026-11-22' })
- * if (result.ok) await writeFile('catalog.json', JSON.stringify(result.catalog))
+ * if (result.ok) await writeFile('catalog.json', catalogText(result.catalog))
  */
 export function updateCatalog({ current, sources, corrections = {}, today }: UpdateInput): UpdateResult {
   const warnings: string[] = []
-  const problems = [...unfit(sources), ...(today < current.as_of ? [`The catalog is of ${current.as_of}, which is after ${today}.`] : [])]
+  const problems = [...unfit(sources), ...(today < current.asOf ? [`The catalog is of ${current.asOf}, which is after ${today}.`] : [])]
   if (problems.length > 0) return { ok: false, problems, warnings }
   try {
     const next = apply({ current, sources, corrections, today }, warnings)
@@ -90,7 +91,7 @@ function apply({ current, sources, corrections, today }: Required<UpdateInput>, 
   const steady = withoutSuddenChanges(checked, { today, before, lookup, warnings })
   // Corrections also override the second opinion, and what stays because it changed suddenly.
   const final = applyCorrections(steady, corrections).catalog
-  return readCatalog(structuredClone({ ...final, as_of: lists.length > 0 ? today : current.as_of }))
+  return readCatalog(withWireNames({ ...final, asOf: lists.length > 0 ? today : current.asOf }))
 }
 
 function withShutdowns(catalog: Catalog, shutdowns: ReadonlyMap<string, string>): Catalog {
@@ -98,8 +99,8 @@ function withShutdowns(catalog: Catalog, shutdowns: ReadonlyMap<string, string>)
   const models = catalog.models.map(model => ({
     ...model,
     offers: model.offers.map(offer => {
-      const end = offer.provider === 'openai' ? shutdowns.get(offer.provider_model_id) : undefined
-      return end === undefined ? offer : { ...offer, retires_at: end }
+      const end = offer.provider === 'openai' ? shutdowns.get(offer.model) : undefined
+      return end === undefined ? offer : { ...offer, retiresAt: end }
     }),
   }))
   return { ...catalog, models }
@@ -111,9 +112,9 @@ function withRouterFacts(catalog: Catalog): Catalog {
   if (!sells || catalog.providers.some(({ id }) => id === 'openrouter')) return catalog
   const facts = {
     id: 'openrouter',
-    display_name: 'OpenRouter',
-    data_policy: 'unknown',
-    docs_url: 'https://openrouter.ai/docs',
+    displayName: 'OpenRouter',
+    dataPolicy: 'unknown',
+    docsURL: 'https://openrouter.ai/docs',
     env: ['OPENROUTER_API_KEY'],
   } as const
   return { ...catalog, providers: [...catalog.providers, facts] }

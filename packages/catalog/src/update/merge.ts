@@ -25,7 +25,7 @@ export function mergeOffers(catalog: Catalog, list: OfferList, { today, kept, wa
       const found = listed.get(key)
       if (found) return [updated(offer, found, { source: list.source, today, author: model.author ?? '' })]
       const ended = list.complete.has(offer.provider) && !kept.has(key) && !list.unreadable.has(key)
-      return ended ? [] : [offer.as_of === undefined && offer.source === undefined ? { ...offer, as_of: catalog.as_of } : offer]
+      return ended ? [] : [offer.asOf === undefined && offer.source === undefined ? { ...offer, asOf: catalog.asOf } : offer]
     })
     return { ...model, offers }
   })
@@ -37,8 +37,7 @@ export function mergeOffers(catalog: Catalog, list: OfferList, { today, kept, wa
   return { ...catalog, models: withNewOffers(inRegions, fresh, { source: list.source, warnings }) }
 }
 
-const regionKeys = ({ provider, regions = [] }: Offer): readonly string[] =>
-  regions.map(({ provider_model_id }) => offerKey({ provider, provider_model_id }))
+const regionKeys = ({ provider, regions = [] }: Offer): readonly string[] => regions.map(({ model }) => offerKey({ provider, model }))
 
 /** A regional name on Bedrock: a region of an offer instead of an offer. */
 interface RegionalOffer {
@@ -47,10 +46,10 @@ interface RegionalOffer {
   readonly region: OfferRegion
 }
 
-function regionalOf({ provider, provider_model_id: id, price }: Offer): RegionalOffer | undefined {
+function regionalOf({ provider, model: id, price }: Offer): RegionalOffer | undefined {
   const [, region = '', base = ''] = /^(us|us-gov|eu|apac|ap|au|jp|in|ca|sa|uk|mx|af|me|il)\.(.+)$/.exec(id) ?? []
   if (provider !== 'amazon-bedrock' || region === '') return undefined
-  return { base, region: { region, provider_model_id: id, ...(price && { price }) } }
+  return { base, region: { region, model: id, ...(price && { price }) } }
 }
 
 const isRegional = (offer: Offer): boolean => regionalOf(offer) !== undefined
@@ -58,17 +57,14 @@ const isRegional = (offer: Offer): boolean => regionalOf(offer) !== undefined
 /** Adds the regions that a list contains to the known ones. A region's price is stored only if it differs from that of the offer. */
 function withRegions(model: Model, found: readonly RegionalOffer[]): Model {
   const offers = model.offers.map(offer => {
-    const { provider, provider_model_id: id, price: usual, regions = [] } = offer
+    const { provider, model: id, price: usual, regions = [] } = offer
     const own = provider === 'amazon-bedrock' ? found.filter(({ base }) => id === base || id === `global.${base}`) : []
     if (own.length === 0) return offer
-    const named = new Map(regions.map(region => [region.provider_model_id, region]))
+    const named = new Map(regions.map(region => [region.model, region]))
     for (const { region } of own) {
       const { price, ...place } = region
       const isUsual = price === undefined || (usual !== undefined && price.input === usual.input && price.output === usual.output)
-      named.set(
-        place.provider_model_id,
-        isUsual ? place : { ...place, price: mergePrice(named.get(place.provider_model_id)?.price, price) },
-      )
+      named.set(place.model, isUsual ? place : { ...place, price: mergePrice(named.get(place.model)?.price, price) })
     }
     return { ...offer, regions: [...named.values()] }
   })
@@ -83,12 +79,12 @@ interface UpdateContext {
 
 /** Takes what a list states; keeps dialect, regions and abilities that it does not cover. */
 function updated(old: Offer, { offer: found }: SourceOffer, { source, today, author }: UpdateContext): Offer {
-  const { as_of: _, status: __, ...rest } = old
+  const { asOf: _, status: __, ...rest } = old
   const price = found.price ? mergePrice(old.price && priceOn(old.price, today), found.price) : old.price
   const quirks = mergeQuirks(old, found, author)
   return {
     ...rest,
-    ...definedFields(found, ['context_window', 'max_output_tokens', 'max_input_tokens', 'status']),
+    ...definedFields(found, ['contextWindow', 'maxOutputTokens', 'maxInputTokens', 'status']),
     abilities: mergeAbilities(old, found),
     ...(price && { price }),
     ...(quirks && { quirks }),
@@ -104,10 +100,10 @@ function mergeAbilities({ abilities: old = [] }: Offer, { abilities: found = [] 
   return [...kept, ...found.filter(ability => !kept.includes(ability))]
 }
 
-function mergeQuirks({ quirks: old, dialect }: Offer, { quirks: found }: Offer, author: string): Quirks | undefined {
+function mergeQuirks({ quirks: old, api }: Offer, { quirks: found }: Offer, author: string): Quirks | undefined {
   // An empty list means that the model does not reason, or that the list does not say how.
-  if (author === 'anthropic' || dialect === 'gemini' || !found?.efforts || found.efforts.length === 0) return old
-  return { ...old, ...definedFields(found, ['efforts', ...(dialect === 'chat' ? (['thinking'] as const) : [])]) }
+  if (author === 'anthropic' || api === 'gemini' || !found?.efforts || found.efforts.length === 0) return old
+  return { ...old, ...definedFields(found, ['efforts', ...(api === 'chat' ? (['thinking'] as const) : [])]) }
 }
 
 interface NewOfferContext {

@@ -75,7 +75,7 @@ export function readModelsDev(json: unknown): OfferList {
     complete.add(listed.id)
     for (const [id, model] of Object.entries(provider.models)) {
       const { data: entry } = listedModel.safeParse(model)
-      if (!entry) unreadable.add(offerKey({ provider: listed.id, provider_model_id: id }))
+      if (!entry) unreadable.add(offerKey({ provider: listed.id, model: id }))
       else if (isTextModel(entry)) offers.push(sourceOffer(entry, { listed, npm: entry.provider?.npm ?? provider.npm }))
     }
   }
@@ -96,7 +96,7 @@ function sourceOffer(entry: ListedModel, { listed, npm }: EntryContext): SourceO
   const id = (canonical ?? entry.id).split('/').at(-1) ?? entry.id
   const dialect = dialectOf(listed, { id: entry.id, npm, shape: entry.provider?.shape })
   return {
-    offer: readOffer(entry, { provider: listed.id, dialect, author }),
+    offer: readOffer(entry, { provider: listed.id, api: dialect, author }),
     names: [...(canonical === undefined ? [] : [canonical, id]), entry.id, ...(listed.isMaker ? [`${listed.id}/${entry.id}`] : [])],
     ...((listed.isMaker || canonical !== undefined) && author !== '' && { newModel: modelOf(entry, { id, author }) }),
   }
@@ -108,13 +108,13 @@ function modelOf(entry: ListedModel, { id, author }: { readonly id: string; read
     id,
     aliases: [`${author}/${id}`],
     ...(entry.family !== undefined && { family: entry.family }),
-    display_name: entry.name,
+    displayName: entry.name,
     author,
     ...(!Number.isNaN(created) && created > 0 && { created: created / 1000 }),
-    ...(entry.knowledge !== undefined && { knowledge_cutoff: entry.knowledge }),
-    open_weights: entry.open_weights ?? false,
-    input_modalities: knownModalities(entry.modalities.input),
-    output_modalities: knownModalities(entry.modalities.output),
+    ...(entry.knowledge !== undefined && { knowledgeCutoff: entry.knowledge }),
+    openWeights: entry.open_weights ?? false,
+    inputModalities: knownModalities(entry.modalities.input),
+    outputModalities: knownModalities(entry.modalities.output),
     capabilities: abilitiesOf(entry) as NonNullable<Model['capabilities']>,
   }
 }
@@ -122,20 +122,20 @@ function modelOf(entry: ListedModel, { id, author }: { readonly id: string; read
 const modalities = ['text', 'image', 'audio', 'video', 'pdf']
 const knownModalities = (listed: readonly string[]): readonly string[] => modalities.filter(each => listed.includes(each))
 
-type OfferContext = Pick<Offer, 'provider' | 'dialect'> & { readonly author: string }
+type OfferContext = Pick<Offer, 'provider' | 'api'> & { readonly author: string }
 
-function readOffer(entry: ListedModel, { provider, dialect, author }: OfferContext): Offer {
+function readOffer(entry: ListedModel, { provider, api, author }: OfferContext): Offer {
   const { context, output, input } = entry.limit
-  const quirks = quirksOf(entry, { provider, dialect, author })
+  const quirks = quirksOf(entry, { provider, api, author })
   const price = entry.cost && priceOf(entry)
   return {
     provider,
-    provider_model_id: entry.id,
-    dialect,
-    ...(context > 0 && { context_window: context }),
-    ...(output > 0 && { max_output_tokens: output }),
+    model: entry.id,
+    api,
+    ...(context > 0 && { contextWindow: context }),
+    ...(output > 0 && { maxOutputTokens: output }),
     // A limit as large as the context window is not a limit.
-    ...(input !== undefined && input > 0 && input < context && { max_input_tokens: input }),
+    ...(input !== undefined && input > 0 && input < context && { maxInputTokens: input }),
     ...(entry.status && { status: entry.status === 'deprecated' ? ('deprecated' as const) : ('beta' as const) }),
     abilities: abilitiesOf(entry),
     ...(price && { price }),
@@ -152,17 +152,17 @@ const abilitiesOf = (entry: ListedModel): readonly Ability[] => [
   ...(entry.cost?.cache_read === undefined ? [] : (['prompt_caching'] as const)),
 ]
 
-function quirksOf(entry: ListedModel, { provider, dialect, author }: OfferContext): Quirks {
+function quirksOf(entry: ListedModel, { provider, api, author }: OfferContext): Quirks {
   const { input } = entry.modalities
   const tier = priorityOf(entry)?.tier
   // On Bedrock, documents become text; in the OpenAI dialects, models that read images read pages.
-  const takesFiles = input.includes('pdf') || dialect === 'bedrock' || (dialect === 'responses' && input.includes('image'))
+  const takesFiles = input.includes('pdf') || api === 'bedrock' || (api === 'responses' && input.includes('image'))
   const { reasoning: reasons = false, reasoning_options: options, temperature: sampled = true } = entry
   return {
-    ...reasoningQuirks({ provider, author, dialect, reasons, options, sampled }),
+    ...reasoningQuirks({ provider, author, dialect: api, reasons, options, sampled }),
     ...(!takesFiles && { files: false }),
     ...(!input.includes('audio') && { audio: false }),
-    ...(tier !== undefined && { priority_tier: tier }),
+    ...(tier !== undefined && { priorityTier: tier }),
   }
 }
 
@@ -215,7 +215,7 @@ const ratesOf = ({
 }: z.infer<typeof listedRates>): Rates => ({
   input: microdollars(input),
   output: microdollars(Math.max(output, reasoning)),
-  ...(audio !== undefined && audio !== input && { input_audio: microdollars(audio) }),
+  ...(audio !== undefined && audio !== input && { inputAudio: microdollars(audio) }),
   ...(read !== undefined && { cached: microdollars(read) }),
-  ...(write !== undefined && { cache_write: microdollars(write) }),
+  ...(write !== undefined && { cacheWrite: microdollars(write) }),
 })

@@ -46,7 +46,7 @@ export function readOpenRouter(json: unknown): OfferList {
   const unreadable = new Set<string>()
   for (const item of list.data) {
     const { data: entry } = routedModel.safeParse(item)
-    if (!entry) unreadable.add(offerKey({ provider: 'openrouter', provider_model_id: idOf(item) }))
+    if (!entry) unreadable.add(offerKey({ provider: 'openrouter', model: idOf(item) }))
     else if (isSold(entry)) offers.push(sourceOffer(entry))
   }
   return { source, complete: new Set(['openrouter']), offers, unreadable, warnings: unreadableWarning('openrouter', unreadable) }
@@ -72,11 +72,11 @@ function sourceOffer(entry: RoutedModel): SourceOffer {
     newModel: {
       id,
       aliases: entry.id === id ? [] : [entry.id],
-      display_name: entry.name,
+      displayName: entry.name,
       author,
       ...(entry.created !== undefined && { created: Math.trunc(entry.created) }),
-      input_modalities: modalities(input),
-      output_modalities: modalities(output),
+      inputModalities: modalities(input),
+      outputModalities: modalities(output),
       capabilities: abilities as readonly ('tools' | 'vision')[],
     },
   }
@@ -88,10 +88,10 @@ function offerOf(entry: RoutedModel, abilities: readonly Ability[]): Offer {
   const quirks = { ...(!abilities.includes('reasoning') && { efforts: [] }), ...(!input.includes('audio') && { audio: false }) }
   return {
     provider: 'openrouter',
-    provider_model_id: entry.id,
-    dialect: 'chat',
-    ...(entry.context_length && { context_window: entry.context_length }),
-    ...(maxOutput && { max_output_tokens: maxOutput }),
+    model: entry.id,
+    api: 'chat',
+    ...(entry.context_length && { contextWindow: entry.context_length }),
+    ...(maxOutput && { maxOutputTokens: maxOutput }),
     abilities,
     price: priceOf(entry),
     ...(Object.keys(quirks).length > 0 && { quirks }),
@@ -118,7 +118,7 @@ function priceOf({ pricing }: RoutedModel): Price {
     input: perMillion(prompt),
     output: perMillion(Math.max(completion, reasoning)),
     ...(read !== undefined && read >= 0 && { cached: perMillion(read) }),
-    ...(write !== undefined && write > 0 && { cache_write: perMillion(write) }),
+    ...(write !== undefined && write > 0 && { cacheWrite: perMillion(write) }),
     ...(request > 0 && { request: microdollars(request) }),
   }
 }

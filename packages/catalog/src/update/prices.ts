@@ -15,7 +15,7 @@ export function priceOn(price: Price, today: string): Price {
 }
 
 /** Fields whose absence in a source means nothing. */
-const kept = ['input_audio', 'cached', 'cache_write', 'cache_write_1h', 'request', 'tiers', 'priority', 'windows', 'changes'] as const
+const kept = ['inputAudio', 'cached', 'cacheWrite', 'cacheWrite1h', 'request', 'tiers', 'priority', 'windows', 'changes'] as const
 
 /** Fields that are always kept, because sources do not have them. */
 const lasting = ['tools', 'surcharges'] as const

@@ -22,7 +22,7 @@ export interface OpinionContext {
  */
 export function withSecondOpinion({ models, ...rest }: Catalog, lookup: PriceLookup, context: OpinionContext): Catalog {
   const checked = (offer: Offer): Offer => {
-    const other = offer.price && lookup(offer.provider, offer.provider_model_id, context.today)
+    const other = offer.price && lookup(offer.provider, offer.model, context.today)
     return offer.price && other ? judged(offer, { own: offer.price, other, ...context }) : offer
   }
   return { ...rest, models: models.map(model => ({ ...model, offers: model.offers.map(checked) })) }
@@ -36,7 +36,7 @@ interface Opinions extends OpinionContext {
 function judged(offer: Offer, { own, other, before, warnings }: Opinions): Offer {
   const apart = Math.min(...[other, ...(other.windows ?? [])].map(rates => ratio(own, rates)))
   if (apart <= warnAbove) return { ...offer, price: completed(own, other) }
-  const place = `${offer.provider_model_id} at ${offer.provider}`
+  const place = `${offer.model} at ${offer.provider}`
   const message = `${place} costs ${shortRates(own)} by one source and ${shortRates(other)} by genai-prices (USD per million tokens)`
   if (apart <= refuseAbove) {
     warnings.push(`${message}; the first is used.`)
@@ -61,7 +61,7 @@ function ratio(a: Rates, b: Rates): number {
   return Math.max(...pairs.map(([x, y]) => (x === y ? 1 : Math.max(x, y) / Math.min(x, y))))
 }
 
-const added = ['input_audio', 'cache_write_1h', 'request', 'windows', 'changes'] as const
+const added = ['inputAudio', 'cacheWrite1h', 'request', 'windows', 'changes'] as const
 
 const completed = (own: Price, other: Price): Price => ({ ...definedFields(other, added), ...own })
 

@@ -31,7 +31,7 @@ export interface OfferList {
 }
 
 /** Identifies an offer by its provider and the provider's model id. */
-export const offerKey = ({ provider, provider_model_id: id }: Pick<Offer, 'provider' | 'provider_model_id'>): string => `${provider} ${id}`
+export const offerKey = ({ provider, model: id }: Pick<Offer, 'provider' | 'model'>): string => `${provider} ${id}`
 
 /** Maximum nesting and values of a source. */
 const maxNesting = 24

@@ -1,4 +1,4 @@
-import type { Offer, Price, Rates } from '@signalbox/core/protocol'
+import { type Offer, type Price, type Rates, wireNameOf } from '@signalbox/core/protocol'
 import type { Catalog } from '../stored.ts'
 import type { PriceLookup } from './genai-prices.ts'
 import { offerKey } from './source.ts'
@@ -28,12 +28,12 @@ export function withoutSuddenChanges({ models, ...rest }: Catalog, context: Sudd
   return { ...rest, models: models.map(model => ({ ...model, offers: model.offers.map(steady) })) }
 }
 
-const placeOf = ({ provider, provider_model_id: id }: Offer): string => `${id} at ${provider}`
+const placeOf = ({ provider, model: id }: Offer): string => `${id} at ${provider}`
 
 function steadyPrice(offer: Offer, { price: old }: Offer, { lookup, today, warnings }: SuddenContext): Offer {
   const { price } = offer
   if (!price || !old || [old, ...(old.changes ?? []).map(change => change.price)].some(known => !isFarApart(known, price))) return offer
-  const other = lookup?.(offer.provider, offer.provider_model_id, today)
+  const other = lookup?.(offer.provider, offer.model, today)
   if (other && !isFarApart(other, price)) return offer
   warnings.push(
     `${placeOf(offer)} would cost ${inDollars(price)} instead of ${inDollars(old)} (USD per million tokens), which no second source confirms; the old price stays. A correction can state the new one.`,
@@ -41,21 +41,21 @@ function steadyPrice(offer: Offer, { price: old }: Offer, { lookup, today, warni
   return { ...offer, price: old }
 }
 
-const limits = ['context_window', 'max_output_tokens', 'max_input_tokens'] as const
+const limits = ['contextWindow', 'maxOutputTokens', 'maxInputTokens'] as const
 
 function steadyLimits(offer: Offer, old: Offer, { warnings }: SuddenContext): Offer {
   const kept = limits.flatMap(field => {
     const [now, was] = [offer[field], old[field]]
     if (now === undefined || was === undefined || !isSudden(was, now)) return []
     warnings.push(
-      `\`${field}\` of ${placeOf(offer)} would be ${now} instead of ${was}; the old one stays. A correction can state the new one.`,
+      `\`${wireNameOf(field)}\` of ${placeOf(offer)} would be ${now} instead of ${was}; the old one stays. A correction can state the new one.`,
     )
     return [[field, was] as const]
   })
   return kept.length > 0 ? { ...offer, ...Object.fromEntries(kept) } : offer
 }
 
-const rateNames = ['input', 'output', 'cached', 'cache_write', 'cache_write_1h', 'input_audio', 'request'] as const
+const rateNames = ['input', 'output', 'cached', 'cacheWrite', 'cacheWrite1h', 'inputAudio', 'request'] as const
 
 /** Whether any rate of two prices differs suddenly, for prompts of any length and in the priority tier. */
 function isFarApart(was: Price, now: Price): boolean {

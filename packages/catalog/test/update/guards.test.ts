@@ -42,7 +42,7 @@ describe('a fact that one source changes suddenly', () => {
 
   test('stays: a context window', () => {
     const result = update({ 'models.dev': changed([1.25, 10], { limit: { context: 4_000, output: 2_000 } }) })
-    expect(gpt5After(result)?.context_window).toBe(400_000)
+    expect(gpt5After(result)?.contextWindow).toBe(400_000)
     expect(result.warnings).toContainEqual(expect.stringContaining('`context_window` of gpt-5 at openai would be 4000 instead of 400000'))
   })
 })

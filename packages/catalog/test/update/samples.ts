@@ -7,7 +7,7 @@ const today = '2026-11-22'
 
 /** A catalog of one maker and two hosts. Prices in USD per million tokens. */
 export const current: Catalog = {
-  as_of: '2026-09-30',
+  asOf: '2026-09-30',
   models: [
     {
       id: 'gpt-5',
@@ -16,9 +16,9 @@ export const current: Catalog = {
       offers: [
         {
           provider: 'openai',
-          provider_model_id: 'gpt-5',
-          dialect: 'responses',
-          context_window: 400_000,
+          model: 'gpt-5',
+          api: 'responses',
+          contextWindow: 400_000,
           abilities: ['tools', 'json_mode', 'web_search'],
           price: { input: 1_250_000, output: 10_000_000, cached: 125_000, tools: { web_search: 10_000 } },
           quirks: { efforts: ['low', 'high'], audio: false },
@@ -29,17 +29,17 @@ export const current: Catalog = {
       id: 'gpt-oss-20b',
       author: 'openai',
       offers: [
-        { provider: 'groq', provider_model_id: 'openai/gpt-oss-20b', dialect: 'chat', price: { input: 75_000, output: 300_000 } },
-        { provider: 'together', provider_model_id: 'openai/gpt-oss-20b', dialect: 'chat', price: { input: 50_000, output: 200_000 } },
+        { provider: 'groq', model: 'openai/gpt-oss-20b', api: 'chat', price: { input: 75_000, output: 300_000 } },
+        { provider: 'together', model: 'openai/gpt-oss-20b', api: 'chat', price: { input: 50_000, output: 200_000 } },
       ],
     },
     {
       id: 'deepseek-chat',
       author: 'deepseek',
-      offers: [{ provider: 'deepseek', provider_model_id: 'deepseek-chat', dialect: 'chat', price: { input: 150_000, output: 600_000 } }],
+      offers: [{ provider: 'deepseek', model: 'deepseek-chat', api: 'chat', price: { input: 150_000, output: 600_000 } }],
     },
   ],
-  providers: [{ id: 'openai', display_name: 'OpenAI', data_policy: 'no_training' }],
+  providers: [{ id: 'openai', displayName: 'OpenAI', dataPolicy: 'no_training' }],
 }
 
 export interface ListedModel {
@@ -120,7 +120,7 @@ export function updated(sources: Input['sources'], more: Partial<Input> = {}) {
   if (!result.ok) throw new Error(result.problems.join(' '))
   const offerAt = (provider: string, id: string) => {
     const found = result.catalog.models.flatMap(({ offers }) => offers)
-    return found.find(offer => offer.provider === provider && offer.provider_model_id === id)
+    return found.find(offer => offer.provider === provider && offer.model === id)
   }
   return { ...result, offerAt }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { catalog } from '../../src/index.ts'
-import { readCatalog } from '../../src/schema/index.ts'
+import { catalogText, readCatalog } from '../../src/schema/index.ts'
 import { current, listed, modelsDev, opinion, routed, unchanged, update, updated } from './samples.ts'
 
 describe('models.dev', () => {
@@ -8,7 +8,7 @@ describe('models.dev', () => {
     const { diff, warnings, catalog: next, offerAt } = updated({ 'models.dev': modelsDev(unchanged) })
     expect(diff.filter(line => !line.includes('max_output_tokens'))).toEqual([])
     expect(warnings).toEqual([])
-    expect(next.as_of).toBe('2026-11-22')
+    expect(next.asOf).toBe('2026-11-22')
     expect(offerAt('openai', 'gpt-5')).toMatchObject({
       source: 'https://models.dev/api.json',
       abilities: expect.arrayContaining(['tools', 'json_mode', 'web_search']),
@@ -40,11 +40,11 @@ describe('models.dev', () => {
     expect(model?.offers).toMatchObject([
       {
         provider: 'openai',
-        dialect: 'responses',
+        api: 'responses',
         price: { input: 2_000_000, output: 8_000_000, priority: { input: 4_000_000, output: 16_000_000 } },
-        quirks: { efforts: ['none', 'low', 'high'], sampling: 'unless_thinking', priority_tier: 'priority' },
+        quirks: { efforts: ['none', 'low', 'high'], sampling: 'unless_thinking', priorityTier: 'priority' },
       },
-      { provider: 'groq', dialect: 'chat', provider_model_id: 'maker/gpt-7' },
+      { provider: 'groq', api: 'chat', model: 'maker/gpt-7' },
     ])
     expect(diff).toEqual(expect.arrayContaining(['+ openai gpt-7: 2/8', '+ groq maker/gpt-7: 3/9']))
   })
@@ -93,14 +93,11 @@ test('regional names on Bedrock are regions of their offer, with a price if it d
   const id = 'anthropic.claude-opus-5'
   const offer = {
     provider: 'amazon-bedrock',
-    provider_model_id: `global.${id}`,
-    dialect: 'bedrock',
+    model: `global.${id}`,
+    api: 'bedrock',
     price: { input: 5_000_000, output: 25_000_000 },
   }
-  const models = [
-    ...current.models,
-    { id: 'claude-opus-5', offers: [{ ...offer, regions: [{ region: 'eu', provider_model_id: `eu.${id}` }] }] },
-  ]
+  const models = [...current.models, { id: 'claude-opus-5', offers: [{ ...offer, regions: [{ region: 'eu', model: `eu.${id}` }] }] }]
   const bedrock = [
     listed(`global.${id}`, [5, 25]),
     listed(`us.${id}`, [5, 25]),
@@ -112,8 +109,8 @@ test('regional names on Bedrock are regions of their offer, with a price if it d
     { current: { ...current, models } },
   )
   expect(offerAt('amazon-bedrock', `global.${id}`)?.regions).toEqual([
-    { region: 'eu', provider_model_id: `eu.${id}`, price: { input: 5_500_000, output: 27_500_000 } },
-    { region: 'us', provider_model_id: `us.${id}` },
+    { region: 'eu', model: `eu.${id}`, price: { input: 5_500_000, output: 27_500_000 } },
+    { region: 'us', model: `us.${id}` },
   ])
   expect(next.models.flatMap(model => model.offers).filter(({ provider }) => provider === 'amazon-bedrock')).toHaveLength(1)
 })
@@ -125,7 +122,7 @@ test('surcharges and audio prices are read, and kept if a list has none', () => 
     'models.dev': modelsDev({ ...unchanged, openai: [listed('gpt-5', [1.25, 10], { cost, experimental: { modes: fast } })] }),
   })
   const price = first.offerAt('openai', 'gpt-5')?.price
-  expect(price).toMatchObject({ input_audio: 3_000_000, surcharges: [{ field: 'speed', value: 'fast', percent: 200 }] })
+  expect(price).toMatchObject({ inputAudio: 3_000_000, surcharges: [{ field: 'speed', value: 'fast', percent: 200 }] })
   const later = updated({ 'models.dev': modelsDev({ ...unchanged, openai: [listed('gpt-5', [1.5, 10])] }) }, { current: first.catalog })
   expect(later.offerAt('openai', 'gpt-5')?.price).toMatchObject({ input: 1_500_000, surcharges: price?.surcharges })
 })
@@ -142,15 +139,15 @@ describe('openrouter', () => {
     const { catalog: next, offerAt, warnings } = updated({ openrouter: { data: list } })
     expect(next.models[0]?.offers.at(-1)).toMatchObject({
       provider: 'openrouter',
-      provider_model_id: 'openai/gpt-5',
-      dialect: 'chat',
-      max_output_tokens: 32_768,
+      model: 'openai/gpt-5',
+      api: 'chat',
+      maxOutputTokens: 32_768,
       price: { input: 1_250_000, output: 10_000_000, cached: 125_000, request: 1_000 },
       source: 'https://openrouter.ai/api/v1/models',
     })
     expect(next.models.at(-1)).toMatchObject({ id: 'hy4', aliases: ['tencent/hy4'], author: 'tencent' })
     expect([offerAt('openrouter', 'openai/gpt-5:free'), offerAt('openrouter', 'openrouter/auto')]).toEqual([undefined, undefined])
-    expect(next.providers.at(-1)).toMatchObject({ id: 'openrouter', data_policy: 'unknown' })
+    expect(next.providers.at(-1)).toMatchObject({ id: 'openrouter', dataPolicy: 'unknown' })
     expect(warnings).toEqual([expect.stringContaining('1 entries of openrouter cannot be read')])
   })
 })
@@ -161,11 +158,11 @@ describe('openai', () => {
       { id: 'gpt-5', object: 'model', shutdown_date: '2026-12-11' },
       { id: 'gpt-4', shutdown_date: null },
     ]
-    expect(updated({ openai: { data } }).offerAt('openai', 'gpt-5')?.retires_at).toBe('2026-12-11')
+    expect(updated({ openai: { data } }).offerAt('openai', 'gpt-5')?.retiresAt).toBe('2026-12-11')
     const seconds = [{ id: 'gpt-5', shutdown_date: Date.parse('2026-12-11') / 1000 }]
-    expect(updated({ openai: { data: seconds } }).offerAt('openai', 'gpt-5')?.retires_at).toBe('2026-12-11')
+    expect(updated({ openai: { data: seconds } }).offerAt('openai', 'gpt-5')?.retiresAt).toBe('2026-12-11')
     expect(
-      updated({ openai: { data: [{ id: 'gpt-5', shutdown_date: '2026-13-45' }] } }).offerAt('openai', 'gpt-5')?.retires_at,
+      updated({ openai: { data: [{ id: 'gpt-5', shutdown_date: '2026-13-45' }] } }).offerAt('openai', 'gpt-5')?.retiresAt,
     ).toBeUndefined()
   })
 })
@@ -187,7 +184,7 @@ describe('genai-prices', () => {
     expect(warnings).toEqual([])
     expect(offerAt('openai', 'gpt-5')?.price).toMatchObject({
       input: 1_250_000,
-      cache_write_1h: 2_500_000,
+      cacheWrite1h: 2_500_000,
       changes: [{ from: '2027-01-01', price: { input: 2_000_000, output: 12_000_000 } }],
     })
     expect(offerAt('deepseek', 'deepseek-chat')?.price).toMatchObject({
@@ -227,12 +224,12 @@ describe('corrections', () => {
     const corrections = {
       offers: {
         openai: { 'gpt-5': { price: { input: 1_300_000, output: 9_000_000 } } },
-        groq: { 'openai/gpt-oss-20b': { context_window: 131_072 } },
+        groq: { 'openai/gpt-oss-20b': { contextWindow: 131_072 } },
       },
     }
     const { offerAt, warnings } = updated({ 'models.dev': modelsDev({ ...unchanged, openai, groq: [] }) }, { corrections })
     expect(offerAt('openai', 'gpt-5')?.price).toEqual({ input: 1_300_000, output: 9_000_000 })
-    expect(offerAt('groq', 'openai/gpt-oss-20b')?.context_window).toBe(131_072)
+    expect(offerAt('groq', 'openai/gpt-oss-20b')?.contextWindow).toBe(131_072)
     expect(warnings).toEqual([])
   })
 
@@ -254,11 +251,9 @@ test('an update of an updated catalog from the same sources changes nothing', ()
 
 test('the built-in catalog can be updated, and the result is a valid catalog', () => {
   const known = catalog().models.flatMap(({ offers }) => offers.filter(({ provider }) => provider === 'openrouter'))
-  const data = known.map(({ provider_model_id: id, price }) =>
-    routed(id, [String((price?.input ?? 0) / 1e12), String((price?.output ?? 0) / 1e12)]),
-  )
+  const data = known.map(({ model: id, price }) => routed(id, [String((price?.input ?? 0) / 1e12), String((price?.output ?? 0) / 1e12)]))
   expect(data.length).toBeGreaterThan(40)
   const result = update({ openrouter: { data: [...data, routed('tencent/hy4', ['0.00000125', '0.00001'])] } }, { current: catalog() })
   expect(result.ok && result.diff.filter(line => !line.startsWith('~'))).toEqual(['+ openrouter tencent/hy4: 1.25/10'])
-  if (result.ok) expect(() => readCatalog(JSON.parse(JSON.stringify(result.catalog)))).not.toThrow()
+  if (result.ok) expect(() => readCatalog(JSON.parse(catalogText(result.catalog)))).not.toThrow()
 })

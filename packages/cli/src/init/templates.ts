@@ -16,11 +16,11 @@ export const gateway = createGateway({
       offers: [
         {
           provider: 'openai',
-          provider_model_id: 'gpt-6.1-terra',
-          dialect: 'responses',
+          model: 'gpt-6.1-terra',
+          api: 'responses',
           price: { input: 1_000_000, output: 5_000_000 }, // microdollars per million tokens
         },
-        { provider: 'sim', provider_model_id: 'story', dialect: 'chat', price: { input: 0, output: 0 } },
+        { provider: 'sim', model: 'story', api: 'chat', price: { input: 0, output: 0 } },
       ],
     },
   ],
@@ -99,11 +99,11 @@ export default workersHandler((env: Env) =>
         offers: [
           {
             provider: 'openai',
-            provider_model_id: 'gpt-6.1-terra',
-            dialect: 'responses',
+            model: 'gpt-6.1-terra',
+            api: 'responses',
             price: { input: 1_000_000, output: 5_000_000 }, // microdollars per million tokens
           },
-          { provider: 'sim', provider_model_id: 'story', dialect: 'chat', price: { input: 0, output: 0 } },
+          { provider: 'sim', model: 'story', api: 'chat', price: { input: 0, output: 0 } },
         ],
       },
     ],

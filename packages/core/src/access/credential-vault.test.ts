@@ -122,7 +122,7 @@ test('credentials are opened with the default first, then in order of creation, 
     ['a', ['spare of off']],
     ['b', ['spare of refused']],
   ])
-  expect(opened.get('other')?.[0]?.data_policy).toBe('may_train')
+  expect(opened.get('other')?.[0]?.dataPolicy).toBe('may_train')
   expect(opened.get('acme')?.[0]).not.toHaveProperty('data_policy')
 })
 

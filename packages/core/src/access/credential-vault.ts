@@ -118,5 +118,5 @@ const isAsWritten = (sealed: string): boolean => {
 const unopened =
   'A provider key of a workspace cannot be opened and is not used: it was modified, or its sealing key is in neither `sealingKey` nor `previousSealingKeys`.'
 
-const credentialFrom = ({ id, body: { extra } }: TypedRecord<'credential'>, secret: string, data_policy: string | undefined): Credential =>
-  credentialOf({ id, owner: 'workspace', ...(extra && { extra }), ...(data_policy !== undefined && { data_policy }) }, secret)
+const credentialFrom = ({ id, body: { extra } }: TypedRecord<'credential'>, secret: string, dataPolicy: string | undefined): Credential =>
+  credentialOf({ id, owner: 'workspace', ...(extra && { extra }), ...(dataPolicy !== undefined && { dataPolicy }) }, secret)

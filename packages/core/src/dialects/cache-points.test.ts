@@ -105,7 +105,7 @@ test('Nova models take no mark on tools', () => {
     messages: [{ role: 'user', content: 'Hi' }],
     tools: [{ name: 'f', input_schema: { type: 'object' }, cache_control: { type: 'ephemeral' } }],
   })
-  const sold = { provider: 'amazon-bedrock', provider_model_id: 'amazon.nova-pro-v1:0', dialect: 'bedrock' }
+  const sold = { provider: 'amazon-bedrock', model: 'amazon.nova-pro-v1:0', api: 'bedrock' }
   const { text, warnings } = encode('bedrock', request, quirksFor(amazonBedrock(), sold))
   expect(marksIn(text)).toBe(0)
   expect(warnings).toMatchObject([{ param: 'tools[0]' }])
@@ -127,7 +127,7 @@ describe('hosts of Chat Completions', () => {
     ['openrouter', openrouter({ apiKey: 'k' })],
     ['alibaba', alibaba({ apiKey: 'k' })],
   ])('that know cache marks get them on text parts: %s', (_, provider) => {
-    const { body, warnings } = encode('chat', request, quirksFor(provider, { provider: 'p', provider_model_id: 'm', dialect: 'chat' }))
+    const { body, warnings } = encode('chat', request, quirksFor(provider, { provider: 'p', model: 'm', api: 'chat' }))
     const cache_control = { type: 'ephemeral' }
     expect(body.messages).toEqual([
       { role: 'system', content: [{ type: 'text', text: 'Rules', cache_control: { type: 'ephemeral', ttl: '1h' } }] },

@@ -48,7 +48,7 @@ describe.each(Object.entries(rules))('call ids for %s', (dialect, rule) => {
   test.each(Object.entries(conversations))('are valid for the calls of a %s client, whatever they are', (_, decode) => {
     fc.assert(
       fc.property(fc.uniqueArray(anyId, { minLength: 1, maxLength: 4 }), ids => {
-        const offer = { provider: 'p', provider_model_id: 'm', dialect: dialect }
+        const offer = { provider: 'p', model: 'm', api: dialect }
         const sent = idsIn(providerDialects[dialect]?.encodeRequest(decode(ids), offer, {}).body)
         expect(sent.length).toBe(2 * ids.length)
         for (const id of sent) expect(id).toMatch(rule)
@@ -64,6 +64,6 @@ test.each([
   [responsesProvider, 'c'.repeat(64)],
   [chatProvider, 'c'.repeat(40)],
 ])('stay unchanged if they are valid', ({ name, encodeRequest }, id) => {
-  const { body } = encodeRequest(conversations.responses([id]), { provider: 'p', provider_model_id: 'm', dialect: name }, {})
+  const { body } = encodeRequest(conversations.responses([id]), { provider: 'p', model: 'm', api: name }, {})
   expect(idsIn(body)).toEqual([id, id])
 })

@@ -16,7 +16,7 @@ const fields: Readonly<Record<string, readonly FieldSample[]>> = { responses: re
 
 const encoded = (client: ClientDialect, provider: ProviderDialect, body: JsonObject) => {
   const request = client.decodeRequest(body)
-  const offer: Offer = { provider: 'p', provider_model_id: 'm', dialect: provider.name, max_output_tokens: 64_000 }
+  const offer: Offer = { provider: 'p', model: 'm', api: provider.name, maxOutputTokens: 64_000 }
   return { request, ...encodeForOffer(provider, request, { offer, quirks: {} }) }
 }
 

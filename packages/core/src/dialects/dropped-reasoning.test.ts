@@ -26,7 +26,7 @@ describe.each([
   { name: 'chat' as const, quirks: {} },
   { name: 'messages' as const, quirks: {} },
   { name: 'bedrock' as const, quirks: {} },
-  { name: 'responses' as const, quirks: { sealed_reasoning: true } },
+  { name: 'responses' as const, quirks: { sealedReasoning: true } },
 ])('reasoning of another model without state, for $name', ({ name, quirks }) => {
   test('gives one warning for a request, at the first item', () => {
     const input = [user('a'), reasoning('one'), assistant('b'), user('c'), reasoning('two'), assistant('d'), user('e')]
@@ -50,7 +50,7 @@ describe.each([
 
 test('reasoning text is sent without a warning to a provider that accepts it', () => {
   const decoded = request([user('a'), reasoning('one'), assistant('b'), user('c')])
-  expect(dropped('chat', decoded, { reasoning_field: 'reasoning_content' })).toEqual([])
+  expect(dropped('chat', decoded, { reasoningField: 'reasoning_content' })).toEqual([])
   expect(dropped('responses', decoded)).toEqual([])
 })
 
@@ -71,7 +71,7 @@ test('reasoning text of a Responses client gives a warning if the provider accep
     { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'hm' }] },
     { role: 'user', content: 'c' },
   ]
-  expect(dropped('responses', responsesClient.decodeRequest({ model: 'm', input }), { sealed_reasoning: true })).toMatchObject([
+  expect(dropped('responses', responsesClient.decodeRequest({ model: 'm', input }), { sealedReasoning: true })).toMatchObject([
     { param: 'input[1]' },
   ])
 })

@@ -159,7 +159,7 @@ test.each(['chat', 'responses', 'gemini', 'bedrock'] as const)(
       ['unsupported_parameter', 'messages[0].content[1]'],
       ['unsupported_parameter', 'messages[0].content[2]'],
     ])
-    const text = JSON.stringify(providerDialects[name].encodeRequest(sent, { provider_model_id: 'm' } as never, {}).body)
+    const text = JSON.stringify(providerDialects[name].encodeRequest(sent, { model: 'm' } as never, {}).body)
     expect(text.split('Clouds.')).toHaveLength(3)
   },
 )

@@ -111,7 +111,7 @@ describe('Responses to Responses', () => {
     const sealed = { type: 'reasoning', id: 'rs_2', summary: [], encrypted_content: 'x' }
     const request = ask({ input: [open, sealed, { role: 'user', content: 'x' }] })
     expect(responses(request).body.input).toHaveLength(3)
-    expect(responses(request, { sealed_reasoning: true }).body.input).toEqual([sealed, { role: 'user', content: 'x' }])
+    expect(responses(request, { sealedReasoning: true }).body.input).toEqual([sealed, { role: 'user', content: 'x' }])
   })
 })
 
@@ -126,10 +126,10 @@ describe.each([responsesProvider, chatProvider])('options that cost more, for $n
   test('include the gateway’s priority tier if its price is known', () => {
     const priority = { gateway: { routing: { tier: 'priority' } } }
     const none = { tier: undefined, warned: ['gateway.routing.tier'] }
-    expect(sent(priority, withPriority, { priority_tier: 'fast' })).toEqual({ tier: 'fast', warned: [] })
+    expect(sent(priority, withPriority, { priorityTier: 'fast' })).toEqual({ tier: 'fast', warned: [] })
     expect(sent(priority, withPriority)).toEqual(none)
-    expect(sent(priority, { ...offer, price }, { priority_tier: 'fast' })).toEqual(none)
-    expect(sent(priority, offer, { priority_tier: 'fast' })).toEqual(none)
+    expect(sent(priority, { ...offer, price }, { priorityTier: 'fast' })).toEqual(none)
+    expect(sent(priority, offer, { priorityTier: 'fast' })).toEqual(none)
   })
   test('include a `service_tier` only at its own price, unless it costs no more', () => {
     expect(sent({ service_tier: 'priority' }, withPriority)).toEqual({ tier: 'priority', warned: [] })
@@ -168,7 +168,7 @@ describe('messages for a Chat host', () => {
       { role: 'user', content: 'U' },
       { role: 'system', content: 'S' },
     ])
-    expect(chat(fields, { developer_role: true }).messages.map(({ role }) => role)).toEqual(['developer', 'developer', 'user', 'system'])
+    expect(chat(fields, { developerRole: true }).messages.map(({ role }) => role)).toEqual(['developer', 'developer', 'user', 'system'])
   })
   test('have one assistant turn as one message', () => {
     const input = [
@@ -255,12 +255,12 @@ describe('messages for a Chat host', () => {
     ])
     const withReasoning = { role: 'assistant', content: 'a', reasoning_content: 'hm' }
     const without = { role: 'assistant', content: 'b' }
-    expect(chat({ input }, { reasoning_field: 'reasoning_content' }).messages).toEqual([
+    expect(chat({ input }, { reasoningField: 'reasoning_content' }).messages).toEqual([
       withReasoning,
       { role: 'user', content: 'u' },
       without,
     ])
-    expect(chat({ input }, { earlier_reasoning: 'always' }).messages).toEqual([
+    expect(chat({ input }, { earlierReasoning: 'always' }).messages).toEqual([
       withReasoning,
       { role: 'user', content: 'u' },
       { ...without, reasoning_content: '' },
@@ -282,7 +282,7 @@ describe('messages for a Chat host', () => {
     expect(chat({ input }).warned).toEqual(['input[3].output[0]', 'input[1].content[0]', 'input[2].content[0]'])
   })
   test('have matching call ids of a fixed length', () => {
-    const { messages } = chat({ input: [call('call_abcdefghijk'), result('call_abcdefghijk'), call('abc123XYZ')] }, { call_id_length: 9 })
+    const { messages } = chat({ input: [call('call_abcdefghijk'), result('call_abcdefghijk'), call('abc123XYZ')] }, { callIdLength: 9 })
     const [calling, answered, kept] = messages
     const [{ id } = { id: '' }] = (calling?.tool_calls ?? []) as readonly { readonly id: string }[]
     expect(id).toMatch(/^[a-zA-Z0-9]{9}$/)
@@ -308,7 +308,7 @@ describe('tools and formats for a Chat host', () => {
   })
   test('have the host’s own value for a required call', () => {
     expect(chat({ tools, tool_choice: 'required' }).tool_choice).toBe('required')
-    expect(chat({ tools, tool_choice: 'required' }, { required_tool_choice: 'any' }).tool_choice).toBe('any')
+    expect(chat({ tools, tool_choice: 'required' }, { requiredToolChoice: 'any' }).tool_choice).toBe('any')
   })
   test('leave out the tools that are not allowed', () => {
     const tool_choice = { type: 'allowed_tools', mode: 'required', tools: [{ type: 'function', name: 'g' }] }
@@ -316,7 +316,7 @@ describe('tools and formats for a Chat host', () => {
   })
   test('have all tools and the allowed ones if the host supports allowed_tools', () => {
     const tool_choice = { type: 'allowed_tools', mode: 'required', tools: [{ type: 'function', name: 'g' }] }
-    expect(chat({ tools, tool_choice }, { allowed_tools: true })).toMatchObject({
+    expect(chat({ tools, tool_choice }, { allowedTools: true })).toMatchObject({
       tools: [{ function: { name: 'f' } }, { function: { name: 'g' } }],
       tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'required', tools: [{ type: 'function', function: { name: 'g' } }] } },
       warned: [],
@@ -341,7 +341,7 @@ describe('tools and formats for a Chat host', () => {
       json_schema: { name: 'n', schema: { a: 1 }, strict: true, description: 'd' },
     })
     expect(chat({ text: { format: { type: 'text' } } })).not.toHaveProperty('response_format')
-    const instructed = chat({ text: { format }, instructions: 'I' }, { no_json_schema: true })
+    const instructed = chat({ text: { format }, instructions: 'I' }, { noJsonSchema: true })
     expect(instructed).toMatchObject({ response_format: { type: 'json_object' }, warned: ['text.format'] })
     expect(instructed.messages[1]?.content).toContain('{"a":1}')
   })
@@ -368,8 +368,8 @@ describe('parameters for a Chat host', () => {
       model: 'their-model',
       warned: [],
     })
-    expect(chat(fields, { max_tokens_field: 'max_tokens', no_stream_options: true })).toMatchObject({ max_tokens: 9 })
-    expect(chat(fields, { no_stream_options: true })).not.toHaveProperty('stream_options')
+    expect(chat(fields, { maxTokensField: 'max_tokens', noStreamOptions: true })).toMatchObject({ max_tokens: 9 })
+    expect(chat(fields, { noStreamOptions: true })).not.toHaveProperty('stream_options')
     expect(chat({})).not.toHaveProperty('stream_options')
   })
   test('that are left out give warnings under the client’s names', () => {
@@ -405,8 +405,7 @@ test('a user id that is too long for vendors is replaced by a stable short one',
     messages: [{ role: 'user', content: 'Hi' }],
   })
   const sent = [chatProvider, responsesProvider].map(
-    ({ name, encodeRequest }) =>
-      encodeRequest(request, { provider: 'p', provider_model_id: 'm', dialect: name }, {}).body.safety_identifier,
+    ({ name, encodeRequest }) => encodeRequest(request, { provider: 'p', model: 'm', api: name }, {}).body.safety_identifier,
   )
   expect(new Set(sent).size).toBe(1)
   expect(String(sent[0]).length).toBeLessThanOrEqual(64)

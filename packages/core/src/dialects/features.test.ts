@@ -92,7 +92,7 @@ const asking = (prompt: Partial<Prompt>): InferenceRequest => ({
 const losses: ReadonlySet<Fate> = new Set<Fate>(['approximated', 'dropped', 'refused'])
 
 describe.each(Object.values(providerDialects))('$name', dialect => {
-  const offer: Offer = { provider: 'p', provider_model_id: 'm', dialect: dialect.name, max_output_tokens: 64_000 }
+  const offer: Offer = { provider: 'p', model: 'm', api: dialect.name, maxOutputTokens: 64_000 }
   const candidate = {
     model: { id: 'm', offers: [offer] },
     offer,

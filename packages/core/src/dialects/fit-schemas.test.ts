@@ -67,7 +67,7 @@ test('loops are found wherever they are entered, and nothing else counts as one'
   expect(Object.keys($defs as JsonObject)).toEqual(['entry', 'leaf', 'end'])
 })
 
-const offer: Offer = { provider: 'p', provider_model_id: 'm', dialect: 'gemini' } as unknown as Offer
+const offer: Offer = { provider: 'p', model: 'm', api: 'gemini' } as unknown as Offer
 const requestWith = (schemas: readonly JsonObject[], strict = true): InferenceRequest => ({
   prompt: {
     input: [{ type: 'message', role: 'user', content: [{ type: 'text', text: 'hi' }] }],

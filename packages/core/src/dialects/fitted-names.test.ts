@@ -141,11 +141,11 @@ function textsAt(value: Json | undefined, is: (field: string, holder: JsonObject
 const idsIn = (body: JsonObject): readonly string[] =>
   textsAt(body, (field, holder) => idFields.has(field) || (field === 'id' && (holder.type === 'tool_use' || holder.type === 'function')))
 
-const offer = { provider: 'p', provider_model_id: 'm' }
+const offer = { provider: 'p', model: 'm' }
 const anyName = fc.string({ minLength: 1, maxLength: 140, unit: fc.constantFrom('a', '_', ' ', 'é', '/', '9') })
 
 describe.each(Object.entries(providerDialects))('%s', (dialect, { encodeRequest }) => {
-  const encode = (request: Request, quirks = {}) => encodeRequest(request, { ...offer, dialect }, quirks)
+  const encode = (request: Request, quirks = {}) => encodeRequest(request, { ...offer, api: dialect }, quirks)
   const toolsSent = (names: readonly string[]): readonly string[] => {
     const { tools, toolConfig } = encode(withTools(names)).body
     return textsAt((tools ?? toolConfig) as Json, field => field === 'name')

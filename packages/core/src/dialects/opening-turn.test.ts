@@ -13,7 +13,7 @@ const request = chatClient.decodeRequest({ model: 'm', messages: history })
 const opened = chatClient.decodeRequest({ model: 'm', messages: history.toReversed() })
 
 const encode = (dialect: ProviderDialect, request: InferenceRequest, quirks: Quirks = {}) => {
-  const { body, warnings } = dialect.encodeRequest(request, { provider: 'p', provider_model_id: 'm', dialect: dialect.name }, quirks)
+  const { body, warnings } = dialect.encodeRequest(request, { provider: 'p', model: 'm', api: dialect.name }, quirks)
   return { turns: (body.contents ?? body.messages ?? body.input) as readonly { readonly role: string }[], warnings }
 }
 
@@ -37,7 +37,7 @@ test.each(['responses', 'chat'] as const)('a conversation that begins with the a
 test('a Messages client’s own first turn is sent unchanged to a Messages provider', () => {
   const request = messagesClient.decodeRequest({ model: 'm', max_tokens: 9, messages: history })
   for (const quirks of [{}, { sampling: 'none' as const }]) {
-    const offer = { provider: 'p', provider_model_id: 'm', dialect: 'messages' }
+    const offer = { provider: 'p', model: 'm', api: 'messages' }
     const { body, warnings } = providerDialects.messages.encodeRequest(request, offer, quirks)
     expect((body.messages as readonly unknown[]).length).toBe(2)
     expect(warnings).toEqual([])
@@ -45,7 +45,7 @@ test('a Messages client’s own first turn is sent unchanged to a Messages provi
 })
 
 describe.each(['messages', 'gemini', 'bedrock'] as const)('a conversation that ends with the assistant, sent to %s,', name => {
-  const noPrefill = { no_prefill: true }
+  const noPrefill = { noPrefill: true }
 
   test('gets a note of the user last if the model does not continue it', () => {
     const { turns, warnings } = encode(providerDialects[name], opened, noPrefill)

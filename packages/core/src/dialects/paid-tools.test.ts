@@ -37,7 +37,7 @@ test('a provider refuses tools without a price if its operator says so, but not 
     request: ReturnType<typeof chat>,
     { provider = refusing, owner = 'platform' as 'platform' | 'workspace', dialect = 'chat', tools = {} } = {},
   ) => {
-    const made = candidateOf({ dialect, price: { input: 1, output: 1, tools } }, provider)
+    const made = candidateOf({ api: dialect, price: { input: 1, output: 1, tools } }, provider)
     const candidate = { ...made, credential: { ...made.credential, owner } }
     const [excluded] = filterCandidates([candidate], questionOf(request)).excluded
     return excluded && [excluded.code, excluded.param]
@@ -74,7 +74,7 @@ test('other names of the output cap are not sent, with a warning each', () => {
   const body = Object.fromEntries(caps.map(name => [name, 99_999]))
   for (const request of [chat({ ...body, max_tokens: 50 }), chat({ extensions: body, max_tokens: 50 })])
     for (const dialect of Object.values(providerDialects)) {
-      const offer = { provider: 'p', provider_model_id: 'm', dialect: dialect.name }
+      const offer = { provider: 'p', model: 'm', api: dialect.name }
       const { body: sent, warnings } = dialect.encodeRequest(request, offer, {})
       expect(JSON.stringify(sent)).not.toContain('99999')
       expect(warnings.length).toBeGreaterThanOrEqual(caps.length)
@@ -97,7 +97,7 @@ test('fields by which a provider that is a gateway chooses model, provider or fu
   ]
   for (const request of [...requests(fields), ...requests({ extensions: fields })])
     for (const dialect of Object.values(providerDialects)) {
-      const { body: sent, warnings } = dialect.encodeRequest(request, { provider: 'p', provider_model_id: 'm', dialect: dialect.name }, {})
+      const { body: sent, warnings } = dialect.encodeRequest(request, { provider: 'p', model: 'm', api: dialect.name }, {})
       expect(JSON.stringify(sent)).not.toContain('mark')
       expect(warnings.length).toBeGreaterThanOrEqual(Object.keys(fields).length)
     }

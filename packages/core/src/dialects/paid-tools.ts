@@ -71,8 +71,8 @@ export function paidFieldsOf({ native, extensions }: Prompt, dialect: DialectNam
 
 const noPaidFields: readonly string[] = []
 
-interface PricedDialect {
-  readonly dialect: DialectName
+interface PricedApi {
+  readonly api: DialectName
   readonly price?: Rates
 }
 
@@ -80,7 +80,7 @@ interface PricedDialect {
 const countingDialects: ReadonlySet<DialectName> = new Set(['responses', 'messages', 'gemini'])
 
 /** The path of the first tool that the provider runs and whose calls have no price in the offer, or cannot be counted. */
-export function unpricedToolOf(prompt: Prompt, { dialect, price }: PricedDialect): string | undefined {
+export function unpricedToolOf(prompt: Prompt, { api: dialect, price }: PricedApi): string | undefined {
   const [field] = paidFieldsOf(prompt, dialect)
   if (field !== undefined) return field
   const isPriced = ({ body }: Native): boolean => {

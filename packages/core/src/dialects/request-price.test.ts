@@ -8,7 +8,7 @@ import { isUnpricedFlex, requestPrice, unpricedExtras } from './request-price.ts
 
 const ordinary = { input: 1_000_000, output: 2_000_000 }
 const priority = { input: 3_000_000, output: 6_000_000 }
-const tiered: Offer = { provider: 'p', provider_model_id: 'm', dialect: 'chat', price: { ...ordinary, priority } }
+const tiered: Offer = { provider: 'p', model: 'm', api: 'chat', price: { ...ordinary, priority } }
 const plain: Offer = { ...tiered, price: ordinary }
 const ask = (fields: JsonObject) => responsesClient.decodeRequest({ model: 'm', input: 'Hi', ...fields })
 
@@ -26,9 +26,9 @@ const requests: readonly JsonObject[] = [
 ]
 const quirks: readonly Quirks[] = [
   {},
-  { priority_tier: 'fast' },
+  { priorityTier: 'fast' },
   { refuses: ['service_tier'] },
-  { priority_tier: 'fast', refuses: ['service_tier'] },
+  { priorityTier: 'fast', refuses: ['service_tier'] },
 ]
 
 test('a more expensive tier is sent exactly if its price is charged', () => {
@@ -48,9 +48,9 @@ test('a more expensive tier is sent exactly if its price is charged', () => {
 test('the offer’s own quirks override those of its provider', () => {
   const request = ask({ gateway: { routing: { tier: 'priority' } } })
   expect(requestPrice({ offer: tiered, provider: {} }, request)).toBe(tiered.price)
-  expect(requestPrice({ offer: { ...tiered, quirks: { priority_tier: 'x' } }, provider: {} }, request)).toBe(priority)
+  expect(requestPrice({ offer: { ...tiered, quirks: { priorityTier: 'x' } }, provider: {} }, request)).toBe(priority)
   expect(
-    requestPrice({ offer: { ...tiered, quirks: { refuses: ['service_tier'] } }, provider: { quirks: { priority_tier: 'x' } } }, request),
+    requestPrice({ offer: { ...tiered, quirks: { refuses: ['service_tier'] } }, provider: { quirks: { priorityTier: 'x' } } }, request),
   ).toBe(tiered.price)
 })
 
@@ -68,7 +68,7 @@ test('an option that would cost more than the known price is dropped with a warn
   const sent = (fields: JsonObject) => {
     const { body, warnings } = messagesProvider.encodeRequest(
       messagesClient.decodeRequest({ model: 'm', max_tokens: 10, messages: [{ role: 'user', content: 'Hi' }], ...fields }),
-      { ...plain, dialect: 'messages' },
+      { ...plain, api: 'messages' },
       {},
     )
     return { speed: body.speed, geo: body.inference_geo, warned: warnings.map(({ param }) => param) }
@@ -84,7 +84,7 @@ test('an option that costs more is sent and charged if its price is known', () =
     { field: 'inference_geo', value: 'us', percent: 110 },
   ]
   const price = { input: 33, output: 100, tiers: [{ over: 9, input: 50, output: 150 }], request: 7, surcharges }
-  const offer = { ...plain, dialect: 'messages', price }
+  const offer = { ...plain, api: 'messages', price }
   const asking = (fields: JsonObject) =>
     messagesClient.decodeRequest({ model: 'm', max_tokens: 10, messages: [{ role: 'user', content: 'Hi' }], ...fields })
   const both = asking({ speed: 'fast', inference_geo: 'us' })
@@ -100,7 +100,7 @@ test('an option that costs more is sent and charged if its price is known', () =
   expect(requestPrice({ offer, provider: {} }, both, { options: { speed: 'standard' } })?.output).toBe(110)
   expect(requestPrice({ offer, provider: {} }, asking({}), { options: { inference_geo: 'us' } })?.output).toBe(110)
   // A field of another dialect is neither sent nor charged.
-  expect(requestPrice({ offer: { ...offer, dialect: 'chat' }, provider: {} }, both)?.output).toBe(100)
+  expect(requestPrice({ offer: { ...offer, api: 'chat' }, provider: {} }, both)?.output).toBe(100)
   expect(messagesProvider.encodeRequest(asking({ inference_geo: 'eu' }), offer, {}).warnings.map(({ param }) => param)).toEqual([
     'inference_geo',
   ])
@@ -109,7 +109,7 @@ test('an option that costs more is sent and charged if its price is known', () =
 test('a client cannot name a provider-side fallback model, which would have another price and length', () => {
   const sent = (fields: JsonObject): unknown => {
     const request = messagesClient.decodeRequest({ model: 'm', max_tokens: 10, messages: [{ role: 'user', content: 'Hi' }], ...fields })
-    const { body, warnings } = messagesProvider.encodeRequest(request, { ...plain, dialect: 'messages' }, {})
+    const { body, warnings } = messagesProvider.encodeRequest(request, { ...plain, api: 'messages' }, {})
     return { fallbacks: body.fallbacks, warned: warnings.map(({ param }) => param) }
   }
   const fallbacks = [{ model: 'claude-opus-5', speed: 'fast', max_tokens: 100_000 }]
@@ -147,7 +147,7 @@ describe('the tier stated in a response', () => {
 })
 
 describe('the tier flex', () => {
-  const half = { quirks: { flex_percent: 50 } }
+  const half = { quirks: { flexPercent: 50 } }
   const flex = ask({ service_tier: 'flex' })
   const long: Offer = { ...tiered, price: { ...ordinary, priority, tiers: [{ over: 1_000, input: 2_000_001, output: 4_000_000 }] } }
 
@@ -222,7 +222,7 @@ describe('a host with a surcharge', () => {
     [xai, 'https://eu-west-1.api.x.ai/v1', 'grok-4.7', 1_000_000, ['*.api.x.ai']],
   ] as const)('charges the vendor’s surcharge, and warns if the vendor does not publish it', (...row) => {
     const [make, baseURL, id, input, unpriced] = row
-    const sold = { offer: { ...plain, provider_model_id: id }, provider: make({ apiKey: 'sk', baseURL }), credential }
+    const sold = { offer: { ...plain, model: id }, provider: make({ apiKey: 'sk', baseURL }), credential }
     expect(requestPrice(sold, ask({}))?.input).toBe(input)
     expect(unpricedExtras(sold, {})).toEqual(unpriced)
   })
@@ -235,14 +235,14 @@ describe('a host with a surcharge', () => {
     ['us-east5', 'claude-3-7-sonnet@20250219', 1_000_000],
   ])('of Vertex AI in %s for %s', (location, id, input) => {
     const provider = googleVertex({ project: 'p', location, accessToken: 'ya29.x' })
-    const sold = { offer: { ...plain, provider_model_id: id, dialect: 'messages' }, provider, credential }
+    const sold = { offer: { ...plain, model: id, api: 'messages' }, provider, credential }
     expect(requestPrice(sold, ask({}))?.input).toBe(input)
   })
 
   test('depends on the account of a workspace, and an account without a URL has no surcharge', () => {
     const provider = googleVertex({ location: 'global', project: 'p' })
     const sold = (extra: Readonly<Record<string, string>>) => ({
-      offer: { ...plain, provider_model_id: 'claude-opus-5-5', dialect: 'messages' },
+      offer: { ...plain, model: 'claude-opus-5-5', api: 'messages' },
       provider,
       credential: { id: 'own', owner: 'workspace', secret: 'ya29.x', extra } as const,
     })

@@ -45,7 +45,7 @@ export function requestPrice(sold: Sold, request: PricedRequest, stated?: Stated
 function flexPercent({ offer, provider }: Sold, { prompt }: PricedRequest, stated?: StatedUsage): number | undefined {
   if (prompt.service_tier !== 'flex' && stated?.service_tier !== 'flex') return undefined
   const quirks = quirksFor(provider, offer)
-  const percent = paysFlex(prompt.service_tier, stated?.service_tier, quirks) ? quirks.flex_percent : undefined
+  const percent = paysFlex(prompt.service_tier, stated?.service_tier, quirks) ? quirks.flexPercent : undefined
   return percent === 100 ? undefined : percent
 }
 
@@ -61,7 +61,7 @@ function percentsFor(
   stated: StatedUsage & { readonly flex: number | undefined },
 ): readonly number[] {
   const { surcharges = [] } = sold.offer.price ?? {}
-  const named = prompt.native?.dialect === sold.offer.dialect ? prompt.native.body : {}
+  const named = prompt.native?.dialect === sold.offer.api ? prompt.native.body : {}
   const percents: number[] = []
   for (const { field, value, percent } of surcharges) if ((stated.options?.[field] ?? named[field]) === value) percents.push(percent)
   if (stated.flex !== undefined) percents.push(stated.flex)
@@ -72,7 +72,7 @@ function percentsFor(
 
 /** Whether a response was served in the tier `flex` at a price that is unknown. */
 export const isUnpricedFlex = ({ offer, provider }: Sold, { service_tier }: StatedUsage): boolean =>
-  service_tier === 'flex' && quirksFor(provider, offer).flex_percent === undefined
+  service_tier === 'flex' && quirksFor(provider, offer).flexPercent === undefined
 
 /** What made a response more expensive without a known price: names of fields, and the host. */
 export function unpricedExtras(sold: Sold, { options, service_tier }: StatedUsage): readonly string[] {

@@ -2,5 +2,5 @@ import type { ProviderDialect } from '../protocol/dialect.ts'
 import type { Quirks } from '../protocol/model.ts'
 
 /** Whether images or files must be sent inline instead of by URL, because of the dialect or the provider. */
-export const requiresInlineMedia = (kind: 'image' | 'file', { inline_media_only }: Quirks, dialect: ProviderDialect | undefined): boolean =>
-  inline_media_only === true || dialect?.fidelity?.[kind === 'image' ? 'imageUrl' : 'fileUrl'] === 'refused'
+export const requiresInlineMedia = (kind: 'image' | 'file', { inlineMediaOnly }: Quirks, dialect: ProviderDialect | undefined): boolean =>
+  inlineMediaOnly === true || dialect?.fidelity?.[kind === 'image' ? 'imageUrl' : 'fileUrl'] === 'refused'

@@ -30,11 +30,11 @@ export function dropSampling(encoded: Encoded, prompt: Prompt, quirks: Quirks): 
     return dropRefused(encoded, { refuses: samplers }, warningNames)
   }
   if (sampling === 'one' && temperature !== undefined && top_p !== undefined) return dropRefused(encoded, { refuses: ['top_p'] })
-  return quirks.temperature_range ? inRange(encoded, quirks.temperature_range) : encoded
+  return quirks.temperatureRange ? inRange(encoded, quirks.temperatureRange) : encoded
 }
 
 /** Clamps the temperature to the accepted range. */
-function inRange({ body, warnings }: Encoded, range: NonNullable<Quirks['temperature_range']>): Encoded {
+function inRange({ body, warnings }: Encoded, range: NonNullable<Quirks['temperatureRange']>): Encoded {
   const { temperature: sent } = body
   if (typeof sent !== 'number') return { body, warnings }
   const temperature = Math.min(range.max, Math.max(range.min, sent))
@@ -49,12 +49,12 @@ function inRange({ body, warnings }: Encoded, range: NonNullable<Quirks['tempera
  * Whether the model will think. Thinking is off if the client switches it off and the model allows that, or if the client does not
  * configure it and it is off by default.
  *
- * @example mayThink({ reasoning: { effort: 'none' } }, { thinking_off: 'never' }) // true
+ * @example mayThink({ reasoning: { effort: 'none' } }, { thinkingOff: 'never' }) // true
  */
 export function mayThink(
   { reasoning }: Pick<Prompt, 'reasoning'>,
-  { efforts, thinking_off, thinking_switch, thinks_unasked = true }: Quirks,
+  { efforts, thinkingOff, thinkingSwitch, thinksUnasked = true }: Quirks,
 ): boolean {
-  if (reasoning?.effort === undefined) return thinks_unasked
-  return reasoning.effort !== 'none' || thinking_off === 'never' || (efforts?.includes('none') === false && thinking_switch === undefined)
+  if (reasoning?.effort === undefined) return thinksUnasked
+  return reasoning.effort !== 'none' || thinkingOff === 'never' || (efforts?.includes('none') === false && thinkingSwitch === undefined)
 }

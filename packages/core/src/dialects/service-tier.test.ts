@@ -8,7 +8,7 @@ type DialectName = 'responses' | 'chat' | 'messages' | 'gemini' | 'bedrock'
 const encode = (...[name, service_tier, client, quirks = {}]: [DialectName, string, 'chat' | 'responses', Quirks?]) => {
   const said: JsonObject = client === 'chat' ? { messages: [{ role: 'user', content: 'Hi' }] } : { input: 'Hi' }
   const { decodeRequest } = client === 'chat' ? chatClient : responsesClient
-  const offer = { provider: 'p', provider_model_id: 'm', dialect: name }
+  const offer = { provider: 'p', model: 'm', api: name }
   const { body, warnings } = providerDialects[name].encodeRequest(decodeRequest({ model: 'm', service_tier, ...said }), offer, quirks)
   return [body.service_tier ?? body.serviceTier, warnings.map(({ param }) => param)]
 }
@@ -37,11 +37,11 @@ test.each(['on_demand', 'default', 'standard', 'standard_only'])(
   'a host with a name of its own for the standard tier gets it for %s',
   tier => {
     for (const client of ['chat', 'responses'] as const)
-      expect(encode('chat', tier, client, { standard_tier: 'on_demand' })).toEqual(['on_demand', []])
+      expect(encode('chat', tier, client, { standardTier: 'on_demand' })).toEqual(['on_demand', []])
   },
 )
 
 test.each(['auto', 'flex'])('the standard tier’s name does not stand for %s', tier => {
   for (const client of ['chat', 'responses'] as const)
-    expect(encode('chat', tier, client, { standard_tier: 'on_demand' })).toEqual([tier, []])
+    expect(encode('chat', tier, client, { standardTier: 'on_demand' })).toEqual([tier, []])
 })

@@ -42,9 +42,9 @@ export const commonTiers: ReadonlyMap<string, string> = new Map([
 ])
 
 /** The tier of the prompt in a dialect's terms, or left out with a warning. */
-export function tierField({ service_tier }: Prompt, words: ReadonlyMap<string, string>, { priority_tier }: Quirks): Encoded {
+export function tierField({ service_tier }: Prompt, words: ReadonlyMap<string, string>, { priorityTier }: Quirks): Encoded {
   if (service_tier === undefined) return { body: {}, warnings: [] }
-  const tier = service_tier === priority_tier ? service_tier : words.get(service_tier)
+  const tier = service_tier === priorityTier ? service_tier : words.get(service_tier)
   if (tier !== undefined) return { body: { service_tier: tier }, warnings: [] }
   return {
     body: {},
@@ -64,7 +64,7 @@ const sellsExpensiveTier = ({ price, quirks }: Tiers): boolean => price?.priorit
 
 /** The tier that `gateway.routing.tier` selects here, if any. */
 const tierOf = ({ tier }: RoutingOptions, tiers: Tiers): string | undefined =>
-  tier !== undefined && sellsExpensiveTier(tiers) ? tiers.quirks.priority_tier : undefined
+  tier !== undefined && sellsExpensiveTier(tiers) ? tiers.quirks.priorityTier : undefined
 
 /** Whether this request gets an expensive tier from this offer. `named`: the client's `service_tier`. */
 export const buysDear = (named: string | undefined, routing: RoutingOptions, tiers: Tiers): boolean =>
@@ -75,7 +75,7 @@ const priorityNames: ReadonlySet<Json | undefined> = new Set(['priority', 'fast'
 
 /** Whether the tier is expensive. Unknown tiers are not sent, so they are not charged. */
 const isExpensive = (named: Json | undefined, { quirks }: Pick<Tiers, 'quirks'>): boolean =>
-  !standardPriceTiers.has(named) && (priorityNames.has(named) || named === quirks.priority_tier)
+  !standardPriceTiers.has(named) && (priorityNames.has(named) || named === quirks.priorityTier)
 
 /** Which price of an offer applies to a response. */
 type TierPrice = 'priority' | 'usual'
@@ -137,7 +137,7 @@ export function applyServiceTier(encoded: Encoded, routing: RoutingOptions, tier
   if (body.service_tier === undefined && routing.tier === undefined) return affordable
   const { service_tier: named, ...rest } = body
   // `fast`, the newer name of the priority tier, is sent only to a provider that uses it; others get `priority`.
-  const service_tier = named === 'fast' && tiers.quirks.priority_tier !== 'fast' ? 'priority' : named
+  const service_tier = named === 'fast' && tiers.quirks.priorityTier !== 'fast' ? 'priority' : named
   const isTooExpensive =
     bought === undefined && !standardPriceTiers.has(service_tier) && !(sellsExpensiveTier(tiers) && isExpensive(service_tier, tiers))
   const without = isTooExpensive ? rest : service_tier === named ? body : { ...rest, service_tier }

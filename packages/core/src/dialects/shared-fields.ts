@@ -12,9 +12,9 @@ interface NativeFields {
 const noFields: NativeFields = { shared: [], lost: [] }
 
 /** Splits fields of a client of another dialect. `sibling`: the other API of the same vendor, of which an offer may share fields. */
-export function splitNativeFields(native: Native | undefined, sibling: DialectName, { shared_fields = [] }: Quirks): NativeFields {
+export function splitNativeFields(native: Native | undefined, sibling: DialectName, { sharedFields = [] }: Quirks): NativeFields {
   if (!native) return noFields
-  const isShared = (field: string): boolean => native.dialect === sibling && shared_fields.includes(field)
+  const isShared = (field: string): boolean => native.dialect === sibling && sharedFields.includes(field)
   const fields = Object.entries(native.body)
   return {
     shared: fields.flatMap(([field, value]) => (isShared(field) && value !== undefined ? [[field, value] as const] : [])),

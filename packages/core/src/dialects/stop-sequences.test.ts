@@ -9,7 +9,7 @@ const request = chatClient.decodeRequest({
   stop: ['\n\n', 'END'],
   user: 'u'.repeat(300),
 })
-const quirks = { ...claudeQuirks('claude-sonnet-4-5'), anthropic_fields: true }
+const quirks = { ...claudeQuirks('claude-sonnet-4-5'), anthropicFields: true }
 
 test('stop sequences without visible characters are not sent to Claude models, with a warning', () => {
   const messages = messagesProvider.encodeRequest(request, offer, quirks)

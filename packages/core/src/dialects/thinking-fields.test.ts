@@ -28,7 +28,7 @@ test('a low effort does not become none, unless the model supports nothing else'
 })
 
 test('a host receives an effort or a switch, never both', () => {
-  const thinking_switch = { on: { think: true }, off: { think: false } }
+  const thinkingSwitch = { on: { think: true }, off: { think: false } }
   const style = fc.constantFrom('level', 'toggle', 'budget')
   fc.assert(
     fc.property(
@@ -36,7 +36,7 @@ test('a host receives an effort or a switch, never both', () => {
       fc.option(known, { nil: undefined }),
       fc.option(fc.uniqueArray(style), { nil: undefined }),
       (wanted, efforts, thinking) => {
-        const quirks = { thinking_switch, ...(efforts && { efforts }), ...(thinking && { thinking }) }
+        const quirks = { thinkingSwitch, ...(efforts && { efforts }), ...(thinking && { thinking }) }
         const { fields, warnings } = writeThinking(wanted, quirks)
         expect(Object.keys(fields).length).toBeLessThanOrEqual(1)
         if (fields.think === false) expect(wanted).toBe('none')
@@ -54,7 +54,7 @@ test.each([
   ['high', { efforts: ['low', 'high'] }, { reasoning_effort: 'high' }, 0],
   ['high', { efforts: ['low'] }, { reasoning_effort: 'low' }, 1],
 ] as const)('effort %s for a host that supports %j becomes %j, with %i warnings', (wanted, quirks, ...expected) => {
-  const { fields, warnings } = writeThinking(wanted, { thinking_switch: { on: { think: true }, off: { think: false } }, ...quirks })
+  const { fields, warnings } = writeThinking(wanted, { thinkingSwitch: { on: { think: true }, off: { think: false } }, ...quirks })
   expect([fields, warnings.length]).toEqual(expected)
 })
 

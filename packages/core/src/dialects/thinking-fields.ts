@@ -12,9 +12,9 @@ export interface WrittenThinking {
 /** The reasoning effort in the fields of a chat host: a named effort, or else the host's own switch. */
 export function writeThinking(effort: Effort | undefined, quirks: Quirks): WrittenThinking {
   if (effort === undefined) return { fields: {}, warnings: [] }
-  const { efforts, thinking, thinking_off, thinking_switch } = quirks
-  const toggle = thinking?.includes('toggle') === false ? undefined : thinking_switch
-  if (toggle && effort === 'none' && thinking_off !== 'never' && !efforts?.includes('none')) return { fields: toggle.off, warnings: [] }
+  const { efforts, thinking, thinkingOff, thinkingSwitch } = quirks
+  const toggle = thinking?.includes('toggle') === false ? undefined : thinkingSwitch
+  if (toggle && effort === 'none' && thinkingOff !== 'never' && !efforts?.includes('none')) return { fields: toggle.off, warnings: [] }
   if (toggle && thinking?.includes('level') === false) return { fields: toggle.on, warnings: [unsaid(effort)] }
   const near = nearestEffort(effort, efforts)
   return { fields: near.effort === undefined ? {} : { reasoning_effort: near.effort }, warnings: near.warnings }

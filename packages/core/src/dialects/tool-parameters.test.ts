@@ -156,7 +156,7 @@ describe('property names that Claude models refuse', () => {
   const request = asking(odd, history)
 
   const sentTo = (provider: typeof messagesProvider) => {
-    const { body, mapping } = provider.encodeRequest(request, offer, { ...claude, anthropic_fields: true })
+    const { body, mapping } = provider.encodeRequest(request, offer, { ...claude, anthropicFields: true })
     const text = JSON.stringify(body)
     const schema =
       [...text.matchAll(/"(?:input_schema|json)":(\{.*?"required":\[[^\]]*\]\})/g)].map(

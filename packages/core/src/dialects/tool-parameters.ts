@@ -51,7 +51,7 @@ interface FittedTools {
 function fittedTools(
   { prompt, schemas = makeSchemaFitter() }: InferenceRequest,
   dialect: string,
-  { plain_properties }: Quirks,
+  { plainProperties }: Quirks,
 ): FittedTools | undefined {
   const { tools = [], input } = prompt
   const isForeign = (value: object): boolean => originalOf(value)?.dialect !== dialect
@@ -60,7 +60,7 @@ function fittedTools(
   const fitted = tools.map((tool, at): Tool => {
     if (tool.type !== 'function' || !tool.parameters || !isForeign(tool)) return tool
     const root = isPlainRoot(tool.parameters) ? { schema: tool.parameters, changes: [] } : schemas.root(tool.parameters)
-    const { schema: parameters, changes, names } = plain_properties ? schemas.withPlainNames(root.schema) : { ...root, names: noNames }
+    const { schema: parameters, changes, names } = plainProperties ? schemas.withPlainNames(root.schema) : { ...root, names: noNames }
     if (names.size > 0) sentNames.set(tool.name, names)
     warnings.push(
       ...schemaWarnings(`${pathOf(tool, `tools[${at}]`)}.parameters`, {

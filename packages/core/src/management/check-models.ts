@@ -19,10 +19,10 @@ export function checkModels(models: readonly Model[], providers: readonly Provid
     const { id, aliases = [], offers } = model
     const place = id === '' ? 'a model has "" as its `id`' : aliases.includes('') ? `"${id}" has "" among its \`aliases\`` : undefined
     if (place !== undefined) throw new TypeError(`${where}: ${place}; it takes a name that requests can use.`)
-    const end = [model, ...offers].find(({ retires_at }) => retires_at !== undefined && !isDay(retires_at))?.retires_at
-    if (end !== undefined) throw new TypeError(`${where}: "${id}" has "${end}" as a \`retires_at\`; it takes a date, as in "2027-01-14".`)
+    const end = [model, ...offers].find(({ retiresAt }) => retiresAt !== undefined && !isDay(retiresAt))?.retiresAt
+    if (end !== undefined) throw new TypeError(`${where}: "${id}" has "${end}" as a \`retiresAt\`; it takes a date, as in "2027-01-14".`)
     for (const offer of offers) {
-      const fault = dialectFault(offer, spoken.get(offer.provider)) ?? mispriced(offer)
+      const fault = apiFault(offer, spoken.get(offer.provider)) ?? mispriced(offer)
       if (fault !== undefined) throw new TypeError(`${where}: an offer of "${id}" ${fault}`)
     }
   }
@@ -32,35 +32,35 @@ const modelTable: OptionTableOf<Model> = {
   id: 'text',
   aliases: 'list',
   family: 'text',
-  display_name: 'text',
+  displayName: 'text',
   author: 'text',
   created: 'number',
-  knowledge_cutoff: 'text',
-  retires_at: 'text',
+  knowledgeCutoff: 'text',
+  retiresAt: 'text',
   successor: 'text',
   status: 'text',
-  open_weights: 'flag',
-  input_modalities: 'list',
-  output_modalities: 'list',
+  openWeights: 'flag',
+  inputModalities: 'list',
+  outputModalities: 'list',
   capabilities: 'list',
   offers: 'list',
 }
 
 const offerTable: OptionTableOf<Offer> = {
   provider: 'text',
-  provider_model_id: 'text',
-  dialect: 'text',
-  context_window: 'number',
-  max_output_tokens: 'number',
-  max_input_tokens: 'number',
+  model: 'text',
+  api: 'text',
+  contextWindow: 'number',
+  maxOutputTokens: 'number',
+  maxInputTokens: 'number',
   status: 'text',
-  retires_at: 'text',
+  retiresAt: 'text',
   source: 'text',
-  as_of: 'text',
+  asOf: 'text',
   regions: 'list',
   delivery: 'text',
   abilities: 'list',
-  data_policy: 'text',
+  dataPolicy: 'text',
   price: 'object',
   quirks: 'object',
 }
@@ -75,15 +75,15 @@ function checkShape(model: Model, at: number, where: string): void {
   for (const [index, offer] of model.offers.entries()) {
     const option = `${place}.offers[${index}]`
     checkOptionTable({ call: where, option }, offer ?? null, offerTable)
-    for (const field of ['provider', 'provider_model_id', 'dialect'] as const) if (offer[field] === undefined) throw lacks(option, field)
+    for (const field of ['provider', 'model', 'api'] as const) if (offer[field] === undefined) throw lacks(option, field)
   }
 }
 
-/** Checks the dialect of an offer. An offer of an unknown provider is ignored. */
-const dialectFault = ({ provider, dialect }: Offer, supported: readonly string[] | undefined): string | undefined =>
-  supported === undefined || supported.includes(dialect)
+/** Checks the API of an offer. An offer of an unknown provider is ignored. */
+const apiFault = ({ provider, api }: Offer, supported: readonly string[] | undefined): string | undefined =>
+  supported === undefined || supported.includes(api)
     ? undefined
-    : `uses the dialect "${dialect}", which "${provider}" does not support; it supports ${supported.join(', ')}.`
+    : `uses the API "${api}", which "${provider}" does not have; it has ${supported.join(', ')}.`
 
 function mispriced({ provider, price, regions = [] }: Offer): string | undefined {
   const priced = [['price', price] as const, ...regions.map((region, at) => [`regions.${at}.price`, region.price] as const)]
@@ -164,7 +164,7 @@ export function tellStrays(models: readonly Model[], providers: readonly Provide
     )
   }
   // A retired model may be listed only so that its name is recognized.
-  const withoutOffers = models.filter(({ offers, retires_at }) => offers.length === 0 && retires_at === undefined)
+  const withoutOffers = models.filter(({ offers, retiresAt }) => offers.length === 0 && retiresAt === undefined)
   const [first] = withoutOffers
   if (first)
     logger.warn({ model: first.id, models: withoutOffers.length }, 'Some models have no offers, such as this one; they cannot be used.')

@@ -42,7 +42,7 @@ test('suffixes of hosts and snapshots are ignored if the whole name is unknown',
 })
 
 test('ids come before names of offers, these before names without suffixes, and an alias counts as a name', () => {
-  const named = (id: string) => ({ provider: 'p', provider_model_id: id, dialect: 'chat' }) as Model['offers'][number]
+  const named = (id: string) => ({ provider: 'p', model: id, api: 'chat' }) as Model['offers'][number]
   const find = finder(
     model('small', { offers: [named('host/large')] }),
     model('large', { aliases: ['Grand'] }),
@@ -65,6 +65,6 @@ test('a name shared by two models, an unknown name and one that is too long find
 })
 
 test('names of regions of an offer count', () => {
-  const offer = { provider: 'p', provider_model_id: 'm', dialect: 'chat', regions: [{ region: 'eu', provider_model_id: 'eu.special_1' }] }
+  const offer = { provider: 'p', model: 'm', api: 'chat', regions: [{ region: 'eu', model: 'eu.special_1' }] }
   expect(finder(model('a', { offers: [offer as unknown as Model['offers'][number]] }))('Special-1')).toBe('a')
 })

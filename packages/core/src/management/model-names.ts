@@ -45,7 +45,7 @@ function indexOf(models: readonly Model[], namesOf: (model: Model) => Iterable<s
 const spellingsOf = ({ id, aliases = [], offers }: Model): readonly string[] => [
   id,
   ...aliases,
-  ...offers.flatMap(({ provider_model_id, regions = [] }) => [provider_model_id, ...regions.map(region => region.provider_model_id)]),
+  ...offers.flatMap(({ model, regions = [] }) => [model, ...regions.map(region => region.model)]),
 ]
 
 /**

@@ -18,37 +18,37 @@ const provider = (id: string, more: Partial<Provider> = {}): Provider => ({
 })
 const facts = (id: string, more: Partial<ProviderFacts> = {}): ProviderFacts => ({
   id,
-  display_name: `Facts of ${id}`,
-  data_policy: 'no_training',
+  displayName: `Facts of ${id}`,
+  dataPolicy: 'no_training',
   ...more,
 })
-const offer = (more: Partial<Offer> = {}): Offer => ({ provider: 'here', provider_model_id: 'theirs', dialect: 'chat', ...more })
+const offer = (more: Partial<Offer> = {}): Offer => ({ provider: 'here', model: 'theirs', api: 'chat', ...more })
 const model = (id: string, more: Partial<Model> = {}): Model => ({ id, offers: [offer()], ...more })
 
 describe('the facts about a provider', () => {
-  const known = (given: Partial<Provider>, list: readonly ProviderFacts[] = [facts('here', { env: ['HERE_KEY'], retention_days: 30 })]) =>
+  const known = (given: Partial<Provider>, list: readonly ProviderFacts[] = [facts('here', { env: ['HERE_KEY'], retentionDays: 30 })]) =>
     directoryFor([], [provider('here', given)], { facts: list }).providers()[0]
 
   test('are its own, then those of the catalog, then nothing', () => {
     expect(known({})).toEqual({
       id: 'here',
-      display_name: 'Facts of here',
-      data_policy: 'no_training',
+      displayName: 'Facts of here',
+      dataPolicy: 'no_training',
       env: ['HERE_KEY'],
-      retention_days: 30,
+      retentionDays: 30,
       dialects: ['chat'],
     })
-    expect(known({ display_name: 'Here', data_policy: 'zdr' })).toMatchObject({
-      display_name: 'Here',
-      data_policy: 'zdr',
-      retention_days: 30,
+    expect(known({ displayName: 'Here', dataPolicy: 'zdr' })).toMatchObject({
+      displayName: 'Here',
+      dataPolicy: 'zdr',
+      retentionDays: 30,
     })
-    expect(known({}, [])).toEqual({ id: 'here', display_name: 'here', data_policy: 'unknown', dialects: ['chat'] })
+    expect(known({}, [])).toEqual({ id: 'here', displayName: 'here', dataPolicy: 'unknown', dialects: ['chat'] })
   })
 
   test('are the later of two, and absent for unknown providers', () => {
-    expect(known({}, [facts('here'), facts('here', { data_policy: 'may_train' }), facts('elsewhere')])).toMatchObject({
-      data_policy: 'may_train',
+    expect(known({}, [facts('here'), facts('here', { dataPolicy: 'may_train' }), facts('elsewhere')])).toMatchObject({
+      dataPolicy: 'may_train',
     })
     expect(
       directoryFor([], [provider('b'), provider('a')], { facts: [facts('c')] })
@@ -59,9 +59,9 @@ describe('the facts about a provider', () => {
 
   test('apply to its offers, unless these have their own', () => {
     const policy = (given: Partial<Provider>, own: Partial<Offer>, list: readonly ProviderFacts[]): unknown =>
-      directoryFor([model('m', { offers: [offer(own)] })], [provider('here', given)], { facts: list }).find('m')?.offers[0]?.data_policy
-    expect(policy({ data_policy: 'zdr' }, { data_policy: 'may_train' }, [facts('here')])).toBe('may_train')
-    expect(policy({ data_policy: 'zdr' }, {}, [facts('here')])).toBe('zdr')
+      directoryFor([model('m', { offers: [offer(own)] })], [provider('here', given)], { facts: list }).find('m')?.offers[0]?.dataPolicy
+    expect(policy({ dataPolicy: 'zdr' }, { dataPolicy: 'may_train' }, [facts('here')])).toBe('may_train')
+    expect(policy({ dataPolicy: 'zdr' }, {}, [facts('here')])).toBe('zdr')
     expect(policy({}, {}, [facts('here')])).toBe('no_training')
     expect(policy({}, {}, [])).toBe('unknown')
   })
@@ -77,7 +77,7 @@ describe('replacing all models', () => {
     expect([directory.version(), directory.find('first')?.id, directory.find('one')]).toEqual([2, 'three', undefined])
     expect(directory.list().map(({ id }) => id)).toEqual(['one-b', 'three'])
     expect(directory.similarNames('thre')).toEqual(['three'])
-    expect(directory.find('three')?.offers[0]?.data_policy).toBe('unknown')
+    expect(directory.find('three')?.offers[0]?.dataPolicy).toBe('unknown')
   })
 
   test('needs at least one: a list that failed to load must not remove all models', () => {
@@ -89,16 +89,16 @@ describe('replacing all models', () => {
 
   const priced = (price: unknown): Model => model('new', { offers: [offer({ price: price as NonNullable<Offer['price']> })] })
   const surcharged = (percent: number): Model => priced({ input: 1, output: 1, surcharges: [{ field: 'speed', value: 'fast', percent }] })
-  const regional = { region: 'eu', provider_model_id: 'x', price: { input: 1.5, output: 1 } }
+  const regional = { region: 'eu', model: 'x', price: { input: 1.5, output: 1 } }
   test.each<readonly [fault: string, message: RegExp, models: readonly Model[]]>([
     ['an alias that is another’s id', /"one" is used by two models, "one" and "new"/, [model('one'), model('new', { aliases: ['one'] })]],
     ['no id', /a model has "" as its `id`/, [model('')]],
     ['an alias that nobody can ask for', /"new" has "" among its `aliases`/, [model('new', { aliases: [''] })]],
     ['one id twice', /"new" is used by two models/, [model('new'), model('new')]],
     [
-      'a dialect that is not spoken',
-      /dialect "messages", which "here" does not support; it supports chat/,
-      [model('new', { offers: [offer({ dialect: 'messages' })] })],
+      'an API that the provider does not have',
+      /API "messages", which "here" does not have; it has chat/,
+      [model('new', { offers: [offer({ api: 'messages' })] })],
     ],
     ['a price in dollars', /"new" at "here" has 0\.5 as its `price\.input`/, [priced({ input: 0.5, output: 1 })]],
     ['a price below zero', /`price\.cached`/, [priced({ input: 1, output: 1, cached: -1 })]],
@@ -123,8 +123,8 @@ describe('replacing all models', () => {
     ['a surcharge of half a percent', /`price\.surcharges\.0\.percent`/, [surcharged(110.5)]],
     ['a surcharge below zero', /`price\.surcharges\.0\.percent`/, [surcharged(-110)]],
     ['a surcharge that is a rate', /`price\.surcharges\.0\.percent`/, [surcharged(2_000_000)]],
-    ['a last day that there is not', /"new" has "2026-02-30" as a `retires_at`/, [model('new', { retires_at: '2026-02-30' })]],
-    ['a last day that is a time', /`retires_at`/, [model('new', { offers: [offer({ retires_at: '2026-12-11T00:00:00Z' })] })]],
+    ['a last day that there is not', /"new" has "2026-02-30" as a `retiresAt`/, [model('new', { retiresAt: '2026-02-30' })]],
+    ['a last day that is a time', /`retiresAt`/, [model('new', { offers: [offer({ retiresAt: '2026-12-11T00:00:00Z' })] })]],
     ['half a price of the priority tier', /`price\.priority\.input`/, [priced({ input: 1, output: 1, priority: { output: 1 } })]],
     [
       'long prompts after longer ones',

@@ -34,15 +34,15 @@ export interface ModelDirectory {
    * affected. Throws a TypeError for models that `createGateway` would reject, and for an empty list, because that is what a list that
    * failed to load looks like. Nothing has changed then.
    *
-   * @example gateway.models.replace(catalogModels({ providers: ['openai'], dialects: ['responses', 'chat'] }))
+   * @example gateway.models.replace(catalogModels({ providers: ['openai'], apis: ['responses', 'chat'] }))
    */
   replace(models: readonly Model[]): void
 }
 
 /** A provider as listed by the registry: its own facts, completed with those of the catalog. */
-export interface ProviderRecord extends Omit<ProviderFacts, 'data_policy'> {
+export interface ProviderRecord extends Omit<ProviderFacts, 'dataPolicy'> {
   /** For an account without further agreements. `unknown` if not stated. */
-  readonly data_policy: string
+  readonly dataPolicy: string
   /** The dialects that it supports. */
   readonly dialects: readonly DialectName[]
   /** Set if workspaces cannot add their own keys for it: it runs in this process, or the operator disabled them. */
@@ -71,7 +71,7 @@ export function directoryOf(
 ): ModelDirectory {
   const known = new Map(facts.map(each => [each.id, each]))
   const records = providers.map(provider => recordOf(provider, known.get(provider.id)))
-  const policies = new Map(records.map(({ id, data_policy }) => [id, data_policy]))
+  const policies = new Map(records.map(({ id, dataPolicy }) => [id, dataPolicy]))
   const announce = (models: readonly Model[], where: string): readonly Model[] => {
     checkModels(models, providers, where)
     if (logger) tellStrays(models, providers, logger)
@@ -115,12 +115,12 @@ export function directoryOf(
 }
 
 const recordOf = (provider: Provider, facts?: ProviderFacts): ProviderRecord => {
-  const { id, display_name, data_policy, dialects } = provider
+  const { id, displayName, dataPolicy, dialects } = provider
   return {
     ...facts,
     id,
-    display_name: display_name ?? facts?.display_name ?? id,
-    data_policy: data_policy ?? facts?.data_policy ?? 'unknown',
+    displayName: displayName ?? facts?.displayName ?? id,
+    dataPolicy: dataPolicy ?? facts?.dataPolicy ?? 'unknown',
     dialects: dialects.map(({ name }) => name),
     ...(!takesOwnKeys(provider) && { keyless: true }),
   }
@@ -128,7 +128,7 @@ const recordOf = (provider: Provider, facts?: ProviderFacts): ProviderRecord => 
 
 const withPolicies = (model: Model, policies: ReadonlyMap<string, string>): Model => ({
   ...model,
-  offers: model.offers.map(offer => ({ ...offer, data_policy: offer.data_policy ?? policies.get(offer.provider) ?? 'unknown' })),
+  offers: model.offers.map(offer => ({ ...offer, dataPolicy: offer.dataPolicy ?? policies.get(offer.provider) ?? 'unknown' })),
 })
 
 /** Models as sold between two announced changes. */

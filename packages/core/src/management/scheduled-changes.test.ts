@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { Model, Offer, Price } from '../protocol/model.ts'
 import { modelsAt } from './scheduled-changes.ts'
 
-const offer = (more: Partial<Offer> = {}): Offer => ({ provider: 'p', provider_model_id: 'm', dialect: 'chat', ...more })
+const offer = (more: Partial<Offer> = {}): Offer => ({ provider: 'p', model: 'm', api: 'chat', ...more })
 const model = (more: Partial<Model> = {}): Model => ({ id: 'm', offers: [offer()], ...more })
 const at = (time: string): number => Date.parse(time)
 const priceAt = (price: Price, time: string): Price | undefined =>
@@ -33,7 +33,7 @@ describe('an announced price', () => {
   })
 
   test('changes for a region too', () => {
-    const regions = [{ region: 'us', provider_model_id: 'us.m', price }]
+    const regions = [{ region: 'us', model: 'us.m', price }]
     expect(one(model({ offers: [offer({ regions })] }), '2027-01-01T00:00Z').offers[0]?.regions?.[0]?.price?.input).toBe(1_500_000)
   })
 })
@@ -124,9 +124,9 @@ describe('a price by the hour', () => {
 
 describe('an offer that ends', () => {
   const ends = model({
-    retires_at: '2027-01-14',
+    retiresAt: '2027-01-14',
     successor: 'n',
-    offers: [offer({ provider: 'a' }), offer({ provider: 'b', retires_at: '2027-06-30' })],
+    offers: [offer({ provider: 'a' }), offer({ provider: 'b', retiresAt: '2027-06-30' })],
   })
 
   test('ranks below others for its last 30 days, and is gone the day after', () => {
@@ -145,7 +145,7 @@ describe('an offer that ends', () => {
   })
 
   test('may already be gone when the model is listed only for its name', () => {
-    expect(one(model({ offers: [], retires_at: '2026-10-23' }), '2026-11-22T00:00Z').status).toBe('retired')
+    expect(one(model({ offers: [], retiresAt: '2026-10-23' }), '2026-11-22T00:00Z').status).toBe('retired')
     expect(one(model({ offers: [] }), '2026-11-22T00:00Z').status).toBeUndefined()
   })
 })

@@ -16,7 +16,7 @@ const yieldMs = 30 * dayMs
 /**
  * Resolves prices and retirements for a moment, in Unix milliseconds.
  *
- * @example modelsAt([{ id: 'm', retires_at: '2027-01-14', offers }], Date.parse('2027-01-15T00:00Z')).models[0]?.status // 'retired'
+ * @example modelsAt([{ id: 'm', retiresAt: '2027-01-14', offers }], Date.parse('2027-01-15T00:00Z')).models[0]?.status // 'retired'
  */
 export function modelsAt(models: readonly Model[], now: number): ModelsAt {
   let until = Number.POSITIVE_INFINITY
@@ -30,7 +30,7 @@ export function modelsAt(models: readonly Model[], now: number): ModelsAt {
 type Note = (moment: number) => void
 
 function modelAt(model: Model, now: number, note: Note): Model {
-  const end = endOf(model.retires_at)
+  const end = endOf(model.retiresAt)
   const offers = model.offers.flatMap(offer => offerAt(offer, { now, note, modelEnd: end }) ?? [])
   if (offers.length === 0 && (model.offers.length > 0 || end <= now)) return { ...model, offers, status: 'retired' }
   return offers.length === model.offers.length && offers.every((offer, at) => offer === model.offers[at]) ? model : { ...model, offers }
@@ -48,7 +48,7 @@ interface OfferContext {
 
 /** The offer at a time. Undefined if it is no longer sold. */
 function offerAt(offer: Offer, { now, note, modelEnd }: OfferContext): Offer | undefined {
-  const end = offer.retires_at === undefined ? modelEnd : endOf(offer.retires_at)
+  const end = offer.retiresAt === undefined ? modelEnd : endOf(offer.retiresAt)
   note(end)
   if (end <= now) return undefined
   note(end - yieldMs)

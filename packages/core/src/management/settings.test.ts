@@ -9,7 +9,7 @@ const providers = ['a', 'b', 'cheap'].map(id => simulated({ id }))
 const model = (id: string, aliases: readonly string[] = []): Model => ({
   id,
   aliases,
-  offers: providers.map(({ id: provider }) => ({ provider, provider_model_id: id, dialect: 'chat', price: { input: 1, output: 1 } })),
+  offers: providers.map(({ id: provider }) => ({ provider, model: id, api: 'chat', price: { input: 1, output: 1 } })),
 })
 const createFixture = (options: Parameters<typeof createPlainFixture>[0] = {}) =>
   createPlainFixture({ providers, models: [model('echo', ['echo-latest']), model('story')], ...options })

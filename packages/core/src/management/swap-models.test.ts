@@ -80,7 +80,7 @@ test.each(['whole', 'stream'] as const)('a running request ends as planned, and 
   const [old, other] = [gated('old'), gated('other')]
   const sold = (provider: Provider, name: string, price: number): Model => ({
     id: 'model',
-    offers: [offerOf(provider, { provider_model_id: name, price: { input: price, output: price } })],
+    offers: [offerOf(provider, { model: name, price: { input: price, output: price } })],
   })
   const fixture = await open([old, other], { models: [sold(old, 'before', 1_000_000)] })
   const { gateway, caller } = fixture
@@ -100,7 +100,7 @@ test.each(['whole', 'stream'] as const)('a running request ends as planned, and 
 test('the planned fallback is still called after its models are replaced', async () => {
   const [first, second] = [gated('first', 500), gated('second')]
   const { gateway, caller } = await open([first, second], {
-    models: [{ id: 'model', offers: [offerOf(first), offerOf(second, { provider_model_id: 'before' })] }],
+    models: [{ id: 'model', offers: [offerOf(first), offerOf(second, { model: 'before' })] }],
   })
   const running = gateway.infer(asking('whole', 'model'), { caller }).whole()
   await first.asked
@@ -118,7 +118,7 @@ test('an invalid set of models changes nothing', async () => {
   const { gateway, caller } = await open([provider], { models: [{ id: 'model', offers: [offerOf(provider)] }] })
   const running = gateway.infer(asking('stream', 'model'), { caller }).whole()
   await provider.asked
-  expect(() => gateway.models.replace([{ id: 'model', offers: [offerOf(provider, { dialect: 'bedrock' })] }])).toThrow(TypeError)
+  expect(() => gateway.models.replace([{ id: 'model', offers: [offerOf(provider, { api: 'bedrock' })] }])).toThrow(TypeError)
   provider.release()
   expect((await running).outcome.status).toBe('completed')
   expect((await gateway.infer(asking('whole', 'model'), { caller }).whole()).outcome.status).toBe('completed')
@@ -128,7 +128,7 @@ test('no request sees a mixture of two sets of models', async () => {
   const provider = gated('p')
   provider.release()
   const set = (name: string): readonly Model[] =>
-    ['a', 'b', 'c'].map(id => ({ id, aliases: [`${id}-latest`], offers: [offerOf(provider, { provider_model_id: `${id}:${name}` })] }))
+    ['a', 'b', 'c'].map(id => ({ id, aliases: [`${id}-latest`], offers: [offerOf(provider, { model: `${id}:${name}` })] }))
   const plans: (readonly string[])[] = []
   const { gateway, caller } = await open([provider], {
     models: set('0'),

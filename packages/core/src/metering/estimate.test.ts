@@ -50,10 +50,10 @@ test('JSON of any depth is counted', () => {
   expect(estimateInput({ input: [native(deep)] })).toBeGreaterThan(0)
 })
 
-const offer: Offer = { provider: 'p', provider_model_id: 'm', dialect: 'chat', price: { input: 1_000_000, output: 2_000_000 } }
+const offer: Offer = { provider: 'p', model: 'm', api: 'chat', price: { input: 1_000_000, output: 2_000_000 } }
 
 test('a hold is a safe integer for any request at the highest price', () => {
-  const dearest = { ...offer, price: { input: 1e12, output: 1e12, cache_write: 1e12 } }
+  const dearest = { ...offer, price: { input: 1e12, output: 1e12, cacheWrite: 1e12 } }
   const held = estimateMaxCost(dearest, { likely: Number.MAX_SAFE_INTEGER, max: Number.POSITIVE_INFINITY, output: Number.MAX_SAFE_INTEGER })
   expect(Number.isSafeInteger(held)).toBe(true)
   expect(held).toBeGreaterThan(0)

@@ -50,7 +50,7 @@ export const tokensOfMedia = (part: FilePart | AudioPart): number => (part.type 
 /** An offer at the price that applies to the request: `{ ...offer, price: requestPrice(candidate, request) }`. */
 interface Priced {
   readonly price?: Price | undefined
-  readonly context_window?: Offer['context_window'] | undefined
+  readonly contextWindow?: Offer['contextWindow'] | undefined
 }
 
 /** Token counts of a request: its likely and maximum input, and its maximum output. */
@@ -70,10 +70,10 @@ export interface RequestTokens {
  * The maximum cost of a response from this offer, at the most expensive tier that the prompt may fall into. Held before the call.
  * Always a safe integer. Input beyond the offer's context window is not counted.
  */
-export function estimateMaxCost({ price, context_window }: Priced, tokens: RequestTokens): Microdollars {
+export function estimateMaxCost({ price, contextWindow }: Priced, tokens: RequestTokens): Microdollars {
   if (!price) return 0
   const { likely, max, output, hosted, hasAudio, compactions = 0 } = tokens
-  const longest = Math.min(context_window ?? maxCountedTokens, maxCountedTokens)
+  const longest = Math.min(contextWindow ?? maxCountedTokens, maxCountedTokens)
   const prompt = { likely: Math.min(likely, longest), max: Math.min(max, longest), hasAudio }
   const written = Math.min(output, maxCountedTokens)
   const summary = Math.min(prompt.max, maxStepOutput)
@@ -96,12 +96,12 @@ interface PromptLength {
  * margin: few requests use it, and the margin would reject the others.
  */
 function maxCostAt(rates: Rates, { likely, max, hasAudio }: PromptLength, output: number): Microdollars {
-  const { input, cached = input, cache_write = input, cache_write_1h } = rates
-  const audio = hasAudio ? (rates.input_audio ?? 0) : 0
-  const anHour = cache_write_1h ?? (rates.cache_write === undefined ? 0 : 2 * input)
+  const { input, cached = input, cacheWrite = input, cacheWrite1h } = rates
+  const audio = hasAudio ? (rates.inputAudio ?? 0) : 0
+  const anHour = cacheWrite1h ?? (rates.cacheWrite === undefined ? 0 : 2 * input)
   const cost = (rate: number, tokens: number): Microdollars =>
     costAt({ input: rate, output: rates.output, request: rates.request ?? 0 }, { ...none, input_tokens: tokens, output_tokens: output })
-  return Math.max(cost(Math.max(input, audio, cached, cache_write), max), cost(anHour, likely))
+  return Math.max(cost(Math.max(input, audio, cached, cacheWrite), max), cost(anHour, likely))
 }
 
 const none = { cached_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0 }

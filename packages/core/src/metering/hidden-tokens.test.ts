@@ -22,9 +22,9 @@ test.each([
   [{}, { reasoning: { effort: 'low' } }, 'known'],
   [{}, { reasoning: { effort: 'none' } }, 'never'],
   [{}, { reasoning: { effort: 'none' }, extensions: { think: true } }, 'unknown'],
-  [{ offer: { abilities: ['reasoning'] }, quirks: { thinks_unasked: false } }, {}, 'never'],
-  [{ offer: { abilities: ['reasoning'] }, quirks: { thinks_unasked: false } }, { reasoning: { budget_tokens: 9 } }, 'known'],
-  [{ offer: { abilities: ['reasoning'] }, quirks: { thinking_off: 'never' } }, { reasoning: { effort: 'none' } }, 'known'],
+  [{ offer: { abilities: ['reasoning'] }, quirks: { thinksUnasked: false } }, {}, 'never'],
+  [{ offer: { abilities: ['reasoning'] }, quirks: { thinksUnasked: false } }, { reasoning: { budget_tokens: 9 } }, 'known'],
+  [{ offer: { abilities: ['reasoning'] }, quirks: { thinkingOff: 'never' } }, { reasoning: { effort: 'none' } }, 'known'],
   [{ offer: { abilities: ['reasoning'] }, quirks: { efforts: ['low', 'high'] } }, { reasoning: { effort: 'none' } }, 'known'],
 ] as const)('of %j, for the request %j, hidden reasoning is: %s', (facts, prompt, thinking) => {
   expect(thinkingOf({ offer: {}, model: {}, quirks: {}, ...facts }, prompt)).toBe(thinking)

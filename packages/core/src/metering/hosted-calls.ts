@@ -66,11 +66,11 @@ const anyCalls: HostedCalls = Object.fromEntries(hostedTools.map(tool => [tool, 
  * The most hosted tool calls that a provider may count at an offer with these quirks: none of a kind that the request does not ask for.
  * `max_uses` is part of the tool and limits it; `max_tool_calls` does not, because some providers ignore it.
  */
-export function maxCallsAt(prompt: Prompt, { extends_prompt, fixed_fields }: Quirks): HostedCalls {
-  if (extends_prompt || fixed_fields?.tools !== undefined) return anyCalls
+export function maxCallsAt(prompt: Prompt, { extendsPrompt, fixedFields }: Quirks): HostedCalls {
+  if (extendsPrompt || fixedFields?.tools !== undefined) return anyCalls
   const calls: CallsByKind = {}
   addCalls(calls, prompt, maxHostedCalls)
-  for (const field in fixed_fields) {
+  for (const field in fixedFields) {
     const kind = hostedKindOf(field)
     if (kind) calls[kind] = maxHostedCalls
   }

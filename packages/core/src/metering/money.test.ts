@@ -5,7 +5,7 @@ import { costOf, saneUsage } from './money.ts'
 const usage = { input_tokens: 1000, output_tokens: 500, cached_tokens: 400, cache_write_tokens: 100, reasoning_tokens: 20 }
 
 test('each kind of token is charged at its own price, and the total is rounded up once', () => {
-  const price = { input: 1_000_000, output: 2_000_000, cached: 100_000, cache_write: 1_250_000 }
+  const price = { input: 1_000_000, output: 2_000_000, cached: 100_000, cacheWrite: 1_250_000 }
   expect(costOf(price, usage)).toBe(500 + 40 + 125 + 1000)
   expect(costOf({ input: 1, output: 0 }, { ...usage, input_tokens: 1, cached_tokens: 0, cache_write_tokens: 0 })).toBe(1)
   expect(costOf({ input: 0, output: 0 }, usage)).toBe(0)
@@ -52,7 +52,7 @@ test('a cache write kept for an hour costs twice the input, or its own price', (
     output_tokens: 0,
     reasoning_tokens: 0,
   }
-  const price = { input: 3_000_000, cache_write: 3_750_000, output: 15_000_000 }
+  const price = { input: 3_000_000, cacheWrite: 3_750_000, output: 15_000_000 }
   expect(costOf(price, usage)).toBe(0.6 * 3_750_000 + 0.4 * 6_000_000)
-  expect(costOf({ ...price, cache_write_1h: 5_000_000 }, usage)).toBe(0.6 * 3_750_000 + 0.4 * 5_000_000)
+  expect(costOf({ ...price, cacheWrite1h: 5_000_000 }, usage)).toBe(0.6 * 3_750_000 + 0.4 * 5_000_000)
 })

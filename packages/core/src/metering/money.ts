@@ -43,10 +43,10 @@ function tokenCost(rates: Rates, usage: Usage): Microdollars {
   const audio = usage.audio_tokens ?? 0
   const sum =
     (plain - audio) * rates.input +
-    audio * (rates.input_audio ?? rates.input) +
+    audio * (rates.inputAudio ?? rates.input) +
     cached * (rates.cached ?? rates.input) +
-    (written - long) * (rates.cache_write ?? rates.input) +
-    long * (rates.cache_write_1h ?? 2 * rates.input) +
+    (written - long) * (rates.cacheWrite ?? rates.input) +
+    long * (rates.cacheWrite1h ?? 2 * rates.input) +
     usage.output_tokens * rates.output
   return Math.ceil(sum / 1_000_000)
 }

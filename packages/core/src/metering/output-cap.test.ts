@@ -16,7 +16,7 @@ import { acceptsOutputCap, maxOutput, namedCap, outputCap, withOutputCap } from 
 
 const capping = { usual: 16_384, inputTokens: 100 }
 const writer = (offer: Partial<Offer> = {}, quirks: Quirks = {}) => ({
-  offer: { provider: 'p', provider_model_id: 'm', dialect: 'chat', ...offer },
+  offer: { provider: 'p', model: 'm', api: 'chat', ...offer },
   provider: { quirks },
 })
 const requestWith = (body: JsonObject = {}) => responsesClient.decodeRequest({ model: 'm', input: 'Hi', ...body }, () => undefined)
@@ -30,8 +30,8 @@ const written: readonly (readonly [string, ProviderDialect, (body: JsonObject) =
 ]
 
 test.each(written)('the cap for a request without one is sent to %s, with or without reasoning', (_, dialect, capIn) => {
-  const { offer } = writer({ dialect: dialect.name, max_output_tokens: 64_000 })
-  const quirks: Quirks = { thinking: ['budget'], thinking_budget: { min: 1_024, max: 60_000 } }
+  const { offer } = writer({ api: dialect.name, maxOutputTokens: 64_000 })
+  const quirks: Quirks = { thinking: ['budget'], thinkingBudget: { min: 1_024, max: 60_000 } }
   for (const body of [{}, { reasoning: { effort: 'medium' } }, { unknown_to_us: 1 }]) {
     const request = requestWith(body)
     const cap = outputCap({ offer, provider: {} }, request.prompt, capping)
@@ -45,7 +45,7 @@ test.each(written)('the cap for a request without one is sent to %s, with or wit
 test('a request in the provider’s dialect is sent unchanged, with the cap added', () => {
   const body = { model: 'm', input: 'Hi', prompt_cache_options: { mode: 'new' }, max_output_tokens: null }
   const request = requestWith(body)
-  const { offer } = writer({ dialect: 'responses' })
+  const { offer } = writer({ api: 'responses' })
   const before = encodeForOffer(responsesProvider, request, { offer, quirks: {} })
   const after = encodeForOffer(responsesProvider, withOutputCap(request, 500), { offer, quirks: {} })
   expect(after).toEqual({ ...before, body: { ...before.body, max_output_tokens: 500 } })
@@ -61,14 +61,14 @@ test('a Chat host receives its own client’s field, also if the gateway adds th
 test('a cap that the client set is never raised', () => {
   const request = requestWith({ max_output_tokens: 10 })
   expect(withOutputCap(request, 500)).toBe(request)
-  expect(outputCap(writer({ max_output_tokens: 5 }), request.prompt, capping)).toBe(5)
+  expect(outputCap(writer({ maxOutputTokens: 5 }), request.prompt, capping)).toBe(5)
   expect(outputCap(writer(), request.prompt, capping)).toBe(10)
 })
 
 test('a cap below the provider’s minimum is raised, and holds and cuts follow the cap that is sent', () => {
-  const quirks: Quirks = { min_output_tokens: 16 }
+  const quirks: Quirks = { minOutputTokens: 16 }
   const candidate = (dialect: ProviderDialect) => ({
-    offer: { provider: 'p', provider_model_id: 'm', dialect: dialect.name },
+    offer: { provider: 'p', model: 'm', api: dialect.name },
     provider: { quirks, dialects: [dialect] },
   })
   for (const max_output_tokens of [1, 15, 16, 17]) {
@@ -86,13 +86,13 @@ test('a cap below the provider’s minimum is raised, and holds and cuts follow 
 })
 
 test('a prompt that nearly fills the context window is left to the provider to refuse', () => {
-  expect(outputCap(writer({ context_window: 8_000 }), requestWith().prompt, { ...capping, inputTokens: 7_900 })).toBe(1_024)
+  expect(outputCap(writer({ contextWindow: 8_000 }), requestWith().prompt, { ...capping, inputTokens: 7_900 })).toBe(1_024)
 })
 
 test('a conversation that grows towards the end of the context window is sent few different caps, each of which fits', () => {
   const caps = new Set<number>()
   for (let inputTokens = 0; inputTokens < 100_000; inputTokens += 500) {
-    const cap = outputCap(writer({ context_window: 200_000 }), requestWith().prompt, { ...capping, inputTokens })
+    const cap = outputCap(writer({ contextWindow: 200_000 }), requestWith().prompt, { ...capping, inputTokens })
     expect(cap).toBeLessThanOrEqual(Math.max(1_024, 200_000 - inputTokens))
     caps.add(cap)
   }
@@ -101,10 +101,10 @@ test('a conversation that grows towards the end of the context window is sent fe
 
 test('an offer without a cap setting is sent none, and the hold covers its maximum output', () => {
   const thinking = requestWith({ reasoning: { effort: 'high' } }).prompt
-  const nova = writer({ max_output_tokens: 65_000 }, { thinking_field: 'reasoningConfig' })
+  const nova = writer({ maxOutputTokens: 65_000 }, { thinkingField: 'reasoningConfig' })
   expect([acceptsOutputCap(nova, thinking), maxOutput(nova, thinking, capping)]).toEqual([false, 65_000])
   expect(acceptsOutputCap(nova, requestWith().prompt)).toBe(true)
-  const refusing = writer({ max_output_tokens: 9_000 }, { refuses: ['max_completion_tokens'] })
+  const refusing = writer({ maxOutputTokens: 9_000 }, { refuses: ['max_completion_tokens'] })
   expect([acceptsOutputCap(refusing, requestWith().prompt), maxOutput(refusing, requestWith().prompt, capping)]).toEqual([false, 9_000])
 })
 

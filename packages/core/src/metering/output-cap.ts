@@ -38,10 +38,10 @@ export function outputCap(
   { usual, inputTokens }: OutputCapOptions,
 ): number {
   const { offer, provider } = writer
-  const { context_window = Number.POSITIVE_INFINITY, max_output_tokens: longest = Number.POSITIVE_INFINITY } = offer
+  const { contextWindow = Number.POSITIVE_INFINITY, maxOutputTokens: longest = Number.POSITIVE_INFINITY } = offer
   if (named !== undefined) return Math.min(namedCap(writer, named), longest)
-  const own = quirksFor(provider, offer).default_max_tokens ?? usual
-  const room = Math.max(minRoom, powerBelow(context_window - maxTokensFor(inputTokens)))
+  const own = quirksFor(provider, offer).defaultMaxTokens ?? usual
+  const room = Math.max(minRoom, powerBelow(contextWindow - maxTokensFor(inputTokens)))
   return namedCap(writer, Math.min(Math.min(own, usual) + thinkingTokens(reasoning, usual), longest, room))
 }
 
@@ -58,12 +58,12 @@ const thinkingTokens = (reasoning: Prompt['reasoning'], usual: number): number =
 export const maxOutput = (writer: Writer, prompt: Prompt, capping: OutputCapOptions): number =>
   acceptsOutputCap(writer, prompt)
     ? outputCap(writer, prompt, capping)
-    : (writer.offer.max_output_tokens ?? outputCap(writer, prompt, capping))
+    : (writer.offer.maxOutputTokens ?? outputCap(writer, prompt, capping))
 
 /** Whether the offer accepts an output limit. Nova's highest reasoning level does not allow one, and some offers reject the field. */
 export function acceptsOutputCap({ offer, provider }: Writer, { reasoning }: Prompt): boolean {
   const quirks = quirksFor(provider, offer)
-  if (quirks.thinking_field === 'reasoningConfig' && high.has(reasoning?.effort)) return false
+  if (quirks.thinkingField === 'reasoningConfig' && high.has(reasoning?.effort)) return false
   return !quirks.refuses?.some(field => capFields.has(field))
 }
 

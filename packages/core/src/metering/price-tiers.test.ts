@@ -20,7 +20,7 @@ const price = {
   input: 2_000_000,
   output: 10_000_000,
   cached: 200_000,
-  cache_write: 2_500_000,
+  cacheWrite: 2_500_000,
   tiers: [
     { over: 200_000, input: 4_000_000, output: 15_000_000, cached: 400_000 },
     { over: 500_000, input: 8_000_000, output: 20_000_000 },
@@ -45,9 +45,9 @@ test('the bill follows the used tokens, not the expected ones', () => {
 })
 
 test('the hold uses the most expensive tier that the longest possible prompt reaches', () => {
-  const { cached, cache_write, ...plain } = price
-  const held = (max: number, context_window?: number): number =>
-    estimateMaxCost({ price: plain, ...(context_window !== undefined && { context_window }) }, { likely: 100, max, output: 0 })
+  const { cached, cacheWrite, ...plain } = price
+  const held = (max: number, contextWindow?: number): number =>
+    estimateMaxCost({ price: plain, ...(contextWindow !== undefined && { contextWindow }) }, { likely: 100, max, output: 0 })
   expect(held(200_000)).toBe(2 * 200_000)
   expect(held(200_001)).toBe(4 * 200_001)
   expect(held(200_001, 150_000)).toBe(2 * 150_000)
@@ -55,10 +55,10 @@ test('the hold uses the most expensive tier that the longest possible prompt rea
 })
 
 test('the hold includes one-hour cache writes if they have a price, up to the expected number', () => {
-  const sold = { input: 1_000_000, output: 0, cache_write: 1_250_000 }
+  const sold = { input: 1_000_000, output: 0, cacheWrite: 1_250_000 }
   const tokens = { likely: 1_000, max: 1_500, output: 0 }
   expect(estimateMaxCost({ price: sold }, tokens)).toBe(2_000)
-  expect(estimateMaxCost({ price: { ...sold, cache_write_1h: 1_800_000 } }, tokens)).toBe(1_875)
+  expect(estimateMaxCost({ price: { ...sold, cacheWrite1h: 1_800_000 } }, tokens)).toBe(1_875)
   expect(estimateMaxCost({ price: { input: 1_000_000, output: 0 } }, tokens)).toBe(1_500)
 })
 
@@ -70,8 +70,8 @@ test('a tier that is cheaper than the base price makes no hold smaller', () => {
 test('the priority tier has no tiers for long prompts', () => {
   const offer = {
     provider: 'p',
-    provider_model_id: 'm',
-    dialect: 'responses',
+    model: 'm',
+    api: 'responses',
     price: { ...price, priority: { input: 6_000_000, output: 30_000_000 } },
   }
   const request = responsesClient.decodeRequest({ model: 'm', input: 'Hi', service_tier: 'priority' })
@@ -81,14 +81,14 @@ test('the priority tier has no tiers for long prompts', () => {
 
 const rate = fc.integer({ min: 0, max: 100_000_000 })
 const dearness: fc.Arbitrary<Rates> = fc
-  .record({ input: rate, output: rate, cached: fc.option(rate), cache_write: fc.option(rate), cache_write_1h: fc.option(rate) })
+  .record({ input: rate, output: rate, cached: fc.option(rate), cacheWrite: fc.option(rate), cacheWrite1h: fc.option(rate) })
   .map(({ input, output, ...rest }) => ({
     input,
     output,
     ...(rest.cached !== null && { cached: rest.cached }),
     // An offer with one-hour cache writes has shorter ones, too.
-    ...(rest.cache_write !== null && { cache_write: rest.cache_write }),
-    ...(rest.cache_write !== null && rest.cache_write_1h !== null && { cache_write_1h: rest.cache_write_1h }),
+    ...(rest.cacheWrite !== null && { cacheWrite: rest.cacheWrite }),
+    ...(rest.cacheWrite !== null && rest.cacheWrite1h !== null && { cacheWrite1h: rest.cacheWrite1h }),
   }))
 const prices: fc.Arbitrary<Price> = fc
   .tuple(
@@ -100,7 +100,7 @@ const prices: fc.Arbitrary<Price> = fc
     ...base,
     tiers: [...overs].sort((a, b) => a - b).map((over, at) => ({ ...(rates[at] ?? base), over })),
   }))
-const sells = ({ cache_write }: Rates): boolean => cache_write !== undefined
+const sells = ({ cacheWrite }: Rates): boolean => cacheWrite !== undefined
 
 /** Consistent usage; tokens that a cache keeps for an hour only if they have a price. */
 const usages = fc
@@ -124,8 +124,8 @@ const tierOf = (paid: Price, tokens: number): Rates => [...(paid.tiers ?? [])].r
 test('no bill is higher than all tokens at the highest rate of their tier, nor lower than at the lowest', () => {
   fc.assert(
     fc.property(prices, usages, (paid, usage) => {
-      const { input, output, cached = input, cache_write = input, cache_write_1h = 2 * input } = tierOf(paid, usage.input_tokens)
-      const rates = [input, cached, cache_write, cache_write_1h]
+      const { input, output, cached = input, cacheWrite = input, cacheWrite1h = 2 * input } = tierOf(paid, usage.input_tokens)
+      const rates = [input, cached, cacheWrite, cacheWrite1h]
       const bill = costOf(paid, usage)
       const at = (each: number): number => (usage.input_tokens * each + usage.output_tokens * output) / 1_000_000
       expect(bill).toBeLessThanOrEqual(Math.ceil(at(Math.max(...rates))))
@@ -148,8 +148,8 @@ test('a hold covers the bill of every request that is no longer than estimated',
 })
 
 test('a priority tier with a maximum length leaves longer prompts at the base price', () => {
-  const sold = { ...price, priority: { input: 6_000_000, output: 30_000_000, up_to: 272_000 } }
-  const offer = { provider: 'p', provider_model_id: 'm', dialect: 'responses', price: sold }
+  const sold = { ...price, priority: { input: 6_000_000, output: 30_000_000, upTo: 272_000 } }
+  const offer = { provider: 'p', model: 'm', api: 'responses', price: sold }
   const request = responsesClient.decodeRequest({ model: 'm', input: 'Hi', service_tier: 'priority' })
   const paid = requestPrice({ offer, provider: {} }, request)
   expect(paid && costOf(paid, used(272_000))).toBe(6 * 272_000)

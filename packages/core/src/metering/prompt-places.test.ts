@@ -70,6 +70,6 @@ test.each(places)('%s is sent to some provider', (_, request) => {
 })
 
 function isSent(dialect: ProviderDialect, request: InferenceRequest): boolean {
-  const offer = { provider: 'p', provider_model_id: 'm', dialect: dialect.name }
+  const offer = { provider: 'p', model: 'm', api: dialect.name }
   return JSON.stringify(dialect.encodeRequest(request, offer, {}).body).includes(words.slice(0, 40))
 }

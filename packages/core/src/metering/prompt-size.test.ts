@@ -89,7 +89,10 @@ test('the standard mode of reasoning does not add to the prompt', () => {
 test('a prompt that the provider may compact is held twice, with a summary, since the compaction reads it too', () => {
   const words = text('x'.repeat(100_000))
   const held = (prompt: Prompt, context_window = 1_000_000) =>
-    estimateMaxCost({ price: { input: 1_000_000, output: 1_000_000 }, context_window }, { ...sizeOfPrompt(prompt, true), output: 0 })
+    estimateMaxCost(
+      { price: { input: 1_000_000, output: 1_000_000 }, contextWindow: context_window },
+      { ...sizeOfPrompt(prompt, true), output: 0 },
+    )
   const once = held(words)
   const edit = (type: string) => native({ context_management: { edits: [{ type }] } })
   const compacted = { ...words, native: edit('compact_20260112') }
@@ -102,9 +105,9 @@ test('a prompt that the provider may compact is held twice, with a summary, sinc
 
 test('an offer that adds to every prompt is bounded by its context window alone, in the hold and in what it may report', () => {
   const prompt = text('Hi')
-  expect(maxClaimAt(prompt, { extends_prompt: true })).toBe(Number.POSITIVE_INFINITY)
+  expect(maxClaimAt(prompt, { extendsPrompt: true })).toBe(Number.POSITIVE_INFINITY)
   expect(maxClaimAt(prompt, {})).toBe(maxClaim(prompt))
-  expect(sizeAt(sizeOfPrompt(prompt, true), { extends_prompt: true }).max).toBe(Number.POSITIVE_INFINITY)
+  expect(sizeAt(sizeOfPrompt(prompt, true), { extendsPrompt: true }).max).toBe(Number.POSITIVE_INFINITY)
   expect(sizeAt(sizeOfPrompt(prompt, true), {}).max).toBe(most(prompt))
 })
 

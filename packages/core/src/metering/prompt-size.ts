@@ -115,12 +115,12 @@ function maxOfFile(part: FilePart, likely: number): number {
 }
 
 /** Maximum plausible input tokens of a prompt at an offer with these quirks. */
-export const maxClaimAt = (prompt: Prompt, { extends_prompt }: Quirks): number =>
-  extends_prompt ? Number.POSITIVE_INFINITY : maxClaim(prompt)
+export const maxClaimAt = (prompt: Prompt, { extendsPrompt }: Quirks): number =>
+  extendsPrompt ? Number.POSITIVE_INFINITY : maxClaim(prompt)
 
 /** The size of a prompt at an offer with these quirks. */
-export const sizeAt = (size: PromptSize, { extends_prompt }: Quirks): PromptSize =>
-  extends_prompt ? { ...size, max: Number.POSITIVE_INFINITY } : size
+export const sizeAt = (size: PromptSize, { extendsPrompt }: Quirks): PromptSize =>
+  extendsPrompt ? { ...size, max: Number.POSITIVE_INFINITY } : size
 
 /** Maximum plausible input tokens of a prompt: its bytes plus template overhead. `Infinity` if only the context window bounds them. */
 export function maxClaim(prompt: Prompt): number {

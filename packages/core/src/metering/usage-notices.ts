@@ -32,7 +32,7 @@ export function createUsageNotices(): UsageNotices {
         .slice(0, maxNotices)
         .map(
           ([offer, count]) =>
-            `${offer} reported more usage than possible ${count === 1 ? 'once' : `${count} times`}, and the excess was not billed. If it adds to prompts by itself, set its quirk \`extends_prompt\`.`,
+            `${offer} reported more usage than possible ${count === 1 ? 'once' : `${count} times`}, and the excess was not billed. If it adds to prompts by itself, set its quirk \`extendsPrompt\`.`,
         ),
   }
 }

@@ -53,8 +53,8 @@ export interface EventEncoder {
 export type Fate = 'kept' | 'mapped' | 'approximated' | 'dropped' | 'refused'
 
 /** The provider-facing half of a dialect: encodes requests and decodes responses. */
-export interface ProviderDialect {
-  readonly name: DialectName
+export interface ProviderDialect<Name extends string = DialectName> {
+  readonly name: Name
   /** Pure, because it runs again for every attempt. `quirks`: those of the provider and the offer, merged. */
   encodeRequest(request: InferenceRequest, offer: Offer, quirks: Quirks): EncodedRequest
   /** Decodes a non-streamed response. A 200 with an error object becomes a response with the outcome `failed`. */

@@ -3,7 +3,7 @@ import type { Credential, HostSurcharge, Provider } from './provider.ts'
 
 /** An offer together with what determines its host. */
 interface CalledOffer {
-  readonly offer: Pick<Offer, 'dialect' | 'provider_model_id'>
+  readonly offer: Pick<Offer, 'api' | 'model'>
   readonly model?: Pick<Model, 'created'>
   readonly provider: Partial<Pick<Provider, 'endpoint' | 'hostSurcharges'>>
   readonly credential?: Credential
@@ -27,7 +27,7 @@ function findSurcharge(called: CalledOffer): HostSurcharge | undefined {
   return provider.hostSurcharges?.find(
     each =>
       matches(host, each.host) &&
-      (each.model?.test(offer.provider_model_id) ?? true) &&
+      (each.model?.test(offer.model) ?? true) &&
       // A model of unknown age may be new.
       (each.since === undefined || model?.created === undefined || model.created >= Date.parse(each.since) / 1_000),
   )
@@ -36,7 +36,7 @@ function findSurcharge(called: CalledOffer): HostSurcharge | undefined {
 function calledHost({ offer, provider, credential }: CalledOffer): string {
   if (!credential) return ''
   try {
-    const url = provider.endpoint?.({ dialect: offer.dialect, model: offer.provider_model_id, stream: false, credential })
+    const url = provider.endpoint?.({ api: offer.api, model: offer.model, stream: false, credential })
     return url === undefined ? '' : new URL(url).hostname
   } catch {
     // The account has no valid URL. The call itself reports the error.

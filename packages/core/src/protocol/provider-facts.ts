@@ -4,21 +4,21 @@
  */
 export interface ProviderFacts {
   readonly id: string
-  readonly display_name: string
+  readonly displayName: string
   /** Data policy of an account without further agreements: `zdr`, `no_training`, `may_train` or `unknown`. */
-  readonly data_policy: DataPolicy
+  readonly dataPolicy: DataPolicy
   /** Days for which the provider keeps prompts. */
-  readonly retention_days?: number
+  readonly retentionDays?: number
   /** Country code of the company's headquarters. */
   readonly headquarters?: string
-  readonly docs_url?: string
+  readonly docsURL?: string
   /** Environment variables that may hold the API key, the most common one first. */
   readonly env?: readonly string[]
   readonly tiers?: readonly AccountTier[]
   /** Where these facts come from: a URL or a name. */
   readonly source?: string
   /** The ISO date on which the source was read. */
-  readonly as_of?: string
+  readonly asOf?: string
 }
 
 /** What a provider may do with prompts: store nothing (`zdr`), not train on them, or train on them. Strictest first. */
@@ -34,7 +34,7 @@ export type DataPolicyDemand = (typeof dataPolicyDemands)[number]
 /** An account tier at a provider. It determines rate limits and data policy. */
 export interface AccountTier {
   readonly tier: string
-  readonly display_name: string
-  readonly data_policy: DataPolicy
+  readonly displayName: string
+  readonly dataPolicy: DataPolicy
   readonly qualification: string
 }

@@ -4,17 +4,17 @@ import type { Transport } from './transport.ts'
 import type { DialectName, Frame, JsonObject } from './wire.ts'
 
 /** A provider: its URLs, credential and authorization. Its dialects build the bodies. */
-export interface Provider<Id extends string = string> {
+export interface Provider<Id extends string = string, Dialect extends string = DialectName> {
   readonly id: Id
-  readonly display_name?: string
-  readonly dialects: readonly ProviderDialect[]
+  readonly displayName?: string
+  readonly dialects: readonly ProviderDialect<Dialect>[]
   /** The operator's account, if any. Workspaces may bring their own. */
   readonly credential?: Credential
   /** Further accounts of the operator. Each has rate limits of its own; the router spreads requests over all of them. */
   readonly moreCredentials?: readonly Credential[]
   /** Quirks of all offers. An offer's own quirks take precedence, field by field. */
   readonly quirks?: Quirks
-  readonly data_policy?: string
+  readonly dataPolicy?: string
   /** Hosts at which tokens cost more than the offers' prices. */
   readonly hostSurcharges?: readonly HostSurcharge[]
   /** Quirks of individual models, by the provider's model id. They override `quirks`; an offer's quirks override both. */
@@ -70,7 +70,7 @@ export type LocalReply =
 
 /** The facts of a call that determine its URL. */
 export interface EndpointContext {
-  readonly dialect: DialectName
+  readonly api: DialectName
   readonly model: string
   readonly stream: boolean
   readonly credential: Credential
@@ -78,7 +78,7 @@ export interface EndpointContext {
 
 /** The call to authorize: everything that a signature covers or that is needed to fetch a token first. */
 export interface AuthorizationContext {
-  readonly dialect: DialectName
+  readonly api: DialectName
   readonly url: string
   /** The body exactly as it will be sent. */
   readonly body: string
@@ -98,7 +98,7 @@ export interface Credential {
   /** Account facts other than the secret: a region, a resource, a project. */
   readonly extra?: Readonly<Record<string, string>>
   /** Data policy of this account, if it differs from that of the offer. */
-  readonly data_policy?: string
+  readonly dataPolicy?: string
 }
 
 /** Rules for the accounts of a provider: their `extra` facts, how a credential is checked, and how a tier is detected. */
@@ -118,7 +118,7 @@ export interface AccountFacts {
 /** A request that shows at no cost whether a credential is valid. */
 export interface AccountCheck {
   /** The dialect that authorizes the check and decodes its failure. */
-  readonly dialect: DialectName
+  readonly api: DialectName
   /**
    * A URL that only a valid credential can GET, such as the model list. If undefined, a credential is valid if it can be authorized, for
    * example if a token can be fetched.
@@ -136,10 +136,8 @@ export interface TierHeader {
 }
 
 /** The dialect of `provider` that serves the offer; undefined if the provider does not have it. */
-export const dialectFor = (
-  { dialects }: Partial<Pick<Provider, 'dialects'>>,
-  { dialect }: Pick<Offer, 'dialect'>,
-): ProviderDialect | undefined => dialects?.find(({ name }) => name === dialect)
+export const dialectFor = ({ dialects }: Partial<Pick<Provider, 'dialects'>>, { api }: Pick<Offer, 'api'>): ProviderDialect | undefined =>
+  dialects?.find(({ name }) => name === api)
 
 /** Whether workspaces may bring their own keys for a provider. In-process providers accept none. */
 export const takesOwnKeys = ({ answer, byok = true }: Pick<Provider, 'answer' | 'byok'>): boolean => !answer && byok
@@ -148,7 +146,7 @@ export const takesOwnKeys = ({ answer, byok = true }: Pick<Provider, 'answer' | 
 export function quirksFor(provider: Pick<Provider, 'quirks' | 'quirksOf'>, offer: Offer): Quirks {
   const known = mergedQuirks.get(offer)
   if (known?.provider === provider) return known.quirks
-  const quirks = { ...provider.quirks, ...provider.quirksOf?.(offer.provider_model_id), ...offer.quirks }
+  const quirks = { ...provider.quirks, ...provider.quirksOf?.(offer.model), ...offer.quirks }
   mergedQuirks.set(offer, { provider, quirks })
   return quirks
 }

@@ -19,19 +19,19 @@ const cappedPriorities = new WeakMap<Price, Price>()
  */
 export function priorityPriceOf(price: Price): Price | undefined {
   const { priority, tiers = [] } = price
-  if (priority?.up_to === undefined) return priority
+  if (priority?.upTo === undefined) return priority
   const made = cappedPriorities.get(price)
   if (made) return made
-  const { up_to, ...rates } = priority
+  const { upTo, ...rates } = priority
   const { windows: _windows, changes: _changes, priority: _priority, tiers: _tiers, surcharges: _surcharges, ...usual } = price
-  const beyond = { ...(tiers.findLast(({ over }) => over <= up_to) ?? usual), over: up_to }
-  const capped = { ...rates, tiers: [beyond, ...tiers.filter(({ over }) => over > up_to)] }
+  const beyond = { ...(tiers.findLast(({ over }) => over <= upTo) ?? usual), over: upTo }
+  const capped = { ...rates, tiers: [beyond, ...tiers.filter(({ over }) => over > upTo)] }
   cappedPriorities.set(price, capped)
   return capped
 }
 
 /** Numbers in a price that are not token rates. */
-const fees: ReadonlySet<string> = new Set(['request', 'over', 'up_to'])
+const fees: ReadonlySet<string> = new Set(['request', 'over', 'upTo'])
 
 const surchargedPrices = new WeakMap<Price, Map<string, Price>>()
 

@@ -28,7 +28,7 @@ describe('a BYOK key', () => {
   ])('of %s is checked with the same headers as a call', async (_, provider, shown) => {
     const check = provider.account?.check?.(own())
     const headers = { ...check?.headers }
-    await provider.authorize(headers, own(), authorizing(check?.dialect ?? ''))
+    await provider.authorize(headers, own(), authorizing(check?.api ?? ''))
     expect(headers).toEqual(shown)
   })
 
@@ -41,7 +41,7 @@ describe('a BYOK key', () => {
 
   test('of Vertex AI is checked by requesting a token, and an express mode key cannot be checked', () => {
     const { check } = googleVertex().account ?? {}
-    expect(check?.(own('{"client_email":"e","private_key":"k"}'))).toEqual({ dialect: 'gemini' })
+    expect(check?.(own('{"client_email":"e","private_key":"k"}'))).toEqual({ api: 'gemini' })
     expect(check?.(own('express'))).toBeUndefined()
     expect(check?.(own('ya29.token'))).toBeUndefined()
   })
@@ -63,6 +63,6 @@ describe('a BYOK key', () => {
       ['project', 'location'],
     ])
     expect(openai().account).not.toHaveProperty('extra')
-    expect(() => cloudflare().endpoint({ dialect: 'chat', model: 'm', stream: false, credential: own() })).toThrow('`extra.account_id`')
+    expect(() => cloudflare().endpoint({ api: 'chat', model: 'm', stream: false, credential: own() })).toThrow('`extra.account_id`')
   })
 })

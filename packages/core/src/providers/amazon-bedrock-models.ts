@@ -8,16 +8,16 @@ export const baseModelOf = (model: string): string =>
   model.slice(model.lastIndexOf('/') + 1).replace(/^(?:global|us|us-gov|eu|apac|ap|au|jp|in|ca|sa|uk|mx|af|me|il)\./, '')
 
 /** Models for which Bedrock itself enforces a JSON schema. */
-const enforced: Quirks = { json_schema: 'native' }
+const enforced: Quirks = { jsonSchema: 'native' }
 /** Models without a prompt cache: AWS, prompt caching, supported models, 2026-11. */
-const withoutCache: Quirks = { cache_marks: [] }
+const withoutCache: Quirks = { cacheMarks: [] }
 /** Nova caches no tools: the same page. */
-const withoutToolCache: Quirks = { cache_marks: ['system', 'user', 'assistant', 'results', 'calls'] }
+const withoutToolCache: Quirks = { cacheMarks: ['system', 'user', 'assistant', 'results', 'calls'] }
 /**
  * Models other than Claude, Nova and Llama 4 take images in user messages, but not in tool results: 400 "This model doesn't support the
  * image field for user messages". Sources: answers of the API for GPT-5.6 in can1357/oh-my-pi#11685; anomalyco/opencode#50272 for the others.
  */
-const textOnlyResults: Quirks = { text_only_results: true }
+const textOnlyResults: Quirks = { textOnlyResults: true }
 const withoutStrictTools: Quirks = { ...withoutCache, ...textOnlyResults, thinking: [], refuses: ['strict'] }
 
 const openai: Quirks = {
@@ -25,7 +25,7 @@ const openai: Quirks = {
   ...withoutCache,
   ...textOnlyResults,
   thinking: ['level'],
-  developer_role: true,
+  developerRole: true,
   refuses: ['strict', 'top_k'],
 }
 
@@ -37,22 +37,22 @@ const holdsToSchemas = /claude-(?:sonnet-4-5|opus-4-[56])/
 function claude(model: string): Quirks | undefined {
   const known = claudeQuirks(model)
   if (!known) return undefined
-  if (takesStrictTools.test(model)) return { ...known, json_schema: holdsToSchemas.test(model) ? 'native' : 'tool', anthropic_fields: true }
-  return { ...known, json_schema: known.json_schema === 'words' ? 'words' : 'tool', refuses: ['strict'], anthropic_fields: true }
+  if (takesStrictTools.test(model)) return { ...known, jsonSchema: holdsToSchemas.test(model) ? 'native' : 'tool', anthropicFields: true }
+  return { ...known, jsonSchema: known.jsonSchema === 'words' ? 'words' : 'tool', refuses: ['strict'], anthropicFields: true }
 }
 
 /** The first match wins. */
 const models: readonly (readonly [id: RegExp, quirks: Quirks])[] = [
-  [/^openai\.gpt-oss/, { ...openai, thinking_field: 'reasoning_effort', efforts: ['low', 'medium', 'high'] }],
+  [/^openai\.gpt-oss/, { ...openai, thinkingField: 'reasoning_effort', efforts: ['low', 'medium', 'high'] }],
   [
     /^openai\./,
-    { ...openai, thinking_field: 'reasoning', sampling: 'none', sealed_reasoning: true, refuses: [...(openai.refuses ?? []), 'stop'] },
+    { ...openai, thinkingField: 'reasoning', sampling: 'none', sealedReasoning: true, refuses: [...(openai.refuses ?? []), 'stop'] },
   ],
-  [/^amazon\.nova-2/, { thinking: ['level'], thinking_field: 'reasoningConfig', refuses: ['strict'], ...withoutToolCache }],
+  [/^amazon\.nova-2/, { thinking: ['level'], thinkingField: 'reasoningConfig', refuses: ['strict'], ...withoutToolCache }],
   [/^amazon\.nova/, { thinking: [], refuses: ['strict'], ...withoutToolCache }],
   // Supports tools, but not a forced tool call.
-  [/^meta\.llama4/, { ...withoutStrictTools, no_forced_tools: true, text_only_results: false }],
-  [/^meta\./, { ...withoutStrictTools, no_forced_tools: true }],
+  [/^meta\.llama4/, { ...withoutStrictTools, noForcedTools: true, textOnlyResults: false }],
+  [/^meta\./, { ...withoutStrictTools, noForcedTools: true }],
   [
     /^(qwen\.|deepseek\.v3|mistral\.(mistral-large-3|devstral)|google\.gemma|nvidia\.nemotron|minimax\.|moonshotai?\.|zai\.)/,
     { ...withoutStrictTools, ...enforced },
@@ -65,7 +65,7 @@ const isStoredPrompt = (model: string): boolean => /^arn:[^:]*:bedrock:[^:]*:[^:
 export function bedrockQuirksOf(model: string): Quirks {
   const id = baseModelOf(model)
   const quirks = claude(id) ?? models.find(([pattern]) => pattern.test(id))?.[1] ?? withoutStrictTools
-  return isStoredPrompt(model) ? { ...quirks, extends_prompt: true } : quirks
+  return isStoredPrompt(model) ? { ...quirks, extendsPrompt: true } : quirks
 }
 
 /** The path prefix of the OpenAI-compatible APIs. It differs by model, and Bedrock rejects the wrong one. */

@@ -44,7 +44,7 @@ const authorize = async (
   if (!credential) throw new Error('It is off.')
   const headers: Record<string, string> = { 'content-type': 'application/json', accept: 'application/json', 'user-agent': 'signalbox' }
   const { dialect = 'bedrock' } = call
-  await provider.authorize(headers, credential, { ...authorizing(dialect), ...call, dialect, now })
+  await provider.authorize(headers, credential, { ...authorizing(dialect), ...call, api: dialect, now })
   return headers
 }
 
@@ -135,7 +135,7 @@ describe('the authorization of Amazon Bedrock', () => {
     const provider = amazonBedrock({ region: 'us-west-2', apiKey: 'not this one' })
     const secret = JSON.stringify({ access_key_id: keys.accessKeyId, secret_access_key: keys.secretAccessKey, session_token: 'tok/en+1=' })
     const credential = workspace(secret, { region: 'ap-southeast-2' })
-    const url = provider.endpoint({ dialect: 'bedrock', model: 'm', stream: false, credential })
+    const url = provider.endpoint({ api: 'bedrock', model: 'm', stream: false, credential })
     const headers = await authorize(provider, { url, body: '{}' }, credential)
     expect(headers['x-amz-security-token']).toBe('tok/en+1=')
     expect(headers.authorization).toBe(signature({ url, body: '{}', region: 'ap-southeast-2', service: 'bedrock', token: 'tok/en+1=' }))
@@ -164,30 +164,31 @@ describe('the authorization of Amazon Bedrock', () => {
 
 describe('the models of Amazon Bedrock', () => {
   const provider = amazonBedrock()
-  const quirks = (provider_model_id: string) => quirksFor(provider, { provider: 'amazon-bedrock', provider_model_id, dialect: 'bedrock' })
+  const quirks = (provider_model_id: string) =>
+    quirksFor(provider, { provider: 'amazon-bedrock', model: provider_model_id, api: 'bedrock' })
 
   test('take media only as bytes', () => {
     for (const id of ['anthropic.claude-opus-5', 'meta.llama3-3-70b-instruct-v1:0', 'nobody.knows'])
-      expect(quirks(id).inline_media_only).toBe(true)
+      expect(quirks(id).inlineMediaOnly).toBe(true)
   })
 
   test.each([
     [
       'global.anthropic.claude-opus-5-5',
-      { thinking: ['adaptive'], sampling: 'none', no_forced_tools: true, json_schema: 'tool', refuses: ['strict'] },
+      { thinking: ['adaptive'], sampling: 'none', noForcedTools: true, jsonSchema: 'tool', refuses: ['strict'] },
     ],
-    ['us.anthropic.claude-sonnet-4-5-20250929-v1:0', { thinking: ['budget'], anthropic_fields: true, json_schema: 'native' }],
-    ['global.anthropic.claude-sonnet-4-6', { anthropic_fields: true, json_schema: 'tool' }],
-    ['us.anthropic.claude-haiku-4-5-20251001-v1:0', { anthropic_fields: true, json_schema: 'tool' }],
-    ['anthropic.claude-3-haiku-20240307-v1:0', { thinking: [], json_schema: 'tool', anthropic_fields: true }],
-    ['arn:aws:bedrock:us-east-1:1:inference-profile/us.anthropic.claude-opus-4-6-v1', { anthropic_fields: true, json_schema: 'native' }],
-    ['openai.gpt-oss-20b-1:0', { thinking: ['level'], thinking_field: 'reasoning_effort', json_schema: 'native' }],
-    ['global.openai.gpt-6-sol', { thinking_field: 'reasoning', sampling: 'none', refuses: expect.arrayContaining(['stop']) }],
-    ['global.amazon.nova-2-lite-v1:0', { thinking_field: 'reasoningConfig', refuses: ['strict'] }],
+    ['us.anthropic.claude-sonnet-4-5-20250929-v1:0', { thinking: ['budget'], anthropicFields: true, jsonSchema: 'native' }],
+    ['global.anthropic.claude-sonnet-4-6', { anthropicFields: true, jsonSchema: 'tool' }],
+    ['us.anthropic.claude-haiku-4-5-20251001-v1:0', { anthropicFields: true, jsonSchema: 'tool' }],
+    ['anthropic.claude-3-haiku-20240307-v1:0', { thinking: [], jsonSchema: 'tool', anthropicFields: true }],
+    ['arn:aws:bedrock:us-east-1:1:inference-profile/us.anthropic.claude-opus-4-6-v1', { anthropicFields: true, jsonSchema: 'native' }],
+    ['openai.gpt-oss-20b-1:0', { thinking: ['level'], thinkingField: 'reasoning_effort', jsonSchema: 'native' }],
+    ['global.openai.gpt-6-sol', { thinkingField: 'reasoning', sampling: 'none', refuses: expect.arrayContaining(['stop']) }],
+    ['global.amazon.nova-2-lite-v1:0', { thinkingField: 'reasoningConfig', refuses: ['strict'] }],
     ['us.amazon.nova-pro-v1:0', { thinking: [], refuses: ['strict'] }],
-    ['us.meta.llama4-scout-17b-instruct-v1:0', { no_forced_tools: true, refuses: ['strict'], cache_marks: [], text_only_results: false }],
-    ['qwen.qwen3-32b-v1:0', { json_schema: 'native', thinking: [] }],
-    ['nobody.knows', { thinking: [], refuses: ['strict'], cache_marks: [], text_only_results: true }],
+    ['us.meta.llama4-scout-17b-instruct-v1:0', { noForcedTools: true, refuses: ['strict'], cacheMarks: [], textOnlyResults: false }],
+    ['qwen.qwen3-32b-v1:0', { jsonSchema: 'native', thinking: [] }],
+    ['nobody.knows', { thinking: [], refuses: ['strict'], cacheMarks: [], textOnlyResults: true }],
   ])('have the known facts of %s', (model, facts) => {
     expect(quirks(model)).toMatchObject(facts)
   })

@@ -68,16 +68,16 @@ export function amazonBedrock(options: BedrockOptions = {}): Provider<'amazon-be
   }
   return {
     id: 'amazon-bedrock',
-    display_name: 'Amazon Bedrock',
+    displayName: 'Amazon Bedrock',
     dialects,
     ...platformCredentials({ id: 'amazon-bedrock' }, platformSecret(keys)),
-    quirks: { inline_media_only: true, priority_tier: 'priority', max_tokens_field: 'max_tokens' },
+    quirks: { inlineMediaOnly: true, priorityTier: 'priority', maxTokensField: 'max_tokens' },
     quirksOf: bedrockQuirksOf,
-    data_policy: 'zdr',
-    endpoint: call => rootOf(isConverse(call.dialect) ? baseURL : mantleURL, call.credential) + pathOf(call),
+    dataPolicy: 'zdr',
+    endpoint: call => rootOf(isConverse(call.api) ? baseURL : mantleURL, call.credential) + pathOf(call),
     // The token counter accepts model ids only, not cross-region inference profiles.
-    countEndpoint: ({ dialect, model, credential }) =>
-      isConverse(dialect) ? `${rootOf(baseURL, credential)}/model/${encodeURIComponent(baseModelOf(model))}/count-tokens` : undefined,
+    countEndpoint: ({ api, model, credential }) =>
+      isConverse(api) ? `${rootOf(baseURL, credential)}/model/${encodeURIComponent(baseModelOf(model))}/count-tokens` : undefined,
     // No check: a key that may call a model may still lack permission to list models.
     account: { extra: ['region'], json: true, options: '`apiKey`, or `accessKeyId` and `secretAccessKey`' },
     async authorize(headers, credential, call) {
@@ -143,7 +143,7 @@ async function sign(headers: Record<string, string>, { keys, region, call }: Sig
     accessKeyId: keys.access_key_id,
     secretAccessKey: keys.secret_access_key,
     ...(keys.session_token !== undefined && { sessionToken: keys.session_token }),
-    service: isConverse(call.dialect) ? 'bedrock' : 'bedrock-mantle',
+    service: isConverse(call.api) ? 'bedrock' : 'bedrock-mantle',
     region,
     datetime: new Date(call.now).toISOString().replace(/[:-]|\.\d{3}/g, ''),
   })

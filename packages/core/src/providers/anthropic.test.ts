@@ -25,38 +25,38 @@ describe('Anthropic', () => {
 
   test('is registered and off without a key', () => {
     expect(anthropic()).not.toHaveProperty('credential')
-    expect(anthropic()).toMatchObject({ id: 'anthropic', display_name: 'Anthropic', data_policy: 'no_training' })
+    expect(anthropic()).toMatchObject({ id: 'anthropic', displayName: 'Anthropic', dataPolicy: 'no_training' })
   })
 
   test('has facts about its models, which an offer overrides', () => {
-    const offer = { provider: 'anthropic', provider_model_id: 'claude-sonnet-4-5-20250929', dialect: 'messages' }
-    expect(quirksFor(provider, offer)).toMatchObject({ rate_limits: expect.anything(), priority_tier: 'auto', thinking: ['budget'] })
+    const offer = { provider: 'anthropic', model: 'claude-sonnet-4-5-20250929', api: 'messages' }
+    expect(quirksFor(provider, offer)).toMatchObject({ rateLimits: expect.anything(), priorityTier: 'auto', thinking: ['budget'] })
     expect(quirksFor(provider, { ...offer, quirks: { thinking: [] } })).toMatchObject({ thinking: [] })
   })
 })
 
 describe('the known facts of Claude models', () => {
   test.each<[string, Quirks]>([
-    ['claude-3-haiku-20240307', { thinking: [], default_max_tokens: 4096, json_schema: 'tool', refuses: ['strict'] }],
-    ['claude-3-5-sonnet-20241022', { thinking: [], default_max_tokens: 4096 }],
-    ['claude-3-7-sonnet-20250219', { thinking: ['budget'], json_schema: 'tool' }],
-    ['claude-instant-1.2', { thinking: [], json_schema: 'words' }],
-    ['claude-sonnet-4-20250514', { thinking: ['budget'], thinking_budget: { min: 1024, max: 64_000 }, json_schema: 'tool' }],
-    ['claude-opus-4-0', { thinking: ['budget'], thinking_budget: { min: 1024, max: 32_000 }, json_schema: 'tool' }],
-    ['claude-opus-4-1-20250805', { thinking: ['budget'], thinking_budget: { min: 1024, max: 32_000 } }],
-    ['claude-haiku-4-5', { thinking: ['budget'], thinking_budget: { min: 1024, max: 64_000 } }],
+    ['claude-3-haiku-20240307', { thinking: [], defaultMaxTokens: 4096, jsonSchema: 'tool', refuses: ['strict'] }],
+    ['claude-3-5-sonnet-20241022', { thinking: [], defaultMaxTokens: 4096 }],
+    ['claude-3-7-sonnet-20250219', { thinking: ['budget'], jsonSchema: 'tool' }],
+    ['claude-instant-1.2', { thinking: [], jsonSchema: 'words' }],
+    ['claude-sonnet-4-20250514', { thinking: ['budget'], thinkingBudget: { min: 1024, max: 64_000 }, jsonSchema: 'tool' }],
+    ['claude-opus-4-0', { thinking: ['budget'], thinkingBudget: { min: 1024, max: 32_000 }, jsonSchema: 'tool' }],
+    ['claude-opus-4-1-20250805', { thinking: ['budget'], thinkingBudget: { min: 1024, max: 32_000 } }],
+    ['claude-haiku-4-5', { thinking: ['budget'], thinkingBudget: { min: 1024, max: 64_000 } }],
     ['claude-opus-4-6', { thinking: ['adaptive', 'budget'], efforts: ['low', 'medium', 'high', 'max'] }],
-    ['claude-opus-4-7', { thinking: ['adaptive'], sampling: 'none', no_prefill: true }],
+    ['claude-opus-4-7', { thinking: ['adaptive'], sampling: 'none', noPrefill: true }],
     ['claude-opus-4-8', { thinking: ['adaptive'], sampling: 'none' }],
     ['claude-sonnet-5', { thinking: ['adaptive'], sampling: 'none' }],
-    ['claude-opus-5', { thinking: ['adaptive'], thinking_off: 'up_to_high', sampling: 'none' }],
-    ['claude-haiku-5-5', { thinking: ['adaptive'], thinking_off: 'up_to_high', sampling: 'none' }],
-    ['claude-fable-5', { thinking: ['adaptive'], thinking_off: 'never', sampling: 'none' }],
-    ['claude-fable-5-2', { thinking_off: 'never', no_forced_tools: true }],
-    ['claude-opus-5-5', { thinking_off: 'never', no_forced_tools: true }],
-    ['claude-sonnet-5-5', { thinking_off: 'never', no_forced_tools: true }],
-    ['claude-saga-7', { thinking: ['adaptive'], no_prefill: true, thinking_off: 'up_to_high', sampling: 'none' }],
-    ['claude-opus-4-9', { thinking_off: 'up_to_high', sampling: 'none' }],
+    ['claude-opus-5', { thinking: ['adaptive'], thinkingOff: 'up_to_high', sampling: 'none' }],
+    ['claude-haiku-5-5', { thinking: ['adaptive'], thinkingOff: 'up_to_high', sampling: 'none' }],
+    ['claude-fable-5', { thinking: ['adaptive'], thinkingOff: 'never', sampling: 'none' }],
+    ['claude-fable-5-2', { thinkingOff: 'never', noForcedTools: true }],
+    ['claude-opus-5-5', { thinkingOff: 'never', noForcedTools: true }],
+    ['claude-sonnet-5-5', { thinkingOff: 'never', noForcedTools: true }],
+    ['claude-saga-7', { thinking: ['adaptive'], noPrefill: true, thinkingOff: 'up_to_high', sampling: 'none' }],
+    ['claude-opus-4-9', { thinkingOff: 'up_to_high', sampling: 'none' }],
   ])('include %s', (model, facts) => {
     expect(claudeQuirks(model)).toMatchObject(facts)
   })
@@ -64,7 +64,7 @@ describe('the known facts of Claude models', () => {
   test('support schemas and forced calls by default', () => {
     for (const model of ['claude-opus-4-1', 'claude-haiku-4-5', 'claude-fable-5', 'claude-saga-7']) {
       expect(claudeQuirks(model)).not.toHaveProperty('json_schema')
-      expect(claudeQuirks(model)).not.toHaveProperty('no_forced_tools')
+      expect(claudeQuirks(model)).not.toHaveProperty('noForcedTools')
     }
   })
 

@@ -40,15 +40,15 @@ export function claudeOnAws(options: ClaudeOnAwsOptions = {}): Provider<'anthrop
   const { apiKey, region = 'us-east-1', workspace, baseURL = awsUrl } = providerOptions('claudeOnAws', options, awsOptions)
   const provider = defineProvider({
     id: 'anthropic-aws',
-    display_name: 'Claude Platform on AWS',
+    displayName: 'Claude Platform on AWS',
     baseURL,
     dialects: [messagesProvider],
     apiKey,
     extra: { region, ...(workspace !== undefined && { workspace }) },
     keyHeaders: { messages: 'x-api-key' },
-    quirks: { rate_limits: rateLimits.anthropic, priority_tier: 'auto', billing_header: true },
+    quirks: { rateLimits: rateLimits.anthropic, priorityTier: 'auto', billingHeader: true },
     quirksOf: claudeQuirks,
-    data_policy: 'no_training',
+    dataPolicy: 'no_training',
   })
   return {
     ...provider,
@@ -69,14 +69,14 @@ export function anthropic(options: AnthropicOptions = {}): Provider<'anthropic'>
   const { apiKey, baseURL = 'https://api.anthropic.com/v1' } = providerOptions('anthropic', options, vendorOptions)
   const provider = defineProvider({
     id: 'anthropic',
-    display_name: 'Anthropic',
+    displayName: 'Anthropic',
     baseURL,
     dialects: [messagesProvider],
     apiKey,
     keyHeaders: { messages: 'x-api-key' },
-    quirks: { rate_limits: rateLimits.anthropic, priority_tier: 'auto', billing_header: true },
+    quirks: { rateLimits: rateLimits.anthropic, priorityTier: 'auto', billingHeader: true },
     quirksOf: claudeQuirks,
-    data_policy: 'no_training',
+    dataPolicy: 'no_training',
     check: '/models?limit=1',
     checkHeaders: { 'anthropic-version': '2023-06-01' },
     tierHeaders: accountTiers.anthropic,

@@ -93,13 +93,13 @@ describe('the authorization of Azure', () => {
 })
 
 test.each([
-  ['gpt-5.4', { developer_role: true, sealed_reasoning: true, refuses: ['top_k', 'stop'], sampling: 'unless_thinking' }],
-  ['our-deployment', { developer_role: true, refuses: ['top_k'] }],
+  ['gpt-5.4', { developerRole: true, sealedReasoning: true, refuses: ['top_k', 'stop'], sampling: 'unless_thinking' }],
+  ['our-deployment', { developerRole: true, refuses: ['top_k'] }],
   ['claude-sonnet-5', { refuses: [], thinking: ['adaptive'] }],
-  ['grok-4.6', { developer_role: false, max_tokens_field: 'max_tokens' }],
-  ['llama-3.3-70b-instruct', { developer_role: false, sealed_reasoning: false }],
+  ['grok-4.6', { developerRole: false, maxTokensField: 'max_tokens' }],
+  ['llama-3.3-70b-instruct', { developerRole: false, sealedReasoning: false }],
 ])('%s has the quirks of its maker', (provider_model_id, facts) => {
-  expect(quirksFor(azure(), { provider: 'azure', provider_model_id, dialect: 'chat' })).toMatchObject(facts)
+  expect(quirksFor(azure(), { provider: 'azure', model: provider_model_id, api: 'chat' })).toMatchObject(facts)
 })
 
 describe('Azure’s own behavior', () => {
@@ -129,7 +129,7 @@ describe('Azure’s own behavior', () => {
 
   test('sends a Responses request to the v1 surface with the deployment as its model', () => {
     const provider = azure({ resource: 'x', apiKey: 'k' })
-    const offer = { provider: 'azure', provider_model_id: 'our-gpt', dialect: 'responses' }
+    const offer = { provider: 'azure', model: 'our-gpt', api: 'responses' }
     const request = responsesClient.decodeRequest({ model: 'gpt-5.4', input: 'Hi', top_k: 3 })
     const encoded = provider.dialects[0]?.encodeRequest(request, offer, quirksFor(provider, offer))
     expect(encoded?.body).toMatchObject({ model: 'our-gpt', store: false })
@@ -142,7 +142,7 @@ describe('function tools with a reasoning effort, in Chat Completions', () => {
   const tools = [{ type: 'function', name: 'f', parameters: { type: 'object', properties: {} } }]
   const sent = (model: string, fields: JsonObject) => {
     const request = responsesClient.decodeRequest({ model, input: 'Hi', ...fields })
-    const offer = { provider: 'azure', provider_model_id: model, dialect: 'chat' }
+    const offer = { provider: 'azure', model: model, api: 'chat' }
     const { body, warnings } = chatProvider.encodeRequest(request, offer, quirksFor(azure({ resource: 'x', apiKey: 'k' }), offer))
     return [body.reasoning_effort, warnings.map(({ param }) => param)]
   }

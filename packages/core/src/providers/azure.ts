@@ -53,38 +53,38 @@ export function azure(given: AzureOptions = {}): Provider<'azure'> {
     throw new TypeError('azure: `resource` is missing; it takes the name of the resource, as in https://NAME.openai.azure.com.')
   const { dialects, pathOf, listPath } = surfaces[surface]
   const endpoint = (call: EndpointContext): string => {
-    if (call.dialect === messagesProvider.name) return `${rootOf(call.credential, options, 'services.ai')}/anthropic/v1/messages`
+    if (call.api === messagesProvider.name) return `${rootOf(call.credential, options, 'services.ai')}/anthropic/v1/messages`
     return rootOf(call.credential, options, 'openai') + pathOf(call, options)
   }
   return {
     id: 'azure',
-    display_name: 'Azure OpenAI',
+    displayName: 'Azure OpenAI',
     dialects: [...dialects, messagesProvider],
     ...platformOf(options),
     quirks: {
-      developer_role: true,
+      developerRole: true,
       refuses: ['top_k'],
-      min_output_tokens: 16,
-      sealed_reasoning: true,
-      shared_fields: ['prompt_cache_options', 'prompt_cache_retention'],
-      standard_tier: 'default',
+      minOutputTokens: 16,
+      sealedReasoning: true,
+      sharedFields: ['prompt_cache_options', 'prompt_cache_retention'],
+      standardTier: 'default',
       // learn.microsoft.com, Flex processing with Azure OpenAI, read on 2026-11-28.
-      flex_percent: 50,
-      rate_limits: rateLimits.openai,
+      flexPercent: 50,
+      rateLimits: rateLimits.openai,
     },
     quirksOf: azureQuirksOf,
-    data_policy: 'no_training',
+    dataPolicy: 'no_training',
     endpoint,
-    countEndpoint: call => (call.dialect === messagesProvider.name ? `${endpoint(call)}/count_tokens` : undefined),
+    countEndpoint: call => (call.api === messagesProvider.name ? `${endpoint(call)}/count_tokens` : undefined),
     account: {
       extra: ['resource'],
       options: '`resource` and `apiKey`, or `resource` and `accessToken`',
-      check: credential => ({ dialect: chatProvider.name, url: rootOf(credential, options, 'openai') + listPath(options) }),
+      check: credential => ({ api: chatProvider.name, url: rootOf(credential, options, 'openai') + listPath(options) }),
     },
-    async authorize(headers, { owner, secret, extra }, { dialect }) {
+    async authorize(headers, { owner, secret, extra }, { api }) {
       const getToken = owner === 'platform' && typeof accessToken === 'function' ? accessToken : undefined
       if (getToken || extra?.proof === 'token') headers.authorization = `Bearer ${getToken ? await getToken() : secret}`
-      else headers[dialect === messagesProvider.name ? 'x-api-key' : 'api-key'] = secret
+      else headers[api === messagesProvider.name ? 'x-api-key' : 'api-key'] = secret
     },
   }
 }
@@ -103,8 +103,8 @@ const versioned = (path: string, apiVersion?: string): string =>
 const surfaces: Readonly<Record<'v1' | 'deployments', Surface>> = {
   v1: {
     dialects: [responsesProvider, chatProvider],
-    pathOf: ({ dialect }, { apiVersion }) => {
-      const path = dialect === chatProvider.name ? '/openai/v1/chat/completions' : '/openai/v1/responses'
+    pathOf: ({ api }, { apiVersion }) => {
+      const path = api === chatProvider.name ? '/openai/v1/chat/completions' : '/openai/v1/responses'
       return versioned(path, apiVersion)
     },
     listPath: ({ apiVersion }) => versioned('/openai/v1/models', apiVersion),
@@ -135,7 +135,7 @@ function rootOf({ extra }: Credential, { resource, baseURL }: AzureOptions, serv
 }
 
 /** Models of vendors other than OpenAI, served through Chat Completions. */
-const others: Quirks = { developer_role: false, max_tokens_field: 'max_tokens', sealed_reasoning: false, shared_fields: [] }
+const others: Quirks = { developerRole: false, maxTokensField: 'max_tokens', sealedReasoning: false, sharedFields: [] }
 
 /** Looks up quirks by model name, which is the default deployment name. */
 function azureQuirksOf(model: string): Quirks | undefined {
@@ -143,5 +143,5 @@ function azureQuirksOf(model: string): Quirks | undefined {
   if (claude) return { refuses: [], ...claude }
   return /^(?:grok|deepseek|(?:meta-)?llama|kimi|cohere|(?:mi|mini)stral|codestral|phi|qwen|gpt-oss)/i.test(model)
     ? others
-    : { earlier_reasoning: 'own', ...openaiQuirksOf(model) }
+    : { earlierReasoning: 'own', ...openaiQuirksOf(model) }
 }

@@ -4,11 +4,11 @@ import { makeVendor, type VendorOptions, type VendorRow, vendorOptions } from '.
 
 const workersAI: VendorRow<'cloudflare-workers-ai'> = {
   id: 'cloudflare-workers-ai',
-  display_name: 'Cloudflare Workers AI',
+  displayName: 'Cloudflare Workers AI',
   baseURL: 'https://api.cloudflare.com/client/v4/accounts/{account_id}/ai/v1',
-  speaks: ['chat', 'responses'],
-  data_policy: 'zdr',
-  quirks: { max_tokens_field: 'max_tokens' },
+  apis: ['chat', 'responses'],
+  dataPolicy: 'zdr',
+  quirks: { maxTokensField: 'max_tokens' },
 }
 
 /** Options of `cloudflare`. */

@@ -27,7 +27,7 @@ const dialects: readonly {
 const names = dialects.map(({ dialect }) => dialect)
 
 describe.each(dialects)('a self-hosted server with the dialect $dialect', ({ dialect, whole, stream = whole, headers }) => {
-  const provider = compatible({ id: 'mine', baseURL, apiKey: 'k', speaks: [dialect] })
+  const provider = compatible({ id: 'mine', baseURL, apiKey: 'k', apis: [dialect] })
 
   test('is called in that dialect', () => {
     expect(provider.dialects.map(({ name }) => name)).toEqual([dialect])
@@ -45,7 +45,7 @@ describe.each(dialects)('a self-hosted server with the dialect $dialect', ({ dia
   })
 
   test('receives no key if it has none', async () => {
-    const open = compatible({ id: 'mine', baseURL, speaks: [dialect] })
+    const open = compatible({ id: 'mine', baseURL, apis: [dialect] })
     const sent = {}
     await open.authorize(sent, addressing(open, dialect).credential, authorizing(dialect))
     expect(sent).toEqual({})
@@ -53,7 +53,7 @@ describe.each(dialects)('a self-hosted server with the dialect $dialect', ({ dia
 })
 
 test('a self-hosted server may have several dialects, and has Chat Completions by default', () => {
-  const all = compatible({ id: 'mine', baseURL, speaks: names })
+  const all = compatible({ id: 'mine', baseURL, apis: names })
   expect(all.dialects.map(({ name }) => name)).toEqual(names)
   expect(compatible({ id: 'mine', baseURL }).dialects.map(({ name }) => name)).toEqual(['chat'])
 })
@@ -73,7 +73,7 @@ test('a base URL may depend on the account', () => {
 
 test('an unknown dialect is refused with an error that names it', () => {
   const speaks = ['chta'] as unknown as readonly BuiltInDialect[]
-  expect(() => compatible({ id: 'local', baseURL, speaks })).toThrow(
-    'The provider "local" speaks "chta", which is not a dialect. Known dialects: ',
+  expect(() => compatible({ id: 'local', baseURL, apis: speaks })).toThrow(
+    'The provider "local" has "chta" among its `apis`, which is not known. Known are ',
   )
 })

@@ -14,12 +14,12 @@ export interface CompatibleOptions<Id extends string = string> {
   readonly baseURL: string
   /** API key, or several of different accounts. Default: no key is sent. */
   readonly apiKey?: ApiKeys
-  /** Dialects that the server supports. Default: `['chat']`. */
-  readonly speaks?: readonly BuiltInDialect[]
+  /** The APIs that the server has: `chat` (Chat Completions), `responses`, `messages`, `gemini` or `bedrock`. Default: `['chat']`. */
+  readonly apis?: readonly BuiltInDialect[]
   /** How the server departs from its dialects. */
   readonly quirks?: Quirks
   /** What the server does with prompts: `zdr`, `no_training`, `may_train` or `unknown`. Default: `unknown`. */
-  readonly data_policy?: string
+  readonly dataPolicy?: string
   /** Whether workspaces may bring their own keys. If false, `GET /v1/byok/providers` omits the provider. Default: true. */
   readonly byok?: boolean
 }
@@ -28,29 +28,29 @@ const compatibleOptions: OptionTableOf<CompatibleOptions> = {
   id: 'text',
   baseURL: 'text',
   apiKey: 'text or texts',
-  speaks: 'list',
+  apis: 'list',
   quirks: 'object',
-  data_policy: 'text',
+  dataPolicy: 'text',
   byok: 'flag',
 }
 
 /**
  * Creates a provider for any server that supports a built-in dialect: a gateway, a proxy, or a vendor that has no built-in provider.
  *
- * @throws {TypeError} `id` or `baseURL` is missing, or `speaks` names an unknown dialect.
+ * @throws {TypeError} `id` or `baseURL` is missing, or `apis` names an unknown API.
  * @example compatible({ id: 'local', baseURL: 'http://127.0.0.1:8000/v1' })
  */
 export function compatible<const Id extends string>(options: CompatibleOptions<Id>): Provider<Id> {
   const { id } = options
-  const { baseURL, apiKey = '', speaks = ['chat'], quirks, data_policy, byok } = providerOptions('compatible', options, compatibleOptions)
+  const { baseURL, apiKey = '', apis = ['chat'], quirks, dataPolicy, byok } = providerOptions('compatible', options, compatibleOptions)
   if (!id || !baseURL)
     throw new TypeError(
       `compatible: \`${id ? 'baseURL' : 'id'}\` is missing, as in compatible({ id: 'local', baseURL: 'http://127.0.0.1:8000/v1' }).`,
     )
-  const dialects = speaks.map((name): ProviderDialect => {
+  const dialects = apis.map((name): ProviderDialect => {
     if (Object.hasOwn(providerDialects, name)) return providerDialects[name]
     throw new TypeError(
-      `The provider "${id}" speaks "${name}", which is not a dialect. Known dialects: ${Object.keys(providerDialects).join(', ')}.`,
+      `The provider "${id}" has "${name}" among its \`apis\`, which is not known. Known are ${Object.keys(providerDialects).join(', ')}.`,
     )
   })
   return defineProvider({
@@ -59,9 +59,9 @@ export function compatible<const Id extends string>(options: CompatibleOptions<I
     dialects,
     apiKey,
     keyHeaders: Object.fromEntries(dialects.flatMap(({ name, keyHeader }) => (keyHeader === undefined ? [] : [[name, keyHeader]]))),
-    data_policy,
+    dataPolicy: dataPolicy,
     byok,
     check: '/models',
-    quirks: { max_tokens_field: 'max_tokens', ...quirks },
+    quirks: { maxTokensField: 'max_tokens', ...quirks },
   })
 }

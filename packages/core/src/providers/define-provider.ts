@@ -11,16 +11,17 @@ import {
   platformCredentials,
   type TierHeader,
 } from '../protocol/provider.ts'
+import type { DialectName } from '../protocol/wire.ts'
 
 /** Input of `defineProvider`: base URL, dialects, key and quirks of a provider. */
-export interface ProviderRow<Id extends string = string> {
+export interface ProviderRow<Id extends string = string, Dialect extends string = DialectName> {
   readonly id: Id
-  readonly display_name?: string
+  readonly displayName?: string
   /** API base URL, without a trailing slash. `{name}` is replaced by that field of `Credential.extra`. */
   readonly baseURL: string
   /** Paths below the base URL, by dialect; `../` goes up one level. Default: the dialect's usual path. */
   readonly paths?: Readonly<Record<string, Path>>
-  readonly dialects: readonly ProviderDialect[]
+  readonly dialects: readonly ProviderDialect<Dialect>[]
   /** API key, or several of different accounts. `''` means that the provider needs none; if undefined, the provider is listed but disabled. */
   readonly apiKey?: ApiKeys | undefined
   /** Account facts other than the key, such as a region. */
@@ -29,7 +30,7 @@ export interface ProviderRow<Id extends string = string> {
   readonly keyHeaders?: Readonly<Record<string, string>>
   readonly quirks?: Quirks
   readonly quirksOf?: Provider['quirksOf']
-  readonly data_policy?: string | undefined
+  readonly dataPolicy?: string | undefined
   /** Hosts at which tokens cost more than the offers' prices. */
   readonly hostSurcharges?: readonly HostSurcharge[]
   /** Whether workspaces may bring their own keys. Default: true. */
@@ -52,8 +53,10 @@ export type Path = string | ((call: EndpointContext) => string)
  * [chatProvider], apiKey })
  * @throws {TypeError} `baseURL` is not an http or https URL.
  */
-export function defineProvider<const Id extends string>(row: ProviderRow<Id>): Provider<Id> {
-  const { id, display_name, baseURL, dialects, apiKey, extra, keyHeaders, quirks, quirksOf, data_policy, hostSurcharges } = row
+export function defineProvider<const Id extends string, const Dialect extends string = DialectName>(
+  row: ProviderRow<Id, Dialect>,
+): Provider<Id, Dialect> {
+  const { id, displayName, baseURL, dialects, apiKey, extra, keyHeaders, quirks, quirksOf, dataPolicy, hostSurcharges } = row
   const root = baseURL.replace(/\/+$/, '')
   if (!URL.canParse(root) || !/^https?:$/.test(new URL(root).protocol)) {
     throw new TypeError(
@@ -66,23 +69,23 @@ export function defineProvider<const Id extends string>(row: ProviderRow<Id>): P
   return {
     id,
     dialects,
-    ...(display_name !== undefined && { display_name }),
+    ...(displayName !== undefined && { displayName: displayName }),
     ...platformCredentials({ id, ...(extra && { extra }) }, apiKey),
     ...(quirks && { quirks }),
     ...(quirksOf && { quirksOf }),
-    ...(data_policy !== undefined && { data_policy }),
+    ...(dataPolicy !== undefined && { dataPolicy: dataPolicy }),
     ...(hostSurcharges && { hostSurcharges }),
     ...(row.byok !== undefined && { byok: row.byok }),
     endpoint: call => {
-      const path = paths[call.dialect] ?? ''
+      const path = paths[call.api] ?? ''
       const below = typeof path === 'string' ? path : path(call)
       const own = rootOf(call.credential)
       return below.startsWith('../') ? new URL(below, `${own}/`).href : own + below
     },
     account: accountOf(row, root, rootOf),
-    authorize: (headers, { secret }, { dialect }) => {
+    authorize: (headers, { secret }, { api }) => {
       if (secret === '') return
-      const header = keyHeaders?.[dialect]
+      const header = keyHeaders?.[api]
       if (header === undefined) headers.authorization = `Bearer ${secret}`
       else headers[header] = secret
     },
@@ -100,7 +103,7 @@ function accountOf(
     ...(tierHeaders && { tierHeaders }),
     ...(first &&
       check !== undefined && {
-        check: credential => ({ dialect: first.name, url: rootOf(credential) + check, ...(headers && { headers }) }),
+        check: credential => ({ api: first.name, url: rootOf(credential) + check, ...(headers && { headers }) }),
       }),
   }
 }

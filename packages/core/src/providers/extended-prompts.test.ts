@@ -18,6 +18,6 @@ test.each([
     ['anthropic.claude-opus-5', 'arn:aws:bedrock:us-east-1:111122223333:application-inference-profile/abc'],
   ],
 ])('$id knows which of its models add to every prompt by themselves', ({ quirksOf }, searching, plain) => {
-  for (const model of searching) expect(quirksOf?.(model), model).toMatchObject({ extends_prompt: true })
-  for (const model of plain) expect(quirksOf?.(model)?.extends_prompt, model).toBeUndefined()
+  for (const model of searching) expect(quirksOf?.(model), model).toMatchObject({ extendsPrompt: true })
+  for (const model of plain) expect(quirksOf?.(model)?.extendsPrompt, model).toBeUndefined()
 })

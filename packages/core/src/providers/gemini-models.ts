@@ -13,30 +13,30 @@ const byLevel = (...efforts: readonly string[]): Quirks => ({ thinking: ['level'
  */
 const byBudget = (min: number, max: number): Quirks => ({
   thinking: ['budget'],
-  thinking_budget: { min, max },
-  json_schema_without_tools: true,
-  text_only_results: true,
+  thinkingBudget: { min, max },
+  jsonSchemaWithoutTools: true,
+  textOnlyResults: true,
   refuses: penalties,
 })
 
-const withoutThinking: Quirks = { thinking: [], json_schema_without_tools: true, text_only_results: true }
+const withoutThinking: Quirks = { thinking: [], jsonSchemaWithoutTools: true, textOnlyResults: true }
 
 /**
  * Models since 3.6, and 3.5 Flash-Lite, refuse a conversation that ends with the model: 400 "Requests ending with a model turn are not
  * supported unless the last part is a function response." Sources: answers of the API in LibreChat-AI/agents#323 (2026-07-21, also which
  * models still take it) and pipecat-ai/pipecat#5821 (2026-09-17).
  */
-const withoutPrefill: Quirks = { no_prefill: true }
+const withoutPrefill: Quirks = { noPrefill: true }
 
 /** The first match wins. */
 const geminiRules: readonly (readonly [pattern: RegExp, Quirks])[] = [
-  [/^gemma-[123]/, { ...withoutThinking, no_system: true, json_schema: 'words' }],
-  [/^gemma/, { ...withoutThinking, no_system: true }],
+  [/^gemma-[123]/, { ...withoutThinking, noSystem: true, jsonSchema: 'words' }],
+  [/^gemma/, { ...withoutThinking, noSystem: true }],
   [/^gemini-(1|2\.0)/, withoutThinking],
-  [/^gemini-2\.5-flash-image/, { ...withoutThinking, refuses: penalties, own_images: true }],
+  [/^gemini-2\.5-flash-image/, { ...withoutThinking, refuses: penalties, ownImages: true }],
   [/^gemini-2\.5-flash-lite/, byBudget(512, 24_576)],
   [/^gemini-2\.5-flash/, byBudget(1, 24_576)],
-  [/^gemini-2/, { ...byBudget(128, 32_768), thinking_off: 'never' }],
+  [/^gemini-2/, { ...byBudget(128, 32_768), thinkingOff: 'never' }],
   [/^gemini-3-pro-image/, byLevel('high')],
   [/^gemini-3-pro/, byLevel('low', 'high')],
   [/^gemini-3(\.6-flash|\.5-flash-lite)/, { ...byLevel('minimal', 'low', 'medium', 'high'), ...withoutPrefill }],

@@ -240,7 +240,7 @@ describe('the URLs of Vertex AI', () => {
     const provider = googleVertex(options)
     const used = credential ?? provider.credential
     if (!used) throw new Error('it is off')
-    return provider.endpoint({ dialect, model, stream, credential: used })
+    return provider.endpoint({ api: dialect, model, stream, credential: used })
   }
   const here = { accessToken: 't', project: 'p', location: 'europe-west4' }
   const root = 'https://europe-west4-aiplatform.googleapis.com/v1beta1/projects/p/locations/europe-west4'
@@ -291,7 +291,7 @@ describe('the URLs of Vertex AI', () => {
   test('have the same project and location for token counts', () => {
     const provider = googleVertex(here)
     const count = (dialect: string) =>
-      provider.credential && provider.countEndpoint?.({ dialect, model: 'm', stream: false, credential: provider.credential })
+      provider.credential && provider.countEndpoint?.({ api: dialect, model: 'm', stream: false, credential: provider.credential })
     expect(count('gemini')).toBe(`${root}/publishers/google/models/m:countTokens`)
     expect(count('messages')).toBe(`${root}/publishers/anthropic/models/count-tokens:rawPredict`)
     expect(count('chat')).toBeUndefined()
@@ -307,7 +307,7 @@ describe('the request body for Vertex AI', () => {
   const { dialects, quirksOf } = googleVertex()
   const encoded = (name: string, model = 'm') => {
     const dialect = dialects.find(each => each.name === name)
-    const offer = { provider: 'google-vertex', provider_model_id: model, dialect: name, max_output_tokens: 100 }
+    const offer = { provider: 'google-vertex', model: model, api: name, maxOutputTokens: 100 }
     return { sent: dialect?.encodeRequest(request, offer, {}).body, counted: dialect?.counting?.encodeRequest(request, offer, {}).body }
   }
 
@@ -327,7 +327,7 @@ describe('the request body for Vertex AI', () => {
       thinking: ['budget'],
       refuses: ['frequency_penalty', 'presence_penalty', 'service_tier'],
     })
-    expect(quirksOf?.('claude-sonnet-4-5@20250929')).toMatchObject({ thinking_budget: { min: 1024 } })
+    expect(quirksOf?.('claude-sonnet-4-5@20250929')).toMatchObject({ thinkingBudget: { min: 1024 } })
     expect(quirksOf?.('meta/llama-4-maverick')).toBeUndefined()
   })
 })

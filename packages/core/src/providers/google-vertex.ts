@@ -52,22 +52,22 @@ export function googleVertex(given: VertexOptions = {}): Provider<'google-vertex
   const { accessToken, baseURL = `https://${hostOf('global')}/${apiVersion}` } = options
   const row = defineProvider({
     id: 'google-vertex',
-    display_name: 'Google Vertex AI',
+    displayName: 'Google Vertex AI',
     baseURL,
     paths: {},
     dialects: [vertexGemini, vertexMessages, chatProvider],
-    quirks: { max_tokens_field: 'max_tokens' },
+    quirks: { maxTokensField: 'max_tokens' },
     quirksOf: vertexQuirksOf,
-    data_policy: 'zdr',
+    dataPolicy: 'zdr',
     hostSurcharges: hostSurcharges.vertex,
   })
   const tokenFor = googleTokens()
   return {
     ...row,
     ...platformOf(options),
-    endpoint: call => addressOf(call.credential, options) + (paths.get(call.dialect)?.(call) ?? ''),
+    endpoint: call => addressOf(call.credential, options) + (paths.get(call.api)?.(call) ?? ''),
     countEndpoint: call => {
-      const path = countPaths.get(call.dialect)
+      const path = countPaths.get(call.api)
       return path && addressOf(call.credential, options) + path(call)
     },
     account: {
@@ -75,7 +75,7 @@ export function googleVertex(given: VertexOptions = {}): Provider<'google-vertex
       options: '`serviceAccount`, or `accessToken` and `project`, or `apiKey`',
       json: true,
       // A service account is valid if Google issues a token for it. Express mode keys and tokens can only be checked by a call.
-      check: credential => (isExpressKey(credential) || isToken(credential) ? undefined : { dialect: vertexGemini.name }),
+      check: credential => (isExpressKey(credential) || isToken(credential) ? undefined : { api: vertexGemini.name }),
     },
     async authorize(headers, credential, call) {
       if (isExpressKey(credential)) {

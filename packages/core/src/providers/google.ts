@@ -10,7 +10,7 @@ export function google(options: VendorOptions = {}): Provider<'google'> {
   const { apiKey, baseURL = 'https://generativelanguage.googleapis.com/v1beta' } = providerOptions('google', options, vendorOptions)
   const provider = defineProvider({
     id: 'google',
-    display_name: 'Google',
+    displayName: 'Google',
     baseURL,
     paths: { gemini: call => `/${modelPath(call.model)}:${methodFor(call)}` },
     dialects: [geminiProvider],
@@ -18,9 +18,9 @@ export function google(options: VendorOptions = {}): Provider<'google'> {
     keyHeaders: { gemini: 'x-goog-api-key' },
     // Source: ai.google.dev/gemini-api/docs/priority-inference, 2026-11-24.
     // The price of flex: ai.google.dev/gemini-api/docs/optimization, read on 2026-11-28.
-    quirks: { priority_tier: 'priority', flex_percent: 50, tier_header: 'x-gemini-service-tier' },
+    quirks: { priorityTier: 'priority', flexPercent: 50, tierHeader: 'x-gemini-service-tier' },
     quirksOf: model => geminiQuirks(model, ['top_logprobs']),
-    data_policy: 'no_training',
+    dataPolicy: 'no_training',
     check: '/models?pageSize=1',
   })
   const root = baseURL.replace(/\/+$/, '')

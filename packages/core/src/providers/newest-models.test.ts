@@ -6,7 +6,7 @@ test.each(['gpt-6.2-astra', 'gpt-6.2-sol', 'gpt-6.1-sol', 'gpt-6.5', 'gpt-7-nova
   '%s has what the newest models of OpenAI accept',
   model => {
     expect(openaiQuirksOf(model)).toMatchObject({
-      tools_in_responses: true,
+      toolsInResponses: true,
       efforts: ['low', 'medium', 'high', 'xhigh', 'max'],
       sampling: 'unless_thinking',
     })
@@ -14,7 +14,7 @@ test.each(['gpt-6.2-astra', 'gpt-6.2-sol', 'gpt-6.1-sol', 'gpt-6.5', 'gpt-7-nova
 )
 
 test.each(['gpt-5.6-sol', 'gpt-6-sol', 'gpt-6-luna', 'gpt-6.1-terra'])('%s takes tools in Chat Completions, and need not reason', model => {
-  expect(openaiQuirksOf(model)).not.toHaveProperty('tools_in_responses')
+  expect(openaiQuirksOf(model)).not.toHaveProperty('toolsInResponses')
   expect(openaiQuirksOf(model)).not.toHaveProperty('efforts')
 })
 

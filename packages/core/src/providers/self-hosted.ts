@@ -11,17 +11,17 @@ const templateSwitch = {
 /** Ollama silently ignores the `refuses` fields, so they are dropped with a warning. */
 export const ollama = vendor({
   id: 'ollama',
-  display_name: 'Ollama',
+  displayName: 'Ollama',
   baseURL: 'http://127.0.0.1:11434/v1',
-  speaks: ['chat', 'responses'],
+  apis: ['chat', 'responses'],
   keyless: true,
   apiKeyVariables: ['OLLAMA_API_KEY'],
   baseURLVariables: ['OLLAMA_BASE_URL', 'OLLAMA_HOST'],
   quirks: {
-    max_tokens_field: 'max_tokens',
+    maxTokensField: 'max_tokens',
     efforts: ['none', 'low', 'medium', 'high'],
-    reasoning_field: 'reasoning',
-    inline_media_only: true,
+    reasoningField: 'reasoning',
+    inlineMediaOnly: true,
     refuses: ['tool_choice_required', 'tool_choice', 'parallel_tool_calls', 'top_k', 'logprobs', 'top_logprobs', 'logit_bias', 'n'],
   },
 })
@@ -29,56 +29,56 @@ export const ollama = vendor({
 /** vLLM. Reasoning is switched through the model's chat template, and earlier reasoning is returned in `reasoning`. */
 export const vllm = vendor({
   id: 'vllm',
-  display_name: 'vLLM',
+  displayName: 'vLLM',
   baseURL: 'http://127.0.0.1:8000/v1',
-  speaks: ['chat', 'responses'],
+  apis: ['chat', 'responses'],
   keyless: true,
   apiKeyVariables: ['VLLM_API_KEY'],
   baseURLVariables: ['VLLM_BASE_URL'],
   quirks: {
-    max_tokens_field: 'max_tokens',
-    reasoning_field: 'reasoning',
-    thinking_switch: templateSwitch,
+    maxTokensField: 'max_tokens',
+    reasoningField: 'reasoning',
+    thinkingSwitch: templateSwitch,
   },
 })
 
 /** LM Studio. */
 export const lmStudio = vendor({
   id: 'lm-studio',
-  display_name: 'LM Studio',
+  displayName: 'LM Studio',
   baseURL: 'http://127.0.0.1:1234/v1',
-  speaks: ['chat', 'responses'],
+  apis: ['chat', 'responses'],
   keyless: true,
   apiKeyVariables: ['LM_STUDIO_API_KEY'],
   baseURLVariables: ['LM_STUDIO_BASE_URL'],
-  quirks: { max_tokens_field: 'max_tokens', inline_media_only: true },
+  quirks: { maxTokensField: 'max_tokens', inlineMediaOnly: true },
 })
 
 /** The llama.cpp server: Chat Completions, Responses and Messages. Source: README of tools/server, 2026-11. */
 export const llamaCpp = vendor({
   id: 'llama.cpp',
-  display_name: 'llama.cpp',
+  displayName: 'llama.cpp',
   baseURL: 'http://127.0.0.1:8080/v1',
-  speaks: ['chat', 'responses', 'messages'],
+  apis: ['chat', 'responses', 'messages'],
   keyless: true,
   apiKeyVariables: ['LLAMA_CPP_API_KEY'],
   baseURLVariables: ['LLAMA_CPP_BASE_URL'],
   quirks: {
-    max_tokens_field: 'max_tokens',
-    reasoning_field: 'reasoning_content',
-    inline_media_only: true,
-    thinking_switch: templateSwitch,
+    maxTokensField: 'max_tokens',
+    reasoningField: 'reasoning_content',
+    inlineMediaOnly: true,
+    thinkingSwitch: templateSwitch,
   },
 })
 
 /** SGLang: Chat Completions and Responses. Source: docs.sglang.ai, OpenAI APIs, 2026-11. */
 export const sglang = vendor({
   id: 'sglang',
-  display_name: 'SGLang',
+  displayName: 'SGLang',
   baseURL: 'http://127.0.0.1:30000/v1',
-  speaks: ['chat', 'responses'],
+  apis: ['chat', 'responses'],
   keyless: true,
   apiKeyVariables: ['SGLANG_API_KEY'],
   baseURLVariables: ['SGLANG_BASE_URL'],
-  quirks: { max_tokens_field: 'max_tokens', reasoning_field: 'reasoning_content', thinking_switch: templateSwitch },
+  quirks: { maxTokensField: 'max_tokens', reasoningField: 'reasoning_content', thinkingSwitch: templateSwitch },
 })

@@ -61,10 +61,10 @@ export function simulated<const Id extends string>(options: SimulatedOptions<Id>
   }
   return {
     id,
-    display_name: `Simulated (${id})`,
+    displayName: `Simulated (${id})`,
     dialects: [chatProvider],
     credential: { id: `${id}:platform`, owner: 'platform', secret: '' },
-    data_policy: 'zdr',
+    dataPolicy: 'zdr',
     endpoint: () => `sim://${id}`,
     authorize: () => {},
     answer,

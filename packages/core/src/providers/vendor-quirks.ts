@@ -3,7 +3,7 @@ import type { Quirks } from '../protocol/model.ts'
 // Quirks that several vendors share.
 
 /** The vendor only supports the old name of the output limit. */
-export const oldMaxTokens: Quirks = { max_tokens_field: 'max_tokens' }
+export const oldMaxTokens: Quirks = { maxTokensField: 'max_tokens' }
 /** Penalties, which many vendors ignore. */
 export const penalties = ['frequency_penalty', 'presence_penalty']
 export const probabilities = ['logprobs', 'top_logprobs']

@@ -8,9 +8,9 @@ import { providerOptions } from './provider-options.ts'
 export interface VendorRow<Id extends string = string>
   extends Pick<
     ProviderRow<Id>,
-    'id' | 'display_name' | 'baseURL' | 'paths' | 'quirks' | 'quirksOf' | 'data_policy' | 'hostSurcharges' | 'check'
+    'id' | 'displayName' | 'baseURL' | 'paths' | 'quirks' | 'quirksOf' | 'dataPolicy' | 'hostSurcharges' | 'check'
   > {
-  readonly speaks: readonly BuiltInDialect[]
+  readonly apis: readonly BuiltInDialect[]
   /** Set for self-hosted servers that need no API key. */
   readonly keyless?: boolean
   /** Set for hosts of other vendors' models. */
@@ -49,7 +49,7 @@ export const isVendor = (value: unknown): value is VendorFactory => typeof value
 
 /** Creates an OpenAI-compatible provider. `extra`: account facts other than the key. */
 export const makeVendor = <const Id extends string>(
-  { speaks, keyless = false, ...row }: VendorRow<Id>,
+  { apis, keyless = false, ...row }: VendorRow<Id>,
   { apiKey = keyless ? '' : undefined, baseURL = row.baseURL, extra }: VendorOptions & Pick<ProviderRow, 'extra'>,
 ): Provider<Id> =>
   defineProvider({
@@ -57,5 +57,5 @@ export const makeVendor = <const Id extends string>(
     baseURL,
     apiKey,
     ...(extra && { extra }),
-    dialects: speaks.map(name => providerDialects[name]),
+    dialects: apis.map(name => providerDialects[name]),
   })

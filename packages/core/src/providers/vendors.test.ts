@@ -65,7 +65,7 @@ function ask(provider: Provider, model: string, { dialect = 'chat', ...fields }:
   const decoded = responsesClient.decodeRequest({ model: 'm', input: 'Hi', ...fields })
   // Fields that Responses lacks and other dialects have.
   const request = { ...decoded, prompt: { ...decoded.prompt, ...(fields.stop !== undefined && { stop: ['x'], seed: 7 }) } }
-  const offer = { provider: provider.id, provider_model_id: model, dialect }
+  const offer = { provider: provider.id, model: model, api: dialect }
   const half = provider.dialects.find(({ name }) => name === dialect)
   if (!half) throw new Error(`${provider.id} does not speak ${dialect}`)
   const encoded = half.encodeRequest(request, offer, quirksFor(provider, offer))
@@ -109,7 +109,7 @@ describe.each(rows)('%s', (id, make, url) => {
       field => !provider.quirks?.refuses?.includes(field),
     )
     expect(Object.keys(body)).toEqual(expect.arrayContaining(kept))
-    const cap = dialect === 'chat' ? (provider.quirks?.max_tokens_field ?? 'max_completion_tokens') : 'max_output_tokens'
+    const cap = dialect === 'chat' ? (provider.quirks?.maxTokensField ?? 'max_completion_tokens') : 'max_output_tokens'
     expect(body[cap]).toBe(100)
   })
 })
@@ -272,7 +272,7 @@ describe('Groq', () => {
   test('receives its own name of the standard tier in Chat Completions, and OpenAI’s in Responses', () => {
     const ways = { chat: chatProvider, responses: responsesProvider }
     const tier = (way: keyof typeof ways) => {
-      const offer = { ...offerOf('openai/gpt-oss-120b'), provider: 'groq', dialect: way }
+      const offer = { ...offerOf('openai/gpt-oss-120b'), provider: 'groq', api: way }
       const request = chatClient.decodeRequest({ model: 'm', messages: [{ role: 'user', content: 'Hi' }], service_tier: 'default' })
       return ways[way].encodeRequest(request, offer, quirksFor(rest.groq(), offer)).body.service_tier
     }
@@ -369,7 +369,7 @@ describe('OpenAI', () => {
   })
 })
 
-const offerOf = (model: string) => ({ provider: 'p', provider_model_id: model, dialect: 'chat' })
+const offerOf = (model: string) => ({ provider: 'p', model: model, api: 'chat' })
 const messagesOf = (body: JsonObject): readonly JsonObject[] => (Array.isArray(body.messages) ? body.messages.filter(isObject) : [])
 const idsOf = ({ tool_calls, tool_call_id }: JsonObject): readonly unknown[] =>
   Array.isArray(tool_calls) ? tool_calls.map((call: JsonObject) => call.id) : tool_call_id === undefined ? [] : [tool_call_id]

@@ -10,21 +10,21 @@ import { oldMaxTokens, openaiOnlyFields, penalties, probabilities, thinkingType 
 /** Rejects unknown fields with a 422, including `stream_options`. Streams always include usage. */
 export const mistral = vendor({
   id: 'mistral',
-  display_name: 'Mistral',
+  displayName: 'Mistral',
   baseURL: 'https://api.mistral.ai/v1',
   apiKeyVariables: ['MISTRAL_API_KEY'],
   check: '/models',
-  speaks: ['chat'],
-  data_policy: 'no_training',
+  apis: ['chat'],
+  dataPolicy: 'no_training',
   quirks: {
     ...oldMaxTokens,
     refuses: [...probabilities, ...openaiOnlyFields, 'logit_bias', 'top_k', 'user'],
-    seed_field: 'random_seed',
-    required_tool_choice: 'any',
-    call_id_length: 9,
-    earlier_reasoning: 'own',
-    no_stream_options: true,
-    rate_limits: rateLimits.mistral,
+    seedField: 'random_seed',
+    requiredToolChoice: 'any',
+    callIdLength: 9,
+    earlierReasoning: 'own',
+    noStreamOptions: true,
+    rateLimits: rateLimits.mistral,
   },
 })
 
@@ -32,40 +32,40 @@ export const mistral = vendor({
 const deepseekV4: Quirks = {
   efforts: ['low', 'high', 'max'],
   sampling: 'unless_thinking',
-  thinking_switch: thinkingType,
+  thinkingSwitch: thinkingType,
 }
 /** DeepSeek: Chat Completions, Responses and Messages. Reasons by default. Source: api-docs.deepseek.com, pricing, 2026-11. */
 export const deepseek = vendor({
   id: 'deepseek',
-  display_name: 'DeepSeek',
+  displayName: 'DeepSeek',
   baseURL: 'https://api.deepseek.com',
   apiKeyVariables: ['DEEPSEEK_API_KEY'],
   check: '/models',
-  speaks: ['chat', 'responses', 'messages'],
+  apis: ['chat', 'responses', 'messages'],
   paths: { messages: '/anthropic/v1/messages' },
-  data_policy: 'may_train',
+  dataPolicy: 'may_train',
   // Strict tools exist only at another base URL.
   // The prompt cache is on disk and lasts for hours; one hour is the minimum.
-  quirks: { ...oldMaxTokens, prompt_cache_ms: 3_600_000, no_json_schema: true, refuses: [...penalties, 'top_k', 'seed', 'strict'] },
+  quirks: { ...oldMaxTokens, promptCacheMs: 3_600_000, noJsonSchema: true, refuses: [...penalties, 'top_k', 'seed', 'strict'] },
   quirksOf: model => (/v4|^deepseek-(flash|pro)/.test(model) ? deepseekV4 : /reasoner|r1/.test(model) ? { sampling: 'none' } : undefined),
 })
 
 /** Models reason unless their name says `non-reasoning`. Reasoning models reject penalties and `stop`. */
 export const xai = vendor({
   id: 'xai',
-  display_name: 'xAI',
+  displayName: 'xAI',
   baseURL: 'https://api.x.ai/v1',
   apiKeyVariables: ['XAI_API_KEY'],
   check: '/models',
-  speaks: ['responses', 'chat'],
-  data_policy: 'no_training',
+  apis: ['responses', 'chat'],
+  dataPolicy: 'no_training',
   hostSurcharges: hostSurcharges.xai,
   quirks: {
     refuses: ['top_k', ...penalties, 'stop'],
-    priority_tier: 'priority',
-    rate_limits: rateLimits.openai,
+    priorityTier: 'priority',
+    rateLimits: rateLimits.openai,
     // X search answers with custom calls (`x_keyword_search`, `view_x_video`) that xAI ran. Source: vercel/ai, packages/xai.
-    own_custom_tools: true,
+    ownCustomTools: true,
   },
   quirksOf: model => (/non-reasoning/.test(model) ? { refuses: ['top_k'] } : undefined),
 })
@@ -73,33 +73,33 @@ export const xai = vendor({
 /** Meta Model API: Responses and Chat Completions. */
 export const meta = vendor({
   id: 'meta',
-  display_name: 'Meta Model API',
+  displayName: 'Meta Model API',
   baseURL: 'https://api.meta.ai/v1',
   apiKeyVariables: ['META_MODEL_API_KEY', 'META_API_KEY', 'LLAMA_API_KEY'],
-  speaks: ['responses', 'chat'],
-  data_policy: 'no_training',
+  apis: ['responses', 'chat'],
+  dataPolicy: 'no_training',
 })
 
 /** Perplexity's Agent API, which follows the Responses API. It replaced Chat Completions on 2026-09-27. */
 export const perplexity = vendor({
   id: 'perplexity',
-  display_name: 'Perplexity',
+  displayName: 'Perplexity',
   baseURL: 'https://api.perplexity.ai/v1',
   apiKeyVariables: ['PERPLEXITY_API_KEY'],
-  speaks: ['responses'],
+  apis: ['responses'],
   quirks: { refuses: ['stop', 'seed'] },
   // Sonar models search in every request.
-  quirksOf: model => (/sonar/.test(model) ? { extends_prompt: true } : undefined),
+  quirksOf: model => (/sonar/.test(model) ? { extendsPrompt: true } : undefined),
 })
 
 /** Cohere's compatibility API, whose documentation lists the unsupported fields. Reasoning is on or off, without levels. */
 export const cohere = vendor({
   id: 'cohere',
-  display_name: 'Cohere',
+  displayName: 'Cohere',
   baseURL: 'https://api.cohere.ai/compatibility/v1',
   apiKeyVariables: ['COHERE_API_KEY', 'CO_API_KEY'],
-  speaks: ['chat'],
-  data_policy: 'no_training',
+  apis: ['chat'],
+  dataPolicy: 'no_training',
   quirks: {
     ...oldMaxTokens,
     efforts: ['none', 'high'],
@@ -110,11 +110,11 @@ export const cohere = vendor({
 /** Xiaomi MiMo. Source: pi-ai 1.5.2, 2026-11. */
 export const xiaomi = vendor({
   id: 'xiaomi',
-  display_name: 'Xiaomi MiMo',
+  displayName: 'Xiaomi MiMo',
   baseURL: 'https://api.xiaomimimo.com/v1',
   apiKeyVariables: ['XIAOMI_API_KEY'],
-  speaks: ['chat'],
+  apis: ['chat'],
   quirks: {
-    thinking_switch: thinkingType,
+    thinkingSwitch: thinkingType,
   },
 })

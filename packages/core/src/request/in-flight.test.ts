@@ -86,9 +86,7 @@ async function createFixture(scripts: readonly (readonly string[])[], ordinary: 
     const provider = scriptedProvider({ id: `provider-${at}`, dialect: broken, clock, acts: [next] })
     return provider
   })
-  const offers = providers.map(
-    ({ id }): Offer => ({ provider: id, provider_model_id: 'theirs', dialect: 'chat', price: { input: 1_000, output: 2_000 } }),
-  )
+  const offers = providers.map(({ id }): Offer => ({ provider: id, model: 'theirs', api: 'chat', price: { input: 1_000, output: 2_000 } }))
   const model: Model = { id: 'model', offers }
   const watched = watchedEngine(clock, providers, [model])
   const [provider, offer] = [providers[0], offers[0]]

@@ -5,7 +5,7 @@ import { createResponseMetadata, type MetadataFacts } from './response-metadata.
 
 const candidate = {
   model: { id: 'm-1', offers: [] },
-  offer: { provider: 'p', provider_model_id: 'p/m-1', dialect: 'chat' },
+  offer: { provider: 'p', model: 'p/m-1', api: 'chat' },
   provider: { id: 'p' },
 } as unknown as Candidate
 const usage = { input_tokens: 1, output_tokens: 500, cached_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0 }

@@ -84,7 +84,7 @@ const routingOf = (
   { strategy = '', usage, cost, byokCost, outputMs }: MetadataFacts,
 ): NonNullable<ResponseMetadata['routing']> => ({
   provider: provider.id,
-  provider_model_id: offer.provider_model_id,
+  provider_model_id: offer.model,
   model_canonical: model.id,
   routing_strategy: strategy,
   ...(usage && outputMs !== undefined && { throughput_tps: Math.round((usage.output_tokens / outputMs) * 1e5) / 100 }),

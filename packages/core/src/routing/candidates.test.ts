@@ -4,7 +4,7 @@ import type { Credential, Provider } from '../protocol/provider.ts'
 import { candidatesOf } from './candidates.ts'
 import type { Candidate } from './plan.ts'
 
-const model = { id: 'm', offers: [offerOf('a'), offerOf('b', { dialect: 'responses' }), offerOf('away')] }
+const model = { id: 'm', offers: [offerOf('a'), offerOf('b', { api: 'responses' }), offerOf('away')] }
 const mapOf = (...providers: readonly Provider[]) => new Map(providers.map(each => [each.id, each]))
 
 const own: Credential = { id: 'own-b', owner: 'workspace', secret: 'w' }

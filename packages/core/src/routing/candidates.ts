@@ -70,10 +70,10 @@ const isCurrent = ({ offer, provider, platform, moreCredentials }: Seller, provi
  * The offer, restricted to the inner dialect if only that supports tools, so that a conversation keeps one dialect with and without tools.
  */
 const inToolDialect = (offer: Offer, provider: Provider): Offer =>
-  offer.dialect !== innerDialect &&
-  quirksFor(provider, offer).tools_in_responses === true &&
-  dialectFor(provider, { dialect: innerDialect }) !== undefined
-    ? { ...offer, dialect: innerDialect }
+  offer.api !== innerDialect &&
+  quirksFor(provider, offer).toolsInResponses === true &&
+  dialectFor(provider, { api: innerDialect }) !== undefined
+    ? { ...offer, api: innerDialect }
     : offer
 
 function sellerOf(model: Model, listed: Offer, providers: CandidateSources['providers']): Seller {
@@ -85,7 +85,7 @@ function sellerOf(model: Model, listed: Offer, providers: CandidateSources['prov
     provider,
     moreCredentials: provider?.moreCredentials,
     platform: provider ? operatorCredentials(provider).map(credential => ({ model, offer, provider, credential })) : [],
-    missing: { model: model.id, provider: offer.provider, provider_model_id: offer.provider_model_id, code: 'routing_failed', reason },
+    missing: { model: model.id, provider: offer.provider, provider_model_id: offer.model, code: 'routing_failed', reason },
     withKey: provider && { model, offer, provider, credential: anyByokKey },
     own: new WeakMap(),
   }
@@ -111,7 +111,7 @@ function candidatesFor(model: Model, sellers: readonly Seller[], own: readonly (
     all,
     missing: lacking.map(({ missing }) => missing),
     missingWithKey: lacking.map(({ withKey }) => withKey),
-    responsesOnly: all.length > 0 && all.every(({ offer }) => offer.dialect === innerDialect),
+    responsesOnly: all.length > 0 && all.every(({ offer }) => offer.api === innerDialect),
   }
 }
 

@@ -14,14 +14,14 @@ const some = <T extends object>(fields: { readonly [Field in keyof T]-?: readonl
     requiredKeys: [],
   }) as fc.Arbitrary<unknown> as fc.Arbitrary<T>
 
-const offers = some<Partial<Pick<Offer, 'provider' | 'dialect' | 'delivery' | 'abilities' | 'context_window' | 'data_policy' | 'quirks'>>>({
+const offers = some<Partial<Pick<Offer, 'provider' | 'api' | 'delivery' | 'abilities' | 'contextWindow' | 'dataPolicy' | 'quirks'>>>({
   provider: ['p', 'q'],
-  dialect: ['chat', 'responses', 'messages'],
+  api: ['chat', 'responses', 'messages'],
   delivery: ['both', 'stream_only', 'whole_only'],
   abilities: [['tools'], ['tools', 'vision', 'structured_output'], []],
-  context_window: [100, 10_000],
-  data_policy: ['zdr', 'no_training', 'may_train'],
-  quirks: [{ refuses: ['tool_choice_required'] }, { files: false, audio: false }, { inline_media_only: true }],
+  contextWindow: [100, 10_000],
+  dataPolicy: ['zdr', 'no_training', 'may_train'],
+  quirks: [{ refuses: ['tool_choice_required'] }, { files: false, audio: false }, { inlineMediaOnly: true }],
 })
 const constraints = some<Partial<Pick<RoutingOptions, 'only' | 'ignore' | 'data_policy' | 'max_price'>>>({
   only: [['p'], ['p', 'q'], []],

@@ -77,10 +77,10 @@ describe('a maximum price', () => {
 
 test('an offer that takes only bytes is excluded for URLs that nothing can download, but not for inline bytes', () => {
   const showing = (image_url: string) => ({ input: [{ role: 'user', content: [{ type: 'input_image', image_url }] }] })
-  expect(whyNot(showing('https://a.example/1.png'), { quirks: { inline_media_only: true } })).toMatch(
+  expect(whyNot(showing('https://a.example/1.png'), { quirks: { inlineMediaOnly: true } })).toMatch(
     /^capability_mismatch: it only accepts images as base64 data/,
   )
-  expect(whyNot(showing('data:image/png;base64,AAAA'), { quirks: { inline_media_only: true } })).toBeUndefined()
+  expect(whyNot(showing('data:image/png;base64,AAAA'), { quirks: { inlineMediaOnly: true } })).toBeUndefined()
 })
 
 const upload = messagesClient.decodeRequest({
@@ -92,13 +92,13 @@ const upload = messagesClient.decodeRequest({
 test('items of one dialect need offers that use it, with a code for each dialect', () => {
   const compacted = { input: [{ type: 'compaction', id: 'cmp_1', encrypted_content: 'e' }] }
   expect(whyNot(compacted, {})).toMatch(/^input_requires_responses_endpoint: .* only supported by the dialect "responses"/)
-  expect(whyNot(compacted, { dialect: 'responses' })).toBeUndefined()
+  expect(whyNot(compacted, { api: 'responses' })).toBeUndefined()
   expect(whyNotFor(upload, {})).toMatch(/^capability_mismatch: .* only supported by the dialect "messages"/)
-  expect(whyNotFor(upload, { dialect: 'messages' })).toMatch(/^operation_not_allowed: /)
+  expect(whyNotFor(upload, { api: 'messages' })).toMatch(/^operation_not_allowed: /)
 })
 
 test('for a feature of the caller’s dialect, the error suggests POST /v1/responses if the model is only available through it', () => {
-  const soldInResponses = candidateOf({ dialect: 'responses' })
+  const soldInResponses = candidateOf({ api: 'responses' })
   const answer = (request: InferenceRequest) => {
     const query = questionOf(request, { responsesOnly: new Set([soldInResponses.model]) })
     return filterCandidates([soldInResponses], query).excluded.map(({ code, param }) => `${code} ${param}`)
@@ -108,22 +108,22 @@ test('for a feature of the caller’s dialect, the error suggests POST /v1/respo
   expect(answer(chat({ tools: [{ type: 'custom', custom: { name: 'patch' } }] }))).toEqual([])
   expect(answer(chat({ tools: [{ type: 'function', function: { name: 'f' } }] }))).toEqual([])
   expect(answer(asking({ tools: [{ type: 'web_search' }] }))).toEqual([])
-  expect(whyNotFor(upload, { dialect: 'responses' })).toMatch(/^capability_mismatch/)
+  expect(whyNotFor(upload, { api: 'responses' })).toMatch(/^capability_mismatch/)
 })
 
 test('a prompt that is clearly too long is excluded, and the size of a document leaves doubt', () => {
   const showing = (file_data: string) => ({ input: [{ role: 'user', content: [{ type: 'input_file', filename: 'f', file_data }] }] })
-  const small = { context_window: 1_000 }
+  const small = { contextWindow: 1_000 }
   expect(whyNot({}, small, 2_000)).toBeUndefined()
   expect(whyNot({}, small, 2_001)).toMatch(/^context_length_exceeded/)
-  expect(whyNot({}, { context_window: 9_000, max_input_tokens: 1_000 }, 2_001)).toMatch(/^context_length_exceeded: .* is 1000 tokens$/)
+  expect(whyNot({}, { contextWindow: 9_000, maxInputTokens: 1_000 }, 2_001)).toMatch(/^context_length_exceeded: .* is 1000 tokens$/)
   expect(whyNot(showing('data:text/plain;base64,AAAA'), small, 2_001)).toMatch(/^context_length_exceeded/)
   expect(whyNot(showing('data:application/pdf;base64,AAAA'), small, 2_001)).toBeUndefined()
 })
 
 test('a required data policy excludes offers without one, and a stricter one is accepted', () => {
   const takes = (data_policy: string | undefined, demand: string): boolean =>
-    whyNot({ gateway: { routing: { data_policy: demand } } }, data_policy === undefined ? {} : { data_policy }) === undefined
+    whyNot({ gateway: { routing: { data_policy: demand } } }, data_policy === undefined ? {} : { dataPolicy: data_policy }) === undefined
   const policies = ['zdr', 'no_training', 'may_train', 'unknown', 'a promise of tomorrow', undefined] as const
   const taking = (demand: string) => policies.filter(policy => takes(policy, demand))
   expect(taking('any')).toEqual(policies)
@@ -135,8 +135,8 @@ test('the data policy of an offer overrides that of its provider', () => {
   const query = questionOf(asking({ gateway: { routing: { data_policy: 'zdr' } } }))
   const kept = (offer: Partial<Offer>, provider: Partial<Provider>) =>
     filterCandidates([candidateOf(offer, provider)], query).eligible.length > 0
-  expect(kept({}, { data_policy: 'zdr' })).toBe(true)
-  expect(kept({ data_policy: 'may_train' }, { data_policy: 'zdr' })).toBe(false)
+  expect(kept({}, { dataPolicy: 'zdr' })).toBe(true)
+  expect(kept({ dataPolicy: 'may_train' }, { dataPolicy: 'zdr' })).toBe(false)
 })
 
 test.each<[Demands, boolean]>([
@@ -152,7 +152,7 @@ test.each<[Demands, boolean]>([
   [{ allowed_models: ['m'] }, true],
   [{ allowed_models: ['other'] }, false],
 ])('a workspace that demands %j allows this offer: %s', (demands, taken) => {
-  const candidate = candidateOf({ data_policy: 'no_training' })
+  const candidate = candidateOf({ dataPolicy: 'no_training' })
   const named = { ...candidate, model: { ...candidate.model, aliases: ['alias'] } }
   // A request cannot demand less than its workspace.
   const { excluded } = filterCandidates([named], questionOf(asking({ gateway: { routing: { data_policy: 'any' } } }), { demands }))
@@ -164,22 +164,22 @@ describe('a Messages request that ends with the assistant', () => {
     messagesClient.decodeRequest({ model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }, ...last] })
   const prefill = request({ role: 'assistant', content: '{' })
   const whyNotAt = (asked: InferenceRequest, dialect: 'messages' | 'bedrock', quirks: Quirks): string | undefined => {
-    const candidate = candidateOf({ dialect, quirks }, { dialects: [providerDialects[dialect]] })
+    const candidate = candidateOf({ api: dialect, quirks }, { dialects: [providerDialects[dialect]] })
     const { excluded } = filterCandidates([candidate], questionOf(asked))
     return excluded[0] && `${excluded[0].code}: ${excluded[0].reason}`
   }
 
   test('goes to a model that continues it, or to another API', () => {
-    expect(whyNotAt(prefill, 'messages', { no_prefill: true })).toBe(
+    expect(whyNotAt(prefill, 'messages', { noPrefill: true })).toBe(
       'capability_mismatch: it does not continue an assistant message, and `messages[1]` is one at the end',
     )
     expect(whyNotAt(prefill, 'messages', {})).toBeUndefined()
-    expect(whyNotAt(prefill, 'bedrock', { no_prefill: true })).toBeUndefined()
-    expect(whyNotAt(request(), 'messages', { no_prefill: true })).toBeUndefined()
+    expect(whyNotAt(prefill, 'bedrock', { noPrefill: true })).toBeUndefined()
+    expect(whyNotAt(request(), 'messages', { noPrefill: true })).toBeUndefined()
   })
 
   test('is continued by every model if its response was paused', () => {
     const paused = { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: {} }
-    expect(whyNotAt(request({ role: 'assistant', content: [paused] }), 'messages', { no_prefill: true })).toBeUndefined()
+    expect(whyNotAt(request({ role: 'assistant', content: [paused] }), 'messages', { noPrefill: true })).toBeUndefined()
   })
 })

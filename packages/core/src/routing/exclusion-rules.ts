@@ -36,8 +36,8 @@ export const exclusionRules: readonly ExclusionRule[] = [
     param: (_, { needs }) => nativeOf(innerDialect, needs)?.param,
     suggestion: 'Remove it, or choose a model that is available through POST /v1/responses.',
     applies: ({ needs }) => nativeOf(innerDialect, needs) !== undefined,
-    excludes: ({ offer }) => offer.dialect !== innerDialect,
-    reason: ({ offer }, { needs }) => otherDialectReason(nativeOf(innerDialect, needs), offer.dialect),
+    excludes: ({ offer }) => offer.api !== innerDialect,
+    reason: ({ offer }, { needs }) => otherDialectReason(nativeOf(innerDialect, needs), offer.api),
   },
   {
     code: 'response_api_only',
@@ -57,11 +57,11 @@ export const exclusionRules: readonly ExclusionRule[] = [
   },
   {
     code: 'capability_mismatch',
-    param: ({ offer }, { needs }) => foreignNative(offer.dialect, needs)?.param,
+    param: ({ offer }, { needs }) => foreignNative(offer.api, needs)?.param,
     suggestion: 'Remove it, or choose a model that is available through that API.',
     applies: ({ needs }) => needs.natives.length > 0,
-    excludes: ({ offer }, { needs }) => foreignNative(offer.dialect, needs) !== undefined,
-    reason: ({ offer }, { needs }) => otherDialectReason(foreignNative(offer.dialect, needs), offer.dialect),
+    excludes: ({ offer }, { needs }) => foreignNative(offer.api, needs) !== undefined,
+    reason: ({ offer }, { needs }) => otherDialectReason(foreignNative(offer.api, needs), offer.api),
   },
   {
     code: 'operation_not_allowed',
@@ -93,8 +93,8 @@ export const exclusionRules: readonly ExclusionRule[] = [
     suggestion: 'End with a user message that says how to go on, or choose a model that continues an assistant message.',
     applies: ({ needs }) => needs.prefill !== undefined,
     excludes: (candidate, { needs: { prefill } }) =>
-      prefill?.dialect === candidate.offer.dialect &&
-      quirksOf(candidate).no_prefill === true &&
+      prefill?.dialect === candidate.offer.api &&
+      quirksOf(candidate).noPrefill === true &&
       dialectFor(candidate.provider, candidate.offer)?.definesPrefill === true,
     reason: (_, { needs }) => `it does not continue an assistant message, and \`${needs.prefill?.param}\` is one at the end`,
   },
@@ -125,8 +125,8 @@ export const exclusionRules: readonly ExclusionRule[] = [
     code: 'capability_mismatch',
     param: 'tools',
     applies: ({ needs }) => needs.tools,
-    excludes: candidate => candidate.offer.dialect !== innerDialect && quirksOf(candidate).tools_in_responses === true,
-    reason: ({ offer }) => `the model takes tools in the dialect "${innerDialect}" alone, and its provider is asked in "${offer.dialect}"`,
+    excludes: candidate => candidate.offer.api !== innerDialect && quirksOf(candidate).toolsInResponses === true,
+    reason: ({ offer }) => `the model takes tools in the dialect "${innerDialect}" alone, and its provider is asked in "${offer.api}"`,
   },
   {
     code: 'capability_mismatch',

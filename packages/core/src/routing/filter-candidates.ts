@@ -67,7 +67,7 @@ function excludedBy(rule: ExclusionRule, candidate: Candidate, query: RoutingQue
   return {
     model: candidate.model.id,
     provider: candidate.provider.id,
-    provider_model_id: candidate.offer.provider_model_id,
+    provider_model_id: candidate.offer.model,
     code,
     // A field that comes from the workspace's defaults is attributed to them, not to the request.
     reason: isDefault ? words.replaceAll(`\`${param}\``, `\`${field}\` of the workspace's routing defaults`) : words,

@@ -129,8 +129,8 @@ function namesPool(request: InferenceRequest): boolean {
   return isObject(gateway) && Array.isArray(gateway.models)
 }
 
-const retirementOf = ({ id, retires_at, successor }: Model): string =>
-  `${quoted(id)} was shut down${retires_at === undefined ? '' : ` after ${retires_at}`}${successor === undefined ? '' : `; its successor is ${quoted(successor)}`}`
+const retirementOf = ({ id, retiresAt, successor }: Model): string =>
+  `${quoted(id)} was shut down${retiresAt === undefined ? '' : ` after ${retiresAt}`}${successor === undefined ? '' : `; its successor is ${quoted(successor)}`}`
 
 /** Excludes a retired model without failing the other models of its pool. */
 const retiredModel = (model: Model): Excluded => ({

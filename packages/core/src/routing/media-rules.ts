@@ -37,7 +37,7 @@ const places = {
 const foreign =
   (refuses: MediaRule['refuses']): MediaRule['refuses'] =>
   (need, context) =>
-    need.dialect !== context.candidate.offer.dialect && refuses(need, context)
+    need.dialect !== context.candidate.offer.api && refuses(need, context)
 
 const orElse = (instead: string): string => `${instead}, or choose a model that supports it.`
 

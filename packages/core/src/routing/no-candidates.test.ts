@@ -25,7 +25,7 @@ test('each candidate is listed with its reason, the field and a suggestion', () 
     suggestion: 'Set `stream: true`.',
     message: 'No provider can serve this request with m. Excluded: p0 for m: it supports streaming only: set `stream: true`.',
   })
-  expect(refused({ gateway: { routing: { data_policy: 'zdr' } } }, { data_policy: 'may_train' })).toMatchObject({
+  expect(refused({ gateway: { routing: { data_policy: 'zdr' } } }, { dataPolicy: 'may_train' })).toMatchObject({
     code: 'routing_constraint_unsatisfiable',
     param: 'gateway.routing.data_policy',
     suggestion: expect.stringMatching(/^Relax/),

@@ -22,13 +22,13 @@ export const mayOpenStored = ({ credential, provider }: Candidate): boolean =>
 
 /** Input tokens that fit in the context window. */
 export const maxInputTokensOf = ({ offer }: Candidate): number =>
-  Math.min(offer.context_window ?? Number.POSITIVE_INFINITY, offer.max_input_tokens ?? Number.POSITIVE_INFINITY)
+  Math.min(offer.contextWindow ?? Number.POSITIVE_INFINITY, offer.maxInputTokens ?? Number.POSITIVE_INFINITY)
 
 export const speaksAll = (dialect: DialectName, wanted: readonly DialectName[]): boolean => wanted.every(each => each === dialect)
 
 /** The data policy of a candidate. An account may have another policy than its provider usually grants. */
 export const dataPolicyOf = ({ offer, provider, credential }: Candidate): string =>
-  credential.data_policy ?? offer.data_policy ?? provider.data_policy ?? 'unknown'
+  credential.dataPolicy ?? offer.dataPolicy ?? provider.dataPolicy ?? 'unknown'
 
 /** An unknown data policy does not meet a required one, unlike other unknown facts. */
 export const meetsDataPolicy = (candidate: Candidate, demand: DataPolicyDemand = 'any'): boolean =>

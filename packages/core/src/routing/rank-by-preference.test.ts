@@ -22,7 +22,7 @@ function orderFor({ fields, first, second = {}, inputTokens = 1 }: Asked): strin
     .join(', ')
 }
 
-const withPriorityTier = { price: { ...price, priority: { input: 3_000_000, output: 3_000_000 } }, quirks: { priority_tier: 'priority' } }
+const withPriorityTier = { price: { ...price, priority: { input: 3_000_000, output: 3_000_000 } }, quirks: { priorityTier: 'priority' } }
 
 test.each<[string, string, JsonObject, Partial<Offer>, Partial<Offer>?, number?]>([
   ['no preference', 'a, b', {}, { abilities: [] }],
@@ -32,9 +32,9 @@ test.each<[string, string, JsonObject, Partial<Offer>, Partial<Offer>?, number?]
   ['both offer the priority tier', 'a, b', { gateway: { routing: { tier: 'priority' } } }, withPriorityTier, withPriorityTier],
   ['reasoning is requested, and one supports it', 'b, a', { reasoning: { effort: 'high' } }, { abilities: ['tools'] }],
   ['reasoning is disabled', 'a, b', { reasoning: { effort: 'none' } }, { abilities: ['tools'] }],
-  ['the prompt may be too long for one', 'b, a', {}, { context_window: 1_000 }, {}, 1_200],
-  ['the prompt may be too long for the input limit of one', 'b, a', {}, { context_window: 9_000, max_input_tokens: 1_000 }, {}, 1_200],
-  ['prompt and output limit together may be too long for one', 'b, a', { max_output_tokens: 500 }, { context_window: 1_000 }, {}, 600],
+  ['the prompt may be too long for one', 'b, a', {}, { contextWindow: 1_000 }, {}, 1_200],
+  ['the prompt may be too long for the input limit of one', 'b, a', {}, { contextWindow: 9_000, maxInputTokens: 1_000 }, {}, 1_200],
+  ['prompt and output limit together may be too long for one', 'b, a', { max_output_tokens: 500 }, { contextWindow: 1_000 }, {}, 600],
 ])('%s: %s', (...[, expected, fields, first, second, inputTokens]) => {
   expect(orderFor({ fields, first, second, inputTokens })).toBe(expected)
 })
@@ -48,7 +48,7 @@ test('the distance is a whole number below the maximum, and 0 if all preferences
   const offers = fc.record(
     {
       abilities: fc.constantFrom<readonly 'reasoning'[]>([], ['reasoning']),
-      context_window: fc.constantFrom(10, 100_000),
+      contextWindow: fc.constantFrom(10, 100_000),
     },
     { requiredKeys: [] },
   )

@@ -22,7 +22,7 @@ const rankPreferences: readonly RankPreference[] = [
     applies: ({ needs }) => !needs.documents,
     isMet: (candidate, { needs }) =>
       needs.inputTokens <= maxInputTokensOf(candidate) &&
-      needs.inputTokens + (needs.outputTokens ?? 0) <= (candidate.offer.context_window ?? Number.POSITIVE_INFINITY),
+      needs.inputTokens + (needs.outputTokens ?? 0) <= (candidate.offer.contextWindow ?? Number.POSITIVE_INFINITY),
   },
 ]
 

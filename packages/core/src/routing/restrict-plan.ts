@@ -17,7 +17,7 @@ export function restrictPlan(plan: Plan, leavesOut: (candidate: Candidate) => bo
 const excludedFor = ({ model, provider, offer, credential }: Candidate, reason: string): Excluded => ({
   model: model.id,
   provider: provider.id,
-  provider_model_id: offer.provider_model_id,
+  provider_model_id: offer.model,
   code: 'routing_failed',
   reason,
   ...(credential.owner === 'workspace' && { byok_key_id: credential.id }),

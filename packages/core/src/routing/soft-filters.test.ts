@@ -52,12 +52,12 @@ describe('a deprecated offer', () => {
 })
 
 describe('an offer with a lower output limit than requested', () => {
-  const small = { max_output_tokens: 8_000 }
+  const small = { maxOutputTokens: 8_000 }
   const capped = { max_output_tokens: 9_000 }
 
   test('is excluded if another offer of its model has a sufficient or unknown limit, and used otherwise', () => {
-    expect(askedOf(capped, { a: small, b: { max_output_tokens: 9_000 }, c: {} })).toEqual(['b', 'c'])
-    expect(askedOf(capped, { a: small, b: { max_output_tokens: 10 } })).toEqual(['a', 'b'])
+    expect(askedOf(capped, { a: small, b: { maxOutputTokens: 9_000 }, c: {} })).toEqual(['b', 'c'])
+    expect(askedOf(capped, { a: small, b: { maxOutputTokens: 10 } })).toEqual(['a', 'b'])
     expect(askedOf({ max_output_tokens: 8_000 }, { a: small, b: {} })).toEqual(['a', 'b'])
     expect(askedOf({}, { a: small, b: {} })).toEqual(['a', 'b'])
   })
@@ -79,11 +79,11 @@ describe('an offer that would lose part of the request is excluded if another wo
   const address = userPart({ type: 'input_file', file_url: 'https://a.example/1.pdf' })
 
   test.each<[string, JsonObject, Readonly<Record<string, Partial<Offer>>>, readonly string[]]>([
-    ['tools of a dialect', { tools: [{ type: 'web_search' }] }, { a: {}, b: { dialect: 'responses' } }, ['b']],
-    ['tools of a dialect, lost everywhere', { tools: [{ type: 'web_search' }] }, { a: {}, b: { dialect: 'messages' } }, ['a', 'b']],
-    ['audio', audio, { a: { dialect: 'messages' }, b: {}, c: { dialect: 'gemini' } }, ['b', 'c']],
-    ['a file at a URL', address, { a: {}, b: { dialect: 'gemini' } }, ['b']],
-    ['log probabilities', { top_logprobs: 3 }, { a: { dialect: 'messages' }, b: { quirks: { refuses: ['logprobs'] } }, c: {} }, ['c']],
+    ['tools of a dialect', { tools: [{ type: 'web_search' }] }, { a: {}, b: { api: 'responses' } }, ['b']],
+    ['tools of a dialect, lost everywhere', { tools: [{ type: 'web_search' }] }, { a: {}, b: { api: 'messages' } }, ['a', 'b']],
+    ['audio', audio, { a: { api: 'messages' }, b: {}, c: { api: 'gemini' } }, ['b', 'c']],
+    ['a file at a URL', address, { a: {}, b: { api: 'gemini' } }, ['b']],
+    ['log probabilities', { top_logprobs: 3 }, { a: { api: 'messages' }, b: { quirks: { refuses: ['logprobs'] } }, c: {} }, ['c']],
     [
       'log probabilities, which one is known to support',
       { top_logprobs: 3 },
@@ -91,7 +91,7 @@ describe('an offer that would lose part of the request is excluded if another wo
       ['b'],
     ],
     ['log probabilities, with unknown support', { top_logprobs: 3 }, { a: { abilities: ['tools'] }, b: { abilities: [] } }, ['a', 'b']],
-    ['zero log probabilities', { top_logprobs: 0 }, { a: { dialect: 'messages' }, b: {} }, ['a', 'b']],
+    ['zero log probabilities', { top_logprobs: 0 }, { a: { api: 'messages' }, b: {} }, ['a', 'b']],
   ])('%s', (...[, fields, offers, expected]) => {
     expect(askedOf(fields, offers)).toEqual(expected)
     const { candidates, excluded } = planned(fields, offers)
@@ -100,11 +100,11 @@ describe('an offer that would lose part of the request is excluded if another wo
 
   test('a caller of Chat Completions requests log probabilities by a flag', () => {
     const request = chatClient.decodeRequest({ model: 'm', logprobs: true, messages: [{ role: 'user', content: 'Hi' }] })
-    expect(orderOf(planOf(request, { providers, models: sold({ a: { dialect: 'messages' }, b: {} }) }))).toEqual(['b for m'])
+    expect(orderOf(planOf(request, { providers, models: sold({ a: { api: 'messages' }, b: {} }) }))).toEqual(['b for m'])
   })
 
   test('if URLs are downloaded for an offer that takes only bytes, it loses no file', () => {
-    const models = sold({ a: { dialect: 'bedrock' }, b: { dialect: 'gemini' } })
+    const models = sold({ a: { api: 'bedrock' }, b: { api: 'gemini' } })
     expect(orderOf(planOf(asking(address), { providers, models }, { readsMedia: true }))).toEqual(['a for m', 'b for m'])
   })
 })

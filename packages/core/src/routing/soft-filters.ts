@@ -32,15 +32,15 @@ export const softFilters: readonly SoftFilter[] = [
     code: 'capability_mismatch',
     param: 'max_output_tokens',
     applies: ({ needs }) => needs.outputTokens !== undefined,
-    excludes: ({ offer }, { needs }) => offer.max_output_tokens !== undefined && (needs.outputTokens ?? 0) > offer.max_output_tokens,
-    reason: ({ offer }) => `it is limited to ${offer.max_output_tokens} output tokens, and other candidates are not`,
+    excludes: ({ offer }, { needs }) => offer.maxOutputTokens !== undefined && (needs.outputTokens ?? 0) > offer.maxOutputTokens,
+    reason: ({ offer }) => `it is limited to ${offer.maxOutputTokens} output tokens, and other candidates are not`,
   },
   {
     unlessLast: 'any',
     code: 'capability_mismatch',
     param: 'tools',
     applies: ({ needs }) => needs.toolDialects.length > 0,
-    excludes: ({ offer }, { needs }) => !speaksAll(offer.dialect, needs.toolDialects),
+    excludes: ({ offer }, { needs }) => !speaksAll(offer.api, needs.toolDialects),
     reason: 'it does not support some of the tools, and other candidates do',
   },
   {
@@ -48,7 +48,7 @@ export const softFilters: readonly SoftFilter[] = [
     code: 'capability_mismatch',
     param: 'input',
     applies: ({ needs }) => needs.recordDialects.length > 0,
-    excludes: ({ offer }, { needs }) => !speaksAll(offer.dialect, needs.recordDialects),
+    excludes: ({ offer }, { needs }) => !speaksAll(offer.api, needs.recordDialects),
     reason: 'it cannot read some items of earlier answers, and other candidates can',
   },
   {

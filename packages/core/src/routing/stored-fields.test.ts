@@ -229,7 +229,7 @@ describe('what is stored at a provider', () => {
 describe('a request that names something stored', () => {
   const request = responses({ type: 'input_file', file_id: 'file-1' })
   const excluded = (owner: 'platform' | 'workspace', provider: Partial<Provider> = {}, demands: Demands = {}): Json => {
-    const made = candidateOf({ dialect: 'responses' }, provider)
+    const made = candidateOf({ api: 'responses' }, provider)
     const candidate = { ...made, credential: { ...made.credential, owner } }
     const [reason] = filterCandidates([candidate], questionOf(request, { demands })).excluded
     return reason ? [reason.code, reason.param ?? ''] : null

@@ -10,8 +10,8 @@ const cacheMsOf = (candidate: ReturnType<typeof candidateOf>) => contenders(cand
 
 test('the router learns from the facts of the provider or offer how long a prompt stays in its cache', () => {
   expect(cacheMsOf(candidateOf({}))).toBeUndefined()
-  expect(cacheMsOf(candidateOf({}, { quirks: { prompt_cache_ms: 3_600_000 } }))).toBe(3_600_000)
-  expect(cacheMsOf(candidateOf({ quirks: { prompt_cache_ms: 60_000 } }, { quirks: { prompt_cache_ms: 3_600_000 } }))).toBe(60_000)
+  expect(cacheMsOf(candidateOf({}, { quirks: { promptCacheMs: 3_600_000 } }))).toBe(3_600_000)
+  expect(cacheMsOf(candidateOf({ quirks: { promptCacheMs: 60_000 } }, { quirks: { promptCacheMs: 3_600_000 } }))).toBe(60_000)
 })
 
 test('the router learns separately of each key of the operator', () => {

@@ -42,7 +42,7 @@ export function createCandidateTracker(router: Pick<DynamicRouter, 'trackOffer'>
 
 /** How long the provider keeps a prompt cached, if known. */
 function cacheOf(candidate: Candidate): { readonly cacheMs?: number } {
-  const { prompt_cache_ms: cacheMs } = quirksOf(candidate)
+  const { promptCacheMs: cacheMs } = quirksOf(candidate)
   return cacheMs === undefined ? {} : { cacheMs }
 }
 
@@ -54,7 +54,7 @@ function cacheOf(candidate: Candidate): { readonly cacheMs?: number } {
 function trackedOfferName({ provider, offer, credential }: Candidate, { rates, thinking }: OfferVariant): string {
   const account = credential.owner === 'platform' ? platformAccount(provider, credential) : `own:${credential.id}`
   const tier = offer.price && rates === priorityPriceOf(offer.price) ? '+priority' : ''
-  return `${provider.id}/${offer.provider_model_id}@${account}${tier}${thinking ? '+thinking' : ''}`
+  return `${provider.id}/${offer.model}@${account}${tier}${thinking ? '+thinking' : ''}`
 }
 
 /** `platform` for the operator's first key, `platform:2` for the second. Processes that share statistics list keys in the same order. */

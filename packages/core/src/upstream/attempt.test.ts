@@ -34,7 +34,7 @@ function heldClock(): Clock & { readonly fire: () => void; readonly waits: reado
 
 const candidateOf = (dialect: typeof chatProvider, quirks: Quirks = {}): Candidate => ({
   model: { id: 'm', offers: [] },
-  offer: { provider: 'p', provider_model_id: 'm', dialect: dialect.name, quirks },
+  offer: { provider: 'p', model: 'm', api: dialect.name, quirks },
   provider: { id: 'p', dialects: [dialect], endpoint: () => 'http://p.test/', authorize: () => {} },
   credential: { id: 'c', owner: 'platform', secret: 'sk-secret-secret' },
 })
@@ -103,7 +103,7 @@ async function sentWith(
 }
 
 test('a provider that takes bytes only is sent the image, read once, and never its URL', async () => {
-  const { read, body } = await sentWith(bedrockProvider, { inline_media_only: true })
+  const { read, body } = await sentWith(bedrockProvider, { inlineMediaOnly: true })
   expect(read).toEqual(['https://pictures.test/cat.png'])
   const content = (JSON.parse(body) as { readonly messages: readonly { readonly content: readonly JsonObject[] }[] }).messages[0]?.content
   expect(content).toEqual([{ image: { format: 'png', source: { bytes: 'Q0FU' } } }])

@@ -47,7 +47,7 @@ export interface AttemptOptions {
   readonly limits: AttemptLimits
   /** Called when the call is sent, with the time in monotonic milliseconds. Not called if it never is. */
   readonly onSent?: (now: number) => void
-  /** Called with the tier named in the response headers (`Quirks.tier_header`). */
+  /** Called with the tier named in the response headers (`Quirks.tierHeader`). */
   readonly onTier?: (tier: string) => void
 }
 
@@ -94,7 +94,7 @@ export function runAttempt(options: AttemptOptions, ports: AttemptPorts): Promis
   return new Promise(resolve => {
     const dialect = dialectFor(provider, offer)
     if (!dialect) {
-      const failure = notSent(`${provider.id} does not support the dialect "${offer.dialect}" of its offer.`)
+      const failure = notSent(`${provider.id} does not support the dialect "${offer.api}" of its offer.`)
       resolve({ ok: false, accepted: false, failure: { ...failure, provider: provider.id } })
       return
     }
@@ -198,7 +198,7 @@ function handlersOf(state: AttemptState, { mapping }: EncodedRequest): AnswerHan
     },
     onAccepted: header => {
       state.isAccepted = true
-      const tier = quirks.tier_header && header(quirks.tier_header)
+      const tier = quirks.tierHeader && header(quirks.tierHeader)
       if (tier) options.onTier?.(tier.trim().toLowerCase())
     },
     onBody: body => receiveBody(state, body, mapping),

@@ -10,7 +10,7 @@ import { logFailure } from './log-failure.ts'
 const secret = 'topsecret-0123456789'
 const candidate: Candidate = {
   model: { id: 'm', offers: [] },
-  offer: { provider: 'local', provider_model_id: 'theirs', dialect: 'chat' },
+  offer: { provider: 'local', model: 'theirs', api: 'chat' },
   provider: compatible({ id: 'local', baseURL: 'http://127.0.0.1:8000/api' }),
   credential: { id: 'local:platform', owner: 'platform', secret },
 }

@@ -13,7 +13,7 @@ export function logFailure(logger: Logger, { provider, offer, credential }: Cand
   logger.warn(
     {
       provider: provider.id,
-      model: offer.provider_model_id,
+      model: offer.model,
       kind,
       ...(status !== undefined && { status }),
       ...(code !== undefined && { code }),
@@ -27,7 +27,7 @@ export function logFailure(logger: Logger, { provider, offer, credential }: Cand
 
 /** The path that was called, without host and query. */
 function pathOf({ provider, offer, credential }: Pick<Candidate, 'provider' | 'offer' | 'credential'>): string {
-  const { dialect, provider_model_id: model } = offer
-  const url = provider.endpoint({ dialect, model, stream: false, credential })
+  const { api, model } = offer
+  const url = provider.endpoint({ api: api, model, stream: false, credential })
   return URL.canParse(url) ? new URL(url).pathname : ''
 }

@@ -7,7 +7,7 @@ import { type AnswerHandlers, type SendOptions, type SendPorts, sendRequest } fr
 
 const candidate: Candidate = {
   model: { id: 'm', offers: [] },
-  offer: { provider: 'p', provider_model_id: 'm', dialect: 'chat' },
+  offer: { provider: 'p', model: 'm', api: 'chat' },
   provider: { id: 'p', dialects: [chatProvider], endpoint: () => 'http://p.test/', authorize: () => {} },
   credential: { id: 'c', owner: 'platform', secret: 'sk-secret-secret' },
 }

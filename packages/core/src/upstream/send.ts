@@ -78,10 +78,10 @@ export function sendRequest(options: SendOptions, ports: SendPorts, handlers: An
     'user-agent': 'signalbox',
     ...options.encoded.headers,
   }
-  const { dialect, provider_model_id: model } = offer
+  const { api, model } = offer
   const { transport, clock } = ports
   const { signal, encoded } = options
-  const url = options.url ?? provider.endpoint({ dialect, model, stream: options.stream, credential })
+  const url = options.url ?? provider.endpoint({ api, model, stream: options.stream, credential })
   const large = transport.takesBytes ? options.large : undefined
   const bytes = large?.encodeLargeJson(encoded.body)
   const body = bytes ? '' : JSON.stringify(encoded.body)
@@ -89,7 +89,7 @@ export function sendRequest(options: SendOptions, ports: SendPorts, handlers: An
   const exchange = { options, ports, handlers }
   try {
     const monotonic = options.now ?? clock.monotonic()
-    const call = { dialect, url, body, transport, now: clock.now(), monotonic, signal }
+    const call = { api, url, body, transport, now: clock.now(), monotonic, signal }
     const authorizing = provider.authorize(headers, credential, large ? large.withLateBody(call, encoded.body) : call)
     if (authorizing) transmitLater(authorizing, exchange, request)
     else transmit(exchange, request)
@@ -127,8 +127,8 @@ function orError({ onError }: AnswerHandlers, run: () => void): void {
 function readReply(reply: TransportReply, exchange: Exchange): void {
   const { options, ports, handlers } = exchange
   const { clock, onHeadroom } = ports
-  const { rate_limits } = options.quirks
-  const headroom = rate_limits && onHeadroom ? readHeadroom(reply.header, rate_limits, clock.now()) : undefined
+  const { rateLimits } = options.quirks
+  const headroom = rateLimits && onHeadroom ? readHeadroom(reply.header, rateLimits, clock.now()) : undefined
   if (headroom) onHeadroom?.(headroom, reply.header)
   const { status } = reply
   const source = asSource(reply.body)

@@ -6,7 +6,7 @@ import type { JsonObject } from '../../src/protocol/wire.ts'
 
 // Requests, said in as few words as a test needs.
 
-export const offer: Offer = { provider: 'somewhere', provider_model_id: 'their-model', dialect: 'bedrock' }
+export const offer: Offer = { provider: 'somewhere', model: 'their-model', api: 'bedrock' }
 export const user = (...content: readonly (Part | string)[]): Item => ({
   type: 'message',
   role: 'user',

@@ -34,7 +34,7 @@ const request: InferenceRequest = {
   delivery: 'stream',
 }
 
-export const offer: Offer = { provider: 'somewhere', provider_model_id: 'their-model', dialect: 'any' }
+export const offer: Offer = { provider: 'somewhere', model: 'their-model', api: 'any' }
 
 export const decode = (dialect: ProviderDialect, frames: readonly Frame[]): readonly InferenceEvent[] => {
   const decoder = dialect.decodeEvents()

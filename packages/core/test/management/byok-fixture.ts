@@ -57,17 +57,17 @@ export interface ByokFixture extends Fixture {
   asked(): readonly string[]
 }
 
-const tier = (name: string, data_policy: 'no_training' | 'may_train' | 'zdr' = 'no_training') => ({
+const tier = (name: string, dataPolicy: 'no_training' | 'may_train' | 'zdr' = 'no_training') => ({
   tier: name,
-  display_name: name,
-  data_policy,
+  displayName: name,
+  dataPolicy,
   qualification: '',
 })
 const facts = [
   {
     id: 'openai',
-    display_name: 'OpenAI',
-    data_policy: 'no_training',
+    displayName: 'OpenAI',
+    dataPolicy: 'no_training',
     tiers: [tier('free', 'may_train'), tier('tier_1'), tier('tier_2'), tier('zdr', 'zdr')],
   },
 ] as const
@@ -95,7 +95,7 @@ export async function createByokFixture(options: Parameters<typeof createFixture
     }
   }
   const log = (told: object, message: string): void => void logged.push(`${message} ${JSON.stringify(told)}`)
-  const offer = { provider: 'openai', provider_model_id: 'gpt-5', dialect: 'chat', price: { input: 1, output: 1 } }
+  const offer = { provider: 'openai', model: 'gpt-5', api: 'chat', price: { input: 1, output: 1 } }
   const made = await createFixture({
     sealingKey: sealingKey(),
     providers: [

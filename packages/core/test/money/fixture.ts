@@ -82,7 +82,7 @@ export function createFixture({
   const models = [
     {
       id: 'model',
-      offers: Object.keys(providers).map(id => ({ provider: id, provider_model_id: 'm', dialect: 'chat', price })),
+      offers: Object.keys(providers).map(id => ({ provider: id, model: 'm', api: 'chat', price })),
     },
   ]
   const watched = watchedEngine(clock, Object.values(providers), models)

@@ -57,7 +57,7 @@ export interface SoldOffer {
 
 export const offers: readonly SoldOffer[] = [...special, ...others].flatMap(({ provider, dialect, models }) =>
   models.map((provider_model_id): SoldOffer => {
-    const offer: Offer = { provider: provider.id, provider_model_id, dialect, price, max_output_tokens: 64_000 }
+    const offer: Offer = { provider: provider.id, model: provider_model_id, api: dialect, price, maxOutputTokens: 64_000 }
     return { name: `${provider.id} ${dialect} ${provider_model_id}`, provider, offer, quirks: quirksFor(provider, offer) }
   }),
 )

@@ -25,10 +25,7 @@ function sentTo(request: InferenceRequest, { provider, offer, quirks }: SoldOffe
 
 const counts = { requests: 0, sent: 0, excluded: 0, checks: 0 }
 const rowsOf = new Map<SoldOffer, readonly RefusalRow[]>(
-  offers.map(sold => [
-    sold,
-    refusals.filter(({ dialect, models = /./ }) => dialect === sold.offer.dialect && models.test(sold.offer.provider_model_id)),
-  ]),
+  offers.map(sold => [sold, refusals.filter(({ dialect, models = /./ }) => dialect === sold.offer.api && models.test(sold.offer.model))]),
 )
 
 /** What is sent although it is refused: of each row, one offer. */

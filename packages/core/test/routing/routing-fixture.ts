@@ -15,7 +15,7 @@ export const price = { input: 1_000_000, output: 1_000_000 }
 
 /** Somebody of whom nothing is known but a price. */
 export const candidateOf = (offer: Partial<Offer>, provider: Partial<Provider> = {}): Candidate => {
-  const sold: Offer = { provider: 'p', provider_model_id: 'm', dialect: 'chat', price, ...offer }
+  const sold: Offer = { provider: 'p', model: 'm', api: 'chat', price, ...offer }
   return {
     model: { id: 'm', offers: [sold] },
     offer: sold,
@@ -67,8 +67,8 @@ export const providerOf = (id: string, more: Partial<Provider> = {}): Provider =
 
 export const offerOf = (provider: string, more: Partial<Offer> = {}): Offer => ({
   provider,
-  provider_model_id: `${provider}-m`,
-  dialect: 'chat',
+  model: `${provider}-m`,
+  api: 'chat',
   price,
   ...more,
 })

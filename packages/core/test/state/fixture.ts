@@ -49,8 +49,8 @@ async function* oneByOne(frames: readonly Frame[]): AsyncGenerator<readonly Fram
 
 export const offerOf = ({ id, dialects }: Provider, more: Partial<Offer> = {}): Offer => ({
   provider: id,
-  provider_model_id: 'their-model',
-  dialect: dialects[0]?.name ?? '',
+  model: 'their-model',
+  api: dialects[0]?.name ?? '',
   price: { input: 0, output: 0 },
   ...more,
 })

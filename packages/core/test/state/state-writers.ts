@@ -110,7 +110,7 @@ function chatAct(message: JsonObject, deltas: readonly JsonObject[]): Act {
 const chatInWords: StateWriter = {
   name: 'chat, thoughts in words',
   dialect: chatProvider,
-  quirks: { reasoning_field: 'reasoning_content' },
+  quirks: { reasoningField: 'reasoning_content' },
   inWords: true,
   say({ state, call, text }) {
     const entry = { index: 0, id: call, type: 'function', function: { name: 'look', arguments: '{}' } }

@@ -240,7 +240,7 @@ function publicOffer(offer: RouterOffer, made: WeakMap<RouterOffer, RouterOffer>
   if (known) return known
   const picked = {
     ...pick(offer, 'id', 'provider', 'model', 'cacheMs'),
-    price: pick(offer.price, 'input', 'output', 'cached', 'cache_write', 'cache_write_1h'),
+    price: pick(offer.price, 'input', 'output', 'cached', 'cacheWrite', 'cacheWrite1h'),
   } as RouterOffer
   made.set(offer, picked)
   return picked

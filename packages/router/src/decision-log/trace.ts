@@ -15,7 +15,7 @@ const each = <Name extends string>(inner: Check, ...names: readonly Name[]): Rea
 const estimate = fields(each(number, ...Object.keys(estimateNames)))
 const offerPrice = fields({
   ...each(number, 'input', 'output'),
-  ...each(maybe(number), 'cached', 'cache_write', 'cache_write_1h'),
+  ...each(maybe(number), 'cached', 'cacheWrite', 'cacheWrite1h'),
 } satisfies FieldChecks<OfferPrice>)
 const offerShape = fields({
   id: text,

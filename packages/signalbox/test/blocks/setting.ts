@@ -10,7 +10,7 @@ import { createRouter } from 'signalbox/router'
 // What a reader of a page has before the first line of a block: a gateway, a key of it, and the app's own values that the page assumes. The
 // blocks are compiled against these types, and run with these values.
 
-const offers = [{ provider: 'sim', provider_model_id: 'echo', dialect: 'chat', price: { input: 1_000_000, output: 2_000_000 } }]
+const offers = [{ provider: 'sim', model: 'echo', api: 'chat', price: { input: 1_000_000, output: 2_000_000 } }]
 const models: readonly Model[] = ['small', 'large', 'sim/story'].map(id => ({ id, offers }))
 const secret = 'ak_for-the-blocks-0123456789'
 

@@ -111,7 +111,7 @@ const aYearAgo = (): Date => new Date(Date.now() - 365 * 86_400_000)
  *
  * @example
  * const deadEnd = await addressFault('refused').open()
- * const provider = compatible({ id: 'dead', baseURL: deadEnd.baseURL, apiKey: 'none', speaks: ['chat'] })
+ * const provider = compatible({ id: 'dead', baseURL: deadEnd.baseURL, apiKey: 'none', apis: ['chat'] })
  */
 export const addressFaults: readonly AddressFault[] = [
   { row: 1, name: 'unresolvable', expect: alike(e502), open: unresolvable },

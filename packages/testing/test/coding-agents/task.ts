@@ -47,7 +47,7 @@ export async function doTask(agent: CodingAgent, traits: ProviderTraits, program
   for (const [name, text] of Object.entries(original)) writeFileSync(join(place.project, name), text)
   const model = playModel(agent, traits, place)
   const price = { input: 1_000_000, output: 2_000_000, cached: 100_000 }
-  const offers = model.providers.map(({ id }) => ({ provider: id, dialect: traits.dialect.name, provider_model_id: 'theirs', price }))
+  const offers = model.providers.map(({ id }) => ({ provider: id, api: traits.dialect.name, model: 'theirs', price }))
   const testbed = await testGateway({
     providers: model.providers,
     models: [{ id: agent.model, offers }],

@@ -70,14 +70,14 @@ export async function player(): Promise<Player> {
   })
   // Histories name what the provider keeps of its answers, such as the audio of one.
   const providers = upstreams.map(dialect => ({
-    ...compatible({ id: `up-${dialect}`, baseURL: `https://up-${dialect}.example/v1`, apiKey: 'k', speaks: [dialect] }),
+    ...compatible({ id: `up-${dialect}`, baseURL: `https://up-${dialect}.example/v1`, apiKey: 'k', apis: [dialect] }),
     providerStorage: true,
   }))
   const price = { input: 1, output: 1 }
   const models = upstreams.map(
     (dialect): Model => ({
       id: dialect,
-      offers: [{ provider: `up-${dialect}`, provider_model_id: 'm', dialect, price, max_output_tokens: 1_000_000 }],
+      offers: [{ provider: `up-${dialect}`, model: 'm', api: dialect, price, maxOutputTokens: 1_000_000 }],
     }),
   )
   const testbed = await testGateway({ providers, models, transport })

@@ -1,3 +1,3 @@
 /** What a request of these tests is sold at: an answer of `story` takes some seconds. */
 const price = { input: 1_000_000, output: 2_000_000 }
-export const models = ['echo', 'story'].map(id => ({ id, offers: [{ provider: 'sim', provider_model_id: id, dialect: 'chat', price }] }))
+export const models = ['echo', 'story'].map(id => ({ id, offers: [{ provider: 'sim', model: id, api: 'chat', price }] }))

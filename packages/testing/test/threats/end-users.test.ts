@@ -16,7 +16,7 @@ import { waitUntil } from '../waits.ts'
 
 const quiet = { info() {}, warn() {}, error() {} }
 const price = { input: 1_000_000, output: 1_000_000 }
-const offer = { provider: 'sim', provider_model_id: 'echo', dialect: 'chat' as const, price, max_output_tokens: 100 }
+const offer = { provider: 'sim', model: 'echo', api: 'chat' as const, price, maxOutputTokens: 100 }
 /** Microdollars: one token of input, one of output, and each token costs one microdollar. */
 const ask = { model: 'small', input: 'hi', max_output_tokens: 100 }
 

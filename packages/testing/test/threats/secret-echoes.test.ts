@@ -50,7 +50,7 @@ test.each(cases)('%s that quotes the key of the operator %s never reaches a clie
   const hear = (...given: readonly unknown[]): void => void heard.push(given)
   const hooks: Hooks = Object.fromEntries(['onPlan', 'onFailure', 'onCommit', 'onSettle'].map(hook => [hook, hear]))
   const testbed = await testGateway({
-    providers: [compatible({ id: 'p', baseURL: 'http://p.test/v1', apiKey: secret, speaks: ['chat'] })],
+    providers: [compatible({ id: 'p', baseURL: 'http://p.test/v1', apiKey: secret, apis: ['chat'] })],
     models: [modelOf('m', [{ provider: 'p', dialect: 'chat' }])],
     transport: scriptedTransport(() => answers[kind]?.(quotations[name] ?? '') ?? { pieces: [] }),
     hooks,

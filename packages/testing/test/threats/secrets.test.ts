@@ -57,12 +57,12 @@ async function testbed(): Promise<Testbed> {
       void heard.hooks.push([hook, ...given])
   const hooks: Hooks = Object.fromEntries(['onPlan', 'onFailure', 'onCommit', 'onSettle', 'onBudget'].map(name => [name, hear(name)]))
   const providers = servers.map((server, at) =>
-    compatible({ id: `p${at + 1}`, baseURL: server.url, apiKey: operatorKeys[at] ?? '', speaks: ['chat', 'responses', 'messages'] }),
+    compatible({ id: `p${at + 1}`, baseURL: server.url, apiKey: operatorKeys[at] ?? '', apis: ['chat', 'responses', 'messages'] }),
   )
   const offers = providers.map(({ id }) => ({
     provider: id,
-    provider_model_id: 'test-model',
-    dialect: 'chat',
+    model: 'test-model',
+    api: 'chat',
     price: { input: 1_000, output: 2_000 },
   }))
   const gateway = createGateway({

@@ -27,7 +27,7 @@ async function testbed({ providerStorage = false, hasOwnKey = false } = {}) {
   }
   const gateway = createGateway({
     providers: [{ ...compatible({ id: 'vendor', baseURL: 'https://vendor.example/v1', apiKey: operators }), providerStorage }],
-    models: [{ id: 'm', offers: [{ provider: 'vendor', provider_model_id: 'm', dialect: 'chat', price: { input: 1e6, output: 1e6 } }] }],
+    models: [{ id: 'm', offers: [{ provider: 'vendor', model: 'm', api: 'chat', price: { input: 1e6, output: 1e6 } }] }],
     storage: memoryStorage(),
     sealingKey: new Uint8Array(32).fill(7),
     transport,

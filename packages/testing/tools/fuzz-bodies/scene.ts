@@ -72,8 +72,8 @@ async function open(errors: string[]): Promise<Testbed> {
   const offers = (names: readonly string[]) =>
     names.map(name => ({
       provider: `by-${name}`,
-      provider_model_id: 'test-model',
-      dialect: name,
+      model: 'test-model',
+      api: name,
       price: { input: 1_000_000, output: 2_000_000 },
     }))
   const names = dialects.map(({ name }) => name)

@@ -93,12 +93,10 @@ function streamedAnswer(): string {
 export async function scenario(storage: Storage): Promise<Found> {
   const price = { input: 1_000_000, output: 2_000_000 }
   const gateway = createGateway({
-    providers: [
-      compatible({ id: 'scripted', baseURL: 'https://scripted.example/v1', apiKey: 'sk-scripted', speaks: ['responses', 'chat'] }),
-    ],
+    providers: [compatible({ id: 'scripted', baseURL: 'https://scripted.example/v1', apiKey: 'sk-scripted', apis: ['responses', 'chat'] })],
     models: (['responses', 'chat'] as const).map(dialect => ({
       id: `by-${dialect}`,
-      offers: [{ provider: 'scripted', provider_model_id: 'scripted', dialect, price }],
+      offers: [{ provider: 'scripted', model: 'scripted', api: dialect, price }],
     })),
     storage,
     transport,

@@ -10,7 +10,7 @@ export async function webSocketHandler(webSocket: WebSocketRuntime): Promise<Fet
   const price = { input: 1_000_000, output: 2_000_000 }
   const gateway = createGateway({
     providers: [simulated({ id: 'sim' })],
-    models: [{ id: 'echo', offers: [{ provider: 'sim', provider_model_id: 'echo', dialect: 'chat', price }] }],
+    models: [{ id: 'echo', offers: [{ provider: 'sim', model: 'echo', api: 'chat', price }] }],
     storage: memoryStorage(),
   })
   const { id } = await gateway.workspaces.create({ name: 'WebSockets', billing: 'postpaid' })

@@ -29,7 +29,7 @@ await new Promise<void>(resolve => provider.listen(0, '127.0.0.1', resolve))
 const baseURL = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/v1`
 const gateway = createGateway({
   providers: [compatible({ id: 'local', baseURL, apiKey: 'sk-local' })],
-  models: [{ id: 'small', offers: [{ provider: 'local', provider_model_id: 'm', dialect: 'chat', price: { input: 0, output: 0 } }] }],
+  models: [{ id: 'small', offers: [{ provider: 'local', model: 'm', api: 'chat', price: { input: 0, output: 0 } }] }],
   storage: memoryStorage(),
   transport: nodeTransport(),
   logger: { info: () => {}, warn: () => {}, error: () => {} },

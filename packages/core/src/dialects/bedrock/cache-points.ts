@@ -7,7 +7,7 @@ import { objects } from '../json.ts'
 import { dialect } from './wire.ts'
 
 /** The cache points that the model accepts. They do not affect the response, but a model without a prompt cache rejects them. */
-export const acceptedCachePoints = (prompt: Prompt, { cache_marks: places }: Quirks): FittedCachePoints =>
+export const acceptedCachePoints = (prompt: Prompt, { cacheMarks: places }: Quirks): FittedCachePoints =>
   fitCachePoints(prompt, {
     dialect,
     sendsEnd: sendsEnd(places),
@@ -15,15 +15,15 @@ export const acceptedCachePoints = (prompt: Prompt, { cache_marks: places }: Qui
     ...(places?.length === 0 && { refusal: 'is a cache marker, but this model has no prompt cache; it was left out.' }),
   })
 
-const sendsEnd = (places: Quirks['cache_marks']): boolean => places?.includes('user') ?? true
+const sendsEnd = (places: Quirks['cacheMarks']): boolean => places?.includes('user') ?? true
 
 /** The `cachePoint` block to insert after a block with this cache point. */
 export const cachePointAfter = (cache: CachePoint | undefined): readonly JsonObject[] =>
   cache ? [{ cachePoint: { type: 'default', ...(cache.ttl && { ttl: cache.ttl }) } }] : []
 
 /** Whether the cache point at the end of the conversation is sent. */
-export const hasEndCachePoint = (prompt: Prompt, { cache_marks }: Quirks): boolean =>
-  sendsEnd(cache_marks) && endCachePoint(prompt) !== undefined
+export const hasEndCachePoint = (prompt: Prompt, { cacheMarks }: Quirks): boolean =>
+  sendsEnd(cacheMarks) && endCachePoint(prompt) !== undefined
 
 /** The messages with a cache point at the end, if the client set one for the whole request. */
 export function withEndCachePoint(messages: readonly JsonObject[], prompt: Prompt, quirks: Quirks): readonly JsonObject[] {

@@ -22,7 +22,7 @@ const request = messagesClient.decodeRequest({
     },
   ],
 })
-const claude = { anthropic_fields: true } as const
+const claude = { anthropicFields: true } as const
 const { mapping } = bedrockProvider.encodeRequest(request, offer, claude)
 
 test('a document for Claude on Bedrock has its citations and context', () => {

@@ -48,8 +48,8 @@ const afterDot = (param = ''): string => param.slice(param.indexOf('.') + 1)
 /** Anthropic betas that models on Bedrock accept. An unknown one fails the request, so all others are left out. */
 const betas: ReadonlySet<string> = new Set(['interleaved-thinking-2025-05-14', 'fine-grained-tool-streaming-2025-05-14'])
 
-export function betaFields({ headers }: InferenceRequest, { anthropic_fields }: Quirks): JsonObject {
-  const requested = anthropic_fields && headers?.dialect === 'messages' ? (headers.values['anthropic-beta'] ?? '') : ''
+export function betaFields({ headers }: InferenceRequest, { anthropicFields }: Quirks): JsonObject {
+  const requested = anthropicFields && headers?.dialect === 'messages' ? (headers.values['anthropic-beta'] ?? '') : ''
   const known = requested
     .split(',')
     .map(beta => beta.trim())

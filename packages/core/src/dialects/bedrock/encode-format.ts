@@ -36,8 +36,8 @@ export function encodeFormat(prompt: Prompt, quirks: Quirks, { canForceCall, sch
   const format = text?.format
   if (!format || format.type === 'text') return { fields: {}, warnings: [] }
   if (format.type === 'json_object') return { fields: {}, instruction: 'Answer with one JSON object, and with nothing else.', warnings: [] }
-  const { json_schema: support = 'tool', json_schema_without_tools } = quirks
-  const isBesideTools = json_schema_without_tools === true && tools.some(({ type }) => type === 'function')
+  const { jsonSchema: support = 'tool', jsonSchemaWithoutTools } = quirks
+  const isBesideTools = jsonSchemaWithoutTools === true && tools.some(({ type }) => type === 'function')
   if (support === 'native' && !isBesideTools) return enforcedFormat(format, schemas)
   return support === 'tool' && canForceCall && isPlainParameters(format.schema)
     ? toolFormat(format, toolNamesIn(prompt).map(toolNames.sent))

@@ -73,7 +73,7 @@ describe('the messages of a Bedrock request', () => {
   })
 
   test('have the system text before the first user text if the model has no system prompt', () => {
-    const quirks: Quirks = { no_system: true }
+    const quirks: Quirks = { noSystem: true }
     expect(body({ quirks, instructions: 'Be brief.' })).toEqual({
       messages: [{ role: 'user', content: [{ text: 'Be brief.' }, { text: 'Hi' }] }],
     })
@@ -340,7 +340,7 @@ describe('images in tool results', () => {
   })
 
   test('come after all results for other models, with the call named', () => {
-    expect(contentWith({ text_only_results: true })).toMatchObject([
+    expect(contentWith({ textOnlyResults: true })).toMatchObject([
       { toolResult: { toolUseId: 'a', content: [{ text: 'The result comes after the tool results.' }] } },
       { toolResult: { toolUseId: 'b', content: [{ text: 'text' }] } },
       { text: 'Returned by the tool call a:' },

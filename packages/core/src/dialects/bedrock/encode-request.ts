@@ -62,14 +62,14 @@ function encodePrompt({ prompt: requested, schemas = makeSchemaFitter() }: Infer
   const conversation = encodeConversation(prompt.input, quirks, toolNames)
   const { lacksThinkingBeforeCalls } = conversation
   const thinking = encodeThinking({ prompt, offer, quirks, lacksThinkingBeforeCalls })
-  const canForceCall = quirks.no_forced_tools !== true && thinking.restricts !== 'sampling-and-tools'
+  const canForceCall = quirks.noForcedTools !== true && thinking.restricts !== 'sampling-and-tools'
   const format = encodeFormat(prompt, quirks, { canForceCall, schemas, toolNames })
   const { answerTool } = format
   const tools = encodeTools(prompt, quirks, { conversation, answerTool, canForceCall, schemas, toolNames })
   const added = [format.instruction, tools.instruction].flatMap(text => (text === undefined ? [] : [{ text }]))
   const system = [...(prompt.instructions?.trim() ? [{ text: prompt.instructions }] : []), ...conversation.system, ...added]
   // Without any message, the system prompt is sent as the user's message, because a request needs one.
-  const isSystemOfUser = system.length > 0 && (quirks.no_system === true || conversation.messages.length === 0)
+  const isSystemOfUser = system.length > 0 && (quirks.noSystem === true || conversation.messages.length === 0)
   const turns = isSystemOfUser ? prependSystem(conversation.messages, system) : conversation.messages
   const { messages, warnings: turnWarnings } = withUserTurns(turns, quirks)
   return {
@@ -82,7 +82,7 @@ function encodePrompt({ prompt: requested, schemas = makeSchemaFitter() }: Infer
     fields: { ...thinking.fields, ...tools.fields },
     warnings: [
       ...conversation.warnings,
-      ...(quirks.anthropic_fields ? [] : lostCitations(prompt.input)),
+      ...(quirks.anthropicFields ? [] : lostCitations(prompt.input)),
       ...turnWarnings,
       ...cacheWarnings,
       ...thinking.warnings,
@@ -104,10 +104,10 @@ function prependSystem(messages: readonly JsonObject[], system: readonly JsonObj
 /** Adds a user turn where the conversation needs one: at the start, and at the end for models that do not continue an assistant message. */
 function withUserTurns(
   messages: readonly JsonObject[],
-  { no_prefill }: Quirks,
+  { noPrefill }: Quirks,
 ): { readonly messages: readonly JsonObject[]; readonly warnings: readonly Warning[] } {
   const needsOpening = messages[0]?.role === 'assistant'
-  const needsClosing = no_prefill === true && messages.at(-1)?.role === 'assistant'
+  const needsClosing = noPrefill === true && messages.at(-1)?.role === 'assistant'
   return {
     messages: [...(needsOpening ? [userMessage(openingText)] : []), ...messages, ...(needsClosing ? [userMessage(closingText)] : [])],
     warnings: [...(needsOpening ? [openingWarning] : []), ...(needsClosing ? [closingWarning] : [])],
@@ -126,7 +126,7 @@ function readingFor(
   { input }: Prompt,
   { answerTool, quirks, toolNames: { changed: toolNames } }: ReadingOptions,
 ): ResponseMapping | undefined {
-  const citesDocuments = quirks.anthropic_fields === true && input.some(item => itemParts(item).some(isCitable))
+  const citesDocuments = quirks.anthropicFields === true && input.some(item => itemParts(item).some(isCitable))
   if (toolNames.size === 0 && answerTool === undefined && !citesDocuments) return undefined
   return {
     ...(toolNames.size > 0 && { toolNames }),

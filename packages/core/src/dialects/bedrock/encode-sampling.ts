@@ -13,15 +13,15 @@ export const fitSampling = (encoded: Encoded, quirks: Quirks, thinking: EncodedT
   clampTemperature(dropRefused(encoded, { refuses: refusedSampling(encoded, quirks, thinking) }))
 
 function refusedSampling({ body }: Encoded, quirks: Quirks, { restricts, fields }: EncodedThinking): readonly string[] {
-  const { sampling = 'any', thinks_unasked = true, anthropic_fields } = quirks
-  const mayThink = restricts === 'sampling-and-tools' || (fields.thinking === undefined && thinks_unasked)
+  const { sampling = 'any', thinksUnasked = true, anthropicFields } = quirks
+  const mayThink = restricts === 'sampling-and-tools' || (fields.thinking === undefined && thinksUnasked)
   if (sampling === 'none' || restricts === 'sampling' || (sampling === 'unless_thinking' && mayThink)) return samplingFields
   if (restricts === 'sampling-and-tools') {
     const isTopPAccepted = typeof body.top_p === 'number' && body.top_p >= minTopPWhileThinking
     return isTopPAccepted ? ['temperature', 'top_k'] : samplingFields
   }
   const exclusive = sampling === 'one' && body.temperature !== undefined ? ['top_p'] : []
-  return anthropic_fields ? exclusive : [...exclusive, 'top_k']
+  return anthropicFields ? exclusive : [...exclusive, 'top_k']
 }
 
 function clampTemperature({ body, warnings }: Encoded): Encoded {

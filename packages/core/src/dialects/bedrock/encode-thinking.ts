@@ -39,7 +39,7 @@ export function encodeThinking(context: ThinkingContext): EncodedThinking {
   const { reasoning = {} } = prompt
   const wantsSummary = reasoning.summary !== undefined && reasoning.summary !== 'none'
   const style = styleOf(quirks, reasoning.budget_tokens)
-  const hasSummary = quirks.anthropic_fields === true && (style === 'adaptive' || style === 'budget')
+  const hasSummary = quirks.anthropicFields === true && (style === 'adaptive' || style === 'budget')
   const thinking = thinkingFor(reasoning, { ...context, style, isRequired: wantsSummary && hasSummary })
   const lacksSummary = wantsSummary && !(hasSummary && thinking.restricts === 'sampling-and-tools')
   const lacksBudget = reasoning.budget_tokens !== undefined && style !== 'budget'
@@ -63,7 +63,7 @@ function thinkingFor({ effort }: Reasoning, context: StyledContext): EncodedThin
   if (effort === undefined && !context.isRequired) return unchanged
   if (!style) return effortOmitted(effort)
   const isAnthropic = style === 'adaptive' || style === 'budget'
-  return isAnthropic && effort === 'none' && quirks.thinking_off !== 'never' ? disabled : encoders[style](effort, context)
+  return isAnthropic && effort === 'none' && quirks.thinkingOff !== 'never' ? disabled : encoders[style](effort, context)
 }
 
 /** Returns the model's first style, or `budget` if the request sets a budget and the model supports it. */
@@ -88,8 +88,8 @@ function adaptive(effort: Effort | undefined, { prompt, quirks }: StyledContext)
   }
 }
 
-function displayField({ reasoning }: Prompt, { anthropic_fields }: Quirks): JsonObject {
-  if (!anthropic_fields || reasoning?.summary === undefined) return {}
+function displayField({ reasoning }: Prompt, { anthropicFields }: Quirks): JsonObject {
+  if (!anthropicFields || reasoning?.summary === undefined) return {}
   return { display: reasoning.summary === 'none' ? 'omitted' : 'summarized' }
 }
 
@@ -100,10 +100,10 @@ const minBudget = 1024
 function budgetThinking(effort: Effort = 'medium', { prompt, offer, quirks, lacksThinkingBeforeCalls }: StyledContext): EncodedThinking {
   if (lacksThinkingBeforeCalls)
     return withWarning('The latest tool calls lack the reasoning content that this model requires; thinking was turned off.', disabled)
-  const longest = offer.max_output_tokens ?? quirks.thinking_budget?.max ?? 2 * defaultMaxTokens
-  const range = quirks.thinking_budget ?? { min: minBudget, max: longest }
+  const longest = offer.maxOutputTokens ?? quirks.thinkingBudget?.max ?? 2 * defaultMaxTokens
+  const range = quirks.thinkingBudget ?? { min: minBudget, max: longest }
   const named = prompt.reasoning?.budget_tokens
-  const room = Math.min(prompt.max_output_tokens ?? quirks.default_max_tokens ?? defaultMaxTokens, longest)
+  const room = Math.min(prompt.max_output_tokens ?? quirks.defaultMaxTokens ?? defaultMaxTokens, longest)
   const cap = prompt.max_output_tokens === undefined ? undefined : room
   const fitted = thinkingBudget({ effort, named, cap, room, longest, range })
   if (!fitted)
@@ -122,7 +122,7 @@ function budgetThinking(effort: Effort = 'medium', { prompt, offer, quirks, lack
 }
 
 function toggle(effort: Effort | undefined, { quirks }: StyledContext): EncodedThinking {
-  const { thinking_switch: fields } = quirks
+  const { thinkingSwitch: fields } = quirks
   if (effort === undefined || !fields) return effortOmitted(effort)
   if (effort === 'none') return { ...unchanged, fields: fields.off }
   return withWarning(`Reasoning effort "${effort}" is not supported by this model; thinking was turned on.`, {
@@ -145,7 +145,7 @@ const levelFields = {
 
 function level(effort: Effort | undefined, { prompt, quirks }: StyledContext): EncodedThinking {
   if (effort === undefined) return unchanged
-  const { thinking_field: field = 'reasoning_effort', efforts } = quirks
+  const { thinkingField: field = 'reasoning_effort', efforts } = quirks
   const near = nearestEffort(effort, efforts ?? levelFields[field].efforts)
   if (!near.effort) return { ...unchanged, warnings: near.warnings }
   // Nova's highest level accepts no output limit.

@@ -132,7 +132,7 @@ function withChoice(prompt: Prompt, { specs, quirks, canForceCall, toolNames }: 
   const { tool_choice: choice, parallel_tool_calls } = prompt
   const { type, name, warnings } = encodeChoice(choice, canForceCall, toolNames)
   const named = name !== undefined && { name }
-  if (parallel_tool_calls === false && quirks.anthropic_fields) {
+  if (parallel_tool_calls === false && quirks.anthropicFields) {
     // Anthropic's own `tool_choice` cannot be combined with `toolChoice`.
     const tool_choice = { type, ...named, disable_parallel_tool_use: true }
     return { toolConfig: { tools: specs }, fields: { tool_choice }, warnings }

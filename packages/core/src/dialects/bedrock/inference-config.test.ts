@@ -65,7 +65,7 @@ describe('the tools of a Bedrock request', () => {
   })
 
   test('have the choice `auto` with a warning if forced calls are not supported', () => {
-    const quirks: Quirks = { no_forced_tools: true }
+    const quirks: Quirks = { noForcedTools: true }
     expect(config({ quirks, tool_choice: 'required' })).toEqual({ tools: [lookSpec], toolChoice: { auto: {} } })
     expect(warned({ quirks, tools: [look], tool_choice: { type: 'function', name: 'look' } })).toEqual(['tool_choice'])
     expect(warned({ quirks, tools: [look], tool_choice: 'auto' })).toEqual([])
@@ -117,7 +117,7 @@ describe('the tools of a Bedrock request', () => {
   })
 
   test('disable parallel calls by Anthropic’s own field, and give a warning for other models', () => {
-    const quirks: Quirks = { anthropic_fields: true }
+    const quirks: Quirks = { anthropicFields: true }
     const asking: Asking = { quirks, tools: [look], parallel_tool_calls: false }
     expect(body(asking)).toMatchObject({
       toolConfig: { tools: [lookSpec] },
@@ -136,7 +136,7 @@ describe('the tools of a Bedrock request', () => {
 describe('the response format of a Bedrock request', () => {
   const schema: JsonObject = { type: 'object', properties: { sum: { type: 'number', minimum: 0 } }, required: ['sum'] }
   const text: Prompt['text'] = { format: { type: 'json_schema', name: 'the sum', schema, strict: true, description: 'A sum' } }
-  const native: Quirks = { json_schema: 'native' }
+  const native: Quirks = { jsonSchema: 'native' }
 
   test('is an adapted schema in the output config if Bedrock enforces it', () => {
     const { outputConfig } = body({ quirks: native, text })
@@ -184,11 +184,11 @@ describe('the response format of a Bedrock request', () => {
   })
 
   test.each<[string, Asking]>([
-    ['the model supports only instructions', { quirks: { json_schema: 'words' } }],
-    ['calls cannot be forced', { quirks: { no_forced_tools: true } }],
+    ['the model supports only instructions', { quirks: { jsonSchema: 'words' } }],
+    ['calls cannot be forced', { quirks: { noForcedTools: true } }],
     ['the model thinks', { reasoning: { effort: 'high' } }],
     ['the schema is not an object', { text: { format: { type: 'json_schema', name: 'x', schema: { type: 'array', items: {} } } } }],
-    ['schemas are not supported beside tools', { quirks: { json_schema: 'native', json_schema_without_tools: true }, tools: [look] }],
+    ['schemas are not supported beside tools', { quirks: { jsonSchema: 'native', jsonSchemaWithoutTools: true }, tools: [look] }],
   ])('is an instruction if %s', (_, asking) => {
     const { body: sent, mapping, warnings } = encode({ text, ...asking })
     expect(sent.system).toEqual([{ text: expect.stringContaining('JSON schema') }])
@@ -207,9 +207,9 @@ describe('the response format of a Bedrock request', () => {
 })
 
 describe('the thinking settings of a Bedrock request', () => {
-  const claude: Quirks = { anthropic_fields: true, thinking: ['adaptive', 'budget'], efforts: ['low', 'medium', 'high', 'max'] }
+  const claude: Quirks = { anthropicFields: true, thinking: ['adaptive', 'budget'], efforts: ['low', 'medium', 'high', 'max'] }
   const budget: Quirks = { ...claude, thinking: ['budget'] }
-  const sold = { max_output_tokens: 64_000 }
+  const sold = { maxOutputTokens: 64_000 }
 
   test('are left out if the request has none', () => {
     expect(own({ quirks: claude })).toBeUndefined()
@@ -247,7 +247,7 @@ describe('the thinking settings of a Bedrock request', () => {
         ['off', { reasoning: { effort: 'none' } }, { thinking: { type: 'disabled' } }, []],
         [
           'never off',
-          { quirks: { ...claude, thinking_off: 'never' }, reasoning: { effort: 'none' } },
+          { quirks: { ...claude, thinkingOff: 'never' }, reasoning: { effort: 'none' } },
           { thinking: { type: 'adaptive' }, output_config: { effort: 'low' } },
           ['reasoning.effort'],
         ],
@@ -279,7 +279,7 @@ describe('the thinking settings of a Bedrock request', () => {
         ['a model that does not think, off', { quirks: { thinking: [] }, reasoning: { effort: 'none' } }, undefined, []],
         [
           'a level of its own',
-          { quirks: { thinking: ['level'], thinking_field: 'reasoning' }, reasoning: { effort: 'none' } },
+          { quirks: { thinking: ['level'], thinkingField: 'reasoning' }, reasoning: { effort: 'none' } },
           { reasoning: { effort: 'none' } },
           [],
         ],
@@ -291,31 +291,31 @@ describe('the thinking settings of a Bedrock request', () => {
         ],
         [
           'Nova’s level',
-          { quirks: { thinking: ['level'], thinking_field: 'reasoningConfig' }, reasoning: { effort: 'low' } },
+          { quirks: { thinking: ['level'], thinkingField: 'reasoningConfig' }, reasoning: { effort: 'low' } },
           { reasoningConfig: { type: 'enabled', maxReasoningEffort: 'low' } },
           [],
         ],
         [
           'Nova, off',
-          { quirks: { thinking: ['level'], thinking_field: 'reasoningConfig' }, reasoning: { effort: 'none' } },
+          { quirks: { thinking: ['level'], thinkingField: 'reasoningConfig' }, reasoning: { effort: 'none' } },
           { reasoningConfig: { type: 'disabled' } },
           [],
         ],
         [
           'Nova’s highest level beside a cap',
-          { quirks: { thinking: ['level'], thinking_field: 'reasoningConfig' }, reasoning: { effort: 'max' }, max_output_tokens: 9 },
+          { quirks: { thinking: ['level'], thinkingField: 'reasoningConfig' }, reasoning: { effort: 'max' }, max_output_tokens: 9 },
           { reasoningConfig: { type: 'enabled', maxReasoningEffort: 'medium' } },
           ['reasoning.effort'],
         ],
         [
           'a switch',
-          { quirks: { thinking: ['toggle'], thinking_switch: { on: { think: 1 }, off: { think: 0 } } }, reasoning: { effort: 'high' } },
+          { quirks: { thinking: ['toggle'], thinkingSwitch: { on: { think: 1 }, off: { think: 0 } } }, reasoning: { effort: 'high' } },
           { think: 1 },
           ['reasoning.effort'],
         ],
         [
           'a switch, off',
-          { quirks: { thinking: ['toggle'], thinking_switch: { on: { think: 1 }, off: { think: 0 } } }, reasoning: { effort: 'none' } },
+          { quirks: { thinking: ['toggle'], thinkingSwitch: { on: { think: 1 }, off: { think: 0 } } }, reasoning: { effort: 'none' } },
           { think: 0 },
           [],
         ],
@@ -385,14 +385,14 @@ describe('the settings of a Bedrock request', () => {
   })
 
   test('have the cap lowered to the model’s limit, and the temperature to 1', () => {
-    expect(body({ max_output_tokens: 9000, sold: { max_output_tokens: 4096 } }).inferenceConfig).toEqual({ maxTokens: 4096 })
-    expect(warned({ max_output_tokens: 9000, sold: { max_output_tokens: 4096 } })).toEqual(['max_output_tokens'])
+    expect(body({ max_output_tokens: 9000, sold: { maxOutputTokens: 4096 } }).inferenceConfig).toEqual({ maxTokens: 4096 })
+    expect(warned({ max_output_tokens: 9000, sold: { maxOutputTokens: 4096 } })).toEqual(['max_output_tokens'])
     expect(body({ temperature: 1.7 }).inferenceConfig).toEqual({ temperature: 1 })
     expect(warned({ temperature: 1.7 })).toEqual(['temperature'])
   })
 
   test('include top_k for Anthropic’s models only', () => {
-    expect(own({ quirks: { anthropic_fields: true }, top_k: 5 })).toEqual({ top_k: 5 })
+    expect(own({ quirks: { anthropicFields: true }, top_k: 5 })).toEqual({ top_k: 5 })
     expect(own({ top_k: 5 })).toBeUndefined()
     expect(warned({ top_k: 5 })).toEqual(['top_k'])
   })
@@ -401,34 +401,34 @@ describe('the settings of a Bedrock request', () => {
     (
       [
         ['that are not supported', { quirks: { sampling: 'none' } }, undefined, ['temperature', 'top_p', 'top_k']],
-        ['if one of two is supported', { quirks: { sampling: 'one', anthropic_fields: true } }, { temperature: 0.3 }, ['top_p']],
+        ['if one of two is supported', { quirks: { sampling: 'one', anthropicFields: true } }, { temperature: 0.3 }, ['top_p']],
         [
           'that are not supported beside thinking',
-          { quirks: { sampling: 'unless_thinking', anthropic_fields: true }, reasoning: { effort: 'low' } },
+          { quirks: { sampling: 'unless_thinking', anthropicFields: true }, reasoning: { effort: 'low' } },
           undefined,
           ['temperature', 'top_p', 'top_k'],
         ],
         [
           'if the model thinks by default',
-          { quirks: { sampling: 'unless_thinking', anthropic_fields: true } },
+          { quirks: { sampling: 'unless_thinking', anthropicFields: true } },
           undefined,
           ['temperature', 'top_p', 'top_k'],
         ],
         [
           'if thinking is off',
-          { quirks: { sampling: 'unless_thinking', anthropic_fields: true }, reasoning: { effort: 'none' } },
+          { quirks: { sampling: 'unless_thinking', anthropicFields: true }, reasoning: { effort: 'none' } },
           { temperature: 0.3, topP: 0.4 },
           [],
         ],
         [
           'that are limited beside thinking',
-          { quirks: { anthropic_fields: true }, reasoning: { effort: 'low' }, top_p: 0.97 },
+          { quirks: { anthropicFields: true }, reasoning: { effort: 'low' }, top_p: 0.97 },
           { topP: 0.97 },
           ['temperature', 'top_k'],
         ],
         [
           'at Nova’s highest effort',
-          { quirks: { thinking: ['level'], thinking_field: 'reasoningConfig' }, reasoning: { effort: 'high' } },
+          { quirks: { thinking: ['level'], thinkingField: 'reasoningConfig' }, reasoning: { effort: 'high' } },
           undefined,
           ['temperature', 'top_p', 'top_k'],
         ],
@@ -481,7 +481,7 @@ describe('the settings of a Bedrock request', () => {
 
   test('include a service tier that the offer sells, but not the default tier', () => {
     const withPriority = { price: { input: 1, output: 1, priority: { input: 2, output: 2 } } }
-    const quirks: Quirks = { priority_tier: 'priority' }
+    const quirks: Quirks = { priorityTier: 'priority' }
     expect(body({ service_tier: 'flex' }).serviceTier).toEqual({ type: 'flex' })
     for (const service_tier of ['auto', 'default', 'standard_only']) expect(body({ service_tier })).not.toHaveProperty('serviceTier')
     expect(body({ service_tier: 'priority' })).not.toHaveProperty('serviceTier')
@@ -517,7 +517,7 @@ describe('the cache points of a Bedrock request', () => {
   })
 
   test('are left out with one warning for a model without a cache', () => {
-    const quirks: Quirks = { cache_marks: [] }
+    const quirks: Quirks = { cacheMarks: [] }
     expect(JSON.stringify(body({ quirks, input, tools }))).not.toContain('cachePoint')
     expect(warned({ quirks, input, tools })).toHaveLength(1)
     expect(warned({ quirks })).toEqual([])
@@ -577,9 +577,9 @@ describe('extensions of a Bedrock request', () => {
   test('include the betas of a Messages client that Anthropic’s models on Bedrock support', () => {
     const values = { 'anthropic-beta': 'interleaved-thinking-2025-05-14, context-1m-2025-08-07,claude-code-20250219' }
     const more = { headers: { dialect: 'messages', values } }
-    expect(own({ quirks: { anthropic_fields: true }, more })).toEqual({ anthropic_beta: ['interleaved-thinking-2025-05-14'] })
+    expect(own({ quirks: { anthropicFields: true }, more })).toEqual({ anthropic_beta: ['interleaved-thinking-2025-05-14'] })
     expect(own({ more })).toBeUndefined()
-    expect(own({ quirks: { anthropic_fields: true }, more: { headers: { dialect: 'chat', values } } })).toBeUndefined()
+    expect(own({ quirks: { anthropicFields: true }, more: { headers: { dialect: 'chat', values } } })).toBeUndefined()
   })
 })
 

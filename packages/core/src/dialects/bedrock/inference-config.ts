@@ -50,7 +50,7 @@ export function encodeSettings(
   for (const field of readFields) if (prompt[field] !== undefined) requested[field] = prompt[field]
   const limit = limitTokens(prompt, offer, thinking)
   if (limit.maxTokens !== undefined) requested.max_output_tokens = limit.maxTokens
-  const stops = quirks.anthropic_fields ? visibleStops(prompt) : { body: prompt.stop?.length ? { stop: prompt.stop } : {}, warnings: [] }
+  const stops = quirks.anthropicFields ? visibleStops(prompt) : { body: prompt.stop?.length ? { stop: prompt.stop } : {}, warnings: [] }
   if (stops.body.stop === undefined) delete requested.stop
   else requested.stop = stops.body.stop
   if (prompt.text?.verbosity !== undefined) requested.verbosity = prompt.text.verbosity
@@ -72,7 +72,7 @@ export function encodeSettings(
 /** Clamps an output limit to that of the model, which rejects higher ones. */
 function limitTokens(
   { max_output_tokens: requested }: Prompt,
-  { max_output_tokens: longest = Number.POSITIVE_INFINITY }: Offer,
+  { maxOutputTokens: longest = Number.POSITIVE_INFINITY }: Offer,
   thinking: EncodedThinking,
 ): { readonly maxTokens: number | undefined; readonly warnings: readonly Warning[] } {
   const maxTokens = thinking.maxTokens ?? (requested === undefined ? undefined : Math.min(requested, longest))

@@ -64,7 +64,7 @@ export function encodeConversation(input: readonly Item[], quirks: Quirks, toolN
     quirks,
     toolNames,
     callIds: fittedNames(callIdsIn(items), safeCallId),
-    documents: createDocumentNames(quirks.anthropic_fields === true),
+    documents: createDocumentNames(quirks.anthropicFields === true),
     system: [],
     turns: [],
     calledTools: new Set(),
@@ -151,7 +151,7 @@ function encodeCall(state: EncoderState, { call_id, name, arguments: written, ca
 function encodeResult(state: EncoderState, { call_id, output, is_error, cache }: FunctionCallOutputItem, param: string): void {
   const parts: readonly Part[] = typeof output === 'string' ? [{ type: 'text', text: output }] : output
   const encoded = encodePartList(state, { parts, param: `${param}.output`, isText: false })
-  const isMoved = ({ block }: EncodedBlock): boolean => state.quirks.text_only_results === true && block.text === undefined
+  const isMoved = ({ block }: EncodedBlock): boolean => state.quirks.textOnlyResults === true && block.text === undefined
   const moved = encoded.filter(isMoved).map(({ block }) => block)
   const content = encoded.filter(each => !isMoved(each)).map(({ block }) => block)
   const { results, media } = turnOf(state, 'user')

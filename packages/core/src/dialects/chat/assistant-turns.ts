@@ -150,7 +150,7 @@ function encodeExtraContent(extra: Json | undefined, signature: string | undefin
 const maxCallIdLength = 40
 
 /** The call ids of a conversation as the provider accepts them, those of calls that only this dialect has included. */
-export const fittedCallIds = (input: readonly Item[], { call_id_length: length }: Quirks): FittedNames =>
+export const fittedCallIds = (input: readonly Item[], { callIdLength: length }: Quirks): FittedNames =>
   fittedNames([...callIdsIn(input), ...input.flatMap(nativeCallId)], (id, attempt) => {
     if (length === undefined) return shortCallId(id, attempt, maxCallIdLength)
     if (id.length === length && /^[a-zA-Z0-9]+$/.test(id)) return id

@@ -406,7 +406,7 @@ describe('the tools of a Chat request', () => {
     expect(sent).toMatchObject({ tools: [{ function: { name: 'g' } }], tool_choice: 'required' })
     expect(sent.tools).toHaveLength(1)
     expect(warnings).toEqual([])
-    const unchanged = chatProvider.encodeRequest(request, offer, { allowed_tools: true }).body
+    const unchanged = chatProvider.encodeRequest(request, offer, { allowedTools: true }).body
     expect(unchanged).toMatchObject({ tools: [...tools, custom], tool_choice: { type: 'allowed_tools', allowed_tools: allowed } })
   })
 })

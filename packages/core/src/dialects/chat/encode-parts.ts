@@ -44,18 +44,18 @@ export const goesAsItCame = (part: Part, quirks: Quirks): boolean =>
   refusalReason(part, quirks) === undefined && !(part.type === 'file' && quirks.files === false)
 
 /** Whether a cache point of the part is sent, as OpenAI's `prompt_cache_breakpoint` (openai-openapi, 2026-08-21). */
-const hasBreakpoint = (part: Part, { cache_breakpoints }: Quirks): boolean =>
-  cache_breakpoints === true && 'cache' in part && part.cache !== undefined
+const hasBreakpoint = (part: Part, { cacheBreakpoints }: Quirks): boolean =>
+  cacheBreakpoints === true && 'cache' in part && part.cache !== undefined
 
 function encodePart(part: Part, quirks: Quirks): JsonObject {
   const body = (goesAsItCame(part, quirks) ? originalBody(part) : undefined) ?? encodeForeignPart(part, quirks)
   return hasBreakpoint(part, quirks) ? { ...body, prompt_cache_breakpoint: { mode: 'explicit' } } : body
 }
 
-function encodeForeignPart(part: Part, { files, cache_breakpoints }: Quirks): JsonObject {
+function encodeForeignPart(part: Part, { files, cacheBreakpoints }: Quirks): JsonObject {
   if (part.type === 'file' && files === false) return { type: 'text', text: fileAsText(part) ?? '' }
   if (part.type === 'native') return part.body
-  if (part.type === 'text') return cachedText(part.text, cache_breakpoints ? undefined : part.cache)
+  if (part.type === 'text') return cachedText(part.text, cacheBreakpoints ? undefined : part.cache)
   if (part.type === 'refusal') return { type: 'text', text: part.refusal }
   if (part.type === 'image') return encodeImage(part)
   return part.type === 'file' ? encodeFile(part) : encodeAudio(part)

@@ -12,15 +12,15 @@ export interface ReasoningRules {
   readonly field?: string
   /** The field of the model's vendor, for reasoning from another provider, whose field says nothing about this one. */
   readonly familyField?: string
-  readonly earlier?: Quirks['earlier_reasoning']
+  readonly earlier?: Quirks['earlierReasoning']
 }
 
-export function reasoningRulesOf(model: string, { reasoning_field, earlier_reasoning }: Quirks): ReasoningRules {
+export function reasoningRulesOf(model: string, { reasoningField, earlierReasoning }: Quirks): ReasoningRules {
   const family = reasoningFamilyOf(model)
   // `own` is the host's rule for models of unknown family only.
-  const earlier = earlier_reasoning === 'own' ? (family.earlier_reasoning ?? 'own') : (earlier_reasoning ?? family.earlier_reasoning)
+  const earlier = earlierReasoning === 'own' ? (family.earlierReasoning ?? 'own') : (earlierReasoning ?? family.earlierReasoning)
   return {
-    ...(reasoning_field !== undefined && { field: reasoning_field }),
+    ...(reasoningField !== undefined && { field: reasoningField }),
     ...(family.field && { familyField: family.field }),
     ...(earlier && { earlier }),
   }

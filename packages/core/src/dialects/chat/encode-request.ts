@@ -24,17 +24,17 @@ export function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Q
   const fitted = fitCachePoints(request.prompt, {
     dialect,
     sendsEnd: request.prompt.native?.dialect === dialect,
-    ...(quirks.cache_breakpoints ? breakpoints : { places: quirks.cache_marks ?? [], isTextOnly: true }),
+    ...(quirks.cacheBreakpoints ? breakpoints : { places: quirks.cacheMarks ?? [], isTextOnly: true }),
   })
   const { prompt, toolNames } = withPlainNames(fitted.prompt, naming)
   const encoded = encodePrompt(prompt, quirks, offer)
   const stream = request.delivery === 'stream'
   const body = {
-    ...quirks.fixed_fields,
+    ...quirks.fixedFields,
     ...encoded.body,
-    model: offer.provider_model_id,
+    model: offer.model,
     stream,
-    ...(stream && !quirks.no_stream_options && { stream_options: { include_usage: true } }),
+    ...(stream && !quirks.noStreamOptions && { stream_options: { include_usage: true } }),
   }
   const tier = encodeTier(request, quirks)
   const named = { body: { ...body, ...tier.body }, warnings: [...encoded.warnings, ...fitted.warnings, ...tier.warnings] }
@@ -50,7 +50,7 @@ const breakpoints = { places: ['system', 'user'], max: Number.POSITIVE_INFINITY 
 /** Hosts have their own tier names, so the tier of a client of this dialect is sent unchanged, unless it names the standard tier. */
 function encodeTier(request: InferenceRequest, quirks: Quirks): Encoded {
   const { service_tier } = request.prompt
-  const standard = isStandardTier(service_tier) ? quirks.standard_tier : undefined
+  const standard = isStandardTier(service_tier) ? quirks.standardTier : undefined
   if (standard !== undefined) return { body: { service_tier: standard }, warnings: [] }
   const isOwn = originalBody(request) !== undefined && service_tier !== undefined
   return isOwn ? { body: { service_tier }, warnings: [] } : tierField(request.prompt, openaiTiers, quirks)
@@ -95,7 +95,7 @@ function encodePrompt(prompt: Prompt, quirks: Quirks, offer: Offer): Encoded {
   const { input, instructions, text, max_output_tokens, native } = prompt
   const format = encodeFormat(text?.format, quirks)
   const leading = [instructions, format.instruction].filter(text => text !== undefined)
-  const { messages, warnings } = encodeMessages(input, leading, { quirks, rules: reasoningRulesOf(offer.provider_model_id, quirks) })
+  const { messages, warnings } = encodeMessages(input, leading, { quirks, rules: reasoningRulesOf(offer.model, quirks) })
   const tools = encodeTools(prompt, quirks)
   const thinking = thinkingBeside(tools.fields, prompt, quirks)
   const shared = native && native.dialect !== dialect ? splitNativeFields(native, innerDialect, quirks).shared : []
@@ -109,8 +109,8 @@ function encodePrompt(prompt: Prompt, quirks: Quirks, offer: Offer): Encoded {
   }
   for (const field of sameFields) if (prompt[field] !== undefined) body[field] = prompt[field]
   if (prompt.safety_identifier !== undefined) body.safety_identifier = shortId(prompt.safety_identifier)
-  if (prompt.seed !== undefined) body[quirks.seed_field ?? 'seed'] = prompt.seed
-  if (max_output_tokens !== undefined) body[quirks.max_tokens_field ?? 'max_completion_tokens'] = max_output_tokens
+  if (prompt.seed !== undefined) body[quirks.seedField ?? 'seed'] = prompt.seed
+  if (max_output_tokens !== undefined) body[quirks.maxTokensField ?? 'max_completion_tokens'] = max_output_tokens
   if (text?.verbosity !== undefined) body.verbosity = text.verbosity
   Object.assign(body, encodeLogprobs(prompt))
   return {
@@ -121,7 +121,7 @@ function encodePrompt(prompt: Prompt, quirks: Quirks, offer: Offer): Encoded {
 
 function thinkingBeside(tools: JsonObject, { reasoning }: Prompt, quirks: Quirks): WrittenThinking {
   const effort = reasoning?.effort
-  if (!quirks.effort_without_tools || !tools.tools || effort === undefined || effort === 'none') return writeThinking(effort, quirks)
+  if (!quirks.effortWithoutTools || !tools.tools || effort === undefined || effort === 'none') return writeThinking(effort, quirks)
   const warning = unsupported(
     'reasoning.effort',
     'This model does not support tools together with `reasoning.effort`; the effort was set to "none".',

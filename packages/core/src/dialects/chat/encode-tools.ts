@@ -20,7 +20,7 @@ export interface EncodedTools {
 export function encodeTools({ tools = [], tool_choice, parallel_tool_calls }: Prompt, quirks: Quirks): EncodedTools {
   const warnings: Warning[] = []
   const choices = allowedTools(tool_choice)
-  const allowed = choices && !quirks.allowed_tools && new Set(choices.names)
+  const allowed = choices && !quirks.allowedTools && new Set(choices.names)
   const encoded = tools.flatMap((tool, at): readonly JsonObject[] => {
     const param = pathOf(tool, `tools[${at}]`)
     if (tool.type === 'native' && tool.dialect !== dialect) {
@@ -83,7 +83,7 @@ const allowedTools = (choice: ToolChoice | undefined): AllowedTools | undefined 
 function named(choice: ToolChoice, tools: readonly Tool[], quirks: Quirks): ToolChoice {
   if (typeof choice === 'string') return choice
   if (choice.type === 'function') return isCustomTool(tools, choice.name) ? native(reference(tools, choice.name)) : choice
-  const allowed = quirks.allowed_tools ? allowedTools(choice) : undefined
+  const allowed = quirks.allowedTools ? allowedTools(choice) : undefined
   if (!allowed) return choice
   const known = originalBody(choice)
   if (known) return native(known)
@@ -98,13 +98,13 @@ const reference = (tools: readonly Tool[], name: string): JsonObject =>
 
 function encodeChoice(choice: ToolChoice, quirks: Quirks, warnings: Warning[]): Json | undefined {
   const field = choiceField(choice, quirks, warnings)
-  if (!quirks.no_forced_tools || field === undefined || field === 'auto' || field === 'none') return field
+  if (!quirks.noForcedTools || field === undefined || field === 'auto' || field === 'none') return field
   warnings.push(unsupported('tool_choice', 'This provider does not support a required tool call; `tool_choice` was sent as `auto`.'))
   return 'auto'
 }
 
 function choiceField(choice: ToolChoice, quirks: Quirks, warnings: Warning[]): Json | undefined {
-  const required = quirks.required_tool_choice ?? 'required'
+  const required = quirks.requiredToolChoice ?? 'required'
   if (typeof choice === 'string') return choice === 'required' ? required : choice
   if (choice.type === 'function') return { type: 'function', function: { name: choice.name } }
   if (choice.dialect === dialect) return choice.body
@@ -141,5 +141,5 @@ export function encodeFormat(format: TextFormat | undefined, quirks: Quirks): En
 }
 
 /** There are two quirks because `json_schema` was added later. Hosts without schemas cannot force a tool either. */
-const needsInstruction = ({ json_schema, no_json_schema = false }: Quirks): boolean =>
-  json_schema === undefined ? no_json_schema : json_schema !== 'native'
+const needsInstruction = ({ jsonSchema, noJsonSchema = false }: Quirks): boolean =>
+  jsonSchema === undefined ? noJsonSchema : jsonSchema !== 'native'

@@ -162,7 +162,7 @@ function turnMessage(item: MessageItem, reportLoss: ReportLoss): TurnMessage {
   return { item, text: () => text }
 }
 
-const systemRole = (quirks: Quirks): string => (quirks.developer_role ? 'developer' : 'system')
+const systemRole = (quirks: Quirks): string => (quirks.developerRole ? 'developer' : 'system')
 
 interface EncodedResult {
   readonly result: JsonObject

@@ -6,7 +6,7 @@ export interface ReasoningFamily {
   /** The field of the vendor's API. A host may use another, which its responses show. */
   readonly field?: ReasoningField
   /** Same as the quirk. */
-  readonly earlier_reasoning?: Quirks['earlier_reasoning']
+  readonly earlierReasoning?: Quirks['earlierReasoning']
 }
 
 /**
@@ -15,10 +15,10 @@ export interface ReasoningFamily {
  */
 const families: readonly (readonly [id: RegExp, family: ReasoningFamily])[] = [
   // R1 and its distillations reject or ignore the field.
-  [/deepseek.*[-.]r1|^r1-1776/, { earlier_reasoning: 'never' }],
+  [/deepseek.*[-.]r1|^r1-1776/, { earlierReasoning: 'never' }],
   // From V3.2 on, a tool turn without the field is rejected. `deepseek-chat` and `deepseek-reasoner` are names of the current version.
-  [/deepseek-(chat|reasoner|flash|pro)|deepseek[-.]v(3\.[2-9]|[4-9])/, { field: 'reasoning_content', earlier_reasoning: 'always' }],
-  [/kimi-(k2-thinking|k2\.[5-9]|k[3-9]|for-coding)/, { field: 'reasoning_content', earlier_reasoning: 'always' }],
+  [/deepseek-(chat|reasoner|flash|pro)|deepseek[-.]v(3\.[2-9]|[4-9])/, { field: 'reasoning_content', earlierReasoning: 'always' }],
+  [/kimi-(k2-thinking|k2\.[5-9]|k[3-9]|for-coding)/, { field: 'reasoning_content', earlierReasoning: 'always' }],
   [/glm-(4\.[5-9]|[5-9])/, { field: 'reasoning_content' }],
   [/minimax-m[2-9]/, { field: 'reasoning_content' }],
   [/gpt-oss/, { field: 'reasoning' }],

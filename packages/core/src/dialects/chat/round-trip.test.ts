@@ -13,7 +13,7 @@ import { chatClient, chatProvider, responsesClient } from '../index.ts'
 const user = { role: 'user', content: 'Hi' }
 const read = (fields: JsonObject): InferenceRequest => chatClient.decodeRequest({ model: 'm', messages: [user], ...fields })
 const send = (request: InferenceRequest, quirks: Quirks = {}) => {
-  const { body, warnings } = chatProvider.encodeRequest(request, offer, { developer_role: true, ...quirks })
+  const { body, warnings } = chatProvider.encodeRequest(request, offer, { developerRole: true, ...quirks })
   return { ...plain(body), warned: warnings.map(({ param }) => param) } as unknown as JsonObject & {
     readonly messages: readonly JsonObject[]
     readonly warned: readonly string[]
@@ -151,12 +151,12 @@ describe('chat to chat', () => {
   })
   test('a host’s restrictions apply to Chat clients too', () => {
     const quirks: Quirks = {
-      developer_role: false,
-      max_tokens_field: 'max_tokens',
-      required_tool_choice: 'any',
-      call_id_length: 9,
+      developerRole: false,
+      maxTokensField: 'max_tokens',
+      requiredToolChoice: 'any',
+      callIdLength: 9,
       efforts: ['high'],
-      json_schema: 'words',
+      jsonSchema: 'words',
     }
     const sent = through({ ...body, tool_choice: 'required' }, quirks)
     expect(sent).toMatchObject({ max_tokens: 9, tool_choice: 'any', reasoning_effort: 'high', response_format: { type: 'json_object' } })
@@ -346,7 +346,7 @@ describe('reasoning state', () => {
     }
   })
   test('is sent in the field that the offer is known to read, if there is one', () => {
-    expect(replayed(answer({ reasoning: 'hm', content: 'x' }), { reasoning_field: 'reasoning_content' })).toEqual({
+    expect(replayed(answer({ reasoning: 'hm', content: 'x' }), { reasoningField: 'reasoning_content' })).toEqual({
       role: 'assistant',
       content: 'x',
       reasoning_content: 'hm',
@@ -357,9 +357,9 @@ describe('reasoning state', () => {
     const request = read({})
     const input = [...request.prompt.input, ...output, ...request.prompt.input, ...output]
     const twice = { ...request, prompt: { ...request.prompt, input } }
-    const sent = send(twice, { earlier_reasoning: 'never' }).messages
+    const sent = send(twice, { earlierReasoning: 'never' }).messages
     expect(sent.filter(({ role }) => role === 'assistant')).toEqual(Array(2).fill({ role: 'assistant', content: 'x' }))
-    expect(chatProvider.encodeRequest(twice, offer, { earlier_reasoning: 'never' }).warnings).toEqual([
+    expect(chatProvider.encodeRequest(twice, offer, { earlierReasoning: 'never' }).warnings).toEqual([
       {
         code: 'reasoning_state_dropped',
         message: 'The reasoning of 2 turns was left out: this provider does not accept it.',
@@ -371,7 +371,7 @@ describe('reasoning state', () => {
     const theirs = [{ type: 'reasoning.encrypted', data: 'BLOB', index: 0 }, details[0]]
     const wire = { role: 'assistant', content: 'x', reasoning: 'hm', reasoning_details: theirs, tool_calls: [signed('a', 'RAW')] }
     expect(messages([user, wire])).toEqual([user, wire])
-    expect(messages([user, wire], { earlier_reasoning: 'own' })[1]).not.toHaveProperty('reasoning_details')
+    expect(messages([user, wire], { earlierReasoning: 'own' })[1]).not.toHaveProperty('reasoning_details')
   })
   test('without text, or after other content, is a separate reasoning item', () => {
     const sealed = { reasoning_details: details.slice(1) }
@@ -429,7 +429,7 @@ describe('reasoning state', () => {
     expect(messages([{ role: 'assistant', content: null, tool_calls: [kept] }])).toEqual([
       { role: 'assistant', content: null, tool_calls: [custom] },
     ])
-    expect(messages([user, wire], { reasoning_field: 'reasoning' })[1]).toMatchObject({ reasoning: 'hm' })
+    expect(messages([user, wire], { reasoningField: 'reasoning' })[1]).toMatchObject({ reasoning: 'hm' })
   })
   test('that was opened is sent in its original message, with the message’s unknown fields', () => {
     const sealed = (data: string, index: number) => ({ type: 'reasoning.encrypted', data, format: 'signalbox', index })
@@ -569,20 +569,20 @@ describe('requests of other dialects for a Chat provider', () => {
   test('send `auto` with a warning if forced calls are not supported', () => {
     const tools = [{ type: 'function', name: 'f' } as const]
     for (const tool_choice of ['required', { type: 'function', name: 'f' }] as const) {
-      expect(send(requestOf({ tools, tool_choice }), { no_forced_tools: true })).toMatchObject({
+      expect(send(requestOf({ tools, tool_choice }), { noForcedTools: true })).toMatchObject({
         tool_choice: 'auto',
         warned: ['tool_choice'],
       })
     }
-    expect(send(requestOf({ tools, tool_choice: 'none' }), { no_forced_tools: true })).toMatchObject({ tool_choice: 'none', warned: [] })
+    expect(send(requestOf({ tools, tool_choice: 'none' }), { noForcedTools: true })).toMatchObject({ tool_choice: 'none', warned: [] })
   })
   test.each<[Quirks, boolean]>([
     [{}, true],
-    [{ json_schema: 'native' }, true],
-    [{ json_schema: 'native', no_json_schema: true }, true],
-    [{ json_schema: 'words' }, false],
-    [{ json_schema: 'tool' }, false],
-    [{ no_json_schema: true }, false],
+    [{ jsonSchema: 'native' }, true],
+    [{ jsonSchema: 'native', noJsonSchema: true }, true],
+    [{ jsonSchema: 'words' }, false],
+    [{ jsonSchema: 'tool' }, false],
+    [{ noJsonSchema: true }, false],
   ])('send a schema with quirks %j', (quirks, enforced) => {
     const sent = send(requestOf({ text: { format: { type: 'json_schema', name: 's', schema: { a: 1 } } } }), quirks)
     expect(sent.response_format).toMatchObject({ type: enforced ? 'json_schema' : 'json_object' })

@@ -75,7 +75,7 @@ describe('a call of an unknown type', () => {
       { role: 'assistant', content: null, tool_calls: [mcp] },
       { role: 'tool', tool_call_id: 'm1', content: 'ok' },
     ]
-    const offer = { provider: 'p', provider_model_id: 'm', dialect: 'chat' } as const
+    const offer = { provider: 'p', model: 'm', api: 'chat' } as const
     expect(chatProvider.encodeRequest(chatClient.decodeRequest({ model: 'm', messages }), offer, {}).body.messages).toEqual(messages)
   })
 })

@@ -22,8 +22,8 @@ const jsonOutput = { responseMimeType: 'application/json' }
 export function encodeFormat({ text, tools = [] }: Prompt, quirks: Quirks, schemas: SchemaFitter): EncodedFormat {
   const format = text?.format
   if (!format || format.type === 'text') return { fields: {}, warnings: [] }
-  const isRefusedBesideTools = quirks.json_schema_without_tools === true && tools.some(({ type }) => type === 'function')
-  const isUnsupported = quirks.json_schema !== undefined && quirks.json_schema !== 'native'
+  const isRefusedBesideTools = quirks.jsonSchemaWithoutTools === true && tools.some(({ type }) => type === 'function')
+  const isUnsupported = quirks.jsonSchema !== undefined && quirks.jsonSchema !== 'native'
   if (isRefusedBesideTools || isUnsupported)
     return { fields: {}, instruction: instructionFor(format), warnings: [isRefusedBesideTools ? notBesideTools : notEnforced] }
   if (format.type === 'json_object') return { fields: jsonOutput, warnings: [] }

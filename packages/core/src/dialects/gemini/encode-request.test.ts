@@ -44,7 +44,7 @@ const thought = (state: JsonObject, ...summary: readonly string[]): Item => ({
   encrypted_content: JSON.stringify(state),
 })
 const weather = { type: 'function', name: 'weather', parameters: { type: 'object', properties: { city: { type: 'string' } } } } as const
-const budget: Quirks = { thinking: ['budget'], thinking_budget: { min: 128, max: 32_768 } }
+const budget: Quirks = { thinking: ['budget'], thinkingBudget: { min: 128, max: 32_768 } }
 
 describe('the contents of a Gemini request', () => {
   test('are turns of user and model, where consecutive items of one role are one turn', () => {
@@ -113,10 +113,10 @@ describe('system messages', () => {
     expect(contents).toEqual([{ role: 'user', parts: [{ text: 'U' }, { text: '<system>\nM\n</system>' }, { text: 'V' }] }])
   })
   test('are sent before the first user text if the model has no system instruction', () => {
-    const { body, contents } = encode({ instructions: 'I', input: [say('assistant', 'A'), user('U')] }, { no_system: true })
+    const { body, contents } = encode({ instructions: 'I', input: [say('assistant', 'A'), user('U')] }, { noSystem: true })
     expect(body).not.toHaveProperty('systemInstruction')
     expect(contents.at(-1)?.parts).toEqual([{ text: 'I' }, { text: 'U' }])
-    expect(encode({ instructions: 'I', input: [say('assistant', 'A')] }, { no_system: true }).contents[0]).toEqual({
+    expect(encode({ instructions: 'I', input: [say('assistant', 'A')] }, { noSystem: true }).contents[0]).toEqual({
       role: 'user',
       parts: [{ text: 'I' }],
     })
@@ -181,7 +181,7 @@ describe('images, files and audio', () => {
     const answered = { id: '1', name: 'f', response: { output: 'see' } }
     expect(encode({ input }).contents.at(-1)?.parts).toEqual([{ text: 'b' }, { functionResponse: { ...answered, parts: [image] } }])
     const note = { text: 'Returned by the tool call 1:' }
-    expect(encode({ input }, { text_only_results: true }).contents.at(-1)?.parts).toEqual([
+    expect(encode({ input }, { textOnlyResults: true }).contents.at(-1)?.parts).toEqual([
       { functionResponse: answered },
       note,
       image,
@@ -320,7 +320,7 @@ describe('the tools of a Gemini request', () => {
     expect(warned).toEqual(warnings)
   })
   test('are left to the model’s choice with a warning if the model does not support forced calls', () => {
-    const { calling, warned } = encode({ tools: [weather], tool_choice: { type: 'function', name: 'weather' } }, { no_forced_tools: true })
+    const { calling, warned } = encode({ tools: [weather], tool_choice: { type: 'function', name: 'weather' } }, { noForcedTools: true })
     expect(calling).toEqual({ mode: 'VALIDATED', allowedFunctionNames: ['weather'] })
     expect(warned).toEqual(['tool_choice'])
   })
@@ -418,7 +418,7 @@ describe('the settings of a Gemini request', () => {
       ask({}, { routing: { models: ['m'], allow_fallbacks: true, tier: 'priority' } }),
       withPriority,
       {
-        priority_tier: 'priority',
+        priorityTier: 'priority',
       },
     )
     expect(body.serviceTier).toBe('priority')
@@ -435,8 +435,8 @@ describe('the response format', () => {
     expect(encode({ text: { format: { type: 'json_object' } } }).config).toEqual({ responseMimeType: 'application/json' })
   })
   test.each<[string, Quirks, Partial<Prompt>]>([
-    ['beside tools on models that do not support both', { json_schema_without_tools: true }, { tools: [weather] }],
-    ['on models without JSON schemas', { json_schema: 'words' }, {}],
+    ['beside tools on models that do not support both', { jsonSchemaWithoutTools: true }, { tools: [weather] }],
+    ['on models without JSON schemas', { jsonSchema: 'words' }, {}],
   ])('is requested by an instruction %s', (_, quirks, more) => {
     for (const each of [format, { type: 'json_object' } as const]) {
       const { config, body, warned } = encode({ text: { format: each }, instructions: 'I', ...more }, quirks)
@@ -446,7 +446,7 @@ describe('the response format', () => {
     }
   })
   test('needs no instruction without tools', () => {
-    expect(encode({ text: { format } }, { json_schema_without_tools: true }).warned).toEqual([])
+    expect(encode({ text: { format } }, { jsonSchemaWithoutTools: true }).warned).toEqual([])
   })
 })
 
@@ -465,12 +465,12 @@ describe('the thinking configuration', () => {
     expect(thinks({ effort: 'high', budget_tokens: 5000 })).toEqual([{ thinkingLevel: 'HIGH' }, 0])
   })
   test('has a token budget on older models', () => {
-    const flash: Quirks = { thinking: ['budget'], thinking_budget: { min: 1, max: 24_576 } }
+    const flash: Quirks = { thinking: ['budget'], thinkingBudget: { min: 1, max: 24_576 } }
     expect(thinks({ effort: 'minimal' }, flash)).toEqual([{ thinkingBudget: 1311 }, 0])
     expect(thinks({ effort: 'medium' }, flash)).toEqual([{ thinkingBudget: 19_661 }, 0])
     expect(thinks({ effort: 'max' }, flash)).toEqual([{ thinkingBudget: 24_576 }, 0])
     expect(thinks({ effort: 'none' }, flash)).toEqual([{ thinkingBudget: 0 }, 0])
-    expect(thinks({ effort: 'none' }, { ...budget, thinking_off: 'never' })).toEqual([{ thinkingBudget: 128 }, 1])
+    expect(thinks({ effort: 'none' }, { ...budget, thinkingOff: 'never' })).toEqual([{ thinkingBudget: 128 }, 1])
     expect(thinks({ effort: 'low', budget_tokens: 3000 }, flash)).toEqual([{ thinkingBudget: 3000 }, 0])
     expect(thinks({ effort: 'max', budget_tokens: 90_000 }, flash)).toEqual([{ thinkingBudget: 24_576 }, 1])
   })
@@ -514,7 +514,7 @@ describe('thought signatures', () => {
     ])
   })
   test('of an earlier turn are not moved to another part', () => {
-    expect(models([user('a'), thought({ on: 'call', signature: 'C' }), user('b'), call('1')], { thought_signatures: false })).toEqual([
+    expect(models([user('a'), thought({ on: 'call', signature: 'C' }), user('b'), call('1')], { thoughtSignatures: false })).toEqual([
       [{ functionCall }],
     ])
   })
@@ -537,10 +537,10 @@ describe('thought signatures', () => {
   })
   test('are replaced by a placeholder only on models that require signatures', () => {
     expect(models([user('a'), call('1')], budget)).toEqual([[{ functionCall }]])
-    expect(models([user('a'), call('1')], { ...budget, thought_signatures: true })).toEqual([
+    expect(models([user('a'), call('1')], { ...budget, thoughtSignatures: true })).toEqual([
       [{ functionCall, thoughtSignature: placeholder }],
     ])
-    expect(models([user('a'), call('1')], { thought_signatures: false })).toEqual([[{ functionCall }]])
+    expect(models([user('a'), call('1')], { thoughtSignatures: false })).toEqual([[{ functionCall }]])
   })
   test('are not read from state in an unknown format', () => {
     for (const state of [{ on: 'elsewhere', signature: 'x' }, { on: 'call' }, { signature: 'x' }])

@@ -23,11 +23,11 @@ export function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Q
   const isCurrent = thinksByLevel(quirks)
   const options: ContentOptions = {
     names,
-    allowsMediaResults: quirks.text_only_results !== true,
-    needsSignatures: quirks.thought_signatures ?? isCurrent,
-    takesOwnImages: quirks.own_images === true,
-    noPrefill: quirks.no_prefill === true,
-    noSystem: quirks.no_system === true,
+    allowsMediaResults: quirks.textOnlyResults !== true,
+    needsSignatures: quirks.thoughtSignatures ?? isCurrent,
+    takesOwnImages: quirks.ownImages === true,
+    noPrefill: quirks.noPrefill === true,
+    noSystem: quirks.noSystem === true,
     refuses: { file: quirks.files === false, audio: quirks.audio === false },
   }
   const { contents, systemInstruction, warnings } = encodeContents(prompt.input, system, options)
@@ -62,7 +62,7 @@ function acceptedSettings({ prompt, routing }: InferenceRequest, { price }: Offe
 export function encodeCounting(request: InferenceRequest, offer: Offer, quirks: Quirks): EncodedRequest {
   const { body, warnings } = encodeRequest(request, offer, quirks)
   const { contents, systemInstruction, tools } = body
-  const id = offer.provider_model_id
+  const id = offer.model
   const model = id.includes('/') ? id : `models/${id}`
   return {
     body: {

@@ -63,8 +63,8 @@ function level({ effort }: Reasoning, { efforts = defaultEfforts }: Quirks): Enc
 /** The longest response of any model. */
 const maxAnswerTokens = 65_536
 
-function budgetThinking({ effort, budget_tokens }: Reasoning, { thinking_budget, thinking_off, efforts }: Quirks): EncodedThinking {
-  const { min, max } = thinking_budget ?? { min: 1, max: maxAnswerTokens }
+function budgetThinking({ effort, budget_tokens }: Reasoning, { thinkingBudget, thinkingOff, efforts }: Quirks): EncodedThinking {
+  const { min, max } = thinkingBudget ?? { min: 1, max: maxAnswerTokens }
   const clamp = (tokens: number): number => Math.min(max, Math.max(min, tokens))
   if (budget_tokens !== undefined && effort !== 'none') {
     const tokens = clamp(budget_tokens)
@@ -73,7 +73,7 @@ function budgetThinking({ effort, budget_tokens }: Reasoning, { thinking_budget,
   }
   if (!effort) return unchanged
   if (effort === 'none') {
-    if (thinking_off !== 'never') return budgetOf(0)
+    if (thinkingOff !== 'never') return budgetOf(0)
     const message = `This model cannot turn thinking off; its budget was set to ${min} tokens.`
     return budgetOf(min, [unsupported('reasoning.effort', message)])
   }

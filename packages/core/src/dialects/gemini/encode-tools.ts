@@ -116,7 +116,7 @@ function encodeChoice({ choice, isStrict, names }: ChoiceContext, quirks: Quirks
     return auto
   }
   const allowed = requested.names?.map(names.sent)
-  if (requested.isForced && quirks.no_forced_tools) {
+  if (requested.isForced && quirks.noForcedTools) {
     warnings.push(
       unsupported('tool_choice', 'This provider does not support a required tool call; the model decides whether to call a tool.'),
     )

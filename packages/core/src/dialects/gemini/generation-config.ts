@@ -49,11 +49,11 @@ export function collectSettings(prompt: Prompt): Encoded {
 
 /** The settings of this request that the offer rejects, under internal names. */
 export function refusedSettings(quirks: Quirks, { reasoning, temperature }: Prompt): readonly string[] {
-  const { sampling, refuses = [], thinks_unasked = true, thinking_off } = quirks
+  const { sampling, refuses = [], thinksUnasked = true, thinkingOff } = quirks
   const known = refuses.includes('logprobs') ? [...refuses, 'top_logprobs'] : refuses
   const withSampling = [...known, 'temperature', 'top_p', 'top_k']
   const effort = reasoning?.effort
-  const isThinking = effort === undefined ? thinks_unasked : effort !== 'none' || thinking_off === 'never'
+  const isThinking = effort === undefined ? thinksUnasked : effort !== 'none' || thinkingOff === 'never'
   if (sampling === 'none' || (sampling === 'unless_thinking' && isThinking)) return withSampling
   return sampling === 'one' && temperature !== undefined ? [...known, 'top_p'] : known
 }

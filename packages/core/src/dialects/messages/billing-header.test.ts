@@ -18,8 +18,8 @@ const bodies = (system: Json, quirks: Quirks = {}): readonly JsonObject[] => {
 }
 
 test('the billing header block stays in place for an offer that accepts it', () => {
-  for (const body of bodies([block, rules], { billing_header: true })) expect(body.system).toEqual([block, rules])
-  for (const body of bodies([block], { billing_header: true })) expect(body.system).toEqual([block])
+  for (const body of bodies([block, rules], { billingHeader: true })) expect(body.system).toEqual([block, rules])
+  for (const body of bodies([block], { billingHeader: true })) expect(body.system).toEqual([block])
 })
 
 test('any other offer gets the prompt without the billing header block, and no warning', () => {
@@ -28,7 +28,7 @@ test('any other offer gets the prompt without the billing header block, and no w
   for (const body of bodies(`${header}\nBe brief.`)) expect(body.system).toBe('Be brief.')
   const request = read([block, rules])
   for (const dialect of [chatProvider, geminiProvider]) {
-    const { body, warnings } = dialect.encodeRequest(request, { ...offer, dialect: dialect.name }, {})
+    const { body, warnings } = dialect.encodeRequest(request, { ...offer, api: dialect.name }, {})
     expect(JSON.stringify(body)).not.toContain('billing')
     expect(JSON.stringify(warnings)).not.toContain('billing')
   }
@@ -47,6 +47,6 @@ test('text that mentions the billing header, or a later block with it, stays in 
 })
 
 test('the billing header block is not sent as an HTTP header', () => {
-  const { headers } = messagesProvider.encodeRequest(read([block, rules]), offer, { billing_header: true })
+  const { headers } = messagesProvider.encodeRequest(read([block, rules]), offer, { billingHeader: true })
   expect(Object.keys(headers ?? {})).toEqual(['anthropic-version'])
 })

@@ -2,7 +2,7 @@ import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 
 // Claude Code puts a block before `system` that serves Anthropic as a header: `x-anthropic-billing-header: cc_version=…;`. It changes with
 // each request, so anywhere else it would only defeat prompt caches. It is stored among the request headers, separate from the prompt, and
-// put back before `system` if the offer accepts it (quirk `billing_header`).
+// put back before `system` if the offer accepts it (quirk `billingHeader`).
 
 /** The header name, which is also the prefix of the block's text. */
 export const billingHeader = 'x-anthropic-billing-header'

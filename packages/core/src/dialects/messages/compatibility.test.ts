@@ -16,7 +16,7 @@ interface Case {
 
 function sent(fields: JsonObject, quirks: Quirks): { readonly body: JsonObject; readonly warned: readonly (string | undefined)[] } {
   const request = messagesClient.decodeRequest({ model: 'm', max_tokens: 9000, messages: [marked], unheard_of: 1, ...fields })
-  const offer = { provider: 'p', provider_model_id: 'm', dialect: 'messages', max_output_tokens: 64_000 }
+  const offer = { provider: 'p', model: 'm', api: 'messages', maxOutputTokens: 64_000 }
   const { body, warnings } = messagesProvider.encodeRequest(request, offer, quirks)
   return { body, warned: warnings.map(({ param }) => param) }
 }

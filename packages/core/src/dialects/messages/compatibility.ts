@@ -5,14 +5,14 @@ import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 // through unchanged if the model accepts it, and re-encoded otherwise.
 
 /** Whether the model accepts the body unchanged. Unknown facts count as accepted. */
-export const isCompatible = (body: JsonObject, { max_output_tokens }: Offer, quirks: Quirks): boolean =>
+export const isCompatible = (body: JsonObject, { maxOutputTokens }: Offer, quirks: Quirks): boolean =>
   isThinkingCompatible(body, quirks) &&
   isSamplingCompatible(body, quirks) &&
-  !(quirks.no_forced_tools && isForcedChoice(body.tool_choice)) &&
-  !(typeof body.max_tokens === 'number' && max_output_tokens !== undefined && body.max_tokens > max_output_tokens) &&
+  !(quirks.noForcedTools && isForcedChoice(body.tool_choice)) &&
+  !(typeof body.max_tokens === 'number' && maxOutputTokens !== undefined && body.max_tokens > maxOutputTokens) &&
   !(
-    quirks.json_schema !== undefined &&
-    quirks.json_schema !== 'native' &&
+    quirks.jsonSchema !== undefined &&
+    quirks.jsonSchema !== 'native' &&
     isObject(body.output_config) &&
     isObject(body.output_config.format)
   )
@@ -23,7 +23,7 @@ const isForcedChoice = (choice: Json | undefined): boolean => isObject(choice) &
 export const isThinkingCompatible = (body: JsonObject, quirks: Quirks): boolean =>
   isThinkingTypeCompatible(body.thinking, quirks) && isEffortCompatible(body.output_config, quirks)
 
-function isThinkingTypeCompatible(thinking: Json | undefined, { thinking: styles, thinking_off: off }: Quirks): boolean {
+function isThinkingTypeCompatible(thinking: Json | undefined, { thinking: styles, thinkingOff: off }: Quirks): boolean {
   if (!isObject(thinking)) return true
   if (thinking.type === 'disabled') return off !== 'never'
   if (styles === undefined) return true

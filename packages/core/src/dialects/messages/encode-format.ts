@@ -28,7 +28,7 @@ export function encodeFormat(prompt: Prompt, canForceCall: boolean, context: Enc
   const format = text?.format
   if (!text || !format || format.type === 'text') return {}
   if (format.type === 'json_object') return { instruction: 'Answer with one JSON object, and with nothing else.' }
-  const { json_schema: support = 'native' } = context.quirks
+  const { jsonSchema: support = 'native' } = context.quirks
   const original = originalBody(text)
   if (support === 'native') return { format: original && isObject(original.format) ? original.format : enforcedFormat(format, context) }
   const isCallForced = typeof tool_choice === 'object' && tool_choice.type === 'function'

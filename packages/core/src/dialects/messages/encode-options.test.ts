@@ -80,7 +80,7 @@ describe('the tools for a Messages provider', () => {
     expect(send({ tools: [weather], parallel_tool_calls: false, tool_choice: 'none' }).tool_choice).toEqual({ type: 'none' })
   })
   test('have the choice `auto` with a warning if forced calls are not supported', () => {
-    for (const quirks of [{ no_forced_tools: true }, { thinking: ['budget'] }] satisfies Quirks[]) {
+    for (const quirks of [{ noForcedTools: true }, { thinking: ['budget'] }] satisfies Quirks[]) {
       const sent = send({ tools: [weather], tool_choice: 'required', reasoning: { effort: 'low' } }, quirks)
       expect(sent).toMatchObject({ tool_choice: { type: 'auto' }, warned: ['tool_choice'] })
     }
@@ -136,24 +136,24 @@ describe('the response format for a Messages provider', () => {
     })
   })
   test('sends a schema as a forced tool with a unique name', () => {
-    const sent = send({ text: { format } }, { json_schema: 'tool' })
+    const sent = send({ text: { format } }, { jsonSchema: 'tool' })
     expect(sent).toMatchObject({
       tools: [{ name: 'answer', input_schema: schema }],
       tool_choice: { type: 'tool', name: 'answer', disable_parallel_tool_use: true },
       mapping: { answerTool: 'answer' },
       warned: ['text.format'],
     })
-    expect(send({ text: { format }, tools: [{ type: 'function', name: 'answer' }] }, { json_schema: 'tool' })).toMatchObject({
+    expect(send({ text: { format }, tools: [{ type: 'function', name: 'answer' }] }, { jsonSchema: 'tool' })).toMatchObject({
       tools: [{ name: 'answer' }, { name: 'answer_' }],
       tool_choice: { type: 'any' },
       mapping: { answerTool: 'answer_' },
     })
   })
   test.each<[string, Partial<Prompt>, Quirks]>([
-    ['the model supports only instructions', {}, { json_schema: 'words' }],
-    ['calls cannot be forced', {}, { json_schema: 'tool', no_forced_tools: true }],
-    ['it has a thinking budget', { reasoning: { effort: 'low' } }, { json_schema: 'tool', thinking: ['budget'] }],
-    ['another call is forced', { tools: [weather], tool_choice: { type: 'function', name: 'weather' } }, { json_schema: 'tool' }],
+    ['the model supports only instructions', {}, { jsonSchema: 'words' }],
+    ['calls cannot be forced', {}, { jsonSchema: 'tool', noForcedTools: true }],
+    ['it has a thinking budget', { reasoning: { effort: 'low' } }, { jsonSchema: 'tool', thinking: ['budget'] }],
+    ['another call is forced', { tools: [weather], tool_choice: { type: 'function', name: 'weather' } }, { jsonSchema: 'tool' }],
   ])('asks for a schema by an instruction if %s', (_, prompt, quirks) => {
     const { system: instruction, mapping, warned } = send({ text: { format }, ...prompt }, quirks)
     expect(instruction).toContain(JSON.stringify(schema))
@@ -192,7 +192,7 @@ describe('the other settings for a Messages provider', () => {
     ['default', {}, 'standard_only', []],
     ['standard_only', {}, 'standard_only', []],
     ['flex', {}, undefined, ['service_tier']],
-    ['priority', { priority_tier: 'auto' }, 'auto', []],
+    ['priority', { priorityTier: 'auto' }, 'auto', []],
   ])('include the tier %s', (...[service_tier, quirks, sent, warned]) => {
     const price = { input: 1, output: 1, priority: { input: 2, output: 2 } }
     const encoded = send(service_tier === undefined ? {} : { service_tier }, quirks, { ...offer, price })
@@ -201,7 +201,7 @@ describe('the other settings for a Messages provider', () => {
   })
   test('that the offer does not support are left out, with warnings under the client’s names', () => {
     expect(send({ stop: ['x'] }, { refuses: ['stop_sequences'] }).warned).toEqual(['stop'])
-    expect(send({}, { fixed_fields: { vendor_style: 'eu' } }).vendor_style).toBe('eu')
+    expect(send({}, { fixedFields: { vendor_style: 'eu' } }).vendor_style).toBe('eu')
   })
 })
 

@@ -33,9 +33,9 @@ export function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Q
       : encodePrompt(request, offer, quirks)
   const { body, warnings } = dropGatewayFields(encoded, ownFields)
   const addressed = {
-    ...quirks.fixed_fields,
+    ...quirks.fixedFields,
     ...withBilling(body, request, quirks),
-    model: offer.provider_model_id,
+    model: offer.model,
     stream: request.delivery === 'stream',
   }
   const tiered = applyServiceTier({ body: addressed, warnings }, request.routing, { price: offer.price, quirks })
@@ -56,12 +56,12 @@ function inStableOrder(body: JsonObject): JsonObject {
 }
 
 /** The body with or without the billing header of Claude Code. */
-function withBilling(body: JsonObject, { headers }: InferenceRequest, { billing_header }: Quirks): JsonObject {
+function withBilling(body: JsonObject, { headers }: InferenceRequest, { billingHeader: isAccepted }: Quirks): JsonObject {
   const header = headers?.values[billingHeader]
   if (header === undefined) return body
   const { system: sent, ...rest } = body
   const { header: own, system } = splitBillingHeader(sent)
-  if (billing_header) return own === undefined ? { ...rest, system: withBillingHeader(system, header) } : body
+  if (isAccepted) return own === undefined ? { ...rest, system: withBillingHeader(system, header) } : body
   return system === undefined ? rest : { ...rest, system }
 }
 
@@ -99,7 +99,7 @@ function encodePrompt(
   context.warnings.push(...cacheWarnings)
   const { thinking, effort, max_tokens, warnings } = encodeThinking(prompt, offer, quirks)
   context.warnings.push(...warnings)
-  const canForceCall = !quirks.no_forced_tools && thinking?.type !== 'enabled'
+  const canForceCall = !quirks.noForcedTools && thinking?.type !== 'enabled'
   const format = encodeFormat(prompt, canForceCall, context)
   const tools = encodeTools(prompt, { format, canForceCall }, context)
   const conversation = encodeConversation(prompt, format.instruction, context)

@@ -24,9 +24,9 @@ export function encodeSampling(prompt: Prompt, thinking: JsonObject | undefined,
 const samplingFields = ['temperature', 'top_p', 'top_k'] as const
 
 function refusedSampling({ temperature, top_p = 0 }: Prompt, thinking: JsonObject | undefined, quirks: Quirks): readonly string[] {
-  const { sampling = 'any', thinks_unasked = true } = quirks
+  const { sampling = 'any', thinksUnasked = true } = quirks
   const isThinking = thinking !== undefined && thinking.type !== 'disabled'
-  const mayThink = isThinking || (thinking === undefined && thinks_unasked)
+  const mayThink = isThinking || (thinking === undefined && thinksUnasked)
   if (sampling === 'none' || (sampling === 'unless_thinking' && mayThink)) return samplingFields
   if (isThinking) return top_p >= minTopPWhileThinking ? ['temperature', 'top_k'] : samplingFields
   return sampling === 'one' && temperature !== undefined ? ['top_p'] : []

@@ -10,16 +10,16 @@ import { encodeReasoningState } from './reasoning-state.ts'
 
 describe('max_tokens', () => {
   const cap = (prompt: Partial<Prompt>, quirks: Quirks = {}, most?: number) =>
-    send(prompt, quirks, { ...offer, ...(most !== undefined && { max_output_tokens: most }) }).max_tokens
+    send(prompt, quirks, { ...offer, ...(most !== undefined && { maxOutputTokens: most }) }).max_tokens
   test('is the client’s cap, else the model’s limit, else 32,000', () => {
     expect(cap({ max_output_tokens: 77 })).toBe(77)
-    expect(cap({}, { default_max_tokens: 4096 })).toBe(4096)
+    expect(cap({}, { defaultMaxTokens: 4096 })).toBe(4096)
     expect(cap({}, {}, 8192)).toBe(8192)
     expect(cap({}, {}, 64_000)).toBe(32_000)
     expect(cap({})).toBe(32_000)
   })
   test('above the model’s limit is lowered with a warning', () => {
-    expect(send({ max_output_tokens: 100_000 }, {}, { ...offer, max_output_tokens: 64_000 })).toMatchObject({
+    expect(send({ max_output_tokens: 100_000 }, {}, { ...offer, maxOutputTokens: 64_000 })).toMatchObject({
       max_tokens: 64_000,
       warned: ['max_output_tokens'],
     })
@@ -28,10 +28,10 @@ describe('max_tokens', () => {
 
 describe('the thinking settings', () => {
   const think = (reasoning: NonNullable<Prompt['reasoning']>, quirks: Quirks = {}, more: Partial<Prompt> = {}) => {
-    const { thinking, output_config, max_tokens, warned } = send({ reasoning, ...more }, quirks, { ...offer, max_output_tokens: 64_000 })
+    const { thinking, output_config, max_tokens, warned } = send({ reasoning, ...more }, quirks, { ...offer, maxOutputTokens: 64_000 })
     return { thinking, output_config, max_tokens, warned }
   }
-  const budget: Quirks = { thinking: ['budget'], thinking_budget: { min: 1024, max: 64_000 } }
+  const budget: Quirks = { thinking: ['budget'], thinkingBudget: { min: 1024, max: 64_000 } }
 
   test('are left out if the request has none', () => {
     expect(think({})).toMatchObject({ thinking: undefined, output_config: undefined, warned: [] })
@@ -95,11 +95,11 @@ describe('the thinking settings', () => {
   })
   test('have a budget below max_tokens', () => {
     expect(think({ effort: 'max' }, budget)).toMatchObject({ thinking: { budget_tokens: 60_800 }, max_tokens: 64_000 })
-    const narrow: Quirks = { thinking: ['budget'], thinking_budget: { min: 1024, max: 8192 } }
+    const narrow: Quirks = { thinking: ['budget'], thinkingBudget: { min: 1024, max: 8192 } }
     const { body } = messagesProvider.encodeRequest(
       requestFor({ reasoning: { effort: 'max' } }),
-      { ...offer, max_output_tokens: 4096 },
-      { ...narrow, default_max_tokens: 10 },
+      { ...offer, maxOutputTokens: 4096 },
+      { ...narrow, defaultMaxTokens: 10 },
     )
     expect(body).toMatchObject({ max_tokens: 3901, thinking: { budget_tokens: 3891 } })
   })
@@ -127,13 +127,13 @@ describe('the thinking settings', () => {
       warned: ['reasoning.effort'],
     })
   })
-  test.each<[Quirks['thinking_off'], JsonObject, number]>([
+  test.each<[Quirks['thinkingOff'], JsonObject, number]>([
     [undefined, { type: 'disabled' }, 0],
     ['always', { type: 'disabled' }, 0],
     ['up_to_high', { type: 'disabled' }, 0],
     ['never', { type: 'adaptive' }, 1],
-  ])('are disabled for the effort `none` if the model supports it: %s', (thinking_off, thinking, warnings) => {
-    const encoded = think({ effort: 'none' }, thinking_off === undefined ? {} : { thinking_off })
+  ])('are disabled for the effort `none` if the model supports it: %s', (thinkingOff, thinking, warnings) => {
+    const encoded = think({ effort: 'none' }, thinkingOff === undefined ? {} : { thinkingOff })
     expect(encoded.thinking).toEqual(thinking)
     expect(encoded.warned).toHaveLength(warnings)
     if (warnings > 0) expect(encoded.output_config).toEqual({ effort: 'low' })
@@ -185,7 +185,7 @@ describe('the sampling settings', () => {
     [{ sampling: 'none' }, { ...all, temperature: 1.5 }, {}, ['temperature', 'top_p', 'top_k']],
     [{ sampling: 'none' }, { temperature: 1, top_p: 1 }, {}, []],
     [{ sampling: 'unless_thinking' }, all, {}, ['temperature', 'top_p', 'top_k']],
-    [{ sampling: 'unless_thinking', thinks_unasked: false }, all, all, []],
+    [{ sampling: 'unless_thinking', thinksUnasked: false }, all, all, []],
     [{ sampling: 'unless_thinking' }, { ...all, reasoning: { effort: 'none' } }, all, []],
     [{}, { ...all, reasoning: { effort: 'low' } }, {}, ['temperature', 'top_p', 'top_k']],
     [{}, { ...all, top_p: 0.95, reasoning: { effort: 'low' } }, { top_p: 0.95 }, ['temperature', 'top_k']],

@@ -27,10 +27,10 @@ interface ModelLimits {
 /** Output limit of requests that set none, if the model supports it. */
 const defaultMaxTokens = 32_000
 
-export function encodeThinking(prompt: Prompt, { max_output_tokens }: Offer, quirks: Quirks): EncodedThinking {
-  const limits: ModelLimits = { quirks, maxTokens: max_output_tokens ?? quirks.thinking_budget?.max ?? Number.POSITIVE_INFINITY }
+export function encodeThinking(prompt: Prompt, { maxOutputTokens }: Offer, quirks: Quirks): EncodedThinking {
+  const limits: ModelLimits = { quirks, maxTokens: maxOutputTokens ?? quirks.thinkingBudget?.max ?? Number.POSITIVE_INFINITY }
   const requested = prompt.max_output_tokens
-  const room = Math.min(requested ?? quirks.default_max_tokens ?? defaultMaxTokens, limits.maxTokens)
+  const room = Math.min(requested ?? quirks.defaultMaxTokens ?? defaultMaxTokens, limits.maxTokens)
   const { max_tokens = room, warnings = [], ...thinking } = thinkingFields(prompt, room, limits)
   const isLowered = requested !== undefined && requested > limits.maxTokens
   const lowered = unsupported(
@@ -51,7 +51,7 @@ function thinkingFields({ reasoning, input, max_output_tokens }: Prompt, room: n
   const isShown = summary !== undefined && summary !== 'none'
   if (effort === undefined && budget_tokens === undefined && !isShown) return original ? { warnings: [unknownType] } : {}
   const { quirks } = limits
-  if (effort === 'none' && quirks.thinking_off !== 'never') return quirks.thinking?.length === 0 ? {} : disabled
+  if (effort === 'none' && quirks.thinkingOff !== 'never') return quirks.thinking?.length === 0 ? {} : disabled
   const style = styleOf(quirks, budget_tokens)
   if (!style) {
     const param = effort ? 'reasoning.effort' : 'reasoning.summary'
@@ -107,7 +107,7 @@ const encoders: Readonly<Record<Style, (request: ThinkingRequest, limits: ModelL
     }
   },
   budget({ effort = 'medium', budget_tokens: named, display, room, requestedMaxTokens: cap }, { quirks, maxTokens }) {
-    const range = quirks.thinking_budget ?? { min: minBudget, max: maxTokens }
+    const range = quirks.thinkingBudget ?? { min: minBudget, max: maxTokens }
     const longest = Number.isFinite(maxTokens) ? maxTokens : 2 * defaultMaxTokens
     const fitted = thinkingBudget({ effort, named, cap, room, range, longest })
     if (!fitted) return { ...disabled, warnings: [noRoom] }

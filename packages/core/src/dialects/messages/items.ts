@@ -169,7 +169,7 @@ function openedByUser(messages: readonly JsonObject[], input: readonly Item[], c
  */
 function closedByUser(messages: readonly JsonObject[], input: readonly Item[], context: EncodeContext): readonly JsonObject[] {
   const isPaused = input.at(-1)?.type === 'native'
-  if (!context.quirks.no_prefill || messages.at(-1)?.role !== 'assistant' || isPaused) return messages
+  if (!context.quirks.noPrefill || messages.at(-1)?.role !== 'assistant' || isPaused) return messages
   context.warnings.push(closingWarning)
   return [...messages, { role: 'user', content: [{ type: 'text', text: closingText }] }]
 }

@@ -34,7 +34,8 @@ const idFields: ReadonlyMap<Json | undefined, string> = new Map([
 ])
 
 const callIdIn = (block: JsonObject): readonly string[] => {
-  const id = block[idFields.get(block.type) ?? '']
+  const field = idFields.get(block.type)
+  const id = field === undefined ? undefined : block[field]
   return typeof id === 'string' ? [id] : []
 }
 

@@ -89,14 +89,14 @@ describe('whatever a conversation contains', () => {
   })
   const quirks: fc.Arbitrary<Quirks> = fc.constantFrom<Quirks[]>(
     {},
-    { thinking: ['budget'], thinking_budget: { min: 1024, max: 32_000 } },
+    { thinking: ['budget'], thinkingBudget: { min: 1024, max: 32_000 } },
     { thinking: [] },
   )
 
   test('roles alternate, results come first and match a call by id, and no text is blank', () => {
     fc.assert(
       fc.property(prompt, quirks, (encoded, facts) => {
-        const { messages, max_tokens, thinking } = send(encoded, facts, { ...offer, max_output_tokens: 64_000 })
+        const { messages, max_tokens, thinking } = send(encoded, facts, { ...offer, maxOutputTokens: 64_000 })
         for (const [at, { role, content }] of messages.entries()) {
           expect(role).not.toBe(messages[at - 1]?.role)
           const isResult = content.map(({ type }) => type === 'tool_result')

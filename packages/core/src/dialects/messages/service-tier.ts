@@ -13,5 +13,5 @@ export const tierWords: ReadonlyMap<string, string> = new Map([
 ])
 
 /** Replaces `priority` with the provider's name for it. Called once the tier is known to be allowed. */
-export const renamePriorityTier = ({ body, warnings }: Encoded, { priority_tier }: Quirks): Encoded =>
-  body.service_tier === 'priority' ? { body: { ...body, service_tier: priority_tier ?? 'auto' }, warnings } : { body, warnings }
+export const renamePriorityTier = ({ body, warnings }: Encoded, { priorityTier }: Quirks): Encoded =>
+  body.service_tier === 'priority' ? { body: { ...body, service_tier: priorityTier ?? 'auto' }, warnings } : { body, warnings }

@@ -26,15 +26,15 @@ export function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Q
   const { prompt, toolNames }: Renamed = original ? request : withPlainNames(request.prompt, naming)
   const encoded = original ? { body: withoutGatewayFields(original), warnings: [] } : encodePrompt(prompt, quirks)
   const { body, warnings } = withEffort(raiseCap(dropGatewayFields(encoded, ownFields), quirks), prompt, quirks)
-  const input = withShortIds(quirks.sealed_reasoning ? withoutPlainReasoning(body.input) : body.input)
-  const plainReasoning = quirks.sealed_reasoning ? droppedReasoning(plainReasoningIn(request.prompt)) : []
-  const addressed = { ...body, input, model: offer.provider_model_id, store: false, stream: request.delivery === 'stream' }
+  const input = withShortIds(quirks.sealedReasoning ? withoutPlainReasoning(body.input) : body.input)
+  const plainReasoning = quirks.sealedReasoning ? droppedReasoning(plainReasoningIn(request.prompt)) : []
+  const addressed = { ...body, input, model: offer.model, store: false, stream: request.delivery === 'stream' }
   const tiered = applyServiceTier({ body: addressed, warnings: [...warnings, ...plainReasoning] }, request.routing, {
     price: offer.price,
     quirks,
   })
   const extended = extend(dropRefused(dropSampling(tiered, prompt, quirks), quirks), prompt.extensions)
-  const clientCustomTools = quirks.own_custom_tools ? customToolNames(prompt) : undefined
+  const clientCustomTools = quirks.ownCustomTools ? customToolNames(prompt) : undefined
   const mapping = { ...(toolNames && { toolNames }), ...(clientCustomTools && { clientCustomTools }) }
   return Object.keys(mapping).length > 0 ? { ...extended, mapping } : extended
 }
@@ -79,7 +79,7 @@ const hasCallId = (item: Json): item is CallItem => isObject(item) && typeof ite
 
 const hasLongId = (item: Json): item is CallItem => hasCallId(item) && item.call_id.length > maxCallIdLength
 
-function raiseCap({ body, warnings }: Encoded, { min_output_tokens: least = 0 }: Quirks): Encoded {
+function raiseCap({ body, warnings }: Encoded, { minOutputTokens: least = 0 }: Quirks): Encoded {
   const cap = body.max_output_tokens
   if (typeof cap !== 'number' || cap >= least) return { body, warnings }
   const message = `This provider requires at least ${least} tokens; \`max_output_tokens\` was raised from ${cap} to ${least}.`
@@ -121,7 +121,7 @@ function encodePrompt(prompt: Prompt, quirks: Quirks): Encoded {
   const input = withUniqueCallIds(prompt.input)
   const warnings: Warning[] = [...unsupportedFields(prompt)]
   const custom = new Set(input.flatMap(item => (item.type === 'function_call' && item.custom ? [item.call_id] : [])))
-  const items = (quirks.message_phases ? withDerivedPhases(input) : input).flatMap((item, at): readonly JsonObject[] => {
+  const items = (quirks.messagePhases ? withDerivedPhases(input) : input).flatMap((item, at): readonly JsonObject[] => {
     const body = withResultType(item, custom)
     if (!body) warnings.push(foreign(pathOf(item, `input[${at}]`)))
     for (const [index, part] of itemParts(item).entries()) {

@@ -22,7 +22,7 @@ export const responsesProvider: ProviderDialect = withToolParameters({
   fidelity,
   media,
   settingPaths,
-  minOutputTokens: ({ min_output_tokens }) => min_output_tokens,
+  minOutputTokens: ({ minOutputTokens }) => minOutputTokens,
   path: '/responses',
   acceptsNativeReasoningState: true,
   hasReasoningSummaries: true,

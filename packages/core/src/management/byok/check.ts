@@ -52,11 +52,11 @@ interface Asked {
 }
 
 async function ask({ provider, credential, check }: Asked, { transport, clock, signal }: CheckPorts): Promise<Checks> {
-  const { dialect, url } = check
+  const { api, url } = check
   const headers: Record<string, string> = { accept: 'application/json', 'user-agent': 'signalbox', ...check.headers }
   const before = Object.keys(headers).length
   const times = { now: clock.now(), monotonic: clock.monotonic() }
-  await provider.authorize(headers, credential, { dialect, url: url ?? '', body: '', transport, ...times, signal })
+  await provider.authorize(headers, credential, { api: api, url: url ?? '', body: '', transport, ...times, signal })
   if (url === undefined) return { status: Object.keys(headers).length > before ? 'valid' : 'invalid' }
   const { status, header, body } = await transport({ url, method: 'GET', headers, signal })
   if (status >= 200 && status < 300) {
@@ -64,7 +64,7 @@ async function ask({ provider, credential, check }: Asked, { transport, clock, s
     return { status: 'valid', header }
   }
   const { text } = await readBodyText(body, maxFailureBytes)
-  const refused = status === 401 || status === 403 || isRefusal(provider, dialect, { status, body: text, header, now: clock.now() })
+  const refused = status === 401 || status === 403 || isRefusal(provider, api, { status, body: text, header, now: clock.now() })
   return { status: refused ? 'invalid' : 'error', header }
 }
 

@@ -69,7 +69,7 @@ export function checkExtra(extra: Readonly<Record<string, string>>, provider: Pr
   const [dialect] = dialects
   const credential: Credential = { id: '', owner: 'workspace', secret: '{}', extra }
   try {
-    if (dialect) provider.endpoint({ dialect: dialect.name, model: 'm', stream: false, credential })
+    if (dialect) provider.endpoint({ api: dialect.name, model: 'm', stream: false, credential })
   } catch (error) {
     throw wrongField('extra', error instanceof Error ? error.message : `These fields give no valid address for "${id}".`)
   }

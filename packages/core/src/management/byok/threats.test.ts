@@ -375,7 +375,7 @@ describe('B5: a key is used only for its workspace and its provider', () => {
 
   test.each([
     [400, { code: 'invalid_api_key', message: 'x' }],
-    [403, { message: 'This file may not be used. Invalid API key.' }],
+    [403, { message: 'Invalid API key.' }],
   ])(
     'a call of an end user that fails with status %i marks a key only if its provider refuses the list of models too',
     async (status, error) => {

@@ -11,7 +11,7 @@ import { holdFunds } from './budget-holds.ts'
 const provider: Provider = { id: 'p', dialects: [chatProvider], endpoint: () => 'https://p.invalid/', authorize: () => {} }
 
 const candidate = (credential: Credential, input: number, output: number): Candidate => {
-  const offer = { provider: 'p', provider_model_id: 'm', dialect: 'chat', price: { input, output } }
+  const offer = { provider: 'p', model: 'm', api: 'chat', price: { input, output } }
   return { model: { id: 'm', offers: [offer] }, provider, offer, credential }
 }
 

@@ -184,11 +184,11 @@ function maxCostOfAll(holding: HoldContext, candidates: readonly Candidate[]): M
 function maxCostOf(candidate: Candidate, { request, bounds }: HoldContext, output: number): Microdollars {
   const price = requestPrice(candidate, request)
   const tokens = { ...sizeAt(bounds.size, quirksFor(candidate.provider, candidate.offer)), output }
-  const { context_window } = candidate.offer
-  const held = estimateMaxCost({ price: price ?? candidate.offer.price, context_window }, tokens)
+  const { contextWindow } = candidate.offer
+  const held = estimateMaxCost({ price: price ?? candidate.offer.price, contextWindow: contextWindow }, tokens)
   // A provider may serve a priority request in its standard tier, where long prompts may cost more, and a flex request too.
   const usual = requestPrice(candidate, request, usualTier)
-  return usual && usual !== price ? Math.max(held, estimateMaxCost({ price: usual, context_window }, tokens)) : held
+  return usual && usual !== price ? Math.max(held, estimateMaxCost({ price: usual, contextWindow: contextWindow }, tokens)) : held
 }
 
 const usualTier = { service_tier: 'default' }

@@ -65,7 +65,7 @@ describe('the order of credentials', () => {
 
   test('includes an account whose own data policy meets the requirement, whatever its provider’s policy is', async () => {
     const strict = { workspace: { settings: { dataPolicyRequired: 'zdr' as const } } }
-    expect(await named({ ...strict, own: { second: [ownOf('second', { data_policy: 'zdr' })] } })).toEqual(['byok-second'])
+    expect(await named({ ...strict, own: { second: [ownOf('second', { dataPolicy: 'zdr' })] } })).toEqual(['byok-second'])
     await expect(named({ ...strict, own })).rejects.toMatchObject({ code: 'routing_constraint_unsatisfiable' })
   })
 })

@@ -133,7 +133,7 @@ const ofUser = { self: 'user', above: 'shared', all: 'shared' } as const
 /** The input tokens plus the largest output of any candidate. */
 export function tokensOfRequest(inputTokens: number, maxOutput: number | undefined, { candidates }: Plan): RequestTokens {
   let most = 0
-  for (const { offer } of candidates) most = Math.max(most, Math.min(maxOutput ?? assumedAnswer, offer.max_output_tokens ?? Infinity))
+  for (const { offer } of candidates) most = Math.max(most, Math.min(maxOutput ?? assumedAnswer, offer.maxOutputTokens ?? Infinity))
   return { amount: inputTokens + most, prompt: maxOutput === undefined ? inputTokens : undefined }
 }
 

@@ -86,7 +86,7 @@ async function run(
     }
     return {
       model: { id: 'm', offers: [] },
-      offer: { provider: id, provider_model_id: 'm', dialect: 'chat' },
+      offer: { provider: id, model: 'm', api: 'chat' },
       provider: scriptedProvider({ id, dialect: chatProvider, clock, acts: Array.from({ length: 10 }, () => act) }),
       credential: { id, owner: 'platform', secret: '' },
     }

@@ -6,7 +6,7 @@ const candidate = (provider: string, credential = 'platform') =>
   ({
     model: { id: 'm' },
     provider: { id: provider },
-    offer: { provider, provider_model_id: 'm' },
+    offer: { provider, model: 'm' },
     credential: { id: credential, owner: credential === 'platform' ? 'platform' : 'workspace' },
   }) as unknown as Candidate
 const [ofA, ofB, second] = [candidate('a', 'key_a'), candidate('b', 'key_b'), candidate('a', 'key_2')]

@@ -8,7 +8,7 @@ import { cacheKeyOf } from './cache-key.ts'
 
 const candidate = (model: string, price: Price): Candidate => ({
   model: { id: model, offers: [] },
-  offer: { provider: 'p', provider_model_id: 'theirs', dialect: 'chat', price },
+  offer: { provider: 'p', model: 'theirs', api: 'chat', price },
   provider: { id: 'p', dialects: [], endpoint: () => '', authorize: () => {} },
   credential: { id: 'c', owner: 'platform', secret: '' },
 })

@@ -12,7 +12,7 @@ import { select } from './select-offers.ts'
 // Whatever a strategy returns, whatever the clock does, and however many offers there are: an offer is chosen, and all are in the end.
 
 const candidateOf = (at: number, price: Price, more: Partial<Candidate['offer']> = {}): Candidate => {
-  const offer = { provider: `p${at}`, provider_model_id: 'theirs', dialect: 'chat', price, ...more }
+  const offer = { provider: `p${at}`, model: 'theirs', api: 'chat', price, ...more }
   return {
     model: { id: 'model', offers: [offer] },
     offer,
@@ -137,7 +137,7 @@ describe('a candidate', () => {
     tiers: [{ over: 50, input: 4_000_000, output: 8_000_000 }],
     priority: { input: 9_000_000, output: 9_000_000 },
   }
-  const thinker = candidateOf(0, tiered, { abilities: ['reasoning'], quirks: { priority_tier: 'priority' } })
+  const thinker = candidateOf(0, tiered, { abilities: ['reasoning'], quirks: { priorityTier: 'priority' } })
   const other = candidateOf(1, tiered)
   const router = createDynamicRouter({ monotonic: () => 0, preference: 'balanced', seed: 1 })
   const trackCandidate = createCandidateTracker(router)

@@ -86,7 +86,7 @@ export function startSelection(ports: SelectionPorts, selecting: SelectionInput 
   const { facts, plan } = selecting
   const selection = select(ports, selecting)
   if (hooks.onPlan) {
-    const nameOf = ({ candidate: { provider, offer } }: SelectedOffer): string => `${provider.id}/${offer.provider_model_id}`
+    const nameOf = ({ candidate: { provider, offer } }: SelectedOffer): string => `${provider.id}/${offer.model}`
     callHook(logger, 'onPlan', () => hooks.onPlan?.(facts, selection.all().map(nameOf)))
   }
   const { trace } = selection
@@ -137,7 +137,7 @@ const canReason = ({ offer }: Candidate): boolean => offer.abilities?.includes('
 
 /** Whether the model supports reasoning, and reasoning is not known to be off by default. */
 const reasonsByDefault = ({ offer, model }: Candidate): boolean =>
-  offer.quirks?.thinks_unasked !== false && (offer.abilities?.includes('reasoning') ?? model.capabilities?.includes('reasoning') ?? false)
+  offer.quirks?.thinksUnasked !== false && (offer.abilities?.includes('reasoning') ?? model.capabilities?.includes('reasoning') ?? false)
 
 /**
  * The caller's ranks. Undefined if only the score decides, which allows exploration; without fallbacks all ranks are equal, which

@@ -126,7 +126,7 @@ interface CounterCall extends Counter, Pick<CountTokensOptions, 'claimMemory'> {
 function counterOf(candidate: Candidate): Counter | undefined {
   const { provider, offer, credential } = candidate
   const dialect = dialectFor(provider, offer)
-  const address = { dialect: offer.dialect, model: offer.provider_model_id, stream: false, credential }
+  const address = { api: offer.api, model: offer.model, stream: false, credential }
   const url = dialect?.counting && provider.countEndpoint?.(address)
   return dialect?.counting && url !== undefined ? { candidate, dialect, counting: dialect.counting, url } : undefined
 }
@@ -166,7 +166,7 @@ async function callCounter(
   const inlined = media && kinds.length > 0 ? await inlineMedia(request, { kinds, read: media, signal, claimMemory }) : undefined
   if (inlined && !inlined.ok) return undefined
   const known = withoutStoredRecords(inlined?.request ?? request, mayOpenStored(candidate))
-  const { request: sent } = withoutForeignRecords(known.request, candidate.offer.dialect)
+  const { request: sent } = withoutForeignRecords(known.request, candidate.offer.api)
   const encoded = counting.encodeRequest(sent, candidate.offer, quirks)
   const body = await requestJson({ candidate, dialect, encoded, quirks, stream: false, signal, url }, { transport, clock })
   const tokens = body && counting.decode(body)

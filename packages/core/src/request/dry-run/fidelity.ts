@@ -62,7 +62,7 @@ export function fidelityOf(request: InferenceRequest, candidate: Candidate, lost
   const others = [...lost, ...warnings.filter(warning => !explained.has(warning) && lost.every(({ code }) => code !== warning.code))].map(
     ({ param = '', message }): FeatureFate => ({ param, name: param, fate: 'dropped', note: message }),
   )
-  return { model: model.id, provider: provider.id, dialect: offer.dialect, features: [...known, ...others] }
+  return { model: model.id, provider: provider.id, dialect: offer.api, features: [...known, ...others] }
 }
 
 const fateOf = (warning: Warning, usual: Fate): Fate =>

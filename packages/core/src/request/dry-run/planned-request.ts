@@ -112,7 +112,7 @@ function plannedChoice(
   return {
     model: model.id,
     provider: provider.id,
-    provider_model_id: offer.provider_model_id,
+    provider_model_id: offer.model,
     loss: score,
     estimate,
     why: reason,
@@ -126,7 +126,7 @@ function plannedChoice(
 const forbidden = ({ candidate: { model, provider, offer } }: SelectedOffer): Excluded => ({
   model: model.id,
   provider: provider.id,
-  provider_model_id: offer.provider_model_id,
+  provider_model_id: offer.model,
   code: 'routing_constraint_unsatisfiable',
   reason: 'another candidate ranks first, and `gateway.routing.allow_fallbacks` is false',
   param: 'gateway.routing.allow_fallbacks',

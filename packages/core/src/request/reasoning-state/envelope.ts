@@ -65,8 +65,8 @@ const isTexts = (value: Json | undefined): value is readonly string[] =>
 export const makerOf = ({ provider, credential, offer, model }: Candidate): Maker => ({
   provider: provider.id,
   credential: credential.id,
-  dialect: offer.dialect,
-  model: offer.provider_model_id,
+  dialect: offer.api,
+  model: offer.model,
   ...(model.family !== undefined && { family: model.family }),
 })
 
@@ -77,5 +77,5 @@ export const makerOf = ({ provider, credential, offer, model }: Candidate): Make
 export const isMaker = ({ provider, credential, offer, model }: Candidate, maker: Maker): boolean =>
   provider.id === maker.provider &&
   credential.id === maker.credential &&
-  offer.dialect === maker.dialect &&
-  (offer.provider_model_id === maker.model || (model.family !== undefined && model.family === maker.family))
+  offer.api === maker.dialect &&
+  (offer.model === maker.model || (model.family !== undefined && model.family === maker.family))

@@ -17,7 +17,7 @@ const owner = { workspaceId: 'w', keyId: 'k' }
 const logger = { info: () => {}, warn: () => {}, error: () => {} }
 const candidate = (id: string, dialect = responsesProvider): Candidate => ({
   model: { id: 'm', family: 'f', offers: [] },
-  offer: { provider: id, provider_model_id: 'theirs', dialect: dialect.name },
+  offer: { provider: id, model: 'theirs', api: dialect.name },
   provider: { id, dialects: [dialect], endpoint: () => '', authorize: () => {} },
   credential: { id: `${id}-key`, owner: 'platform', secret: '' },
 })

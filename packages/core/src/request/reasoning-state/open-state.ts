@@ -86,7 +86,7 @@ function judge({ item, isSealed, state }: FoundState, candidate: Candidate): Ite
 
 /** Whether the candidate accepts state that its vendor issued and the gateway has not sealed. */
 const readsUnsealed = (item: Stateful, { provider, offer }: Candidate): boolean =>
-  originalOf(item)?.dialect === offer.dialect && dialectFor(provider, offer)?.acceptsNativeReasoningState === true
+  originalOf(item)?.dialect === offer.api && dialectFor(provider, offer)?.acceptsNativeReasoningState === true
 
 function restored(item: Stateful, { text, words }: ReasoningState): Item {
   const copy: ReasoningItem = {

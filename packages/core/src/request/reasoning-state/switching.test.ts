@@ -195,7 +195,7 @@ test('the retry without state counts as an attempt', async () => {
 
 test('state is sent to another model of the same family, and not to another family', async () => {
   const a = provider('a', thinks, done, done)
-  const model = (id: string, family: string): Model => ({ id, family, offers: [offerOf(a, { provider_model_id: `their-${id}` })] })
+  const model = (id: string, family: string): Model => ({ id, family, offers: [offerOf(a, { model: `their-${id}` })] })
   const fixture = await open([a], { models: [model('one', 'x'), model('two', 'x'), model('three', 'y')] })
   const history = await begun(fixture, 'a', 'one')
   expect((await goOn(fixture, history, { model: 'two' })).metadata.warnings).toEqual([])

@@ -11,7 +11,7 @@ const logger = { info: () => {}, warn: () => {}, error: () => {} }
 const request: InferenceRequest = { prompt: { input: [] }, routing: { models: ['m'], allow_fallbacks: true }, delivery: 'whole' }
 const candidate = {
   model: { id: 'm', offers: [] },
-  offer: { provider: 'a', provider_model_id: 'theirs', dialect: responsesProvider.name },
+  offer: { provider: 'a', model: 'theirs', api: responsesProvider.name },
   provider: { id: 'a', dialects: [responsesProvider], endpoint: () => '', authorize: () => {} },
   credential: { id: 'key', owner: 'platform', secret: '' },
 }

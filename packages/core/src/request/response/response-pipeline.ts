@@ -59,7 +59,7 @@ export function responsePipeline(
   const { tools, reasoning } = request.prompt
   const calls = tools && watchCalls(request.prompt)
   const summaries = reasoning?.summary ? summaryRewriter(request.prompt, dialectFor(provider, offer)) : undefined
-  const sent: SentSoFar = { originalRequest, provider: offer.dialect, items: 0, isEmpty: true, losses: undefined, outcome: undefined }
+  const sent: SentSoFar = { originalRequest, provider: offer.api, items: 0, isEmpty: true, losses: undefined, outcome: undefined }
   return {
     batch(batch) {
       const kept = cutter ? cutBatch(cutter, batch) : batch
@@ -108,10 +108,7 @@ export function responsePipeline(
 
 function cutterOf({ candidate: { provider, offer }, answer }: CommittedCall, cap: number, logger: Logger): OutputCutter {
   const onCut = (): void =>
-    logger.warn(
-      { provider: provider.id, model: offer.provider_model_id, cap },
-      'The provider ignored the output limit; its response was cut.',
-    )
+    logger.warn({ provider: provider.id, model: offer.model, cap }, 'The provider ignored the output limit; its response was cut.')
   const close = (): EventBatch => ('stream' in answer ? answer.stream.close() : [])
   return outputCutter(cap, { onCut, close })
 }

@@ -72,10 +72,10 @@ export function chargeFor(charging: ChargeContext, committed: CommittedCall, see
   const unpriced = price ? unpricedWarnings(committed.candidate, price, { usage, stated, others: seen.usage.other_calls }) : noWarnings
   const inBody = fieldWarnings(committed.candidate, request)
   const warnings = inBody.length === 0 ? unpriced : [...unpriced, ...inBody]
-  const place = { requestId: facts.requestId, provider: provider.id, model: offer.provider_model_id }
+  const place = { requestId: facts.requestId, provider: provider.id, model: offer.model }
   if (seen.usage.unread) logUnread(charging, place, seen.usage.unread)
   if (!isClamped) return { usage, cost, warnings }
-  usageNotices.addClamped(`${provider.id}/${offer.provider_model_id}`)
+  usageNotices.addClamped(`${provider.id}/${offer.model}`)
   logger.warn(
     { ...place, claimed: countsOf(seen.usage), billed: countsOf(usage) },
     'The provider reported more usage than the request can have used.',
@@ -92,7 +92,7 @@ function logUnread({ usageNotices, logger }: ChargeContext, place: { readonly pr
 
 /** Warnings of fields that make the provider run a tool whose calls its responses do not count. */
 function fieldWarnings({ offer }: Candidate, { prompt }: InferenceRequest): readonly Warning[] {
-  const fields = paidFieldsOf(prompt, offer.dialect)
+  const fields = paidFieldsOf(prompt, offer.api)
   return fields.length === 0 ? noWarnings : fields.map(field => unpricedWarning('unpriced_tool', field))
 }
 
@@ -123,7 +123,7 @@ function usageBoundsOf(
   candidate: Candidate,
   { claimed, reasoningCharacters }: { readonly claimed: Usage | undefined; readonly reasoningCharacters: number },
 ): UsageBounds {
-  const { context_window: contextWindow, max_output_tokens: longest } = candidate.offer
+  const { contextWindow, maxOutputTokens: longest } = candidate.offer
   const cap = bounds.sentCap(candidate)
   // If the offer accepts no cap, the client's cap is not sent and does not limit the usage.
   const isPassed = cap !== undefined && claimed !== undefined && claimed.output_tokens > cap

@@ -6,7 +6,7 @@ import { progressOf } from './journaled-progress.ts'
 
 type Context = Parameters<typeof progressOf>[1]
 
-const offer = { provider_model_id: 'm', price: { input: 10_000_000, cached: 1_000_000, output: 0 }, context_window: 100_000 }
+const offer = { model: 'm', price: { input: 10_000_000, cached: 1_000_000, output: 0 }, contextWindow: 100_000 }
 const candidate = { provider: { id: 'p' }, model: { id: 'm' }, offer, credential: { owner: 'platform' } } as unknown as Candidate
 const seen = { candidate, characters: 0, tokens: 0, reasoningCharacters: 0 }
 const stated: Usage = { input_tokens: 5_000, output_tokens: 1, cached_tokens: 4_000, cache_write_tokens: 0, reasoning_tokens: 0 }

@@ -1,0 +1,48 @@
+/**
+ * Names that are not the snake case of their name in code: those of an offer in config files, catalog files and HTTP bodies, and those
+ * with an acronym or a digit.
+ */
+const differing: readonly (readonly [code: string, wire: string])[] = [
+  ['model', 'provider_model_id'],
+  ['api', 'dialect'],
+  ['apis', 'speaks'],
+  ['baseURL', 'base_url'],
+  ['docsURL', 'docs_url'],
+  ['mantleURL', 'mantle_url'],
+  ['cacheWrite1h', 'cache_write_1h'],
+]
+
+const wireNames = new Map(differing)
+const codeNames = new Map(differing.map(([code, wire]) => [wire, code]))
+
+/** Fields whose values have names of others: body fields of a provider, and kinds of tools. */
+const foreign: ReadonlySet<string> = new Set(['fixedFields', 'thinkingSwitch', 'tools'])
+
+/**
+ * The name that a field of a model, an offer, a price or a provider has in files and HTTP bodies.
+ *
+ * @example wireNameOf('contextWindow') // 'context_window'
+ * @example wireNameOf('model') // 'provider_model_id'
+ */
+export const wireNameOf = (name: string): string => wireNames.get(name) ?? name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
+
+/**
+ * The name in code of a field of files and HTTP bodies: `wireNameOf` backwards.
+ *
+ * @example codeNameOf('context_window') // 'contextWindow'
+ */
+export const codeNameOf = (name: string): string =>
+  codeNames.get(name) ?? name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
+
+/**
+ * Models, offers, prices or provider facts as files have them: with the names of files at every depth.
+ *
+ * @example withWireNames({ contextWindow: 8192, price: { cacheWrite: 1 } }) // { context_window: 8192, price: { cache_write: 1 } }
+ */
+export function withWireNames(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withWireNames)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, field]) => [wireNameOf(name), foreign.has(name) ? field : withWireNames(field)]),
+  )
+}
