@@ -1,9 +1,9 @@
 // A gateway as an HTTP server of Bun.
-import { bunServer } from 'signalbox/bun'
+import { toBunServer } from 'signalbox/bun'
 import { gateway, secret } from './gateway.ts'
 
 const port = Number(process.env.PORT ?? 8787)
-Bun.serve({ hostname: '127.0.0.1', port, ...bunServer(gateway) })
+Bun.serve({ hostname: '127.0.0.1', port, ...toBunServer(gateway) })
 
 console.log(`Listening on http://127.0.0.1:${port}. Ask it:
 

@@ -1,7 +1,7 @@
 // A gateway as a Cloudflare Worker: a Durable Object keeps keys, credit and limits for all Workers of the account.
 import { createGateway, usd } from 'signalbox'
 import { openai, simulated } from 'signalbox/providers'
-import { type ObjectNamespace, workersHandler, workersStorage } from 'signalbox/workers'
+import { type ObjectNamespace, toWorkersHandler, workersStorage } from 'signalbox/workers'
 
 export { StorageObject } from 'signalbox/workers'
 
@@ -14,7 +14,7 @@ interface Env {
   readonly OPENAI_BASE_URL?: string
 }
 
-export default workersHandler((env: Env) =>
+export default toWorkersHandler((env: Env) =>
   createGateway({
     // Without a key OpenAI is off, and the simulated provider answers offline.
     providers: [openai({ apiKey: env.OPENAI_API_KEY, baseURL: env.OPENAI_BASE_URL }), simulated({ id: 'sim' })],

@@ -1,9 +1,9 @@
 // A gateway as an HTTP server of Deno.
-import { denoHandler } from 'signalbox/deno'
+import { toDenoHandler } from 'signalbox/deno'
 import { gateway, secret } from './gateway.ts'
 
 const port = Number(process.env.PORT ?? 8787)
-Deno.serve({ hostname: '127.0.0.1', port, onListen: () => {} }, denoHandler(gateway))
+Deno.serve({ hostname: '127.0.0.1', port, onListen: () => {} }, toDenoHandler(gateway))
 
 console.log(`Listening on http://127.0.0.1:${port}. Ask it:
 

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import express from 'express'
 import { usd } from 'signalbox'
-import { expressHandler } from 'signalbox/express'
+import { toExpressHandler } from 'signalbox/express'
 import { gateway, secret } from './gateway.ts'
 
 const port = Number(process.env.PORT ?? 8787)
@@ -10,7 +10,7 @@ const port = Number(process.env.PORT ?? 8787)
 const origin = process.env.ORIGIN || `http://127.0.0.1:${port}`
 
 const app = express()
-app.use('/llm', expressHandler(gateway))
+app.use('/llm', toExpressHandler(gateway))
 app.use(express.static(join(import.meta.dirname, 'public')))
 
 // A token for one user, for a quarter of an hour, for one model, up to 5 cents, and for pages of this app only.

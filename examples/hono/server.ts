@@ -1,12 +1,12 @@
 // A Hono app with a gateway below /llm, beside its other routes.
 import { serve } from '@hono/node-server'
 import { Hono } from 'hono'
-import { honoHandler } from 'signalbox/hono'
+import { toHonoHandler } from 'signalbox/hono'
 import { gateway, secret } from './gateway.ts'
 
 const app = new Hono()
 app.get('/', context => context.text('An app with a gateway in it.'))
-app.all('/llm/*', honoHandler(gateway))
+app.all('/llm/*', toHonoHandler(gateway))
 
 const port = Number(process.env.PORT ?? 8787)
 serve({ fetch: app.fetch, port, hostname: '127.0.0.1' }, () => {

@@ -5,7 +5,7 @@ import { basicAuth } from 'hono/basic-auth'
 import { csrf } from 'hono/csrf'
 import { HTTPException } from 'hono/http-exception'
 import { isGatewayError, usd } from 'signalbox'
-import { honoHandler } from 'signalbox/hono'
+import { toHonoHandler } from 'signalbox/hono'
 import { addCredit, createCustomer, listCustomers, setBudget, setOwnKey } from './customers.ts'
 import { gateway } from './gateway.ts'
 import { adminPage } from './page.ts'
@@ -13,7 +13,7 @@ import { adminPage } from './page.ts'
 const password = process.env.ADMIN_PASSWORD || crypto.randomUUID()
 
 const app = new Hono()
-app.all('/llm/*', honoHandler(gateway))
+app.all('/llm/*', toHonoHandler(gateway))
 
 // Browsers send the password by themselves, so forms of other sites are refused.
 app.use('/admin/*', basicAuth({ username: 'admin', password }), csrf())

@@ -47,7 +47,7 @@ interface Mount {
  * Checks the arguments of an adapter. `call` is the name of its function.
  *
  * @throws {TypeError} The gateway is not one, or an option is unknown or has the wrong type.
- * @example checkMount('createNodeListener', { gateway, options, table: mountTable })
+ * @example checkMount('toNodeHandler', { gateway, options, table: mountTable })
  */
 export function checkMount(call: string, { gateway, options, table }: Mount): void {
   if (typeof gateway?.infer !== 'function')

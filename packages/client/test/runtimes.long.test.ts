@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { createGateway } from '@signalbox/core'
-import { createNodeListener } from '@signalbox/node-http'
+import { toNodeHandler } from '@signalbox/node-http'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { build } from 'esbuild'
 import { Miniflare } from 'miniflare'
@@ -57,7 +57,7 @@ describe('the client', () => {
     const { id } = await gateway.workspaces.create({ name: 'Acme' })
     secret = (await gateway.workspaces(id).apiKeys.create({ name: 'admin', scopes: '*' })).secret ?? ''
     await gateway.workspaces(id).apiKeys.create({ name: 'other' })
-    const listener = createNodeListener(gateway, { basePath: '/api' })
+    const listener = toNodeHandler(gateway, { basePath: '/api' })
     server.on('request', async (request, response) => {
       if (request.url !== '/') return listener(request, response)
       const script = await bundle(

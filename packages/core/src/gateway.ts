@@ -101,7 +101,7 @@ export interface Gateway<ModelId extends string = string, StrategyName extends s
    *
    * @example
    * await gateway.ready()
-   * Bun.serve({ port: 8787, ...bunServer(gateway) })
+   * Bun.serve({ port: 8787, ...toBunServer(gateway) })
    * @throws The error of `setup`.
    */
   ready(): Promise<void>

@@ -1,7 +1,7 @@
 import type { InferenceEvent } from '@signalbox/core/protocol'
 import { describe, expect, test } from 'vitest'
 import { delta, type Fake, fakeGateway, finished, goodKey } from '../../api/test/fake-gateway.ts'
-import { createFetchHandler, type FetchHandler } from './index.ts'
+import { type FetchHandler, toFetchHandler } from './index.ts'
 
 const headers = { authorization: `Bearer ${goodKey}`, 'content-type': 'application/json' }
 const ask = (handler: FetchHandler, body: string, more: RequestInit = {}): Promise<Response> =>
@@ -33,12 +33,12 @@ function endless(every = 0): Endless {
       },
     }),
   })
-  return { fake, handler: createFetchHandler(fake.gateway), given: () => given, left: () => left }
+  return { fake, handler: toFetchHandler(fake.gateway), given: () => given, left: () => left }
 }
 
 describe('a Request gets a Response', () => {
   test('whole', async () => {
-    const response = await ask(createFetchHandler(fakeGateway().gateway), '{"model":"small"}')
+    const response = await ask(toFetchHandler(fakeGateway().gateway), '{"model":"small"}')
     expect([response.status, response.headers.get('content-type'), (await response.json()).object]).toEqual([
       200,
       'application/json',
@@ -57,7 +57,7 @@ describe('a Request gets a Response', () => {
         },
       }),
     })
-    const response = await ask(createFetchHandler(fake.gateway), '{"stream":true}')
+    const response = await ask(toFetchHandler(fake.gateway), '{"stream":true}')
     expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
     const text = await response.text()
     expect(text).toContain('ü😀')
@@ -65,7 +65,7 @@ describe('a Request gets a Response', () => {
   })
 
   test('errors, HEAD, OPTIONS and the base path', async () => {
-    const handler = createFetchHandler(fakeGateway().gateway, { basePath: '/api/' })
+    const handler = toFetchHandler(fakeGateway().gateway, { basePath: '/api/' })
     const status = async (method: string, url: string): Promise<number> => (await handler(new Request(url, { method, headers }))).status
     expect(await status('GET', 'http://x/api/v1/nothing?a=b#c')).toBe(404)
     expect(await status('GET', 'http://x/v1/me')).toBe(404)
@@ -78,14 +78,14 @@ describe('a Request gets a Response', () => {
   test('two Authorization headers are refused', async () => {
     const request = new Request('http://x/v1/me', { headers })
     request.headers.append('authorization', `Bearer ${goodKey}`)
-    expect((await createFetchHandler(fakeGateway().gateway)(request)).status).toBe(401)
+    expect((await toFetchHandler(fakeGateway().gateway)(request)).status).toBe(401)
   })
 
   test('other sites may read responses only if CORS allows them', async () => {
     const get = (handler: FetchHandler): Promise<Response> =>
       handler(new Request('http://x/v1/me', { headers: { ...headers, origin: 'https://a.example' } }))
-    expect((await get(createFetchHandler(fakeGateway().gateway))).headers.get('access-control-allow-origin')).toBeNull()
-    const handler = createFetchHandler(fakeGateway().gateway, { cors: { origins: ['https://a.example'] } })
+    expect((await get(toFetchHandler(fakeGateway().gateway))).headers.get('access-control-allow-origin')).toBeNull()
+    const handler = toFetchHandler(fakeGateway().gateway, { cors: { origins: ['https://a.example'] } })
     expect((await get(handler)).headers.get('access-control-allow-origin')).toBe('https://a.example')
     const preflight = await handler(
       new Request('http://x/v1/responses', {
@@ -118,7 +118,7 @@ describe('a body', () => {
         cancelled = true
       },
     })
-    const handler = createFetchHandler(fakeGateway().gateway, { bodyBytes: 10_000 })
+    const handler = toFetchHandler(fakeGateway().gateway, { bodyBytes: 10_000 })
     const response = await handler(new Request('http://x/v1/responses', { method: 'POST', headers, body, duplex: 'half' } as RequestInit))
     expect(response.status).toBe(413)
     expect(pulled).toBeLessThan(15)
@@ -134,7 +134,7 @@ describe('a body', () => {
       },
     })
     const fake = fakeGateway()
-    const response = await createFetchHandler(fake.gateway)(
+    const response = await toFetchHandler(fake.gateway)(
       new Request('http://x/v1/responses', { method: 'POST', headers, body, duplex: 'half' } as RequestInit),
     )
     expect([response.status, fake.calls[0]?.request.routing.models]).toEqual([200, ['smäll😀']])
@@ -146,7 +146,7 @@ describe('a body', () => {
         controller.error(new Error('gone'))
       },
     })
-    const response = await createFetchHandler(fakeGateway().gateway)(
+    const response = await toFetchHandler(fakeGateway().gateway)(
       new Request('http://x/v1/responses', { method: 'POST', headers, body, duplex: 'half' } as RequestInit),
     )
     expect(response.status).toBe(400)
@@ -209,7 +209,7 @@ describe('a reader', () => {
 
 test('work that remains after a reply goes to the option `waitUntil` if the call has no context', async () => {
   const work: Promise<unknown>[] = []
-  const handler = createFetchHandler(endless().fake.gateway, { waitUntil: each => void work.push(each) })
+  const handler = toFetchHandler(endless().fake.gateway, { waitUntil: each => void work.push(each) })
   const reader = (await ask(handler, '{"stream":true}')).body?.getReader()
   await reader?.read()
   await reader?.cancel()
@@ -219,7 +219,7 @@ test('work that remains after a reply goes to the option `waitUntil` if the call
 
 describe('as the fetch of an SDK', () => {
   test('it accepts a URL and an init', async () => {
-    const handler = createFetchHandler(fakeGateway().gateway)
+    const handler = toFetchHandler(fakeGateway().gateway)
     expect((await handler('http://x/v1/me', { headers })).status).toBe(200)
     expect((await handler(new URL('http://x/v1/me'), { headers })).status).toBe(200)
     expect((await handler('http://x/v1/me')).status).toBe(401)
@@ -230,7 +230,7 @@ describe('as the fetch of an SDK', () => {
     const fake = fakeGateway()
     fake.act = () => ({ commit: new Promise(() => {}) })
     const controller = new AbortController()
-    const asked = createFetchHandler(fake.gateway)('http://x/v1/responses', {
+    const asked = toFetchHandler(fake.gateway)('http://x/v1/responses', {
       method: 'POST',
       headers,
       body: '{"stream":true}',
@@ -258,7 +258,7 @@ describe('as the fetch of an SDK', () => {
   })
 
   test('the second argument of servers is not mistaken for an init', async () => {
-    const handler = createFetchHandler(fakeGateway().gateway)
+    const handler = toFetchHandler(fakeGateway().gateway)
     for (const second of [{ params: Promise.resolve({}) }, { port: 1, fetch: () => {} }, undefined, null, 'x']) {
       expect((await handler(new Request('http://x/v1/me', { headers }), second)).status).toBe(200)
     }

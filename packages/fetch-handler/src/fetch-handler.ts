@@ -15,10 +15,10 @@ export type FetchHandler = (input: Request | string | URL, second?: unknown, thi
  * in error messages.
  *
  * @example
- * Bun.serve({ fetch: createFetchHandler(gateway) })
+ * Bun.serve({ fetch: toFetchHandler(gateway) })
  * @throws {TypeError} `gateway` is not a gateway, or an option is unknown or has the wrong type.
  */
-export function createFetchHandler(gateway: Gateway, options?: FetchOptions, call = 'createFetchHandler'): FetchHandler {
+export function toFetchHandler(gateway: Gateway, options?: FetchOptions, call = 'toFetchHandler'): FetchHandler {
   const respond = createResponder(call, gateway, options)
   const isApiPath = pathTest(options)
   const hasBasePath = options?.basePath !== undefined

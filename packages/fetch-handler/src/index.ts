@@ -1,5 +1,5 @@
 export type { ApiOptions, ClientLimits, RequestLine } from '@signalbox/api'
-export { createFetchHandler, type FetchHandler } from './fetch-handler.ts'
+export { type FetchHandler, toFetchHandler } from './fetch-handler.ts'
 export { type GatewayFetch, type GatewayFetchOptions, gatewayFetch } from './gateway-fetch.ts'
 export { createResponder, type FetchContext, type FetchOptions, type Responder, type ResponderOptions } from './responder.ts'
 export {

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { delta, type Fake, fakeGateway, goodKey } from '../../api/test/fake-gateway.ts'
-import { createFetchHandler, type FetchOptions } from './index.ts'
+import { type FetchOptions, toFetchHandler } from './index.ts'
 
 const headers = { authorization: `Bearer ${goodKey}`, 'content-type': 'application/json' }
 const tick = (ms: number): Promise<void> => new Promise(resolve => setTimeout(resolve, ms))
 const ask = (fake: Fake, body: string | ReadableStream<Uint8Array>, options: FetchOptions): Promise<Response> =>
-  createFetchHandler(
+  toFetchHandler(
     fake.gateway,
     options,
   )(new Request('http://x/v1/responses', { method: 'POST', headers, body, duplex: 'half' } as RequestInit))

@@ -127,7 +127,7 @@ interface DenoRuntime {
  * WebSockets of Deno.
  *
  * @example
- * Deno.serve(createFetchHandler(gateway, { webSocket: denoWebSockets() }))
+ * Deno.serve(toFetchHandler(gateway, { webSocket: denoWebSockets() }))
  */
 export const denoWebSockets = (): WebSocketRuntime => {
   const connections = createConnections()
@@ -157,7 +157,7 @@ interface WorkersRuntime {
  * WebSockets of Cloudflare Workers.
  *
  * @example
- * export default { fetch: createFetchHandler(gateway, { webSocket: workersWebSockets() }) }
+ * export default { fetch: toFetchHandler(gateway, { webSocket: workersWebSockets() }) }
  */
 export const workersWebSockets = (): WebSocketRuntime => {
   const connections = createConnections()
@@ -208,7 +208,7 @@ export interface BunWebSockets extends WebSocketRuntime {
  *
  * @example
  * const webSocket = bunWebSockets()
- * Bun.serve({ fetch: createFetchHandler(gateway, { webSocket }), websocket: webSocket.handlers })
+ * Bun.serve({ fetch: toFetchHandler(gateway, { webSocket }), websocket: webSocket.handlers })
  */
 export const bunWebSockets = ({ maxPayloadLength = 33_554_432 }: { readonly maxPayloadLength?: number } = {}): BunWebSockets => {
   const connections = createConnections()

@@ -1,6 +1,6 @@
 export type { ApiOptions, ClientLimits, RequestLine } from '@signalbox/api'
 export { type GuardedMediaOptions, guardedMedia } from './guarded-media.ts'
-export { createNodeListener, type NodeListener, type NodeOptions } from './listener.ts'
+export { type NodeListener, type NodeOptions, toNodeHandler } from './listener.ts'
 export { type NodeTransport, type NodeTransportOptions, nodeTransport } from './node-transport.ts'
 export { type CloseOptions, type RunningServer, type ServeOptions, serve } from './serve.ts'
 export { type ProxyOptions, proxyFromEnvironment } from './transport/proxy.ts'

@@ -42,14 +42,14 @@ export interface NodeListener {
  * messages.
  *
  * @example
- * http.createServer(createNodeListener(gateway)).listen(8787)
- * app.use(createNodeListener(gateway))
+ * http.createServer(toNodeHandler(gateway)).listen(8787)
+ * app.use(toNodeHandler(gateway))
  *
- * const listener = createNodeListener(gateway)
+ * const listener = toNodeHandler(gateway)
  * http.createServer(listener).on('upgrade', listener.upgrade).listen(8787)
  * @throws {TypeError} `gateway` is not a gateway, or an option is unknown or has the wrong type.
  */
-export function createNodeListener(gateway: Gateway, options: NodeOptions = {}, call = 'createNodeListener'): NodeListener {
+export function toNodeHandler(gateway: Gateway, options: NodeOptions = {}, call = 'toNodeHandler'): NodeListener {
   checkMount(call, { gateway, options, table: listenerTable })
   const api = createApi(gateway, options)
   const isApiPath = pathTest(options)

@@ -3,7 +3,7 @@ import { type AddressInfo, Server as NetServer } from 'node:net'
 import { checkMount } from '@signalbox/api'
 import type { Gateway } from '@signalbox/core'
 import type { OptionTableOf } from '@signalbox/core/errors'
-import { createNodeListener, listenerTable, type NodeOptions } from './listener.ts'
+import { listenerTable, type NodeOptions, toNodeHandler } from './listener.ts'
 import { refuseUnparsed } from './refuse-unparsed.ts'
 import { expectContinue } from './request-body.ts'
 import { loadConnections } from './web-sockets.ts'
@@ -68,7 +68,7 @@ export async function serve(gateway: Gateway, options: ServeOptions = {}): Promi
   const times = defaultServerTimes
   const { keepAliveTimeoutMs = times.keepAliveTimeoutMs, headersTimeoutMs = times.headersTimeoutMs, ...more } = others
   const { requestTimeoutMs = times.requestTimeoutMs, ...mounting } = more
-  const listener = createNodeListener(gateway, mounting)
+  const listener = toNodeHandler(gateway, mounting)
   let isClosing = false
   const serveOne = (request: IncomingMessage, response: ServerResponse): void => {
     if (isClosing) response.setHeader('connection', 'close')

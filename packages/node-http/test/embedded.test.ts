@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { fakeGateway } from '../../api/test/fake-gateway.ts'
-import { createNodeListener, type NodeOptions, serve } from '../src/index.ts'
+import { type NodeOptions, serve, toNodeHandler } from '../src/index.ts'
 import { sleep, until } from './raw.ts'
 import { batchesOf, jsonHeaders, start, stream } from './running.ts'
 
@@ -12,7 +12,7 @@ describe('inside another server', () => {
     options: NodeOptions = {},
   ): Promise<string> => {
     const fake = fakeGateway()
-    const listener = createNodeListener(fake.gateway, options)
+    const listener = toNodeHandler(fake.gateway, options)
     const server = createServer((request, response) => {
       void handle(request).then(() => listener(request, response, () => response.end('next')))
     })

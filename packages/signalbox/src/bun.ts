@@ -1,5 +1,5 @@
 import type { Gateway } from '@signalbox/core'
-import { type BunWebSockets, bunWebSockets, createFetchHandler, type FetchHandler, type FetchOptions } from '@signalbox/fetch-handler'
+import { type BunWebSockets, bunWebSockets, type FetchHandler, type FetchOptions, toFetchHandler } from '@signalbox/fetch-handler'
 
 /** Options of `Bun.serve`. */
 export interface BunServerOptions {
@@ -17,12 +17,12 @@ interface BunServer {
  * Makes a gateway the server of Bun, with WebSockets at `/v1/responses`.
  *
  * @example
- * Bun.serve({ port: 8787, ...bunServer(gateway) })
+ * Bun.serve({ port: 8787, ...toBunServer(gateway) })
  * @throws {TypeError} The gateway is none, or an option is unknown or of another kind.
  */
-export function bunServer(gateway: Gateway, options?: FetchOptions): BunServerOptions {
+export function toBunServer(gateway: Gateway, options?: FetchOptions): BunServerOptions {
   const webSocket = bunWebSockets()
   const ip = (request: Request, server: unknown): string | undefined => (server as BunServer).requestIP(request)?.address
-  const fetch = createFetchHandler(gateway, { ip, webSocket, ...options }, 'bunServer')
+  const fetch = toFetchHandler(gateway, { ip, webSocket, ...options }, 'toBunServer')
   return { fetch, websocket: webSocket.handlers, idleTimeout: 255 }
 }

@@ -1,5 +1,5 @@
 import type { Gateway } from '@signalbox/core'
-import { createFetchHandler, denoWebSockets, type FetchHandler, type FetchOptions } from '@signalbox/fetch-handler'
+import { denoWebSockets, type FetchHandler, type FetchOptions, toFetchHandler } from '@signalbox/fetch-handler'
 
 interface DenoConnection {
   readonly remoteAddr: { readonly hostname?: string }
@@ -9,10 +9,10 @@ interface DenoConnection {
  * Makes a gateway the handler of a Deno server, with WebSockets at `/v1/responses`.
  *
  * @example
- * Deno.serve({ port: 8787 }, denoHandler(gateway))
+ * Deno.serve({ port: 8787 }, toDenoHandler(gateway))
  * @throws {TypeError} The gateway is none, or an option is unknown or of another kind.
  */
-export function denoHandler(gateway: Gateway, options?: FetchOptions): FetchHandler {
+export function toDenoHandler(gateway: Gateway, options?: FetchOptions): FetchHandler {
   const ip = (_: Request, connection: unknown): string | undefined => (connection as DenoConnection).remoteAddr.hostname
-  return createFetchHandler(gateway, { ip, webSocket: denoWebSockets(), ...options }, 'denoHandler')
+  return toFetchHandler(gateway, { ip, webSocket: denoWebSockets(), ...options }, 'toDenoHandler')
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Gateway } from '@signalbox/core'
-import { createNodeListener, type NodeListener, type NodeOptions } from '@signalbox/node-http'
+import { type NodeListener, type NodeOptions, toNodeHandler } from '@signalbox/node-http'
 
 /** What Express adds to a request. */
 interface ExpressRequest extends IncomingMessage {
@@ -15,11 +15,11 @@ interface ExpressRequest extends IncomingMessage {
  * have go on to the next handler.
  *
  * @example
- * app.use('/llm', expressHandler(gateway))
+ * app.use('/llm', toExpressHandler(gateway))
  * @throws {TypeError} The gateway is none, or an option is unknown or of another kind.
  */
-export function expressHandler(gateway: Gateway, options?: NodeOptions): NodeListener {
-  const listener = createNodeListener(gateway, options, 'expressHandler')
+export function toExpressHandler(gateway: Gateway, options?: NodeOptions): NodeListener {
+  const listener = toNodeHandler(gateway, options, 'toExpressHandler')
   const handle = (request: ExpressRequest, response: ServerResponse, next?: (error?: unknown) => void): void =>
     listener(request, response, request.baseUrl || request.route ? undefined : next)
   return Object.assign(handle, { upgrade: listener.upgrade, closeWebSockets: listener.closeWebSockets })

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Gateway } from '@signalbox/core'
-import { createNodeListener, type NodeOptions } from '@signalbox/node-http'
+import { type NodeOptions, toNodeHandler } from '@signalbox/node-http'
 
 /** What is used of a Fastify instance. */
 export interface FastifyApp {
@@ -24,13 +24,13 @@ export type FastifyPlugin = (app: FastifyApp, options: unknown, done: (error?: E
  * and `onSend` hooks not their replies. The app does not start if `setup` fails.
  *
  * @example
- * app.register(fastifyPlugin(gateway), { prefix: '/llm' })
+ * app.register(toFastifyPlugin(gateway), { prefix: '/llm' })
  * @throws {TypeError} The gateway is none, or an option is unknown or of another kind.
  */
-export function fastifyPlugin(gateway: Gateway, options?: NodeOptions): FastifyPlugin {
-  createNodeListener(gateway, options, 'fastifyPlugin')
+export function toFastifyPlugin(gateway: Gateway, options?: NodeOptions): FastifyPlugin {
+  toNodeHandler(gateway, options, 'toFastifyPlugin')
   return (app, _, done) => {
-    const listener = createNodeListener(gateway, { basePath: app.prefix, ...options }, 'fastifyPlugin')
+    const listener = toNodeHandler(gateway, { basePath: app.prefix, ...options }, 'toFastifyPlugin')
     // Only inside the plugin: other routes of the app keep their parsers.
     app.removeAllContentTypeParsers()
     app.addContentTypeParser('*', (_request, _payload, parsed) => parsed(null))

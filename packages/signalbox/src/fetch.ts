@@ -1,7 +1,6 @@
 export {
   type BunWebSockets,
   bunWebSockets,
-  createFetchHandler,
   denoWebSockets,
   type FetchContext,
   type FetchHandler,
@@ -9,6 +8,7 @@ export {
   type GatewayFetch,
   type GatewayFetchOptions,
   gatewayFetch,
+  toFetchHandler,
   type WebSocketRuntime,
   workersWebSockets,
 } from '@signalbox/fetch-handler'

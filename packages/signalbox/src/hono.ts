@@ -17,11 +17,11 @@ export interface HonoContext {
  * Mounts a gateway in a Hono app. The pattern of the route tells where.
  *
  * @example
- * app.all('/llm/*', honoHandler(gateway))
+ * app.all('/llm/*', toHonoHandler(gateway))
  * @throws {TypeError} The gateway is none, or an option is unknown or of another kind.
  */
-export function honoHandler(gateway: Gateway, options?: FetchOptions): (context: HonoContext) => Promise<Response> {
-  const respond = createResponder('honoHandler', gateway, options)
+export function toHonoHandler(gateway: Gateway, options?: FetchOptions): (context: HonoContext) => Promise<Response> {
+  const respond = createResponder('toHonoHandler', gateway, options)
   return context => {
     const before = options?.basePath === undefined ? segmentsBefore(context.req.routePath) : 0
     return respond(context.req.raw, {

@@ -1,7 +1,7 @@
 import type { Gateway } from '@signalbox/core'
 import type { NodeOptions } from '@signalbox/node-http'
-import { expressHandler } from './express.ts'
-import { fastifyPlugin } from './fastify.ts'
+import { toExpressHandler } from './express.ts'
+import { toFastifyPlugin } from './fastify.ts'
 
 /** What is used of a Nest app, on Express or on Fastify. */
 export interface NestApp {
@@ -28,7 +28,7 @@ export interface NestOptions extends NodeOptions {
 export async function mountGateway(app: NestApp, gateway: Gateway, { path, ...options }: NestOptions): Promise<void> {
   await gateway.ready()
   const type = app.getHttpAdapter().getType()
-  if (type === 'express') app.use(path, expressHandler(gateway, options))
-  else if (type === 'fastify') await app.register?.(fastifyPlugin(gateway, options), { prefix: path })
+  if (type === 'express') app.use(path, toExpressHandler(gateway, options))
+  else if (type === 'fastify') await app.register?.(toFastifyPlugin(gateway, options), { prefix: path })
   else throw new TypeError(`mountGateway: the app is on "${type}"; it takes apps on Express or Fastify.`)
 }

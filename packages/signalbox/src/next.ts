@@ -1,5 +1,5 @@
 import type { Gateway } from '@signalbox/core'
-import { createFetchHandler, type FetchHandler, type FetchOptions } from '@signalbox/fetch-handler'
+import { type FetchHandler, type FetchOptions, toFetchHandler } from '@signalbox/fetch-handler'
 
 const routeMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 
@@ -16,10 +16,10 @@ export interface NextContext {
  *
  * @example
  * // app/api/[...path]/route.ts
- * export const { GET, POST, PUT, PATCH, DELETE, OPTIONS } = nextHandlers(gateway)
+ * export const { GET, POST, PUT, PATCH, DELETE, OPTIONS } = toNextJsHandler(gateway)
  * @throws {TypeError} The gateway is none, or an option is unknown or of another kind.
  */
-export function nextHandlers(gateway: Gateway, options?: FetchOptions): NextHandlers {
-  const handler: FetchHandler = createFetchHandler(gateway, options, 'nextHandlers')
+export function toNextJsHandler(gateway: Gateway, options?: FetchOptions): NextHandlers {
+  const handler: FetchHandler = toFetchHandler(gateway, options, 'toNextJsHandler')
   return Object.fromEntries(routeMethods.map(method => [method, handler])) as NextHandlers
 }

@@ -1,6 +1,5 @@
 export {
   type CloseOptions,
-  createNodeListener,
   type GuardedMediaOptions,
   guardedMedia,
   type NodeListener,
@@ -13,4 +12,5 @@ export {
   type RunningServer,
   type ServeOptions,
   serve,
+  toNodeHandler,
 } from '@signalbox/node-http'

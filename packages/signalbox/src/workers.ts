@@ -15,15 +15,15 @@ export interface WorkersHandler<Env> {
  * has neither bindings nor randomness while its module is loaded.
  *
  * @example
- * export default workersHandler((env: Env) => createGateway({ storage: workersStorage({ objects: env.STORAGE }), providers, models }))
+ * export default toWorkersHandler((env: Env) => createGateway({ storage: workersStorage({ objects: env.STORAGE }), providers, models }))
  * @throws {TypeError} At the first request: the gateway is none, or an option is unknown or of another kind.
  */
-export function workersHandler<Env>(makeGateway: (env: Env) => Gateway, options?: FetchOptions): WorkersHandler<Env> {
+export function toWorkersHandler<Env>(makeGateway: (env: Env) => Gateway, options?: FetchOptions): WorkersHandler<Env> {
   const ip = (request: Request): string | undefined => request.headers.get('cf-connecting-ip') ?? undefined
   let respond: Responder | undefined
   return {
     fetch(request, env, context) {
-      respond ??= createResponder('workersHandler', makeGateway(env), { ip, webSocket: workersWebSockets(), ...options })
+      respond ??= createResponder('toWorkersHandler', makeGateway(env), { ip, webSocket: workersWebSockets(), ...options })
       return respond(request, { context, server: env })
     },
   }

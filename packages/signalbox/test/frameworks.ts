@@ -13,12 +13,12 @@ import express4 from 'express4'
 import fastify from 'fastify'
 import { Hono } from 'hono'
 import { serveFetch } from '../../testing/test/fetch-server.ts'
-import { expressHandler } from '../src/express.ts'
-import { fastifyPlugin } from '../src/fastify.ts'
-import { honoHandler } from '../src/hono.ts'
+import { toExpressHandler } from '../src/express.ts'
+import { toFastifyPlugin } from '../src/fastify.ts'
+import { toHonoHandler } from '../src/hono.ts'
 import type { Gateway } from '../src/index.ts'
 import { mountGateway } from '../src/nest.ts'
-import { nextHandlers } from '../src/next.ts'
+import { toNextJsHandler } from '../src/next.ts'
 
 // Each framework as an app has it: with a route of its own at `/hello`, and the gateway below a prefix.
 
@@ -48,7 +48,7 @@ const expressApp =
   (gateway, options, prefix = '/llm') => {
     const app = make()
     app.get('/hello', (_, response) => void response.send('hello'))
-    app.use(prefix, expressHandler(gateway, options) as unknown as RequestListener)
+    app.use(prefix, toExpressHandler(gateway, options) as unknown as RequestListener)
     return listen(createServer(app), prefix)
   }
 
@@ -61,7 +61,7 @@ export const frameworks: readonly Framework[] = [
     start(gateway, options, prefix = '/llm') {
       const app = new Hono()
       app.get('/hello', context => context.text('hello'))
-      app.all(`${prefix}/*`, honoHandler(gateway, options))
+      app.all(`${prefix}/*`, toHonoHandler(gateway, options))
       return listen(createAdaptorServer({ fetch: app.fetch }) as ReturnType<typeof createServer>, prefix)
     },
   },
@@ -77,7 +77,7 @@ export const frameworks: readonly Framework[] = [
     async start(gateway, options, prefix = '/llm') {
       const app = fastify({ forceCloseConnections: true })
       app.get('/hello', async () => 'hello')
-      app.register(fastifyPlugin(gateway, options), { prefix })
+      app.register(toFastifyPlugin(gateway, options), { prefix })
       const url = await app.listen({ port: 0, host: '127.0.0.1' })
       return { url: `${url}${prefix}`, close: () => app.close() }
     },
@@ -100,7 +100,7 @@ export const frameworks: readonly Framework[] = [
   {
     name: 'a catch-all route, as Next.js calls it',
     async start(gateway, options, prefix = '/llm') {
-      const handlers = nextHandlers(gateway, options)
+      const handlers = toNextJsHandler(gateway, options)
       const { url, close } = await serveFetch(async request => {
         const { pathname } = new URL(request.url)
         if (!pathname.startsWith(`${prefix}/`))

@@ -10,13 +10,13 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { fakeGateway, goodKey } from '../../api/test/fake-gateway.ts'
 import { waitUntil } from '../../testing/test/waits.ts'
 import { freePort } from '../../testing/tools/runtimes/free-port.ts'
-import { bunServer } from '../src/bun.ts'
-import { denoHandler } from '../src/deno.ts'
-import { expressHandler } from '../src/express.ts'
-import { fastifyPlugin } from '../src/fastify.ts'
-import { honoHandler } from '../src/hono.ts'
-import { nextHandlers } from '../src/next.ts'
-import { workersHandler } from '../src/workers.ts'
+import { toBunServer } from '../src/bun.ts'
+import { toDenoHandler } from '../src/deno.ts'
+import { toExpressHandler } from '../src/express.ts'
+import { toFastifyPlugin } from '../src/fastify.ts'
+import { toHonoHandler } from '../src/hono.ts'
+import { toNextJsHandler } from '../src/next.ts'
+import { toWorkersHandler } from '../src/workers.ts'
 import { frameworks, listen } from './frameworks.ts'
 
 // A gateway mounted below a prefix in the frameworks themselves. The long run adds everything that an adapter must do.
@@ -130,13 +130,13 @@ test('a body that was read before the gateway got the request is reported as the
     for await (const _ of request);
     next()
   })
-  app.use('/llm', expressHandler(own.gateway) as unknown as RequestListener)
+  app.use('/llm', toExpressHandler(own.gateway) as unknown as RequestListener)
   const hono = new Hono()
   hono.all('/llm/*', async (context, next) => {
     await context.req.raw.text()
     return next()
   })
-  hono.all('/llm/*', honoHandler(own.gateway))
+  hono.all('/llm/*', toHonoHandler(own.gateway))
   const { url, close } = await listen(createServer(app), '/llm')
   const init = {
     method: 'POST',
@@ -152,14 +152,14 @@ test('a body that was read before the gateway got the request is reported as the
 
 test('a pattern with parameters works as a mount point, and a route without its base path gets an error with the option to set', async () => {
   const hono = new Hono()
-  hono.all('/of/:tenant/llm/*', honoHandler(own.gateway))
-  hono.all('/bare/:path{.+}', honoHandler(own.gateway))
-  hono.route('/sub', new Hono().all('/llm/*', honoHandler(own.gateway)))
+  hono.all('/of/:tenant/llm/*', toHonoHandler(own.gateway))
+  hono.all('/bare/:path{.+}', toHonoHandler(own.gateway))
+  hono.route('/sub', new Hono().all('/llm/*', toHonoHandler(own.gateway)))
   expect((await (await hono.request('/of/acme/llm/v1/openapi.json')).json()).servers).toEqual([{ url: '/of/acme/llm' }])
   expect((await (await hono.request('/sub/llm/v1/openapi.json')).json()).servers).toEqual([{ url: '/sub/llm' }])
   expect((await (await hono.request('/bare/v1/models')).json()).error.message).toContain('`basePath: "/bare"`')
   const app = express()
-  app.all('/llm/*path', expressHandler(own.gateway) as unknown as RequestListener)
+  app.all('/llm/*path', toExpressHandler(own.gateway) as unknown as RequestListener)
   const { url, close } = await listen(createServer(app), '/llm')
   expect((await (await fetch(`${url}/v1/models`)).json()).error.message).toContain('`basePath: "/llm"`')
   await close()
@@ -185,11 +185,11 @@ describe('a gateway whose setup fails', () => {
 
 test('an invalid option is named with the called function', () => {
   const wrong = { basepath: '/llm' } as never
-  const calls = { bunServer, denoHandler, expressHandler, fastifyPlugin, honoHandler, nextHandlers }
+  const calls = { toBunServer, toDenoHandler, toExpressHandler, toFastifyPlugin, toHonoHandler, toNextJsHandler }
   for (const [name, call] of Object.entries(calls))
     expect(() => call(own.gateway, wrong)).toThrow(new RegExp(`^${name}: .*basepath.*basePath`))
-  expect(() => workersHandler(() => own.gateway, wrong).fetch(new Request('http://x/'), {}, { waitUntil: () => {} })).toThrow(
-    /^workersHandler: .*basepath/,
+  expect(() => toWorkersHandler(() => own.gateway, wrong).fetch(new Request('http://x/'), {}, { waitUntil: () => {} })).toThrow(
+    /^toWorkersHandler: .*basepath/,
   )
 })
 

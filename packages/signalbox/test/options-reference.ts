@@ -44,17 +44,17 @@ const sections: readonly OptionSection[] = [
   },
   {
     heading: 'Every mount',
-    call: 'createFetchHandler(gateway, { … })`, `serve`, and the mounts of frameworks, `signalbox/…',
+    call: 'toFetchHandler(gateway, { … })`, `serve`, and the mounts of frameworks, `signalbox/…',
     sources: mounted,
   },
   {
     heading: 'Fetch handlers',
-    call: 'createFetchHandler`, `honoHandler`, `nextHandlers`, `workersHandler`, `denoHandler',
+    call: 'toFetchHandler`, `toHonoHandler`, `toNextJsHandler`, `toWorkersHandler`, `toDenoHandler',
     sources: [{ file: 'fetch-handler/src/responder.ts', name: 'FetchOptions' }],
   },
   {
     heading: 'Node servers',
-    call: 'serve`, `createNodeListener`, `expressHandler`, `fastifyPlugin`, `mountGateway',
+    call: 'serve`, `toNodeHandler`, `toExpressHandler`, `toFastifyPlugin`, `mountGateway',
     sources: [
       { file: 'node-http/src/listener.ts', name: 'NodeOptions' },
       { file: 'node-http/src/serve.ts', name: 'ServeOptions' },

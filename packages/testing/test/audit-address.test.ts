@@ -1,4 +1,4 @@
-import { createFetchHandler } from '@signalbox/fetch-handler'
+import { toFetchHandler } from '@signalbox/fetch-handler'
 import { serve } from '@signalbox/node-http'
 import { expect, onTestFinished, test } from 'vitest'
 import { testGateway } from '../src/gateway.ts'
@@ -32,11 +32,11 @@ test('over a socket the audit has the remote address of the connection, whatever
 
 test('a fetch handler has the address that its runtime provides, or none', async () => {
   const { gateway, secret, caller } = await testGateway()
-  const asking = (handler: ReturnType<typeof createFetchHandler>) => (path: string, init: RequestInit) =>
+  const asking = (handler: ReturnType<typeof toFetchHandler>) => (path: string, init: RequestInit) =>
     handler(new Request(`http://x${path}`, init))
-  const told = createFetchHandler(gateway, { ip: request => (request.method === 'POST' ? '192.0.2.1' : undefined) })
+  const told = toFetchHandler(gateway, { ip: request => (request.method === 'POST' ? '192.0.2.1' : undefined) })
   expect(await addressOf(asking(told), caller.workspaceId, secret)).toBe('192.0.2.1')
-  expect(await addressOf(asking(createFetchHandler(gateway)), caller.workspaceId, secret)).toBeNull()
+  expect(await addressOf(asking(toFetchHandler(gateway)), caller.workspaceId, secret)).toBeNull()
 })
 
 test('accepting an invite over a socket is audited with address and request id', async () => {

@@ -1,6 +1,6 @@
 import { type Gateway, usd } from '@signalbox/core'
 import { chatProvider, messagesProvider, responsesProvider } from '@signalbox/core/dialects'
-import type { InferenceEvent, InferenceRequest, JsonObject, ProviderDialect } from '@signalbox/core/protocol'
+import type { InferenceEvent, InferenceRequest, JsonObject, Offer, ProviderDialect } from '@signalbox/core/protocol'
 import { expect, test } from 'vitest'
 import type { Act } from '../src/index.ts'
 import { acts, fakeClock, type ScriptedProvider, scriptedProvider, testGateway } from '../src/index.ts'
@@ -17,7 +17,7 @@ interface Scene {
   readonly credit: number
   readonly price?: { readonly input: number; readonly output: number }
   readonly dialect?: ProviderDialect
-  readonly offer?: JsonObject
+  readonly offer?: Partial<Offer>
 }
 
 async function scene({ acts: script = [], credit, price = plain, dialect = chatProvider, offer = {} }: Scene) {
@@ -70,7 +70,7 @@ test('usage far above what the text and the cap allow is charged at the possible
 
 test('an offer that adds to every prompt is charged for what it counted, up to its context window, and the hold covers that', async () => {
   const claim = { input: 5_296, output: 5 }
-  const offer = { context_window: 8_000, max_output_tokens: 100, quirks: { extendsPrompt: true } }
+  const offer = { contextWindow: 8_000, maxOutputTokens: 100, quirks: { extendsPrompt: true } }
   const honest = await scene({ acts: [acts.reply({ text: 'Hello.', usage: claim })], credit: 1_000_000, price: plain, offer })
   expect(await ended(honest.gateway.infer(honest.request(), { caller: honest.caller }).whole())).toBe('ok')
   expect((await honest.books()).rows).toMatchObject([{ inputTokens: 5_296, warnings: [], cost: 53_010 }])
@@ -93,7 +93,7 @@ test.each<readonly [string, JsonObject, JsonObject]>([
   const { gateway, caller, request, books } = await scene({
     acts: [acts.reply({ text: 'Hello.', usage: { input: 10, output: 20_000 } })],
     credit: 10_000_000,
-    offer: { max_output_tokens: 32_000, ...offer },
+    offer: { maxOutputTokens: 32_000, ...offer },
   })
   await gateway.infer(request({ max_output_tokens: 16, ...body }), { caller }).whole()
   const { rows } = await books()
@@ -123,7 +123,7 @@ test('hosted tool calls that exceed the credit take all of it, so that they cann
     acts: Array.from({ length: 4 }, () => async () => ({ status: 200, body })),
     credit: 50_000,
     dialect: responsesProvider,
-    offer: { context_window: 500, price: { ...plain, tools: { web_search: 10_000 } } },
+    offer: { contextWindow: 500, price: { ...plain, tools: { web_search: 10_000 } } },
   })
   // The provider makes more calls than it may.
   const limits = { max_output_tokens: 20, max_tool_calls: 1 }
@@ -146,7 +146,7 @@ test.each([
 ])('a hold covers the calls of hosted tools: %j', async (body, calls) => {
   const price = { input: 0, output: 0, tools: { web_search: 10_000, file_search: 10_000 } }
   const answer = async (credit: number) => {
-    const { gateway, caller, request } = await scene({ credit, dialect: responsesProvider, offer: { context_window: 1_000, price } })
+    const { gateway, caller, request } = await scene({ credit, dialect: responsesProvider, offer: { contextWindow: 1_000, price } })
     return ended(gateway.infer(request(body), { caller }).whole())
   }
   expect(await answer(Math.max(1, calls * 10_000))).toBe('ok')
@@ -181,7 +181,7 @@ test('more hosted tool calls than a response can make are clamped, with a warnin
     acts: [async () => ({ status: 200, body })],
     credit: 100_000_000,
     dialect: responsesProvider,
-    offer: { context_window: 500, price: { input: 0, output: 0, tools: { web_search: 10_000 } } },
+    offer: { contextWindow: 500, price: { input: 0, output: 0, tools: { web_search: 10_000 } } },
   })
   expect(await ended(gateway.infer(request({ tools: [{ type: 'web_search' }] }), { caller }).whole())).toBe('ok')
   expect((await books()).rows).toMatchObject([{ cost: 10_000_000, warnings: ['usage_clamped'] }])
@@ -201,7 +201,7 @@ test.each<[string, JsonObject, number]>([
     acts: [async () => ({ status: 200, body })],
     credit: 1_000_000_000,
     dialect: messagesProvider,
-    offer: { context_window: 100_000, price: { input: 1_000_000, output: 1_000_000 } },
+    offer: { contextWindow: 100_000, price: { input: 1_000_000, output: 1_000_000 } },
   })
   const input = 'x'.repeat(100_000)
   expect(await ended(gateway.infer(request({ input, max_output_tokens: 5, ...fields }), { caller }).whole())).toBe('ok')
@@ -405,13 +405,13 @@ test('a response that continues after its client disconnected is aborted, and it
 
 const sentTo = (provider: ScriptedProvider): unknown => provider.calls[0]?.body.max_output_tokens
 
-const caps: readonly { readonly what: string; readonly offer?: JsonObject; readonly body?: JsonObject; readonly cap: number }[] = [
+const caps: readonly { readonly what: string; readonly offer?: Partial<Offer>; readonly body?: JsonObject; readonly cap: number }[] = [
   { what: 'the usual cap', cap: 16_384 },
-  { what: 'what the offer can write', offer: { max_output_tokens: 4_000 }, cap: 4_000 },
+  { what: 'what the offer can write', offer: { maxOutputTokens: 4_000 }, cap: 4_000 },
   // 8,000 - 5,637 are left.
   {
     what: 'the power of two below what is left of a window',
-    offer: { context_window: 8_000 },
+    offer: { contextWindow: 8_000 },
     body: { input: 'word '.repeat(3_000) },
     cap: 2_048,
   },
@@ -434,7 +434,7 @@ test('a request without a limit on its cost is sent without a cap, as the client
 })
 
 test('the plan uses the same body as the request', async () => {
-  const { gateway, caller, request } = await scene({ credit: 1e12, offer: { max_output_tokens: 100 } })
+  const { gateway, caller, request } = await scene({ credit: 1e12, offer: { maxOutputTokens: 100 } })
   const { fidelity } = await gateway.plan(request(), caller)
   expect(fidelity[0]?.features.filter(({ fate }) => fate === 'dropped')).toEqual([])
 })

@@ -46,11 +46,11 @@ test('an app that imports names of zod, bundled to one file, starts and writes t
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const contents = `
     import { createGateway } from '@signalbox/core'
-    import { createFetchHandler } from '@signalbox/fetch-handler'
+    import { toFetchHandler } from '@signalbox/fetch-handler'
     import { memoryStorage } from '@signalbox/storage-memory'
     import { lazy, string } from 'zod/v4'
     const parsed = lazy(() => string()).parse('a')
-    const handler = createFetchHandler(createGateway({ providers: [], models: [], storage: memoryStorage() }))
+    const handler = toFetchHandler(createGateway({ providers: [], models: [], storage: memoryStorage() }))
     const reply = await handler(new Request('http://x/v1/openapi.json'))
     console.log(reply.status, parsed, Object.keys((await reply.json()).paths).length > 20)`
   const outfile = join(folder, 'app.mjs')

@@ -35,10 +35,10 @@ async function bundled(program: string): Promise<Bundle> {
 const app = `
   import { createGateway } from '@signalbox/core'
   import { openai } from '@signalbox/core/providers'
-  import { createFetchHandler } from '@signalbox/fetch-handler'
+  import { toFetchHandler } from '@signalbox/fetch-handler'
   import { serve } from '@signalbox/node-http'
   import { memoryStorage } from '@signalbox/storage-memory'
-  export { createGateway, createFetchHandler, memoryStorage, openai, serve }`
+  export { createGateway, toFetchHandler, memoryStorage, openai, serve }`
 
 test('an app that does not import the catalog contains none of it', async () => {
   const { bytes, ofCatalog } = await bundled(app)

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@signalbox/core/protocol'
-import { createFetchHandler } from '@signalbox/fetch-handler'
+import { toFetchHandler } from '@signalbox/fetch-handler'
 import { expect, onTestFinished, test } from 'vitest'
 import { defaultText } from '../src/answers/answer.ts'
 import { chaosProvider } from '../src/chaos-provider.ts'
@@ -25,7 +25,7 @@ async function createFixture(dialect: 'responses' | 'chat' | 'messages' | 'gemin
     await scene.close()
     await provider.close()
   })
-  const handle = createFetchHandler(scene.gateway)
+  const handle = toFetchHandler(scene.gateway)
   const post = async (path: string, body: object, secret = scene.secret) => {
     const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' }
     const response = await handle(new Request(`http://x/v1/responses${path}`, { method: 'POST', headers, body: JSON.stringify(body) }))
@@ -151,7 +151,7 @@ test('a model that writes nothing is an error, and a failing model’s error is 
 test.each([false, true])('a trigger at the end of a request returns one sealed item that can be sent on, streamed: %s', async stream => {
   const { post, gateway, secret, provider } = await createFixture('messages')
   const body = { model: 'test-model', input: [...conversation, { type: 'compaction_trigger' }], tools, stream }
-  const handle = createFetchHandler(gateway)
+  const handle = toFetchHandler(gateway)
   const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' }
   const response = await handle(new Request('http://x/v1/responses', { method: 'POST', headers, body: JSON.stringify(body) }))
   const text = await response.text()

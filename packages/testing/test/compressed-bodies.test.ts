@@ -1,5 +1,5 @@
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
-import { createFetchHandler } from '@signalbox/fetch-handler'
+import { toFetchHandler } from '@signalbox/fetch-handler'
 import { describe, expect, test } from 'vitest'
 import { fakeGateway } from '../../api/test/fake-gateway.ts'
 import { jsonHeaders, start } from '../../node-http/test/running.ts'
@@ -29,7 +29,7 @@ const adapters: readonly (readonly [name: string, codings: readonly (keyof typeo
     'fetch',
     ['gzip', 'deflate'],
     async () => {
-      const handler = createFetchHandler(fakeGateway().gateway, { bodyBytes })
+      const handler = toFetchHandler(fakeGateway().gateway, { bodyBytes })
       return async (coding, bytes) => handler(new Request('http://x/v1/responses', post(coding, bytes)))
     },
   ],

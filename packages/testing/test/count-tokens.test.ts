@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events'
 import type { Offer } from '@signalbox/core/protocol'
 import { anthropic, compatible } from '@signalbox/core/providers'
-import { createFetchHandler } from '@signalbox/fetch-handler'
+import { toFetchHandler } from '@signalbox/fetch-handler'
 import { afterEach, describe, expect, test } from 'vitest'
 import { fakeClock } from '../src/fake-clock.ts'
 import { type TestGateway, type TestGatewayOptions, testGateway } from '../src/gateway.ts'
@@ -56,7 +56,7 @@ const ask = async (
   testbed: TestGateway,
   change: object = {},
 ): Promise<{ readonly status: number; readonly said: unknown; readonly estimated: boolean }> => {
-  const response = await createFetchHandler(testbed.gateway)('http://x/v1/messages/count_tokens?beta=true', {
+  const response = await toFetchHandler(testbed.gateway)('http://x/v1/messages/count_tokens?beta=true', {
     method: 'POST',
     headers: { 'x-api-key': testbed.secret, 'content-type': 'application/json' },
     body: JSON.stringify({ ...body, ...change }),

@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net'
 import { createGateway, type Gateway, usd } from '@signalbox/core'
 import type { EndUserBudget, EndUserOf } from '@signalbox/core/management'
 import { simulated } from '@signalbox/core/providers'
-import { createFetchHandler, type FetchOptions } from '@signalbox/fetch-handler'
-import { createNodeListener } from '@signalbox/node-http'
+import { type FetchOptions, toFetchHandler } from '@signalbox/fetch-handler'
+import { toNodeHandler } from '@signalbox/node-http'
 import type { Storage } from '@signalbox/storage'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
@@ -186,11 +186,11 @@ describe('over HTTP', () => {
   type Send = (path: string, headers: Record<string, string>, body?: object) => Promise<Response>
 
   async function byFetch(gateway: Gateway, options: FetchOptions = {}): Promise<Send> {
-    const handler = createFetchHandler(gateway, { authenticate: request => signIn(name => request.headers.get(name)), ...options })
+    const handler = toFetchHandler(gateway, { authenticate: request => signIn(name => request.headers.get(name)), ...options })
     return (path, headers, body) => handler(new Request(`http://app.example${path}`, asked(headers, body)))
   }
   async function byNode(gateway: Gateway): Promise<Send> {
-    const server = createServer(createNodeListener(gateway, { authenticate: ({ headers }) => signIn(name => headers[name] as string) }))
+    const server = createServer(toNodeHandler(gateway, { authenticate: ({ headers }) => signIn(name => headers[name] as string) }))
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
     onTestFinished(() => void server.close())
     const { port } = server.address() as AddressInfo

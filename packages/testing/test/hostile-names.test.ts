@@ -1,7 +1,7 @@
 import { type Api, createApi } from '@signalbox/api'
 import { chatProvider, responsesProvider } from '@signalbox/core/dialects'
 import type { JsonObject } from '@signalbox/core/protocol'
-import { createFetchHandler } from '@signalbox/fetch-handler'
+import { toFetchHandler } from '@signalbox/fetch-handler'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { testGateway } from '../src/gateway.ts'
 import { scriptedProvider } from '../src/scripted-provider.ts'
@@ -118,7 +118,7 @@ describe('an answer with values that cannot be made a text is never a 500', () =
     const logged: unknown[] = []
     const logger = { info: () => {}, warn: () => {}, error: (...line: readonly unknown[]) => void logged.push(line) }
     const testbed = await testGateway({ providers: [provider], logger })
-    const handle = createFetchHandler(testbed.gateway)
+    const handle = toFetchHandler(testbed.gateway)
     for (const [path, body] of routes)
       for (const stream of [false, true]) {
         provider.play(async () =>

@@ -222,7 +222,7 @@ describe('a reference to an unknown item is a 400', () => {
   })
 
   test('if the request, or its workspace, demands zero data retention', async () => {
-    const provider = { ...responsesScript(), data_policy: 'zdr' }
+    const provider = { ...responsesScript(), dataPolicy: 'zdr' }
     const { gateway, secret, caller } = await openGateway({ providers: [provider] })
     const retained = (await say(gateway, secret, { gateway: { routing: { data_policy: 'zdr' } } })).output[0]?.id
     await expect(say(gateway, secret, reference(retained))).rejects.toMatchObject(refused('which was not found'))

@@ -337,7 +337,7 @@ test('a stream that the gateway cuts at the cap is charged for its hidden reason
     dialect: responsesProvider,
     price,
     body: { max_output_tokens: 16 },
-    offer: { abilities: ['reasoning'], max_output_tokens: 32_000, quirks: { refuses: ['max_output_tokens'] } },
+    offer: { abilities: ['reasoning'], maxOutputTokens: 32_000, quirks: { refuses: ['max_output_tokens'] } },
     seconds: 60,
   })
   expect(row).toMatchObject({ result: 'incomplete', estimated: true })

@@ -1,8 +1,8 @@
 import { createApi } from '@signalbox/api'
 import { createGateway } from '@signalbox/core'
 import * as providers from '@signalbox/core/providers'
-import { createFetchHandler, gatewayFetch } from '@signalbox/fetch-handler'
-import { createNodeListener, serve } from '@signalbox/node-http'
+import { gatewayFetch, toFetchHandler } from '@signalbox/fetch-handler'
+import { serve, toNodeHandler } from '@signalbox/node-http'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { expect, test } from 'vitest'
 
@@ -62,7 +62,7 @@ const mistakes: readonly (readonly [name: string, run: () => unknown, message: s
   ],
   [
     'a base path with /v1',
-    () => createFetchHandler(gateway, { basePath: '/api/ai/v1' }),
+    () => toFetchHandler(gateway, { basePath: '/api/ai/v1' }),
     'every path of the gateway begins with "/v1" itself; leave that out: "/api/ai".',
   ],
   ['a price as a number', () => withOffer({ price: 2 }), '`models[0].offers[0].price` is 2; it takes an object.'],
@@ -93,14 +93,14 @@ const mistakes: readonly (readonly [name: string, run: () => unknown, message: s
   ['vertex without a project', () => googleVertex({ accessToken: 't' }), 'googleVertex: `project` is missing'],
   ['bedrock({ aws_region })', () => amazonBedrock({ aws_region: 'x' }), 'amazonBedrock: there is no option `aws_region`.'],
   ['cloudflare({ account })', () => cloudflare({ account: 'x' }), 'Did you mean `accountId`?'],
-  ['a handler of options', () => createFetchHandler(good as Any), 'createFetchHandler: the first argument is not a gateway'],
-  ['a handler of nothing', () => (createFetchHandler as Any)(), 'createFetchHandler: the first argument is not a gateway'],
-  ['basepath', () => createFetchHandler(gateway, { basepath: '/x' } as Any), 'Did you mean `basePath`?'],
+  ['a handler of options', () => toFetchHandler(good as Any), 'toFetchHandler: the first argument is not a gateway'],
+  ['a handler of nothing', () => (toFetchHandler as Any)(), 'toFetchHandler: the first argument is not a gateway'],
+  ['basepath', () => toFetchHandler(gateway, { basepath: '/x' } as Any), 'Did you mean `basePath`?'],
   ['basePath without a slash', () => createApi(gateway, { basePath: 'api' }), '`basePath` must look like "/api", got "api".'],
-  ['a listener of options', () => createNodeListener(good as Any), 'createNodeListener: the first argument is not a gateway'],
-  ['bodyLimit', () => createNodeListener(gateway, { bodyLimit: 1 } as Any), 'createNodeListener: there is no option `bodyLimit`.'],
+  ['a listener of options', () => toNodeHandler(good as Any), 'toNodeHandler: the first argument is not a gateway'],
+  ['bodyLimit', () => toNodeHandler(gateway, { bodyLimit: 1 } as Any), 'toNodeHandler: there is no option `bodyLimit`.'],
   ['a fetch of options', () => gatewayFetch(good as Any), 'gatewayFetch: the first argument is not a gateway'],
-  ['webSockets.conections', () => createNodeListener(gateway, { webSockets: { conections: 1 } } as Any), 'Did you mean `connections`?'],
+  ['webSockets.conections', () => toNodeHandler(gateway, { webSockets: { conections: 1 } } as Any), 'Did you mean `connections`?'],
 ]
 
 test.each(mistakes)('%s gets a helpful message', (_, run, message) => {

@@ -145,7 +145,7 @@ describe('a model that its vendor shuts down', () => {
 
   test('ranks below offers that stay, within 30 days of its end', async () => {
     const offers = [
-      { ...offer, price: cheap, retires_at: '2026-12-11' },
+      { ...offer, price: cheap, retiresAt: '2026-12-11' },
       { ...offer, provider: 'two', price: dear },
     ]
     const { clock, ask, credit, ledgerSum } = await open([{ id: 'm', offers }], { at: '2026-11-11T00:00:00Z' })

@@ -1,7 +1,7 @@
 import { createGateway, type Gateway } from '@signalbox/core'
 import { chatProvider } from '@signalbox/core/dialects'
 import { GatewayError } from '@signalbox/core/errors'
-import type { Frame, Provider } from '@signalbox/core/protocol'
+import type { Frame, Offer, Provider } from '@signalbox/core/protocol'
 import { compatible } from '@signalbox/core/providers'
 import type { Transport } from '@signalbox/core/runtime'
 import { nodeTransport } from '@signalbox/node-http'
@@ -298,7 +298,7 @@ test('an error thrown by `prepare` ends the request before anything is held, one
 test('invalid options of a gateway throw at once', () => {
   const storage = memoryStorage()
   const provider = compatible({ id: 'p', baseURL: 'http://127.0.0.1:9' })
-  const model = (offer: object) => [{ id: 'm', offers: [{ provider: 'p', model: 'x', api: 'chat', ...offer }] }]
+  const model = (offer: Partial<Offer>) => [{ id: 'm', offers: [{ provider: 'p', model: 'x', api: 'chat', ...offer }] }]
   expect(() => createGateway({ providers: [provider, provider], models: [], storage })).toThrow(/"p" twice/)
   expect(() => createGateway({ providers: [provider], models: model({ price: { input: 0.5, output: 1 } }), storage })).toThrow(
     /price\.input/,

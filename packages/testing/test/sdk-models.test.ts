@@ -1,4 +1,4 @@
-import { createFetchHandler } from '@signalbox/fetch-handler'
+import { toFetchHandler } from '@signalbox/fetch-handler'
 import { serve } from '@signalbox/node-http'
 import OpenAI from 'openai'
 import OpenAI6 from 'openai6'
@@ -21,7 +21,7 @@ const models = ids.map(id => ({
 
 describe.each([
   ['node-http', (testbed: TestGateway) => serve(testbed.gateway, { port: 0 })],
-  ['the fetch handler', (testbed: TestGateway) => serveFetch(createFetchHandler(testbed.gateway))],
+  ['the fetch handler', (testbed: TestGateway) => serveFetch(toFetchHandler(testbed.gateway))],
 ] as const)('behind %s', (_, start) => {
   let testbed: TestGateway
   let server: { readonly url: string; close(): Promise<void> }

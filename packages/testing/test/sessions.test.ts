@@ -4,8 +4,8 @@ import { createGateway as createGatewaySdk } from '@ai-sdk/gateway'
 import { createGateway, type Gateway } from '@signalbox/core'
 import { simulated } from '@signalbox/core/providers'
 import type { NewSession } from '@signalbox/core/resources'
-import { createFetchHandler } from '@signalbox/fetch-handler'
-import { createNodeListener } from '@signalbox/node-http'
+import { toFetchHandler } from '@signalbox/fetch-handler'
+import { toNodeHandler } from '@signalbox/node-http'
 import type { Storage } from '@signalbox/storage'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { generateText } from 'ai'
@@ -43,7 +43,7 @@ type Headers = Readonly<Record<string, string>>
 type Send = (methodAndPath: string, headers: Headers, body?: object) => Promise<Response>
 
 function pageOf(gateway: Gateway): Send {
-  const handler = createFetchHandler(gateway)
+  const handler = toFetchHandler(gateway)
   return (methodAndPath, headers, body) => {
     const [method = '', path] = methodAndPath.split(' ')
     return handler(
@@ -369,7 +369,7 @@ test('concurrently created sessions are committed together; one over the bound f
 
 test('a WebSocket accepts a token of its own origin only', async () => {
   const gateway = await createFixture()
-  const listener = createNodeListener(gateway)
+  const listener = toNodeHandler(gateway)
   const server = createServer(listener).on('upgrade', listener.upgrade)
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void server.close())

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { createGateway } from '@signalbox/core'
 import { chatProvider } from '@signalbox/core/dialects'
 import { simulated } from '@signalbox/core/providers'
-import { createFetchHandler } from '@signalbox/fetch-handler'
+import { toFetchHandler } from '@signalbox/fetch-handler'
 import type { Storage } from '@signalbox/storage'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { expect, onTestFinished, test } from 'vitest'
@@ -25,7 +25,7 @@ async function scene(requests: number) {
   const gateway = createGateway({ providers, models, storage, clock, logger, limits })
   await gateway.workspaces.create({ id: 'w', name: 'W', billing: 'postpaid' })
   const { secret } = await gateway.workspaces('w').apiKeys.create({ name: 'k', scopes: '*' })
-  const handler = createFetchHandler(gateway)
+  const handler = toFetchHandler(gateway)
   const ask = (...context: readonly unknown[]): Promise<Response> =>
     handler(
       new Request('http://x/v1/responses', {

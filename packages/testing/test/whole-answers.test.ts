@@ -1,6 +1,6 @@
 import type { BuiltInDialect } from '@signalbox/core/dialects'
 import type { JsonObject } from '@signalbox/core/protocol'
-import { createFetchHandler } from '@signalbox/fetch-handler'
+import { toFetchHandler } from '@signalbox/fetch-handler'
 import { afterEach, describe, expect, inject, test } from 'vitest'
 import { answerWriters } from '../src/answers/writers.ts'
 import { type TestGateway, testGateway } from '../src/gateway.ts'
@@ -55,7 +55,7 @@ async function serve(dialect: BuiltInDialect, answer: (url: string) => RawAnswer
     transport: scriptedTransport(answer),
   })
   open.push(testbed)
-  const handler = createFetchHandler(testbed.gateway)
+  const handler = toFetchHandler(testbed.gateway)
   const ask = async (path: string, body: JsonObject): Promise<{ readonly status: number; readonly body: JsonObject }> => {
     const headers = { authorization: `Bearer ${testbed.secret}`, 'content-type': 'application/json' }
     const response = await handler(`http://gateway.test${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
@@ -161,7 +161,7 @@ test('a large whole response is streamed in parts, with turns of the event loop 
   open.push(testbed)
   const headers = { authorization: `Bearer ${testbed.secret}`, 'content-type': 'application/json' }
   const body = JSON.stringify({ model: 'alone', input: 'Hi', stream: true })
-  const response = await createFetchHandler(testbed.gateway)('http://gateway.test/v1/responses', { method: 'POST', headers, body })
+  const response = await toFetchHandler(testbed.gateway)('http://gateway.test/v1/responses', { method: 'POST', headers, body })
   let turns = 0
   const counting = setInterval(() => {
     turns += 1
@@ -212,7 +212,7 @@ test.each(Object.entries(tooManyCalls))(
     open.push(testbed)
     const headers = { authorization: `Bearer ${testbed.secret}`, 'content-type': 'application/json' }
     const body = JSON.stringify({ model: 'alone', input: 'Hi', stream: true })
-    const response = await createFetchHandler(testbed.gateway)('http://gateway.test/v1/responses', { method: 'POST', headers, body })
+    const response = await toFetchHandler(testbed.gateway)('http://gateway.test/v1/responses', { method: 'POST', headers, body })
     const text = await response.text()
     expect(text.match(/^event: response\.(completed|failed|incomplete)$/gm)).toEqual(['event: response.failed'])
     expect(text).toContain('The response has more than 10000 items.')

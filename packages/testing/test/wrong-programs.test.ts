@@ -2,7 +2,7 @@ import { signalbox } from '@signalbox/ai-sdk'
 import { createGateway, defineProvider, type Gateway, type Model } from '@signalbox/core'
 import { chatProvider } from '@signalbox/core/dialects'
 import { amazonBedrock, anthropic, compatible, openai, simulated } from '@signalbox/core/providers'
-import { createFetchHandler } from '@signalbox/fetch-handler'
+import { toFetchHandler } from '@signalbox/fetch-handler'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { expect, expectTypeOf, test } from 'vitest'
 
@@ -89,7 +89,7 @@ const wrong = (gateway: ReturnType<typeof make>): readonly unknown[] => [
   // @ts-expect-error a model that is not there, for the AI SDK
   signalbox(gateway)('smal'),
   // @ts-expect-error a handler of nothing
-  createFetchHandler(),
+  toFetchHandler(),
 ]
 
 test('an offer may be in an API that a provider names in its type, or that is not a literal', async () => {
@@ -109,7 +109,7 @@ test('literals in the options of a gateway determine its types', () => {
   const right = () => [
     gateway.responses.create({ model: 's', input: 'Hi', gateway: { routing: { strategy: 'thrifty' } } }, { apiKey }),
     gateway.responses.create({ model: 'small', input: 'Hi', extensions: { sim: { anything: 1 } } }, { apiKey }),
-    createFetchHandler(gateway),
+    toFetchHandler(gateway),
     signalbox(gateway)('small'),
   ]
   expect(right).toBeTypeOf('function')

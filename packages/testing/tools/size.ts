@@ -21,9 +21,9 @@ interface Program {
 const app = `
   import { createGateway } from '@signalbox/core'
   import { openai } from '@signalbox/core/providers'
-  import { createFetchHandler } from '@signalbox/fetch-handler'
+  import { toFetchHandler } from '@signalbox/fetch-handler'
   import { memoryStorage } from '@signalbox/storage-memory'
-  export default createFetchHandler(createGateway({ providers: [openai()], models: [], storage: memoryStorage() }))`
+  export default toFetchHandler(createGateway({ providers: [openai()], models: [], storage: memoryStorage() }))`
 
 const programs: readonly Program[] = [
   { name: 'createGateway', code: `export { createGateway } from '@signalbox/core'`, budget: 145_000 },

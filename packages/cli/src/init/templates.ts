@@ -45,30 +45,30 @@ await serve(gateway, { port: 8787 })
 const honoServer = `// server.ts
 import { serve } from '@hono/node-server'
 import { Hono } from 'hono'
-import { honoHandler } from 'signalbox/hono'
+import { toHonoHandler } from 'signalbox/hono'
 import { gateway } from './gateway.ts'
 
 const app = new Hono()
 app.get('/', context => context.text('An app with a gateway in it.'))
-app.all('/llm/*', honoHandler(gateway))
+app.all('/llm/*', toHonoHandler(gateway))
 
 await gateway.ready() // Ends the start if \`setup\` fails.
 serve({ fetch: app.fetch, port: 8787 })
 `
 
-const bunServer = `// server.ts
-import { bunServer } from 'signalbox/bun'
+const toBunServer = `// server.ts
+import { toBunServer } from 'signalbox/bun'
 import { gateway } from './gateway.ts'
 
 await gateway.ready() // Ends the start if \`setup\` fails.
-Bun.serve({ port: 8787, ...bunServer(gateway) })
+Bun.serve({ port: 8787, ...toBunServer(gateway) })
 `
 
 const nextRoute = `// app/api/[...path]/route.ts
-import { nextHandlers } from 'signalbox/next'
+import { toNextJsHandler } from 'signalbox/next'
 import { gateway } from '@/gateway'
 
-export const { GET, POST, PUT, PATCH, DELETE, OPTIONS } = nextHandlers(gateway)
+export const { GET, POST, PUT, PATCH, DELETE, OPTIONS } = toNextJsHandler(gateway)
 `
 
 const nextPaths = `// tsconfig.json
@@ -78,7 +78,7 @@ const nextPaths = `// tsconfig.json
 const worker = `// src/index.ts
 import { createGateway } from 'signalbox'
 import { openai, simulated } from 'signalbox/providers'
-import { type ObjectNamespace, workersHandler, workersStorage } from 'signalbox/workers'
+import { type ObjectNamespace, toWorkersHandler, workersStorage } from 'signalbox/workers'
 
 export { StorageObject } from 'signalbox/workers'
 
@@ -89,7 +89,7 @@ interface Env {
   readonly SEALING_KEY?: string
 }
 
-export default workersHandler((env: Env) =>
+export default toWorkersHandler((env: Env) =>
   createGateway({
     // Without a key OpenAI is off, and the simulated provider answers offline.
     providers: [openai({ apiKey: env.OPENAI_API_KEY }), simulated({ id: 'sim' })],
@@ -178,7 +178,7 @@ export const templates = {
   },
   bun: {
     label: 'Bun',
-    files: { 'gateway.ts': gateway, 'server.ts': bunServer },
+    files: { 'gateway.ts': gateway, 'server.ts': toBunServer },
     packages: [],
     devPackages: [],
     keyFile: '.env',

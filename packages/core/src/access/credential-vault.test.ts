@@ -123,7 +123,7 @@ test('credentials are opened with the default first, then in order of creation, 
     ['b', ['spare of refused']],
   ])
   expect(opened.get('other')?.[0]?.dataPolicy).toBe('may_train')
-  expect(opened.get('acme')?.[0]).not.toHaveProperty('data_policy')
+  expect(opened.get('acme')?.[0]).not.toHaveProperty('dataPolicy')
 })
 
 test('an unchanged record gives the same object, a changed record a new one', async () => {

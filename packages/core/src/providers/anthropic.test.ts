@@ -63,7 +63,7 @@ describe('the known facts of Claude models', () => {
 
   test('support schemas and forced calls by default', () => {
     for (const model of ['claude-opus-4-1', 'claude-haiku-4-5', 'claude-fable-5', 'claude-saga-7']) {
-      expect(claudeQuirks(model)).not.toHaveProperty('json_schema')
+      expect(claudeQuirks(model)).not.toHaveProperty('jsonSchema')
       expect(claudeQuirks(model)).not.toHaveProperty('noForcedTools')
     }
   })

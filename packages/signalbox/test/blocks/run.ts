@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { createNodeListener } from 'signalbox/node'
+import { toNodeHandler } from 'signalbox/node'
 import { newSetting, type Setting } from './setting.ts'
 
 // A process that runs the blocks in a folder, each with values of its own, and with a server for the URLs on pages. It writes a
@@ -19,8 +19,8 @@ for (const method of ['log', 'info', 'warn', 'error'] as const) console[method] 
 const print = process.stdout.write.bind(process.stdout)
 process.stdout.write = () => true
 
-const server = createServer((request, response) => createNodeListener(setting.gateway)(request, response))
-server.on('upgrade', (...upgrade) => createNodeListener(setting.gateway).upgrade(...upgrade))
+const server = createServer((request, response) => toNodeHandler(setting.gateway)(request, response))
+server.on('upgrade', (...upgrade) => toNodeHandler(setting.gateway).upgrade(...upgrade))
 await new Promise<void>(done => server.listen(Number(port), '127.0.0.1', done))
 
 for (const file of readdirSync(folder).filter(name => /^block-\d+\./.test(name))) {

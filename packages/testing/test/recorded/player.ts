@@ -1,7 +1,7 @@
 import type { BuiltInDialect } from '@signalbox/core/dialects'
 import type { JsonObject, Model } from '@signalbox/core/protocol'
 import { compatible } from '@signalbox/core/providers'
-import { createFetchHandler } from '@signalbox/fetch-handler'
+import { toFetchHandler } from '@signalbox/fetch-handler'
 import { answerRequestOf, answerWriters, contentFor } from '../../src/answers/writers.ts'
 import { testGateway } from '../../src/gateway.ts'
 import { parsed } from '../../src/parsed.ts'
@@ -81,7 +81,7 @@ export async function player(): Promise<Player> {
     }),
   )
   const testbed = await testGateway({ providers, models, transport })
-  const handle = createFetchHandler(testbed.gateway)
+  const handle = toFetchHandler(testbed.gateway)
   const post = (clientDialect: ClientDialectName, body: JsonObject): Promise<Response> =>
     handle(`http://x${paths[clientDialect]}`, {
       method: 'POST',

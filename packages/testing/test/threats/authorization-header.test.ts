@@ -1,4 +1,4 @@
-import { createFetchHandler } from '@signalbox/fetch-handler'
+import { toFetchHandler } from '@signalbox/fetch-handler'
 import { serve } from '@signalbox/node-http'
 import fc from 'fast-check'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
@@ -58,7 +58,7 @@ describe('a key', () => {
   test('is treated the same by a fetch handler', async () => {
     const { gateway } = await scene()
     const { secret } = await gateway.workspaces('w').apiKeys.create({ name: 'key' })
-    const handler = createFetchHandler(gateway)
+    const handler = toFetchHandler(gateway)
     let asked = 0
     for (const [name, form, status] of forms) {
       const lines = form(secret)

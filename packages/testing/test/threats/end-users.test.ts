@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { createGateway, type Gateway, type GatewayOptions, usd } from '@signalbox/core'
 import type { EndUser, EndUserBudget } from '@signalbox/core/management'
 import { simulated } from '@signalbox/core/providers'
-import { createFetchHandler } from '@signalbox/fetch-handler'
+import { toFetchHandler } from '@signalbox/fetch-handler'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { postgresStorage } from '@signalbox/storage-sql/postgres'
 import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
@@ -118,7 +118,7 @@ for (const [describeHere, name, makeStorage] of stores)
       const storage = makeStorage()
       const gateway = await createFixture({ storage })
       const budgets: readonly EndUserBudget[] = [{ limit: usd(1), period: 'total' }]
-      const handler = createFetchHandler(gateway, { authenticate: () => ({ workspace: 'app', user: 'leaves', budgets }) })
+      const handler = toFetchHandler(gateway, { authenticate: () => ({ workspace: 'app', user: 'leaves', budgets }) })
       const leave = async (n: number): Promise<void> => {
         const leaving = new AbortController()
         const { signal } = leaving
@@ -240,7 +240,7 @@ describe('sealed reasoning of one user', () => {
     const app = gateway.workspaces('app')
     const { secret } = await app.apiKeys.create({ name: 'k' })
     const other = await app.apiKeys.create({ name: 'k2' })
-    const handler = createFetchHandler(gateway, {
+    const handler = toFetchHandler(gateway, {
       authenticate: ({ headers }) => (headers.has('x-user') ? { workspace: 'app', user: headers.get('x-user') ?? '' } : undefined),
     })
     const callers: readonly Record<string, string>[] = [
@@ -274,7 +274,7 @@ describe('sealed reasoning of one user', () => {
 describe('a user with management scopes', () => {
   const scopes = ['inference:invoke', 'keys:write', 'budgets:write', 'workspace:write', 'billing:write']
   const send = (gateway: Gateway, user: EndUser) => {
-    const handler = createFetchHandler(gateway, { authenticate: () => ({ workspace: 'app', ...user }) })
+    const handler = toFetchHandler(gateway, { authenticate: () => ({ workspace: 'app', ...user }) })
     return async (method: string, path: string, body?: object) => {
       const init = { method, headers: { 'content-type': 'application/json' }, ...(body && { body: JSON.stringify(body) }) }
       return (await handler(new Request(`http://app.example${path}`, init))).status
@@ -295,7 +295,7 @@ describe('a user with management scopes', () => {
   })
 
   test('is shown its own scopes', async () => {
-    const handler = createFetchHandler(await createFixture(), { authenticate: () => ({ workspace: 'app', user: 'u' }) })
+    const handler = toFetchHandler(await createFixture(), { authenticate: () => ({ workspace: 'app', user: 'u' }) })
     const me = await (await handler(new Request('http://app.example/v1/me'))).json()
     expect(me).toMatchObject({ credential_type: 'user', key_id: 'user:u', scopes: ['inference:invoke'] })
   })
@@ -317,7 +317,7 @@ describe('an error of a user', () => {
       const user = users[request.headers.get('x-user') ?? '']
       return user && { ...user, workspace: 'app' }
     }
-    const handler = createFetchHandler(gateway, { authenticate })
+    const handler = toFetchHandler(gateway, { authenticate })
     return async (headers: Record<string, string>, path = 'POST /v1/responses', body: object | undefined = ask) => {
       const [method = '', url] = path.split(' ')
       const sent = { method, headers: { 'content-type': 'application/json', ...headers } }
@@ -363,7 +363,7 @@ describe('an error of a user', () => {
     // The credit of the workspace.
     await gateway.workspaces.create({ id: 'poor', name: 'poor' })
     await gateway.workspaces('poor').billing.credit({ reference: 'r', amount: 42 })
-    const poor = createFetchHandler(gateway, { authenticate: () => ({ workspace: 'poor', user: 'u' }) })
+    const poor = toFetchHandler(gateway, { authenticate: () => ({ workspace: 'poor', user: 'u' }) })
     const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(ask) }
     const refused = await (await poor(new Request('http://app.example/v1/responses', init))).text()
     expect(refused).toContain('insufficient_credits')

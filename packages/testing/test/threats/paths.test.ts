@@ -1,7 +1,7 @@
 import { createApi } from '@signalbox/api'
 import { type Route, allRoutes as routes } from '@signalbox/api/routes'
 import { usd } from '@signalbox/core'
-import { createFetchHandler } from '@signalbox/fetch-handler'
+import { toFetchHandler } from '@signalbox/fetch-handler'
 import { serve } from '@signalbox/node-http'
 import fc from 'fast-check'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
@@ -121,7 +121,7 @@ describe('without a key', () => {
 
   test('nor in a URL, whose dots are resolved before routing', async () => {
     const { gateway } = await scene()
-    const handler = createFetchHandler(gateway)
+    const handler = toFetchHandler(gateway)
     await fc.assert(
       fc.asyncProperty(fc.constantFrom('GET', 'HEAD', 'POST', 'DELETE', 'PATCH', 'PUT'), target, async (verb, path) => {
         const url = `http://localhost${path}`

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { compatible } from '@signalbox/core/providers'
 import type { Hooks } from '@signalbox/core/runtime'
-import { createFetchHandler } from '@signalbox/fetch-handler'
+import { toFetchHandler } from '@signalbox/fetch-handler'
 import { expect, onTestFinished, test } from 'vitest'
 import { testGateway } from '../../src/gateway.ts'
 import { bytesOf, modelOf, type RawAnswer, scriptedTransport } from '../scripted-transport.ts'
@@ -57,7 +57,7 @@ test.each(cases)('%s that quotes the key of the operator %s never reaches a clie
     logger: { info: hear, warn: hear, error: hear },
   })
   onTestFinished(() => testbed.close())
-  const response = await createFetchHandler(testbed.gateway)('http://gateway.test/v1/chat/completions', {
+  const response = await toFetchHandler(testbed.gateway)('http://gateway.test/v1/chat/completions', {
     method: 'POST',
     headers: { authorization: `Bearer ${testbed.secret}`, 'content-type': 'application/json' },
     body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Hi' }], stream: kind.startsWith('a stream') }),

@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net'
 import { createGateway, type Gateway, type GatewayOptions } from '@signalbox/core'
 import type { EndUserOf } from '@signalbox/core/management'
 import { simulated } from '@signalbox/core/providers'
-import { createFetchHandler } from '@signalbox/fetch-handler'
-import { createNodeListener, type NodeOptions } from '@signalbox/node-http'
+import { toFetchHandler } from '@signalbox/fetch-handler'
+import { type NodeOptions, toNodeHandler } from '@signalbox/node-http'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { openWebSocket } from '../../../node-http/test/web-socket-client.ts'
@@ -31,7 +31,7 @@ async function createFixture(options: Partial<GatewayOptions> = {}): Promise<Gat
 }
 
 async function listen(gateway: Gateway, options: NodeOptions = {}): Promise<string> {
-  const listener = createNodeListener(gateway, options)
+  const listener = toNodeHandler(gateway, options)
   const server = createServer(listener).on('upgrade', listener.upgrade)
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => {
@@ -145,14 +145,14 @@ describe('a sign-in', () => {
     const gateway = await createFixture()
     let fail: (error: Error) => void = () => {}
     const silent = () => new Promise<undefined>((_, reject) => (fail = reject))
-    const handler = createFetchHandler(gateway, { authenticate: silent, authenticateMs: 20 })
+    const handler = toFetchHandler(gateway, { authenticate: silent, authenticateMs: 20 })
     const [status, code, message] = await codeOf(await send(handler))
     expect([status, code]).toEqual([503, 'service_unavailable'])
     expect(message).toContain('`authenticate`')
     fail(new Error('too late'))
     // A body that never ends is the sign-in's, too.
     const endless = () => new Response(new ReadableStream({ start: controller => controller.enqueue(new Uint8Array(9)) }))
-    expect((await send(createFetchHandler(gateway, { authenticate: endless, authenticateMs: 20 }))).status).toBe(503)
+    expect((await send(toFetchHandler(gateway, { authenticate: endless, authenticateMs: 20 }))).status).toBe(503)
 
     let isSilent = false
     const authenticate = () => (isSilent ? silent() : { workspace: 'app', user: 'u' })
@@ -211,7 +211,7 @@ describe('a sign-in', () => {
       () => Response.error(),
     ]
     for (const authenticate of wrong) {
-      const handler = createFetchHandler(gateway, { authenticate: authenticate as () => undefined })
+      const handler = toFetchHandler(gateway, { authenticate: authenticate as () => undefined })
       const [status, , message] = await codeOf(await send(handler, bearer('ak_wrong_0123456789') as RequestInit))
       expect([authenticate.toString(), status]).toEqual([authenticate.toString(), 500])
       expect(message).not.toContain('secret detail')
@@ -228,7 +228,7 @@ describe('a sign-in', () => {
     }
     const url = await listen(gateway, { authenticate })
     const upgrade = { connection: 'upgrade', upgrade: 'websocket' }
-    const handler = createFetchHandler(gateway, { authenticate })
+    const handler = toFetchHandler(gateway, { authenticate })
     const replies = [
       await handler(new Request('http://app.example/v1/models')),
       await fetch(`${url}/v1/models`, { redirect: 'manual' }),

@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net'
-import { createFetchHandler } from '@signalbox/fetch-handler'
+import { toFetchHandler } from '@signalbox/fetch-handler'
 import { serve } from '@signalbox/node-http'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -21,7 +21,7 @@ interface Under extends TestGateway {
 
 const adapters = {
   'node-http': async (gateway: TestGateway['gateway'], limits: Limits) => serve(gateway, { port: 0, ...limits }),
-  'the fetch handler': async (gateway: TestGateway['gateway'], limits: Limits) => serveFetch(createFetchHandler(gateway, limits)),
+  'the fetch handler': async (gateway: TestGateway['gateway'], limits: Limits) => serveFetch(toFetchHandler(gateway, limits)),
 }
 
 const wait = (ms: number): Promise<void> => new Promise(resolve => setTimeout(resolve, ms))

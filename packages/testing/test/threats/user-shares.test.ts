@@ -2,7 +2,7 @@ import { type ClientRequest, createServer, type RequestOptions, request } from '
 import type { AddressInfo } from 'node:net'
 import { createGateway, type Gateway } from '@signalbox/core'
 import { simulated } from '@signalbox/core/providers'
-import { createNodeListener, type NodeOptions } from '@signalbox/node-http'
+import { type NodeOptions, toNodeHandler } from '@signalbox/node-http'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { expect, onTestFinished, test } from 'vitest'
 import { openWebSocket, upgradeStatus } from '../../../node-http/test/web-socket-client.ts'
@@ -28,7 +28,7 @@ async function createFixture(options: NodeOptions): Promise<Fixture> {
     logger: quiet,
   })
   await gateway.workspaces.create({ id: 'app', name: 'app', billing: 'postpaid' })
-  const listener = createNodeListener(gateway, {
+  const listener = toNodeHandler(gateway, {
     ...options,
     authenticate: ({ headers: { cookie } }) => (cookie === undefined ? undefined : { workspace: 'app', user: cookie }),
   })

@@ -1,5 +1,5 @@
 import type { BuiltInDialect } from '@signalbox/core/dialects'
-import { createFetchHandler } from '@signalbox/fetch-handler'
+import { toFetchHandler } from '@signalbox/fetch-handler'
 import type { UsageRow } from '@signalbox/storage'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { answerWriters } from '../../src/answers/writers.ts'
@@ -94,7 +94,7 @@ async function attackOnce(
     timer = setTimeout(() => resolve(undefined), hangMs)
   })
   try {
-    const asked = createFetchHandler(gateway)(`http://gateway.test${paths[clientDialect]}`, { method: 'POST', headers, body })
+    const asked = toFetchHandler(gateway)(`http://gateway.test${paths[clientDialect]}`, { method: 'POST', headers, body })
     const response = await Promise.race([asked, hung])
     const text = response && (await Promise.race([response.text(), hung]))
     if (!response || text === undefined) return { fault: 'no end of the answer' }

@@ -1,7 +1,7 @@
 import { createGateway } from '@signalbox/core'
 import { compatible } from '@signalbox/core/providers'
 import type { Transport, TransportReply } from '@signalbox/core/runtime'
-import { createFetchHandler } from '@signalbox/fetch-handler'
+import { toFetchHandler } from '@signalbox/fetch-handler'
 import type { Storage } from '@signalbox/storage'
 
 /** What one runtime made of a whole and a streamed request. Plain JSON: it leaves the runtime as text. */
@@ -104,7 +104,7 @@ export async function scenario(storage: Storage): Promise<Found> {
   const workspace = await gateway.workspaces.create({ name: 'Runtimes' })
   await gateway.workspaces(workspace.id).billing.credit({ reference: 'start', amount: 1_000_000 })
   const { secret } = await gateway.workspaces(workspace.id).apiKeys.create({ name: 'test' })
-  const handler = createFetchHandler(gateway)
+  const handler = toFetchHandler(gateway)
   const ask = (body: object, key = secret): Promise<Response> =>
     handler(
       new Request('http://gateway.example/v1/responses', {

@@ -1,6 +1,6 @@
 import { createGateway } from '@signalbox/core'
 import { simulated } from '@signalbox/core/providers'
-import { createFetchHandler, type FetchHandler, type WebSocketRuntime } from '@signalbox/fetch-handler'
+import { type FetchHandler, toFetchHandler, type WebSocketRuntime } from '@signalbox/fetch-handler'
 import { memoryStorage } from '@signalbox/storage-memory'
 
 export const webSocketKey = 'ak_websocket_0123456789'
@@ -16,7 +16,7 @@ export async function webSocketHandler(webSocket: WebSocketRuntime): Promise<Fet
   const { id } = await gateway.workspaces.create({ name: 'WebSockets', billing: 'postpaid' })
   await gateway.workspaces(id).apiKeys.create({ name: 'k', scopes: '*', secret: webSocketKey })
   const signedOut = new Set<string>()
-  return createFetchHandler(gateway, {
+  return toFetchHandler(gateway, {
     webSocket,
     bodyBytes: 100_000,
     authenticate(request) {
