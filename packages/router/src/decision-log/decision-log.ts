@@ -29,7 +29,7 @@ export interface DecisionLog {
 }
 
 /** Where the decisions of one request are added. */
-export interface RequestDecisions {
+interface RequestDecisions {
   readonly records: OpenRecord[]
   readonly kept: KeptDecisions
 }
