@@ -1,12 +1,10 @@
-import { codeNameOf } from '@signalbox/core/protocol'
+import { type CodeNameOf, codeNameOf } from '@signalbox/core/protocol'
 
-type Camel<Name> = Name extends `${infer Head}_${infer Rest}` ? `${Head}${Capitalize<Camel<Rest>>}` : Name extends string ? Name : never
-type CodeName<Name> = Name extends 'provider_model_id' ? 'model' : Name extends 'dialect' ? 'api' : Camel<Name>
 /** A section of the config with the names that its fields have in code. */
 export type CodeNames<Value> = Value extends readonly unknown[]
   ? Value
   : Value extends object
-    ? { [Name in keyof Value as CodeName<Name>]: CodeNames<Value[Name]> }
+    ? { [Name in keyof Value as CodeNameOf<Name>]: CodeNames<Value[Name]> }
     : Value
 
 /**

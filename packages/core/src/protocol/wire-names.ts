@@ -2,7 +2,7 @@
  * Names that are not the snake case of their name in code: those of an offer in config files, catalog files and HTTP bodies, and those
  * with an acronym or a digit.
  */
-const differing: readonly (readonly [code: string, wire: string])[] = [
+const differing = [
   ['model', 'provider_model_id'],
   ['api', 'dialect'],
   ['apis', 'speaks'],
@@ -10,10 +10,21 @@ const differing: readonly (readonly [code: string, wire: string])[] = [
   ['docsURL', 'docs_url'],
   ['mantleURL', 'mantle_url'],
   ['cacheWrite1h', 'cache_write_1h'],
-]
+] as const satisfies readonly (readonly [code: string, wire: string])[]
 
-const wireNames = new Map(differing)
-const codeNames = new Map(differing.map(([code, wire]) => [wire, code]))
+const wireNames: ReadonlyMap<string, string> = new Map(differing)
+const codeNames: ReadonlyMap<string, string> = new Map(differing.map(([code, wire]) => [wire, code]))
+
+type DifferingNames = { readonly [Pair in (typeof differing)[number] as Pair[1]]: Pair[0] }
+
+/** What `codeNameOf` returns for the name of a field of files. */
+export type CodeNameOf<Wire> = Wire extends keyof DifferingNames ? DifferingNames[Wire] : CamelCase<Wire>
+
+type CamelCase<Name> = Name extends `${infer Head}_${infer Rest}`
+  ? `${Head}${Capitalize<CamelCase<Rest>>}`
+  : Name extends string
+    ? Name
+    : never
 
 /** Fields whose values have names of others: body fields of a provider, and kinds of tools. */
 const foreign: ReadonlySet<string> = new Set(['fixedFields', 'thinkingSwitch', 'tools'])
