@@ -86,7 +86,7 @@ const questions: readonly Question[] = [
   page('page', {}),
   page('page of a key', { keyId: 'key_7' }),
   page('page of a model of a key', { keyId: 'key_7', model: 'maker/model-7' }),
-  page('page of a key that nobody has', { keyId: 'nobody' }),
+  page('page of an unknown key', { keyId: 'nobody' }),
 ]
 
 interface Found {

@@ -48,7 +48,7 @@ function withPolicy(provider: Provider, { listed, facts }: Pick<ModelSetup, 'fac
 
 /** Facts without an `asOf` date get that of the catalog. */
 const datedFacts = ({ providers, asOf }: Catalog): readonly ProviderFacts[] =>
-  providers.every(facts => facts.asOf !== undefined) ? providers : providers.map(facts => ({ asOf: asOf, ...facts }))
+  providers.every(facts => facts.asOf !== undefined) ? providers : providers.map(facts => ({ asOf, ...facts }))
 
 type ModelConfig = Config['models'][number]
 

@@ -67,7 +67,7 @@ export async function startRedis({
     }
   }
   const ready = (): Promise<unknown> => admin(redis => redis.ping())
-  // Where the process is interrupted, nobody calls `stop`.
+  // An interrupted process does not call `stop`.
   const endNow = (): void => {
     server.child.kill('SIGKILL')
     rmSync(dir, { recursive: true, force: true })

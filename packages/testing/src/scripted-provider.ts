@@ -245,7 +245,7 @@ export function scriptedProvider(options: {
         body,
         stream,
         signal,
-        writer: writer,
+        writer,
         answer: writer.write(contentFor(body), answerRequestOf(body)),
         wait: waiting(signal, clock),
         finished: () => {

@@ -48,7 +48,7 @@ export async function ownPostgres(): Promise<OwnPostgres> {
   const start = (): Promise<void> =>
     run('pg_ctl', 'start', '-w', '-D', data, '-l', join(directory, 'log'), '-o', `-p ${port} -k ${directory} -h 127.0.0.1`)
   const stop = (mode: string): Promise<void> => run('pg_ctl', 'stop', '-w', '-D', data, '-m', mode)
-  // Where the process is interrupted, nobody calls `remove`. The first line of the file is the id of the server.
+  // An interrupted process does not call `remove`. The first line of the file is the id of the server.
   const endNow = (): void => {
     const pidFile = join(data, 'postmaster.pid')
     if (existsSync(pidFile)) process.kill(Number.parseInt(readFileSync(pidFile, 'utf8'), 10), 'SIGQUIT')

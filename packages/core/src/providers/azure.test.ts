@@ -142,7 +142,7 @@ describe('function tools with a reasoning effort, in Chat Completions', () => {
   const tools = [{ type: 'function', name: 'f', parameters: { type: 'object', properties: {} } }]
   const sent = (model: string, fields: JsonObject) => {
     const request = responsesClient.decodeRequest({ model, input: 'Hi', ...fields })
-    const offer = { provider: 'azure', model: model, api: 'chat' }
+    const offer = { provider: 'azure', model, api: 'chat' }
     const { body, warnings } = chatProvider.encodeRequest(request, offer, quirksFor(azure({ resource: 'x', apiKey: 'k' }), offer))
     return [body.reasoning_effort, warnings.map(({ param }) => param)]
   }

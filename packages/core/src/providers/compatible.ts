@@ -59,7 +59,7 @@ export function compatible<const Id extends string>(options: CompatibleOptions<I
     dialects,
     apiKey,
     keyHeaders: Object.fromEntries(dialects.flatMap(({ name, keyHeader }) => (keyHeader === undefined ? [] : [[name, keyHeader]]))),
-    dataPolicy: dataPolicy,
+    dataPolicy,
     byok,
     check: '/models',
     quirks: { maxTokensField: 'max_tokens', ...quirks },

@@ -69,11 +69,11 @@ export function defineProvider<const Id extends string, const Dialect extends st
   return {
     id,
     dialects,
-    ...(displayName !== undefined && { displayName: displayName }),
+    ...(displayName !== undefined && { displayName }),
     ...platformCredentials({ id, ...(extra && { extra }) }, apiKey),
     ...(quirks && { quirks }),
     ...(quirksOf && { quirksOf }),
-    ...(dataPolicy !== undefined && { dataPolicy: dataPolicy }),
+    ...(dataPolicy !== undefined && { dataPolicy }),
     ...(hostSurcharges && { hostSurcharges }),
     ...(row.byok !== undefined && { byok: row.byok }),
     endpoint: call => {

@@ -307,7 +307,7 @@ describe('the request body for Vertex AI', () => {
   const { dialects, quirksOf } = googleVertex()
   const encoded = (name: string, model = 'm') => {
     const dialect = dialects.find(each => each.name === name)
-    const offer = { provider: 'google-vertex', model: model, api: name, maxOutputTokens: 100 }
+    const offer = { provider: 'google-vertex', model, api: name, maxOutputTokens: 100 }
     return { sent: dialect?.encodeRequest(request, offer, {}).body, counted: dialect?.counting?.encodeRequest(request, offer, {}).body }
   }
 

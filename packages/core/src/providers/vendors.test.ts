@@ -65,7 +65,7 @@ function ask(provider: Provider, model: string, { dialect = 'chat', ...fields }:
   const decoded = responsesClient.decodeRequest({ model: 'm', input: 'Hi', ...fields })
   // Fields that Responses lacks and other dialects have.
   const request = { ...decoded, prompt: { ...decoded.prompt, ...(fields.stop !== undefined && { stop: ['x'], seed: 7 }) } }
-  const offer = { provider: provider.id, model: model, api: dialect }
+  const offer = { provider: provider.id, model, api: dialect }
   const half = provider.dialects.find(({ name }) => name === dialect)
   if (!half) throw new Error(`${provider.id} does not speak ${dialect}`)
   const encoded = half.encodeRequest(request, offer, quirksFor(provider, offer))
@@ -369,7 +369,7 @@ describe('OpenAI', () => {
   })
 })
 
-const offerOf = (model: string) => ({ provider: 'p', model: model, api: 'chat' })
+const offerOf = (model: string) => ({ provider: 'p', model, api: 'chat' })
 const messagesOf = (body: JsonObject): readonly JsonObject[] => (Array.isArray(body.messages) ? body.messages.filter(isObject) : [])
 const idsOf = ({ tool_calls, tool_call_id }: JsonObject): readonly unknown[] =>
   Array.isArray(tool_calls) ? tool_calls.map((call: JsonObject) => call.id) : tool_call_id === undefined ? [] : [tool_call_id]

@@ -28,6 +28,6 @@ export function logFailure(logger: Logger, { provider, offer, credential }: Cand
 /** The path that was called, without host and query. */
 function pathOf({ provider, offer, credential }: Pick<Candidate, 'provider' | 'offer' | 'credential'>): string {
   const { api, model } = offer
-  const url = provider.endpoint({ api: api, model, stream: false, credential })
+  const url = provider.endpoint({ api, model, stream: false, credential })
   return URL.canParse(url) ? new URL(url).pathname : ''
 }

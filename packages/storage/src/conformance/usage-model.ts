@@ -160,7 +160,7 @@ export function describeUsageModel(open: MakeStorage, runs: RunCount): void {
             const rest = newest.slice(after ? newest.indexOf(after) + 1 : 0).filter(one => isMeant(one, asked))
             expect(await usage.list({ ...wanted, limit, ...(after && { after: after.id }) })).toEqual(rest.slice(0, limit))
             const many = rows.filter(one => isMeant(one, asked)).length
-            expect(await usage.count({ ...wanted, limit: limit })).toBe(Math.min(limit, many))
+            expect(await usage.count({ ...wanted, limit })).toBe(Math.min(limit, many))
           }
         }
       }),

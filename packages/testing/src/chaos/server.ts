@@ -165,7 +165,7 @@ function lineFor(noted: MutableSeenRequest, controller: Controller): Omit<Exchan
   return {
     seen: noted,
     dialect,
-    writer: writer,
+    writer,
     request: asked,
     stream: body.stream === true,
     answer: writer.write(contentFor(body), asked),

@@ -48,7 +48,7 @@ const toldAs =
         return { ...told, content: change(told) }
       },
     }
-    return acts.reply(speech)({ ...context, writer: writer })
+    return acts.reply(speech)({ ...context, writer })
   }
 
 const manners: Readonly<Record<string, (speech: AnswerContent, traits: ProviderTraits) => Act>> = {

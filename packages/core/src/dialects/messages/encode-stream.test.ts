@@ -446,7 +446,7 @@ const text = fc.string({ maxLength: 8, unit: 'grapheme' })
 const partOf: fc.Arbitrary<Part> = fc.oneof(
   fc.record({
     type: fc.constant('text' as const),
-    text: text,
+    text,
     annotations: fc.array(fc.constantFrom<JsonObject>(link, { type: 'note' }), { maxLength: 2 }),
   }),
   fc.record({ type: fc.constant('refusal' as const), refusal: text }),

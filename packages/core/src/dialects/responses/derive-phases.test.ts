@@ -40,8 +40,8 @@ const messages = messagesClient.decodeRequest({
 
 const phases = (request: InferenceRequest, model = 'gpt-5.6-sol') => {
   const provider = openai({ apiKey: 'k' })
-  const quirks = quirksFor(provider, { ...offer, model: model, api: 'responses' })
-  const { body, warnings } = responsesProvider.encodeRequest(request, { ...offer, model: model }, quirks)
+  const quirks = quirksFor(provider, { ...offer, model, api: 'responses' })
+  const { body, warnings } = responsesProvider.encodeRequest(request, { ...offer, model }, quirks)
   expect(warnings).toEqual([])
   return (body.input as readonly JsonObject[]).flatMap(({ role, phase = 'none' }) => (role ? [`${role}: ${phase}`] : []))
 }

@@ -56,7 +56,7 @@ async function ask({ provider, credential, check }: Asked, { transport, clock, s
   const headers: Record<string, string> = { accept: 'application/json', 'user-agent': 'signalbox', ...check.headers }
   const before = Object.keys(headers).length
   const times = { now: clock.now(), monotonic: clock.monotonic() }
-  await provider.authorize(headers, credential, { api: api, url: url ?? '', body: '', transport, ...times, signal })
+  await provider.authorize(headers, credential, { api, url: url ?? '', body: '', transport, ...times, signal })
   if (url === undefined) return { status: Object.keys(headers).length > before ? 'valid' : 'invalid' }
   const { status, header, body } = await transport({ url, method: 'GET', headers, signal })
   if (status >= 200 && status < 300) {

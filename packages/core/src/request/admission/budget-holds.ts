@@ -185,10 +185,10 @@ function maxCostOf(candidate: Candidate, { request, bounds }: HoldContext, outpu
   const price = requestPrice(candidate, request)
   const tokens = { ...sizeAt(bounds.size, quirksFor(candidate.provider, candidate.offer)), output }
   const { contextWindow } = candidate.offer
-  const held = estimateMaxCost({ price: price ?? candidate.offer.price, contextWindow: contextWindow }, tokens)
+  const held = estimateMaxCost({ price: price ?? candidate.offer.price, contextWindow }, tokens)
   // A provider may serve a priority request in its standard tier, where long prompts may cost more, and a flex request too.
   const usual = requestPrice(candidate, request, usualTier)
-  return usual && usual !== price ? Math.max(held, estimateMaxCost({ price: usual, contextWindow: contextWindow }, tokens)) : held
+  return usual && usual !== price ? Math.max(held, estimateMaxCost({ price: usual, contextWindow }, tokens)) : held
 }
 
 const usualTier = { service_tier: 'default' }
