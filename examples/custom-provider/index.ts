@@ -38,7 +38,7 @@ const gateway = createGateway({
   storage: memoryStorage(),
 })
 await gateway.workspaces.create({ id: 'my-app', name: 'My app', billing: 'postpaid' })
-const caller = await gateway.workspaces('my-app').as({ user: 'u_42' })
+const caller = await gateway.workspaces('my-app').asUser({ user: 'u_42' })
 
 // `model` completes to 'acme/support' and 'support'. Another id does not compile, nor does an offer of a provider that is not there.
 const answer = await gateway.responses.create({ model: 'support', input: 'What are your hours?' }, { caller })

@@ -16,7 +16,7 @@ export default async function Page() {
       </form>
     )
   const { budgets } = await gateway.identity(
-    await gateway.workspaces('my-app').as(gatewayUser(user)),
+    await gateway.workspaces('my-app').asUser(gatewayUser(user)),
   )
   return (
     <main>

@@ -33,7 +33,7 @@ async function createFixture(storage: Storage = memoryStorage()): Promise<Gatewa
 
 /** Runs `count` requests at once; returns how many were answered and what an account of the user paid. */
 async function race(gateway: Gateway, user: Omit<EndUserOf, 'workspace'>, count: number) {
-  const caller = await gateway.workspaces('app').as(user)
+  const caller = await gateway.workspaces('app').asUser(user)
   const ends = await Promise.allSettled(Array.from({ length: count }, () => gateway.responses.create(ask, { caller })))
   const codes = ends.flatMap(end => (end.status === 'rejected' ? [(end.reason as { code: string }).code] : []))
   return { answered: count - codes.length, codes: new Set(codes) }
@@ -80,7 +80,7 @@ for (const { describeHere, name, make: makeStorage } of await storesFor(`budgets
       const storage = makeStorage()
       const gateway = await createFixture(storage)
       const spend = async (workspace: string, user: string) => {
-        const caller = await gateway.workspaces(workspace).as({ user, budgets: [{ limit: 150, period: 'total' }] })
+        const caller = await gateway.workspaces(workspace).asUser({ user, budgets: [{ limit: 150, period: 'total' }] })
         return gateway.responses.create(ask, { caller })
       }
       await spend('a:b', 'c')
@@ -94,7 +94,7 @@ for (const { describeHere, name, make: makeStorage } of await storesFor(`budgets
   })
 
 test.each<readonly [string, (gateway: Gateway) => Promise<unknown>]>([
-  ['a user', gateway => gateway.workspaces('app').as({ user: 'u1' })],
+  ['a user', gateway => gateway.workspaces('app').asUser({ user: 'u1' })],
   ['a session', gateway => gateway.workspaces('app').sessions.create({ user: 'u1' })],
 ])('%s of a workspace that `setup` creates exists from the first call on', async (_, call) => {
   const gateway = createGateway({
@@ -116,7 +116,7 @@ test('a user is shown what is left of its own budgets, not of those that it shar
   const app = gateway.workspaces('app')
   await app.budgets.create({ name: 'all of the app', limit: usd(9) })
   const budgets: readonly EndUserBudget[] = [{ limit: 1_000 }, { limit: 500, group: 'team' }, { limit: usd(1), period: 'total' }]
-  const caller = await app.as({ user: 'u', budgets })
+  const caller = await app.asUser({ user: 'u', budgets })
   await gateway.responses.create(ask, { caller })
   const { cost } = await app.analytics.summary({ user: 'u' })
   expect(cost).toBeGreaterThan(0)
@@ -141,11 +141,11 @@ test('usage is counted by user, and limits apply to each user separately', async
 test('tags of a user and of its request are recorded, also if it failed, and audit events name the user', async () => {
   const gateway = await createFixture()
   const app = gateway.workspaces('app')
-  const caller = await app.as({ user: 'u1', tags: ['plan:pro'], scopes: ['inference:invoke', 'keys:write'] })
+  const caller = await app.asUser({ user: 'u1', tags: ['plan:pro'], scopes: ['inference:invoke', 'keys:write'] })
   const metadata = { tags: 'search,plan:pro', page: '7' }
   await gateway.responses.create({ ...ask, gateway: { metadata } }, { caller })
   await gateway.chat.completions.create({ model: 'small', messages: [{ role: 'user', content: 'hi' }] }, { caller })
-  const tight = await app.as({ user: 'u1', tags: ['plan:free'], budgets: [{ limit: 0, group: 'plan:free' }] })
+  const tight = await app.asUser({ user: 'u1', tags: ['plan:free'], budgets: [{ limit: 0, group: 'plan:free' }] })
   await expect(gateway.responses.create(ask, { caller: tight })).rejects.toMatchObject({ code: 'budget_exceeded' })
   const rows = await app.analytics.requests({ user: 'u1' })
   expect(rows.map(({ tags }) => tags)).toEqual([['plan:pro'], ['plan:pro', 'search']])
@@ -173,8 +173,8 @@ test('an invalid user is refused with the field, and so is an unknown workspace'
     [{ user: 'u', tags: ['a,b'] }, '`tags`'],
     [{ user: 'u', tags: Array.from({ length: 9 }, (_, n) => `t${n}`) }, '`tags`'],
   ]
-  for (const [user, message] of wrong) await expect(gateway.workspaces('app').as(user as EndUserOf)).rejects.toThrow(message)
-  await expect(gateway.workspaces('gone').as({ user: 'u' })).rejects.toMatchObject({ code: 'resource_not_found' })
+  for (const [user, message] of wrong) await expect(gateway.workspaces('app').asUser(user as EndUserOf)).rejects.toThrow(message)
+  await expect(gateway.workspaces('gone').asUser({ user: 'u' })).rejects.toMatchObject({ code: 'resource_not_found' })
 })
 
 describe('over HTTP', () => {

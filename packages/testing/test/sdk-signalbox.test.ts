@@ -59,7 +59,7 @@ describe('the caller', () => {
 
   test('with a budget too small for the longest response gets a 402 as over HTTP, with the field names of the AI SDK', async () => {
     const { gateway, caller: owner, provider } = await start(chat)
-    const caller = await gateway.workspaces(owner.workspaceId).as({ user: 'u', budgets: [{ limit: 1, period: 'total' }] })
+    const caller = await gateway.workspaces(owner.workspaceId).asUser({ user: 'u', budgets: [{ limit: 1, period: 'total' }] })
     const model = signalbox(gateway, { caller })('test-model')
     const error = (await thrownBy(generateText({ model, prompt: 'Hi', maxOutputTokens: 100 }))) as APICallError
     expect(error).toMatchObject({

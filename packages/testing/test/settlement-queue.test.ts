@@ -90,7 +90,7 @@ test('an in-process call is passed to the gateway’s `waitUntil` for as long as
     },
   })
   onTestFinished(() => gateway.close())
-  const caller = await gateway.workspaces('app').as({ user: 'u' })
+  const caller = await gateway.workspaces('app').asUser({ user: 'u' })
   const stream = await gateway.responses.create({ model: 'story', input: 'Hi', stream: true }, { caller })
   const handed = work.length
   let isOver = false

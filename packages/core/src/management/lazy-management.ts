@@ -20,7 +20,7 @@ export function lazyManagement(terms: WorkspacePolicies, setting: () => Awaitabl
       const opened = async () => (await open())(workspaceId, actor)
       return {
         ...resourcesOf(opened),
-        async as(user) {
+        async asUser(user) {
           await setUp()
           return endUserCaller(terms, workspaceId, user)
         },
@@ -53,7 +53,7 @@ const forwarded = <T extends object, Name extends keyof T & string>(
     Object.keys(names).map(name => [name, async (...args: readonly unknown[]) => ((await open())[name as Name] as AnyMethod)(...args)]),
   ) as Pick<T, Name>
 
-type Resources = Omit<Workspace, 'as'>
+type Resources = Omit<Workspace, 'asUser'>
 
 const plain: { readonly [R in Exclude<keyof Resources, 'billing' | 'analytics'>]: Names<Resources[R]> } = {
   apiKeys: { create: true, list: true, get: true, usage: true, update: true, rotate: true, revoke: true },

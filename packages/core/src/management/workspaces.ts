@@ -47,9 +47,9 @@ export interface Workspace {
    *
    * @throws {TypeError} A field has an invalid value.
    * @throws `resource_not_found` (404): the workspace does not exist.
-   * @example const caller = await gateway.workspaces('app').as({ user: session.userId, budgets: [{ limit: usd(5) }] })
+   * @example const caller = await gateway.workspaces('app').asUser({ user: session.userId, budgets: [{ limit: usd(5) }] })
    */
-  as(user: EndUser): Promise<Caller>
+  asUser(user: EndUser): Promise<Caller>
   readonly apiKeys: ApiKeys
   readonly byokKeys: ByokKeys
   readonly billing: Billing
@@ -98,7 +98,7 @@ function workspaceOf(context: WorkspaceContext): Workspace {
   const billing = billingOf(context)
   const autoReload = checked('billing.autoReload', billing.autoReload, autoReloadCalls)
   return {
-    async as(user) {
+    async asUser(user) {
       await context.ports.setUp()
       return endUserCaller(context.ports.terms, context.workspaceId, user)
     },

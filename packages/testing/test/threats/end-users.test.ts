@@ -38,7 +38,7 @@ async function createFixture(options: Partial<GatewayOptions> = {}): Promise<Gat
 
 /** The code of what a request of a user ends with; `ok` if it is answered. */
 async function outcome(gateway: Gateway, user: EndUser, { model = 'small', workspace = 'app' } = {}): Promise<string> {
-  const caller = await gateway.workspaces(workspace).as(user)
+  const caller = await gateway.workspaces(workspace).asUser(user)
   return gateway.responses.create({ ...ask, model }, { caller }).then(
     () => 'ok',
     (error: { readonly code: string }) => error.code,
@@ -155,7 +155,7 @@ test('an id with a control character, which a database may refuse, is refused at
     [{ user: 'u', budgets: [{ limit: 1, group: 'g\0' }] }, '`budgets[0].group`'],
     [{ user: 'u', scopes: ['inference:*'] }, 'inference:invoke'],
   ]
-  for (const [user, message] of wrong) await expect(gateway.workspaces('app').as(user)).rejects.toThrow(message)
+  for (const [user, message] of wrong) await expect(gateway.workspaces('app').asUser(user)).rejects.toThrow(message)
 })
 
 test('an id that ends like a model name does not use up the rate limit of another user', async () => {
@@ -183,7 +183,7 @@ test('refused requests of users with one id in two workspaces are counted in eac
 describe.each([[false], [true]])('items of responses, stored: %s', store => {
   test('a user can refer to items of its own responses only', async () => {
     const gateway = await createFixture({ items: { store }, storage: sqliteStorage(':memory:'), sealingKey: new Uint8Array(32).fill(1) })
-    const [ann, ben] = await Promise.all(['ann', 'ben'].map(user => gateway.workspaces('app').as({ user })))
+    const [ann, ben] = await Promise.all(['ann', 'ben'].map(user => gateway.workspaces('app').asUser({ user })))
     const { output } = await gateway.responses.create({ ...ask, input: 'My secret is 4711' }, { caller: ann as never })
     const id = output[0]?.id ?? ''
     const input = [
@@ -220,7 +220,7 @@ describe('sealed reasoning of one user', () => {
     )
     const { gateway, caller: key, close } = await testGateway({ servers: [chaos], dialect: 'responses' })
     onTestFinished(close)
-    const [ann, ben] = await Promise.all(['ann', 'ben'].map(user => gateway.workspaces(key.workspaceId).as({ user })))
+    const [ann, ben] = await Promise.all(['ann', 'ben'].map(user => gateway.workspaces(key.workspaceId).asUser({ user })))
     const callers = [ann ?? key, ben ?? key, key]
     for (const [maker, caller] of callers.entries()) {
       const { output } = await gateway.responses.create({ model: 'test-model', input: 'Think.' }, { caller })

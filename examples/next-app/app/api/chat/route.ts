@@ -15,7 +15,7 @@ export async function POST(request: Request): Promise<Response> {
   const user = await signedInUser()
   if (!user) return new Response('Please sign in again.', { status: 401 })
   const { messages } = (await request.json()) as { messages: UIMessage[] }
-  const caller = await gateway.workspaces('my-app').as(gatewayUser(user))
+  const caller = await gateway.workspaces('my-app').asUser(gatewayUser(user))
   const { stream } = streamText({
     model: signalbox(gateway, { caller })('assistant'),
     messages: await convertToModelMessages(messages),
