@@ -93,7 +93,7 @@ test('a hosted tool call is charged by a price with a source, or reported and co
     ...{ providers, models, storage: memoryStorage(), credit: 9_000_000_000_000 },
     clock: fakeClock({ now: Date.UTC(2026, 10, 24) }),
     hooks: {
-      onSettle: (_, { warnings }) => {
+      onFinish: (_, { warnings }) => {
         rows = warnings
       },
     },

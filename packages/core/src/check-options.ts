@@ -36,10 +36,10 @@ const optionTable: OptionTableOf<GatewayOptions> = {
   } satisfies OptionTableOf<Limits>,
   prepare: 'function',
   hooks: {
-    onPlan: 'function',
+    onRoute: 'function',
     onFailure: 'function',
-    onCommit: 'function',
-    onSettle: 'function',
+    onFirstContent: 'function',
+    onFinish: 'function',
     onBudget: 'function',
     onInvite: 'function',
   } satisfies OptionTableOf<Hooks>,

@@ -113,6 +113,9 @@ const renamed: ReadonlyMap<string, string> = new Map([
   ['dialect', 'api'],
   ['dialects', 'apis'],
   ['speaks', 'apis'],
+  ['onPlan', 'onRoute'],
+  ['onCommit', 'onFirstContent'],
+  ['onSettle', 'onFinish'],
 ])
 
 function hintFor(name: string, known: readonly string[]): string {

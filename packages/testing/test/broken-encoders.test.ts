@@ -20,7 +20,7 @@ async function brokenGateway() {
   let settled = 0
   const { gateway, secret, storage, caller } = await testGateway({
     hooks: {
-      onSettle() {
+      onFinish() {
         settled += 1
       },
     },

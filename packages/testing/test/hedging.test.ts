@@ -96,7 +96,7 @@ describe('a hedge', () => {
     const clock = startClock()
     const providers = ['a', 'b', 'c'].map(id => moody(id, clock, acts.stall(300, answer)))
     const settledFacts: number[] = []
-    const hooks = { onSettle: (_: unknown, { attempts }: { readonly attempts: number }) => void settledFacts.push(attempts) }
+    const hooks = { onFinish: (_: unknown, { attempts }: { readonly attempts: number }) => void settledFacts.push(attempts) }
     const scene = await openScene({
       clock,
       providers,

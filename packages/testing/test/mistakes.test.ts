@@ -38,12 +38,6 @@ const mistakes: readonly (readonly [name: string, run: () => unknown, message: s
   ['a model without offers', () => make({ models: [{ id: 'small' }] }), 'createGateway: `models[0].offers` is missing.'],
   ['a model by name', () => make({ models: ['small'] }), 'createGateway: `models[0]` is a string; it takes an object of options.'],
   ['model_id in an offer', () => withOffer({ model_id: 'x' }), 'there is no option `models[0].offers[0].model_id`.'],
-  [
-    'an old name',
-    () => withOffer({ provider_model_id: 'x' }),
-    'there is no option `models[0].offers[0].provider_model_id`. It is `model` now.',
-  ],
-  ['an old API', () => withOffer({ dialect: 'chat' }), 'there is no option `models[0].offers[0].dialect`. It is `api` now.'],
   ['an offer without an API', () => withOffer({ api: undefined }), '`models[0].offers[0].api` is missing.'],
   [
     'a rate as a text',
@@ -71,8 +65,8 @@ const mistakes: readonly (readonly [name: string, run: () => unknown, message: s
   ['limits.inferenceRPM', () => make({ limits: { inferenceRPM: 1 } }), 'no option `limits.inferenceRPM`. Did you mean `inferenceRpm`?'],
   ['timeouts.firstByte', () => make({ timeouts: { firstByte: 1 } }), 'Did you mean `firstByteMs`?'],
   ['a limit as a text', () => make({ limits: { attempts: '3' } }), '`limits.attempts` is a string; it takes a number.'],
-  ['hooks.onSettled', () => make({ hooks: { onSettled() {} } }), 'Did you mean `onSettle`?'],
-  ['a hook that is no function', () => make({ hooks: { onSettle: true } }), '`hooks.onSettle` is true; it takes a function.'],
+  ['hooks.onFinished', () => make({ hooks: { onFinished() {} } }), 'Did you mean `onFinish`?'],
+  ['a hook that is no function', () => make({ hooks: { onFinish: true } }), '`hooks.onFinish` is true; it takes a function.'],
   ['items: true', () => make({ items: true }), 'createGateway: `items` is true; it takes an object, or false.'],
   ['items.maxbytes', () => make({ items: { maxbytes: 1 } }), 'Did you mean `maxBytes`?'],
   ['record.kept', () => make({ record: { kept: 1 } }), 'Did you mean `keep`?'],
@@ -106,6 +100,18 @@ const mistakes: readonly (readonly [name: string, run: () => unknown, message: s
 test.each(mistakes)('%s gets a helpful message', (_, run, message) => {
   expect(run).toThrow(TypeError)
   expect(run).toThrow(message)
+})
+
+const oldNames: readonly (readonly [old: string, run: () => unknown, now: string])[] = [
+  ['models[0].offers[0].provider_model_id', () => withOffer({ provider_model_id: 'x' }), 'model'],
+  ['models[0].offers[0].dialect', () => withOffer({ dialect: 'chat' }), 'api'],
+  ['hooks.onPlan', () => make({ hooks: { onPlan() {} } }), 'onRoute'],
+  ['hooks.onCommit', () => make({ hooks: { onCommit() {} } }), 'onFirstContent'],
+  ['hooks.onSettle', () => make({ hooks: { onSettle() {} } }), 'onFinish'],
+]
+
+test.each(oldNames)('the old name `%s` is refused with the new one', (old, run, now) => {
+  expect(run).toThrow(`there is no option \`${old}\`. It is \`${now}\` now.`)
 })
 
 test('a port given as a string is refused with its name, and the server does not start', async () => {

@@ -272,10 +272,10 @@ test('a reply can be read once', async () => {
 test('an error thrown by `prepare` ends the request before anything is held, one thrown by a hook ends nothing', async () => {
   const provider = scriptedProvider({ id: 'p', dialect: chatProvider, acts: [] })
   const hooks = {
-    onSettle: () => {
+    onFinish: () => {
       throw new Error('A hook broke.')
     },
-    onPlan: () => {
+    onRoute: () => {
       throw new Error('Another hook broke.')
     },
   }

@@ -132,7 +132,7 @@ test('no request sees a mixture of two sets of models', async () => {
   const plans: (readonly string[])[] = []
   const { gateway, caller } = await open([provider], {
     models: set('0'),
-    hooks: { onPlan: (_, candidates) => void plans.push(candidates) },
+    hooks: { onRoute: (_, candidates) => void plans.push(candidates) },
     // Requests wait here for varying times, so that models are replaced before, between and after their plans.
     prepare: async request => {
       for (let turns = Number(request.prompt.user); turns > 0; turns--) await Promise.resolve()

@@ -43,13 +43,13 @@ export interface Logger {
 /** Observers of requests. They cannot change anything; errors they throw are logged and ignored. */
 export interface Hooks {
   /** Called when the candidates of a request are ranked. */
-  onPlan?(call: CallFacts, candidates: readonly string[]): void
+  onRoute?(call: CallFacts, candidates: readonly string[]): void
   /** Called when an attempt failed. */
   onFailure?(call: CallFacts, failure: Failure): void
   /** Called when the first content arrives: from which provider, and after how many milliseconds. */
-  onCommit?(call: CallFacts, provider: string, afterMs: number): void
+  onFirstContent?(call: CallFacts, provider: string, afterMs: number): void
   /** Called when the request is over, with its tokens, cost, duration and attempts. */
-  onSettle?(call: CallFacts, result: SettledFacts): void
+  onFinish?(call: CallFacts, result: SettledFacts): void
   /** Called when a budget reaches one of its alert thresholds. */
   onBudget?(use: BudgetUse): void | Promise<void>
   /** Called when an invite was created and must be sent. Its token appears only here and in the response to its creator. */

@@ -48,7 +48,7 @@ const cases = Object.keys(answers).flatMap(kind => Object.keys(quotations).map(n
 test.each(cases)('%s that quotes the key of the operator %s never reaches a client, a hook or the log', async (kind, name) => {
   const heard: unknown[] = []
   const hear = (...given: readonly unknown[]): void => void heard.push(given)
-  const hooks: Hooks = Object.fromEntries(['onPlan', 'onFailure', 'onCommit', 'onSettle'].map(hook => [hook, hear]))
+  const hooks: Hooks = Object.fromEntries(['onRoute', 'onFailure', 'onFirstContent', 'onFinish'].map(hook => [hook, hear]))
   const testbed = await testGateway({
     providers: [compatible({ id: 'p', baseURL: 'http://p.test/v1', apiKey: secret, apis: ['chat'] })],
     models: [modelOf('m', [{ provider: 'p', dialect: 'chat' }])],

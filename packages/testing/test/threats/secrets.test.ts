@@ -55,7 +55,9 @@ async function testbed(): Promise<Testbed> {
     (hook: string) =>
     (...given: readonly unknown[]): void =>
       void heard.hooks.push([hook, ...given])
-  const hooks: Hooks = Object.fromEntries(['onPlan', 'onFailure', 'onCommit', 'onSettle', 'onBudget'].map(name => [name, hear(name)]))
+  const hooks: Hooks = Object.fromEntries(
+    ['onRoute', 'onFailure', 'onFirstContent', 'onFinish', 'onBudget'].map(name => [name, hear(name)]),
+  )
   const providers = servers.map((server, at) =>
     compatible({ id: `p${at + 1}`, baseURL: server.url, apiKey: operatorKeys[at] ?? '', apis: ['chat', 'responses', 'messages'] }),
   )

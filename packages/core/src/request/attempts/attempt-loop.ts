@@ -75,7 +75,8 @@ export function* attemptLoop(ports: AttemptLoopPorts, context: AttemptContext): 
     const committed = yield* callOrHedge(loop, selected)
     if (!committed) continue
     const { provider } = committed.candidate
-    if (hooks.onCommit) callHook(logger, 'onCommit', () => hooks.onCommit?.(facts, provider.id, clock.monotonic() - startedAt))
+    if (hooks.onFirstContent)
+      callHook(logger, 'onFirstContent', () => hooks.onFirstContent?.(facts, provider.id, clock.monotonic() - startedAt))
     return withWarnings(committed, loop)
   }
   const { failures, rateLimited, stopped } = loop

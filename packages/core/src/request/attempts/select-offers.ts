@@ -85,9 +85,9 @@ export function startSelection(ports: SelectionPorts, selecting: SelectionInput 
   const { decisionLog, hooks, logger } = ports
   const { facts, plan } = selecting
   const selection = select(ports, selecting)
-  if (hooks.onPlan) {
+  if (hooks.onRoute) {
     const nameOf = ({ candidate: { provider, offer } }: SelectedOffer): string => `${provider.id}/${offer.model}`
-    callHook(logger, 'onPlan', () => hooks.onPlan?.(facts, selection.all().map(nameOf)))
+    callHook(logger, 'onRoute', () => hooks.onRoute?.(facts, selection.all().map(nameOf)))
   }
   const { trace } = selection
   if (trace) decisionLog.keep(facts.requestId, { trace, excluded: plan.excluded, strategy: plan.strategy })

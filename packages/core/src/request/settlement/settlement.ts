@@ -223,7 +223,7 @@ function* writeSettlement(ports: SettlementPorts, context: SettlementContext, ou
   yield* wait(ports.settlements.settle({ row, amounts, slotKeys, onSettled, waitUntil }))
   if (isPromise(correcting)) yield* wait(correcting)
   ports.retention.look(policy, now)
-  if (hooks.onSettle) callHook(logger, 'onSettle', () => hooks.onSettle?.(facts, row))
+  if (hooks.onFinish) callHook(logger, 'onFinish', () => hooks.onFinish?.(facts, row))
 }
 
 function rowOf(ports: SettlementPorts, context: SettlementContext, outcome: RowOutcome): UsageRow {
