@@ -60,7 +60,7 @@ export function createApi(gateway: Gateway, options?: ApiOptions): Api {
     document: keepDocument(
       once(async () => {
         const { gatewayDocument } = await import('./openapi/gateway-document.ts')
-        return gatewayDocument(isSpoken, { operator: gateway.operator, pause: nextTurn })
+        return gatewayDocument(isSpoken, { ownedBy: gateway.ownedBy, pause: nextTurn })
       }),
       settings.basePath,
     ),

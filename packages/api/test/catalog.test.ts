@@ -16,7 +16,7 @@ const apiOf = (models = directory()): Api => createApi(fakeGateway({ models, dia
 const get = (path: string, query = '', api = apiOf()): Promise<ApiReply> => ask(api, `GET ${path}`, { headers, query })
 
 const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
-const document = closed(JSON.parse(JSON.stringify(await makeDocument(routes, { operator: 'signalbox' })))) as {
+const document = closed(JSON.parse(JSON.stringify(await makeDocument(routes, { ownedBy: 'signalbox' })))) as {
   readonly paths: Readonly<Record<string, { readonly get: { readonly responses: Readonly<Record<string, { readonly $ref?: string }>> } }>>
 }
 ajv.addSchema({ $id: 'document', ...document })

@@ -116,7 +116,7 @@ export function fakeGateway(over: Partial<Gateway> = {}): Fake {
     errors,
     calls,
     gateway: {
-      operator: 'signalbox',
+      ownedBy: 'signalbox',
       limits: { inferenceRpm: 1, managementReadsRpm: 2, managementWritesRpm: 3, concurrentRequests: 4, maxOutputTokens: 6, attempts: 5 },
       clock: webClock(),
       ids: webIds(),

@@ -13,7 +13,7 @@ import { ask, parsed } from './asking.ts'
 import { fakeGateway, goodKey } from './fake-gateway.ts'
 import { changed, changes, valuesOf } from './schema-values.ts'
 
-const document = JSON.parse(JSON.stringify(await makeDocument(routes, { operator: 'x' })))
+const document = JSON.parse(JSON.stringify(await makeDocument(routes, { ownedBy: 'x' })))
 const schemas: Readonly<Record<string, JsonSchema>> = document.components.schemas
 const ajv = new Ajv2020({ strict: false, validateFormats: false }).addSchema({ $id: 'document', ...document })
 const fits = (name: string, body: unknown): boolean => ajv.getSchema(`document#/components/schemas/${name}`)?.(body) === true

@@ -9,7 +9,7 @@ import { allRoutes as routes } from '../src/routes.ts'
 import { ask, parsed } from './asking.ts'
 import { fakeGateway, goodKey } from './fake-gateway.ts'
 
-const document = JSON.parse(JSON.stringify(await makeDocument(routes, { operator: 'x' })))
+const document = JSON.parse(JSON.stringify(await makeDocument(routes, { ownedBy: 'x' })))
 const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false }).addSchema({ $id: 'document', ...document })
 const faultsOf = (name: string, value: unknown): unknown => {
   const validate = ajv.getSchema(`document#/components/schemas/${name}`)

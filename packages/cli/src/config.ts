@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { codeNameOf, wireNameOf } from '@signalbox/core/protocol'
+import { presentName } from '@signalbox/storage/option-table'
 import type * as z from 'zod/v4'
 import { type Environment, type Flags, overridesIn, settingOf, withOverrides } from './environment.ts'
 import { StartError, shown } from './fault.ts'
@@ -71,7 +73,10 @@ function describeIssue(found: z.core.$ZodIssue | undefined, raw: unknown, variab
   const path = fieldPath(issue.path)
   if (issue.code === 'unrecognized_keys') {
     const [key = ''] = issue.keys
-    return `\`${path === '' ? key : `${path}.${key}`}\` is not a known field; ${path === '' ? 'known fields are' : `\`${path}\` takes`} ${issue.message}.`
+    const now = presentName(codeNameOf(key), issue.message.split(', ').map(codeNameOf))
+    const known =
+      now === undefined ? `${path === '' ? 'known fields are' : `\`${path}\` takes`} ${issue.message}` : `it is \`${wireNameOf(now)}\` now`
+    return `\`${path === '' ? key : `${path}.${key}`}\` is not a known field; ${known}.`
   }
   const field = variable ?? path
   return `\`${field}\` is ${shown(valueAt(raw, issue.path), field)}; it takes ${issue.message}.`

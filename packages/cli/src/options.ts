@@ -7,7 +7,7 @@ import { hasPrimary } from './workers/worker-count.ts'
 
 /** The gateway options that the config sets. */
 export const gatewayOptions = ({ workers, limits, timeouts, ...config }: Config): Partial<GatewayOptions> => ({
-  operator: config.operator,
+  ownedBy: config.owned_by,
   strategy: config.strategy,
   hedge: config.hedge,
   ...(config.hedge_max_cost_usd !== undefined && { hedgeMaxCost: config.hedge_max_cost_usd }),

@@ -180,7 +180,7 @@ export const configSchema = section({
     .union([z.literal('auto'), whole(1, 128)], { error: '`auto`, or a whole number from 1 to 128' })
     .default(1)
     .describe('[Processes that share the port](#several-processes-on-one-machine); `auto` is one for each core'),
-  operator: label().default('signalbox').describe('Shown as `owned_by` of models'),
+  owned_by: label().default('signalbox').describe('Shown as `owned_by` of models'),
   cors_origins: corsOrigins().exactOptional().describe('Origins whose pages may call the API. Default: none'),
   storage: storage().default('sqlite:signalbox.db').describe('Where keys, credit, budgets and usage are kept ([storage](storage.md))'),
   redis: either(`${redisExample}, or an object of url, prefix, max_wait_ms, fallback`, redisAddress(), redisFields)

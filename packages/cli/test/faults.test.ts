@@ -19,8 +19,9 @@ const faults: readonly (readonly [trouble: string, config: unknown, line: string
   [
     'an unknown field',
     { prot: 1 },
-    '`prot` is not a known field; known fields are host, port, workers, operator, cors_origins, storage, redis, admin_key, sealing_key, workspace, catalog, providers, tls, models, strategy, hedge, hedge_max_cost_usd, record, items, limits, web_sockets, timeouts, $schema.',
+    '`prot` is not a known field; known fields are host, port, workers, owned_by, cors_origins, storage, redis, admin_key, sealing_key, workspace, catalog, providers, tls, models, strategy, hedge, hedge_max_cost_usd, record, items, limits, web_sockets, timeouts, $schema.',
   ],
+  ['the old name of a field', { operator: 'me' }, '`operator` is not a known field; it is `owned_by` now.'],
   [
     'an unknown field of a section',
     { limits: { rpm: 1 } },
@@ -51,7 +52,7 @@ const faults: readonly (readonly [trouble: string, config: unknown, line: string
   ['a missing file of an authority', { tls: { ca_file: 'nowhere.pem' } }, '`tls.ca_file` is "nowhere.pem", which cannot be read (ENOENT).'],
   ['no workers', { workers: 0 }, '`workers` is 0; it takes `auto`, or a whole number from 1 to 128.'],
   ['a wrong host', { host: 'a b' }, '`host` is "a b"; it takes a host name or an IP address.'],
-  ['a wrong operator', { operator: '' }, '`operator` is ""; it takes a string of 1 to 255 characters.'],
+  ['a wrong owner', { owned_by: '' }, '`owned_by` is ""; it takes a string of 1 to 255 characters.'],
   ['an unknown storage', { storage: 'mysql://x' }, `\`storage\` is "mysql://x"; it takes ${storages}.`],
   ['a storage without a file', { storage: 'sqlite:' }, `\`storage\` is "sqlite:"; it takes ${storages}.`],
   [

@@ -8,7 +8,7 @@ type Json = Readonly<Record<string, unknown>>
 
 /** Where the page puts which fields. */
 const parts: Readonly<Record<string, readonly string[]>> = {
-  Server: ['host', 'port', 'workers', 'operator', 'cors_origins', 'admin_key', 'sealing_key', 'workspace', '$schema'],
+  Server: ['host', 'port', 'workers', 'owned_by', 'cors_origins', 'admin_key', 'sealing_key', 'workspace', '$schema'],
   Storage: ['storage', 'redis'],
   Providers: ['providers', 'tls'],
   'Models and routing': ['models', 'catalog', 'strategy', 'hedge', 'hedge_max_cost_usd', 'record', 'items'],

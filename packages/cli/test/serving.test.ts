@@ -112,7 +112,7 @@ describe('with providers', () => {
       variables: { LOCAL_KEY: 'local-secret-key', OPENAI_API_KEY: 'sk-openai' },
       config: {
         storage: 'memory:',
-        operator: 'me',
+        owned_by: 'me',
         catalog: 'none',
         providers: [{ id: 'local', base_url: baseURL, api_key_env: 'LOCAL_KEY', data_policy: 'zdr' }],
         models: [

@@ -20,7 +20,7 @@ describe('the config', () => {
       host: '127.0.0.1',
       port: 8787,
       workers: 1,
-      operator: 'signalbox',
+      owned_by: 'signalbox',
       storage: 'sqlite:signalbox.db',
       workspace: { name: 'default', credit_usd: 100 },
       catalog: 'built-in',
@@ -52,7 +52,7 @@ describe('the config', () => {
       host: '0.0.0.0',
       port: 1,
       workers: 4,
-      operator: 'me',
+      owned_by: 'me',
       storage: {
         url: 'sqlite:x.db',
         durability: 'full',
@@ -141,7 +141,7 @@ describe('the config', () => {
 
   test('is overridden by variables, and an empty variable counts as unset', () => {
     const file = join(newFolder(), 'some.json')
-    writeFileSync(file, JSON.stringify({ port: 1, host: '::1', operator: 'me' }))
+    writeFileSync(file, JSON.stringify({ port: 1, host: '::1', owned_by: 'me' }))
     const read = readConfig({
       SIGNALBOX_CONFIG: file,
       PORT: '9000',
@@ -155,7 +155,7 @@ describe('the config', () => {
       port: 9000,
       host: '::1',
       workers: 'auto',
-      operator: 'me',
+      owned_by: 'me',
       storage: 'memory:',
       admin_key: 'ak_12345678',
       sealing_key: 'f'.repeat(64),
@@ -169,7 +169,7 @@ describe('the config', () => {
 
   test('is the file of --config, then of SIGNALBOX_CONFIG, then the default one', async () => {
     const folder = newFolder()
-    const named = (name: string): void => writeFileSync(join(folder, name), JSON.stringify({ operator: name, storage: 'memory:' }))
+    const named = (name: string): void => writeFileSync(join(folder, name), JSON.stringify({ owned_by: name, storage: 'memory:' }))
     for (const name of ['a.json', 'b.json', 'signalbox.config.json']) named(name)
     const operatorOf = async (server: Asking): Promise<unknown> => {
       const [model] = ((await (await look(server, '/v1/models')).json()) as { data: { owned_by: string }[] }).data

@@ -33,11 +33,11 @@ const operators = inject('isLongRun') ? ['second', 'third', 'fourth'] : ['second
 test('SIGHUP under load: no request fails, and each restart reads the config again', async () => {
   const folder = newFolder()
   const base = meteredConfig(await meteredUpstream({ streamMs: 300 }))
-  const server = await workersListening(2, { folder, config: { ...base, operator: 'first' } })
+  const server = await workersListening(2, { folder, config: { ...base, owned_by: 'first' } })
   const running = load(server, 16)
   await waitUntil(() => running.count() > 50)
   for (const operator of operators) {
-    writeConfig(folder, { ...base, operator })
+    writeConfig(folder, { ...base, owned_by: operator })
     await hangUp(server, restarted)
     await waitFor(async () => expect(await modelsOf(server)).toContain(`"owned_by":"${operator}"`))
     const before = running.count()
@@ -79,7 +79,7 @@ test('an invalid config at SIGHUP is logged, and the old workers stay', async ()
   expect(countOutcomes(outcomes)).toEqual({ 200: outcomes.length })
   expect(server.workers()).toHaveLength(2)
   // And it can be mended.
-  writeConfig(folder, { ...base, operator: 'mended', workers: 1 })
+  writeConfig(folder, { ...base, owned_by: 'mended', workers: 1 })
   expect(await hangUp(server, restarted)).toMatchObject({ workers: 1 })
   await waitFor(async () => expect(await modelsOf(server)).toContain('"owned_by":"mended"'))
   await stop(server)

@@ -15,7 +15,7 @@ const optionTable: OptionTableOf<GatewayOptions> = {
   retiredModels: 'text',
   facts: 'list',
   storage: 'object',
-  operator: 'text',
+  ownedBy: 'text',
   strategy: 'text',
   strategies: 'object',
   hedge: 'flag',
@@ -34,7 +34,7 @@ const optionTable: OptionTableOf<GatewayOptions> = {
     maxOutputTokens: 'number',
     attempts: 'number',
   } satisfies OptionTableOf<Limits>,
-  prepare: 'function',
+  transformRequest: 'function',
   hooks: {
     onRoute: 'function',
     onFailure: 'function',

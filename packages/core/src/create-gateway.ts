@@ -70,7 +70,7 @@ function assembleGateway(options: GatewayOptions): Gateway {
   const setUp = setupRuns.beforeRequest
   const workspaces = parts.workspacesAfter(setUp)
   const gateway: Omit<Gateway, keyof Endpoints> = {
-    operator: options.operator ?? 'signalbox',
+    ownedBy: options.ownedBy ?? 'signalbox',
     limits,
     clock,
     ids,

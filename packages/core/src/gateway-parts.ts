@@ -181,7 +181,7 @@ function assembleRequests(
     pending,
     media: options.media,
     schemas: makeSchemaCache(),
-    ...(options.prepare && { prepare: options.prepare }),
+    ...(options.transformRequest && { transformRequest: options.transformRequest }),
   }
   const collector = createHoldCollector({ storage, settlements, policies, running, clock, logger })
   return { engine, settlements, collector }

@@ -25,7 +25,7 @@ import type { Limits } from './upstream/limits.ts'
  * that in-process requests accept, as far as the options of `createGateway` are literals.
  */
 export interface Gateway<ModelId extends string = string, StrategyName extends string = string> extends Endpoints<ModelId, StrategyName> {
-  readonly operator: string
+  readonly ownedBy: string
   readonly limits: Limits
   readonly clock: Clock
   readonly ids: Ids

@@ -44,7 +44,7 @@ export interface GatewayOptions<
   /** Where keys, credit, limits and usage are stored. */
   readonly storage: Storage
   /** The `owned_by` of models. Default: `signalbox`. */
-  readonly operator?: string
+  readonly ownedBy?: string
   /**
    * The default strategy for choosing among candidates: `balanced`, `cost`, `latency`, `throughput`,
    * `availability`, `order` (as given), or a name from `strategies`. Default: `balanced`.
@@ -86,7 +86,7 @@ export interface GatewayOptions<
   /** Limits for keys and workspaces that do not set their own. */
   readonly limits?: Partial<Limits>
   /** Changes a request before it is routed. Hooks can only observe requests. */
-  readonly prepare?: (request: InferenceRequest, caller: Caller) => InferenceRequest | Promise<InferenceRequest>
+  readonly transformRequest?: (request: InferenceRequest, caller: Caller) => InferenceRequest | Promise<InferenceRequest>
   /** Observers of requests. */
   readonly hooks?: Hooks
   /** Auto reload of credit. */

@@ -107,20 +107,28 @@ export const inQuotes =
 export const isQuoted = (value: unknown): boolean =>
   typeof value === 'string' && value.length > 1 && /^["'`]/.test(value) && value.at(0) === value.at(-1)
 
-/** Names of options that an earlier version had, with the present ones. */
+/** Names of options that an earlier version had, with the present ones. The config has both in snake case. */
 const renamed: ReadonlyMap<string, string> = new Map([
   ['provider_model_id', 'model'],
   ['dialect', 'api'],
   ['dialects', 'apis'],
   ['speaks', 'apis'],
+  ['prepare', 'transformRequest'],
+  ['operator', 'ownedBy'],
   ['onPlan', 'onRoute'],
   ['onCommit', 'onFirstContent'],
   ['onSettle', 'onFinish'],
 ])
 
-function hintFor(name: string, known: readonly string[]): string {
+/** The present name of an option that an earlier version had, if it is among `known`. */
+export function presentName(name: string, known: readonly string[]): string | undefined {
   const now = renamed.get(name)
-  if (now !== undefined && known.includes(now)) return ` It is \`${now}\` now.`
+  return now !== undefined && known.includes(now) ? now : undefined
+}
+
+function hintFor(name: string, known: readonly string[]): string {
+  const now = presentName(name, known)
+  if (now !== undefined) return ` It is \`${now}\` now.`
   const [nearest] = similarNames(name, known)
   return nearest === undefined ? ` There are ${known.map(each => `\`${each}\``).join(', ')}.` : ` Did you mean \`${nearest}\`?`
 }

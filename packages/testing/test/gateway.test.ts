@@ -66,7 +66,7 @@ describe('the test gateway', () => {
 })
 
 test.each([
-  ['a `prepare` that never answers', { prepare: () => new Promise<never>(() => {}) }],
+  ['a `transformRequest` that never answers', { transformRequest: () => new Promise<never>(() => {}) }],
   ['a store that never sets money aside', { storage: deafTo('ledger', 'reserve') }],
   ['a store that never settles', { storage: deafTo('ledger', 'settle') }],
 ])('%s does not keep a gateway from closing', async (_, options) => {

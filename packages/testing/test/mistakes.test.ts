@@ -105,6 +105,8 @@ test.each(mistakes)('%s gets a helpful message', (_, run, message) => {
 const oldNames: readonly (readonly [old: string, run: () => unknown, now: string])[] = [
   ['models[0].offers[0].provider_model_id', () => withOffer({ provider_model_id: 'x' }), 'model'],
   ['models[0].offers[0].dialect', () => withOffer({ dialect: 'chat' }), 'api'],
+  ['prepare', () => make({ prepare() {} }), 'transformRequest'],
+  ['operator', () => make({ operator: 'me' }), 'ownedBy'],
   ['hooks.onPlan', () => make({ hooks: { onPlan() {} } }), 'onRoute'],
   ['hooks.onCommit', () => make({ hooks: { onCommit() {} } }), 'onFirstContent'],
   ['hooks.onSettle', () => make({ hooks: { onSettle() {} } }), 'onFinish'],

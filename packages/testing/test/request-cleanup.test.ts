@@ -269,7 +269,7 @@ test('a reply can be read once', async () => {
   await expect(reply.whole()).rejects.toThrow(/already been read/)
 })
 
-test('an error thrown by `prepare` ends the request before anything is held, one thrown by a hook ends nothing', async () => {
+test('an error thrown by `transformRequest` ends the request before anything is held, one thrown by a hook ends nothing', async () => {
   const provider = scriptedProvider({ id: 'p', dialect: chatProvider, acts: [] })
   const hooks = {
     onFinish: () => {
@@ -283,7 +283,7 @@ test('an error thrown by `prepare` ends the request before anything is held, one
   const { gateway, caller, books } = await testbed({
     providers: [provider],
     hooks,
-    prepare: asked => {
+    transformRequest: asked => {
       if (angry) throw new Error('Not today.')
       return asked
     },

@@ -146,11 +146,11 @@ test('a hold that was placed and never confirmed is free again within two minute
   expect(await books()).toMatchObject({ held: 0, spent: 0 })
 })
 
-describe('a `prepare` hook that does not resolve', () => {
+describe('a `transformRequest` hook that does not resolve', () => {
   const prepared = async () => {
     const late: { resolve?: (value: never) => void; reject?: (error: Error) => void } = {}
     const here = await scene({
-      prepare: () =>
+      transformRequest: () =>
         new Promise((resolve, reject) => {
           Object.assign(late, { resolve, reject })
         }),
@@ -265,9 +265,9 @@ test('a gateway closes even if neither its store nor its spool responds', async 
 })
 
 describe('over sockets', () => {
-  async function server(prepare: () => Promise<never>) {
+  async function server(transformRequest: () => Promise<never>) {
     const { gateway, secret, caller } = await testGateway({
-      prepare,
+      transformRequest,
       providers: [scriptedProvider({ id: 'p', dialect: chatProvider, clock: webClock() })],
       limits: { concurrentRequests: 1 },
     })
@@ -284,14 +284,14 @@ describe('over sockets', () => {
     return { gateway, caller, send, close: () => Promise.all([running.close({ graceMs: 120_000 }), gateway.close({ graceMs: 120_000 })]) }
   }
 
-  test('a `prepare` that does not resolve ends in a 504 at the deadline of the request', async () => {
+  test('a `transformRequest` that does not resolve ends in a 504 at the deadline of the request', async () => {
     const { send, close } = await server(() => new Promise(() => {}))
     const [response] = await once(send(200), 'response')
     expect(response.statusCode).toBe(504)
     await close()
   })
 
-  test('a client that disconnects frees its request, even if `prepare` does not resolve', async () => {
+  test('a client that disconnects frees its request, even if `transformRequest` does not resolve', async () => {
     let prepared = 0
     const { send, close } = await server(() => {
       prepared += 1

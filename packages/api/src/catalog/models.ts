@@ -86,7 +86,7 @@ function modelView(model: Model, offers: readonly Offer[], { gateway, site }: Ca
     created,
     created_at: new Date(created * 1000).toISOString(),
     display_name: model.displayName ?? model.id,
-    owned_by: gateway.operator,
+    owned_by: gateway.ownedBy,
     // Absent if unknown, because a 0 would look like a fact.
     ...(context_window !== undefined && { context_window }),
     supported_endpoints: site.endpoints,

@@ -42,7 +42,7 @@ interface Document {
   }
 }
 
-const source = JSON.parse(JSON.stringify(await makeDocument(routes, { operator: 'signalbox' }))) as Document
+const source = JSON.parse(JSON.stringify(await makeDocument(routes, { ownedBy: 'signalbox' }))) as Document
 const document = withResponses(source)
 
 /** The operation with its response references resolved. */
@@ -140,7 +140,7 @@ test('every change of a workspace replies 202, counts as a write, and has its bo
 
 test('a deprecated row states when the deprecation began and when it may be removed', async () => {
   const sample: Route = { ...(routes[0] as Route), path: '/v1/old', deprecated: { from: '2026-01-31', removal: '2026-08-01' } }
-  const { paths } = JSON.parse(JSON.stringify(await makeDocument([sample], { operator: 'x' })))
+  const { paths } = JSON.parse(JSON.stringify(await makeDocument([sample], { ownedBy: 'x' })))
   expect(paths['/v1/old'].post).toMatchObject({ deprecated: true, 'x-deprecation-date': '2026-01-31', 'x-removal-date': '2026-08-01' })
 })
 
@@ -233,7 +233,7 @@ test('the document is created in pieces, and not sent again to a client that has
   expect([again.status, again.body]).toEqual([304, ''])
   let pauses = 0
   await makeDocument(routes, {
-    operator: 'x',
+    ownedBy: 'x',
     pause: async () => {
       pauses += 1
     },

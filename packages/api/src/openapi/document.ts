@@ -7,13 +7,13 @@ import { errorSchemaOf, headerComponents, responsesOf, type SharedComponents } f
 
 /** What differs between the documents of two gateways. */
 export interface DocumentOptions {
-  readonly operator: string
+  readonly ownedBy: string
   /** Lets other requests run. Called between pieces of the document. */
   readonly pause?: () => Promise<void>
 }
 
 /** Creates the OpenAPI 3.1 document of the routes. This takes a quarter of a second, in pieces of a few milliseconds. */
-export async function makeDocument(routes: readonly Route[], { operator, pause }: DocumentOptions): Promise<object> {
+export async function makeDocument(routes: readonly Route[], { ownedBy, pause }: DocumentOptions): Promise<object> {
   const shared: SharedComponents = { schemas: new Map(), responses: new Map(), examples: new Map() }
   const named = new Set<string>(
     routes.flatMap(route => [route.body ?? route.reply, route.reply, route.stream ?? route.reply, errorSchemaOf(route)]),
@@ -33,7 +33,7 @@ export async function makeDocument(routes: readonly Route[], { operator, pause }
   return {
     openapi: '3.1.0',
     info: {
-      title: `${operator} API`,
+      title: `${ownedBy} API`,
       version: '1.1.0',
       description: 'One API for the models of many providers, and for the workspaces that use them.',
     },

@@ -134,7 +134,7 @@ test('no request sees a mixture of two sets of models', async () => {
     models: set('0'),
     hooks: { onRoute: (_, candidates) => void plans.push(candidates) },
     // Requests wait here for varying times, so that models are replaced before, between and after their plans.
-    prepare: async request => {
+    transformRequest: async request => {
       for (let turns = Number(request.prompt.user); turns > 0; turns--) await Promise.resolve()
       return request
     },

@@ -17,7 +17,7 @@ interface Remembered {
 
 /**
  * Attaches the original to a decoded value. The note identifies the exact object it belongs to, so a changed copy (a spread, or the copy
- * made by a `prepare` hook) has no original, and an edit is never undone by sending the old value. (A note on the object costs a twentieth
+ * made by a `transformRequest` hook) has no original, and an edit is never undone by sending the old value. (A note on the object costs a twentieth
  * of a WeakMap entry, per event.)
  */
 export function remember<T extends object>(decoded: T, original: Original | undefined): T {

@@ -54,7 +54,7 @@ export interface CallOptions {
 export interface Reply extends AsyncIterable<InferenceEvent> {
   /**
    * Resolves at first content, after which there is no fallback. Rejects with the GatewayError that ends the request, or with what
-   * `prepare` threw.
+   * `transformRequest` threw.
    */
   readonly committed: Promise<unknown>
   /**

@@ -44,10 +44,13 @@ describe('a request that needs more tokens than the limit of a minute', () => {
 
 describe('an error whose code means that no retry can succeed', () => {
   const refused = async (facts: Partial<GatewayError['facts']>) => {
-    const prepare = (): never => {
+    const transformRequest = (): never => {
       throw new GatewayError('provider_error', { message: 'No.', ...facts })
     }
-    const { gateway, secret } = await testGateway({ providers: [scriptedProvider({ id: 'p', dialect: responsesProvider })], prepare })
+    const { gateway, secret } = await testGateway({
+      providers: [scriptedProvider({ id: 'p', dialect: responsesProvider })],
+      transformRequest,
+    })
     const headers = { authorization: `Bearer ${secret}` }
     return (await ask(createApi(gateway), 'POST /v1/responses', { headers, body: asked('/v1/responses', 10) })).headers
   }

@@ -28,7 +28,7 @@ export interface PolicyPorts extends KeptItemPorts {
   /** Cache of recently used schemas in the form that providers accept. */
   readonly schemas: SchemaCache
   /** Changes a request after the defaults of its workspace have been applied. */
-  readonly prepare?: (request: InferenceRequest, caller: Caller) => Awaitable<InferenceRequest>
+  readonly transformRequest?: (request: InferenceRequest, caller: Caller) => Awaitable<InferenceRequest>
 }
 
 /** The caller, and a limit on the memory of kept items. */
@@ -56,7 +56,7 @@ export function* policyFor({ policies }: Pick<PolicyPorts, 'policies'>, { worksp
   })
 }
 
-/** Resolves the items that the request refers to, applies the defaults of its workspace, then calls `prepare`. */
+/** Resolves the items that the request refers to, applies the defaults of its workspace, then calls `transformRequest`. */
 export function* applyPolicy(
   ports: PolicyPorts,
   originalRequest: InferenceRequest,
@@ -70,7 +70,7 @@ export function* applyPolicy(
     ? yield* withKeptItems({ items: keepsItems ? ports.items : undefined, claimMemory, ring: ports.ring }, originalRequest, caller)
     : originalRequest
   const request = withDefaults(complete, policy, ports)
-  const prepared = ports.prepare ? yield* wait(ports.prepare(request, caller)) : request
+  const prepared = ports.transformRequest ? yield* wait(ports.transformRequest(request, caller)) : request
   return {
     policy,
     request: withSchemas(prepared, ports.schemas),
