@@ -33,7 +33,7 @@ export async function openBenchGateway({ upstream, storage, transport, isRepeata
     models: dialects.flatMap(dialect => ['bench', 'bench-burst', 'bench-slow'].map(id => model(dialect, id))),
     storage,
     transport,
-    ...(isRepeatable && { seed: 1, record: { store: 0 } }),
+    ...(isRepeatable && { seed: 1, decisionLog: { store: 0 } }),
     limits: { inferenceRpm: 1_000_000_000, concurrentRequests: 100_000 },
   })
   const workspace = await gateway.workspaces.create({ name: 'Bench' })

@@ -11,7 +11,7 @@ export const gatewayOptions = ({ workers, limits, timeouts, ...config }: Config)
   strategy: config.strategy,
   hedge: config.hedge,
   ...(config.hedge_max_cost_usd !== undefined && { hedgeMaxCost: config.hedge_max_cost_usd }),
-  record: config.record,
+  decisionLog: config.decision_log,
   // The next request of a conversation may reach another worker.
   items: config.items && { store: hasPrimary({ workers }), ...withCodeNames(config.items) },
   limits: optionsOf(limits, gatewayLimits),

@@ -27,7 +27,7 @@ import { type StorageOption, schemeOf, storageExamples, storageOptions } from '.
 const strategies = ['order', 'cost', 'latency', 'throughput', 'availability', 'balanced'] as const
 const hour = 3_600_000
 const mebibyte = 1_048_576
-const recordFields = section({
+const decisionLogFields = section({
   keep: whole(0).exactOptional().meta({ description: 'Decisions that are kept in memory', default: 1_000 }),
   share: fraction().exactOptional().meta({ description: 'Share of the requests whose decision is kept', default: 1 }),
   store: fraction().exactOptional().meta({
@@ -214,7 +214,7 @@ export const configSchema = section({
   hedge_max_cost_usd: amountInUsd('US dollars', 1_000_000)
     .exactOptional()
     .describe('Maximum expected cost of such a second call. Default: any'),
-  record: either('`false`, or an object of keep, share, store', z.literal([false]), recordFields)
+  decision_log: either('`false`, or an object of keep, share, store', z.literal([false]), decisionLogFields)
     .default({})
     .describe('What is recorded of routing decisions; `false` records nothing'),
   items: either('`false`, or an object of store, ttl, max_bytes, max_total_bytes', z.literal([false]), itemFields)

@@ -80,8 +80,8 @@ describe('a config refused by the server is refused by an editor too', () => {
     ['a negative price', { models: [{ id: 'm', offers: [{ ...offer, price: { input: -1, output: 1 } }] }] }],
     ['half a price', { models: [{ id: 'm', offers: [{ ...offer, price: { input: 1 } }] }] }],
     ['an unknown strategy', { strategy: 'best' }],
-    ['a share above 1', { record: { share: 2 } }],
-    ['true for a record', { record: true }],
+    ['a share above 1', { decision_log: { share: 2 } }],
+    ['true for a decision log', { decision_log: true }],
     ['no time', { timeouts: { idle_ms: 0 } }],
     ['no origin', { cors_origins: [] }],
     ['storage without an address', { storage: { durability: 'full' } }],
@@ -120,7 +120,7 @@ describe('the defaults in the reference match those of the library', () => {
 
   test.each<[section: string, actual: object]>([
     ['items', defaultItems],
-    ['record', { keep: decisionLogLimits.decisions, share: 1, store: defaultStored }],
+    ['decision_log', { keep: decisionLogLimits.decisions, share: 1, store: defaultStored }],
     ['limits', { ...settings, ...defaultLimits, ...limitsOf(), workspace: {} }],
     ['web_sockets', settings.webSockets],
     ['timeouts', { ...defaultTimeouts, ...limitsOf(), ...defaultServerTimes, ...ownTimes }],

@@ -28,7 +28,7 @@ describe('the config', () => {
       models: [],
       strategy: 'balanced',
       hedge: false,
-      record: {},
+      decision_log: {},
       items: {},
       limits: {
         inference_rpm: 1000,
@@ -106,7 +106,7 @@ describe('the config', () => {
       strategy: 'cost',
       hedge: true,
       hedge_max_cost_usd: 0.5,
-      record: { keep: 10, share: 0.5, store: 0 },
+      decision_log: { keep: 10, share: 0.5, store: 0 },
       items: { store: true, ttl: 1_000, max_bytes: 2_000, max_total_bytes: 3_000 },
       limits: {
         inference_rpm: 1,

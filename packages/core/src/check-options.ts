@@ -20,7 +20,7 @@ const optionTable: OptionTableOf<GatewayOptions> = {
   strategies: 'object',
   hedge: 'flag',
   hedgeMaxCost: 'number',
-  record: 'object or false',
+  decisionLog: 'object or false',
   items: 'object or false',
   seed: 'number',
   timeouts: { firstByteMs: 'number', wholeMs: 'number', deadlineMs: 'number', idleMs: 'number' } satisfies OptionTableOf<Timeouts>,
@@ -55,7 +55,7 @@ const optionTable: OptionTableOf<GatewayOptions> = {
   logger: 'object',
 }
 
-const recordTable: OptionTableOf<Exclude<GatewayOptions['record'], false | undefined>> = {
+const decisionLogTable: OptionTableOf<Exclude<GatewayOptions['decisionLog'], false | undefined>> = {
   keep: 'number',
   share: 'number',
   store: 'number',
@@ -75,7 +75,7 @@ export function checkOptions(options: GatewayOptions): void {
   for (const [name, takes] of Object.entries(required))
     if (options?.[name as keyof typeof required] === undefined)
       throw new TypeError(`createGateway: \`${name}\` is missing; it takes ${takes}.`)
-  if (options.record) checkOptionTable({ call: 'createGateway', option: 'record' }, options.record, recordTable)
+  if (options.decisionLog) checkOptionTable({ call: 'createGateway', option: 'decisionLog' }, options.decisionLog, decisionLogTable)
   if (options.items) checkOptionTable({ call: 'createGateway', option: 'items' }, options.items, itemsTable)
   if (typeof options.storage.ping !== 'function')
     throw new TypeError(`createGateway: \`storage\` is an object without stores; it takes ${required.storage}.`)
@@ -123,9 +123,9 @@ function checkClock({ clock }: GatewayOptions): void {
     throw new TypeError(`createGateway: \`clock.now()\` returned ${inSource(now)}; it returns whole Unix milliseconds.`)
 }
 
-function checkStored({ record }: GatewayOptions): void {
-  const { store = defaultStored } = record || {}
-  if (!(store >= 0 && store <= 1)) throw new TypeError(`createGateway: \`record.store\` is ${store}; it takes a number from 0 to 1.`)
+function checkStored({ decisionLog }: GatewayOptions): void {
+  const { store = defaultStored } = decisionLog || {}
+  if (!(store >= 0 && store <= 1)) throw new TypeError(`createGateway: \`decisionLog.store\` is ${store}; it takes a number from 0 to 1.`)
 }
 
 function checkItems({ items, storage, sealingKey }: GatewayOptions): void {

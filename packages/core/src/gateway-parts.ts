@@ -63,14 +63,14 @@ type Routing = ReturnType<typeof assembleRouting>
 function assembleRouting({ options, storage, clock, ids, logger }: BasePorts) {
   const models = directoryOf(options.models, options.providers, { facts: options.facts, logger, clock, retired: options.retiredModels })
   const sharing = storage.isShared && storage.routing ? createRoutingSync({ store: storage.routing, clock, ids, logger }) : undefined
-  const { record = {} } = options
+  const { decisionLog: logged = {} } = options
   const router = createDynamicRouter({
     monotonic: clock.monotonic.bind(clock),
     seed: seedOf(options, ids),
     sync: sharing?.state,
-    ...(record !== false && { record }),
+    ...(logged !== false && { decisionLog: logged }),
   })
-  const decisionLog = createGatewayDecisionLog(record === false ? 0 : (record.keep ?? decisionLogLimits.decisions), router.trace)
+  const decisionLog = createGatewayDecisionLog(logged === false ? 0 : (logged.keep ?? decisionLogLimits.decisions), router.trace)
   const planning = {
     providers: new Map(options.providers.map(provider => [provider.id, provider])),
     find: models.resolve,
@@ -148,14 +148,14 @@ function assembleRequests(
   const { options, storage, clock, logger, limits, transport } = base
   const { records, ring, policies, refusals } = access
   const { byok, reloads, pending } = management
-  const { record = {} } = options
+  const { decisionLog: logged = {} } = options
   const running = new Set<RunningRequest>()
   const settlements = createSettlements({ storage, clock, logger })
   const engine: RequestPorts = {
     policies,
     ...routing,
     trackCandidate: createCandidateTracker(routing.router),
-    storedShare: record === false ? 0 : (record.store ?? defaultStored),
+    storedShare: logged === false ? 0 : (logged.store ?? defaultStored),
     hedge: options.hedge ?? false,
     hedgeMaxCost: options.hedgeMaxCost ?? Number.POSITIVE_INFINITY,
     storage,

@@ -1,5 +1,5 @@
 import type { Strategy } from '@signalbox/router'
-import type { RecordOptions } from '@signalbox/router/decision-log'
+import type { DecisionLogOptions } from '@signalbox/router/decision-log'
 import type { Storage } from '@signalbox/storage'
 import type { Caller } from './access/caller.ts'
 import type { RetiredModels } from './management/models.ts'
@@ -72,7 +72,7 @@ export interface GatewayOptions<
    * 5 kB and at most 16 kB each (default 0.1; requests that failed or needed another attempt always keep it). 0: rows keep nothing.
    * `false`: nothing is kept anywhere.
    */
-  readonly record?: (RecordOptions & { readonly store?: number }) | false
+  readonly decisionLog?: (DecisionLogOptions & { readonly store?: number }) | false
   /**
    * For how long and where output items are kept, so that later requests can refer to them by id (`item_reference`). Clients of the
    * Responses API that assume stored responses do so. Nothing is kept for workspaces and requests that require zero data retention.
@@ -145,7 +145,7 @@ export type KnownDialects<OfferedIn extends string, Called extends Provider> = [
 
 type NameOfDialect<Called extends Provider> = Called['dialects'][number]['name']
 
-/** Default of `record.store`. Full evidence adds a third to the processing time of a request. */
+/** Default of `decisionLog.store`. Full evidence adds a third to the processing time of a request. */
 export const defaultStored = 0.1
 export const defaultStrategy = 'balanced'
 export const defaultTimeouts: Timeouts = { firstByteMs: 120_000, wholeMs: 300_000, deadlineMs: 1_080_000, idleMs: 120_000 }

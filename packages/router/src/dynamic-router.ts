@@ -6,7 +6,7 @@ import { startTrial } from './circuit-breaker.ts'
 import { tuning } from './constants.ts'
 import { priceVector } from './cost.ts'
 import { createDecisionLog, recordOutcome, recordRepeat, traceOf } from './decision-log/decision-log.ts'
-import type { RecordOptions } from './decision-log/records.ts'
+import type { DecisionLogOptions } from './decision-log/records.ts'
 import { makeAttemptBudget, recordExploration, resetForgoneGain } from './exploration.ts'
 import { learnAbandonment, learnCompletion, learnFailure, learnFirstContent, recordPromptRead } from './learn-from-calls.ts'
 import { monotonicClock } from './monotonic-clock.ts'
@@ -46,7 +46,7 @@ export interface DynamicRouterOptions {
   readonly preference?: Preference | PreferencePrices | Strategy
   /** Read on first use. */
   readonly seed: Seed
-  readonly record?: RecordOptions | undefined
+  readonly decisionLog?: DecisionLogOptions | undefined
   /** State shared with the routers of other processes. Default: nothing is shared. */
   readonly sync?: StateSync | undefined
 }
@@ -56,10 +56,10 @@ const stateLimits = { maxSize: 10_000, sizeCalculation: () => 1 }
 const { priorAnswerTokens, answerLengthWeight } = tuning.averages
 
 /** Creates a router for which each plan names its own offers, as the gateway needs it. See `createRouter` for a fixed set. */
-export function createDynamicRouter({ preference = 'balanced', seed, record, sync, ...clock }: DynamicRouterOptions): DynamicRouter {
+export function createDynamicRouter({ preference = 'balanced', seed, decisionLog: logged, sync, ...clock }: DynamicRouterOptions): DynamicRouter {
   const monotonic = monotonicClock(clock.monotonic)
   const trackedOffers = new LRUCache<string, TrackedOffer>(stateLimits)
-  const decisionLog = record && createDecisionLog(record, seed)
+  const decisionLog = logged && createDecisionLog(logged, seed)
   const router: LearningRouter = {
     monotonic,
     preference,

@@ -30,10 +30,10 @@ import {
  */
 export function createRouter(options: RouterOptions): Router & Recorded {
   checkOptions(options)
-  const { offers, preference = 'balanced', clock, seed = 1, record } = options
+  const { offers, preference = 'balanced', clock, seed = 1, decisionLog } = options
   for (const offer of offers) checkOffer(offer)
   checkPreference(preference)
-  const router = createDynamicRouter({ monotonic: clockOf(clock), preference, seed, record })
+  const router = createDynamicRouter({ monotonic: clockOf(clock), preference, seed, decisionLog })
   const candidates = new Map(offers.map(offer => [offer.id, router.trackOffer(offer)]))
   if (candidates.size < offers.length || candidates.size === 0) {
     throw new TypeError(

@@ -1,4 +1,4 @@
-import type { ChoiceReason, RecordOptions, Trace } from './decision-log/records.ts'
+import type { ChoiceReason, DecisionLogOptions, Trace } from './decision-log/records.ts'
 import type { RouterOffer } from './offer.ts'
 import type { OfferEstimate, Strategy } from './offer-estimate.ts'
 import type { Preference, PreferencePrices } from './preferences.ts'
@@ -114,7 +114,7 @@ export interface Router {
 
 /** Access to recorded decisions. */
 export interface Recorded {
-  /** The latest decisions. Empty unless `record` is set. */
+  /** The latest decisions. Empty unless `decisionLog` is set. */
   trace(): Trace
 }
 
@@ -128,5 +128,5 @@ export interface RouterOptions {
   /** The same seed, calls and times give the same choices. Default: 1. */
   readonly seed?: number
   /** Which decisions are recorded for `trace()` of the router and of plans. Default: none. */
-  readonly record?: RecordOptions
+  readonly decisionLog?: DecisionLogOptions
 }

@@ -60,7 +60,9 @@ export function checkOffer(offer: RouterOffer): void {
       throw new TypeError(`The \`${field}\` of the offer "${id}" is ${showValue(names[field])}; it takes a string.`)
 }
 
-export function checkOptions({ offers, clock, seed }: RouterOptions): void {
+export function checkOptions(options: RouterOptions): void {
+  const { offers, clock, seed } = options
+  if (Object.hasOwn(options, 'record')) throw new TypeError('createRouter: there is no option `record`. It is `decisionLog` now.')
   if (!Array.isArray(offers)) throw new TypeError(`createRouter: \`offers\` is ${showValue(offers)}; it takes a list of offers.`)
   if (seed !== undefined && !Number.isFinite(seed)) throw new TypeError(`createRouter: \`seed\` is ${showValue(seed)}; it takes a number.`)
   if (clock === undefined) return

@@ -79,14 +79,14 @@ export const said = ({ offer, score, reason, waitMs }: RouterChoice): Said => ({
 })
 
 /** Plays a world from its beginning. Records the first choice of each plan, and every choice of `next()`. */
-export function drive({ seed, preference, offers, steps }: World, record?: RouterOptions['record']): Driven {
+export function drive({ seed, preference, offers, steps }: World, decisionLog?: RouterOptions['decisionLog']): Driven {
   const clock = { nowMs: 1_000.25 }
   const router = createRouter({
     offers: offers.map(({ input, output, of }, at): RouterOffer => ({ id: `o${at}`, provider: `p${of}`, price: { input, output } })),
     preference,
     seed,
     clock: { monotonic: () => clock.nowMs },
-    ...(record && { record }),
+    ...(decisionLog && { decisionLog }),
   })
   const heard: Said[] = []
   const plans: RouterPlan[] = []

@@ -26,7 +26,7 @@ export {
   type Evidence,
   encodeTrace,
   evidenceOf,
-  type RecordOptions,
+  type DecisionLogOptions,
   type Replay,
   type ReplayedDecision,
   replay,

@@ -33,7 +33,7 @@ const sections: readonly OptionSection[] = [
     call: 'createGateway({ … })` of `signalbox',
     sources: [
       { file: 'core/src/options.ts', name: 'GatewayOptions' },
-      { file: 'router/src/decision-log/records.ts', name: 'RecordOptions', of: 'record' },
+      { file: 'router/src/decision-log/records.ts', name: 'DecisionLogOptions', of: 'decisionLog' },
       { file: 'core/src/request/item-references/kept-items.ts', name: 'ItemOptions', of: 'items' },
       { file: 'core/src/upstream/limits.ts', name: 'Timeouts', of: 'timeouts' },
       { file: 'core/src/upstream/limits.ts', name: 'Limits', of: 'limits' },

@@ -115,6 +115,7 @@ const renamed: ReadonlyMap<string, string> = new Map([
   ['speaks', 'apis'],
   ['prepare', 'transformRequest'],
   ['operator', 'ownedBy'],
+  ['record', 'decisionLog'],
   ['onPlan', 'onRoute'],
   ['onCommit', 'onFirstContent'],
   ['onSettle', 'onFinish'],

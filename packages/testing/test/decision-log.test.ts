@@ -64,11 +64,11 @@ test('a trace survives JSON and replays to the same decision', async () => {
 })
 
 test('nothing is recorded if the log is off, and the oldest decision is dropped beyond the limit', async () => {
-  const off = await served({ record: false })
+  const off = await served({ decisionLog: false })
   await off.ask('0190b7a0-0000-7000-8000-000000000001')
   expect(off.gateway.decisionLog.of('0190b7a0-0000-7000-8000-000000000001')).toBeUndefined()
   expect(off.gateway.decisionLog.trace().decisions).toEqual([])
-  const two = await served({ record: { keep: 2 } })
+  const two = await served({ decisionLog: { keep: 2 } })
   for (const at of [1, 2, 3]) await two.ask(`0190b7a0-0000-7000-8000-00000000000${at}`)
   expect(two.gateway.decisionLog.of('0190b7a0-0000-7000-8000-000000000001')).toBeUndefined()
   expect(two.gateway.decisionLog.of('0190b7a0-0000-7000-8000-000000000003')).toBeDefined()
@@ -76,7 +76,7 @@ test('nothing is recorded if the log is off, and the oldest decision is dropped 
 
 test('another process reads all failed requests, and the order and attempts of every request', async () => {
   const storage = memoryStorage()
-  const { gateway, caller, ask } = await served({ storage, record: { store: 1e-9 } })
+  const { gateway, caller, ask } = await served({ storage, decisionLog: { store: 1e-9 } })
   await ask('troubled')
   await ask('usual', { model: 'test-model' })
   const elsewhere = createGateway({ providers: [], models: [], storage })
@@ -103,9 +103,9 @@ test('another process reads all failed requests, and the order and attempts of e
 })
 
 test('a decision that was not recorded is distinguished from an unknown request', async () => {
-  for (const record of [false, { store: 0, keep: 0 }, { share: 0 }] as const) {
+  for (const decisionLog of [false, { store: 0, keep: 0 }, { share: 0 }] as const) {
     const storage = memoryStorage()
-    const { gateway, caller, ask } = await served({ storage, record })
+    const { gateway, caller, ask } = await served({ storage, decisionLog })
     await ask('usual', { model: 'test-model' })
     const { analytics } = gateway.workspaces(caller.workspaceId)
     expect((await analytics.request('usual')).routing).toBeUndefined()
@@ -115,8 +115,8 @@ test('a decision that was not recorded is distinguished from an unknown request'
 })
 
 test('over HTTP, a request without evidence, one with it and an unknown one have different responses', async () => {
-  const evidenceOver = async (record: NonNullable<TestGatewayOptions['record']>) => {
-    const { gateway, caller, secret } = await served({ record })
+  const evidenceOver = async (decisionLog: NonNullable<TestGatewayOptions['decisionLog']>) => {
+    const { gateway, caller, secret } = await served({ decisionLog })
     const { url, close } = await serve(gateway, { port: 0 })
     onTestFinished(() => close())
     const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' }
@@ -132,11 +132,11 @@ test('over HTTP, a request without evidence, one with it and an unknown one have
     }
     return { its: await told(answer.headers.get('x-request-id')), none: await told('never') }
   }
-  for (const record of [false, { store: 0, keep: 0 }] as const) {
-    const { its, none } = await evidenceOver(record)
+  for (const decisionLog of [false, { store: 0, keep: 0 }] as const) {
+    const { its, none } = await evidenceOver(decisionLog)
     expect(its).toMatchObject({
       status: 404,
-      body: { error: { code: 'routing_evidence_not_kept', message: expect.stringContaining('record.store') } },
+      body: { error: { code: 'routing_evidence_not_kept', message: expect.stringContaining('decisionLog.store') } },
     })
     expect(none).toMatchObject({ status: 404, body: { error: { code: 'resource_not_found' } } })
   }

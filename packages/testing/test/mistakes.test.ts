@@ -69,7 +69,7 @@ const mistakes: readonly (readonly [name: string, run: () => unknown, message: s
   ['a hook that is no function', () => make({ hooks: { onFinish: true } }), '`hooks.onFinish` is true; it takes a function.'],
   ['items: true', () => make({ items: true }), 'createGateway: `items` is true; it takes an object, or false.'],
   ['items.maxbytes', () => make({ items: { maxbytes: 1 } }), 'Did you mean `maxBytes`?'],
-  ['record.kept', () => make({ record: { kept: 1 } }), 'Did you mean `keep`?'],
+  ['decisionLog.kept', () => make({ decisionLog: { kept: 1 } }), 'Did you mean `keep`?'],
   [
     'a clock with fractions',
     () => make({ clock: { ...clock, now: () => 1.5 } }),
@@ -107,6 +107,7 @@ const oldNames: readonly (readonly [old: string, run: () => unknown, now: string
   ['models[0].offers[0].dialect', () => withOffer({ dialect: 'chat' }), 'api'],
   ['prepare', () => make({ prepare() {} }), 'transformRequest'],
   ['operator', () => make({ operator: 'me' }), 'ownedBy'],
+  ['record', () => make({ record: {} }), 'decisionLog'],
   ['hooks.onPlan', () => make({ hooks: { onPlan() {} } }), 'onRoute'],
   ['hooks.onCommit', () => make({ hooks: { onCommit() {} } }), 'onFirstContent'],
   ['hooks.onSettle', () => make({ hooks: { onSettle() {} } }), 'onFinish'],

@@ -87,7 +87,7 @@ export interface Series {
 
 const notKept = (id: string): GatewayError =>
   new GatewayError('routing_evidence_not_kept', {
-    message: `No routing evidence is stored for the request "${id.slice(0, 100)}": it was refused before routing, was not recorded (option \`record\`), or was written by another version. Set \`record.store\` above 0 to store evidence with the request log.`,
+    message: `No routing evidence is stored for the request "${id.slice(0, 100)}": it was refused before routing, was not recorded (option \`decisionLog\`), or was written by another version. Set \`decisionLog.store\` above 0 to store evidence with the request log.`,
   })
 
 const usualDays = 30

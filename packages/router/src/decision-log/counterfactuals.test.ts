@@ -159,7 +159,7 @@ function routed() {
     { id: 'a', provider: 'p', model: 'm', price: { input: 500_000, output: 1_600_000 } },
     { id: 'b', provider: 'q', model: 'm', price: { input: 900_000, output: 2_000_000 } },
   ]
-  const router = createRouter({ offers, seed: 9, clock: { now: () => clock.nowMs }, record: {} })
+  const router = createRouter({ offers, seed: 9, clock: { now: () => clock.nowMs }, decisionLog: {} })
   const plan = router.plan({ inputTokens: 900, deadlineMs: 20_000 })
   const first = router.startAttempt(plan.next() as RouterChoice)
   clock.nowMs += 250

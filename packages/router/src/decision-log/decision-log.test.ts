@@ -15,7 +15,7 @@ const offer = (id: string, price = 1_000_000): RouterOffer => ({ id, provider: `
 
 function make(options: Partial<RouterOptions> = {}) {
   const clock = { nowMs: 5_000 }
-  const router = createRouter({ offers: [offer('a'), offer('b', 2_000_000)], clock: { now: () => clock.nowMs }, record: {}, ...options })
+  const router = createRouter({ offers: [offer('a'), offer('b', 2_000_000)], clock: { now: () => clock.nowMs }, decisionLog: {}, ...options })
   return { clock, router }
 }
 
@@ -148,7 +148,7 @@ test.each<[string, { readonly at: number; readonly reason: RouterChoice['reason'
 })
 
 test('the oldest decisions are dropped beyond the limit', () => {
-  const { router, clock } = make({ record: { keep: 3 } })
+  const { router, clock } = make({ decisionLog: { keep: 3 } })
   for (let at = 0; at < 10; at += 1) {
     clock.nowMs += 1
     router.plan({ inputTokens: 1 }).next()
@@ -162,7 +162,7 @@ test('the oldest decisions are dropped beyond the limit', () => {
 })
 
 test('a plan keeps its own decisions even if the router drops them, with their later outcomes', () => {
-  const { router, clock } = make({ record: { keep: 0 } })
+  const { router, clock } = make({ decisionLog: { keep: 0 } })
   const plan = router.plan({ inputTokens: 1 })
   const attempt = router.startAttempt(plan.next() as RouterChoice)
   expect(plan.trace?.().decisions.map(({ outcome }) => outcome)).toEqual([undefined])
@@ -196,7 +196,7 @@ test('a dry run, and a plan of a router that records nothing, has no trace', () 
 
 test('the requested share of requests is recorded, each completely, and the same ones with the same seed', () => {
   const recordedBy = (seed: number) => {
-    const { router } = make({ seed, record: { share: 0.25 } })
+    const { router } = make({ seed, decisionLog: { share: 0.25 } })
     for (let at = 0; at < 1_000; at += 1) {
       const plan = router.plan({ inputTokens: 1 })
       router.failAttempt(router.startAttempt(plan.next() as RouterChoice), { kind: 'refused' })
@@ -213,7 +213,7 @@ test('the requested share of requests is recorded, each completely, and the same
 })
 
 test('a share of zero records nothing', () => {
-  const { router } = make({ record: { share: 0 } })
+  const { router } = make({ decisionLog: { share: 0 } })
   router.plan({ inputTokens: 1 }).next()
   expect(router.trace().decisions).toEqual([])
 })
@@ -278,10 +278,10 @@ test('fields that an owner adds to an offer are not in a trace', () => {
 })
 
 test.each([
-  [{ keep: -1 }, /`record.keep` is -1/],
-  [{ keep: 1.5 }, /`record.keep` is 1.5/],
-  [{ share: 2 }, /`record.share` is 2/],
-  [{ share: Number.NaN }, /`record.share` is NaN/],
-])('invalid options are refused by name: %j', (record, message) => {
-  expect(() => make({ record })).toThrow(message)
+  [{ keep: -1 }, /`decisionLog.keep` is -1/],
+  [{ keep: 1.5 }, /`decisionLog.keep` is 1.5/],
+  [{ share: 2 }, /`decisionLog.share` is 2/],
+  [{ share: Number.NaN }, /`decisionLog.share` is NaN/],
+])('invalid options are refused by name: %j', (decisionLog, message) => {
+  expect(() => make({ decisionLog })).toThrow(message)
 })

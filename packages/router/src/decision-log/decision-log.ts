@@ -14,7 +14,7 @@ import {
   type Ended,
   finiteScore,
   type Outcome,
-  type RecordOptions,
+  type DecisionLogOptions,
   type StrategyName,
   type Trace,
 } from './records.ts'
@@ -89,9 +89,9 @@ const seedMask = 0x2c1b3c6d
  * Creates a decision log.
  * @throws {TypeError} An option is out of range.
  */
-export function createDecisionLog({ keep = decisionLogLimits.decisions, share = 1 }: RecordOptions, seed: Seed): DecisionLog {
-  if (!Number.isSafeInteger(keep) || keep < 0) throw new TypeError(`\`record.keep\` is ${keep}; it takes a whole number, 0 or more.`)
-  if (!(share >= 0 && share <= 1)) throw new TypeError(`\`record.share\` is ${share}; it takes a number from 0 to 1.`)
+export function createDecisionLog({ keep = decisionLogLimits.decisions, share = 1 }: DecisionLogOptions, seed: Seed): DecisionLog {
+  if (!Number.isSafeInteger(keep) || keep < 0) throw new TypeError(`\`decisionLog.keep\` is ${keep}; it takes a whole number, 0 or more.`)
+  if (!(share >= 0 && share <= 1)) throw new TypeError(`\`decisionLog.share\` is ${share}; it takes a number from 0 to 1.`)
   const random = createRandom(() => resolveSeed(seed) ^ seedMask)
   const kept: KeptDecisions = { keep, seed, ring: [], recorded: 0, offers: new WeakMap() }
   let requests = 0

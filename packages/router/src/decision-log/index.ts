@@ -1,6 +1,6 @@
 export { type Alternative, type Counterfactuals, counterfactualsOf, type Expected } from './counterfactuals.ts'
 export { checkEvidence, countsOf, type Evidence, type Exclusion, evidenceOf, type RoutingSummary, routingSummary } from './evidence.ts'
-export type { RecordOptions } from './records.ts'
+export type { DecisionLogOptions } from './records.ts'
 export { type DecisionRecord, decisionLogLimits, type Ended, type Outcome, type Score, type StrategyName, type Trace } from './records.ts'
 export { type Replay, type ReplayedDecision, replay } from './replay.ts'
 export { decodeTrace, encodeTrace } from './trace.ts'

@@ -4,7 +4,7 @@ import type { Preference, PreferencePrices } from '../preferences.ts'
 
 /** Limits on recorded decisions, in memory and in the text of a usage row. */
 export const decisionLogLimits = {
-  /** Decisions in a log. Overridden by `record.keep`. */
+  /** Decisions in a log. Overridden by `decisionLog.keep`. */
   decisions: 1_000,
   /** Candidates per decision, about 0.4 kB of memory each. */
   candidates: 12,
@@ -21,7 +21,7 @@ export const decisionLogLimits = {
 } as const
 
 /** Which decisions are recorded. */
-export interface RecordOptions {
+export interface DecisionLogOptions {
   /** Maximum number of decisions; the oldest are dropped. At most 5 kB of memory each. @default 1_000 */
   readonly keep?: number
   /** Share of requests to record, sampled with the router's seed. @default 1 */

@@ -32,7 +32,7 @@ test('in any world every decision is repeated exactly, including explorations, f
 test('so is a decision to explore an offer', () => {
   let now = 0
   const offers = ['known', 'strange'].map((id, at) => ({ id, price: { input: 500_000 + at, output: 1_600_000 } }))
-  const router = createRouter({ offers, clock: { now: () => now }, preference: 'latency', record: {} })
+  const router = createRouter({ offers, clock: { now: () => now }, preference: 'latency', decisionLog: {} })
   for (let served = 0; served < 6; served += 1) {
     const choice = router.plan({ inputTokens: 500 }).next()
     if (!choice) continue
@@ -50,7 +50,7 @@ test('so is a decision to explore an offer while many cheaper ones are rate limi
   let now = 0
   const full = Array.from({ length: 30 }, (_, at) => offer(`full${at}`, 1_000))
   const offers = [...full, offer('leader', 2_000), offer('strange', 2_000)]
-  const router = createRouter({ offers, clock: { now: () => now }, preference: 'latency', record: {} })
+  const router = createRouter({ offers, clock: { now: () => now }, preference: 'latency', decisionLog: {} })
   const served = (id: string, times: number, afterMs: number) => {
     for (let at = 0; at < times; at += 1) {
       const choice = router.plan({ inputTokens: 5_000, offers: [id] }).next()
@@ -101,7 +101,7 @@ test('the original strategy gives the recorded result, by name, by prices and as
 function learned(preference: 'cost' | 'latency', price = 1_000_000) {
   const clock = { nowMs: 0 }
   const offers = [offer('slow', price), offer('fast', 3 * price)]
-  const router = createRouter({ offers, preference, clock: { now: () => clock.nowMs }, record: {} })
+  const router = createRouter({ offers, preference, clock: { now: () => clock.nowMs }, decisionLog: {} })
   const ask = (inputTokens = 1_000): RouterChoice => {
     const choice = router.plan({ inputTokens }).next() as RouterChoice
     const attempt = router.startAttempt(choice)
@@ -144,7 +144,7 @@ test('if the choice is the same, the actual outcome is reported and summed', () 
 })
 
 test('sums include only first choices, because later ones depend on their outcome', () => {
-  const router = createRouter({ offers: [offer('a', 1_000_000), offer('b', 2_000_000)], clock: { now: () => 0 }, record: {} })
+  const router = createRouter({ offers: [offer('a', 1_000_000), offer('b', 2_000_000)], clock: { now: () => 0 }, decisionLog: {} })
   const plan = router.plan({ inputTokens: 1_000 })
   const first = plan.next() as RouterChoice
   router.failAttempt(router.startAttempt(first), { kind: 'error' })
@@ -179,7 +179,7 @@ test('a custom strategy gets the recorded estimates and offers', () => {
 })
 
 test('the caller’s order stays in force with any strategy', () => {
-  const router = createRouter({ offers: [offer('a', 1), offer('b', 9_000_000)], clock: { now: () => 0 }, record: {} })
+  const router = createRouter({ offers: [offer('a', 1), offer('b', 9_000_000)], clock: { now: () => 0 }, decisionLog: {} })
   const choice = router.plan({ inputTokens: 1_000, rank: ({ id }) => (id === 'b' ? 0 : 1) }).next() as RouterChoice
   expect(said(choice).offer).toBe('b')
   expect(replay(router.trace(), 'cost').decisions[0]?.offer.id).toBe('b')

@@ -18,7 +18,7 @@ const some = (input = 1_000_000): Trace => {
       { id: 'ü', price },
     ],
     clock: { now: () => 0 },
-    record: {},
+    decisionLog: {},
   })
   for (const inputTokens of [10, 2_000]) {
     const plan = router.plan({ inputTokens })

@@ -38,7 +38,7 @@ export async function createFixture(storage: Storage = memoryStorage()): Promise
     // Two responses differ by their request, not by time.
     clock: { ...webClock(), now: () => Date.UTC(2026, 0, 1) },
     limits: unlimited,
-    record: { store: 1 },
+    decisionLog: { store: 1 },
     // It takes an order, and nothing is paid.
     billing: { onReload: () => {} },
     logger: { info: () => {}, warn: () => {}, error: () => {} },

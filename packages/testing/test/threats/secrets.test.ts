@@ -75,7 +75,7 @@ async function testbed(): Promise<Testbed> {
     strategy: 'order',
     hooks,
     limits: { managementReadsRpm: 1e6, managementWritesRpm: 1e6 },
-    record: { store: 1 },
+    decisionLog: { store: 1 },
     logger: { info: log, warn: log, error: log },
   })
   const { id: workspaceId } = await gateway.workspaces.create({ name: 'Canary' })

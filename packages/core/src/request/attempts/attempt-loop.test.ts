@@ -57,7 +57,7 @@ async function run(
     left?: boolean
     carries?: boolean
     preference?: Preference
-    record?: object
+    decisionLog?: object
     /** Calls of other requests, before. */
     before?: (router: DynamicRouter, contenders: readonly TrackedOffer[]) => void
   } = {},
@@ -74,7 +74,7 @@ async function run(
     monotonic: clock.monotonic,
     preference: 'balanced',
     seed: 1,
-    ...(options.record && { record: options.record }),
+    ...(options.decisionLog && { decisionLog: options.decisionLog }),
   })
   const candidates = Object.entries(script).map(([id, each]): Candidate => {
     let calls = 0
@@ -210,7 +210,7 @@ test('without fallbacks only the first candidate is tried, and retried if the fa
 
 test('every call has its own entry in the decisions of the request, also a retry of the same candidate', async () => {
   const outcomes = async (way: Way, options: Parameters<typeof run>[1]) =>
-    (await run({ a: [way, 'ok'] }, { ...options, record: {} })).trace.decisions.map(({ attempt, outcome }) => [attempt, outcome?.ended])
+    (await run({ a: [way, 'ok'] }, { ...options, decisionLog: {} })).trace.decisions.map(({ attempt, outcome }) => [attempt, outcome?.ended])
   const twice = (ended: string) => [
     [0, ended],
     [1, undefined],

@@ -12,7 +12,7 @@ const dayMs = 86_400_000
 
 function recorded(options: FixtureOptions = {}) {
   const { clock } = createFixture()
-  const router = createDynamicRouter({ monotonic: clock.monotonic, preference: 'balanced', seed: 1, record: {} })
+  const router = createDynamicRouter({ monotonic: clock.monotonic, preference: 'balanced', seed: 1, decisionLog: {} })
   const parts = { router, trackCandidate: createCandidateTracker(router), storedShare: 1, ...options.engine }
   return createFixture({ workspace: { billing: 'postpaid' }, ...options, engine: parts })
 }
@@ -121,7 +121,7 @@ const manyOffers = Array.from({ length: 2_000 }, (_, at) => ({
 
 /** The trace of a request with many candidates and many attempts that failed. */
 function troubled(offers: readonly RouterOffer[], attempts: number): Trace {
-  const router = createRouter({ offers, record: {}, clock: { now: () => 0 } })
+  const router = createRouter({ offers, decisionLog: {}, clock: { now: () => 0 } })
   const plan = router.plan({ inputTokens: 1_000, maxAttempts: attempts })
   for (let choice = plan.next(); choice; choice = plan.next()) router.failAttempt(router.startAttempt(choice), { kind: 'error' })
   return router.trace()
