@@ -13,7 +13,7 @@ export const gatewayOptions = ({ workers, limits, timeouts, ...config }: Config)
   ...(config.hedge_max_cost_usd !== undefined && { hedgeMaxCost: config.hedge_max_cost_usd }),
   decisionLog: config.decision_log,
   // The next request of a conversation may reach another worker.
-  items: config.items && { store: hasPrimary({ workers }), ...withCodeNames(config.items) },
+  storedItems: config.stored_items && { store: hasPrimary({ workers }), ...withCodeNames(config.stored_items) },
   limits: optionsOf(limits, gatewayLimits),
   timeouts: optionsOf(timeouts, gatewayTimeouts),
 })

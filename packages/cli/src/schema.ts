@@ -97,7 +97,7 @@ const redisFields = section({
   }),
 })
 
-const itemFields = section({
+const storedItemFields = section({
   store: trueOrFalse()
     .exactOptional()
     .describe(
@@ -217,7 +217,7 @@ export const configSchema = section({
   decision_log: either('`false`, or an object of keep, share, store', z.literal([false]), decisionLogFields)
     .default({})
     .describe('What is recorded of routing decisions; `false` records nothing'),
-  items: either('`false`, or an object of store, ttl, max_bytes, max_total_bytes', z.literal([false]), itemFields)
+  stored_items: either('`false`, or an object of store, ttl, max_bytes, max_total_bytes', z.literal([false]), storedItemFields)
     .default({})
     .describe('Items of responses that later requests may refer to by id; `false` keeps none'),
   limits: section({

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { limitsOf } from '../../api/src/client-limits.ts'
 import { settingsOf } from '../../api/src/settings.ts'
 import { defaultLimits, defaultStored, defaultTimeouts } from '../../core/src/options.ts'
-import { defaultItems } from '../../core/src/request/item-references/kept-items.ts'
+import { defaultStoredItems } from '../../core/src/request/item-references/kept-items.ts'
 import { defaultServerTimes } from '../../node-http/src/serve.ts'
 import { decisionLogLimits } from '../../router/src/decision-log/records.ts'
 import { configSchema } from '../src/schema.ts'
@@ -119,7 +119,7 @@ describe('the defaults in the reference match those of the library', () => {
   const ownTimes = { shutdownMs: 30_000, flushMs: 2_000, afterDrainMs: 30_000 }
 
   test.each<[section: string, actual: object]>([
-    ['items', defaultItems],
+    ['stored_items', defaultStoredItems],
     ['decision_log', { keep: decisionLogLimits.decisions, share: 1, store: defaultStored }],
     ['limits', { ...settings, ...defaultLimits, ...limitsOf(), workspace: {} }],
     ['web_sockets', settings.webSockets],

@@ -19,7 +19,7 @@ const faults: readonly (readonly [trouble: string, config: unknown, line: string
   [
     'an unknown field',
     { prot: 1 },
-    '`prot` is not a known field; known fields are host, port, workers, owned_by, cors_origins, storage, redis, admin_key, sealing_key, workspace, catalog, providers, tls, models, strategy, hedge, hedge_max_cost_usd, decision_log, items, limits, web_sockets, timeouts, $schema.',
+    '`prot` is not a known field; known fields are host, port, workers, owned_by, cors_origins, storage, redis, admin_key, sealing_key, workspace, catalog, providers, tls, models, strategy, hedge, hedge_max_cost_usd, decision_log, stored_items, limits, web_sockets, timeouts, $schema.',
   ],
   ['the old name of a field', { operator: 'me' }, '`operator` is not a known field; it is `owned_by` now.'],
   [
@@ -239,15 +239,23 @@ const faults: readonly (readonly [trouble: string, config: unknown, line: string
     '`models[0].offers[0].abilities[1]` is "flying"; it takes one of tools, tool_choice_required, parallel_tools, vision, json_mode, structured_output, reasoning, streaming, logprobs, web_search, computer_use, code_interpreter, prompt_caching.',
   ],
   ['a window of zero', withOffer({ context_window: 0 }), '`models[0].offers[0].context_window` is 0; it takes a whole number, 1 or more.'],
-  ['a decision log that is a word', { decision_log: 'all' }, '`decision_log` is "all"; it takes `false`, or an object of keep, share, store.'],
+  [
+    'a decision log that is a word',
+    { decision_log: 'all' },
+    '`decision_log` is "all"; it takes `false`, or an object of keep, share, store.',
+  ],
   ['a share beyond all', { decision_log: { store: 2 } }, '`decision_log.store` is 2; it takes a number from 0 to 1.'],
   [
     'items that are a word',
-    { items: 'all' },
-    '`items` is "all"; it takes `false`, or an object of store, ttl, max_bytes, max_total_bytes.',
+    { stored_items: 'all' },
+    '`stored_items` is "all"; it takes `false`, or an object of store, ttl, max_bytes, max_total_bytes.',
   ],
-  ['items for no time', { items: { ttl: 0 } }, '`items.ttl` is 0; it takes a whole number, 1 or more.'],
-  ['an unknown field of the decision log', { decision_log: { stored: 1 } }, '`decision_log.stored` is not a known field; `decision_log` takes keep, share, store.'],
+  ['items for no time', { stored_items: { ttl: 0 } }, '`stored_items.ttl` is 0; it takes a whole number, 1 or more.'],
+  [
+    'an unknown field of the decision log',
+    { decision_log: { stored: 1 } },
+    '`decision_log.stored` is not a known field; `decision_log` takes keep, share, store.',
+  ],
   [
     'an unknown strategy',
     { strategy: 'luck' },

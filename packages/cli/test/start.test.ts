@@ -29,7 +29,7 @@ describe('the config', () => {
       strategy: 'balanced',
       hedge: false,
       decision_log: {},
-      items: {},
+      stored_items: {},
       limits: {
         inference_rpm: 1000,
         management_reads_rpm: 300,
@@ -107,7 +107,7 @@ describe('the config', () => {
       hedge: true,
       hedge_max_cost_usd: 0.5,
       decision_log: { keep: 10, share: 0.5, store: 0 },
-      items: { store: true, ttl: 1_000, max_bytes: 2_000, max_total_bytes: 3_000 },
+      stored_items: { store: true, ttl: 1_000, max_bytes: 2_000, max_total_bytes: 3_000 },
       limits: {
         inference_rpm: 1,
         tokens_per_minute: 6,

@@ -3,7 +3,7 @@ import { similarNames } from '@signalbox/storage/similar-names'
 import { callLimitsTable } from './access/end-user.ts'
 import type { BillingOptions } from './management/money/reloads.ts'
 import { defaultStored, type GatewayOptions } from './options.ts'
-import type { ItemOptions } from './request/item-references/kept-items.ts'
+import type { StoredItemOptions } from './request/item-references/kept-items.ts'
 import { strategies } from './routing/strategies.ts'
 import type { Hooks } from './runtime/ports.ts'
 import { bytesOfKey, keyBytes } from './runtime/seal.ts'
@@ -21,7 +21,7 @@ const optionTable: OptionTableOf<GatewayOptions> = {
   hedge: 'flag',
   hedgeMaxCost: 'number',
   decisionLog: 'object or false',
-  items: 'object or false',
+  storedItems: 'object or false',
   seed: 'number',
   timeouts: { firstByteMs: 'number', wholeMs: 'number', deadlineMs: 'number', idleMs: 'number' } satisfies OptionTableOf<Timeouts>,
   limits: {
@@ -60,7 +60,7 @@ const decisionLogTable: OptionTableOf<Exclude<GatewayOptions['decisionLog'], fal
   share: 'number',
   store: 'number',
 }
-const itemsTable: OptionTableOf<ItemOptions> = { store: 'flag', ttl: 'number', maxBytes: 'number', maxTotalBytes: 'number' }
+const storedItemsTable: OptionTableOf<StoredItemOptions> = { store: 'flag', ttl: 'number', maxBytes: 'number', maxTotalBytes: 'number' }
 
 /** Required options, with an example of each. */
 const required = {
@@ -76,7 +76,7 @@ export function checkOptions(options: GatewayOptions): void {
     if (options?.[name as keyof typeof required] === undefined)
       throw new TypeError(`createGateway: \`${name}\` is missing; it takes ${takes}.`)
   if (options.decisionLog) checkOptionTable({ call: 'createGateway', option: 'decisionLog' }, options.decisionLog, decisionLogTable)
-  if (options.items) checkOptionTable({ call: 'createGateway', option: 'items' }, options.items, itemsTable)
+  if (options.storedItems) checkOptionTable({ call: 'createGateway', option: 'storedItems' }, options.storedItems, storedItemsTable)
   if (typeof options.storage.ping !== 'function')
     throw new TypeError(`createGateway: \`storage\` is an object without stores; it takes ${required.storage}.`)
   checkProviders(options)
@@ -128,20 +128,20 @@ function checkStored({ decisionLog }: GatewayOptions): void {
   if (!(store >= 0 && store <= 1)) throw new TypeError(`createGateway: \`decisionLog.store\` is ${store}; it takes a number from 0 to 1.`)
 }
 
-function checkItems({ items, storage, sealingKey }: GatewayOptions): void {
-  if (!items) return
-  const { store, ...numbers } = items
+function checkItems({ storedItems, storage, sealingKey }: GatewayOptions): void {
+  if (!storedItems) return
+  const { store, ...numbers } = storedItems
   for (const [name, value] of Object.entries(numbers))
     if (value !== undefined && (!Number.isSafeInteger(value) || value < 1))
-      throw new TypeError(`createGateway: \`items.${name}\` is ${value}; it takes a whole number, 1 or more.`)
+      throw new TypeError(`createGateway: \`storedItems.${name}\` is ${value}; it takes a whole number, 1 or more.`)
   if (!store) return
   if (!storage.items)
     throw new TypeError(
-      'createGateway: `items.store` is true, but the storage does not support items. Remove the option, or use a storage with `items`.',
+      'createGateway: `storedItems.store` is true, but the storage does not support items. Remove the option, or use a storage with `items`.',
     )
   if (!sealingKey)
     throw new TypeError(
-      'createGateway: `items.store` is true without a `sealingKey`, so other processes could not open the stored items. Set the same `sealingKey` in all processes.',
+      'createGateway: `storedItems.store` is true without a `sealingKey`, so other processes could not open the stored items. Set the same `sealingKey` in all processes.',
     )
 }
 

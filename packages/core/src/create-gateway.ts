@@ -77,7 +77,6 @@ function assembleGateway(options: GatewayOptions): Gateway {
     logger,
     dialects: { responses: responsesClient },
     dialectLoaders,
-    items: parts.engine.items,
     models: parts.models,
     decisionLog: parts.decisionLog,
     replies: repliesOf({ storage, records: parts.records, clock, logger }),

@@ -15,7 +15,6 @@ import type { CallableOffers } from './request/dry-run/callable-offers.ts'
 import type { CountTokensOptions, TokenCount } from './request/dry-run/count-tokens.ts'
 import type { Fidelity } from './request/dry-run/fidelity.ts'
 import type { PlannedRequest } from './request/dry-run/planned-request.ts'
-import type { KeptItems } from './request/item-references/kept-items.ts'
 import type { CallOptions, Reply } from './request/reply.ts'
 import type { Clock, Ids, Logger } from './runtime/ports.ts'
 import type { Limits } from './upstream/limits.ts'
@@ -71,8 +70,6 @@ export interface Gateway<ModelId extends string = string, StrategyName extends s
   countTokens(request: InferenceRequest, caller: Caller, options?: Omit<CountTokensOptions, 'caller'>): Promise<TokenCount>
   /** Starts at once and never throws. Errors reject `committed`, `whole()` and the iterators. */
   infer(request: InferenceRequest, options: CallOptions): Reply
-  /** Output items that later requests can refer to by id. Undefined if none are kept. */
-  readonly items?: KeptItems | undefined
   /**
    * Has the requested model summarize a conversation. Returns an item that replaces it in later requests of the workspace, to any provider.
    * Billed as one request.

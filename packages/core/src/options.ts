@@ -9,7 +9,7 @@ import type { Provider } from './protocol/provider.ts'
 import type { ProviderFacts } from './protocol/provider-facts.ts'
 import type { InferenceRequest } from './protocol/request.ts'
 import type { DialectName } from './protocol/wire.ts'
-import type { ItemOptions } from './request/item-references/kept-items.ts'
+import type { StoredItemOptions } from './request/item-references/kept-items.ts'
 import type { StrategyName } from './routing/strategies.ts'
 import type { Clock, Hooks, Ids, Logger, MediaReader, Transport } from './runtime/ports.ts'
 import type { WaitUntil } from './runtime/wait-until.ts'
@@ -78,7 +78,7 @@ export interface GatewayOptions<
    * Responses API that assume stored responses do so. Nothing is kept for workspaces and requests that require zero data retention.
    * `false`: nothing is kept, and a reference is refused with 400. Default: an hour, in the memory of the process.
    */
-  readonly items?: ItemOptions | false
+  readonly storedItems?: StoredItemOptions | false
   /** An integer seed. Gateways with the same seed and the same observations make the same choices. Default: drawn from `ids`. */
   readonly seed?: number
   /** Timeouts of requests in milliseconds. */

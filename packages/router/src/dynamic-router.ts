@@ -56,7 +56,13 @@ const stateLimits = { maxSize: 10_000, sizeCalculation: () => 1 }
 const { priorAnswerTokens, answerLengthWeight } = tuning.averages
 
 /** Creates a router for which each plan names its own offers, as the gateway needs it. See `createRouter` for a fixed set. */
-export function createDynamicRouter({ preference = 'balanced', seed, decisionLog: logged, sync, ...clock }: DynamicRouterOptions): DynamicRouter {
+export function createDynamicRouter({
+  preference = 'balanced',
+  seed,
+  decisionLog: logged,
+  sync,
+  ...clock
+}: DynamicRouterOptions): DynamicRouter {
   const monotonic = monotonicClock(clock.monotonic)
   const trackedOffers = new LRUCache<string, TrackedOffer>(stateLimits)
   const decisionLog = logged && createDecisionLog(logged, seed)

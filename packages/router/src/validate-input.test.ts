@@ -11,6 +11,10 @@ const offers: readonly RouterOffer[] = [
 
 const made = (more: object = {}) => createRouter({ offers, clock: { now: () => 1_000 }, ...more } as RouterOptions)
 
+test('the old name of an option is refused with the new one', () => {
+  expect(() => made({ record: {} })).toThrow('createRouter: there is no option `record`. It is `decisionLog` now.')
+})
+
 const started = () => {
   const router = made()
   const choice = router.plan({ inputTokens: 1 }).next()

@@ -34,7 +34,7 @@ const sections: readonly OptionSection[] = [
     sources: [
       { file: 'core/src/options.ts', name: 'GatewayOptions' },
       { file: 'router/src/decision-log/records.ts', name: 'DecisionLogOptions', of: 'decisionLog' },
-      { file: 'core/src/request/item-references/kept-items.ts', name: 'ItemOptions', of: 'items' },
+      { file: 'core/src/request/item-references/kept-items.ts', name: 'StoredItemOptions', of: 'storedItems' },
       { file: 'core/src/upstream/limits.ts', name: 'Timeouts', of: 'timeouts' },
       { file: 'core/src/upstream/limits.ts', name: 'Limits', of: 'limits' },
       { file: 'core/src/access/kinds.ts', name: 'CallLimits', of: 'limits.workspace' },

@@ -116,6 +116,7 @@ const renamed: ReadonlyMap<string, string> = new Map([
   ['prepare', 'transformRequest'],
   ['operator', 'ownedBy'],
   ['record', 'decisionLog'],
+  ['items', 'storedItems'],
   ['onPlan', 'onRoute'],
   ['onCommit', 'onFirstContent'],
   ['onSettle', 'onFinish'],

@@ -12,7 +12,7 @@ const gateway = createGateway({
   providers: [simulated({ id: 'sim', firstWordMs: 0, wordMs: 0 })],
   models: [{ id: 'small', offers: [offer] }],
   storage: postgresStorage(url, { schema }),
-  items: false,
+  storedItems: false,
   limits: { inferenceRpm: 1_000_000, concurrentRequests: 10_000 },
   logger: { info() {}, warn() {}, error() {} },
 })

@@ -24,7 +24,7 @@ async function createFixture(storage: Storage = memoryStorage()): Promise<Gatewa
     models: [{ id: 'small', offers: [offer] }],
     storage,
     logger: quiet,
-    items: false,
+    storedItems: false,
   })
   onTestFinished(() => gateway.close())
   for (const id of ['app', 'a:b']) await gateway.workspaces.create({ id, name: id, billing: 'postpaid' }).catch(() => {})

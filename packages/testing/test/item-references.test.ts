@@ -216,7 +216,7 @@ describe('a reference to an unknown item is a 400', () => {
   })
 
   test('if the gateway stores none', async () => {
-    const { gateway, secret } = await openGateway({ providers: [responsesScript()], items: false })
+    const { gateway, secret } = await openGateway({ providers: [responsesScript()], storedItems: false })
     const id = (await say(gateway, secret, {})).output[0]?.id
     await expect(say(gateway, secret, reference(id))).rejects.toMatchObject(refused('this gateway stores no items'))
   })
@@ -300,7 +300,7 @@ describe('with stored items', () => {
     const file = await temporaryFile()
     const storage = sqliteStorage(file)
     const provider = responsesScript(acts.reply({ reasoning: 'a thought of mine', text: 'The capital of Peru is Lima.' }))
-    const { gateway, secret } = await openGateway({ providers: [provider], storage, sealingKey, items: { store: true } })
+    const { gateway, secret } = await openGateway({ providers: [provider], storage, sealingKey, storedItems: { store: true } })
     const { output } = await say(gateway, secret, {})
     const id = output.at(-1)?.id
     const { id: otherId } = await gateway.workspaces.create({ name: 'Other' })
@@ -319,7 +319,7 @@ describe('with stored items', () => {
     ['back', -3_600_000],
   ])('items have expired after the wall clock was set %s by an hour', async (_, jump) => {
     const clock = fakeClock()
-    const options = { clock, sealingKey, items: { store: true } }
+    const options = { clock, sealingKey, storedItems: { store: true } }
     const { gateway, secret } = await openGateway({ providers: [responsesScript()], storage: sqliteStorage(':memory:'), ...options })
     const id = (await say(gateway, secret, {})).output[0]?.id
     await say(gateway, secret, reference(id))
@@ -329,7 +329,7 @@ describe('with stored items', () => {
 
   test('each use renews items, and an hour without use expires them', async () => {
     const clock = fakeClock()
-    const options = { clock, sealingKey, items: { store: true } }
+    const options = { clock, sealingKey, storedItems: { store: true } }
     const { gateway, secret } = await openGateway({ providers: [responsesScript()], storage: sqliteStorage(':memory:'), ...options })
     const id = (await say(gateway, secret, {})).output[0]?.id
     for (let hours = 0; hours < 3; hours++) {
@@ -346,7 +346,7 @@ describe('with stored items', () => {
       throw new Error('The disk is gone.')
     }
     const broken = { ...storage, items: { ...storage.items, put: fail, find: fail, renew: fail } }
-    const options = { storage: broken, sealingKey, items: { store: true } }
+    const options = { storage: broken, sealingKey, storedItems: { store: true } }
     const { gateway, secret } = await openGateway({ providers: [responsesScript()], ...options })
     const { output, status } = await say(gateway, secret, {})
     expect(status).toBe('completed')
@@ -363,7 +363,7 @@ describe('with stored items', () => {
       stored.push(...rows.map(({ id }) => id))
       return items.put(rows, ...rest)
     }
-    const options = { storage: { ...storage, items: { ...items, put } }, sealingKey, items: { store: true } }
+    const options = { storage: { ...storage, items: { ...items, put } }, sealingKey, storedItems: { store: true } }
     const { gateway, secret } = await openGateway({ providers: [responsesScript()], ...options })
     const check = (event: ResponseStreamEvent): void => {
       if (event.type === 'response.completed') expect(stored).toContain(event.response.output[0]?.id)
@@ -402,35 +402,38 @@ async function startServer(file: string): Promise<{ readonly url: string; readon
   return JSON.parse(line)
 }
 
-test.each([{}, { store: true }])('items that replace references count as memory of the request before it continues: %j', async items => {
-  const provider = scriptedProvider({
-    id: 'scripted',
-    dialect: responsesProvider,
-    acts: [acts.reply('x'.repeat(50_000)), acts.reply('ok')],
-  })
-  const { gateway, caller } = await openGateway({ providers: [provider], items, sealingKey: new Uint8Array(32).fill(7) })
-  const said = { model: 'test-model', input: 'Say much.' }
-  const { output } = await gateway.responses.create(said, { caller })
-  const id = (output[0] as { readonly id: string }).id
-  const asked = clientDialects.responses.decodeRequest({
-    model: 'test-model',
-    input: [
-      { type: 'item_reference', id },
-      { role: 'user', content: 'And?' },
-    ],
-  })
-  const claims: number[] = []
-  const claimMemory = (bytes: number): void => {
-    claims.push(bytes)
-    if (claims.length === 1) throw new GatewayError('service_unavailable', { message: 'Full.' })
-  }
-  await expect(gateway.infer(asked, { caller, claimMemory }).whole()).rejects.toMatchObject({ code: 'service_unavailable' })
-  expect(provider.calls).toHaveLength(1)
-  claims.length = 0
-  await expect(gateway.countTokens(asked, caller, { claimMemory })).rejects.toMatchObject({ code: 'service_unavailable' })
-  await gateway.infer(asked, { caller, claimMemory }).whole()
-  expect(claims.every(bytes => bytes > 50_000 && bytes < 200_000)).toBe(true)
-})
+test.each([{}, { store: true }])(
+  'items that replace references count as memory of the request before it continues: %j',
+  async storedItems => {
+    const provider = scriptedProvider({
+      id: 'scripted',
+      dialect: responsesProvider,
+      acts: [acts.reply('x'.repeat(50_000)), acts.reply('ok')],
+    })
+    const { gateway, caller } = await openGateway({ providers: [provider], storedItems, sealingKey: new Uint8Array(32).fill(7) })
+    const said = { model: 'test-model', input: 'Say much.' }
+    const { output } = await gateway.responses.create(said, { caller })
+    const id = (output[0] as { readonly id: string }).id
+    const asked = clientDialects.responses.decodeRequest({
+      model: 'test-model',
+      input: [
+        { type: 'item_reference', id },
+        { role: 'user', content: 'And?' },
+      ],
+    })
+    const claims: number[] = []
+    const claimMemory = (bytes: number): void => {
+      claims.push(bytes)
+      if (claims.length === 1) throw new GatewayError('service_unavailable', { message: 'Full.' })
+    }
+    await expect(gateway.infer(asked, { caller, claimMemory }).whole()).rejects.toMatchObject({ code: 'service_unavailable' })
+    expect(provider.calls).toHaveLength(1)
+    claims.length = 0
+    await expect(gateway.countTokens(asked, caller, { claimMemory })).rejects.toMatchObject({ code: 'service_unavailable' })
+    await gateway.infer(asked, { caller, claimMemory }).whole()
+    expect(claims.every(bytes => bytes > 50_000 && bytes < 200_000)).toBe(true)
+  },
+)
 
 test('requests with large referenced items share the memory limit of their workspace, also over HTTP and in the warm-up of a WebSocket', async () => {
   const provider = scriptedProvider({

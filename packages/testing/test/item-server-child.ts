@@ -16,7 +16,7 @@ const gateway = createGateway({
   models: testModels([{ id: 'counts', dialect: 'responses' }]),
   storage: sqliteStorage(file),
   sealingKey: new Uint8Array(32).fill(7),
-  items: { store: true },
+  storedItems: { store: true },
   limits: { inferenceRpm: 1_000_000, concurrentRequests: 10_000 },
 })
 const { id } = await gateway.workspaces.create({ name: 'Test' })

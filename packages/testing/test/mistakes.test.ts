@@ -67,8 +67,8 @@ const mistakes: readonly (readonly [name: string, run: () => unknown, message: s
   ['a limit as a text', () => make({ limits: { attempts: '3' } }), '`limits.attempts` is a string; it takes a number.'],
   ['hooks.onFinished', () => make({ hooks: { onFinished() {} } }), 'Did you mean `onFinish`?'],
   ['a hook that is no function', () => make({ hooks: { onFinish: true } }), '`hooks.onFinish` is true; it takes a function.'],
-  ['items: true', () => make({ items: true }), 'createGateway: `items` is true; it takes an object, or false.'],
-  ['items.maxbytes', () => make({ items: { maxbytes: 1 } }), 'Did you mean `maxBytes`?'],
+  ['storedItems: true', () => make({ storedItems: true }), 'createGateway: `storedItems` is true; it takes an object, or false.'],
+  ['storedItems.maxbytes', () => make({ storedItems: { maxbytes: 1 } }), 'Did you mean `maxBytes`?'],
   ['decisionLog.kept', () => make({ decisionLog: { kept: 1 } }), 'Did you mean `keep`?'],
   [
     'a clock with fractions',
@@ -108,6 +108,7 @@ const oldNames: readonly (readonly [old: string, run: () => unknown, now: string
   ['prepare', () => make({ prepare() {} }), 'transformRequest'],
   ['operator', () => make({ operator: 'me' }), 'ownedBy'],
   ['record', () => make({ record: {} }), 'decisionLog'],
+  ['items', () => make({ items: {} }), 'storedItems'],
   ['hooks.onPlan', () => make({ hooks: { onPlan() {} } }), 'onRoute'],
   ['hooks.onCommit', () => make({ hooks: { onCommit() {} } }), 'onFirstContent'],
   ['hooks.onSettle', () => make({ hooks: { onSettle() {} } }), 'onFinish'],

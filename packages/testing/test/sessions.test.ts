@@ -31,7 +31,7 @@ async function createFixture(storage: Storage = memoryStorage()): Promise<Gatewa
     ],
     storage,
     logger: quiet,
-    items: false,
+    storedItems: false,
     limits: { inferenceRpm: 1_000_000, managementReadsRpm: 1_000_000, managementWritesRpm: 1_000_000 },
   })
   onTestFinished(() => gateway.close())

@@ -58,7 +58,7 @@ serve({
       timeouts: { firstByteMs: 1_500, wholeMs: 1_500, idleMs: 1_000, deadlineMs: 5_000 },
       limits: { inferenceRpm: 1_000_000, concurrentRequests: 10_000 },
       // Full within the warm-up, so that what grows later is no cache that fills.
-      items: { maxTotalBytes: 4_000_000 },
+      storedItems: { maxTotalBytes: 4_000_000 },
     })
     server = await serveGateway(testbed.gateway, { port: 0 })
     return { url: server.url, authorization: `Bearer ${testbed.secret}` }

@@ -15,7 +15,12 @@ const offer = (id: string, price = 1_000_000): RouterOffer => ({ id, provider: `
 
 function make(options: Partial<RouterOptions> = {}) {
   const clock = { nowMs: 5_000 }
-  const router = createRouter({ offers: [offer('a'), offer('b', 2_000_000)], clock: { now: () => clock.nowMs }, decisionLog: {}, ...options })
+  const router = createRouter({
+    offers: [offer('a'), offer('b', 2_000_000)],
+    clock: { now: () => clock.nowMs },
+    decisionLog: {},
+    ...options,
+  })
   return { clock, router }
 }
 

@@ -9,12 +9,12 @@ import { type EstimatedOffers, scoreOf, selectBest } from '../select-by-score.ts
 import type { AnswerUsage, RouterChoice, RouterRequest } from '../types.ts'
 import { standoutsOf } from './counterfactuals.ts'
 import {
+  type DecisionLogOptions,
   type DecisionRecord,
   decisionLogLimits,
   type Ended,
   finiteScore,
   type Outcome,
-  type DecisionLogOptions,
   type StrategyName,
   type Trace,
 } from './records.ts'

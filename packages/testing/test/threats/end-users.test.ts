@@ -182,7 +182,11 @@ test('refused requests of users with one id in two workspaces are counted in eac
 
 describe.each([[false], [true]])('items of responses, stored: %s', store => {
   test('a user can refer to items of its own responses only', async () => {
-    const gateway = await createFixture({ items: { store }, storage: sqliteStorage(':memory:'), sealingKey: new Uint8Array(32).fill(1) })
+    const gateway = await createFixture({
+      storedItems: { store },
+      storage: sqliteStorage(':memory:'),
+      sealingKey: new Uint8Array(32).fill(1),
+    })
     const [ann, ben] = await Promise.all(['ann', 'ben'].map(user => gateway.workspaces('app').asUser({ user })))
     const { output } = await gateway.responses.create({ ...ask, input: 'My secret is 4711' }, { caller: ann as never })
     const id = output[0]?.id ?? ''

@@ -210,7 +210,10 @@ test('without fallbacks only the first candidate is tried, and retried if the fa
 
 test('every call has its own entry in the decisions of the request, also a retry of the same candidate', async () => {
   const outcomes = async (way: Way, options: Parameters<typeof run>[1]) =>
-    (await run({ a: [way, 'ok'] }, { ...options, decisionLog: {} })).trace.decisions.map(({ attempt, outcome }) => [attempt, outcome?.ended])
+    (await run({ a: [way, 'ok'] }, { ...options, decisionLog: {} })).trace.decisions.map(({ attempt, outcome }) => [
+      attempt,
+      outcome?.ended,
+    ])
   const twice = (ended: string) => [
     [0, ended],
     [1, undefined],

@@ -2,13 +2,13 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../../protocol/wire.ts'
-import { defaultItems, type ItemOptions, keepItemsInMemory } from './kept-items.ts'
+import { defaultStoredItems, keepItemsInMemory, type StoredItemOptions } from './kept-items.ts'
 
 const hour = 3_600_000
 
-const kept = (options: ItemOptions = {}) => {
+const kept = (options: StoredItemOptions = {}) => {
   const time = { now: 5 * hour }
-  const items = keepItemsInMemory({ ...defaultItems, ...options, clock: { monotonic: () => time.now } })
+  const items = keepItemsInMemory({ ...defaultStoredItems, ...options, clock: { monotonic: () => time.now } })
   const find = async (workspaceId: string, ...ids: readonly string[]) => [...(await items.find(workspaceId, ids)).keys()]
   return { items, time, find }
 }

@@ -43,8 +43,8 @@ export interface KeptAnswer {
   waiting: Promise<void> | undefined
 }
 
-/** The option `items` of `createGateway`. */
-export interface ItemOptions {
+/** The option `storedItems` of `createGateway`. */
+export interface StoredItemOptions {
   /** Stores sealed items in the storage, where every process finds them. Default: false, each process keeps its items in memory. */
   readonly store?: boolean
   /** Milliseconds for which an item is kept after its response, and after each request that refers to it. Default: 3,600,000, an hour. */
@@ -55,8 +55,13 @@ export interface ItemOptions {
   readonly maxTotalBytes?: number
 }
 
-/** The defaults of the option `items`. */
-export const defaultItems: Required<ItemOptions> = { store: false, ttl: 3_600_000, maxBytes: 33_554_432, maxTotalBytes: 67_108_864 }
+/** The defaults of the option `storedItems`. */
+export const defaultStoredItems: Required<StoredItemOptions> = {
+  store: false,
+  ttl: 3_600_000,
+  maxBytes: 33_554_432,
+  maxTotalBytes: 67_108_864,
+}
 
 interface KeptItem {
   readonly owner: string
@@ -85,7 +90,7 @@ interface Entries {
   use(owner: string, id: string, now: number): KeptItem | undefined
 }
 
-function boundedEntries({ ttl, maxTotalBytes, ...options }: Required<ItemOptions>): Entries {
+function boundedEntries({ ttl, maxTotalBytes, ...options }: Required<StoredItemOptions>): Entries {
   const maxBytes = Math.min(options.maxBytes, maxTotalBytes)
   const owners = new Map<string, LRUCache<string, KeptItem>>()
   // Each use moves an entry to the end, so the first one expires first.
@@ -149,11 +154,14 @@ function boundedEntries({ ttl, maxTotalBytes, ...options }: Required<ItemOptions
  * Keeps items in the memory of this process: the objects created for the client, without copying their text.
  *
  * @example
- * const items = keepItemsInMemory({ ...defaultItems, clock })
+ * const items = keepItemsInMemory({ ...defaultStoredItems, clock })
  * items.keep('ws_1', response.output)
  * const found = await items.find('ws_1', ['msg_1'])
  */
-export function keepItemsInMemory({ clock, ...options }: Required<ItemOptions> & { readonly clock: Pick<Clock, 'monotonic'> }): KeptItems {
+export function keepItemsInMemory({
+  clock,
+  ...options
+}: Required<StoredItemOptions> & { readonly clock: Pick<Clock, 'monotonic'> }): KeptItems {
   const { ttl } = options
   const { claim, isFree, put, use } = boundedEntries(options)
   return {

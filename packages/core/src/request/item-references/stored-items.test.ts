@@ -2,7 +2,7 @@ import { memoryStorage } from '@signalbox/storage-memory'
 import { expect, test } from 'vitest'
 import { sealingKey } from '../../../test/state/fixture.ts'
 import { makeKeyRing } from '../../runtime/seal.ts'
-import { defaultItems } from './kept-items.ts'
+import { defaultStoredItems } from './kept-items.ts'
 import { keepItemsInStorage } from './stored-items.ts'
 
 const minute = 60_000
@@ -27,7 +27,7 @@ function kept() {
     },
   }
   const items = keepItemsInStorage(
-    { ...defaultItems, ttl: hour },
+    { ...defaultStoredItems, ttl: hour },
     { store: watched, ring: makeKeyRing(() => [sealingKey]), clock: { now: () => time.now }, logger },
   )
   const find = async (...ids: readonly string[]) => [...(await items.find('w', ids)).keys()]

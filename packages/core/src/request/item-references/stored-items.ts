@@ -5,7 +5,7 @@ import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { createLru } from '../../runtime/lru.ts'
 import type { Clock, Logger } from '../../runtime/ports.ts'
 import type { KeyRing, SealContext } from '../../runtime/seal.ts'
-import { type ItemOptions, type KeptItems, maxIdLength } from './kept-items.ts'
+import { type KeptItems, maxIdLength, type StoredItemOptions } from './kept-items.ts'
 
 export interface StoredItemPorts {
   readonly store: ItemStore
@@ -56,10 +56,10 @@ const itemSealerOf = (ring: KeyRing, maxBytes: number) => ({
  * fails, the items are lost but the response is not affected.
  *
  * @example
- * const items = keepItemsInStorage(defaultItems, { store: storage.items, ring, clock, logger })
+ * const items = keepItemsInStorage(defaultStoredItems, { store: storage.items, ring, clock, logger })
  * await items.keep('ws_1', response.output)
  */
-export function keepItemsInStorage({ ttl, maxBytes }: Required<ItemOptions>, ports: StoredItemPorts): KeptItems {
+export function keepItemsInStorage({ ttl, maxBytes }: Required<StoredItemOptions>, ports: StoredItemPorts): KeptItems {
   const { store, ring, clock, logger } = ports
   const { seal, open } = itemSealerOf(ring, maxBytes)
   const claimed = createLru<true>(maxClaims)
