@@ -2,7 +2,7 @@ import type { BuiltInDialect } from '@signalbox/core/dialects'
 import type { Quirks } from '@signalbox/core/protocol'
 import { gatewayFetch } from '@signalbox/fetch-handler'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { acts, scriptedProvider, testGateway } from '../src/index.ts'
+import { acts, fakeClock, scriptedProvider, testGateway } from '../src/index.ts'
 import { clients } from './drivers/clients.ts'
 import { found, traitsOf } from './drivers/provider-traits.ts'
 import { look } from './drivers/scenes.ts'
@@ -42,12 +42,15 @@ async function passAround(client: Client, turns: readonly Vendor[]): Promise<rea
     ...scriptedProvider({ id: name, dialect: traitsOf(speaks).dialect }),
     quirks,
   }))
-  const testbed = await testGateway({ providers })
+  const clock = fakeClock()
+  const testbed = await testGateway({ providers, clock })
   onTestFinished(() => testbed.close())
   const talk = client.converse({ secret: testbed.secret, url: 'http://signalbox.local', fetch: gatewayFetch(testbed.gateway) })
   const told: Told[] = []
   talk.say('Go.')
   for (const [at, vendor] of turns.entries()) {
+    // By then a vendor that returned a 429 is tried again at once.
+    await clock.advance(60_000)
     const before = turns[at - 1]
     const providerOf = (name: string | undefined) => providers.find(({ id }) => id === name)
     providerOf(before?.name)?.play(acts.status(429, { code: 'rate_limit_exceeded' }))
