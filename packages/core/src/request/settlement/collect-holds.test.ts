@@ -1,14 +1,13 @@
 import { setImmediate } from 'node:timers/promises'
 import type { LiveHold } from '@signalbox/storage/ledger'
+import { fakeClock } from '@signalbox/testing'
 import { expect, test } from 'vitest'
 import type { Clock } from '../../runtime/ports.ts'
 import type { RunningRequest } from '../running-requests.ts'
 import { createHoldCollector } from './collect-holds.ts'
 
-/** A collector in a runtime that drops its timers, as Workers do once a request is over, and one hold that is not renewed. */
-function createFixture(renew: () => Promise<void>, running = new Set<RunningRequest>()) {
-  let now = 0
-  const clock: Clock = { now: () => now, monotonic: () => now, setTimeout: () => ({}), clearTimeout() {} }
+/** A collector, and one hold that is not renewed. */
+function createCollector(clock: Clock, renew: () => Promise<void>, running = new Set<RunningRequest>()) {
   let holds: readonly LiveHold[] = [{ id: 'r1', version: 1, journal: '' } as LiveHold]
   const settled: string[] = []
   const ledger = {
@@ -27,6 +26,14 @@ function createFixture(renew: () => Promise<void>, running = new Set<RunningRequ
     clock,
     logger: { info() {}, warn() {}, error() {} },
   })
+  return { collector, settled }
+}
+
+/** The collector in a runtime that drops its timers, as Workers do once a request is over. */
+function createFixture(renew: () => Promise<void>, running?: Set<RunningRequest>) {
+  let now = 0
+  const clock: Clock = { now: () => now, monotonic: () => now, setTimeout: () => ({}), clearTimeout() {} }
+  const { collector, settled } = createCollector(clock, renew, running)
   /** Uses the gateway every so many milliseconds; resolves to when the hold was settled. */
   const useEvery = async (milliseconds: number): Promise<number | undefined> => {
     for (; now <= 180_000; now += milliseconds) {
@@ -49,6 +56,22 @@ test('a collection that was dropped with its request is started again by a reque
   let collections = 0
   const { useEvery } = createFixture(() => (collections++ === 0 ? lost : Promise.resolve()))
   expect(await useEvery(10_000)).toBe(70_000)
+})
+
+test('a collection that failed is repeated without further requests, less and less often', async () => {
+  const clock = fakeClock()
+  const attempts: number[] = []
+  let isLocked = true
+  const { collector, settled } = createCollector(clock, async () => {
+    attempts.push(clock.monotonic() / 1_000)
+    if (isLocked) throw new Error('locked')
+  })
+  collector.wake()
+  await clock.advance(2_500_000)
+  expect(attempts).toEqual([0, 10, 30, 70, 150, 310, 630, 1230, 1830, 2430])
+  isLocked = false
+  await clock.advance(700_000)
+  expect(settled).toEqual(['r1'])
 })
 
 test('a collection is passed to the waitUntil of the request that started it', () => {

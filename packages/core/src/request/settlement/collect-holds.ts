@@ -38,6 +38,8 @@ export interface CollectorPorts {
 const collectorTimes = {
   /** Interval between two checks. */
   lookMs: 10_000,
+  /** Longest interval after checks that failed, which is doubled each time, while the gateway is idle. */
+  maxRetryMs: 600_000,
   /** A hold unchanged for this long is abandoned. A live request renews its hold every 10 s. */
   leaseMs: 45_000,
   /** A check with a longer step counts as dropped with the request that started it. A storage call ends after 10 s. */
@@ -68,14 +70,19 @@ export function createHoldCollector(ports: CollectorPorts): HoldCollector {
   const { running, clock, logger } = ports
   const sight: Sight = { watched: new Map(), lookedAt: Number.NEGATIVE_INFINITY }
   let dueAt = Number.NEGATIVE_INFINITY
+  let retryMs: number = collectorTimes.lookMs
   let timer: unknown
   const looks = createSingleRun(clock, collectorTimes.maxStepMs)
   let isClosed = false
 
   const lookAndGoOn = async (goesOn: () => void): Promise<void> => {
-    await lookAndSettle(sight, { ...ports, goesOn })
+    const hasLooked = await lookAndSettle(sight, { ...ports, goesOn })
     dueAt = clock.monotonic() + collectorTimes.lookMs
-    if (!isClosed && (running.size > 0 || sight.watched.size > 0)) timer = unrefTimer(clock.setTimeout(begin, collectorTimes.lookMs))
+    const isNeeded = running.size > 0 || sight.watched.size > 0
+    if (hasLooked || isNeeded) retryMs = collectorTimes.lookMs
+    if (isClosed || (hasLooked && !isNeeded)) return
+    timer = unrefTimer(clock.setTimeout(begin, retryMs))
+    if (!hasLooked) retryMs = Math.min(collectorTimes.maxRetryMs, retryMs * 2)
   }
   const begin = (): Promise<void> | undefined => {
     if (isClosed || looks.isUnderWay()) return undefined
@@ -101,8 +108,8 @@ interface LookPorts extends CollectorPorts {
   readonly goesOn: () => void
 }
 
-/** Settles abandoned holds. Never rejects. */
-async function lookAndSettle(sight: Sight, ports: LookPorts): Promise<void> {
+/** Settles abandoned holds. Resolves to whether they could be checked; never rejects. */
+async function lookAndSettle(sight: Sight, ports: LookPorts): Promise<boolean> {
   const { settlements, logger, goesOn } = ports
   try {
     await settlements.adopt()
@@ -116,10 +123,12 @@ async function lookAndSettle(sight: Sight, ports: LookPorts): Promise<void> {
     }
     if (still.length > 0)
       logger.warn({ requests: still.length, cost }, 'Requests were interrupted when their process ended. They have been settled.')
+    return true
   } catch (error) {
     // While the store could not be written, live processes could not renew either.
     sight.watched.clear()
     logger.warn({ error: String(error) }, 'Expired holds could not be checked; will retry.')
+    return false
   }
 }
 
