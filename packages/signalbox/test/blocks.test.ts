@@ -4,20 +4,29 @@ import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../../testing/tools/runtimes/free-port.ts'
-import { blockPages, codeBlocks, compileBlocks, fencesOf } from './blocks/blocks.ts'
+import { blockPages, codeBlocks, fencesOf } from './blocks/blocks.ts'
+import { compile } from './blocks/compile.ts'
+import { docExamples } from './blocks/examples.ts'
 
 // Every block of code on every page. Those that name their file are run by getting-started.test.ts and pages.test.ts.
 
 const blocks = codeBlocks()
 const count = (use: string): number => blocks.filter(block => block.use === use).length
 
-const wrong = "import { createGatway } from 'signalbox'\nconst price: number = gateway\n"
-
-test('all code blocks compile in one program with the package sources; an error names the block and line', () => {
-  const planted = { place: 'docs/wrong.md:1', page: '', file: undefined, language: 'ts', use: 'run', reason: '', code: wrong } as const
-  expect(compileBlocks([...blocks, planted])).toEqual([
+test('all code blocks, and each `@example` of a docstring beside its file, compile; an error names the block and line', () => {
+  const examples = docExamples()
+  expect(examples.length).toBeGreaterThan(100)
+  const code = "import { createGatway } from 'signalbox'\nconst price: number = gateway\n"
+  const wrongBlock = { place: 'docs/wrong.md:1', page: '', file: undefined, language: 'ts', use: 'run', reason: '', code } as const
+  const wrongExample = {
+    place: 'options.ts:1',
+    file: resolve(import.meta.dirname, '../../core/src/wrong-options.ts'),
+    code: "import { type GatewayOptions } from './options.ts'\nexport const example: GatewayOptions['strategies'] = { thrifty: ({ cost, failure }) => cost }\n",
+  }
+  expect(compile([...blocks, wrongBlock], [...examples, wrongExample])).toEqual([
     expect.stringMatching(/^docs\/wrong\.md:1 \+1: .*createGatway/),
     expect.stringMatching(/^docs\/wrong\.md:1 \+2: .*not assignable/),
+    expect.stringMatching(/^options\.ts:1 \+2: .*failure/),
   ])
 })
 

@@ -57,31 +57,3 @@ function programOf(text: string, node: ts.Node): string {
   if (isValue) return `export const example: ${type} = ${text}`
   return /^async \w+\(/.test(text) ? `export const example: Pick<${node.parent.name.text}, '${node.name.getText()}'> = { ${text} }` : text
 }
-
-/** Diagnostics about names and files that an example takes from its surroundings, and about what it leaves unused. */
-const surroundings: ReadonlySet<number> = new Set([2304, 2307, 2503, 2552, 2868, 7017, 18004, 6133, 6192, 6196, 1484, 2695, 7031, 7006])
-
-/** The compiler errors of examples, all in one program with the sources: `packages/core/src/options.ts:55: …`. */
-export function compileExamples(examples: readonly Example[]): readonly string[] {
-  const sources = new Map(examples.map(each => [each.file, each]))
-  const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile)
-  const { options } = ts.parseJsonConfigFileContent({ ...config, include: [], files: [] }, ts.sys, root)
-  // As in most apps.
-  Object.assign(options, { allowImportingTsExtensions: true, exactOptionalPropertyTypes: false, useUnknownInCatchVariables: false })
-  const host = ts.createCompilerHost(options)
-  const { fileExists, readFile, getSourceFile } = host
-  host.fileExists = path => sources.has(path) || fileExists(path)
-  host.readFile = path => sources.get(path)?.code ?? readFile(path)
-  host.getSourceFile = (path, version, ...rest) => {
-    const example = sources.get(path)
-    return example ? ts.createSourceFile(path, example.code, version) : getSourceFile(path, version, ...rest)
-  }
-  const program = ts.createProgram([...sources.keys()], options, host)
-  return examples.flatMap(({ place, file }) => {
-    const source = program.getSourceFile(file)
-    const found = [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)]
-    return found
-      .filter(({ code }) => !surroundings.has(code))
-      .map(({ code, messageText }) => `${place}: ${ts.flattenDiagnosticMessageText(messageText, ' ')} (${code})`)
-  })
-}
