@@ -1,13 +1,13 @@
 import { byteCeilings, countCeilings } from './counts/ceilings.ts'
 import type { ByOrigin } from './counts/instruments.ts'
-import { measureCounts } from './counts/measure.ts'
+import { measureBytes, measureCounts } from './counts/measure.ts'
 import { table } from './report.ts'
 import type { Section } from './section.ts'
 
 /** What a request creates and calls, as numbers that do not depend on other work on the machine. */
 export const counts: Section = async () => {
   const { figures, origins } = await measureCounts()
-  const rows = Object.entries(figures).map(([name, figure]) => {
+  const rows = Object.entries({ ...figures, ...(await measureBytes()) }).map(([name, figure]) => {
     const ceiling = countCeilings[name] ?? byteCeilings[name]
     return [name, String(figure), `${ceiling ?? ''} ${figure <= (ceiling ?? 0) ? '✓' : '✗'}`]
   })

@@ -72,9 +72,6 @@ export const walkCeilings: Ceilings = {
   'delta: calls': 53,
 }
 
-/** Whether a figure is bytes of the heap, and so depends on the machine. */
-export const isBytes = (name: string): boolean => name.includes('bytes')
-
 /** `figure: problem`, for every figure above its ceiling, or without one. */
 export function offences(figures: Readonly<Record<string, number>>, ceilings: Ceilings): readonly string[] {
   const names = new Set([...Object.keys(figures), ...Object.keys(ceilings)])

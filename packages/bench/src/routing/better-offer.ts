@@ -22,8 +22,8 @@ export interface Traffic {
   /** Share of the requests outside conversations whose first attempt goes to the best offer: the mean over the seeds, and the least. */
   readonly share: number
   readonly least: number
-  /** How much more all requests of these seconds lose than with the oracle, relative to its loss. */
-  readonly regret: number
+  /** How much more all requests of these seconds lose than with the oracle, relative to its loss. The first call simulates the oracle. */
+  regret(): number
 }
 
 export interface TrafficOptions {
@@ -47,14 +47,18 @@ export function trafficOfBest(
     const fromMs = fault?.toMs ?? 0
     const run = { seed: firstSeed + at, rate, minutes: (fromMs + 1_000 * Math.max(...seconds)) / minuteMs }
     const world = drill(fault ? [fault] : [])
-    return { fromMs, figures: simulate(world, policy, run), least: simulate(world, oracle, run) }
+    let least: Figures | undefined
+    return { fromMs, figures: simulate(world, policy, run), ofOracle: () => (least ??= simulate(world, oracle, run)) }
   })
   return seconds.map(each => {
     const forMs = each * 1_000
     const shares = runs.map(({ figures, fromMs }) => shareOfBest(figures, fromMs, forMs))
-    const lost = runs.reduce((sum, { figures, fromMs }) => sum + lossIn(figures, fromMs, forMs), 0)
-    const least = runs.reduce((sum, run) => sum + lossIn(run.least, run.fromMs, forMs), 0)
-    return { share: meanOf(shares), least: Math.min(...shares), regret: lost / least - 1 }
+    const regret = (): number => {
+      const lost = runs.reduce((sum, { figures, fromMs }) => sum + lossIn(figures, fromMs, forMs), 0)
+      const least = runs.reduce((sum, { ofOracle, fromMs }) => sum + lossIn(ofOracle(), fromMs, forMs), 0)
+      return lost / least - 1
+    }
+    return { share: meanOf(shares), least: Math.min(...shares), regret }
   })
 }
 

@@ -250,7 +250,7 @@ function byRatePart({ byRate: { rates, seeds } }: Extent): Part {
       const found = trafficOfBest(ours, { beginning, seconds: windows }, { rate, seeds, firstSeed: 101 })
       return [
         `${name}, ${rate}/s`,
-        ...found.map(({ share, least, regret }) => `${percent(share, 0)} / ${percent(least, 0)} / ${percent(regret)}`),
+        ...found.map(({ share, least, regret }) => `${percent(share, 0)} / ${percent(least, 0)} / ${percent(regret())}`),
       ]
     }),
   )
