@@ -3,13 +3,14 @@ import type { Call } from './route.ts'
 
 const documents = 'https://github.com/signalbox/signalbox/tree/main/docs'
 
-/** Links of `GET /`, below where the gateway is mounted. */
-const paths = { openapi: '/v1/openapi.json', models: '/v1/models', health: '/healthz' } as const
+/** Links of `GET /`. `base` is where the gateway is mounted. */
+const linksFrom = (base: string) =>
+  ({ documents, openapi: `${base}/v1/openapi.json`, models: `${base}/v1/models`, health: `${base}/healthz` }) as const
 
 /** Says what answers here and where its API is: a page for browsers, JSON for others. */
 export function home({ request, site }: Call): ApiReply {
   const base = `${request.mount ?? ''}${site.settings.basePath}`
-  const links = { documents, ...mapValues(paths, path => base + path) }
+  const links = linksFrom(base)
   const headers = { vary: 'accept', 'cache-control': 'no-store' }
   if (!wantsPage(request))
     return {
@@ -31,7 +32,7 @@ export function home({ request, site }: Call): ApiReply {
 /** Browsers name the type; clients of an API take anything, or JSON. */
 const wantsPage = ({ header }: ApiRequest): boolean => header('accept')?.includes('text/html') === true
 
-const page = (base: string, links: { readonly [Name in keyof typeof paths | 'documents']: string }): string => `<!doctype html>
+const page = (base: string, links: ReturnType<typeof linksFrom>): string => `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
@@ -48,9 +49,6 @@ const page = (base: string, links: { readonly [Name in keyof typeof paths | 'doc
 </ul>
 </html>
 `
-
-const mapValues = <Name extends string>(values: Readonly<Record<Name, string>>, map: (value: string) => string): Record<Name, string> =>
-  Object.fromEntries(Object.entries<string>(values).map(([name, value]) => [name, map(value)])) as Record<Name, string>
 
 /** A text for HTML: the mount point is a path that a client sent. */
 const escaped = (text: string): string => text.replace(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`)

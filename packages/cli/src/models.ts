@@ -1,7 +1,6 @@
 import { type Catalog, sold } from '@signalbox/catalog'
-import type { Model, Offer, Provider, ProviderFacts } from '@signalbox/core/protocol'
+import { type Model, type Offer, type Provider, type ProviderFacts, withCodeNames } from '@signalbox/core/protocol'
 import { catalogFor } from './catalog.ts'
-import { withCodeNames } from './code-names.ts'
 import { invalidField } from './fault.ts'
 import type { Config } from './schema.ts'
 import { simulatedModels } from './simulation.ts'
@@ -101,10 +100,8 @@ function customOffer({ price, ...offer }: ModelConfig['offers'][number], { field
 type PriceConfig = NonNullable<ModelConfig['offers'][number]['price']>
 
 /** Converts US dollars per million tokens to microdollars per million tokens. */
-const inMicrodollars = (price: PriceConfig): PriceConfig => mapValues(price, usd => Math.round(usd * 1_000_000))
-
-const mapValues = <Fields extends Readonly<Record<string, number>>>(fields: Fields, map: (value: number) => number): Fields =>
-  Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, map(value)])) as Fields
+const inMicrodollars = (price: PriceConfig): PriceConfig =>
+  Object.fromEntries(Object.entries(price).map(([name, usd]) => [name, Math.round(usd * 1_000_000)])) as PriceConfig
 
 const serves = ({ offers }: Model, providers: readonly Provider[]): boolean =>
   offers.every(({ provider }) => providers.some(({ id }) => id === provider))

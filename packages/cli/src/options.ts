@@ -1,6 +1,6 @@
 import type { GatewayOptions } from '@signalbox/core'
+import { type CodeNames, withCodeNames } from '@signalbox/core/protocol'
 import type { ServeOptions } from '@signalbox/node-http'
-import { type CodeNames, withCodeNames } from './code-names.ts'
 import { type Config, gatewayLimits, serverLimits, webSocketLimits } from './schema.ts'
 import { gatewayTimeouts, serverTimeouts } from './schema-timeouts.ts'
 import { hasPrimary } from './workers/worker-count.ts'

@@ -1,7 +1,6 @@
-import OpenAI from 'openai'
-import OpenAI6 from 'openai6'
-import { describe, expect, inject, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { decode, encode, withoutStrangers } from '../../test/dialects/laws.ts'
+import { clientFor, clients, eventStream, readBy } from '../../test/dialects/openai-sdk.ts'
 import { recordings } from '../../test/dialects/recordings.ts'
 import type { ProviderDialect } from '../protocol/dialect.ts'
 import { fold } from '../protocol/fold.ts'
@@ -12,9 +11,6 @@ import { providerDialects } from './index.ts'
 // The vendor's SDKs are the strictest readers of our streams: they throw on an unknown event, a changed id, a part that was never opened,
 // or an item that was never closed.
 
-const serve = (text: string) => async (): Promise<Response> => new Response(text, { headers: { 'content-type': 'text/event-stream' } })
-const clients = { v7: OpenAI, v6: OpenAI6 } as unknown as Readonly<Record<string, typeof OpenAI>>
-
 const dialectOf = (name: string): ProviderDialect => {
   const dialect = providerDialects[name]
   if (!dialect) throw new Error(`no dialect ${name}`)
@@ -22,15 +18,15 @@ const dialectOf = (name: string): ProviderDialect => {
 }
 
 describe.each(Object.keys(clients))('openai %s', version => {
-  const Client = clients[version] ?? OpenAI
-  // The default run tries each recording with one version.
-  const tried = recordings.filter((_, at) => inject('isLongRun') || at % 2 === Number(version === 'v6'))
-  const cases = tried.map(recording => ({ ...recording, events: decode(dialectOf(recording.dialect), recording.frames) }))
+  const cases = readBy(recordings, version).map(recording => ({
+    ...recording,
+    events: decode(dialectOf(recording.dialect), recording.frames),
+  }))
 
-  const streamed = async (text: string) => {
-    const client = new Client({ apiKey: 'x', baseURL: 'http://gateway.test/v1', fetch: serve(text), maxRetries: 0 })
-    return await client.responses.stream({ model: 'm', input: 'x' }).finalResponse()
-  }
+  const streamed = (text: string) =>
+    clientFor(version, () => eventStream(text))
+      .responses.stream({ model: 'm', input: 'x' })
+      .finalResponse()
 
   test.each(cases)('$name', async ({ events }) => {
     const response = fold(events)

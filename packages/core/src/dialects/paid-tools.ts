@@ -17,28 +17,30 @@ const runByClients =
 const isInContainer = ({ environment }: JsonObject): boolean =>
   isObject(environment) && typeof environment.type === 'string' && environment.type.startsWith('container')
 
-/** Whether the provider runs a tool. A group is not a tool itself. */
-const isHosted = (tool: Native): boolean => !tool.tools && (!runByClients.test(toolTypeOf(tool.body)) || isInContainer(tool.body))
+/** Whether the provider runs a tool. */
+export const isHosted = (tool: Tool): tool is Native =>
+  tool.type === 'native' && (!runByClients.test(toolTypeOf(tool.body)) || isInContainer(tool.body))
 
-function addHosted(found: Native[], tools: readonly Tool[]): void {
+/** All tools of a prompt: those of its list, of groups, and of items that add tools in mid-conversation. */
+export function allTools({ input, tools }: Prompt): readonly Tool[] {
+  const found: Tool[] = []
+  if (tools) addUngrouped(found, tools)
+  for (const item of input) if (item.type === 'native' && item.tools) addUngrouped(found, item.tools)
+  return found
+}
+
+/** Adds the tools of a list, with those of its groups instead of the groups. */
+export function addUngrouped(found: Tool[], tools: readonly Tool[]): readonly Tool[] {
   for (const tool of tools) {
-    if (tool.type === 'function') continue
-    if (tool.tools) addHosted(found, tool.tools)
-    else if (isHosted(tool)) found.push(tool)
+    if (tool.type === 'native' && tool.tools) addUngrouped(found, tool.tools)
+    else found.push(tool)
   }
+  return found
 }
 
 /** Whether a prompt has tools, in its list or in mid-conversation. */
 export const bringsTools = ({ input, tools }: Prompt): boolean =>
   tools !== undefined || input.some(item => item.type === 'native' && item.tools !== undefined)
-
-/** The tools of a prompt that the provider runs: those of its list, of groups, and of items that add tools in mid-conversation. */
-export function hostedToolsOf({ input, tools }: Prompt): readonly Native[] {
-  const found: Native[] = []
-  if (tools) addHosted(found, tools)
-  for (const item of input) if (item.type === 'native' && item.tools) addHosted(found, item.tools)
-  return found
-}
 
 /**
  * Body fields with which a provider runs a tool. Its responses do not count the calls. `web_search_options`: OpenAI; `plugins`: OpenRouter, in
@@ -87,7 +89,7 @@ export function unpricedToolOf(prompt: Prompt, { api: dialect, price }: PricedAp
     const kind = countingDialects.has(dialect) ? hostedKind(toolTypeOf(body)) : undefined
     return kind !== undefined && own(price?.tools ?? {}, kind) !== undefined
   }
-  const tool = hostedToolsOf(prompt).find(each => !isPriced(each))
+  const tool = allTools(prompt).find((each): each is Native => isHosted(each) && !isPriced(each))
   return tool && pathOf(tool, `tools[${prompt.tools?.indexOf(tool) ?? 0}]`)
 }
 

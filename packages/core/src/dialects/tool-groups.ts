@@ -7,7 +7,9 @@ import { innerDialect } from '../protocol/wire.ts'
 import { withCustomTools, withToolAdapter } from './custom-tools.ts'
 import { FreeNames, TextMap } from './fitted-names.ts'
 import { objectIn } from './json.ts'
+import { addUngrouped, allTools } from './paid-tools.ts'
 import { hashed, hashSuffixLength } from './tool-names.ts'
+import { withToolParameters } from './tool-parameters.ts'
 
 // In the Responses API, tools come in groups (`namespace`), and some are added in mid-conversation (`additional_tools`). Other dialects
 // have one list of tools. There, each tool of a group becomes an entry of the list, under a name that includes its group, and its calls
@@ -16,10 +18,10 @@ import { hashed, hashSuffixLength } from './tool-names.ts'
 
 /**
  * Wraps a dialect that only has a flat list of functions: tools of groups and of the conversation are added to the list, and custom tools
- * are sent as functions. Those that came in the dialect itself are unchanged.
+ * are sent as functions, all with parameters as `withToolParameters` makes them. Those that came in the dialect itself are unchanged.
  */
 export const withFlatTools = (dialect: ProviderDialect): ProviderDialect =>
-  withToolAdapter(withCustomTools(dialect), {
+  withToolAdapter(withCustomTools(withToolParameters(dialect)), {
     mapping: 'groupedTools',
     encodeWith: encode => (request, offer, quirks) => {
       if (!needsFlattening(request.prompt, dialect.name)) return encode(request, offer, quirks)
@@ -31,20 +33,14 @@ export const withFlatTools = (dialect: ProviderDialect): ProviderDialect =>
     readEvents: withGroupedCalls,
   })
 
-/**
- * All tools of a prompt, including those of groups and of the conversation. A tool that was deferred and then found comes again: the last
- * definition of a name in a group takes the place of the first, since vendors refuse a name that comes twice.
- */
-function allTools({ input, tools = [] }: Prompt): readonly Tool[] {
-  const added = input.flatMap(item => (item.type === 'native' && item.tools ? item.tools : []))
-  return withoutDoubles([...tools, ...added].flatMap(ungrouped))
-}
-
 /** The names of the custom tools of a prompt, in groups or not. */
 export const customToolNames = (prompt: Prompt): ReadonlySet<string> =>
   new Set(allTools(prompt).flatMap(tool => (tool.type === 'function' && tool.custom ? [tool.name] : [])))
 
-/** Each tool once, with its last definition. */
+/**
+ * Each tool once. A tool that was deferred and then found comes again: the last definition of a name in a group takes the place of the
+ * first, since vendors refuse a name that comes twice.
+ */
 export function withoutDoubles(tools: readonly Tool[]): readonly Tool[] {
   const byName = new Map<Tool | string, Tool>()
   const groups = new ToolGroups()
@@ -82,8 +78,6 @@ class ToolGroups {
   }
 }
 
-const ungrouped = (tool: Tool): readonly Tool[] => (tool.type === 'native' && tool.tools ? tool.tools.flatMap(ungrouped) : [tool])
-
 const bringsTools = (value: Item | Tool, dialect: string): boolean =>
   value.type === 'native' && value.tools !== undefined && value.dialect !== dialect
 
@@ -97,7 +91,7 @@ type MutableGroupedTools = Map<string, GroupedTools extends ReadonlyMap<string, 
 
 function flatten(request: InferenceRequest, dialect: string): { readonly flat: InferenceRequest; readonly groupedTools: GroupedTools } {
   const { prompt } = request
-  const tools = allTools(prompt)
+  const tools = withoutDoubles(allTools(prompt))
   const nameOf = namesIn(tools, prompt.input)
   const groupedTools: MutableGroupedTools = new Map()
   const named = <T extends FunctionTool | FunctionCallItem>(known: T): T => {
@@ -123,7 +117,7 @@ function flatten(request: InferenceRequest, dialect: string): { readonly flat: I
 function resultOf(item: Native, nameOf: (tool: FunctionTool) => string): readonly Item[] {
   const { answers, tools = [] } = item
   if (answers === undefined) return []
-  const names = tools.flatMap(ungrouped).flatMap(tool => (tool.type === 'function' ? nameOf(tool) : []))
+  const names = addUngrouped([], tools).flatMap(tool => (tool.type === 'function' ? nameOf(tool) : []))
   const output = names.length > 0 ? `Found these tools, which can be called now: ${names.join(', ')}` : 'Found no tools.'
   return [remember<Item>({ type: 'function_call_output', call_id: answers, output }, originalOf(item))]
 }

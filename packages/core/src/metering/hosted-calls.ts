@@ -1,5 +1,5 @@
 import { objects } from '../dialects/json.ts'
-import { hostedToolsOf, isOn, toolTypeOf } from '../dialects/paid-tools.ts'
+import { allTools, isHosted, isOn, toolTypeOf } from '../dialects/paid-tools.ts'
 import { type HostedTool, hostedTools, type Quirks } from '../protocol/model.ts'
 import type { Prompt } from '../protocol/request.ts'
 import type { HostedCalls } from '../protocol/response.ts'
@@ -43,7 +43,7 @@ function addCalls(calls: CallsByKind, prompt: Prompt, unlimited: number): void {
     const more = typeof limit === 'number' && limit > 0 ? Math.ceil(limit) : unlimited
     calls[kind] = Math.min(maxHostedCalls, (calls[kind] ?? 0) + more)
   }
-  for (const { body } of hostedToolsOf(prompt)) add(kindOfTool(body), body.max_uses)
+  for (const { body } of allTools(prompt).filter(isHosted)) add(kindOfTool(body), body.max_uses)
   for (const field of fieldsOf(prompt)) {
     const kind = hostedKindOf(field)
     if (kind) calls[kind] = Math.max(calls[kind] ?? 0, Math.min(maxHostedCalls, unlimited))
@@ -99,7 +99,9 @@ export interface AllowedSteps {
 
 export const allowedSteps = (prompt: Prompt): AllowedSteps => ({
   compactions: hasCompaction(prompt.extensions) || hasCompaction(prompt.native?.body) ? 1 : 0,
-  advice: hostedToolsOf(prompt).reduce((sum, { body }) => (toolTypeOf(body).startsWith('advisor') ? sum + advisorCalls(body) : sum), 0),
+  advice: allTools(prompt)
+    .filter(isHosted)
+    .reduce((sum, { body }) => (toolTypeOf(body).startsWith('advisor') ? sum + advisorCalls(body) : sum), 0),
 })
 
 const advisorCalls = ({ max_uses: limit }: JsonObject): number =>

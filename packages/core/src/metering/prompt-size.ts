@@ -1,4 +1,4 @@
-import { hostedToolsOf } from '../dialects/paid-tools.ts'
+import { allTools, isHosted } from '../dialects/paid-tools.ts'
 import type { FilePart, Item } from '../protocol/item.ts'
 import type { Quirks } from '../protocol/model.ts'
 import { originalOf } from '../protocol/original.ts'
@@ -153,7 +153,7 @@ const fetched = /^(?:file_url|file_id)$/
 /** Whether the provider adds to the prompt: by hosted tools, stored items, or body fields that do so. */
 function isExtended(prompt: Prompt): boolean {
   const { input, reasoning, extensions, native } = prompt
-  if (hostedToolsOf(prompt).length > 0 || input.some(isReference)) return true
+  if (allTools(prompt).some(isHosted) || input.some(isReference)) return true
   if (reasoning && hasLargerMode(originalOf(reasoning)?.body)) return true
   return (extensions !== undefined && addsToPrompt(extensions)) || (native !== undefined && addsToPrompt(native.body))
 }

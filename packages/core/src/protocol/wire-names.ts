@@ -17,8 +17,14 @@ const codeNames: ReadonlyMap<string, string> = new Map(differing.map(([code, wir
 
 type DifferingNames = { readonly [Pair in (typeof differing)[number] as Pair[1]]: Pair[0] }
 
-/** What `codeNameOf` returns for the name of a field of files. */
-export type CodeNameOf<Wire> = Wire extends keyof DifferingNames ? DifferingNames[Wire] : CamelCase<Wire>
+/** A section of a file with the names that its fields have in code. */
+export type CodeNames<Value> = Value extends readonly unknown[]
+  ? Value
+  : Value extends object
+    ? { [Name in keyof Value as CodeNameOf<Name>]: CodeNames<Value[Name]> }
+    : Value
+
+type CodeNameOf<Wire> = Wire extends keyof DifferingNames ? DifferingNames[Wire] : CamelCase<Wire>
 
 type CamelCase<Name> = Name extends `${infer Head}_${infer Rest}`
   ? `${Head}${Capitalize<CamelCase<Rest>>}`
@@ -26,8 +32,8 @@ type CamelCase<Name> = Name extends `${infer Head}_${infer Rest}`
     ? Name
     : never
 
-/** Fields whose values have names of others: body fields of a provider, and kinds of tools. */
-const foreign: ReadonlySet<string> = new Set(['fixedFields', 'thinkingSwitch', 'tools'])
+/** Fields whose values have names of others, in code and in files: body fields of a provider, and kinds of tools. */
+const foreign: ReadonlySet<string> = new Set(['fixedFields', 'fixed_fields', 'thinkingSwitch', 'thinking_switch', 'tools'])
 
 /**
  * The name that a field of a model, an offer, a price or a provider has in files and HTTP bodies.
@@ -42,18 +48,26 @@ export const wireNameOf = (name: string): string => wireNames.get(name) ?? name.
  *
  * @example codeNameOf('context_window') // 'contextWindow'
  */
-export const codeNameOf = (name: string): string =>
-  codeNames.get(name) ?? name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
+export const codeNameOf = (name: string): string => codeNames.get(name) ?? name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
 
 /**
  * Models, offers, prices or provider facts as files have them: with the names of files at every depth.
  *
  * @example withWireNames({ contextWindow: 8192, price: { cacheWrite: 1 } }) // { context_window: 8192, price: { cache_write: 1 } }
  */
-export function withWireNames(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withWireNames)
+export const withWireNames = (value: unknown): unknown => renamed(value, wireNameOf)
+
+/**
+ * A section of a file with the names that its fields have in code, at every depth.
+ *
+ * @example withCodeNames({ first_byte_ms: 1_000 }) // { firstByteMs: 1_000 }
+ */
+export const withCodeNames = <Section extends object>(section: Section): CodeNames<Section> => renamed(section, codeNameOf) as never
+
+function renamed(value: unknown, nameOf: (name: string) => string): unknown {
+  if (Array.isArray(value)) return value.map(each => renamed(each, nameOf))
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
-    Object.entries(value).map(([name, field]) => [wireNameOf(name), foreign.has(name) ? field : withWireNames(field)]),
+    Object.entries(value).map(([name, field]) => [nameOf(name), foreign.has(name) ? field : renamed(field, nameOf)]),
   )
 }

@@ -1,6 +1,5 @@
 import type { ProviderDialect } from '../../protocol/dialect.ts'
 import { withFlatTools } from '../tool-groups.ts'
-import { withToolParameters } from '../tool-parameters.ts'
 import { decodeResponse } from './decode-response.ts'
 import { decodeEvents } from './decode-stream.ts'
 import { encodeRequest } from './encode-request.ts'
@@ -11,19 +10,17 @@ import { settingPaths } from './setting-paths.ts'
 import { dialect } from './wire.ts'
 
 /** The Chat Completions API, as OpenAI and most other providers serve it. */
-export const chatProvider: ProviderDialect = withFlatTools(
-  withToolParameters({
-    name: dialect,
-    conversationField: 'messages',
-    encodeRequest,
-    decodeResponse,
-    decodeEvents,
-    decodeFailure,
-    fidelity,
-    media,
-    settingPaths,
-    path: '/chat/completions',
-    acceptsNativeReasoningState: true,
-    returnsReasoningText: true,
-  }),
-)
+export const chatProvider: ProviderDialect = withFlatTools({
+  name: dialect,
+  conversationField: 'messages',
+  encodeRequest,
+  decodeResponse,
+  decodeEvents,
+  decodeFailure,
+  fidelity,
+  media,
+  settingPaths,
+  path: '/chat/completions',
+  acceptsNativeReasoningState: true,
+  returnsReasoningText: true,
+})

@@ -1,47 +1,24 @@
-import Anthropic from '@anthropic-ai/sdk'
-import Anthropic0 from 'anthropic0'
 import { describe, expect, test } from 'vitest'
+import {
+  clientFor,
+  clients,
+  content,
+  encode,
+  eventStream,
+  params,
+  request,
+  stream,
+  streamed,
+  whole,
+} from '../../../test/dialects/anthropic-sdk.ts'
 import { decode, metadataOf, plain } from '../../../test/dialects/laws.ts'
 import { readStrictly } from '../../../test/dialects/messages-client-reader.ts'
 import { recordings } from '../../../test/dialects/recordings.ts'
-import type { InferenceEvent } from '../../protocol/event.ts'
 import { fold } from '../../protocol/fold.ts'
-import type { InferenceRequest } from '../../protocol/request.ts'
 import { unfold } from '../../protocol/unfold.ts'
 import { isObject, type JsonObject } from '../../protocol/wire.ts'
-import { writeFrames } from '../../sse/write.ts'
 import { messagesProvider, providerDialects } from '../index.ts'
 import { messagesClient } from './client.ts'
-
-// Two versions of the vendor's SDK read our responses: the newer merges usage and stop details; the older throws where the newer is
-// lenient.
-
-const clients: Readonly<Record<string, typeof Anthropic>> = { v1: Anthropic, v0: Anthropic0 as unknown as typeof Anthropic }
-const clientFor = (version: string, answer: () => Response): Anthropic =>
-  new (clients[version] ?? Anthropic)({ apiKey: 'x', baseURL: 'http://gateway.test', maxRetries: 0, fetch: async () => answer() })
-
-const params = { model: 'm', max_tokens: 100, messages: [{ role: 'user' as const, content: 'Hi' }] }
-const request: InferenceRequest = messagesClient.decodeRequest(params)
-
-const stream = (events: readonly InferenceEvent[]): string => writeFrames(encode(events))
-const encode = (events: readonly InferenceEvent[]) => {
-  const metadata = metadataOf()
-  return messagesClient.encodeEvents(request, () => metadata).write(events)
-}
-const eventStream = (text: string): Response => new Response(text, { headers: { 'content-type': 'text/event-stream' } })
-const json = (body: JsonObject, status = 200): Response => Response.json(body, { status })
-
-const streamed = (version: string, text: string) =>
-  clientFor(version, () => eventStream(text))
-    .messages.stream(params)
-    .finalMessage()
-const whole = (version: string, body: JsonObject) => clientFor(version, () => json(body)).messages.create(params)
-
-/** Content without fields that an SDK adds or omits when they are empty. */
-const content = (blocks: readonly object[]): unknown =>
-  blocks.map(block =>
-    Object.fromEntries(Object.entries(plain(block)).filter(([field, value]) => value !== null && field !== 'parsed_output')),
-  )
 
 const cases = recordings.flatMap(({ name, dialect, frames, whole: body }) => {
   const provider = providerDialects[dialect]

@@ -1,6 +1,5 @@
 import type { ProviderDialect } from '../../protocol/dialect.ts'
 import { withFlatTools } from '../tool-groups.ts'
-import { withToolParameters } from '../tool-parameters.ts'
 import { decodeResponse } from './decode-response.ts'
 import { decodeEvents } from './decode-stream.ts'
 import { encodeCounting, encodeRequest } from './encode-request.ts'
@@ -11,24 +10,22 @@ import { settingPaths } from './setting-paths.ts'
 import { dialect } from './wire.ts'
 
 /** The Messages API, as Anthropic and compatible providers serve it. */
-export const messagesProvider: ProviderDialect = withFlatTools(
-  withToolParameters({
-    name: dialect,
-    conversationField: 'messages',
-    encodeRequest,
-    decodeResponse,
-    decodeEvents,
-    decodeFailure,
-    fidelity,
-    media,
-    settingPaths,
-    path: '/messages',
-    keyHeader: 'x-api-key',
-    acceptsNativeReasoningState: true,
-    definesPrefill: true,
-    counting: {
-      encodeRequest: encodeCounting,
-      decode: ({ input_tokens }) => (typeof input_tokens === 'number' ? input_tokens : undefined),
-    },
-  }),
-)
+export const messagesProvider: ProviderDialect = withFlatTools({
+  name: dialect,
+  conversationField: 'messages',
+  encodeRequest,
+  decodeResponse,
+  decodeEvents,
+  decodeFailure,
+  fidelity,
+  media,
+  settingPaths,
+  path: '/messages',
+  keyHeader: 'x-api-key',
+  acceptsNativeReasoningState: true,
+  definesPrefill: true,
+  counting: {
+    encodeRequest: encodeCounting,
+    decode: ({ input_tokens }) => (typeof input_tokens === 'number' ? input_tokens : undefined),
+  },
+})

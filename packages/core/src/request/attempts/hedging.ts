@@ -1,4 +1,4 @@
-import { hostedToolsOf } from '../../dialects/paid-tools.ts'
+import { allTools, isHosted } from '../../dialects/paid-tools.ts'
 import type { InferenceRequest } from '../../protocol/request.ts'
 import type { SelectedOffer } from '../../upstream/call.ts'
 
@@ -8,7 +8,7 @@ export const hedges = ({ hedge }: { readonly hedge: boolean }, { delivery, promp
   delivery === 'stream' &&
   routing.allow_fallbacks &&
   prompt.tools?.some(({ type }) => type === 'native') !== true &&
-  hostedToolsOf(prompt).length === 0
+  !allTools(prompt).some(isHosted)
 
 /** Whether an offer may be the second call of a hedge: it needs no wait and is within the operator's cost limit. */
 export const affordsBeside = (

@@ -1,29 +1,18 @@
 import { Ajv, type ValidateFunction } from 'ajv'
-import OpenAI from 'openai'
-import OpenAI6 from 'openai6'
-import { describe, expect, inject, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { decode, faultsOf, metadataOf, plain } from '../../../test/dialects/laws.ts'
+import { calledBy, clientFor, clients, encode, eventStream, hi, readBy, request } from '../../../test/dialects/openai-sdk.ts'
 import { readSchema, recordings } from '../../../test/dialects/recordings.ts'
-import type { InferenceEvent } from '../../protocol/event.ts'
 import { fold } from '../../protocol/fold.ts'
 import type { FunctionCallItem, Item } from '../../protocol/item.ts'
-import type { InferenceRequest } from '../../protocol/request.ts'
 import type { InferenceResponse } from '../../protocol/response.ts'
 import { unfold } from '../../protocol/unfold.ts'
-import { type Frame, isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
+import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { writeFrames } from '../../sse/write.ts'
 import { chatClient, chatProvider, providerDialects } from '../index.ts'
 
 // Every recorded response, of every provider, is encoded in chunks, read back by our provider dialect and by two versions of the
 // vendor's SDK, and validated against the vendor's API description.
-
-const hi = { model: 'm', messages: [{ role: 'user' as const, content: 'Hi' }] }
-const request: InferenceRequest = chatClient.decodeRequest({ ...hi, stream: true, stream_options: { include_usage: true } })
-
-const encode = (events: readonly InferenceEvent[]): readonly Frame[] => {
-  const metadata = metadataOf()
-  return chatClient.encodeEvents(request, () => metadata).write(events)
-}
 
 const cases = recordings.map(recording => {
   const provider = providerDialects[recording.dialect]
@@ -66,18 +55,9 @@ describe('a recorded response encoded for a client and decoded again is the same
   })
 })
 
-const clients = { v7: OpenAI, v6: OpenAI6 } as unknown as Readonly<Record<string, typeof OpenAI>>
-
-/** The default run reads each recording with one version. */
-const readBy = <T>(list: readonly T[], version: string): readonly T[] =>
-  list.filter((_, at) => inject('isLongRun') || at % 2 === Object.keys(clients).indexOf(version))
-
 describe.each(Object.keys(clients))('openai %s reads recorded responses', version => {
-  const Client = clients[version] ?? OpenAI
-  const clientFor = (reply: () => Response) =>
-    new Client({ apiKey: 'x', baseURL: 'http://gateway.test/v1', fetch: async () => reply(), maxRetries: 0 })
   const streamed = (text: string) =>
-    clientFor(() => new Response(text, { headers: { 'content-type': 'text/event-stream' } }))
+    clientFor(version, () => eventStream(text))
       .chat.completions.stream({ ...hi, stream_options: { include_usage: true } })
       .finalChatCompletion()
 
@@ -98,15 +78,12 @@ describe.each(Object.keys(clients))('openai %s reads recorded responses', versio
 
   test.each(readBy(answered, version))('$name, whole', async ({ response }) => {
     const body = chatClient.encodeResponse(response, request, metadataOf())
-    const { choices, usage } = await clientFor(() => Response.json(body)).chat.completions.create(hi)
+    const { choices, usage } = await clientFor(version, () => Response.json(body)).chat.completions.create(hi)
     expect(choices[0]?.message.content ?? '').toBe(textOf(response))
     expect(calledBy(choices[0]?.message.tool_calls ?? [])).toEqual(callsOf(response))
     expect(usage?.prompt_tokens).toBe(response.usage?.input_tokens)
   })
 })
-
-const calledBy = (calls: readonly OpenAI.Chat.ChatCompletionMessageToolCall[]): unknown =>
-  calls.map(call => (call.type === 'function' ? [call.id, call.function.name, call.function.arguments] : [call.id]))
 
 /** Known deviations from the API description. */
 const deviations: readonly { readonly at: RegExp; readonly why: string }[] = [
