@@ -48,7 +48,8 @@ export const wireNameOf = (name: string): string => wireNames.get(name) ?? name.
  *
  * @example codeNameOf('context_window') // 'contextWindow'
  */
-export const codeNameOf = (name: string): string => codeNames.get(name) ?? name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
+export const codeNameOf = (name: string): string =>
+  codeNames.get(name) ?? name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
 
 /**
  * Models, offers, prices or provider facts as files have them: with the names of files at every depth.
