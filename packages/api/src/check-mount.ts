@@ -10,7 +10,7 @@ export const mountTable: OptionTableOf<ApiOptions & ClientLimits> = {
   uploadBytesPerWorkspace: 'number',
   uploadBytesPerUser: 'number',
   uploadBytes: 'number',
-  holdMs: 'number',
+  firstContentWaitMs: 'number',
   keepAliveMs: 'number',
   webSockets: {
     connectionsPerWorkspace: 'number',

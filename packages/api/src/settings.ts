@@ -20,7 +20,7 @@ export interface ApiOptions {
    */
   readonly uploadBytes?: number
   /** Milliseconds that a stream waits for its first content before status 200 is sent and keep-alive begins. Default: 10,000. */
-  readonly holdMs?: number
+  readonly firstContentWaitMs?: number
   /** Milliseconds of silence after which a stream sends a keep-alive comment. Default: 15,000. */
   readonly keepAliveMs?: number
   /** Limits on WebSocket connections. */
@@ -48,7 +48,7 @@ export interface Settings {
   readonly uploadBytesPerWorkspace: number
   readonly uploadBytesPerUser: number
   readonly uploadBytes: number
-  readonly holdMs: number
+  readonly firstContentWaitMs: number
   readonly keepAliveMs: number
   readonly webSockets: Required<WebSocketLimits>
   readonly exportRows: number
@@ -64,7 +64,7 @@ const defaultSettings = {
   uploadBytesPerWorkspace: 83_886_080,
   uploadBytesPerUser: 33_554_432,
   uploadBytes: 167_772_160,
-  holdMs: 10_000,
+  firstContentWaitMs: 10_000,
   keepAliveMs: 15_000,
   exportRows: 100_000,
   basePath: '',
@@ -76,7 +76,7 @@ export const settingsOf = (options: ApiOptions = {}): Settings => ({
   uploadBytesPerWorkspace: options.uploadBytesPerWorkspace ?? defaultSettings.uploadBytesPerWorkspace,
   uploadBytesPerUser: options.uploadBytesPerUser ?? defaultSettings.uploadBytesPerUser,
   uploadBytes: options.uploadBytes ?? defaultSettings.uploadBytes,
-  holdMs: options.holdMs ?? defaultSettings.holdMs,
+  firstContentWaitMs: options.firstContentWaitMs ?? defaultSettings.firstContentWaitMs,
   keepAliveMs: options.keepAliveMs ?? defaultSettings.keepAliveMs,
   webSockets: webSocketLimitsOf(options.webSockets),
   exportRows: options.exportRows ?? defaultSettings.exportRows,

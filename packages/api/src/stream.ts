@@ -52,7 +52,7 @@ interface ReplyState {
 }
 
 /**
- * A response as a stream of events. A failure before the first content is an HTTP error. Proxies drop silent connections, so after `holdMs`
+ * A response as a stream of events. A failure before the first content is an HTTP error. Proxies drop silent connections, so after `firstContentWaitMs`
  * status 200 is sent and keep-alive comments follow. A fallback is still possible then; if all providers fail, the error is sent as an
  * event.
  */
@@ -80,9 +80,9 @@ export function streamed(call: Call, { dialect, inferenceRequest, reply }: Diale
       writtenAt: now,
       timer: undefined,
     }
-    const { holdMs, keepAliveMs } = call.site.settings
+    const { firstContentWaitMs, keepAliveMs } = call.site.settings
     // A WebSocket has its own pings, and can send an error with its status at any time.
-    if (!call.request.turn) state.timer = clock.setTimeout(() => silent(state), Math.min(holdMs, keepAliveMs))
+    if (!call.request.turn) state.timer = clock.setTimeout(() => silent(state), Math.min(firstContentWaitMs, keepAliveMs))
     state.events.read(writerOf(state))
   })
 }
@@ -100,21 +100,21 @@ function open(state: ReplyState): void {
 
 /**
  * The callback of a stream's only timer, which is set again only when it has fired. It passes the reply to the adapter if nothing arrived
- * for `holdMs`, and writes a comment if the stream is silent for `keepAliveMs`. While the reader is paused a comment would be pointless.
+ * for `firstContentWaitMs`, and writes a comment if the stream is silent for `keepAliveMs`. While the reader is paused a comment would be pointless.
  */
 function silent(state: ReplyState): void {
   if (state.phase !== 'open') return
-  const { holdMs, keepAliveMs } = state.call.site.settings
+  const { firstContentWaitMs, keepAliveMs } = state.call.site.settings
   const now = state.clock.monotonic()
   const heldMs = now - state.startedAt
-  if (state.open && heldMs >= holdMs) {
+  if (state.open && heldMs >= firstContentWaitMs) {
     write(state, state.keepAliveText)
     open(state)
   } else if (state.sink !== undefined && !state.isPaused && now - state.writtenAt >= keepAliveMs) write(state, state.keepAliveText)
   // The client may have disconnected during the write.
   if (isOver(state)) return
   const untilKeepAliveMs = keepAliveMs - (state.clock.monotonic() - state.writtenAt)
-  const waitMs = state.open ? holdMs - heldMs : untilKeepAliveMs > 0 ? untilKeepAliveMs : keepAliveMs
+  const waitMs = state.open ? firstContentWaitMs - heldMs : untilKeepAliveMs > 0 ? untilKeepAliveMs : keepAliveMs
   state.timer = state.clock.setTimeout(() => silent(state), Math.max(1, Math.ceil(waitMs)))
 }
 

@@ -78,7 +78,7 @@ describe('a client that disconnects', () => {
   })
 
   test('before the first content, while the reply is held', async () => {
-    const running = await start({ holdMs: 20 })
+    const running = await start({ firstContentWaitMs: 20 })
     let returned = false
     running.act = () => ({
       commit: new Promise(() => {}),

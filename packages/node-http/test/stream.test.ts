@@ -26,7 +26,7 @@ describe('a stream', () => {
   })
 
   test('held too long opens with 200 and comments, and may still succeed', async () => {
-    const running = await start({ holdMs: 30, keepAliveMs: 25 })
+    const running = await start({ firstContentWaitMs: 30, keepAliveMs: 25 })
     const commit = Promise.withResolvers<void>()
     running.act = () => ({ commit: commit.promise, batches: () => batchesOf([[delta('a')], [finished]]) })
     const response = await stream(running.url)
@@ -40,7 +40,7 @@ describe('a stream', () => {
   })
 
   test('that was held too long and then fails has the error in the stream, and ends', async () => {
-    const running = await start({ holdMs: 30, keepAliveMs: 25 })
+    const running = await start({ firstContentWaitMs: 30, keepAliveMs: 25 })
     running.act = () => ({
       commit: sleep(80).then(() => Promise.reject(new GatewayError('provider_error', { message: 'all down', provider: 'p' }))),
     })

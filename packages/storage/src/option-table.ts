@@ -117,6 +117,7 @@ const renamed: ReadonlyMap<string, string> = new Map([
   ['operator', 'ownedBy'],
   ['record', 'decisionLog'],
   ['items', 'storedItems'],
+  ['holdMs', 'firstContentWaitMs'],
   ['onPlan', 'onRoute'],
   ['onCommit', 'onFirstContent'],
   ['onSettle', 'onFinish'],

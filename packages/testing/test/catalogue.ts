@@ -55,7 +55,7 @@ export async function build(setting: Setting, timeouts = patient): Promise<Testb
     limits: { inferenceRpm: 100_000, concurrentRequests: 1_000, maxOutputTokens: 1_000_000 },
   })
   // Where a busy machine takes long to read megabytes, their status is still awaited: opening such a stream early has tests of its own.
-  const server = await serve(test.gateway, { port: 0, holdMs: patient.deadlineMs })
+  const server = await serve(test.gateway, { port: 0, firstContentWaitMs: patient.deadlineMs })
   return {
     ...setting,
     broken,

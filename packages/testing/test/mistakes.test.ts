@@ -109,6 +109,7 @@ const oldNames: readonly (readonly [old: string, run: () => unknown, now: string
   ['operator', () => make({ operator: 'me' }), 'ownedBy'],
   ['record', () => make({ record: {} }), 'decisionLog'],
   ['items', () => make({ items: {} }), 'storedItems'],
+  ['holdMs', () => toFetchHandler(gateway, { holdMs: 1 } as Any), 'firstContentWaitMs'],
   ['hooks.onPlan', () => make({ hooks: { onPlan() {} } }), 'onRoute'],
   ['hooks.onCommit', () => make({ hooks: { onCommit() {} } }), 'onFirstContent'],
   ['hooks.onSettle', () => make({ hooks: { onSettle() {} } }), 'onFinish'],
