@@ -86,7 +86,7 @@ test.each([
       text: () => ({ ok: true, text: '{}' }) as const,
       signal: new AbortController().signal,
     },
-    site: { settings: { bodyBytes: 100 } },
+    site: { settings: { maxBodyBytes: 100 } },
     upload: undefined,
     close: false,
     headers: undefined,

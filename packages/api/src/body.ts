@@ -13,7 +13,7 @@ import type { Upload } from './uploads.ts'
  */
 export function* readBody(visit: {
   readonly request: ApiRequest
-  readonly site: { readonly settings: Pick<Settings, 'bodyBytes'> }
+  readonly site: { readonly settings: Pick<Settings, 'maxBodyBytes'> }
   /** Absent if the body is in memory already. */
   readonly upload: Upload | undefined
   close: boolean
@@ -21,7 +21,7 @@ export function* readBody(visit: {
   headers: Readonly<Record<string, string>> | undefined
 }): Step<string> {
   const { request, upload } = visit
-  const limit = visit.site.settings.bodyBytes
+  const limit = visit.site.settings.maxBodyBytes
   const coding = codingOf(request)
   const codings = request.codings ?? []
   if (coding !== undefined && !codings.includes(coding)) {

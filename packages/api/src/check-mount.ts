@@ -6,10 +6,10 @@ import type { WebSocketLimits } from './websocket/limits.ts'
 
 /** The options that all adapters share. */
 export const mountTable: OptionTableOf<ApiOptions & ClientLimits> = {
-  bodyBytes: 'number',
-  uploadBytesPerWorkspace: 'number',
-  uploadBytesPerUser: 'number',
-  uploadBytes: 'number',
+  maxBodyBytes: 'number',
+  maxUploadBytesPerWorkspace: 'number',
+  maxUploadBytesPerUser: 'number',
+  maxUploadBytes: 'number',
   firstContentWaitMs: 'number',
   keepAliveMs: 'number',
   webSockets: {
@@ -25,7 +25,7 @@ export const mountTable: OptionTableOf<ApiOptions & ClientLimits> = {
     keptBytesPerUser: 'number',
     keptBytesTotal: 'number',
   } satisfies OptionTableOf<WebSocketLimits>,
-  exportRows: 'number',
+  maxExportRows: 'number',
   basePath: 'text',
   cors: 'object',
   authenticateMs: 'number',

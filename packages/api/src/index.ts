@@ -69,10 +69,10 @@ export function createApi(gateway: Gateway, options?: ApiOptions): Api {
     uploads: createUploads(settings),
     webSockets: {
       kept: createUploads({
-        bodyBytes: 0,
-        uploadBytes: webSockets.keptBytesTotal,
-        uploadBytesPerWorkspace: webSockets.keptBytesPerWorkspace,
-        uploadBytesPerUser: webSockets.keptBytesPerUser,
+        maxBodyBytes: 0,
+        maxUploadBytes: webSockets.keptBytesTotal,
+        maxUploadBytesPerWorkspace: webSockets.keptBytesPerWorkspace,
+        maxUploadBytesPerUser: webSockets.keptBytesPerUser,
       }),
       connections: createConnections(webSockets),
     },

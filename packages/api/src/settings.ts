@@ -4,21 +4,21 @@ import { type WebSocketLimits, webSocketLimitsOf } from './websocket/limits.ts'
 /** The options of `createApi`: limits on bodies and exports, timing of streams, and where the API is mounted. */
 export interface ApiOptions {
   /** Maximum size of a request body in bytes. Default: 33,554,432. */
-  readonly bodyBytes?: number
+  readonly maxBodyBytes?: number
   /**
    * Maximum total bytes of request bodies, and of stored items that requests refer to, in use by the keys of one workspace at a time. Beyond
-   * them requests get 429. Always enough for one body of `bodyBytes`. Default: 83,886,080.
+   * them requests get 429. Always enough for one body of `maxBodyBytes`. Default: 83,886,080.
    */
-  readonly uploadBytesPerWorkspace?: number
+  readonly maxUploadBytesPerWorkspace?: number
   /**
-   * Maximum total bytes of request bodies in use by one end user across its sessions. Always enough for one body of `bodyBytes`. Default:
+   * Maximum total bytes of request bodies in use by one end user across its sessions. Always enough for one body of `maxBodyBytes`. Default:
    * 33,554,432.
    */
-  readonly uploadBytesPerUser?: number
+  readonly maxUploadBytesPerUser?: number
   /**
-   * Maximum total bytes of request bodies in use by all workspaces together. Beyond them requests get 503. Always enough for one body of `bodyBytes`. Default: 167,772,160.
+   * Maximum total bytes of request bodies in use by all workspaces together. Beyond them requests get 503. Always enough for one body of `maxBodyBytes`. Default: 167,772,160.
    */
-  readonly uploadBytes?: number
+  readonly maxUploadBytes?: number
   /** Milliseconds that a stream waits for its first content before status 200 is sent and keep-alive begins. Default: 10,000. */
   readonly firstContentWaitMs?: number
   /** Milliseconds of silence after which a stream sends a keep-alive comment. Default: 15,000. */
@@ -26,7 +26,7 @@ export interface ApiOptions {
   /** Limits on WebSocket connections. */
   readonly webSockets?: WebSocketLimits
   /** Maximum rows of an export. Default: 100,000. */
-  readonly exportRows?: number
+  readonly maxExportRows?: number
   /** Prefix of every path, as in `/api`. Default: empty. */
   readonly basePath?: string
   /** Off by default: browsers do not let pages of other sites read responses. */
@@ -44,14 +44,14 @@ export interface Cors {
 }
 
 export interface Settings {
-  readonly bodyBytes: number
-  readonly uploadBytesPerWorkspace: number
-  readonly uploadBytesPerUser: number
-  readonly uploadBytes: number
+  readonly maxBodyBytes: number
+  readonly maxUploadBytesPerWorkspace: number
+  readonly maxUploadBytesPerUser: number
+  readonly maxUploadBytes: number
   readonly firstContentWaitMs: number
   readonly keepAliveMs: number
   readonly webSockets: Required<WebSocketLimits>
-  readonly exportRows: number
+  readonly maxExportRows: number
   readonly basePath: string
   readonly cors: Cors | undefined
   readonly authenticateMs: number
@@ -60,26 +60,26 @@ export interface Settings {
 
 /** The default values of the options. */
 const defaultSettings = {
-  bodyBytes: 33_554_432,
-  uploadBytesPerWorkspace: 83_886_080,
-  uploadBytesPerUser: 33_554_432,
-  uploadBytes: 167_772_160,
+  maxBodyBytes: 33_554_432,
+  maxUploadBytesPerWorkspace: 83_886_080,
+  maxUploadBytesPerUser: 33_554_432,
+  maxUploadBytes: 167_772_160,
   firstContentWaitMs: 10_000,
   keepAliveMs: 15_000,
-  exportRows: 100_000,
+  maxExportRows: 100_000,
   basePath: '',
   authenticateMs: 10_000,
 } as const
 
 export const settingsOf = (options: ApiOptions = {}): Settings => ({
-  bodyBytes: options.bodyBytes ?? defaultSettings.bodyBytes,
-  uploadBytesPerWorkspace: options.uploadBytesPerWorkspace ?? defaultSettings.uploadBytesPerWorkspace,
-  uploadBytesPerUser: options.uploadBytesPerUser ?? defaultSettings.uploadBytesPerUser,
-  uploadBytes: options.uploadBytes ?? defaultSettings.uploadBytes,
+  maxBodyBytes: options.maxBodyBytes ?? defaultSettings.maxBodyBytes,
+  maxUploadBytesPerWorkspace: options.maxUploadBytesPerWorkspace ?? defaultSettings.maxUploadBytesPerWorkspace,
+  maxUploadBytesPerUser: options.maxUploadBytesPerUser ?? defaultSettings.maxUploadBytesPerUser,
+  maxUploadBytes: options.maxUploadBytes ?? defaultSettings.maxUploadBytes,
   firstContentWaitMs: options.firstContentWaitMs ?? defaultSettings.firstContentWaitMs,
   keepAliveMs: options.keepAliveMs ?? defaultSettings.keepAliveMs,
   webSockets: webSocketLimitsOf(options.webSockets),
-  exportRows: options.exportRows ?? defaultSettings.exportRows,
+  maxExportRows: options.maxExportRows ?? defaultSettings.maxExportRows,
   basePath: checkedBase(options.basePath ?? defaultSettings.basePath),
   cors: options.cors,
   authenticateMs: options.authenticateMs ?? defaultSettings.authenticateMs,

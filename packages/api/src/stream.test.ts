@@ -151,7 +151,7 @@ test('the body counts as in memory until the first content, even if the reply be
     header: name => (name === 'content-length' ? String(text.length) : headers[name]),
     text: async (_, onBytes) => (onBytes?.(text.length) === false ? { ok: false, why: 'stopped' } : { ok: true, text }),
   }
-  const api = createApi(fake.gateway, { firstContentWaitMs: 1, keepAliveMs: 60_000, bodyBytes: 1_000, uploadBytes: 1_000 })
+  const api = createApi(fake.gateway, { firstContentWaitMs: 1, keepAliveMs: 60_000, maxBodyBytes: 1_000, maxUploadBytes: 1_000 })
   const first = await api(large)
   expect([first.status, (await api(large)).status]).toEqual([200, 503])
   if (typeof first.body === 'string') throw new Error('It is no stream.')

@@ -70,7 +70,7 @@ describe('the speed of an upload', () => {
 })
 
 describe('the bytes of concurrent bodies', () => {
-  const settings = { bodyBytes: 100, uploadBytesPerWorkspace: 250, uploadBytesPerUser: 120, uploadBytes: 400 }
+  const settings = { maxBodyBytes: 100, maxUploadBytesPerWorkspace: 250, maxUploadBytesPerUser: 120, maxUploadBytes: 400 }
   const of = (workspaceId: string) => ({ workspaceId, keyId: 'k' })
   const user = (name: string) => ({ workspaceId: 'a', keyId: `user:${name}`, isEndUser: true as const })
 
@@ -108,10 +108,10 @@ describe('the bytes of concurrent bodies', () => {
   })
 
   test('always have room for one body of the maximum size', () => {
-    const uploads = createUploads({ bodyBytes: 1_000, uploadBytesPerWorkspace: 10, uploadBytesPerUser: 10, uploadBytes: 10 })
+    const uploads = createUploads({ maxBodyBytes: 1_000, maxUploadBytesPerWorkspace: 10, maxUploadBytesPerUser: 10, maxUploadBytes: 10 })
     expect(uploads.open(of('a')).claim(1_000)).toBeUndefined()
     expect(
-      createUploads({ ...settings, uploadBytesPerUser: 1 })
+      createUploads({ ...settings, maxUploadBytesPerUser: 1 })
         .open(user('ann'))
         .claim(100),
     ).toBeUndefined()

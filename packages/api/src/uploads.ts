@@ -52,13 +52,13 @@ export const userShareOf = ({ workspaceId, keyId, isEndUser }: Sharer): string |
 
 const nobody: Sharer = { workspaceId: '', keyId: '' }
 
-export type UploadLimits = Pick<Settings, 'bodyBytes' | 'uploadBytes' | 'uploadBytesPerWorkspace' | 'uploadBytesPerUser'>
+export type UploadLimits = Pick<Settings, 'maxBodyBytes' | 'maxUploadBytes' | 'maxUploadBytesPerWorkspace' | 'maxUploadBytesPerUser'>
 
-export function createUploads({ bodyBytes, uploadBytes, uploadBytesPerWorkspace, uploadBytesPerUser }: UploadLimits): Uploads {
+export function createUploads({ maxBodyBytes, maxUploadBytes, maxUploadBytesPerWorkspace, maxUploadBytesPerUser }: UploadLimits): Uploads {
   // A body that can never fit would be refused for ever with a time to retry.
-  const maxPerWorkspace = Math.max(bodyBytes, uploadBytesPerWorkspace)
-  const maxPerUser = Math.max(bodyBytes, uploadBytesPerUser)
-  const most = Math.max(bodyBytes, uploadBytes)
+  const maxPerWorkspace = Math.max(maxBodyBytes, maxUploadBytesPerWorkspace)
+  const maxPerUser = Math.max(maxBodyBytes, maxUploadBytesPerUser)
+  const most = Math.max(maxBodyBytes, maxUploadBytes)
   const [workspaces, users] = [createTally(), createTally()]
   let total = 0
 

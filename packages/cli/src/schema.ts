@@ -131,22 +131,22 @@ export const gatewayLimits = {
 }
 
 export const serverLimits = {
-  body_bytes: whole(1)
+  max_body_bytes: whole(1)
     .default(32 * mebibyte)
     .describe('Bytes of the largest request body'),
-  upload_bytes_per_workspace: whole(1)
+  max_upload_bytes_per_workspace: whole(1)
     .exactOptional()
     .meta({
       description: 'Bytes of request bodies that one workspace may have under way at a time, in one process',
       default: 80 * mebibyte,
     }),
-  upload_bytes_per_user: whole(1)
+  max_upload_bytes_per_user: whole(1)
     .exactOptional()
     .meta({
       description: 'Bytes of request bodies that one end user may have under way at a time, in one process',
       default: 32 * mebibyte,
     }),
-  upload_bytes: whole(1)
+  max_upload_bytes: whole(1)
     .exactOptional()
     .meta({
       description: 'Bytes of request bodies under way at a time, in one process',
@@ -163,7 +163,7 @@ export const webSocketLimits = {
   connections: whole(1).exactOptional().meta({ description: 'Open connections, in one process', default: 10_000 }),
   max_age_ms: whole(1).exactOptional().meta({ description: 'Milliseconds that a connection may last', default: hour }),
   max_idle_ms: whole(1).exactOptional().describe('Milliseconds that a connection may be idle. Default: any'),
-  message_bytes: whole(1).exactOptional().describe('Bytes of the largest message. Default: `limits.body_bytes`'),
+  message_bytes: whole(1).exactOptional().describe('Bytes of the largest message. Default: `limits.max_body_bytes`'),
 }
 
 const originsExample = '`*`, or a list of origins, as in https://app.example'

@@ -23,9 +23,14 @@ const faults: readonly (readonly [trouble: string, config: unknown, line: string
   ],
   ['the old name of a field', { operator: 'me' }, '`operator` is not a known field; it is `owned_by` now.'],
   [
+    'the old name of a field of a section',
+    { limits: { body_bytes: 5 } },
+    '`limits.body_bytes` is not a known field; it is `max_body_bytes` now.',
+  ],
+  [
     'an unknown field of a section',
     { limits: { rpm: 1 } },
-    '`limits.rpm` is not a known field; `limits` takes inference_rpm, tokens_per_minute, management_reads_rpm, management_writes_rpm, concurrent_requests, workspace, body_bytes, upload_bytes_per_workspace, upload_bytes_per_user, upload_bytes, body_bytes_per_second.',
+    '`limits.rpm` is not a known field; `limits` takes inference_rpm, tokens_per_minute, management_reads_rpm, management_writes_rpm, concurrent_requests, workspace, max_body_bytes, max_upload_bytes_per_workspace, max_upload_bytes_per_user, max_upload_bytes, body_bytes_per_second.',
   ],
   [
     'an unknown field of a provider',

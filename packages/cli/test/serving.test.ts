@@ -172,7 +172,7 @@ describe('limits and credit', () => {
       config: {
         storage: 'memory:',
         workspace: { name: 'mine', credit_usd: 0 },
-        limits: { inference_rpm: 7, management_reads_rpm: 8, management_writes_rpm: 9, body_bytes: 1_000 },
+        limits: { inference_rpm: 7, management_reads_rpm: 8, management_writes_rpm: 9, max_body_bytes: 1_000 },
       },
     })
     expect(await (await look(server, '/v1/me')).json()).toMatchObject({
@@ -187,7 +187,7 @@ describe('limits and credit', () => {
     const server = await serving({
       config: {
         storage: 'memory:',
-        limits: { body_bytes: 1_000_000, upload_bytes_per_workspace: 1_200_000 },
+        limits: { max_body_bytes: 1_000_000, max_upload_bytes_per_workspace: 1_200_000 },
         timeouts: { body_idle_ms: 1_000 },
       },
     })

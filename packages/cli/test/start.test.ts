@@ -36,7 +36,7 @@ describe('the config', () => {
         management_writes_rpm: 60,
         concurrent_requests: 200,
         workspace: {},
-        body_bytes: 33554432,
+        max_body_bytes: 33554432,
       },
       web_sockets: {},
       timeouts: {
@@ -115,10 +115,10 @@ describe('the config', () => {
         management_writes_rpm: 3,
         concurrent_requests: 4,
         workspace: { requests_per_minute: 7, tokens_per_minute: 8, concurrent_requests: 9 },
-        body_bytes: 5,
-        upload_bytes_per_workspace: 10,
-        upload_bytes_per_user: 13,
-        upload_bytes: 11,
+        max_body_bytes: 5,
+        max_upload_bytes_per_workspace: 10,
+        max_upload_bytes_per_user: 13,
+        max_upload_bytes: 11,
         body_bytes_per_second: 12,
       },
       web_sockets: {

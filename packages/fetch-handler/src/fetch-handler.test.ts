@@ -118,7 +118,7 @@ describe('a body', () => {
         cancelled = true
       },
     })
-    const handler = toFetchHandler(fakeGateway().gateway, { bodyBytes: 10_000 })
+    const handler = toFetchHandler(fakeGateway().gateway, { maxBodyBytes: 10_000 })
     const response = await handler(new Request('http://x/v1/responses', { method: 'POST', headers, body, duplex: 'half' } as RequestInit))
     expect(response.status).toBe(413)
     expect(pulled).toBeLessThan(15)

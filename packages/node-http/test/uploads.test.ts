@@ -4,7 +4,7 @@ import { rawCall, sleep, until } from './raw.ts'
 import { auth, jsonHeaders, post, start, whole } from './running.ts'
 
 describe('a body that is too large', () => {
-  const limit = { bodyBytes: 1000 }
+  const limit = { maxBodyBytes: 1000 }
 
   test('with a length: 413 at once, connection closed, and most of it unread', async () => {
     const { port, calls } = await start(limit)

@@ -176,7 +176,7 @@ describe('a hostile client', () => {
     ],
   ])('that sends %s is closed', async (_, attack, code) => {
     const { fake } = endless()
-    const { url } = await start({ bodyBytes: 200_000 }, fake)
+    const { url } = await start({ maxBodyBytes: 200_000 }, fake)
     const { socket, untilClosed } = await openWebSocket(url, bearer)
     attack((data, options = {}) => socket.send(data, options))
     expect(await untilClosed()).toMatchObject({ code })
@@ -184,7 +184,7 @@ describe('a hostile client', () => {
   })
 
   test('that holds too many bytes of incomplete messages is closed', async () => {
-    const { url } = await start({ bodyBytes: 200_000, uploadBytesPerWorkspace: 400_000 }, saying('a'))
+    const { url } = await start({ maxBodyBytes: 200_000, maxUploadBytesPerWorkspace: 400_000 }, saying('a'))
     const clients = await Promise.all(Array.from({ length: 3 }, () => openWebSocket(url, bearer)))
     for (const { socket } of clients) socket.send('x'.repeat(150_000), { fin: false })
     await until(() => clients.some(({ closed }) => closed() !== undefined))
@@ -193,7 +193,7 @@ describe('a hostile client', () => {
   })
 
   test('that holds many fragments of little content is closed: what is counted is the memory that they take', async () => {
-    const { url } = await start({ bodyBytes: 200_000, uploadBytesPerWorkspace: 250_000 }, saying('a'))
+    const { url } = await start({ maxBodyBytes: 200_000, maxUploadBytesPerWorkspace: 250_000 }, saying('a'))
     const clients = await Promise.all(Array.from({ length: 5 }, () => openWebSocket(url, bearer)))
     for (const { socket } of clients) for (let at = 0; at < 500; at += 1) socket.send('x', { fin: false })
     await until(() => clients.filter(({ closed }) => closed() !== undefined).length === 3)

@@ -23,7 +23,7 @@ export function describeAdapter(name: string, start: StartAdapter, more: { reado
       describe('http semantics', () => describeHttpSemantics(fixture))
     })
     describe(`with a limit of ${smallLimit} bytes`, () => {
-      const fixture = createFixture({ start, options: { bodyBytes: smallLimit }, ...more })
+      const fixture = createFixture({ start, options: { maxBodyBytes: smallLimit }, ...more })
       describeBodyLimit(fixture)
     })
   })

@@ -6,7 +6,7 @@ import { jsonHeaders, start } from '../../node-http/test/running.ts'
 
 const body = JSON.stringify({ model: 'small', input: 'ü'.repeat(1_000) })
 const encoders = { zstd: zstdCompressSync, br: brotliCompressSync, gzip: gzipSync, deflate: deflateSync } as const
-const bodyBytes = 100_000
+const maxBodyBytes = 100_000
 
 type Send = (coding: string, bytes: Uint8Array) => Promise<Response>
 
@@ -21,7 +21,7 @@ const adapters: readonly (readonly [name: string, codings: readonly (keyof typeo
     'node:http',
     ['zstd', 'br', 'gzip', 'deflate'],
     async () => {
-      const { url } = await start({ bodyBytes })
+      const { url } = await start({ maxBodyBytes })
       return (coding, bytes) => fetch(`${url}/v1/responses`, post(coding, bytes))
     },
   ],
@@ -29,7 +29,7 @@ const adapters: readonly (readonly [name: string, codings: readonly (keyof typeo
     'fetch',
     ['gzip', 'deflate'],
     async () => {
-      const handler = toFetchHandler(fakeGateway().gateway, { bodyBytes })
+      const handler = toFetchHandler(fakeGateway().gateway, { maxBodyBytes })
       return async (coding, bytes) => handler(new Request('http://x/v1/responses', post(coding, bytes)))
     },
   ],
@@ -43,8 +43,8 @@ describe.each(adapters)('a compressed body over %s', (_, codings, open) => {
 
   test.each(codings)('in %s is refused if it becomes larger than the limit, and if it is damaged', async coding => {
     const send = await open()
-    const bomb = await send(coding, encoders[coding](Buffer.alloc(50 * bodyBytes, ' ')))
-    expect([bomb.status, await bomb.json()]).toMatchObject([413, { error: { message: expect.stringContaining(`${bodyBytes} bytes`) } }])
+    const bomb = await send(coding, encoders[coding](Buffer.alloc(50 * maxBodyBytes, ' ')))
+    expect([bomb.status, await bomb.json()]).toMatchObject([413, { error: { message: expect.stringContaining(`${maxBodyBytes} bytes`) } }])
     const damaged = await send(coding, Buffer.from('no compression at all'))
     expect([damaged.status, await damaged.json()]).toMatchObject([400, { error: { message: `The request body is not valid ${coding}.` } }])
   })

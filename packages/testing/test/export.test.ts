@@ -57,7 +57,7 @@ interface Fixture {
 
 async function createFixture(
   storage: Storage,
-  { rows, exportRows = 100_000 }: { readonly rows: readonly UsageRow[]; readonly exportRows?: number },
+  { rows, maxExportRows = 100_000 }: { readonly rows: readonly UsageRow[]; readonly maxExportRows?: number },
 ): Promise<Fixture> {
   const asked = { pages: 0 }
   const usage: Storage['usage'] = {
@@ -79,7 +79,7 @@ async function createFixture(
   await gateway.workspaces.create({ id: 'w', name: 'W' })
   const { secret } = await gateway.workspaces('w').apiKeys.create({ name: 'reader', scopes: ['usage:read'] })
   await Promise.all(rows.map(each => storage.usage.append(each)))
-  const api = createApi(gateway, { exportRows })
+  const api = createApi(gateway, { maxExportRows })
   return { asked, ask: (query = '') => askFor(api, query, secret) }
 }
 
@@ -161,7 +161,7 @@ describe.each(Object.entries(stores))('an export from %s', (_, open) => {
 
   test('has headers with the number of rows, the limit, and whether it is complete', async () => {
     const rows = Array.from({ length: 7 }, (_, n) => row(`r${n}`, { at: at + n, keyId: n < 3 ? 'key_1' : 'key_2' }))
-    const { ask } = await createFixture(open(), { rows, exportRows: 5 })
+    const { ask } = await createFixture(open(), { rows, maxExportRows: 5 })
     const cut = await ask()
     expect(cut.headers).toMatchObject({
       'content-type': 'text/csv; charset=utf-8',

@@ -442,7 +442,7 @@ test('requests with large referenced items share the memory limit of their works
     acts: [acts.reply('x'.repeat(50_000)), acts.stall(60_000)],
   })
   const { gateway, secret } = await openGateway({ providers: [provider] })
-  const server = await serve(gateway, { port: 0, bodyBytes: 60_000, uploadBytesPerWorkspace: 60_000 })
+  const server = await serve(gateway, { port: 0, maxBodyBytes: 60_000, maxUploadBytesPerWorkspace: 60_000 })
   onTestFinished(() => server.close())
   const post = (input: unknown, signal?: AbortSignal) =>
     fetch(`${server.url}/v1/responses`, {

@@ -31,7 +31,7 @@ function cellsOf(row: RequestRow): readonly string[] {
 
 /** Streams page by page, so the first byte does not wait for the last row. */
 export async function exportRequests(call: Call, analytics: Analytics, range: AnalyticsQuery): Promise<ApiReply> {
-  const limit = call.site.settings.exportRows
+  const limit = call.site.settings.maxExportRows
   // Requests that arrive during the export are not part of it, because the headers state the number of rows beforehand.
   const query = { ...range, to: range.to ?? call.gateway.clock.now() + 1 }
   const [count, lines] = await Promise.all([analytics.count(query, limit + 1), linesOf(analytics.pages(query, limit))])

@@ -38,7 +38,7 @@ export interface History {
    * Opens a turn.
    *
    * @throws `previous_response_not_found` (400) if the previous response belongs to another connection, failed, or is no longer kept;
-   * `request_too_large` (413) if the whole conversation is larger than `bodyBytes`; `invalid_request` (400) if it exceeds another limit of a body
+   * `request_too_large` (413) if the whole conversation is larger than `maxBodyBytes`; `invalid_request` (400) if it exceeds another limit of a body
    */
   open(body: JsonObject, bytes: number): OpenTurn
   /** Keeps a turn under the id of its response. */
@@ -52,14 +52,14 @@ export interface History {
 const maxTurns = 64
 
 interface HistoryOptions {
-  readonly bodyBytes: number
+  readonly maxBodyBytes: number
   readonly keptBytes: number
   /** Counts the bytes of all connections. */
   readonly kept: Uploads
   readonly caller: Sharer
 }
 
-export function createHistory({ bodyBytes, keptBytes, kept, caller }: HistoryOptions): History {
+export function createHistory({ maxBodyBytes, keptBytes, kept, caller }: HistoryOptions): History {
   let turns = new Map<string, Turn>()
   let bytes = 0
   let claim: Upload | undefined
@@ -78,7 +78,7 @@ export function createHistory({ bodyBytes, keptBytes, kept, caller }: HistoryOpt
       if (previous === undefined || previous === null) return { previousId: undefined, before: undefined, input, bytes: messageBytes, body }
       const before = typeof previous === 'string' ? turns.get(previous) : undefined
       if (typeof previous !== 'string' || before === undefined) throw previousNotFound(previous)
-      if (before.textBytes + messageBytes > bodyBytes) throw tooLarge(bodyBytes)
+      if (before.textBytes + messageBytes > maxBodyBytes) throw tooLarge(maxBodyBytes)
       const whole = { ...body, input: isInput(body.input) ? [...itemsUpTo(before), ...input] : body.input }
       // Each message was checked separately. All of them together form one body.
       checkBody(whole, { keys: false, texts: false })

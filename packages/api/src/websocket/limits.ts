@@ -13,7 +13,7 @@ export interface WebSocketLimits {
    * `maxAgeMs`.
    */
   readonly maxIdleMs?: number
-  /** Maximum bytes of a message. A larger one closes the connection. At most `bodyBytes`, which is the default. */
+  /** Maximum bytes of a message. A larger one closes the connection. At most `maxBodyBytes`, which is the default. */
   readonly messageBytes?: number
   /** Maximum `response.create` messages of a connection that wait for the running one. One more closes the connection. Default: 16. */
   readonly maxWaiting?: number

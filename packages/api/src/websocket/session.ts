@@ -55,11 +55,11 @@ interface SessionState extends SessionContext {
 
 export function createSession(context: SessionContext): WebSocketSession {
   const { site, gateway, caller } = context
-  const { bodyBytes, webSockets } = site.settings
+  const { maxBodyBytes, webSockets } = site.settings
   const { clock } = gateway
   const state: SessionState = {
     ...context,
-    history: createHistory({ bodyBytes, keptBytes: webSockets.keptBytes, kept: site.webSockets.kept, caller }),
+    history: createHistory({ maxBodyBytes, keptBytes: webSockets.keptBytes, kept: site.webSockets.kept, caller }),
     waiting: [],
     arriving: undefined,
     running: undefined,

@@ -7,7 +7,7 @@ import { fasterClock } from '../faster-clock.ts'
 import { type TestGateway, testGateway } from '../gateway.ts'
 
 /** Options of an adapter other than the gateway. */
-export type AdapterOptions = Pick<ApiOptions, 'bodyBytes'>
+export type AdapterOptions = Pick<ApiOptions, 'maxBodyBytes'>
 
 export interface Started {
   /** As in `http://127.0.0.1:49152`, followed by the mount path, if any. */

@@ -9,9 +9,9 @@ import { scriptedProvider } from '../../src/scripted-provider.ts'
 import { serveFetch } from '../fetch-server.ts'
 
 interface Limits {
-  readonly bodyBytes?: number
-  readonly uploadBytesPerWorkspace?: number
-  readonly uploadBytes?: number
+  readonly maxBodyBytes?: number
+  readonly maxUploadBytesPerWorkspace?: number
+  readonly maxUploadBytes?: number
 }
 
 interface Under extends TestGateway {
@@ -130,7 +130,7 @@ describe.each(Object.entries(adapters))('%s', (_, start) => {
   })
 
   test('limits concurrent announced bytes of a workspace’s keys with 429, and of all workspaces with 503', async () => {
-    const { port, key, gateway } = await under({ bodyBytes: 100_000, uploadBytesPerWorkspace: 250_000, uploadBytes: 400_000 })
+    const { port, key, gateway } = await under({ maxBodyBytes: 100_000, maxUploadBytesPerWorkspace: 250_000, maxUploadBytes: 400_000 })
     const keyOfAnother = async (): Promise<string> => {
       const { id } = await gateway.workspaces.create({ name: 'another', billing: 'postpaid' })
       return (await gateway.workspaces(id).apiKeys.create({ name: 'k' })).secret
@@ -150,7 +150,7 @@ describe.each(Object.entries(adapters))('%s', (_, start) => {
   })
 
   test('counts bytes as they arrive if no length is announced', async () => {
-    const { port, key } = await under({ bodyBytes: 100_000, uploadBytesPerWorkspace: 150_000 })
+    const { port, key } = await under({ maxBodyBytes: 100_000, maxUploadBytesPerWorkspace: 150_000 })
     const secret = await key({})
     const first = upload(port, secret, { body: chunk(90_000) })
     await wait(150)

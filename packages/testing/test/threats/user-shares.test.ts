@@ -65,7 +65,7 @@ test('a user has as many WebSockets as its share, over all its sessions; others 
 })
 
 test('a user has as many concurrent body bytes as its share, and does not block others', async () => {
-  const { url } = await createFixture({ bodyBytes: 1_000_000, uploadBytesPerUser: 1_000_000, uploadBytesPerWorkspace: 2_500_000 })
+  const { url } = await createFixture({ maxBodyBytes: 1_000_000, maxUploadBytesPerUser: 1_000_000, maxUploadBytesPerWorkspace: 2_500_000 })
   const begin = (cookie: string, bytes: number): ClientRequest => {
     const headers = { cookie, 'content-type': 'application/json', 'content-length': bytes }
     const sending = request(`${url}/v1/responses`, { method: 'POST', headers, agent: false } as RequestOptions)

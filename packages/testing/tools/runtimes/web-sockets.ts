@@ -18,7 +18,7 @@ export async function webSocketHandler(webSocket: WebSocketRuntime): Promise<Fet
   const signedOut = new Set<string>()
   return toFetchHandler(gateway, {
     webSocket,
-    bodyBytes: 100_000,
+    maxBodyBytes: 100_000,
     authenticate(request) {
       const user = /user=(\w+)/.exec(request.headers.get('cookie') ?? '')?.[1]
       if (request.url.endsWith('/sign-out') && user !== undefined) signedOut.add(user)
