@@ -70,9 +70,9 @@ export function createApi(gateway: Gateway, options?: ApiOptions): Api {
     webSockets: {
       kept: createUploads({
         maxBodyBytes: 0,
-        maxUploadBytes: webSockets.keptBytesTotal,
-        maxUploadBytesPerWorkspace: webSockets.keptBytesPerWorkspace,
-        maxUploadBytesPerUser: webSockets.keptBytesPerUser,
+        maxUploadBytes: webSockets.maxHistoryBytesTotal,
+        maxUploadBytesPerWorkspace: webSockets.maxHistoryBytesPerWorkspace,
+        maxUploadBytesPerUser: webSockets.maxHistoryBytesPerUser,
       }),
       connections: createConnections(webSockets),
     },

@@ -156,14 +156,14 @@ export const serverLimits = {
 }
 
 export const webSocketLimits = {
-  connections_per_workspace: whole(1)
+  max_connections_per_workspace: whole(1)
     .exactOptional()
     .meta({ description: 'Open connections of one workspace, in one process', default: 1_000 }),
-  connections_per_user: whole(1).exactOptional().meta({ description: 'Open connections of one end user, in one process', default: 20 }),
-  connections: whole(1).exactOptional().meta({ description: 'Open connections, in one process', default: 10_000 }),
+  max_connections_per_user: whole(1).exactOptional().meta({ description: 'Open connections of one end user, in one process', default: 20 }),
+  max_connections: whole(1).exactOptional().meta({ description: 'Open connections, in one process', default: 10_000 }),
   max_age_ms: whole(1).exactOptional().meta({ description: 'Milliseconds that a connection may last', default: hour }),
   max_idle_ms: whole(1).exactOptional().describe('Milliseconds that a connection may be idle. Default: any'),
-  message_bytes: whole(1).exactOptional().describe('Bytes of the largest message. Default: `limits.max_body_bytes`'),
+  max_message_bytes: whole(1).exactOptional().describe('Bytes of the largest message. Default: `limits.max_body_bytes`'),
 }
 
 const originsExample = '`*`, or a list of origins, as in https://app.example'

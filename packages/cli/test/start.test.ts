@@ -122,12 +122,12 @@ describe('the config', () => {
         body_bytes_per_second: 12,
       },
       web_sockets: {
-        connections_per_workspace: 1,
-        connections_per_user: 6,
-        connections: 2,
+        max_connections_per_workspace: 1,
+        max_connections_per_user: 6,
+        max_connections: 2,
         max_age_ms: 3,
         max_idle_ms: 4,
-        message_bytes: 5,
+        max_message_bytes: 5,
       },
       tls: { ca_file: 'ca.pem', cert_file: 'client.pem', key_file: 'client.key' },
       timeouts: {

@@ -86,7 +86,7 @@ describe('messages', () => {
 
 describe('the upgrade', () => {
   test('is refused as a request would be', async () => {
-    const { url } = await start({ webSockets: { connectionsPerWorkspace: 1 } })
+    const { url } = await start({ webSockets: { maxConnectionsPerWorkspace: 1 } })
     expect(await upgradeStatus(url, {})).toMatchObject({ status: 401, code: 'invalid_api_key' })
     expect(await upgradeStatus(url, { authorization: 'Bearer ak_bad' })).toMatchObject({ status: 401 })
     expect(await upgradeStatus(url, bearer)).toMatchObject({ status: 101, headers: { 'x-request-id': expect.any(String) } })
@@ -94,8 +94,8 @@ describe('the upgrade', () => {
 
   test('connections are counted per workspace and in total, and one that ends frees its place', async () => {
     for (const [webSockets, status, code] of [
-      [{ connectionsPerWorkspace: 1 }, 429, 'concurrent_requests_exceeded'],
-      [{ connections: 1 }, 503, 'service_unavailable'],
+      [{ maxConnectionsPerWorkspace: 1 }, 429, 'concurrent_requests_exceeded'],
+      [{ maxConnections: 1 }, 503, 'service_unavailable'],
     ] as const) {
       const { url } = await start({ webSockets })
       const { socket } = await openWebSocket(url, bearer)
@@ -122,7 +122,7 @@ describe('the upgrade', () => {
   test.each(['sec-websocket-version: 7\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==', 'sec-websocket-version: 13', ''])(
     'without a valid handshake is 400, and does not count: %s',
     async more => {
-      const { port, url } = await start({ webSockets: { connectionsPerWorkspace: 1 } })
+      const { port, url } = await start({ webSockets: { maxConnectionsPerWorkspace: 1 } })
       const head = `GET /v1/responses HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${goodKey}\r\nconnection: upgrade\r\nupgrade: websocket\r\n`
       const { text, closed } = await rawCall(port, `${head}${more === '' ? '' : `${more}\r\n`}\r\n`)
       expect(text).toMatch(/^HTTP\/1\.1 400 /)
@@ -343,8 +343,8 @@ describe('limits', () => {
     expect((await ask({ model: 'small', input: 'Hello' })).at(-1)?.type).toBe('finished')
   })
 
-  test('a message larger than `messageBytes` closes its connection, even if bodies may be larger', async () => {
-    const { url } = await start({ webSockets: { messageBytes: 1_000 } }, saying('a'))
+  test('a message larger than `maxMessageBytes` closes its connection, even if bodies may be larger', async () => {
+    const { url } = await start({ webSockets: { maxMessageBytes: 1_000 } }, saying('a'))
     const small = await openWebSocket(url, bearer)
     expect((await small.ask({ model: 'small', input: 'x'.repeat(500) })).at(-1)?.type).toBe('finished')
     small.create({ model: 'small', input: 'x'.repeat(2_000) })

@@ -94,7 +94,7 @@ const mistakes: readonly (readonly [name: string, run: () => unknown, message: s
   ['a listener of options', () => toNodeHandler(good as Any), 'toNodeHandler: the first argument is not a gateway'],
   ['bodyLimit', () => toNodeHandler(gateway, { bodyLimit: 1 } as Any), 'toNodeHandler: there is no option `bodyLimit`.'],
   ['a fetch of options', () => gatewayFetch(good as Any), 'gatewayFetch: the first argument is not a gateway'],
-  ['webSockets.conections', () => toNodeHandler(gateway, { webSockets: { conections: 1 } } as Any), 'Did you mean `connections`?'],
+  ['webSockets.maxConections', () => toNodeHandler(gateway, { webSockets: { maxConections: 1 } } as Any), 'Did you mean `maxConnections`?'],
 ]
 
 test.each(mistakes)('%s gets a helpful message', (_, run, message) => {
@@ -113,6 +113,8 @@ const oldNames: readonly (readonly [old: string, run: () => unknown, now: string
   ['bodyBytes', () => toNodeHandler(gateway, { bodyBytes: 1 } as Any), 'maxBodyBytes'],
   ['uploadBytesPerUser', () => toNodeHandler(gateway, { uploadBytesPerUser: 1 } as Any), 'maxUploadBytesPerUser'],
   ['exportRows', () => toFetchHandler(gateway, { exportRows: 1 } as Any), 'maxExportRows'],
+  ['webSockets.connections', () => toNodeHandler(gateway, { webSockets: { connections: 1 } } as Any), 'maxConnections'],
+  ['webSockets.keptBytes', () => toNodeHandler(gateway, { webSockets: { keptBytes: 1 } } as Any), 'maxHistoryBytes'],
   ['hooks.onPlan', () => make({ hooks: { onPlan() {} } }), 'onRoute'],
   ['hooks.onCommit', () => make({ hooks: { onCommit() {} } }), 'onFirstContent'],
   ['hooks.onSettle', () => make({ hooks: { onSettle() {} } }), 'onFinish'],

@@ -12,7 +12,7 @@ const gateway = createGateway({
 })
 const { id } = await gateway.workspaces.create({ id: 'w', name: 'W', billing: 'postpaid' })
 const { secret } = await gateway.workspaces(id).apiKeys.create({ name: 'k' })
-const { url } = await serve(gateway, { port: 0, webSockets: { connectionsPerWorkspace: 2_000 } })
+const { url } = await serve(gateway, { port: 0, webSockets: { maxConnectionsPerWorkspace: 2_000 } })
 process.stdout.write(`${JSON.stringify({ url, secret })}\n`)
 process.stdin.on('data', () => {
   globalThis.gc?.()

@@ -255,7 +255,7 @@ test('a conversation of many messages uses no more than one body may', async () 
 })
 
 test('kept turns are counted by their memory, not by their text', async () => {
-  const { open } = await createFixture({}, { webSockets: { keptBytes: 500_000 } })
+  const { open } = await createFixture({}, { webSockets: { maxHistoryBytes: 500_000 } })
   const { ask } = await open()
   const small = await ask({ ...hello, input: short(1_000), generate: false })
   expect((await ask({ ...hello, previous_response_id: idOf(small) })).at(-1)?.type).toBe('response.completed')
@@ -265,7 +265,7 @@ test('kept turns are counted by their memory, not by their text', async () => {
 
 describe('limits of a workspace', () => {
   test('apply to all its keys together: connections are counted over them, and another workspace has its own', async () => {
-    const testbed = await createFixture({}, { webSockets: { connectionsPerWorkspace: 2 } })
+    const testbed = await createFixture({}, { webSockets: { maxConnectionsPerWorkspace: 2 } })
     const { secret: second } = await testbed.gateway.workspaces(testbed.caller.workspaceId).apiKeys.create({ name: 'second' })
     await testbed.open()
     await testbed.open(second)

@@ -18,19 +18,19 @@ export interface Connections {
 /** Connections last long, so a refused client should not retry at once. */
 const retryAfterMs = 5_000
 
-type ConnectionLimits = Pick<Required<WebSocketLimits>, 'connections' | 'connectionsPerWorkspace' | 'connectionsPerUser'>
+type ConnectionLimits = Pick<Required<WebSocketLimits>, 'maxConnections' | 'maxConnectionsPerWorkspace' | 'maxConnectionsPerUser'>
 
-export function createConnections({ connections, connectionsPerWorkspace, connectionsPerUser }: ConnectionLimits): Connections {
+export function createConnections({ maxConnections, maxConnectionsPerWorkspace, maxConnectionsPerUser }: ConnectionLimits): Connections {
   const [workspaces, users] = [createTally(), createTally()]
   let total = 0
   return {
     take(caller) {
       const { workspaceId } = caller
       const user = userShareOf(caller)
-      if (user !== undefined && users.of(user) >= connectionsPerUser) throw tooManyOf('This user', connectionsPerUser)
-      if (workspaces.of(workspaceId) >= connectionsPerWorkspace)
-        throw user === undefined ? tooManyOf('This workspace', connectionsPerWorkspace) : tooManyOf('The workspace of this user')
-      if (total >= connections) throw tooManyConnections()
+      if (user !== undefined && users.of(user) >= maxConnectionsPerUser) throw tooManyOf('This user', maxConnectionsPerUser)
+      if (workspaces.of(workspaceId) >= maxConnectionsPerWorkspace)
+        throw user === undefined ? tooManyOf('This workspace', maxConnectionsPerWorkspace) : tooManyOf('The workspace of this user')
+      if (total >= maxConnections) throw tooManyConnections()
       const add = (more: 1 | -1): void => {
         total += more
         workspaces.add(workspaceId, more)

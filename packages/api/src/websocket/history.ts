@@ -53,13 +53,13 @@ const maxTurns = 64
 
 interface HistoryOptions {
   readonly maxBodyBytes: number
-  readonly keptBytes: number
+  readonly maxHistoryBytes: number
   /** Counts the bytes of all connections. */
   readonly kept: Uploads
   readonly caller: Sharer
 }
 
-export function createHistory({ maxBodyBytes, keptBytes, kept, caller }: HistoryOptions): History {
+export function createHistory({ maxBodyBytes, maxHistoryBytes, kept, caller }: HistoryOptions): History {
   let turns = new Map<string, Turn>()
   let bytes = 0
   let claim: Upload | undefined
@@ -68,7 +68,7 @@ export function createHistory({ maxBodyBytes, keptBytes, kept, caller }: History
   const shrinkTo = (id: string, turn: Turn): void => {
     claim?.release()
     claim = kept.open(caller)
-    const fits = turn.memory <= keptBytes && claim.claim(turn.memory) === undefined
+    const fits = turn.memory <= maxHistoryBytes && claim.claim(turn.memory) === undefined
     turns = new Map(fits ? [[id, turn]] : [])
     bytes = fits ? turn.memory : 0
   }
@@ -93,7 +93,7 @@ export function createHistory({ maxBodyBytes, keptBytes, kept, caller }: History
       const textBytes = (isCompacted ? 0 : turn.bytes) + outputBytes + (before?.textBytes ?? 0)
       const made: Turn = { items, before, textBytes, memory: own + (before?.memory ?? 0) }
       claim ??= kept.open(caller)
-      if (turns.size < maxTurns && bytes + own <= keptBytes && claim.claim(bytes + own) === undefined) {
+      if (turns.size < maxTurns && bytes + own <= maxHistoryBytes && claim.claim(bytes + own) === undefined) {
         turns.set(id, made)
         bytes += own
       } else shrinkTo(id, made)

@@ -59,7 +59,7 @@ export function createSession(context: SessionContext): WebSocketSession {
   const { clock } = gateway
   const state: SessionState = {
     ...context,
-    history: createHistory({ maxBodyBytes, keptBytes: webSockets.keptBytes, kept: site.webSockets.kept, caller }),
+    history: createHistory({ maxBodyBytes, maxHistoryBytes: webSockets.maxHistoryBytes, kept: site.webSockets.kept, caller }),
     waiting: [],
     arriving: undefined,
     running: undefined,
@@ -104,7 +104,7 @@ function receiveMessage(state: SessionState, text: string, bytes: number): void 
   state.arriving?.release()
   state.arriving = undefined
   if (state.phase !== 'open') return
-  if (bytes > site.settings.webSockets.messageBytes) {
+  if (bytes > site.settings.webSockets.maxMessageBytes) {
     close(state, 1009)
     return
   }

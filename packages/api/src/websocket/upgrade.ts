@@ -33,7 +33,7 @@ export function* offerWebSocket(row: Route, call: UpgradeCall): Step<ApiReply> {
   const { createSession } = yield* wait(loadSession())
   const giveBack = site.webSockets.connections.take(caller)
   const webSocket: WebSocketOffer = {
-    maxMessageBytes: Math.min(site.settings.maxBodyBytes, site.settings.webSockets.messageBytes),
+    maxMessageBytes: Math.min(site.settings.maxBodyBytes, site.settings.webSockets.maxMessageBytes),
     open: port => createSession({ api, gateway, site, upgrade: request, caller, context, port, onEnd: giveBack }),
     abandon: giveBack,
   }

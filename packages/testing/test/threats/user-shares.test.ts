@@ -46,7 +46,7 @@ async function createFixture(options: NodeOptions): Promise<Fixture> {
 const bearer = (secret: string) => ({ authorization: `Bearer ${secret}` })
 
 test('a user has as many WebSockets as its share, over all its sessions; others of the workspace can open theirs', async () => {
-  const { gateway, url } = await createFixture({ webSockets: { connectionsPerUser: 2, connectionsPerWorkspace: 5 } })
+  const { gateway, url } = await createFixture({ webSockets: { maxConnectionsPerUser: 2, maxConnectionsPerWorkspace: 5 } })
   const { sessions, apiKeys } = gateway.workspaces('app')
   const [one, other] = await Promise.all([1, 2].map(() => sessions.create({ user: 'ann' })))
   const first = await openWebSocket(url, { cookie: 'ann' })
